@@ -1,0 +1,159 @@
+//! Equivalence classes: rows that agree on every given column, so that nobody who knows just these
+//! columns can tell them apart. The smallest class size is the k of k-anonymity.
+//!
+//! An absent value counts as a value of its own ([`Classes::sizes`]), or as a wildcard that agrees with
+//! anything ([`Classes::wildcard_sizes`]), as after a cell suppression.
+
+mod wildcard;
+
+use crate::{Error, Result, Rows, NULL};
+use hashbrown::hash_table::{Entry, HashTable};
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+/// The distinct rows of a table and how often each occurs. Built row by row in one pass; two of them
+/// merge, so that parts of a table can be counted apart.
+#[derive(Debug, Clone, Default)]
+pub struct Classes {
+    width: usize,
+    /// `width` codes per class, classes in the order of their first row.
+    codes: Vec<u32>,
+    sizes: Vec<u64>,
+    index: HashTable<Slot>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    /// Kept so that growing the index does not hash every class again.
+    hash: u64,
+    class: u32,
+}
+
+/// Rows and classes of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeGroup {
+    /// The class size that they share.
+    pub size: u64,
+    /// How many classes have it.
+    pub classes: u64,
+    /// How many rows these classes hold.
+    pub rows: u64,
+}
+
+impl Classes {
+    /// No rows yet; every row will have `width` codes.
+    pub fn new(width: usize) -> Self {
+        Classes {
+            width,
+            ..Self::default()
+        }
+    }
+
+    /// Add rows, and tell `on_class` the class of each.
+    pub fn extend(&mut self, rows: Rows, mut on_class: impl FnMut(u32)) -> Result<()> {
+        let mut row = vec![NULL; self.width];
+        for number in 0..rows.len() {
+            for (code, column) in row.iter_mut().zip(rows.columns()) {
+                *code = column[number];
+            }
+            on_class(self.insert_many(&row, 1)?);
+        }
+        Ok(())
+    }
+
+    /// Add `rows` equal rows and say which class they belong to.
+    pub fn insert_many(&mut self, row: &[u32], rows: u64) -> Result<u32> {
+        debug_assert_eq!(row.len(), self.width);
+        let Classes {
+            width,
+            codes,
+            sizes,
+            index,
+        } = self;
+        let hash = hash(row.iter().copied());
+        let same = |slot: &Slot| {
+            let start = slot.class as usize * *width;
+            slot.hash == hash && codes[start..start + *width] == *row
+        };
+        match index.entry(hash, same, |slot| slot.hash) {
+            Entry::Occupied(slot) => {
+                let class = slot.get().class;
+                sizes[class as usize] += rows;
+                Ok(class)
+            }
+            Entry::Vacant(slot) => {
+                let class = u32::try_from(sizes.len()).map_err(|_| Error::TooMany {
+                    what: "classes of equal rows",
+                    limit: 1 << 32,
+                })?;
+                slot.insert(Slot { hash, class });
+                codes.extend_from_slice(row);
+                sizes.push(rows);
+                Ok(class)
+            }
+        }
+    }
+
+    /// Add the rows of `other`, whose code `c` in column `i` is `translation[i][c]` here.
+    pub fn merge(&mut self, other: &Classes, translation: &[Vec<u32>]) -> Result<()> {
+        let mut row = vec![0; self.width];
+        for class in 0..other.len() {
+            for ((here, there), codes) in row.iter_mut().zip(other.codes(class)).zip(translation) {
+                *here = codes[*there as usize];
+            }
+            self.insert_many(&row, other.sizes[class])?;
+        }
+        Ok(())
+    }
+
+    /// How many classes there are.
+    pub fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Whether no row was added.
+    pub fn is_empty(&self) -> bool {
+        self.sizes.is_empty()
+    }
+
+    /// How many columns a row has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The codes that the rows of a class share.
+    pub fn codes(&self, class: usize) -> &[u32] {
+        &self.codes[class * self.width..(class + 1) * self.width]
+    }
+
+    /// Rows per class.
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The size of the smallest class, the k of k-anonymity (Samarati); `None` without rows.
+    pub fn k_anonymity(&self) -> Option<u64> {
+        self.sizes.iter().min().copied()
+    }
+
+    /// How many classes and rows there are of each size, smallest first. `sizes` is what
+    /// [`sizes`](Self::sizes) or [`wildcard_sizes`](Self::wildcard_sizes) returned.
+    pub fn size_groups(&self, sizes: &[u64]) -> Vec<SizeGroup> {
+        let mut pairs: Vec<(u64, u64)> = sizes.iter().copied().zip(self.sizes.iter().copied()).collect();
+        pairs.sort_unstable_by_key(|pair| pair.0);
+        pairs
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|group| SizeGroup {
+                size: group[0].0,
+                classes: group.len() as u64,
+                rows: group.iter().map(|pair| pair.1).sum(),
+            })
+            .collect()
+    }
+}
+
+fn hash(codes: impl Iterator<Item = u32>) -> u64 {
+    let mut hasher = FxHasher::default();
+    codes.for_each(|code| hasher.write_u32(code));
+    hasher.finish()
+}

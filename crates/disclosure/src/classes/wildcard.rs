@@ -1,0 +1,128 @@
+use super::{hash, Classes};
+use crate::{Control, Result, NULL};
+use hashbrown::hash_table::{Entry, HashTable};
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+/// The classes that have values in the same columns, and which columns these are.
+struct Pattern {
+    present: Vec<usize>,
+    classes: Vec<usize>,
+}
+
+/// Rows of one pattern that agree on the columns they share with another pattern.
+struct Projection {
+    hash: u64,
+    /// Any of the classes that agree: its codes stand for all.
+    class: usize,
+    rows: u64,
+}
+
+impl Classes {
+    /// For each class, the rows that agree with it wherever both have a value: an absent value is a
+    /// wildcard, as in sdcMicro's frequency counts with suppressed cells. The answer is 1 or more for
+    /// every class, and never less than in [`sizes`](Self::sizes).
+    ///
+    /// Classes are grouped by *pattern*, the set of columns that have a value. Two patterns are compared
+    /// on the columns they share by hashing, so the cost is (patterns × classes), not classes².
+    pub fn wildcard_sizes(&self, control: &Control) -> Result<Vec<u64>> {
+        let patterns = self.patterns();
+        control.expect(patterns.len() as u64 * self.len() as u64);
+        let of_patterns = patterns
+            .par_iter()
+            .map(|pattern| self.sizes_within(pattern, &patterns, control))
+            .collect::<Result<Vec<Vec<u64>>>>()?;
+        let mut sizes = vec![0; self.len()];
+        for (pattern, counted) in patterns.iter().zip(of_patterns) {
+            for (&class, size) in pattern.classes.iter().zip(counted) {
+                sizes[class] = size;
+            }
+        }
+        Ok(sizes)
+    }
+
+    fn patterns(&self) -> Vec<Pattern> {
+        let mut number_of: HashMap<Vec<usize>, usize, rustc_hash::FxBuildHasher> = HashMap::default();
+        let mut patterns: Vec<Pattern> = Vec::new();
+        let mut present = Vec::with_capacity(self.width);
+        for class in 0..self.len() {
+            present.clear();
+            present.extend((0..self.width).filter(|&column| self.codes(class)[column] != NULL));
+            let number = match number_of.get(&present) {
+                Some(&number) => number,
+                None => {
+                    number_of.insert(present.clone(), patterns.len());
+                    patterns.push(Pattern {
+                        present: present.clone(),
+                        classes: Vec::new(),
+                    });
+                    patterns.len() - 1
+                }
+            };
+            patterns[number].classes.push(class);
+        }
+        patterns
+    }
+
+    /// The wildcard sizes of one pattern's classes, in their order.
+    fn sizes_within(&self, pattern: &Pattern, all: &[Pattern], control: &Control) -> Result<Vec<u64>> {
+        let mut sizes = vec![0; pattern.classes.len()];
+        for other in all {
+            let shared: Vec<usize> = pattern
+                .present
+                .iter()
+                .copied()
+                .filter(|column| other.present.binary_search(column).is_ok())
+                .collect();
+            let projections = self.project(&other.classes, &shared, control)?;
+            for (size, &class) in sizes.iter_mut().zip(&pattern.classes) {
+                let hash = self.projected_hash(class, &shared);
+                if let Some(found) =
+                    projections.find(hash, |p| p.hash == hash && self.agree(p.class, class, &shared))
+                {
+                    *size += found.rows;
+                }
+            }
+            control.check()?;
+            control.advance(other.classes.len() as u64);
+        }
+        Ok(sizes)
+    }
+
+    fn project(
+        &self,
+        classes: &[usize],
+        shared: &[usize],
+        control: &Control,
+    ) -> Result<HashTable<Projection>> {
+        let mut projections: HashTable<Projection> = HashTable::new();
+        for (done, &class) in classes.iter().enumerate() {
+            if done % 65_536 == 0 {
+                control.check()?;
+            }
+            let hash = self.projected_hash(class, shared);
+            let rows = self.sizes[class];
+            match projections.entry(
+                hash,
+                |p| p.hash == hash && self.agree(p.class, class, shared),
+                |p| p.hash,
+            ) {
+                Entry::Occupied(mut found) => found.get_mut().rows += rows,
+                Entry::Vacant(place) => {
+                    place.insert(Projection { hash, class, rows });
+                }
+            }
+        }
+        Ok(projections)
+    }
+
+    fn projected_hash(&self, class: usize, shared: &[usize]) -> u64 {
+        let codes = self.codes(class);
+        hash(shared.iter().map(|&column| codes[column]))
+    }
+
+    fn agree(&self, a: usize, b: usize, shared: &[usize]) -> bool {
+        let (a, b) = (self.codes(a), self.codes(b));
+        shared.iter().all(|&column| a[column] == b[column])
+    }
+}

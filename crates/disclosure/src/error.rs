@@ -1,0 +1,30 @@
+use thiserror::Error;
+
+/// What every algorithm returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a computation has no answer. Messages never contain a value of the data.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Error {
+    /// An argument is outside of what its definition allows.
+    #[error("{argument}: {problem}")]
+    InvalidArgument {
+        /// The argument as the caller named it.
+        argument: &'static str,
+        /// What is wrong with it.
+        problem: String,
+        /// What would be right.
+        allowed: String,
+    },
+    /// A `u32` code or class number ran out.
+    #[error("more than {limit} {what}")]
+    TooMany {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// The caller asked to stop: see [`Control::cancel`](crate::Control::cancel).
+    #[error("the computation was cancelled")]
+    Cancelled,
+}

@@ -1,0 +1,147 @@
+-- What a column is to an attacker. Two ways to say it: SECURITY LABEL FOR disclosure ON COLUMN … IS '…',
+-- where the library is loaded, and label_column(…), which works everywhere.
+
+CREATE FUNCTION disclosure.label_weights(label text) RETURNS float8[]
+  LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'label_weights_wrapper';
+COMMENT ON FUNCTION disclosure.label_weights(text) IS
+  'likelihood and danger that a label stands for; NULL for identifier and ignore; an error for anything that is not a label';
+
+CREATE TABLE disclosure.column_label (
+  relation  regclass NOT NULL,
+  attribute name     NOT NULL,
+  attnum    int2     NOT NULL,
+  label     text     NOT NULL,
+  PRIMARY KEY (relation, attnum)
+);
+COMMENT ON TABLE disclosure.column_label IS
+  'labels set by disclosure.label_column(); a table, so that pg_dump dumps it; read disclosure.labels instead';
+COMMENT ON COLUMN disclosure.column_label.attnum IS
+  'found anew from the name at every insert, since a restored table may number its columns differently';
+SELECT pg_catalog.pg_extension_config_dump('disclosure.column_label', '');
+GRANT SELECT, INSERT, UPDATE, DELETE ON disclosure.column_label TO PUBLIC; -- the trigger below decides
+
+CREATE FUNCTION disclosure.check_column_label() RETURNS trigger
+  LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  target regclass := CASE TG_OP WHEN 'INSERT' THEN NEW.relation ELSE OLD.relation END;
+BEGIN
+  -- A relation that is gone has no owner: its labels may go too.
+  IF EXISTS (SELECT FROM pg_class c WHERE c.oid = target AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
+    RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', target);
+  END IF;
+  IF TG_OP = 'DELETE' THEN
+    RETURN OLD;
+  END IF;
+  IF TG_OP = 'UPDATE' AND NEW.relation <> OLD.relation THEN
+    RAISE feature_not_supported USING MESSAGE = 'a label cannot move to another relation';
+  END IF;
+  PERFORM disclosure.label_weights(NEW.label);
+  SELECT a.attnum INTO NEW.attnum
+    FROM pg_attribute a
+   WHERE a.attrelid = NEW.relation AND a.attname = NEW.attribute AND a.attnum > 0 AND NOT a.attisdropped;
+  IF NOT FOUND THEN
+    RAISE undefined_column USING
+      MESSAGE = format('column %I of relation %s does not exist', NEW.attribute, NEW.relation);
+  END IF;
+  RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION disclosure.check_column_label() IS
+  'trigger of disclosure.column_label: only a relation''s owner changes its labels, and only to valid ones';
+CREATE TRIGGER check_column_label BEFORE INSERT OR UPDATE OR DELETE ON disclosure.column_label
+  FOR EACH ROW EXECUTE FUNCTION disclosure.check_column_label();
+COMMENT ON TRIGGER check_column_label ON disclosure.column_label IS
+  'only a relation''s owner changes its labels, and only to valid ones';
+
+CREATE FUNCTION disclosure.label_column(relation regclass, column_name name, label text) RETURNS void
+  LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+  IF label_column.relation IS NULL OR label_column.column_name IS NULL THEN
+    RAISE invalid_parameter_value USING
+      MESSAGE = format('%s: must not be NULL',
+                       CASE WHEN label_column.relation IS NULL THEN 'relation' ELSE 'column_name' END);
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_attribute a
+                  WHERE a.attrelid = label_column.relation AND a.attname = label_column.column_name
+                    AND a.attnum > 0 AND NOT a.attisdropped) THEN
+    RAISE undefined_column USING
+      MESSAGE = format('column_name: column %I of relation %s does not exist',
+                       label_column.column_name, label_column.relation);
+  END IF;
+  IF label_column.label IS NULL THEN
+    DELETE FROM disclosure.column_label l
+     WHERE l.relation = label_column.relation AND l.attribute = label_column.column_name;
+    RETURN;
+  END IF;
+  INSERT INTO disclosure.column_label AS l (relation, attribute, label)
+  VALUES (label_column.relation, label_column.column_name, label_column.label)
+  ON CONFLICT (relation, attnum) DO UPDATE SET label = excluded.label;
+  IF EXISTS (SELECT FROM disclosure.labels l
+              WHERE l.relation = label_column.relation AND l.column_name = label_column.column_name
+                AND l.source = 'security label') THEN
+    RAISE NOTICE 'column % of relation % has a security label too, which wins',
+      quote_ident(label_column.column_name), label_column.relation;
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION disclosure.label_column(regclass, name, text) IS
+  'label a column: quasi, sensitive, identifier, ignore, or likelihood=… danger=…; NULL takes the label away';
+
+CREATE VIEW disclosure.labels AS
+  SELECT label.relation,
+         a.attname AS column_name,
+         label.label,
+         (disclosure.label_weights(label.label))[1] AS likelihood,
+         (disclosure.label_weights(label.label))[2] AS danger,
+         label.source
+    FROM (SELECT DISTINCT ON (relation, attnum) *
+            FROM (SELECT s.objoid::regclass AS relation, s.objsubid AS attnum, s.label,
+                         'security label' AS source, 1 AS precedence
+                    FROM pg_catalog.pg_seclabel s
+                   WHERE s.provider = 'disclosure' AND s.classoid = 'pg_catalog.pg_class'::regclass
+                     AND s.objsubid > 0
+                  UNION ALL
+                  SELECT l.relation, l.attnum, l.label, 'label_column', 2
+                    FROM disclosure.column_label l) AS every_label
+           ORDER BY relation, attnum, precedence) AS label
+    JOIN pg_catalog.pg_attribute a
+      ON a.attrelid = label.relation AND a.attnum = label.attnum AND NOT a.attisdropped;
+COMMENT ON VIEW disclosure.labels IS
+  'every labelled column with its weights; where a column has both, the security label wins';
+COMMENT ON COLUMN disclosure.labels.likelihood IS 'how likely an attacker knows the value beforehand';
+COMMENT ON COLUMN disclosure.labels.danger IS 'how much it hurts if he infers it';
+COMMENT ON COLUMN disclosure.labels.source IS '''security label'' or ''label_column''';
+GRANT SELECT ON disclosure.labels TO PUBLIC;
+
+-- A security label follows its column through renames and goes with it; so does ours.
+CREATE FUNCTION disclosure.follow_renames() RETURNS event_trigger
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  UPDATE disclosure.column_label l SET attribute = a.attname
+    FROM pg_attribute a
+   WHERE a.attrelid = l.relation AND a.attnum = l.attnum AND a.attname <> l.attribute AND NOT a.attisdropped;
+END
+$$;
+COMMENT ON FUNCTION disclosure.follow_renames() IS 'event trigger: labels follow renamed columns';
+CREATE EVENT TRIGGER disclosure_follow_renames ON ddl_command_end
+  WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
+  EXECUTE FUNCTION disclosure.follow_renames();
+COMMENT ON EVENT TRIGGER disclosure_follow_renames IS 'labels follow renamed columns';
+
+CREATE FUNCTION disclosure.follow_drops() RETURNS event_trigger
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  DELETE FROM disclosure.column_label l
+   USING pg_event_trigger_dropped_objects() d
+   WHERE d.classid = 'pg_class'::regclass AND d.objid = l.relation AND d.objsubid IN (0, l.attnum);
+END
+$$;
+COMMENT ON FUNCTION disclosure.follow_drops() IS 'event trigger: labels go with their columns and tables';
+CREATE EVENT TRIGGER disclosure_follow_drops ON sql_drop EXECUTE FUNCTION disclosure.follow_drops();
+COMMENT ON EVENT TRIGGER disclosure_follow_drops IS 'labels go with their columns and tables';

@@ -1,0 +1,14 @@
+CREATE FUNCTION disclosure.column_profile(
+    relation regclass,
+    columns  name[] DEFAULT NULL,
+    OUT column_name   text,
+    OUT type          regtype,
+    OUT "values"      bigint,
+    OUT unique_values bigint,
+    OUT nulls         bigint,
+    OUT most_frequent bigint
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'column_profile_wrapper';
+COMMENT ON FUNCTION disclosure.column_profile(regclass, name[]) IS
+  'what each column shows by itself: distinct values, values that occur in one row only, NULLs, rows with the most frequent value';

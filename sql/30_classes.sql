@@ -1,0 +1,61 @@
+-- Equivalence classes: rows that are equal on the given columns.
+
+CREATE FUNCTION disclosure.class_size(VARIADIC "any") RETURNS bigint
+  LANGUAGE c WINDOW STABLE PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'class_size_wrapper';
+COMMENT ON FUNCTION disclosure.class_size("any") IS
+  'window function: how many rows of the partition equal this one on the given columns, or as whole rows; a last argument ''wildcard'' lets NULL equal everything';
+
+CREATE FUNCTION disclosure.k_anonymity_transition(internal, VARIADIC "any") RETURNS internal
+  LANGUAGE c STABLE PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'k_anonymity_transition_wrapper';
+COMMENT ON FUNCTION disclosure.k_anonymity_transition(internal, "any") IS 'part of the aggregate k_anonymity';
+
+CREATE FUNCTION disclosure.k_anonymity_combine(internal, internal) RETURNS internal
+  LANGUAGE c STABLE PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'k_anonymity_combine_wrapper';
+COMMENT ON FUNCTION disclosure.k_anonymity_combine(internal, internal) IS 'part of the aggregate k_anonymity';
+
+CREATE FUNCTION disclosure.k_anonymity_serialise(internal) RETURNS bytea
+  LANGUAGE c STABLE STRICT PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'k_anonymity_serialise_wrapper';
+COMMENT ON FUNCTION disclosure.k_anonymity_serialise(internal) IS 'part of the aggregate k_anonymity';
+
+CREATE FUNCTION disclosure.k_anonymity_deserialise(bytea, internal) RETURNS internal
+  LANGUAGE c STABLE STRICT PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'k_anonymity_deserialise_wrapper';
+COMMENT ON FUNCTION disclosure.k_anonymity_deserialise(bytea, internal) IS 'part of the aggregate k_anonymity';
+
+CREATE FUNCTION disclosure.k_anonymity_final(internal) RETURNS bigint
+  LANGUAGE c STABLE PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'k_anonymity_final_wrapper';
+COMMENT ON FUNCTION disclosure.k_anonymity_final(internal) IS 'part of the aggregate k_anonymity';
+
+CREATE AGGREGATE disclosure.k_anonymity(VARIADIC "any") (
+  SFUNC = disclosure.k_anonymity_transition,
+  STYPE = internal,
+  SSPACE = 65536,
+  COMBINEFUNC = disclosure.k_anonymity_combine,
+  SERIALFUNC = disclosure.k_anonymity_serialise,
+  DESERIALFUNC = disclosure.k_anonymity_deserialise,
+  FINALFUNC = disclosure.k_anonymity_final,
+  FINALFUNC_MODIFY = READ_ONLY,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE disclosure.k_anonymity("any") IS
+  'the size of the smallest class of rows that are equal on the given columns, or as whole rows; NULL without rows; a last argument ''wildcard'' lets NULL equal everything';
+
+CREATE FUNCTION disclosure.equivalence_classes(
+    relation regclass,
+    columns  name[] DEFAULT NULL,
+    nulls    disclosure.null_treatment DEFAULT 'value',
+    examples int DEFAULT 0,
+    OUT size     bigint,
+    OUT classes  bigint,
+    OUT "rows"   bigint,
+    OUT smallest jsonb
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'equivalence_classes_wrapper';
+COMMENT ON FUNCTION disclosure.equivalence_classes(regclass, name[], disclosure.null_treatment, int) IS
+  'classes of equal rows by size: how many classes, how many rows in them, and the values of so many of the smallest classes as examples asks for';

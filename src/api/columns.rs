@@ -1,0 +1,53 @@
+//! What each column shows by itself: `column_profile`.
+
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use disclosure::{Columns, Rows};
+use pgrx::prelude::*;
+use pgrx::Array;
+
+type ProfileRow = (String, pg_sys::Oid, i64, i64, i64, i64);
+
+/// column_profile(relation regclass, columns name[])
+#[pg_extern(sql = false)]
+fn column_profile(
+    relation: Option<pg_sys::Oid>,
+    columns: Option<Array<'_, &std::ffi::CStr>>,
+) -> TableIterator<
+    'static,
+    (
+        name!(column_name, String),
+        name!(type, pg_sys::Oid),
+        name!(values, i64),
+        name!(unique_values, i64),
+        name!(nulls, i64),
+        name!(most_frequent, i64),
+    ),
+> {
+    let rows = profiles(relation, columns.map(super::names));
+    TableIterator::new(rows.unwrap_or_else(Problem::raise))
+}
+
+fn profiles(
+    relation: Option<pg_sys::Oid>,
+    columns: Option<Vec<Option<String>>>,
+) -> Result<Vec<ProfileRow>, Problem> {
+    let relation = Relation::new(relation, columns)?;
+    let mut codes = Columns::new(relation.columns().len());
+    let encoder = relation.read(|rows: Rows| {
+        codes.extend(rows);
+        Ok(())
+    })?;
+    let row = |(position, dictionary): (usize, &crate::input::Dictionary)| {
+        let profile = codes.profile(position);
+        (
+            dictionary.column().name.clone(),
+            dictionary.column().oid,
+            profile.values as i64,
+            profile.unique_values as i64,
+            profile.nulls as i64,
+            profile.most_frequent as i64,
+        )
+    };
+    Ok(encoder.dictionaries().iter().enumerate().map(row).collect())
+}

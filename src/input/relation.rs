@@ -1,0 +1,209 @@
+//! Road (b): a table or view by name, read with a SELECT by the calling user, so that privileges, row
+//! level security, partitions and inheritance are those of that SELECT.
+
+use super::scratch::Scratch;
+use super::{row, Encoder, Sink};
+use crate::error::Problem;
+use crate::run::Meter;
+use pgrx::pg_sys::{self, DestReceiver, TupleDesc, TupleTableSlot};
+use pgrx::prelude::*;
+use pgrx::spi::{quote_identifier, quote_qualified_identifier};
+use std::ffi::{c_char, c_int, CStr, CString};
+
+/// A relation and the columns of it that are asked for.
+pub struct Relation {
+    /// Schema and name, quoted.
+    name: String,
+    columns: Vec<String>,
+}
+
+impl Relation {
+    /// `columns` as the caller gave them; `None` means all.
+    pub fn new(oid: Option<pg_sys::Oid>, columns: Option<Vec<Option<String>>>) -> Result<Self, Problem> {
+        let oid = oid.ok_or(Problem::Argument {
+            argument: "relation",
+            problem: "must not be NULL".into(),
+            hint: "Give the name of a table or view.",
+        })?;
+        let name = qualified_name(oid)?;
+        let existing = column_names(oid);
+        let columns = match columns {
+            None => existing,
+            Some(given) => chosen_columns(given, &existing, &name)?,
+        };
+        Ok(Relation { name, columns })
+    }
+
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Encode every row that the calling user may see.
+    pub fn read(&self, mut sink: impl Sink) -> Result<Encoder, Problem> {
+        let columns: Vec<String> = self.columns.iter().map(quote_identifier).collect();
+        let query = format!("SELECT {} FROM {}", columns.join(", "), self.name);
+        Spi::connect(|_| Receiver::new(&mut sink).execute(&query))
+    }
+}
+
+/// Where the executor delivers rows: they are encoded on the spot, without a copy in between.
+#[repr(C)]
+struct Receiver<'a> {
+    /// First, because Postgres passes the receiver around as a pointer to this.
+    callbacks: DestReceiver,
+    encoder: Encoder,
+    sink: &'a mut dyn Sink,
+    outcome: Result<(), Problem>,
+    meter: Meter,
+    scratch: Scratch,
+}
+
+impl<'a> Receiver<'a> {
+    fn new(sink: &'a mut dyn Sink) -> Self {
+        Receiver {
+            callbacks: DestReceiver {
+                rStartup: Some(start),
+                receiveSlot: Some(receive),
+                rShutdown: Some(ignore),
+                rDestroy: Some(ignore),
+                mydest: pg_sys::CommandDest::DestNone,
+            },
+            encoder: Encoder::new([]),
+            sink,
+            outcome: Ok(()),
+            meter: Meter::new("reading the table"),
+            scratch: Scratch::new(),
+        }
+    }
+
+    /// Run the query to its end, within `Spi::connect`.
+    fn execute(mut self, query: &str) -> Result<Encoder, Problem> {
+        let query = CString::new(query).map_err(|_| Problem::Argument {
+            argument: "columns",
+            problem: "a name contains a NUL character".into(),
+            hint: "Give the names as the catalogue has them.",
+        })?;
+        let options = pg_sys::SPIExecuteOptions {
+            // The snapshot of the calling statement: what it sees is what is measured.
+            read_only: true,
+            dest: &raw mut self.callbacks,
+            ..Default::default()
+        };
+        // SAFETY: SPI is connected; `self` outlives the call and is only reached through `callbacks`.
+        unsafe { pg_sys::SPI_execute_extended(query.as_ptr(), &options) };
+        self.outcome?;
+        self.encoder.flush(self.sink)?;
+        self.meter.finish();
+        Ok(self.encoder)
+    }
+
+    /// Encode the row in `slot`.
+    ///
+    /// # Safety
+    /// The slot holds a row of the query that `execute` runs.
+    unsafe fn row(&mut self, slot: *mut TupleTableSlot) -> Result<(), Problem> {
+        let _entered = self.scratch.enter();
+        let width = (*(*slot).tts_tupleDescriptor).natts;
+        if c_int::from((*slot).tts_nvalid) < width {
+            pg_sys::slot_getsomeattrs_int(slot, width);
+        }
+        let values = std::slice::from_raw_parts((*slot).tts_values, width as usize);
+        let nulls = std::slice::from_raw_parts((*slot).tts_isnull, width as usize);
+        let row = values.iter().copied().zip(nulls.iter().copied());
+        self.encoder.push(row, &mut *self.sink)?;
+        if self.meter.row()? {
+            self.scratch.reset();
+        }
+        Ok(())
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn start(receiver: *mut DestReceiver, _operation: c_int, descriptor: TupleDesc) {
+    let receiver = &mut *receiver.cast::<Receiver>();
+    receiver.encoder = Encoder::new(row::columns_of(descriptor));
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut DestReceiver) -> bool {
+    let receiver = &mut *receiver.cast::<Receiver>();
+    receiver.outcome = receiver.row(slot);
+    receiver.outcome.is_ok()
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn ignore(_receiver: *mut DestReceiver) {}
+
+/// Schema and name of a relation that has rows.
+fn qualified_name(oid: pg_sys::Oid) -> Result<String, Problem> {
+    // SAFETY: catalogue look-ups that return NULL for an unknown OID, else a string that lives until the
+    // current memory context is reset.
+    let text = |name: *const c_char| unsafe {
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    };
+    let (name, schema, kind) = unsafe {
+        (
+            text(pg_sys::get_rel_name(oid)),
+            text(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(oid))),
+            pg_sys::get_rel_relkind(oid) as u8,
+        )
+    };
+    let (Some(name), Some(schema)) = (name, schema) else {
+        return Err(Problem::Argument {
+            argument: "relation",
+            problem: format!("there is no relation with OID {}", oid.to_u32()),
+            hint: "Give the name of a table or view.",
+        });
+    };
+    match kind {
+        pg_sys::RELKIND_RELATION
+        | pg_sys::RELKIND_PARTITIONED_TABLE
+        | pg_sys::RELKIND_VIEW
+        | pg_sys::RELKIND_MATVIEW
+        | pg_sys::RELKIND_FOREIGN_TABLE => Ok(quote_qualified_identifier(schema, name)),
+        _ => Err(Problem::NotReadable { relation: name }),
+    }
+}
+
+/// The columns of a relation, in order.
+fn column_names(oid: pg_sys::Oid) -> Vec<String> {
+    // SAFETY: a lock on the relation is held while its descriptor is read, and kept until the end of the
+    // transaction, as a SELECT would.
+    unsafe {
+        let relation = pg_sys::relation_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let columns = row::columns_of((*relation).rd_att);
+        pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        columns.into_iter().map(|column| column.name).collect()
+    }
+}
+
+/// What the caller asked for, if it makes sense.
+fn chosen_columns(
+    given: Vec<Option<String>>,
+    existing: &[String],
+    relation: &str,
+) -> Result<Vec<String>, Problem> {
+    let invalid = |problem: String| Problem::Argument {
+        argument: "columns",
+        problem,
+        hint: "Give an array of distinct column names, or NULL for all columns.",
+    };
+    if given.is_empty() {
+        return Err(invalid("must not be empty".into()));
+    }
+    let mut chosen: Vec<String> = Vec::with_capacity(given.len());
+    for name in given {
+        let name = name.ok_or_else(|| invalid("must not contain NULL".into()))?;
+        if chosen.contains(&name) {
+            return Err(invalid(format!("\"{name}\" is given twice")));
+        }
+        if !existing.contains(&name) {
+            return Err(Problem::NoSuchColumn {
+                relation: relation.into(),
+                column: name,
+            });
+        }
+        chosen.push(name);
+    }
+    Ok(chosen)
+}

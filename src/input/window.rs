@@ -1,0 +1,152 @@
+//! Road (a): a window partition, read once at its first row.
+
+use super::scratch::Scratch;
+use super::{argument_types, ArgumentRows, ColumnType, OptionArgument, Sink};
+use crate::error::Problem;
+use crate::run::Meter;
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo, NullableDatum};
+use pgrx::prelude::*;
+use std::ffi::{c_int, c_void};
+
+#[repr(C)]
+struct WindowObjectData {
+    opaque: [u8; 0],
+}
+
+/// windowapi.h, which is not part of pgrx' bindings.
+#[allow(non_snake_case)] // the names are those of Postgres
+mod windowapi {
+    use super::*;
+
+    #[pg_guard]
+    unsafe extern "C-unwind" {
+        pub fn WinGetPartitionLocalMemory(window: *mut WindowObjectData, size: pg_sys::Size) -> *mut c_void;
+        pub fn WinGetCurrentPosition(window: *mut WindowObjectData) -> i64;
+        pub fn WinGetPartitionRowCount(window: *mut WindowObjectData) -> i64;
+        pub fn WinGetFuncArgInPartition(
+            window: *mut WindowObjectData,
+            argument: c_int,
+            position: c_int,
+            seek_type: c_int,
+            set_mark: bool,
+            is_null: *mut bool,
+            is_out: *mut bool,
+        ) -> Datum;
+        pub fn WinGetFuncArgCurrent(
+            window: *mut WindowObjectData,
+            argument: c_int,
+            is_null: *mut bool,
+        ) -> Datum;
+    }
+}
+use windowapi::*;
+
+const WINDOW_SEEK_HEAD: c_int = 1;
+
+/// One call of a window function, that is, one row of a partition.
+pub struct WindowCall {
+    fcinfo: FunctionCallInfo,
+    window: *mut WindowObjectData,
+}
+
+/// Memory of the executor that belongs to a partition, zeroed at its start.
+#[repr(C)]
+struct PartitionMemory {
+    state: *mut c_void,
+    on_reset: pg_sys::MemoryContextCallback,
+}
+
+impl WindowCall {
+    /// # Safety
+    /// `fcinfo` is that of a function declared WINDOW, so Postgres calls it with a window object only.
+    pub unsafe fn new(fcinfo: FunctionCallInfo) -> Self {
+        WindowCall {
+            fcinfo,
+            window: (*fcinfo).context.cast(),
+        }
+    }
+
+    /// The current row's place in the partition, from 0.
+    pub fn position(&self) -> usize {
+        // SAFETY: a live window object, by the contract of `new`.
+        unsafe { WinGetCurrentPosition(self.window) as usize }
+    }
+
+    /// Types and collations of the arguments.
+    pub fn argument_types(&self) -> Vec<ColumnType> {
+        // SAFETY: the expression that the window object was made from.
+        unsafe {
+            let call = (*(*self.fcinfo).flinfo).fn_expr.cast::<pg_sys::WindowFunc>();
+            argument_types((*call).args, 0)
+        }
+    }
+
+    /// The last argument of the current row, if that is an option; then its type is taken away.
+    pub fn take_option(&self, types: &mut Vec<ColumnType>) -> Option<OptionArgument> {
+        // SAFETY: a live window object, by the contract of `new`.
+        unsafe {
+            OptionArgument::take(types, |last| {
+                let mut isnull = false;
+                let value = WinGetFuncArgCurrent(self.window, last as c_int, &mut isnull);
+                NullableDatum { value, isnull }
+            })
+        }
+    }
+
+    /// What `build` made of the partition at its first row. It is freed at the partition's end, on error
+    /// and when the query stops early.
+    pub fn partition_state<S>(&self, build: impl FnOnce(&Self) -> Result<S, Problem>) -> Result<&S, Problem> {
+        // SAFETY: the memory is zeroed and lives until the partition's end. Its context calls
+        // `on_reset` exactly once, after which nobody can reach the state.
+        unsafe {
+            let memory = WinGetPartitionLocalMemory(self.window, size_of::<PartitionMemory>())
+                .cast::<PartitionMemory>();
+            if (*memory).state.is_null() {
+                let state = Box::into_raw(Box::new(build(self)?));
+                (*memory).state = state.cast();
+                (*memory).on_reset.func = Some(drop_state::<S>);
+                (*memory).on_reset.arg = state.cast();
+                let context = pg_sys::GetMemoryChunkContext(memory.cast());
+                pg_sys::MemoryContextRegisterResetCallback(context, &mut (*memory).on_reset);
+            }
+            Ok(&*(*memory).state.cast::<S>())
+        }
+    }
+
+    /// Encode the arguments that make up `columns`, the first ones, of every row of the partition.
+    pub fn read(&self, columns: Vec<ColumnType>, mut sink: impl Sink) -> Result<(), Problem> {
+        // SAFETY: a live window object. By-reference values are valid until the next row is fetched, and
+        // encoded before that.
+        unsafe {
+            let mut arguments = vec![NullableDatum::default(); columns.len()];
+            let mut rows = ArgumentRows::new(columns, pg_sys::CurrentMemoryContext)?;
+            let scratch = Scratch::new();
+            let _entered = scratch.enter();
+            let mut meter = Meter::new("reading the partition");
+            for position in 0..WinGetPartitionRowCount(self.window) {
+                for (number, argument) in arguments.iter_mut().enumerate() {
+                    let mut is_out = false;
+                    argument.value = WinGetFuncArgInPartition(
+                        self.window,
+                        number as c_int,
+                        position as c_int,
+                        WINDOW_SEEK_HEAD,
+                        false,
+                        &mut argument.isnull,
+                        &mut is_out,
+                    );
+                }
+                rows.push(&arguments, &mut sink)?;
+                if meter.row()? {
+                    scratch.reset();
+                }
+            }
+            meter.finish();
+            rows.flush(sink)
+        }
+    }
+}
+
+unsafe extern "C-unwind" fn drop_state<S>(state: *mut c_void) {
+    drop(Box::from_raw(state.cast::<S>()));
+}

@@ -1,0 +1,71 @@
+//! What only tests call: ways to make things go wrong on purpose, and to see that nothing was left
+//! behind. Compiled with the feature `probe` only, and declared by the tests themselves.
+
+use crate::error::Problem;
+use crate::{memory, run};
+use pgrx::prelude::*;
+use rayon::prelude::*;
+
+/// Bytes that this backend's Rust code holds.
+#[pg_extern(sql = false)]
+fn probe_memory_in_use() -> i64 {
+    memory::in_use() as i64
+}
+
+/// Panic on the backend's own thread.
+#[pg_extern(sql = false)]
+fn probe_panic() {
+    panic!("on purpose");
+}
+
+/// Panic in one of many tasks of the thread pool.
+#[pg_extern(sql = false)]
+fn probe_panic_in_worker() -> i64 {
+    run::long("panicking", |_| {
+        let sum = (0..1000i64).into_par_iter().map(|task| match task {
+            500 => panic!("task {task} failed on purpose"),
+            _ => task,
+        });
+        Ok(sum.sum())
+    })
+    .unwrap_or_else(Problem::raise)
+}
+
+/// Hold more and more memory in a worker, up to `megabytes`.
+#[pg_extern(sql = false)]
+fn probe_allocate(megabytes: i64) -> i64 {
+    run::long("allocating", move |control| {
+        let mut held = Vec::new();
+        for _ in 0..megabytes {
+            control.check()?;
+            held.push(vec![1u8; 1 << 20]);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        Ok(held.len() as i64)
+    })
+    .unwrap_or_else(Problem::raise)
+}
+
+/// The signals that the pool's threads would receive: none.
+#[pg_extern(sql = false)]
+fn probe_unblocked_signals_in_worker() -> i64 {
+    run::long("looking at signals", |_| {
+        // SAFETY: reads the calling thread's own signal mask into a set in this frame.
+        let open = unsafe {
+            let mut mask: libc::sigset_t = std::mem::zeroed();
+            libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), &mut mask);
+            [
+                libc::SIGINT,
+                libc::SIGTERM,
+                libc::SIGUSR1,
+                libc::SIGALRM,
+                libc::SIGHUP,
+            ]
+            .into_iter()
+            .filter(|&signal| libc::sigismember(&mask, signal) == 0)
+            .count()
+        };
+        Ok(open as i64)
+    })
+    .unwrap_or_else(Problem::raise)
+}

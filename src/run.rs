@@ -1,0 +1,172 @@
+//! Long work: threads, interrupts, memory budget, progress.
+//!
+//! Threads of the pool never touch Postgres and have all signals blocked, so that the backend's own
+//! handlers only ever run on its own thread. That thread does not compute: it waits, looks at interrupts
+//! and memory every [`STEP`], and raises errors only after the workers have stopped.
+
+use crate::error::Problem;
+use crate::{guc, memory};
+use disclosure::Control;
+use pgrx::prelude::*;
+use std::cell::RefCell;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::mpsc::{channel, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How often the waiting thread looks around. A cancel is obeyed within 0.2 s; this leaves most of that
+/// to the computation's own checks.
+const STEP: Duration = Duration::from_millis(10);
+
+/// How often `disclosure.progress` speaks.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// Run `job` on worker threads and wait for it. `what` names the work in progress messages.
+pub fn long<R: Send>(
+    what: &'static str,
+    job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
+) -> Result<R, Problem> {
+    with_pool(|pool| {
+        let control = Control::new();
+        let (sender, receiver) = channel();
+        let mut over_budget = None;
+        // The scope ends when the job has ended, on every path out of it.
+        let outcome = pool.in_place_scope(|scope| {
+            let control = &control;
+            scope.spawn(move |_| {
+                // The receiver lives until the scope ends, so that sending cannot fail.
+                let _ = sender.send(catch_unwind(AssertUnwindSafe(|| job(control))));
+            });
+            let mut meter = Meter::new(what);
+            loop {
+                match receiver.recv_timeout(STEP) {
+                    Ok(outcome) => return outcome,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Ok(Err(disclosure::Error::Cancelled)),
+                }
+                if interrupt_pending() {
+                    control.cancel();
+                } else if let Err(problem) = memory::check() {
+                    control.cancel();
+                    over_budget = Some(problem);
+                } else {
+                    meter.report(control.progress());
+                }
+            }
+        });
+        // The workers have stopped: now Postgres may raise what is pending (cancel, timeout, terminate).
+        pgrx::check_for_interrupts!();
+        match (outcome, over_budget) {
+            (Err(panic), _) => Err(Problem::Panicked(panic_message(panic.as_ref()))),
+            (Ok(Err(disclosure::Error::Cancelled)), Some(problem)) => Err(problem),
+            (Ok(result), _) => Ok(result?),
+        }
+    })
+}
+
+/// What a loop on the backend's own thread calls for every row it reads.
+pub struct Meter {
+    what: &'static str,
+    rows: u64,
+    reported: Instant,
+}
+
+impl Meter {
+    pub fn new(what: &'static str) -> Self {
+        Meter {
+            what,
+            rows: 0,
+            reported: Instant::now(),
+        }
+    }
+
+    /// Count a row. Every 1,024th looks at interrupts and memory; `true` says that it was one, a good
+    /// moment to free what the rows before it left behind.
+    pub fn row(&mut self) -> Result<bool, Problem> {
+        self.rows += 1;
+        if !self.rows.is_multiple_of(1024) {
+            return Ok(false);
+        }
+        pgrx::check_for_interrupts!();
+        memory::check()?;
+        if self.is_due() {
+            notice!("disclosure: {}: {} rows so far", self.what, self.rows);
+        }
+        Ok(true)
+    }
+
+    /// All rows were read.
+    pub fn finish(self) {
+        if guc::progress() {
+            notice!("disclosure: {}: {} rows", self.what, self.rows);
+        }
+    }
+
+    fn report(&mut self, share: Option<f64>) {
+        if let Some(share) = share.filter(|_| self.is_due()) {
+            notice!("disclosure: {}: {:.0} % done", self.what, 100.0 * share);
+        }
+    }
+
+    fn is_due(&mut self) -> bool {
+        let due = guc::progress() && self.reported.elapsed() >= REPORT_EVERY;
+        if due {
+            self.reported = Instant::now();
+        }
+        due
+    }
+}
+
+thread_local! {
+    /// Built at the first use in a backend, never in `_PG_init`: threads do not survive a fork.
+    static POOL: RefCell<Option<rayon::ThreadPool>> = const { RefCell::new(None) };
+}
+
+fn with_pool<R>(job: impl FnOnce(&rayon::ThreadPool) -> Result<R, Problem>) -> Result<R, Problem> {
+    let wanted = guc::threads();
+    // Taken out for the time of the job: an error that leaves `job` drops the pool and joins its threads.
+    let pool = match POOL.take() {
+        Some(pool) if pool.current_num_threads() == wanted => pool,
+        _ => build_pool(wanted)?,
+    };
+    let result = job(&pool);
+    POOL.set(Some(pool));
+    result
+}
+
+fn build_pool(threads: usize) -> Result<rayon::ThreadPool, Problem> {
+    with_signals_blocked(|| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|number| format!("disclosure-{number}"))
+            .build()
+    })
+    .map_err(|error| Problem::NoThreads(error.to_string()))
+}
+
+/// Threads that `start` makes inherit the mask: no signal is ever delivered to them.
+fn with_signals_blocked<R>(start: impl FnOnce() -> R) -> R {
+    // SAFETY: plain calls on sets that live in this frame; the old mask is restored before returning,
+    // and `start` does not unwind (rayon reports failure as a Result).
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        let started = start();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        started
+    }
+}
+
+fn interrupt_pending() -> bool {
+    // SAFETY: a flag that a signal handler of this very thread sets; read, never written.
+    unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).into(),
+        (_, Some(text)) => text.clone(),
+        _ => "panic".into(),
+    }
+}

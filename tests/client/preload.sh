@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# What works without the library being preloaded, and what the one who tries the rest is told.
+set -euo pipefail
+
+# expect TEXT SQL: a new session that runs SQL says TEXT.
+expect() {
+  local said
+  said=$(psql -qX -c "$2" 2>&1 || true)
+  grep -qF -- "$1" <<<"$said" || { echo "expected: $1"; echo "got: $said"; exit 1; }
+}
+
+psql -qX -c 'CREATE TABLE patients (age int, zip text)'
+label="SECURITY LABEL FOR disclosure ON COLUMN patients.zip IS 'quasi'"
+
+# A new session does not know the provider; label_column needs none.
+expect 'security label provider "disclosure" is not loaded' "$label"
+expect '' "SELECT disclosure.label_column('patients', 'age', 'quasi')"
+expect '1 row' "SELECT * FROM disclosure.labels WHERE column_name = 'age' AND label = 'quasi'"
+
+# Once any function has loaded the library, this session can label, and is told about the others.
+expect "session_preload_libraries = 'pg_disclosure'" "SELECT disclosure.label_weights('quasi'); $label"
+
+# Preloaded, it is silent and valid from the first statement on.
+psql -qX -c "ALTER DATABASE \"$PGDATABASE\" SET session_preload_libraries = 'pg_disclosure'"
+[ -z "$(psql -qX -c "$label" 2>&1)" ]
+expect 'label: "secret" is not understood' "SECURITY LABEL FOR disclosure ON COLUMN patients.zip IS 'secret'"
