@@ -74,7 +74,7 @@ quickest() {
   [ "$best" -lt "$limit_ms" ] || fail "$1 took $best ms: $2"
 }
 
-comparing="SELECT disclosure.k_anonymity(h, 'wildcard') FROM holes h"
+comparing="SELECT disclosure.k_anonymity(holes, 'wildcard') FROM holes"
 quickest pg_cancel_backend "$comparing"
 quickest pg_terminate_backend "$comparing"
 quickest pg_cancel_backend "SELECT * FROM disclosure.equivalence_classes('endless')"
