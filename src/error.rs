@@ -38,6 +38,9 @@ pub enum Problem {
     #[error("internal error in a worker thread: {0}")]
     Panicked(String),
 
+    #[error("internal error: rows were pushed after an error")]
+    Lost,
+
     #[error("could not start worker threads: {0}")]
     NoThreads(String),
 }
@@ -58,7 +61,7 @@ impl Problem {
             Problem::RowTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
             Problem::OutOfMemory { .. } => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
             Problem::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
-            Problem::Panicked(_) => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+            Problem::Panicked(_) | Problem::Lost => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
         }
     }
 
@@ -89,7 +92,7 @@ impl Problem {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
             }
             Problem::NoThreads(_) => Some("Lower disclosure.threads.".into()),
-            Problem::Panicked(_) => {
+            Problem::Panicked(_) | Problem::Lost => {
                 Some("Nothing was changed. Please report this with the call that led to it.".into())
             }
             _ => None,

@@ -10,7 +10,8 @@ use disclosure::Control;
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::mpsc::{channel, RecvTimeoutError};
+use std::sync::mpsc::{channel, sync_channel, Receiver, RecvTimeoutError, SyncSender};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How often the waiting thread looks around. A cancel is obeyed within 0.2 s; this leaves most of that
@@ -61,6 +62,70 @@ pub fn long<R: Send>(
             (Ok(result), _) => Ok(result?),
         }
     })
+}
+
+/// A thread that does `step` with every item it is sent, one after another, while its sender goes on.
+pub struct Conveyor<T: Send + 'static, W: Send + 'static> {
+    /// `None` once there are no more items.
+    items: Option<SyncSender<T>>,
+    spare: Receiver<T>,
+    /// `None` once it has ended.
+    worker: Option<JoinHandle<disclosure::Result<W>>>,
+}
+
+impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
+    /// Items that may wait: enough to keep both sides busy, few enough to need little memory.
+    const WAITING: usize = 8;
+
+    pub fn start(mut worker: W, step: fn(&mut W, &mut T) -> disclosure::Result<()>) -> Result<Self, Problem> {
+        let (items, received) = sync_channel::<T>(Self::WAITING);
+        let (used, spare) = channel();
+        let work = move || {
+            for mut item in received {
+                step(&mut worker, &mut item)?;
+                let _ = used.send(item); // nobody may want it back any more
+            }
+            Ok(worker)
+        };
+        let worker = with_signals_blocked(|| Builder::new().name("disclosure".into()).spawn(work))
+            .map_err(|error| Problem::NoThreads(error.to_string()))?;
+        Ok(Conveyor {
+            items: Some(items),
+            spare,
+            worker: Some(worker),
+        })
+    }
+
+    /// Waits if too many items are waiting. `false` says that the worker has ended, with an error.
+    pub fn send(&mut self, item: T) -> bool {
+        self.items.as_ref().is_some_and(|items| items.send(item).is_ok())
+    }
+
+    /// An item that the worker is done with, to be used again.
+    pub fn spare(&mut self) -> Option<T> {
+        self.spare.try_recv().ok()
+    }
+
+    /// There are no more items: the worker, when it has seen them all.
+    pub fn finish(mut self) -> Result<W, Problem> {
+        match self.join() {
+            Some(Ok(worker)) => Ok(worker?),
+            Some(Err(panic)) => Err(Problem::Panicked(panic_message(panic.as_ref()))),
+            None => Err(Problem::Lost),
+        }
+    }
+
+    fn join(&mut self) -> Option<std::thread::Result<disclosure::Result<W>>> {
+        self.items = None;
+        self.worker.take().map(JoinHandle::join)
+    }
+}
+
+impl<T: Send + 'static, W: Send + 'static> Drop for Conveyor<T, W> {
+    /// On the way out of an error: leave no thread behind, nor what it holds.
+    fn drop(&mut self) {
+        let _ = self.join();
+    }
 }
 
 /// What a loop on the backend's own thread calls for every row it reads.

@@ -4,7 +4,8 @@ use crate::error::Problem;
 use crate::input::aggregate::{AggregateCall, RowAggregate, RowMethod};
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
-use crate::input::{put, take, Encoder, OptionArgument};
+use crate::input::wire::{put, take, take_array};
+use crate::input::{Dictionary, Encoded, OptionArgument, Sink};
 use crate::run;
 use disclosure::classes::Classes;
 use disclosure::Rows;
@@ -68,9 +69,15 @@ impl NullTreatment {
 struct Counted(Option<Classes>);
 
 impl Counted {
-    fn extend(&mut self, rows: Rows, on_class: impl FnMut(u32)) -> Result<(), Problem> {
+    fn extend(&mut self, rows: Rows, on_class: impl FnMut(u32)) -> disclosure::Result<()> {
         let classes = self.0.get_or_insert_with(|| Classes::new(rows.columns().len()));
-        Ok(classes.extend(rows, on_class)?)
+        classes.extend(rows, on_class)
+    }
+}
+
+impl Sink for Counted {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        self.extend(rows, |_| {})
     }
 }
 
@@ -88,15 +95,24 @@ struct ClassesOfPartition {
     sizes: Vec<u64>,
 }
 
+/// Counts classes and keeps the class of every row.
+#[derive(Default)]
+struct CountedRows {
+    counted: Counted,
+    of_row: Vec<u32>,
+}
+
+impl Sink for CountedRows {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        self.counted.extend(rows, |class| self.of_row.push(class))
+    }
+}
+
 fn class_size_of_row(call: &WindowCall) -> Result<i64, Problem> {
     let partition = call.partition_state(|call| {
         let mut columns = call.argument_types();
         let nulls = NullTreatment::of_option(call.take_option(&mut columns))?;
-        let mut counted = Counted::default();
-        let mut of_row = Vec::new();
-        call.read(columns, |rows: Rows| {
-            counted.extend(rows, |class| of_row.push(class))
-        })?;
+        let CountedRows { counted, of_row } = call.read(columns, CountedRows::default())?;
         let classes = counted.0.unwrap_or_default();
         let sizes = nulls.sizes(&classes)?.into_owned();
         Ok(ClassesOfPartition { of_row, sizes })
@@ -111,16 +127,18 @@ struct KAnonymity {
     nulls: NullTreatment,
 }
 
+impl Sink for KAnonymity {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        self.counted.rows(rows)
+    }
+}
+
 impl RowMethod for KAnonymity {
     fn new(option: Option<OptionArgument>) -> Result<Self, Problem> {
         Ok(KAnonymity {
             counted: Counted::default(),
             nulls: NullTreatment::of_option(option)?,
         })
-    }
-
-    fn rows(&mut self, rows: Rows) -> Result<(), Problem> {
-        self.counted.extend(rows, |_| {})
     }
 
     fn merge(&mut self, other: &Self, translation: &[Vec<u32>]) -> Result<(), Problem> {
@@ -158,9 +176,7 @@ impl RowMethod for KAnonymity {
             while !input.is_empty() {
                 let size = take(input);
                 for code in &mut codes {
-                    let (bytes, rest) = input.split_at(size_of::<u32>());
-                    *code = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                    *input = rest;
+                    *code = u32::from_ne_bytes(take_array(input));
                 }
                 classes.insert_many(&codes, size)?;
             }
@@ -205,12 +221,10 @@ fn k_anonymity_final(mut state: Internal) -> Option<i64> {
 }
 
 fn k_anonymity(state: &mut Internal) -> Result<Option<i64>, Problem> {
-    let Some((method, null_rows)) = RowAggregate::<KAnonymity>::so_far(state)? else {
-        return Ok(None);
-    };
-    let k = match &method.counted.0 {
-        Some(classes) => method.nulls.sizes(classes)?.iter().min().copied(),
-        None => Some(null_rows),
+    let (method, null_rows) = RowAggregate::<KAnonymity>::so_far(state)?;
+    let k = match method.map(|method| (&method.counted.0, method.nulls)) {
+        Some((Some(classes), nulls)) => nulls.sizes(classes)?.iter().min().copied(),
+        _ => Some(null_rows).filter(|&rows| rows > 0),
     };
     Ok(k.map(|k| k as i64))
 }
@@ -251,12 +265,12 @@ fn classes_by_size(
         hint: "It is the number of classes, smallest first, whose values are to be shown.",
     })?;
     let relation = Relation::new(relation, columns)?;
-    let mut classes = Classes::new(relation.columns().len());
-    let encoder = relation.read(|rows: Rows| Ok(classes.extend(rows, |_| {})?))?;
+    let Encoded { dictionaries, sink } = relation.read(Counted::default())?;
+    let classes = sink.0.unwrap_or_default();
     let sizes = nulls.sizes(&classes)?;
     let mut shown = Examples::new(wanted as usize, &classes, &sizes);
     let rows = classes.size_groups(&sizes).into_iter().map(|group| {
-        let examples = shown.of_size(group.size, &encoder, &classes);
+        let examples = shown.of_size(group.size, &dictionaries, &classes);
         (
             group.size as i64,
             group.classes as i64,
@@ -287,10 +301,10 @@ impl Examples {
     }
 
     /// The examples of one size, which must be asked for in ascending order: column and value as text.
-    fn of_size(&mut self, size: u64, encoder: &Encoder, classes: &Classes) -> Option<JsonB> {
+    fn of_size(&mut self, size: u64, dictionaries: &[Dictionary], classes: &Classes) -> Option<JsonB> {
         let mut examples = Vec::new();
         while let Some((_, class)) = self.smallest.next_if(|&(of_class, _)| of_class == size) {
-            let pairs = encoder.dictionaries().iter().zip(classes.codes(class));
+            let pairs = dictionaries.iter().zip(classes.codes(class));
             let example = pairs.map(|(dictionary, &code)| {
                 let value = dictionary.text(code).map_or(serde_json::Value::Null, Into::into);
                 (dictionary.column().name.clone(), value)

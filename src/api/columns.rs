@@ -2,7 +2,8 @@
 
 use crate::error::Problem;
 use crate::input::relation::Relation;
-use disclosure::{Columns, Rows};
+use crate::input::{Dictionary, Encoded};
+use disclosure::Columns;
 use pgrx::prelude::*;
 use pgrx::Array;
 
@@ -33,12 +34,12 @@ fn profiles(
     columns: Option<Vec<Option<String>>>,
 ) -> Result<Vec<ProfileRow>, Problem> {
     let relation = Relation::new(relation, columns)?;
-    let mut codes = Columns::new(relation.columns().len());
-    let encoder = relation.read(|rows: Rows| {
-        codes.extend(rows);
-        Ok(())
-    })?;
-    let row = |(position, dictionary): (usize, &crate::input::Dictionary)| {
+    let sink = Columns::new(relation.width());
+    let Encoded {
+        dictionaries,
+        sink: codes,
+    } = relation.read(sink)?;
+    let row = |(position, dictionary): (usize, &Dictionary)| {
         let profile = codes.profile(position);
         (
             dictionary.column().name.clone(),
@@ -49,5 +50,5 @@ fn profiles(
             profile.most_frequent as i64,
         )
     };
-    Ok(encoder.dictionaries().iter().enumerate().map(row).collect())
+    Ok(dictionaries.iter().enumerate().map(row).collect())
 }

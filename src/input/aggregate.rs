@@ -1,9 +1,12 @@
 //! Road (c): an aggregate, whose rows arrive one call at a time, perhaps in several processes.
 
-use super::{argument_types, put, take, ArgumentRows, ColumnType, Encoder, OptionArgument};
+use super::arguments::{argument_types, ArgumentRows, Finished, OptionArgument};
+use super::encoder::Encoder;
+use super::wire::{put, take};
+use super::{ColumnType, Dictionary, Sink};
 use crate::error::Problem;
 use crate::run::Meter;
-use disclosure::Rows;
+use disclosure::{Rows, NULL};
 use pgrx::pg_sys::{self, FunctionCallInfo, NullableDatum};
 use pgrx::Internal;
 
@@ -72,33 +75,31 @@ impl AggregateCall {
     }
 }
 
-/// What a method does with encoded rows.
-pub trait RowMethod: Sized {
+/// What a method makes of encoded rows, in one process or in parts that are merged.
+pub trait RowMethod: Sink + Sized {
     /// `option` is the last argument if that is an option, as it is at the first row.
     fn new(option: Option<OptionArgument>) -> Result<Self, Problem>;
-    fn rows(&mut self, rows: Rows) -> Result<(), Problem>;
     /// Take in the rows of `other`, whose codes `translation` translates column by column.
     fn merge(&mut self, other: &Self, translation: &[Vec<u32>]) -> Result<(), Problem>;
     fn write(&self, out: &mut Vec<u8>);
     fn read(input: &mut &[u8]) -> Result<Self, Problem>;
 }
 
-/// The state of any aggregate over rows: the encoder, and what a method makes of the rows.
-pub struct RowAggregate<M> {
-    rows: ArgumentRows,
-    meter: Meter,
-    method: M,
+/// The state of any aggregate over rows.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one per group, and never moved while rows come in"
+)]
+pub enum RowAggregate<M: RowMethod> {
+    /// Rows are coming in.
+    Reading { rows: ArgumentRows<M>, meter: Meter },
+    /// Parts are coming in, each read by a process of its own.
+    Merging(Finished<M>),
+    /// What was read or merged is on its way to another process.
+    Sent,
 }
 
 impl<M: RowMethod> RowAggregate<M> {
-    fn new(rows: ArgumentRows, method: M) -> Self {
-        RowAggregate {
-            rows,
-            meter: Meter::new("reading rows"),
-            method,
-        }
-    }
-
     /// The transition function.
     pub fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
         let arguments = call.arguments();
@@ -107,16 +108,17 @@ impl<M: RowMethod> RowAggregate<M> {
             let mut columns = call.argument_types();
             // SAFETY: the argument that belongs to the last of the types.
             let option = unsafe { OptionArgument::take(&mut columns, |last| arguments[last]) };
-            let rows = ArgumentRows::new(columns, call.context())?;
-            state = call.keep(Self::new(rows, M::new(option)?));
+            // Without a thread: there may be thousands of groups, and parallel workers already.
+            let rows = ArgumentRows::new(columns, M::new(option)?, Encoder::alone, call.context())?;
+            let meter = Meter::new("reading rows");
+            state = call.keep(Self::Reading { rows, meter });
         }
         // SAFETY: the state was made above, in this or an earlier call; the arguments are of the types
         // that it was made for.
         unsafe {
-            if let Some(this) = state.get_mut::<Self>() {
-                let method = &mut this.method;
-                this.rows.push(arguments, |rows: Rows| method.rows(rows))?;
-                this.meter.row()?;
+            if let Some(Self::Reading { rows, meter }) = state.get_mut::<Self>() {
+                rows.push(arguments)?;
+                meter.row()?;
             }
         }
         Ok(state)
@@ -131,84 +133,100 @@ impl<M: RowMethod> RowAggregate<M> {
         }
         let mut other = Internal::from(Some(other.value));
         // SAFETY: both states are of this type, by the declaration of the aggregate.
-        unsafe {
-            match (state.get_mut::<Self>(), other.get_mut::<Self>()) {
-                (Some(this), Some(other)) => this.merge(other)?,
-                (None, Some(other)) => {
-                    let empty = Self::new(ArgumentRows::new(vec![], call.context())?, M::new(None)?);
-                    state = call.keep(std::mem::replace(other, empty));
-                }
-                _ => {}
-            }
+        let (this, other) = unsafe { (state.get_mut::<Self>(), other.get_mut::<Self>()) };
+        let other = other.map_or(Ok(None), Self::take_finished)?;
+        let merged = match (this.map_or(Ok(None), Self::take_finished)?, other) {
+            (Some(this), Some(other)) => merge(this, other)?,
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => return Ok(state),
+        };
+        // SAFETY: as above.
+        match unsafe { state.get_mut::<Self>() } {
+            Some(this) => *this = Self::Merging(merged),
+            None => state = call.keep(Self::Merging(merged)),
         }
         Ok(state)
     }
 
-    fn merge(&mut self, other: &mut Self) -> Result<(), Problem> {
-        if self.rows.encoder.is_none() {
-            std::mem::swap(self, other);
-        }
-        let method = &mut self.method;
-        let Some(here) = &mut self.rows.encoder else {
-            self.rows.early_nulls += other.rows.early_nulls;
-            return Ok(());
-        };
-        if let Some(there) = &other.rows.encoder {
-            let translation = here.adopt(there)?;
-            method.merge(&other.method, &translation)?;
-        }
-        (0..other.rows.early_nulls).try_for_each(|_| here.push_null(|rows: Rows| method.rows(rows)))
-    }
-
-    /// The serial function.
+    /// The serial function. The state has done its work then.
     pub fn serialise(call: &AggregateCall) -> Result<Vec<u8>, Problem> {
-        let mut out = Vec::new();
+        let mut state = call.state();
         // SAFETY: the state is of this type, by the declaration of the aggregate.
-        if let Some(this) = unsafe { call.state().get_mut::<Self>() } {
-            this.settle()?;
-            put(&mut out, this.rows.early_nulls);
-            put(&mut out, u64::from(this.rows.encoder.is_some()));
-            if let Some(encoder) = &this.rows.encoder {
-                encoder.write(&mut out);
+        let this = unsafe { state.get_mut::<Self>() };
+        let mut out = Vec::new();
+        if let Some(finished) = this.map_or(Ok(None), Self::take_finished)? {
+            put(&mut out, finished.nulls);
+            put(&mut out, u64::from(finished.dictionaries.is_some()));
+            if let Some(dictionaries) = &finished.dictionaries {
+                put(&mut out, dictionaries.len() as u64);
+                dictionaries
+                    .iter()
+                    .for_each(|dictionary| dictionary.write(&mut out));
             }
-            this.method.write(&mut out);
+            finished.sink.write(&mut out);
         }
         Ok(out)
-    }
-
-    /// Hand over to the method what waits for its batch to be full.
-    fn settle(&mut self) -> Result<(), Problem> {
-        match &mut self.rows.encoder {
-            Some(encoder) => encoder.flush(|rows: Rows| self.method.rows(rows)),
-            None => Ok(()),
-        }
     }
 
     /// The deserial function.
     pub fn deserialise(call: &AggregateCall, mut input: &[u8]) -> Result<Internal, Problem> {
         let input = &mut input;
-        let early_nulls = take(input);
-        let encoder = match take(input) {
+        let nulls = take(input);
+        let dictionaries = match take(input) {
             0 => None,
-            _ => Some(Encoder::read(input)?),
+            _ => Some(
+                (0..take(input))
+                    .map(|_| Dictionary::read(input))
+                    .collect::<Result<_, _>>()?,
+            ),
         };
-        let rows = ArgumentRows {
-            context: call.context(),
-            shape: None,
-            encoder,
-            early_nulls,
-        };
-        Ok(call.keep(Self::new(rows, M::read(input)?)))
+        let sink = M::read(input)?;
+        Ok(call.keep(Self::Merging(Finished {
+            dictionaries,
+            sink,
+            nulls,
+        })))
     }
 
     /// For the final function, which may be called again after more rows: what the method has, and how
     /// many more rows there were of which nothing but NULL is known.
-    pub fn so_far(state: &mut Internal) -> Result<Option<(&M, u64)>, Problem> {
+    pub fn so_far(state: &mut Internal) -> Result<(Option<&M>, u64), Problem> {
         // SAFETY: the state is of this type, by the declaration of the aggregate.
-        let Some(this) = (unsafe { state.get_mut::<Self>() }) else {
-            return Ok(None);
-        };
-        this.settle()?;
-        Ok(Some((&this.method, this.rows.early_nulls)))
+        match unsafe { state.get_mut::<Self>() } {
+            Some(Self::Reading { rows, .. }) => rows.so_far(),
+            Some(Self::Merging(finished)) => Ok((Some(&finished.sink), finished.nulls)),
+            Some(Self::Sent) | None => Ok((None, 0)),
+        }
     }
+
+    fn take_finished(&mut self) -> Result<Option<Finished<M>>, Problem> {
+        match std::mem::replace(self, Self::Sent) {
+            Self::Reading { rows, .. } => rows.finish().map(Some),
+            Self::Merging(finished) => Ok(Some(finished)),
+            Self::Sent => Ok(None),
+        }
+    }
+}
+
+fn merge<M: RowMethod>(this: Finished<M>, other: Finished<M>) -> Result<Finished<M>, Problem> {
+    // The one that knows its columns, if either does, takes in the other.
+    let (mut this, other) = match this.dictionaries {
+        Some(_) => (this, other),
+        None => (other, this),
+    };
+    let Some(here) = &mut this.dictionaries else {
+        this.nulls += other.nulls;
+        return Ok(this);
+    };
+    if let Some(there) = &other.dictionaries {
+        let pairs = here.iter_mut().zip(there);
+        let translation = pairs
+            .map(|(here, there)| here.adopt(there))
+            .collect::<Result<Vec<_>, _>>()?;
+        this.sink.merge(&other.sink, &translation)?;
+    }
+    let nulls = vec![NULL; other.nulls as usize];
+    this.sink
+        .rows(Rows::new(&vec![&nulls[..]; here.len()], nulls.len()))?;
+    Ok(this)
 }

@@ -6,6 +6,7 @@
 //! Only an image that was not seen before is worth asking about, and even that is spared where Postgres
 //! itself guarantees that equal values have equal images (B-tree support function 4, "equalimage").
 
+use super::wire::{put, put_bytes, take, take_bytes};
 use super::ColumnType;
 use crate::error::Problem;
 use disclosure::NULL;
@@ -17,54 +18,293 @@ use std::cmp::Ordering;
 use std::ffi::CStr;
 use std::hash::Hasher;
 
-pub struct Dictionary {
+pub enum Dictionary {
+    /// Of a type that is passed by value and whose equal values have equal bits.
+    Bits(Bits),
+    /// Of any other type.
+    Images(Images),
+}
+
+impl Dictionary {
+    pub fn new(column: ColumnType) -> Self {
+        let functions = type_functions(column.oid);
+        // SAFETY: entries of the type cache live as long as the backend.
+        let entry = unsafe { &*functions };
+        let float = match column.base_type() {
+            pg_sys::FLOAT4OID => Some(Float::Single),
+            pg_sys::FLOAT8OID => Some(Float::Double),
+            _ => None,
+        };
+        let equality = if float.is_some() || equal_means_equal_image(entry, &column) {
+            Equality::Image
+        } else if entry.hash_extended_proc != pg_sys::InvalidOid && entry.eq_opr != pg_sys::InvalidOid {
+            Equality::Hashed {
+                functions,
+                codes: HashTable::new(),
+            }
+        } else if entry.cmp_proc != pg_sys::InvalidOid {
+            Equality::Ordered {
+                functions,
+                codes: Vec::new(),
+            }
+        } else {
+            // json, xml, point, …: the type does not say what is equal, so only the same is.
+            Equality::Image
+        };
+        let layout = match entry.typlen {
+            length if entry.typbyval => Layout::Value(length as usize),
+            -1 => Layout::Varlena,
+            -2 => Layout::CString,
+            length => Layout::Fixed(length as usize),
+        };
+        match (layout, &equality) {
+            (Layout::Value(length), Equality::Image) => Dictionary::Bits(Bits::new(column, length, float)),
+            _ => Dictionary::Images(Images {
+                column,
+                layout,
+                equality,
+                short: HashTable::new(),
+                long: HashTable::new(),
+                arena: Vec::new(),
+                first_image: Vec::new(),
+            }),
+        }
+    }
+
+    pub fn column(&self) -> &ColumnType {
+        match self {
+            Dictionary::Bits(dictionary) => &dictionary.column,
+            Dictionary::Images(dictionary) => &dictionary.column,
+        }
+    }
+
+    /// How many values there are; their codes are 1 to this.
+    fn len(&self) -> u32 {
+        match self {
+            Dictionary::Bits(dictionary) => dictionary.values.len() as u32,
+            Dictionary::Images(dictionary) => dictionary.first_image.len() as u32,
+        }
+    }
+
+    /// A value as Postgres would print it; `None` for [`NULL`].
+    pub fn text(&self, code: u32) -> Option<String> {
+        if code == NULL {
+            return None;
+        }
+        let value = match self {
+            Dictionary::Bits(dictionary) => Datum::from(dictionary.values[code as usize - 1]),
+            Dictionary::Images(dictionary) => dictionary.value(code),
+        };
+        let mut output = pg_sys::InvalidOid;
+        let mut is_varlena = false;
+        // SAFETY: the Datum is a live copy of a value of the column's type; the output function returns
+        // a NUL-terminated string in the current memory context.
+        unsafe {
+            pg_sys::getTypeOutputInfo(self.column().oid, &mut output, &mut is_varlena);
+            let printed = pg_sys::OidOutputFunctionCall(output, value);
+            let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
+            pg_sys::pfree(printed.cast());
+            Some(text)
+        }
+    }
+
+    /// What each code of `other`, a dictionary of the same column made elsewhere, is here; values that are
+    /// new are taken up.
+    pub fn adopt(&mut self, other: &Dictionary) -> Result<Vec<u32>, Problem> {
+        let mut translation = vec![NULL];
+        match (self, other) {
+            (Dictionary::Bits(here), Dictionary::Bits(there)) => {
+                for &bits in &there.values {
+                    translation.push(here.encode(bits)?);
+                }
+            }
+            (Dictionary::Images(here), Dictionary::Images(there)) => {
+                for &image in &there.first_image {
+                    // SAFETY: the bytes of a value of the same type.
+                    translation
+                        .push(unsafe { here.encode_bytes(there.layout.bytes_at(&there.arena, image))? });
+                }
+            }
+            _ => return Err(Problem::RowTypesDiffer),
+        }
+        Ok(translation)
+    }
+
+    /// Append every value, codes in order.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let column = self.column();
+        put_bytes(out, column.name.as_bytes());
+        put(out, u64::from(column.oid.to_u32()));
+        put(out, u64::from(column.collation.to_u32()));
+        put(out, u64::from(self.len()));
+        match self {
+            Dictionary::Bits(dictionary) => dictionary.values.iter().for_each(|&bits| put(out, bits)),
+            Dictionary::Images(Images {
+                layout,
+                arena,
+                first_image,
+                ..
+            }) => first_image
+                .iter()
+                .for_each(|&image| put_bytes(out, layout.bytes_at(arena, image))),
+        }
+    }
+
+    /// A dictionary that [`write`](Self::write) has written, with the same codes.
+    pub fn read(input: &mut &[u8]) -> Result<Self, Problem> {
+        let name = String::from_utf8_lossy(take_bytes(input)).into_owned();
+        let oid = pg_sys::Oid::from(take(input) as u32);
+        let collation = pg_sys::Oid::from(take(input) as u32);
+        let mut dictionary = Dictionary::new(ColumnType { name, oid, collation });
+        for _ in 0..take(input) {
+            match &mut dictionary {
+                Dictionary::Bits(dictionary) => dictionary.encode(take(input))?,
+                // SAFETY: the bytes of a value of this type in another process of the server.
+                Dictionary::Images(dictionary) => unsafe { dictionary.encode_bytes(take_bytes(input))? },
+            };
+        }
+        Ok(dictionary)
+    }
+}
+
+/// The dictionary of a type that is passed by value and whose equal values have equal bits.
+pub struct Bits {
     column: ColumnType,
-    layout: Layout,
-    /// Values that are passed by value, and their codes.
-    values: HashTable<(u64, u32)>,
-    /// The value before this one, as rows often come in runs.
-    last: Option<(u64, u32)>,
-    /// Values that are passed by reference.
-    images: Images,
-    codes: Codes,
-    batch: Batch,
+    intake: Intake,
+    /// The values, codes in order.
+    values: Vec<u64>,
+    /// The codes of values near the first one, which most often are all: numbers, dates and enums tend
+    /// to lie close together. The code of value `v` is at `v - near_from`; NULL where `v` was not seen.
+    near: Vec<u32>,
+    near_from: u64,
+    /// The codes of all other values.
+    far: HashTable<(u64, u32)>,
 }
 
-/// The rows that were pushed since the last [`Dictionary::clear`].
-#[derive(Default)]
-struct Batch {
-    codes: Vec<u32>,
-    /// The values whose code is still [`PENDING`], in order.
-    pending: Vec<u64>,
-}
-
-/// Stands for the code of a value that was not looked up yet.
-const PENDING: u32 = u32::MAX;
-
-/// Gives out codes.
-struct Codes {
-    equality: Equality,
-    /// Where each code's first image is, codes in order: the value that stands for all equal ones.
-    first_image: Vec<Image>,
-}
-
-/// How Postgres passes values of the type.
-#[derive(Clone, Copy, PartialEq)]
-enum Layout {
-    /// In the Datum itself; only the bits of the mask belong to the value.
-    Value { mask: u64, float: Option<Float> },
-    /// A pointer to this many bytes.
-    Fixed(usize),
-    /// A pointer to a string that ends with a NUL.
-    CString,
-    /// A pointer to a length and that many bytes, perhaps compressed or stored elsewhere.
-    Varlena,
+/// How to get the bits that matter out of a Datum.
+#[derive(Clone, Copy)]
+pub struct Intake {
+    /// Bits of the Datum that do not belong to the value.
+    unused: u32,
+    float: Option<Float>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Float {
     Single,
     Double,
+}
+
+impl Intake {
+    fn new(length: usize, float: Option<Float>) -> Self {
+        let unused = u64::BITS - 8 * length as u32;
+        Intake { unused, float }
+    }
+
+    /// Integers with their sign. Every zero is 0 and every NaN is one NaN, as the comparison operators of
+    /// floats have it.
+    #[inline]
+    pub fn bits(self, value: Datum) -> u64 {
+        let bits = ((value.value() as i64) << self.unused >> self.unused) as u64;
+        match self.float {
+            None => bits,
+            Some(Float::Double) => match f64::from_bits(bits) {
+                0.0 => 0,
+                number if number.is_nan() => f64::NAN.to_bits(),
+                _ => bits,
+            },
+            Some(Float::Single) => match f32::from_bits(bits as u32) {
+                0.0 => 0,
+                number if number.is_nan() => u64::from(f32::NAN.to_bits()),
+                _ => bits,
+            },
+        }
+    }
+}
+
+impl Bits {
+    fn new(column: ColumnType, length: usize, float: Option<Float>) -> Self {
+        Bits {
+            column,
+            intake: Intake::new(length, float),
+            values: Vec::new(),
+            near: Vec::new(),
+            near_from: 0,
+            far: HashTable::new(),
+        }
+    }
+
+    pub fn intake(&self) -> Intake {
+        self.intake
+    }
+
+    #[inline]
+    pub fn encode(&mut self, bits: u64) -> disclosure::Result<u32> {
+        let place = bits.wrapping_sub(self.near_from);
+        match self.near.get(place as usize) {
+            Some(&code) if code != NULL => Ok(code),
+            _ => self.encode_other(bits),
+        }
+    }
+
+    /// The code of a value that is new, or far from the first one.
+    fn encode_other(&mut self, bits: u64) -> disclosure::Result<u32> {
+        if self.values.is_empty() {
+            self.near_from = bits.wrapping_sub(Self::NEAR / 2);
+        }
+        let code = next_code(self.values.len())?;
+        let place = bits.wrapping_sub(self.near_from);
+        // As long as a quarter of the places is in use, they need less memory than the hash table.
+        if place < Self::NEAR.max(4 * u64::from(code)) {
+            if place >= self.near.len() as u64 {
+                self.near.resize((place as usize + 1).next_power_of_two(), NULL);
+            }
+            // It may have come when it still was far.
+            let found = self.far.find(hash_bits(bits), |&(other, _)| other == bits);
+            self.near[place as usize] = found.map_or(code, |&(_, code)| code);
+            if let Some(&(_, code)) = found {
+                return Ok(code);
+            }
+        } else {
+            let same = |&(other, _): &(u64, u32)| other == bits;
+            match self
+                .far
+                .entry(hash_bits(bits), same, |&(other, _)| hash_bits(other))
+            {
+                Entry::Occupied(found) => return Ok(found.get().1),
+                Entry::Vacant(place) => place.insert((bits, code)),
+            };
+        }
+        self.values.push(bits);
+        Ok(code)
+    }
+
+    /// How far a value may always be from the first one, both ways together.
+    const NEAR: u64 = 1 << 16;
+}
+
+/// The dictionary of any type, by images.
+pub struct Images {
+    column: ColumnType,
+    layout: Layout,
+    equality: Equality,
+    /// The codes of short images, which [`short_key`] packs into a number.
+    short: HashTable<(u64, u32)>,
+    /// The codes of all others.
+    long: HashTable<Slot>,
+    /// Whole values, aligned, ready to be passed to a function of Postgres.
+    arena: Vec<u64>,
+    /// Where each code's first image is, codes in order: the value that stands for all equal ones.
+    first_image: Vec<Image>,
+}
+
+/// The number of the word in the arena where a value begins.
+type Image = usize;
+
+struct Slot {
+    hash: u64,
+    image: Image,
+    code: u32,
 }
 
 /// How to find out whether two different images are equal values.
@@ -83,313 +323,109 @@ enum Equality {
     },
 }
 
-/// A value's representation: the Datum's bits, or the number of the word in the arena where a copy of
-/// the whole value begins, ready to be passed to a function of Postgres.
-type Image = u64;
-
-#[derive(Default)]
-struct Images {
-    index: HashTable<Slot>,
-    arena: Vec<u64>,
-}
-
-#[derive(Clone, Copy)]
-struct Slot {
-    hash: u64,
-    image: Image,
-    code: u32,
-}
-
-impl Dictionary {
-    pub fn new(column: ColumnType) -> Self {
-        let functions = type_functions(column.oid);
-        // SAFETY: entries of the type cache live as long as the backend.
-        let entry = unsafe { &*functions };
-        let float = match column.base_type() {
-            pg_sys::FLOAT4OID => Some(Float::Single),
-            pg_sys::FLOAT8OID => Some(Float::Double),
-            _ => None,
-        };
-        let layout = match entry.typlen {
-            length if entry.typbyval => Layout::Value {
-                mask: u64::MAX >> (64 - 8 * length as u32),
-                float,
-            },
-            -1 => Layout::Varlena,
-            -2 => Layout::CString,
-            length => Layout::Fixed(length as usize),
-        };
-        let equality = if float.is_some() || equal_means_equal_image(entry, &column) {
-            Equality::Image
-        } else if entry.hash_extended_proc != pg_sys::InvalidOid && entry.eq_opr != pg_sys::InvalidOid {
-            Equality::Hashed {
-                functions,
-                codes: HashTable::new(),
-            }
-        } else if entry.cmp_proc != pg_sys::InvalidOid {
-            Equality::Ordered {
-                functions,
-                codes: Vec::new(),
-            }
-        } else {
-            // json, xml, point, …: the type does not say what is equal, so only the same is.
-            Equality::Image
-        };
-        Dictionary {
-            column,
-            layout,
-            values: HashTable::new(),
-            last: None,
-            images: Images::default(),
-            codes: Codes {
-                equality,
-                first_image: Vec::new(),
-            },
-            batch: Batch::default(),
-        }
-    }
-
-    pub fn column(&self) -> &ColumnType {
-        &self.column
-    }
-
-    /// How many values there are; their codes are 1 to this.
-    pub fn len(&self) -> u32 {
-        self.codes.first_image.len() as u32
-    }
-
-    /// Take up the value of one more row.
-    ///
-    /// What is passed by value is only put down: looking up many at once is three times as fast where
-    /// there are many distinct values, since the waits for memory overlap.
+impl Images {
+    /// The code of a value.
     ///
     /// # Safety
-    /// `value` is a valid Datum of the column's type unless `is_null`.
+    /// A valid Datum of the column's type.
     #[inline]
-    pub unsafe fn push(&mut self, value: Datum, is_null: bool) -> Result<(), Problem> {
-        let code = if is_null {
-            NULL
-        } else if let Layout::Value { mask, float } = self.layout {
-            self.batch
-                .pending
-                .push(canonical(value.value() as u64 & mask, float));
-            PENDING
-        } else {
-            let reference = Reference::new(value, self.layout);
-            let code = self.encode_reference(&reference)?;
-            reference.free();
-            code
-        };
-        self.batch.codes.push(code);
-        Ok(())
-    }
-
-    /// Look up what is pending.
-    pub fn settle(&mut self) -> Result<(), Problem> {
-        if self.batch.pending.is_empty() {
-            return Ok(());
-        }
-        let Batch {
-            mut codes,
-            mut pending,
-        } = std::mem::take(&mut self.batch);
-        let mut values = pending.drain(..);
-        for code in codes.iter_mut().filter(|code| **code == PENDING) {
-            if let Some(bits) = values.next() {
-                *code = self.encode_bits(bits)?;
+    pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Problem> {
+        match self.layout {
+            Layout::Varlena => {
+                let packed = value.cast_mut_ptr::<pg_sys::varlena>();
+                if varlena::varatt_is_1b_e(packed) || varlena::varatt_is_4b_c(packed) {
+                    let unpacked = pg_sys::pg_detoast_datum_packed(packed);
+                    let code = self.encode_bytes(varlena::varlena_to_byte_slice(unpacked));
+                    pg_sys::pfree(unpacked.cast());
+                    return code;
+                }
+                self.encode_bytes(varlena::varlena_to_byte_slice(packed))
             }
-        }
-        drop(values);
-        self.batch = Batch { codes, pending };
-        Ok(())
-    }
-
-    /// The codes of the rows that were pushed, once they are settled.
-    pub fn batch(&self) -> &[u32] {
-        &self.batch.codes
-    }
-
-    /// Begin a new batch.
-    pub fn clear(&mut self) {
-        self.batch.codes.clear();
-    }
-
-    /// The code that a value of `other`, a dictionary of the same column, has here.
-    pub fn adopt(&mut self, other: &Dictionary, code: u32) -> Result<u32, Problem> {
-        match other.layout {
-            Layout::Value { .. } => self.encode_bits(other.codes.first_image(code)),
-            layout => {
-                let bytes = layout.bytes_at(&other.images.arena, other.codes.first_image(code));
-                // SAFETY: the bytes of a value of the same type.
-                unsafe { self.encode_reference(&Reference::of_bytes(bytes)) }
+            Layout::CString => self.encode_bytes(CStr::from_ptr(value.cast_mut_ptr()).to_bytes()),
+            Layout::Fixed(length) => {
+                self.encode_bytes(std::slice::from_raw_parts(value.cast_mut_ptr(), length))
+            }
+            Layout::Value(length) => {
+                let bits = Intake::new(length, None).bits(value);
+                self.encode_bytes(&bits.to_ne_bytes())
             }
         }
     }
 
+    /// # Safety
+    /// The payload of a value of the column's type.
     #[inline]
-    fn encode_bits(&mut self, bits: u64) -> Result<u32, Problem> {
-        if let Some((last, code)) = self.last {
-            if last == bits {
+    unsafe fn encode_bytes(&mut self, bytes: &[u8]) -> Result<u32, Problem> {
+        if let Some(key) = short_key(bytes) {
+            let same = |&(other, _): &(u64, u32)| other == key;
+            if let Some(&(_, code)) = self.short.find(hash_bits(key), same) {
                 return Ok(code);
             }
+            let (_, code) = self.take_up(bytes)?;
+            self.short
+                .insert_unique(hash_bits(key), (key, code), |&(key, _)| hash_bits(key));
+            return Ok(code);
         }
-        let same = |&(other, _): &(u64, u32)| other == bits;
-        let code = match self
-            .values
-            .entry(hash_bits(bits), same, |&(other, _)| hash_bits(other))
-        {
-            Entry::Occupied(found) => found.get().1,
-            Entry::Vacant(place) => {
-                let value_of = |image| Datum::from(image);
-                // SAFETY: the bits came from Datums of the column's type, passed by value.
-                let code = unsafe { self.codes.of_new_image(bits, value_of, self.column.collation)? };
-                place.insert((bits, code));
-                code
-            }
-        };
-        self.last = Some((bits, code));
-        Ok(code)
-    }
-
-    #[inline]
-    unsafe fn encode_reference(&mut self, value: &Reference) -> Result<u32, Problem> {
-        let Images { index, arena } = &mut self.images;
-        let layout = self.layout;
-        let bytes = value.bytes();
         let mut hasher = FxHasher::default();
         hasher.write(bytes);
         let hash = hasher.finish();
+        let (layout, arena) = (self.layout, &self.arena);
         let same = |slot: &Slot| slot.hash == hash && layout.bytes_at(arena, slot.image) == bytes;
-        match index.entry(hash, same, |slot| slot.hash) {
-            Entry::Occupied(found) => Ok(found.get().code),
-            Entry::Vacant(place) => {
-                let image = layout.keep(arena, bytes);
-                let value_of = |image| layout.datum_at(arena, image);
-                let code = self.codes.of_new_image(image, value_of, self.column.collation)?;
-                place.insert(Slot { hash, image, code });
-                Ok(code)
-            }
+        if let Some(slot) = self.long.find(hash, same) {
+            return Ok(slot.code);
         }
+        let (image, code) = self.take_up(bytes)?;
+        self.long
+            .insert_unique(hash, Slot { hash, image, code }, |slot| slot.hash);
+        Ok(code)
     }
 
-    /// A value as Postgres would print it; `None` for [`NULL`].
-    pub fn text(&self, code: u32) -> Option<String> {
-        if code == NULL {
-            return None;
-        }
-        let value = self
-            .layout
-            .datum_at(&self.images.arena, self.codes.first_image(code));
-        let mut output = pg_sys::InvalidOid;
-        let mut is_varlena = false;
-        // SAFETY: the Datum is a live copy of a value of the column's type; the output function returns
-        // a NUL-terminated string in the current memory context.
-        unsafe {
-            pg_sys::getTypeOutputInfo(self.column.oid, &mut output, &mut is_varlena);
-            let printed = pg_sys::OidOutputFunctionCall(output, value);
-            let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
-            pg_sys::pfree(printed.cast());
-            Some(text)
-        }
+    /// Keep an image that was not seen before, and find its code.
+    unsafe fn take_up(&mut self, bytes: &[u8]) -> Result<(Image, u32), Problem> {
+        let (layout, arena) = (self.layout, &mut self.arena);
+        let image = layout.keep(arena, bytes);
+        let value_of = |image| layout.datum_at(arena, image);
+        let collation = self.column.collation;
+        let code = self
+            .equality
+            .code_of(image, &mut self.first_image, value_of, collation)?;
+        Ok((image, code))
     }
 
-    /// Append every value, codes in order, in a form that [`Dictionary::read`] understands. It travels
-    /// between processes of one server only.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        put(out, self.column.oid.to_u32() as u64);
-        put(out, self.column.collation.to_u32() as u64);
-        put(out, self.column.name.len() as u64);
-        out.extend_from_slice(self.column.name.as_bytes());
-        put(out, u64::from(self.len()));
-        for &image in &self.codes.first_image {
-            match self.layout {
-                Layout::Value { .. } => put(out, image),
-                layout => {
-                    let bytes = layout.bytes_at(&self.images.arena, image);
-                    put(out, bytes.len() as u64);
-                    out.extend_from_slice(bytes);
-                }
-            }
-        }
-    }
-
-    /// A dictionary that [`write`](Self::write) has written, with the same codes.
-    pub fn read(input: &mut &[u8]) -> Result<Self, Problem> {
-        let oid = pg_sys::Oid::from(take(input) as u32);
-        let collation = pg_sys::Oid::from(take(input) as u32);
-        let name = take_bytes(input);
-        let column = ColumnType {
-            name: String::from_utf8_lossy(name).into_owned(),
-            oid,
-            collation,
-        };
-        let mut dictionary = Dictionary::new(column);
-        for _ in 0..take(input) {
-            match dictionary.layout {
-                Layout::Value { .. } => dictionary.encode_bits(take(input))?,
-                // SAFETY: the bytes are those of a value of this type in another process of the server.
-                _ => unsafe { dictionary.encode_reference(&Reference::of_bytes(take_bytes(input)))? },
-            };
-        }
-        Ok(dictionary)
+    fn value(&self, code: u32) -> Datum {
+        self.layout
+            .datum_at(&self.arena, self.first_image[code as usize - 1])
     }
 }
 
-/// A number in the form that [`take`] reads.
-pub fn put(out: &mut Vec<u8>, number: u64) {
-    out.extend_from_slice(&number.to_ne_bytes());
-}
-
-/// The number at the beginning of `input`, which is moved past it.
-pub fn take(input: &mut &[u8]) -> u64 {
-    let (number, rest) = input.split_first_chunk().expect("written by `put`");
-    *input = rest;
-    u64::from_ne_bytes(*number)
-}
-
-fn take_bytes<'a>(input: &mut &'a [u8]) -> &'a [u8] {
-    let length = take(input) as usize;
-    let (bytes, rest) = input.split_at(length);
-    *input = rest;
-    bytes
-}
-
-impl Codes {
-    fn first_image(&self, code: u32) -> Image {
-        self.first_image[code as usize - 1]
-    }
-
+impl Equality {
     /// The code of a value whose image was not seen before: an equal value's, or a new one.
     ///
     /// # Safety
     /// `value_of` makes valid Datums of the column's type out of images.
-    #[inline]
-    unsafe fn of_new_image(
+    unsafe fn code_of(
         &mut self,
         image: Image,
+        first_image: &mut Vec<Image>,
         value_of: impl Fn(Image) -> Datum,
         collation: pg_sys::Oid,
     ) -> Result<u32, Problem> {
-        let next = self.first_image.len() as u32 + 1;
-        if next == PENDING {
-            return Err(disclosure::Error::TooMany {
-                what: "distinct values in one column",
-                limit: u64::from(PENDING - 1),
-            }
-            .into());
-        }
+        let next = next_code(first_image.len())?;
         let value = value_of(image);
-        let value_of_code = |code: u32| value_of(self.first_image[code as usize - 1]);
-        match &mut self.equality {
+        let value_of_code = |code: u32| value_of(first_image[code as usize - 1]);
+        match self {
             Equality::Image => {}
             Equality::Hashed { functions, codes } => {
                 let functions = &mut **functions;
                 let hash_of = &raw mut functions.hash_extended_proc_finfo;
                 let equals = &raw mut functions.eq_opr_finfo;
-                let hash = call(hash_of, collation, value, Datum::from(0)).value() as u64;
-                let hash = hash_bits(hash);
+                let seed = Datum::from(0);
+                let hash =
+                    hash_bits(pg_sys::FunctionCall2Coll(hash_of, collation, value, seed).value() as u64);
                 let equal = |&(other, code): &(u64, u32)| {
-                    other == hash && call(equals, collation, value_of_code(code), value).value() != 0
+                    other == hash
+                        && pg_sys::FunctionCall2Coll(equals, collation, value_of_code(code), value).value()
+                            != 0
                 };
                 match codes.entry(hash, equal, |&(hash, _)| hash) {
                     Entry::Occupied(found) => return Ok(found.get().1),
@@ -399,7 +435,7 @@ impl Codes {
             Equality::Ordered { functions, codes } => {
                 let compare = &raw mut (**functions).cmp_proc_finfo;
                 let order = |&code: &u32| -> Ordering {
-                    let order = call(compare, collation, value_of_code(code), value);
+                    let order = pg_sys::FunctionCall2Coll(compare, collation, value_of_code(code), value);
                     (order.value() as i32).cmp(&0)
                 };
                 match codes.binary_search_by(order) {
@@ -408,9 +444,22 @@ impl Codes {
                 }
             }
         }
-        self.first_image.push(image);
+        first_image.push(image);
         Ok(next)
     }
+}
+
+/// How Postgres passes values of a type.
+#[derive(Clone, Copy, PartialEq)]
+enum Layout {
+    /// In the Datum itself, which has room for more than these bytes.
+    Value(usize),
+    /// A pointer to this many bytes.
+    Fixed(usize),
+    /// A pointer to a string that ends with a NUL.
+    CString,
+    /// A pointer to a length and that many bytes, perhaps compressed or stored elsewhere.
+    Varlena,
 }
 
 impl Layout {
@@ -430,21 +479,7 @@ impl Layout {
         }
     }
 
-    /// The payload of a value in the arena.
-    fn bytes_at(self, arena: &[u64], image: Image) -> &[u8] {
-        let place = arena[image as usize..].as_ptr();
-        // SAFETY: `Images::keep` has written a whole value of this layout there.
-        unsafe {
-            match self {
-                Layout::Varlena => varlena::varlena_to_byte_slice(place.cast()),
-                Layout::CString => CStr::from_ptr(place.cast()).to_bytes(),
-                Layout::Fixed(length) => std::slice::from_raw_parts(place.cast(), length),
-                Layout::Value { .. } => &[],
-            }
-        }
-    }
-
-    /// Copy a value into the arena, whole and aligned, as functions of Postgres want it.
+    /// Copy a value into the arena, whole and aligned.
     fn keep(self, arena: &mut Vec<u64>, bytes: &[u8]) -> Image {
         let start = arena.len();
         let total = self.header() + bytes.len() + self.trailer();
@@ -457,90 +492,48 @@ impl Layout {
             }
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.add(self.header()), bytes.len());
         }
-        start as Image
+        start
+    }
+
+    /// The payload of a value in the arena.
+    fn bytes_at(self, arena: &[u64], image: Image) -> &[u8] {
+        let place = arena[image..].as_ptr();
+        // SAFETY: `keep` has written a whole value of this layout there.
+        unsafe {
+            match self {
+                Layout::Varlena => varlena::varlena_to_byte_slice(place.cast()),
+                Layout::CString => CStr::from_ptr(place.cast()).to_bytes(),
+                Layout::Fixed(length) => std::slice::from_raw_parts(place.cast(), length),
+                Layout::Value(_) => std::slice::from_raw_parts(place.cast(), size_of::<u64>()),
+            }
+        }
     }
 
     fn datum_at(self, arena: &[u64], image: Image) -> Datum {
         match self {
-            Layout::Value { .. } => Datum::from(image),
-            _ => Datum::from(arena[image as usize..].as_ptr()),
+            Layout::Value(_) => Datum::from(arena[image]),
+            _ => Datum::from(arena[image..].as_ptr()),
         }
     }
 }
 
-/// A value that is passed by reference, unpacked so that its payload can be read.
-struct Reference {
-    bytes: *const u8,
-    length: usize,
-    /// What unpacking had to allocate.
-    unpacked: *mut pg_sys::varlena,
-}
-
-impl Reference {
-    #[inline]
-    unsafe fn new(value: Datum, layout: Layout) -> Self {
-        let mut unpacked = std::ptr::null_mut();
-        let (bytes, length) = match layout {
-            Layout::Varlena => {
-                let mut packed = value.cast_mut_ptr::<pg_sys::varlena>();
-                if varlena::varatt_is_1b_e(packed) || varlena::varatt_is_4b_c(packed) {
-                    packed = pg_sys::pg_detoast_datum_packed(packed);
-                    unpacked = packed;
-                }
-                (
-                    varlena::vardata_any(packed).cast(),
-                    varlena::varsize_any_exhdr(packed),
-                )
-            }
-            Layout::CString => {
-                let string = CStr::from_ptr(value.cast_mut_ptr());
-                (string.as_ptr().cast(), string.to_bytes().len())
-            }
-            Layout::Fixed(length) => (value.cast_mut_ptr::<u8>().cast_const(), length),
-            Layout::Value { .. } => unreachable!("not passed by reference"),
-        };
-        Reference {
-            bytes,
-            length,
-            unpacked,
-        }
-    }
-
-    fn of_bytes(bytes: &[u8]) -> Self {
-        Reference {
-            bytes: bytes.as_ptr(),
-            length: bytes.len(),
-            unpacked: std::ptr::null_mut(),
-        }
-    }
-
-    unsafe fn bytes<'a>(&self) -> &'a [u8] {
-        std::slice::from_raw_parts(self.bytes, self.length)
-    }
-
-    unsafe fn free(self) {
-        if !self.unpacked.is_null() {
-            pg_sys::pfree(self.unpacked.cast());
-        }
+/// One more than there are; the last possible code is left out, as it has a meaning of its own in a batch.
+fn next_code(so_far: usize) -> disclosure::Result<u32> {
+    const LIMIT: u32 = u32::MAX - 1;
+    match u32::try_from(so_far) {
+        Ok(so_far) if so_far < LIMIT => Ok(so_far + 1),
+        _ => Err(disclosure::Error::TooMany {
+            what: "distinct values in one column",
+            limit: u64::from(LIMIT),
+        }),
     }
 }
 
-/// Every zero is 0 and every NaN is one NaN, as the comparison operators of floats have it.
+/// Up to seven bytes and their number as one number, different for different bytes.
 #[inline]
-fn canonical(bits: u64, float: Option<Float>) -> u64 {
-    match float {
-        None => bits,
-        Some(Float::Double) => match f64::from_bits(bits) {
-            0.0 => 0,
-            number if number.is_nan() => f64::NAN.to_bits(),
-            _ => bits,
-        },
-        Some(Float::Single) => match f32::from_bits(bits as u32) {
-            0.0 => 0,
-            number if number.is_nan() => f32::NAN.to_bits() as u64,
-            _ => bits,
-        },
-    }
+fn short_key(bytes: &[u8]) -> Option<u64> {
+    let pack = |key, &byte| key << 8 | u64::from(byte);
+    (bytes.len() < 8).then(|| bytes.iter().fold(bytes.len() as u64, pack))
 }
 
 #[inline]
@@ -573,9 +566,4 @@ fn equal_means_equal_image(entry: &pg_sys::TypeCacheEntry, column: &ColumnType) 
         function != pg_sys::InvalidOid
             && pg_sys::OidFunctionCall1Coll(function, column.collation, opclass_type.into()).value() != 0
     }
-}
-
-/// Call a function of two arguments.
-unsafe fn call(function: *mut pg_sys::FmgrInfo, collation: pg_sys::Oid, a: Datum, b: Datum) -> Datum {
-    pg_sys::FunctionCall2Coll(function, collation, a, b)
 }

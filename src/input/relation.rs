@@ -1,20 +1,23 @@
 //! Road (b): a table or view by name, read with a SELECT by the calling user, so that privileges, row
 //! level security, partitions and inheritance are those of that SELECT.
 
+use super::encoder::Encoder;
 use super::scratch::Scratch;
-use super::{row, Encoder, Sink};
+use super::{row, ColumnType, Encoded, Sink};
 use crate::error::Problem;
 use crate::run::Meter;
-use pgrx::pg_sys::{self, DestReceiver, TupleDesc, TupleTableSlot};
+use pgrx::pg_sys::{self, Datum, DestReceiver, TupleDesc, TupleTableSlot};
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_qualified_identifier};
 use std::ffi::{c_char, c_int, CStr, CString};
+use std::iter::{Copied, Zip};
+use std::slice::Iter;
 
 /// A relation and the columns of it that are asked for.
 pub struct Relation {
     /// Schema and name, quoted.
     name: String,
-    columns: Vec<String>,
+    columns: Vec<ColumnType>,
 }
 
 impl Relation {
@@ -26,7 +29,7 @@ impl Relation {
             hint: "Give the name of a table or view.",
         })?;
         let name = qualified_name(oid)?;
-        let existing = column_names(oid);
+        let existing = columns_of(oid);
         let columns = match columns {
             None => existing,
             Some(given) => chosen_columns(given, &existing, &name)?,
@@ -34,102 +37,94 @@ impl Relation {
         Ok(Relation { name, columns })
     }
 
-    pub fn columns(&self) -> &[String] {
-        &self.columns
+    pub fn width(&self) -> usize {
+        self.columns.len()
     }
 
     /// Encode every row that the calling user may see.
-    pub fn read(&self, mut sink: impl Sink) -> Result<Encoder, Problem> {
-        let columns: Vec<String> = self.columns.iter().map(quote_identifier).collect();
-        let query = format!("SELECT {} FROM {}", columns.join(", "), self.name);
-        Spi::connect(|_| Receiver::new(&mut sink).execute(&query))
+    pub fn read<S: Sink>(self, sink: S) -> Result<Encoded<S>, Problem> {
+        let names: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| quote_identifier(&column.name))
+            .collect();
+        let query = format!("SELECT {} FROM {}", names.join(", "), self.name);
+        let mut encoder = Encoder::new(self.columns, sink);
+        let mut meter = Meter::new("reading the table");
+        Spi::connect(|_| {
+            let scratch = Scratch::new();
+            execute(&query, &mut |row| {
+                let _entered = scratch.enter();
+                // SAFETY: the row has the columns that `encoder` was made for: the query names them, and
+                // the lock that `columns_of` has taken keeps their types.
+                unsafe { encoder.push(row)? };
+                if meter.row()? {
+                    scratch.reset();
+                }
+                Ok(())
+            })
+        })?;
+        meter.finish();
+        encoder.finish()
     }
 }
 
-/// Where the executor delivers rows: they are encoded on the spot, without a copy in between.
+/// The values of a row, and which of them are NULL.
+type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
+
+/// Where the executor delivers rows: they are looked at on the spot, without a copy in between.
 #[repr(C)]
 struct Receiver<'a> {
     /// First, because Postgres passes the receiver around as a pointer to this.
     callbacks: DestReceiver,
-    encoder: Encoder,
-    sink: &'a mut dyn Sink,
+    on_row: &'a mut dyn FnMut(Row) -> Result<(), Problem>,
     outcome: Result<(), Problem>,
-    meter: Meter,
-    scratch: Scratch,
 }
 
-impl<'a> Receiver<'a> {
-    fn new(sink: &'a mut dyn Sink) -> Self {
-        Receiver {
-            callbacks: DestReceiver {
-                rStartup: Some(start),
-                receiveSlot: Some(receive),
-                rShutdown: Some(ignore),
-                rDestroy: Some(ignore),
-                mydest: pg_sys::CommandDest::DestNone,
-            },
-            encoder: Encoder::new([]),
-            sink,
-            outcome: Ok(()),
-            meter: Meter::new("reading the table"),
-            scratch: Scratch::new(),
-        }
-    }
-
-    /// Run the query to its end, within `Spi::connect`.
-    fn execute(mut self, query: &str) -> Result<Encoder, Problem> {
-        let query = CString::new(query).map_err(|_| Problem::Argument {
-            argument: "columns",
-            problem: "a name contains a NUL character".into(),
-            hint: "Give the names as the catalogue has them.",
-        })?;
-        let options = pg_sys::SPIExecuteOptions {
-            // The snapshot of the calling statement: what it sees is what is measured.
-            read_only: true,
-            dest: &raw mut self.callbacks,
-            ..Default::default()
-        };
-        // SAFETY: SPI is connected; `self` outlives the call and is only reached through `callbacks`.
-        unsafe { pg_sys::SPI_execute_extended(query.as_ptr(), &options) };
-        self.outcome?;
-        self.encoder.flush(self.sink)?;
-        self.meter.finish();
-        Ok(self.encoder)
-    }
-
-    /// Encode the row in `slot`.
-    ///
-    /// # Safety
-    /// The slot holds a row of the query that `execute` runs.
-    unsafe fn row(&mut self, slot: *mut TupleTableSlot) -> Result<(), Problem> {
-        let _entered = self.scratch.enter();
-        let width = (*(*slot).tts_tupleDescriptor).natts;
-        if c_int::from((*slot).tts_nvalid) < width {
-            pg_sys::slot_getsomeattrs_int(slot, width);
-        }
-        let values = std::slice::from_raw_parts((*slot).tts_values, width as usize);
-        let nulls = std::slice::from_raw_parts((*slot).tts_isnull, width as usize);
-        let row = values.iter().copied().zip(nulls.iter().copied());
-        self.encoder.push(row, &mut *self.sink)?;
-        if self.meter.row()? {
-            self.scratch.reset();
-        }
-        Ok(())
-    }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn start(receiver: *mut DestReceiver, _operation: c_int, descriptor: TupleDesc) {
-    let receiver = &mut *receiver.cast::<Receiver>();
-    receiver.encoder = Encoder::new(row::columns_of(descriptor));
+/// Run a query to its end, within `Spi::connect`, and hand every row to `on_row`.
+fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
+    let query = CString::new(query).map_err(|_| Problem::Argument {
+        argument: "columns",
+        problem: "a name contains a NUL character".into(),
+        hint: "Give the names as the catalogue has them.",
+    })?;
+    let mut receiver = Receiver {
+        callbacks: DestReceiver {
+            rStartup: Some(start),
+            receiveSlot: Some(receive),
+            rShutdown: Some(ignore),
+            rDestroy: Some(ignore),
+            mydest: pg_sys::CommandDest::DestNone,
+        },
+        on_row,
+        outcome: Ok(()),
+    };
+    let options = pg_sys::SPIExecuteOptions {
+        // The snapshot of the calling statement: what it sees is what is measured.
+        read_only: true,
+        dest: &raw mut receiver.callbacks,
+        ..Default::default()
+    };
+    // SAFETY: SPI is connected; the receiver outlives the call.
+    unsafe { pg_sys::SPI_execute_extended(query.as_ptr(), &options) };
+    receiver.outcome
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut DestReceiver) -> bool {
     let receiver = &mut *receiver.cast::<Receiver>();
-    receiver.outcome = receiver.row(slot);
+    let width = (*(*slot).tts_tupleDescriptor).natts;
+    if c_int::from((*slot).tts_nvalid) < width {
+        pg_sys::slot_getsomeattrs_int(slot, width);
+    }
+    let values = std::slice::from_raw_parts((*slot).tts_values, width as usize);
+    let nulls = std::slice::from_raw_parts((*slot).tts_isnull, width as usize);
+    receiver.outcome = (receiver.on_row)(values.iter().copied().zip(nulls.iter().copied()));
     receiver.outcome.is_ok()
 }
+
+#[pg_guard]
+unsafe extern "C-unwind" fn start(_receiver: *mut DestReceiver, _operation: c_int, _descriptor: TupleDesc) {}
 
 #[pg_guard]
 unsafe extern "C-unwind" fn ignore(_receiver: *mut DestReceiver) {}
@@ -166,23 +161,23 @@ fn qualified_name(oid: pg_sys::Oid) -> Result<String, Problem> {
 }
 
 /// The columns of a relation, in order.
-fn column_names(oid: pg_sys::Oid) -> Vec<String> {
+fn columns_of(oid: pg_sys::Oid) -> Vec<ColumnType> {
     // SAFETY: a lock on the relation is held while its descriptor is read, and kept until the end of the
     // transaction, as a SELECT would.
     unsafe {
         let relation = pg_sys::relation_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
         let columns = row::columns_of((*relation).rd_att);
         pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
-        columns.into_iter().map(|column| column.name).collect()
+        columns
     }
 }
 
 /// What the caller asked for, if it makes sense.
 fn chosen_columns(
     given: Vec<Option<String>>,
-    existing: &[String],
+    existing: &[ColumnType],
     relation: &str,
-) -> Result<Vec<String>, Problem> {
+) -> Result<Vec<ColumnType>, Problem> {
     let invalid = |problem: String| Problem::Argument {
         argument: "columns",
         problem,
@@ -191,19 +186,19 @@ fn chosen_columns(
     if given.is_empty() {
         return Err(invalid("must not be empty".into()));
     }
-    let mut chosen: Vec<String> = Vec::with_capacity(given.len());
+    let mut chosen: Vec<ColumnType> = Vec::with_capacity(given.len());
     for name in given {
         let name = name.ok_or_else(|| invalid("must not contain NULL".into()))?;
-        if chosen.contains(&name) {
-            return Err(invalid(format!("\"{name}\" is given twice")));
-        }
-        if !existing.contains(&name) {
+        let Some(column) = existing.iter().find(|column| column.name == name) else {
             return Err(Problem::NoSuchColumn {
                 relation: relation.into(),
                 column: name,
             });
+        };
+        if chosen.contains(column) {
+            return Err(invalid(format!("\"{name}\" is given twice")));
         }
-        chosen.push(name);
+        chosen.push(column.clone());
     }
     Ok(chosen)
 }

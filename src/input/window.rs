@@ -1,9 +1,12 @@
 //! Road (a): a window partition, read once at its first row.
 
+use super::arguments::{argument_types, ArgumentRows, OptionArgument};
+use super::encoder::Encoder;
 use super::scratch::Scratch;
-use super::{argument_types, ArgumentRows, ColumnType, OptionArgument, Sink};
+use super::{ColumnType, Sink};
 use crate::error::Problem;
 use crate::run::Meter;
+use disclosure::Rows;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo, NullableDatum};
 use pgrx::prelude::*;
 use std::ffi::{c_int, c_void};
@@ -114,12 +117,12 @@ impl WindowCall {
     }
 
     /// Encode the arguments that make up `columns`, the first ones, of every row of the partition.
-    pub fn read(&self, columns: Vec<ColumnType>, mut sink: impl Sink) -> Result<(), Problem> {
+    pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<S, Problem> {
         // SAFETY: a live window object. By-reference values are valid until the next row is fetched, and
         // encoded before that.
         unsafe {
             let mut arguments = vec![NullableDatum::default(); columns.len()];
-            let mut rows = ArgumentRows::new(columns, pg_sys::CurrentMemoryContext)?;
+            let mut rows = ArgumentRows::new(columns, sink, Encoder::new, pg_sys::CurrentMemoryContext)?;
             let scratch = Scratch::new();
             let _entered = scratch.enter();
             let mut meter = Meter::new("reading the partition");
@@ -136,13 +139,17 @@ impl WindowCall {
                         &mut is_out,
                     );
                 }
-                rows.push(&arguments, &mut sink)?;
+                rows.push(&arguments)?;
                 if meter.row()? {
                     scratch.reset();
                 }
             }
             meter.finish();
-            rows.flush(sink)
+            let mut finished = rows.finish()?;
+            if finished.dictionaries.is_none() {
+                finished.sink.rows(Rows::new(&[], finished.nulls as usize))?;
+            }
+            Ok(finished.sink)
         }
     }
 }

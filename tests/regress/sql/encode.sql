@@ -72,3 +72,19 @@ SELECT i % 7919 AS by_value, (i % 7919)::text AS by_reference, (i % 7919)::numer
   FROM generate_series(1, 20000) i;
 SELECT column_name, "values", unique_values, most_frequent FROM disclosure.column_profile('many');
 SELECT disclosure.k_anonymity(m) = (SELECT min(n) FROM (SELECT count(*) n FROM many GROUP BY many) q) AS as_sql FROM many m;
+
+-- Numbers near the first one and far from it, negative, ascending, scattered; texts around the length where
+-- they are packed into a number. On one thread and on two, batches and batches of them.
+CREATE TABLE spread AS
+SELECT i AS ascending, -i AS descending, (i * 7919) % 100003 - 50000 AS scattered, i::bigint * i * i * 1000003 AS far,
+       ((i % 100) - 50)::int2 AS small, CASE WHEN i % 2 = 0 THEN i END AS with_nulls, i * 1e300::float8 AS huge,
+       timestamptz '2000-01-01' + i * interval '1 day 1 hour' AS days, left(md5(i::text), i % 12) AS texts,
+       decode(left(md5(i::text), 2 * (i % 9)), 'hex') AS bytes, (i % 1000 * 1000)::numeric AS thousands
+  FROM generate_series(1, 20000) i;
+SET disclosure.threads = 2;
+SELECT p.*, (xpath('//n/text()', query_to_xml(format('SELECT count(DISTINCT %I) AS n FROM spread', column_name), true, true, '')))[1]::text::bigint
+            = "values" AS as_sql
+  FROM disclosure.column_profile('spread') p;
+SET disclosure.threads = 1;
+SELECT "values" FROM disclosure.column_profile('spread');
+SELECT disclosure.k_anonymity(scattered, texts), disclosure.k_anonymity(small), disclosure.k_anonymity(with_nulls, texts) FROM spread;
