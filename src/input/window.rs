@@ -116,6 +116,19 @@ impl WindowCall {
         }
     }
 
+    /// Postgres numbers the rows of a partition by integers of 32 bits when it is asked for one of them.
+    fn partition_rows(&self) -> Result<c_int, Problem> {
+        // SAFETY: a live window object, by the contract of `new`.
+        let rows = unsafe { WinGetPartitionRowCount(self.window) };
+        c_int::try_from(rows).map_err(|_| {
+            let limit = c_int::MAX as u64;
+            Problem::from(disclosure::Error::TooMany {
+                what: "rows in a window partition",
+                limit,
+            })
+        })
+    }
+
     /// Encode the arguments that make up `columns`, the first ones, of every row of the partition.
     pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<S, Problem> {
         // SAFETY: a live window object. By-reference values are valid until the next row is fetched, and
@@ -126,13 +139,13 @@ impl WindowCall {
             let scratch = Scratch::new();
             let _entered = scratch.enter();
             let mut meter = Meter::new("reading the partition");
-            for position in 0..WinGetPartitionRowCount(self.window) {
+            for position in 0..self.partition_rows()? {
                 for (number, argument) in arguments.iter_mut().enumerate() {
                     let mut is_out = false;
                     argument.value = WinGetFuncArgInPartition(
                         self.window,
                         number as c_int,
-                        position as c_int,
+                        position,
                         WINDOW_SEEK_HEAD,
                         false,
                         &mut argument.isnull,

@@ -43,11 +43,15 @@ CREATE TABLE partition_1 (zip text, age int);
 ALTER TABLE partitioned ATTACH PARTITION partition_1 FOR VALUES IN (1);
 CREATE TABLE partition_rest PARTITION OF partitioned DEFAULT;
 INSERT INTO partitioned VALUES (1, 'x'), (1, 'x'), (2, 'y'), (NULL, 'y');
+CREATE EXTENSION file_fdw;
+CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+CREATE FOREIGN TABLE a_foreign_table (age int, zip text) SERVER files OPTIONS (program 'printf "1,x\n1,x\n2,y\n"', format 'csv');
 SELECT 'view' AS kind, * FROM disclosure.equivalence_classes('a_view')
 UNION ALL SELECT 'matview', * FROM disclosure.equivalence_classes('a_matview')
 UNION ALL SELECT 'temp', * FROM disclosure.equivalence_classes('a_temp')
 UNION ALL SELECT 'parent', * FROM disclosure.equivalence_classes('parent')
 UNION ALL SELECT 'partitioned', * FROM disclosure.equivalence_classes('partitioned')
+UNION ALL SELECT 'foreign table', * FROM disclosure.equivalence_classes('a_foreign_table')
 UNION ALL SELECT 'partition', * FROM disclosure.equivalence_classes('partition_1');
 SELECT disclosure.k_anonymity(p), disclosure.k_anonymity(age, zip) FROM partitioned p;
 SELECT p.*, disclosure.class_size(p) OVER () FROM partitioned p ORDER BY age, zip;
