@@ -1,3 +1,15 @@
+-- Names and texts pass through Rust, whose strings are UTF-8.
+DO $$
+BEGIN
+  IF pg_catalog.current_setting('server_encoding') <> 'UTF8' THEN
+    RAISE feature_not_supported USING
+      MESSAGE = 'pg_disclosure needs a database with encoding UTF8',
+      DETAIL = pg_catalog.format('The encoding of this database is %s.', pg_catalog.current_setting('server_encoding')),
+      HINT = 'CREATE DATABASE … ENCODING ''UTF8'' TEMPLATE template0';
+  END IF;
+END
+$$;
+
 COMMENT ON SCHEMA disclosure IS
   'pg_disclosure: how much a table gives away about the people or things in it';
 

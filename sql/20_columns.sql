@@ -1,12 +1,12 @@
 CREATE FUNCTION disclosure.column_profile(
     relation regclass,
     columns  name[] DEFAULT NULL,
-    OUT column_name   text,
-    OUT type          regtype,
-    OUT "values"      bigint,
-    OUT unique_values bigint,
-    OUT nulls         bigint,
-    OUT most_frequent bigint
+    OUT column_name     text,
+    OUT type            regtype,
+    OUT distinct_values bigint,
+    OUT unique_values   bigint,
+    OUT nulls           bigint,
+    OUT most_frequent   bigint
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'column_profile_wrapper';

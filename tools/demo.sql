@@ -28,7 +28,7 @@ SELECT disclosure.k_anonymity(age, zip, sex) FROM patients;
 \echo SELECT * FROM disclosure.equivalence_classes('\''patients'\'', ARRAY['\''age'\'', '\''zip'\'', '\''sex'\''], examples => 2);
 \echo
 SELECT * FROM disclosure.equivalence_classes('patients', ARRAY['age', 'zip', 'sex'], examples => 2);
-\echo SELECT column_name, "values", unique_values FROM disclosure.column_profile('\''patients'\'');
+\echo SELECT column_name, distinct_values, unique_values FROM disclosure.column_profile('\''patients'\'');
 \echo
-SELECT column_name, "values", unique_values FROM disclosure.column_profile('patients');
+SELECT column_name, distinct_values, unique_values FROM disclosure.column_profile('patients');
 \echo Try your own: make psql. What else there is: README.md and docs/.

@@ -19,7 +19,7 @@ fn column_profile(
     (
         name!(column_name, String),
         name!(type, pg_sys::Oid),
-        name!(values, i64),
+        name!(distinct_values, i64),
         name!(unique_values, i64),
         name!(nulls, i64),
         name!(most_frequent, i64),

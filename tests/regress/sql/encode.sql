@@ -70,7 +70,7 @@ SELECT i % 7919 AS by_value, (i % 7919)::text AS by_reference, (i % 7919)::numer
        md5((i % 7919)::text)::uuid AS fixed, ((i % 7919) / 8.0)::float4 AS singles,
        ARRAY[i % 7919, 1] AS arrays, ('x' || i % 7919)::name AS names, (i % 7919)::bit(16)::varbit AS bits
   FROM generate_series(1, 20000) i;
-SELECT column_name, "values", unique_values, most_frequent FROM disclosure.column_profile('many');
+SELECT column_name, distinct_values, unique_values, most_frequent FROM disclosure.column_profile('many');
 SELECT disclosure.k_anonymity(m) = (SELECT min(n) FROM (SELECT count(*) n FROM many GROUP BY many) q) AS as_sql FROM many m;
 
 -- Numbers near the first one and far from it, negative, ascending, scattered; texts around the length where
@@ -83,8 +83,8 @@ SELECT i AS ascending, -i AS descending, (i * 7919) % 100003 - 50000 AS scattere
   FROM generate_series(1, 20000) i;
 SET disclosure.threads = 2;
 SELECT p.*, (xpath('//n/text()', query_to_xml(format('SELECT count(DISTINCT %I) AS n FROM spread', column_name), true, true, '')))[1]::text::bigint
-            = "values" AS as_sql
+            = distinct_values AS as_sql
   FROM disclosure.column_profile('spread') p;
 SET disclosure.threads = 1;
-SELECT "values" FROM disclosure.column_profile('spread');
+SELECT distinct_values FROM disclosure.column_profile('spread');
 SELECT disclosure.k_anonymity(scattered, texts), disclosure.k_anonymity(small), disclosure.k_anonymity(with_nulls, texts) FROM spread;
