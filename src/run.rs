@@ -1,8 +1,8 @@
 //! Long work: threads, interrupts, memory budget, progress.
 //!
-//! Threads of the pool never touch Postgres and have all signals blocked, so that the backend's own
-//! handlers only ever run on its own thread. That thread does not compute: it waits, looks at interrupts
-//! and memory every [`STEP`], and raises errors only after the workers have stopped.
+//! Our threads never touch Postgres and have all signals blocked, so that the backend's own handlers only
+//! ever run on its own thread. While they compute, that thread waits, looks at interrupts and memory every
+//! [`STEP`], and no error leaves before they have stopped.
 
 use crate::error::Problem;
 use crate::{guc, memory};
@@ -29,39 +29,45 @@ pub fn long<R: Send>(
     with_pool(|pool| {
         let control = Control::new();
         let (sender, receiver) = channel();
-        let mut over_budget = None;
         // The scope ends when the job has ended, on every path out of it.
         let outcome = pool.in_place_scope(|scope| {
             let control = &control;
             scope.spawn(move |_| {
-                // The receiver lives until the scope ends, so that sending cannot fail.
+                // Where nobody waits any more, nobody misses the outcome.
                 let _ = sender.send(catch_unwind(AssertUnwindSafe(|| job(control))));
             });
+            let _stop = CancelOnDrop(control);
             let mut meter = Meter::new(what);
             loop {
                 match receiver.recv_timeout(STEP) {
-                    Ok(outcome) => return outcome,
+                    Ok(outcome) => return Ok(outcome),
                     Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return Ok(Err(disclosure::Error::Cancelled)),
+                    Err(RecvTimeoutError::Disconnected) => return Err(Problem::Lost),
                 }
-                if interrupt_pending() {
-                    control.cancel();
-                } else if let Err(problem) = memory::check() {
-                    control.cancel();
-                    over_budget = Some(problem);
+                if end_requested() {
+                    control.cancel(); // and raise it below, when the workers have stopped
                 } else {
+                    pgrx::check_for_interrupts!();
+                    memory::check()?;
                     meter.report(control.progress());
                 }
             }
-        });
-        // The workers have stopped: now Postgres may raise what is pending (cancel, timeout, terminate).
+        })?;
         pgrx::check_for_interrupts!();
-        match (outcome, over_budget) {
-            (Err(panic), _) => Err(Problem::Panicked(panic_message(panic.as_ref()))),
-            (Ok(Err(disclosure::Error::Cancelled)), Some(problem)) => Err(problem),
-            (Ok(result), _) => Ok(result?),
+        match outcome {
+            Ok(result) => Ok(result?),
+            Err(panic) => Err(Problem::Panicked(panic_message(panic.as_ref()))),
         }
     })
+}
+
+/// Lets an error that leaves [`long`] take the job along.
+struct CancelOnDrop<'a>(&'a Control);
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 /// A thread that does `step` with every item it is sent, one after another, while its sender goes on.
@@ -223,9 +229,13 @@ fn with_signals_blocked<R>(start: impl FnOnce() -> R) -> R {
     }
 }
 
-fn interrupt_pending() -> bool {
-    // SAFETY: a flag that a signal handler of this very thread sets; read, never written.
-    unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
+/// Whether somebody wants this statement, or the whole session, to end.
+fn end_requested() -> bool {
+    // SAFETY: flags that signal handlers of this very thread set; read, never written.
+    unsafe {
+        std::ptr::read_volatile(&raw const pg_sys::QueryCancelPending) != 0
+            || std::ptr::read_volatile(&raw const pg_sys::ProcDiePending) != 0
+    }
 }
 
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {

@@ -78,7 +78,18 @@ comparing="SELECT disclosure.k_anonymity(holes, 'wildcard') FROM holes"
 quickest pg_cancel_backend "$comparing"
 quickest pg_terminate_backend "$comparing"
 quickest pg_cancel_backend "SELECT * FROM disclosure.equivalence_classes('endless')"
+quickest pg_terminate_backend "SELECT * FROM disclosure.equivalence_classes('endless')"
 quickest pg_cancel_backend "SET disclosure.max_memory = '8GB'; SELECT disclosure.k_anonymity(x % 10) FROM endless"
+
+# An interrupt that asks for something else does not end the call.
+PGAPPNAME=victim psql -qX -c "SET statement_timeout = '2s'; $comparing" >"${TMPDIR:-/tmp}/interrupted.$$" 2>&1 &
+for _ in 1 2 3 4 5; do
+  sleep 0.2
+  psql -qXAt -c "SELECT pg_log_backend_memory_contexts(pid) FROM pg_stat_activity WHERE application_name = 'victim'" >/dev/null
+done
+wait $! || true
+grep -q 'statement timeout' "${TMPDIR:-/tmp}/interrupted.$$" || fail "$(cat "${TMPDIR:-/tmp}/interrupted.$$")"
+rm -f "${TMPDIR:-/tmp}/interrupted.$$"
 
 # statement_timeout fires by itself; the answer must come within the limit after it.
 best=100000
