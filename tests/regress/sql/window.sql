@@ -61,3 +61,11 @@ ALTER TABLE visits DROP COLUMN zip;
 ALTER TABLE visits ADD COLUMN weight numeric DEFAULT 1.0;
 INSERT INTO visits VALUES ('A', 1, 1.00);
 SELECT v.*, disclosure.class_size(v) OVER () FROM visits v WHERE clinic = 'A' ORDER BY age;
+-- A subquery's row, a domain over a composite, rows within rows, a join's rows.
+SELECT disclosure.class_size(q) OVER (), disclosure.k_anonymity(q) OVER () FROM (SELECT i % 2 AS a, 'x' AS b FROM generate_series(1, 3) i) q;
+CREATE TYPE pair AS (a int, b text);
+CREATE DOMAIN checked_pair AS pair CHECK ((VALUE).a > 0);
+SELECT disclosure.class_size(p) OVER () FROM (VALUES (ROW(1, 'x')::checked_pair), (ROW(1, 'x')::checked_pair), (NULL)) v(p);
+SELECT disclosure.class_size(p, 1) OVER (), disclosure.class_size(ROW(p, ROW(p, 1))) OVER () FROM (VALUES (ROW(1, 'x')::pair), (ROW(1, 'x')::pair), (ROW(1, NULL)::pair)) v(p);
+SELECT disclosure.class_size(a) OVER (), disclosure.class_size(b) OVER (), disclosure.class_size(a, b) OVER ()
+  FROM visits a JOIN visits b USING (clinic) WHERE clinic IN ('A', 'D') LIMIT 1;
