@@ -1,7 +1,9 @@
--- The public surface: a change here is a change for users. Every object has a comment.
+-- The public surface: a change here is a change for users. Every object has a comment. (Postgres 17 lists
+-- the row and array types that come with tables and types too.)
 SELECT pg_catalog.pg_describe_object(classid, objid, objsubid) AS object
   FROM pg_catalog.pg_depend
- WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_disclosure')
+ WHERE NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND (t.typrelid <> 0 OR t.typelem <> 0)))
+   AND refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_disclosure')
    AND deptype = 'e'
  ORDER BY pg_catalog.pg_describe_object(classid, objid, objsubid) COLLATE "C";
 SELECT pg_catalog.pg_describe_object(classid, objid, objsubid) AS without_comment
