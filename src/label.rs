@@ -49,11 +49,11 @@ fn is_preloaded() -> bool {
     ]
     .iter()
     .any(|setting| {
-        // SAFETY: settings that exist in every Postgres; the string lives until the next change.
-        let libraries = unsafe { pg_sys::GetConfigOption(setting.as_ptr(), true, false) };
-        !libraries.is_null()
-            && unsafe { CStr::from_ptr(libraries) }
-                .to_string_lossy()
-                .contains("pg_disclosure")
+        // SAFETY: a setting that exists in every Postgres; the string lives until the next change of it.
+        let libraries = unsafe {
+            let libraries = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
+            (!libraries.is_null()).then(|| CStr::from_ptr(libraries))
+        };
+        libraries.is_some_and(|libraries| libraries.to_string_lossy().contains("pg_disclosure"))
     })
 }

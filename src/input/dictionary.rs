@@ -381,6 +381,9 @@ impl Images {
     }
 
     /// Keep an image that was not seen before, and find its code.
+    ///
+    /// # Safety
+    /// As for `encode_bytes`.
     unsafe fn take_up(&mut self, bytes: &[u8]) -> Result<(Image, u32), Problem> {
         let (layout, arena) = (self.layout, &mut self.arena);
         let image = layout.keep(arena, bytes);

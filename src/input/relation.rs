@@ -133,10 +133,10 @@ unsafe extern "C-unwind" fn ignore(_receiver: *mut DestReceiver) {}
 fn qualified_name(oid: pg_sys::Oid) -> Result<String, Problem> {
     // SAFETY: catalogue look-ups that return NULL for an unknown OID, else a string that lives until the
     // current memory context is reset.
-    let text = |name: *const c_char| unsafe {
-        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
-    };
     let (name, schema, kind) = unsafe {
+        let text = |name: *const c_char| {
+            (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+        };
         (
             text(pg_sys::get_rel_name(oid)),
             text(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(oid))),

@@ -124,6 +124,8 @@ pub unsafe fn columns_of(descriptor: pg_sys::TupleDesc) -> Vec<ColumnType> {
     live_positions(descriptor).into_iter().map(column).collect()
 }
 
+/// # Safety
+/// A valid descriptor.
 unsafe fn live_positions(descriptor: pg_sys::TupleDesc) -> Vec<usize> {
     (0..(*descriptor).natts as usize)
         .filter(|&position| !(*attribute(descriptor, position)).attisdropped)
@@ -131,6 +133,9 @@ unsafe fn live_positions(descriptor: pg_sys::TupleDesc) -> Vec<usize> {
 }
 
 /// The row itself, unpacked where it is stored compressed, elsewhere or unaligned.
+///
+/// # Safety
+/// A valid composite Datum.
 unsafe fn header(row: Datum) -> pg_sys::HeapTupleHeader {
     let packed = row.cast_mut_ptr::<pg_sys::varlena>();
     if varlena::varatt_is_4b_u(packed) {
@@ -140,6 +145,8 @@ unsafe fn header(row: Datum) -> pg_sys::HeapTupleHeader {
     }
 }
 
+/// # Safety
+/// A valid descriptor and a position within it.
 unsafe fn attribute(descriptor: pg_sys::TupleDesc, position: usize) -> *const pg_sys::FormData_pg_attribute {
     #[cfg(feature = "pg18")]
     return pg_sys::TupleDescAttr(descriptor, position as i32);

@@ -167,6 +167,8 @@ impl WindowCall {
     }
 }
 
+/// # Safety
+/// `state` is what `partition_state` has made out of a box of `S`.
 unsafe extern "C-unwind" fn drop_state<S>(state: *mut c_void) {
     drop(Box::from_raw(state.cast::<S>()));
 }
