@@ -8,8 +8,9 @@ use std::ffi::CStr;
 
 /// The columns of a row type, and room for one row's values.
 pub struct RowShape {
-    row_type: pg_sys::Oid,
-    typmod: i32,
+    /// Types and type modifiers of rows with these columns. Rows of one anonymous type may carry different
+    /// modifiers, e.g. from the branches of a UNION.
+    kinds: Vec<(pg_sys::Oid, i32)>,
     /// A copy of our own, so that no reference count is left behind by an ERROR.
     descriptor: pg_sys::TupleDesc,
     /// Positions of the columns that were not dropped.
@@ -50,8 +51,7 @@ impl RowShape {
         // SAFETY: our own copy of the descriptor.
         let (live, width) = unsafe { (live_positions(descriptor), (*descriptor).natts as usize) };
         RowShape {
-            row_type,
-            typmod,
+            kinds: vec![(row_type, typmod)],
             descriptor,
             live,
             values: vec![Datum::from(0); width],
@@ -71,10 +71,12 @@ impl RowShape {
     pub unsafe fn deform(&mut self, row: Datum) -> Result<impl Iterator<Item = (Datum, bool)> + '_, Problem> {
         let header = header(row);
         let row_type = (*header).t_choice.t_datum;
-        if (row_type.datum_typeid, row_type.datum_typmod) != (self.row_type, self.typmod)
-            && !self.has_same_columns(row_type.datum_typeid, row_type.datum_typmod)
-        {
-            return Err(Problem::RowTypesDiffer);
+        let kind = (row_type.datum_typeid, row_type.datum_typmod);
+        if !self.kinds.contains(&kind) {
+            if !self.has_same_columns(kind) {
+                return Err(Problem::RowTypesDiffer);
+            }
+            self.kinds.push(kind);
         }
         let mut tuple = pg_sys::HeapTupleData {
             t_len: varlena::varsize_any(header.cast()) as u32,
@@ -93,8 +95,7 @@ impl RowShape {
             .map(|&position| (self.values[position], self.nulls[position])))
     }
 
-    /// Rows of one anonymous type may carry different type modifiers, e.g. from the branches of a UNION.
-    fn has_same_columns(&self, row_type: pg_sys::Oid, typmod: i32) -> bool {
+    fn has_same_columns(&self, (row_type, typmod): (pg_sys::Oid, i32)) -> bool {
         // SAFETY: freed by the reset of the context in which the row lives, like the row itself.
         let other = Self::new(row_type, typmod, unsafe { pg_sys::CurrentMemoryContext });
         let types = |shape: &Self| {
