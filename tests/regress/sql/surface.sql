@@ -1,8 +1,8 @@
 -- The public surface: a change here is a change for users. Every object has a comment. (Postgres 17 lists
--- the row and array types that come with tables and types too.)
+-- the row and array types that come with tables and types too; they depend on these internally.)
 SELECT pg_catalog.pg_describe_object(classid, objid, objsubid) AS object
-  FROM pg_catalog.pg_depend
- WHERE NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND (t.typrelid <> 0 OR t.typelem <> 0)))
+  FROM pg_catalog.pg_depend d
+ WHERE NOT EXISTS (SELECT FROM pg_depend i WHERE (i.classid, i.objid, i.deptype) = (d.classid, d.objid, 'i'))
    AND refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_disclosure')
    AND deptype = 'e'
  ORDER BY pg_catalog.pg_describe_object(classid, objid, objsubid) COLLATE "C";
