@@ -2,8 +2,8 @@
 
 use crate::error::Problem;
 use crate::input::relation::Relation;
-use crate::input::{Dictionary, Encoded};
-use disclosure::Columns;
+use crate::input::{Dictionary, Encoded, Sink};
+use disclosure::{ColumnCounts, Rows};
 use pgrx::prelude::*;
 use pgrx::Array;
 
@@ -29,18 +29,22 @@ fn column_profile(
     TableIterator::new(rows.unwrap_or_else(Problem::raise))
 }
 
+impl Sink for ColumnCounts {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        self.extend(rows);
+        Ok(())
+    }
+}
+
 fn profiles(
     relation: Option<pg_sys::Oid>,
     columns: Option<Vec<Option<String>>>,
 ) -> Result<Vec<ProfileRow>, Problem> {
     let relation = Relation::new(relation, columns)?;
-    let sink = Columns::new(relation.width());
-    let Encoded {
-        dictionaries,
-        sink: codes,
-    } = relation.read(sink)?;
+    let counts = ColumnCounts::new(relation.width());
+    let Encoded { dictionaries, sink } = relation.read(counts)?;
     let row = |(position, dictionary): (usize, &Dictionary)| {
-        let profile = codes.profile(position);
+        let profile = sink.profile(position);
         (
             dictionary.column().name.clone(),
             dictionary.column().oid,

@@ -38,13 +38,6 @@ pub trait Sink: Send + 'static {
     fn rows(&mut self, rows: Rows) -> disclosure::Result<()>;
 }
 
-impl Sink for disclosure::Columns {
-    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
-        self.extend(rows);
-        Ok(())
-    }
-}
-
 /// What reading ends with: the dictionary of every column, and the sink that has all rows.
 pub struct Encoded<S> {
     pub dictionaries: Vec<Dictionary>,

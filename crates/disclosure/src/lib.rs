@@ -19,15 +19,17 @@
 #![forbid(unsafe_code)]
 
 pub mod classes;
+mod columns;
 mod control;
 mod error;
 mod label;
 mod rows;
 
+pub use columns::{ColumnCounts, ColumnProfile};
 pub use control::Control;
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
-pub use rows::{ColumnProfile, Columns, Rows};
+pub use rows::Rows;
 
 /// The code of an absent value. Codes of values start at 1.
 pub const NULL: u32 = 0;
