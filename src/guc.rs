@@ -11,8 +11,8 @@ static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 
 /// `disclosure.max_memory`: how much a backend's computations may hold, in MB.
 ///
-/// The default leaves room for about 10 million rows of 10 columns (4 bytes a cell, and the
-/// dictionaries), and keeps an innocent call from pushing a server into swap.
+/// The default leaves room for about 10 million distinct rows of six columns, and keeps an innocent call
+/// from pushing a server into swap.
 static MAX_MEMORY_MB: GucSetting<i32> = GucSetting::<i32>::new(1024);
 
 /// `disclosure.progress`: NOTICEs that say how far a long computation is.

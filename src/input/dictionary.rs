@@ -9,8 +9,8 @@
 use super::wire::{put, put_bytes, take, take_bytes};
 use super::ColumnType;
 use crate::error::Problem;
-use disclosure::NULL;
-use hashbrown::hash_table::{Entry, HashTable};
+use disclosure::{ShardedTable, NULL};
+use hashbrown::hash_table::Entry;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena;
 use rustc_hash::FxHasher;
@@ -40,7 +40,7 @@ impl Dictionary {
         } else if entry.hash_extended_proc != pg_sys::InvalidOid && entry.eq_opr != pg_sys::InvalidOid {
             Equality::Hashed {
                 functions,
-                codes: HashTable::new(),
+                codes: ShardedTable::default(),
             }
         } else if entry.cmp_proc != pg_sys::InvalidOid {
             Equality::Ordered {
@@ -63,8 +63,8 @@ impl Dictionary {
                 column,
                 layout,
                 equality,
-                short: HashTable::new(),
-                long: HashTable::new(),
+                short: ShardedTable::default(),
+                long: ShardedTable::default(),
                 arena: Vec::new(),
                 first_image: Vec::new(),
             }),
@@ -178,7 +178,7 @@ pub struct Bits {
     near: Vec<u32>,
     near_from: u64,
     /// The codes of all other values.
-    far: HashTable<(u64, u32)>,
+    far: ShardedTable<(u64, u32)>,
 }
 
 /// How to get the bits that matter out of a Datum.
@@ -230,7 +230,7 @@ impl Bits {
             values: Vec::new(),
             near: Vec::new(),
             near_from: 0,
-            far: HashTable::new(),
+            far: ShardedTable::default(),
         }
     }
 
@@ -289,9 +289,9 @@ pub struct Images {
     layout: Layout,
     equality: Equality,
     /// The codes of short images, which [`short_key`] packs into a number.
-    short: HashTable<(u64, u32)>,
+    short: ShardedTable<(u64, u32)>,
     /// The codes of all others.
-    long: HashTable<Slot>,
+    long: ShardedTable<Slot>,
     /// Whole values, aligned, ready to be passed to a function of Postgres.
     arena: Vec<u64>,
     /// Where each code's first image is, codes in order: the value that stands for all equal ones.
@@ -314,7 +314,7 @@ enum Equality {
     /// The type's hash and equality functions.
     Hashed {
         functions: *mut pg_sys::TypeCacheEntry,
-        codes: HashTable<(u64, u32)>,
+        codes: ShardedTable<(u64, u32)>,
     },
     /// The type can only be compared: codes in the order of their values.
     Ordered {

@@ -24,12 +24,14 @@ mod control;
 mod error;
 mod label;
 mod rows;
+mod sharded;
 
 pub use columns::{ColumnCounts, ColumnProfile};
 pub use control::Control;
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
 pub use rows::Rows;
+pub use sharded::ShardedTable;
 
 /// The code of an absent value. Codes of values start at 1.
 pub const NULL: u32 = 0;

@@ -6,8 +6,8 @@
 
 mod wildcard;
 
-use crate::{Error, Result, Rows, NULL};
-use hashbrown::hash_table::{Entry, HashTable};
+use crate::{Error, Result, Rows, ShardedTable, NULL};
+use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -19,7 +19,7 @@ pub struct Classes {
     /// `width` codes per class, classes in the order of their first row.
     codes: Vec<u32>,
     sizes: Vec<u64>,
-    index: HashTable<Slot>,
+    index: ShardedTable<Slot>,
 }
 
 #[derive(Debug, Clone, Copy)]
