@@ -30,6 +30,7 @@ RESET disclosure.threads;
 
 -- The memory budget: an error that says what to do, on every road, and nothing is left behind.
 CREATE VIEW hundred_thousand AS SELECT i, i::text AS t FROM generate_series(1, 100000) i;
+SELECT allocate(1); -- so that the thread pool, which stays, has its default size
 CREATE TEMP TABLE before AS SELECT memory_in_use() AS bytes;
 SET disclosure.max_memory = '1MB';
 DO $$
