@@ -28,7 +28,7 @@ impl AggregateCall {
     }
 
     /// The state so far, and `None` before the first row.
-    pub fn state(&self) -> Internal {
+    fn state(&self) -> Internal {
         // SAFETY: the first argument is the state, by the contract of `new`.
         let state = unsafe { (*self.0).args.as_slice(1)[0] };
         Internal::from((!state.isnull).then_some(state.value))

@@ -30,8 +30,7 @@ enum Front {
 }
 
 /// Some rows on their way to the sink.
-#[derive(Default)]
-pub struct Batch {
+struct Batch {
     rows: usize,
     columns: Vec<BatchColumn>,
 }
