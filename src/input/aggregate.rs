@@ -5,6 +5,7 @@ use super::encoder::Encoder;
 use super::wire::{put, take};
 use super::{ColumnType, Dictionary, Sink};
 use crate::error::Problem;
+use crate::memory;
 use crate::run::Meter;
 use disclosure::{Rows, NULL};
 use pgrx::pg_sys::{self, FunctionCallInfo, NullableDatum};
@@ -121,6 +122,8 @@ impl<M: RowMethod> RowAggregate<M> {
                 meter.row()?;
             }
         }
+        // The meter looks now and then; with many groups of few rows each, that would be never.
+        memory::check()?;
         Ok(state)
     }
 
@@ -191,6 +194,7 @@ impl<M: RowMethod> RowAggregate<M> {
     /// For the final function, which may be called again after more rows: what the method has, and how
     /// many more rows there were of which nothing but NULL is known.
     pub fn so_far(state: &mut Internal) -> Result<(Option<&M>, u64), Problem> {
+        memory::check()?;
         // SAFETY: the state is of this type, by the declaration of the aggregate.
         match unsafe { state.get_mut::<Self>() } {
             Some(Self::Reading { rows, .. }) => rows.so_far(),

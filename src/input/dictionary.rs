@@ -174,9 +174,9 @@ pub struct Bits {
     /// The values, codes in order.
     values: Vec<u64>,
     /// The codes of values near the first one, which most often are all: numbers, dates and enums tend
-    /// to lie close together. The code of value `v` is at `v - near_from`; NULL where `v` was not seen.
+    /// to lie close together. Where a value's code is, [`place`](Self::place) says; NULL where it was not
+    /// seen.
     near: Vec<u32>,
-    near_from: u64,
     /// The codes of all other values.
     far: ShardedTable<(u64, u32)>,
 }
@@ -229,7 +229,6 @@ impl Bits {
             intake: Intake::new(length, float),
             values: Vec::new(),
             near: Vec::new(),
-            near_from: 0,
             far: ShardedTable::default(),
         }
     }
@@ -240,22 +239,26 @@ impl Bits {
 
     #[inline]
     pub fn encode(&mut self, bits: u64) -> disclosure::Result<u32> {
-        let place = bits.wrapping_sub(self.near_from);
-        match self.near.get(place as usize) {
+        match self.near.get(self.place(bits) as usize) {
             Some(&code) if code != NULL => Ok(code),
             _ => self.encode_other(bits),
         }
     }
 
+    /// The distance from the first value, even numbers above it and odd ones below.
+    #[inline]
+    fn place(&self, bits: u64) -> u64 {
+        let first = self.values.first().copied().unwrap_or(bits);
+        let distance = bits.wrapping_sub(first) as i64;
+        (distance << 1 ^ distance >> 63) as u64
+    }
+
     /// The code of a value that is new, or far from the first one.
     fn encode_other(&mut self, bits: u64) -> disclosure::Result<u32> {
-        if self.values.is_empty() {
-            self.near_from = bits.wrapping_sub(Self::NEAR / 2);
-        }
         let code = next_code(self.values.len())?;
-        let place = bits.wrapping_sub(self.near_from);
-        // As long as a quarter of the places is in use, they need less memory than the hash table.
-        if place < Self::NEAR.max(4 * u64::from(code)) {
+        let place = self.place(bits);
+        // In proportion to the values, as an aggregate has one of these for every column of every group.
+        if place < Self::NEAR.max(8 * u64::from(code)) {
             if place >= self.near.len() as u64 {
                 self.near.resize((place as usize + 1).next_power_of_two(), NULL);
             }
@@ -279,8 +282,8 @@ impl Bits {
         Ok(code)
     }
 
-    /// How far a value may always be from the first one, both ways together.
-    const NEAR: u64 = 1 << 16;
+    /// Places that there may be however few values there are.
+    const NEAR: u64 = 1 << 8;
 }
 
 /// The dictionary of any type, by images.

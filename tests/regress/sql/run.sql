@@ -63,6 +63,15 @@ SELECT memory_in_use() - bytes < 200000 AS nothing_left FROM before;
 -- What a partition holds is freed at its end: the peak of twenty is not twenty times that of one.
 SELECT max(bytes) - min(bytes) < 4000000 AS freed
   FROM (SELECT disclosure.class_size(i) OVER (PARTITION BY i % 20), memory_in_use() AS bytes FROM generate_series(1, 1000000) i) p;
+-- Many groups of few rows each stay small together, and the budget holds for all of them together.
+SET enable_sort = off;
+SET work_mem = '1GB';
+SET disclosure.max_memory = '64MB';
+SELECT count(*) AS groups, min(k), max(k)
+  FROM (SELECT i % 2000 AS g, disclosure.k_anonymity(i % 7, i % 3) AS k FROM generate_series(1, 200000) i GROUP BY 1) q;
+SET disclosure.max_memory = '4MB';
+SELECT max(k) FROM (SELECT i % 20000 AS g, disclosure.k_anonymity(i, i::text) AS k FROM generate_series(1, 200000) i GROUP BY 1) q;
+RESET disclosure.max_memory;
 
 -- Progress.
 SET disclosure.progress = on;
