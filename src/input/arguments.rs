@@ -83,11 +83,10 @@ impl<S: Sink> ArgumentRows<S> {
             }
             (Columns::Unknown { sink, nulls }, _) => {
                 let shape = RowShape::of_value(row.value, self.context);
-                if let Some(sink) = sink.take() {
-                    let mut encoder = (self.new_encoder)(shape.columns(), sink);
-                    (0..*nulls).try_for_each(|_| encoder.push_null())?;
-                    self.columns = Columns::Known(encoder);
-                }
+                let sink = sink.take().ok_or(Problem::Lost)?;
+                let mut encoder = (self.new_encoder)(shape.columns(), sink);
+                (0..*nulls).try_for_each(|_| encoder.push_null())?;
+                self.columns = Columns::Known(encoder);
                 self.shape = Some(shape);
                 self.push(arguments)
             }
