@@ -82,14 +82,15 @@ quickest pg_terminate_backend "SELECT * FROM disclosure.equivalence_classes('end
 quickest pg_cancel_backend "SET disclosure.max_memory = '8GB'; SELECT disclosure.k_anonymity(x % 10) FROM endless"
 
 # An interrupt that asks for something else does not end the call.
-PGAPPNAME=victim psql -qX -c "SET statement_timeout = '2s'; $comparing" >"${TMPDIR:-/tmp}/interrupted.$$" 2>&1 &
+interrupted=$(mktemp)
+PGAPPNAME=victim psql -qX -c "SET statement_timeout = '2s'; $comparing" >"$interrupted" 2>&1 &
 for _ in 1 2 3 4 5; do
   sleep 0.2
   psql -qXAt -c "SELECT pg_log_backend_memory_contexts(pid) FROM pg_stat_activity WHERE application_name = 'victim'" >/dev/null
 done
 wait $! || true
-grep -q 'statement timeout' "${TMPDIR:-/tmp}/interrupted.$$" || fail "$(cat "${TMPDIR:-/tmp}/interrupted.$$")"
-rm -f "${TMPDIR:-/tmp}/interrupted.$$"
+grep -q 'statement timeout' "$interrupted" || fail "$(cat "$interrupted")"
+rm -f "$interrupted"
 
 # statement_timeout fires by itself; the answer must come within the limit after it.
 best=100000
