@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod classes;
+pub mod inference;
 mod columns;
 mod control;
 mod error;
