@@ -1,0 +1,196 @@
+//! Row by row: for tables with so many slots that sets of them cannot be gone through, each row is searched
+//! on its own, and other rows are looked up only when one is needed to show that something is not inferred.
+
+use super::postings::{Postings, TableWitnesses};
+use super::score::{Found, Problem};
+use super::search::{RowSearch, Workspace};
+use super::words::Words;
+use rayon::prelude::*;
+
+/// Sets looked at per row: first few, for good bounds on all rows early; then more each time.
+const FIRST_BUDGET: u64 = 40;
+const SECOND_BUDGET: u64 = 2_000;
+const GROWTH: u64 = 10;
+
+/// Masks that an unfinished search hands on to the next.
+const KEPT_MASKS: usize = 160;
+
+/// A row whose search is not finished.
+struct Unfinished<const P: usize> {
+    row: usize,
+    masks: Vec<[u64; P]>,
+    /// No inference is worse.
+    upper: f64,
+    finished: bool,
+}
+
+/// Find the worst inference about every open row; for rows that stay open, narrow `upper`.
+pub(super) fn search<const P: usize>(
+    problem: &Problem<P>,
+    found: &Found,
+    open: &mut [bool],
+    upper: &mut [f64],
+) {
+    let postings = Postings::new(problem);
+    let neighbours = Neighbours::new(problem);
+    let rows = (0..open.len()).filter(|&row| open[row]);
+    let mut left: Vec<Unfinished<P>> = rows
+        .map(|row| Unfinished {
+            row,
+            masks: Vec::new(),
+            upper: upper[row],
+            finished: false,
+        })
+        .collect();
+    problem.limits.control.expect(left.len() as u64);
+    let mut budget = FIRST_BUDGET;
+    while !left.is_empty() && !problem.limits.reached() {
+        left.par_iter_mut().with_max_len(32).for_each_init(Workspace::default, |workspace, row| {
+            if !problem.limits.reached() {
+                if row.masks.is_empty() {
+                    row.masks = neighbours.masks(problem, row.row);
+                }
+                search_row(problem, found, &postings, workspace, row, budget);
+            }
+        });
+        for row in &left {
+            open[row.row] = !row.finished;
+            upper[row.row] = row.upper;
+        }
+        left.retain(|row| !row.finished);
+        budget = if budget == FIRST_BUDGET { SECOND_BUDGET } else { budget.saturating_mul(GROWTH) };
+    }
+}
+
+fn search_row<const P: usize>(
+    problem: &Problem<P>,
+    found: &Found,
+    postings: &Postings,
+    workspace: &mut Workspace<P>,
+    unfinished: &mut Unfinished<P>,
+    budget: u64,
+) {
+    let bits = problem.rows[unfinished.row];
+    let all = problem.fields.occupied(&bits);
+    let (mut certain, mut free, mut choice) = ([0; P], [0; P], [0; P]);
+    for slot in &problem.population.slots {
+        let code = slot.code(&bits);
+        if code == 0 {
+            continue;
+        }
+        let (likelihood, danger) = (slot.likelihood[code], slot.danger[code]);
+        workspace.set_weights(slot.bit, likelihood, danger);
+        let single = Words::single(slot.bit);
+        if likelihood == 1.0 {
+            certain = certain.or(&single);
+        }
+        if likelihood == 1.0 && danger == 0.0 {
+            free = free.or(&single);
+        } else if likelihood > 0.0 {
+            choice = choice.or(&single);
+        }
+    }
+    let masks = workspace.masks();
+    masks.clear();
+    masks.extend(unfinished.masks.iter().filter(|mask| !mask.meets(&free)));
+    let mut search = RowSearch {
+        workspace,
+        witnesses: TableWitnesses::new(problem, postings, unfinished.row),
+        danger: problem.danger,
+        limits: &problem.limits,
+        all,
+        certain,
+        weight: found.weight(unfinished.row),
+        known: None,
+        budget,
+        open: 0.0,
+        ended: false,
+    };
+    search.run(free, 1.0, choice);
+    let (weight, known, ended, bound) = (search.weight, search.known, search.ended, search.open);
+    if let Some(known) = known {
+        found.improve(unfinished.row, weight, &known);
+    }
+    unfinished.finished = !ended;
+    unfinished.upper = if ended { unfinished.upper.min(bound).max(weight) } else { weight };
+    if ended {
+        unfinished.masks.clone_from(workspace.masks());
+        unfinished.masks.sort_unstable_by_key(|mask| (mask.count(), *mask));
+        unfinished.masks.dedup();
+        unfinished.masks.truncate(KEPT_MASKS);
+    } else {
+        unfinished.masks = Vec::new();
+        problem.limits.control.advance(1);
+    }
+}
+
+/// Rows that stand near each other in one of several orders differ in little: their masks are small, which
+/// is what bounds a search best.
+struct Neighbours {
+    orders: Vec<Order>,
+}
+
+struct Order {
+    rows: Vec<u32>,
+    place_of: Vec<u32>,
+}
+
+const ORDERS: usize = 8;
+const NEIGHBOURS: usize = 8;
+
+impl Neighbours {
+    /// Orders that begin with different slots; every other one has them backwards.
+    fn new<const P: usize>(problem: &Problem<P>) -> Self {
+        let slots = &problem.population.slots;
+        let order = |number: usize| {
+            let start = slots.get(number * slots.len() / ORDERS).map_or(0, |slot| slot.bit);
+            let mut keys: Vec<([u64; P], u32)> = problem
+                .rows
+                .iter()
+                .zip(0..)
+                .map(|(row, place)| (rotated(row, start, number % 2 == 1), place))
+                .collect();
+            keys.par_sort_unstable();
+            let rows: Vec<u32> = keys.into_iter().map(|(_, row)| row).collect();
+            let mut place_of = vec![0; rows.len()];
+            rows.iter().zip(0..).for_each(|(&row, place)| place_of[row as usize] = place);
+            Order { rows, place_of }
+        };
+        Neighbours {
+            orders: (0..ORDERS).map(order).collect(),
+        }
+    }
+
+    /// The masks of a row's neighbours, and of those that differ in one attribute.
+    fn masks<const P: usize>(&self, problem: &Problem<P>, row: usize) -> Vec<[u64; P]> {
+        let bits = problem.rows[row];
+        let all = problem.fields.occupied(&bits);
+        let mut masks = Vec::new();
+        problem.blocked[row].for_each(|bit| masks.push(Words::single(bit)));
+        for order in &self.orders {
+            let place = order.place_of[row] as usize;
+            let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(order.rows.len());
+            let mask = |&other: &u32| problem.fields.missing(&bits, &all, &problem.rows[other as usize]);
+            masks.extend(order.rows[near].iter().map(mask).filter(|mask| !mask.is_none()));
+        }
+        masks.sort_unstable_by_key(|mask| (mask.count(), *mask));
+        masks.dedup();
+        masks
+    }
+}
+
+/// The row's bits from `start` on, then those before it; or all of that backwards.
+fn rotated<const P: usize>(row: &[u64; P], start: usize, backwards: bool) -> [u64; P] {
+    // Bit 63 of word 0 is the first: a slot's highest bit is its first.
+    let (word, bits) = (start / 64, 63 - start as u32 % 64);
+    let mut turned = [0; P];
+    for (place, turned) in turned.iter_mut().enumerate() {
+        let (this, next) = (row[(word + place) % P], row[(word + place + 1) % P]);
+        *turned = this << bits | next.checked_shr(64 - bits).unwrap_or(0);
+    }
+    if backwards {
+        turned.reverse();
+        turned.iter_mut().for_each(|word| *word = word.reverse_bits());
+    }
+    turned
+}

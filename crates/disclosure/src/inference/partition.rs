@@ -1,0 +1,501 @@
+//! All rows at once, by splitting the table along what is known: the rows that share K are the parts of
+//! those that share one attribute less, so every look at a row serves all K that it has in common with
+//! others. Good for few slots and many rows.
+//!
+//! In each part some rows are *active*: something worse may still be found about them with what is known
+//! here. The others are witnesses; they only show what is not inferred. A row becomes a witness as soon as
+//! no set of known attributes below can beat the worst inference that was already found about it.
+
+use super::population::Slot;
+use super::score::{Found, Problem, NEARLY_EQUAL};
+use super::search::{NoMoreWitnesses, RowSearch, Workspace};
+use super::words::Words;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Parts that small, or with one active row only, are left to the search for single rows.
+const FEW_ROWS: usize = 8;
+
+/// Parts larger than this are worth another thread.
+const MANY_ROWS: usize = 10_000;
+
+/// Parts up to this size do not look at the clock: there are few slots where parts are searched at all.
+const FEW_ENOUGH_TO_FINISH: usize = 100;
+
+/// Find the worst inference about every open row. Rows stay open if there was no time for it.
+pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: &mut [bool]) {
+    let partition = Partition::new(problem, found);
+    let (mut active, mut witnesses) = (Vec::new(), Vec::new());
+    for (row, bits) in problem.rows.iter().enumerate() {
+        if open[row] {
+            active.push(Active {
+                bits: *bits,
+                danger: partition.rows[row].danger,
+                row: row as u32,
+            });
+        } else {
+            witnesses.push(*bits);
+        }
+    }
+    problem.limits.control.expect(problem.population.searchable as u64);
+    let whole = Part {
+        known: [0; P],
+        likelihood: 1.0,
+        inferred: problem.common,
+        from: 0,
+        active: &active,
+        witnesses: &witnesses,
+    };
+    partition.split(&mut Buffers::default(), 0, &whole);
+    if !partition.cut_short.into_inner() {
+        open.fill(false);
+    }
+}
+
+struct Partition<'a, const P: usize> {
+    problem: &'a Problem<'a, P>,
+    found: &'a Found,
+    slots: &'a [Slot],
+    rows: Vec<Prospect<P>>,
+    /// Per slot the largest likelihood in it and all slots after it.
+    likeliest_from: Vec<f64>,
+    /// Per slot the set of it and all searchable slots after it.
+    slots_from: Vec<[u64; P]>,
+    /// Whether there was no time to look at everything.
+    cut_short: AtomicBool,
+}
+
+/// What is known of a row beforehand.
+struct Prospect<const P: usize> {
+    /// Known for certain, and harmless or impossible to infer: nothing is lost by knowing them.
+    forced: [u64; P],
+    /// The danger of all that might be inferred.
+    danger: f64,
+    /// The smallest danger that knowing one more attribute costs.
+    least_danger: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Active<const P: usize> {
+    bits: [u64; P],
+    /// The danger of all that might still be inferred.
+    danger: f64,
+    row: u32,
+}
+
+/// The rows that share `known`.
+struct Part<'a, const P: usize> {
+    known: [u64; P],
+    likelihood: f64,
+    /// The slots that they all share, known or not.
+    inferred: [u64; P],
+    /// The first slot that is not decided on.
+    from: usize,
+    active: &'a [Active<P>],
+    witnesses: &'a [[u64; P]],
+}
+
+/// Memory for the parts of one level, used for one slot after another.
+struct Level<const P: usize> {
+    active: Vec<Active<P>>,
+    witnesses: Vec<[u64; P]>,
+    /// The bucket of every active row, and whether it stays active there.
+    places: Vec<(u32, bool)>,
+    buckets: Vec<Bucket<P>>,
+}
+
+impl<const P: usize> Default for Level<P> {
+    fn default() -> Self {
+        Level {
+            active: Vec::new(),
+            witnesses: Vec::new(),
+            places: Vec::new(),
+            buckets: Vec::new(),
+        }
+    }
+}
+
+struct Buffers<const P: usize> {
+    levels: Vec<Level<P>>,
+    /// From a slot's codes to buckets, 0 for none; all 0 between uses.
+    bucket_of_code: Vec<u32>,
+    workspace: Workspace<P>,
+}
+
+impl<const P: usize> Default for Buffers<P> {
+    fn default() -> Self {
+        Buffers {
+            levels: Vec::new(),
+            bucket_of_code: Vec::new(),
+            workspace: Workspace::default(),
+        }
+    }
+}
+
+/// The rows of a part that have one attribute of a slot.
+#[derive(Clone, Copy)]
+struct Bucket<const P: usize> {
+    code: u32,
+    first: [u64; P],
+    /// Bits in which some row differs from the first.
+    differing: [u64; P],
+    /// Rows that may be active, and others.
+    candidates: u32,
+    others: u32,
+    /// Rows that stay active, and where they are.
+    active: u32,
+    active_start: u32,
+    witnesses: u32,
+    witnesses_start: u32,
+    likelihood: f64,
+    /// The slots that all its rows share.
+    shared: [u64; P],
+    weight: f64,
+}
+
+const NO_BUCKET: u32 = u32::MAX;
+
+impl<'a, const P: usize> Partition<'a, P> {
+    fn new(problem: &'a Problem<'a, P>, found: &'a Found) -> Self {
+        let slots = &problem.population.slots[..problem.population.searchable];
+        let mut likeliest_from = vec![0f64; slots.len() + 1];
+        let mut slots_from = vec![[0; P]; slots.len() + 1];
+        for (number, slot) in slots.iter().enumerate().rev() {
+            let likeliest = slot.likelihood.iter().copied().fold(0.0, f64::max);
+            likeliest_from[number] = likeliest_from[number + 1].max(likeliest);
+            slots_from[number] = slots_from[number + 1].or(&Words::single(slot.bit));
+        }
+        let prospect = |(bits, blocked): (&[u64; P], &[u64; P])| {
+            let mut prospect = Prospect {
+                forced: [0; P],
+                danger: 0.0,
+                least_danger: f64::INFINITY,
+            };
+            for slot in &problem.population.slots {
+                let code = slot.code(bits);
+                if code == 0 {
+                    continue;
+                }
+                let danger = if blocked.has(slot.bit) { 0.0 } else { slot.danger[code] };
+                prospect.danger += danger;
+                if slot.likelihood[code] == 1.0 && danger == 0.0 {
+                    prospect.forced = prospect.forced.or(&Words::single(slot.bit));
+                } else if slot.likelihood[code] > 0.0 {
+                    prospect.least_danger = prospect.least_danger.min(danger);
+                }
+            }
+            if prospect.least_danger.is_infinite() {
+                prospect.least_danger = 0.0;
+            }
+            prospect
+        };
+        Partition {
+            problem,
+            found,
+            slots,
+            rows: problem.rows.par_iter().zip(&problem.blocked).map(prospect).collect(),
+            likeliest_from,
+            slots_from,
+            cut_short: AtomicBool::new(false),
+        }
+    }
+
+    /// Look at every set that holds what the part's rows share and more.
+    fn split(&self, buffers: &mut Buffers<P>, depth: usize, part: &Part<P>) {
+        if part.active.len() + part.witnesses.len() <= FEW_ROWS || part.active.len() == 1 {
+            for active in part.active {
+                self.search_row(&mut buffers.workspace, part, active);
+            }
+            return;
+        }
+        if buffers.levels.len() <= depth {
+            buffers.levels.push(Level::default());
+        }
+        // Taken out, so that deeper levels can be handed on beside it.
+        let mut level = std::mem::take(&mut buffers.levels[depth]);
+        let is_large = part.active.len() + part.witnesses.len() > FEW_ENOUGH_TO_FINISH;
+        let mut skipped = [0; P];
+        for number in part.from..self.slots.len() {
+            let slot = &self.slots[number];
+            if is_large && self.problem.limits.reached() {
+                self.cut_short.store(true, Relaxed);
+                break;
+            }
+            if depth == 0 {
+                self.problem.limits.control.advance(1);
+            }
+            if part.inferred.has(slot.bit) {
+                continue; // to know what is inferred anyway is never better (White, Lemma 4.11)
+            }
+            self.fill(&mut level, &mut buffers.bucket_of_code, part, number, &skipped);
+            self.split_buckets(buffers, depth, part, &level, number);
+            skipped = skipped.or(&Words::single(slot.bit));
+            let undecided = |active: &&Active<P>| !self.rows[active.row as usize].forced.meets(&skipped);
+            if !part.active.iter().any(|active| undecided(&active)) {
+                break;
+            }
+        }
+        buffers.levels[depth] = level;
+    }
+
+    fn split_buckets(&self, buffers: &mut Buffers<P>, depth: usize, part: &Part<P>, level: &Level<P>, number: usize) {
+        let bit = Words::single(self.slots[number].bit);
+        let part_of = |bucket: &Bucket<P>| {
+            let active = bucket.active_start as usize..(bucket.active_start + bucket.active) as usize;
+            let witnesses = bucket.witnesses_start as usize..(bucket.witnesses_start + bucket.witnesses) as usize;
+            (active, witnesses, bucket.likelihood, bucket.shared)
+        };
+        let go_on = |buffers: &mut Buffers<P>, bucket: &Bucket<P>| {
+            let (active, witnesses, likelihood, inferred) = part_of(bucket);
+            let below = Part {
+                known: part.known.or(&bit),
+                likelihood,
+                inferred,
+                from: number + 1,
+                active: &level.active[active],
+                witnesses: &level.witnesses[witnesses],
+            };
+            self.split(buffers, depth + 1, &below);
+        };
+        let rows: u32 = level.buckets.iter().map(|bucket| bucket.active + bucket.witnesses).sum();
+        let buckets = level.buckets.iter().filter(|bucket| bucket.active > 0);
+        if rows as usize > MANY_ROWS && rayon::current_num_threads() > 1 {
+            // Rows of different buckets are different rows, so the threads do not meet.
+            let buckets: Vec<&Bucket<P>> = buckets.collect();
+            buckets.into_par_iter().with_max_len(1).for_each_init(Buffers::default, go_on);
+        } else {
+            buckets.for_each(|bucket| go_on(buffers, bucket));
+        }
+    }
+
+    /// Sort the part's rows by their attribute in a slot, look at what each of these sets infers, and keep
+    /// the rows about which something worse may be found with still more known.
+    fn fill(
+        &self,
+        level: &mut Level<P>,
+        bucket_of_code: &mut Vec<u32>,
+        part: &Part<P>,
+        number: usize,
+        skipped: &[u64; P],
+    ) {
+        let slot = &self.slots[number];
+        if bucket_of_code.len() < slot.likelihood.len() {
+            bucket_of_code.resize(slot.likelihood.len(), 0);
+        }
+        let Level {
+            active,
+            witnesses,
+            places,
+            buckets,
+        } = level;
+        places.clear();
+        buckets.clear();
+        for row in part.active {
+            let code = slot.code(&row.bits);
+            let likelihood = part.likelihood * slot.likelihood[code];
+            if likelihood == 0.0 {
+                places.push((NO_BUCKET, false));
+                continue;
+            }
+            let place = &mut bucket_of_code[code];
+            if *place == 0 {
+                buckets.push(Bucket::new(code, row.bits, likelihood));
+                *place = buckets.len() as u32;
+            }
+            let bucket = &mut buckets[*place as usize - 1];
+            bucket.differing = bucket.differing.or(&row.bits.xor(&bucket.first));
+            let worthwhile = !self.rows[row.row as usize].forced.meets(skipped) && {
+                let bound = likelihood * self.problem.danger.of(self.danger_left(row, slot, code));
+                bound > self.found.weight(row.row as usize) * NEARLY_EQUAL
+            };
+            if worthwhile {
+                bucket.candidates += 1;
+            } else {
+                bucket.others += 1;
+            }
+            places.push((*place - 1, worthwhile));
+        }
+        if buckets.iter().any(|bucket| bucket.candidates > 0) {
+            for row in part.witnesses {
+                let place = bucket_of_code[slot.code(row)];
+                if place > 0 {
+                    let bucket = &mut buckets[place as usize - 1];
+                    bucket.others += 1;
+                    bucket.differing = bucket.differing.or(&row.xor(&bucket.first));
+                }
+            }
+            self.weigh(part, slot, buckets);
+            self.keep_active(active, places, buckets, part, number);
+            keep_witnesses(witnesses, places, buckets, bucket_of_code, part, slot);
+        }
+        buckets.iter().for_each(|bucket| bucket_of_code[bucket.code as usize] = 0);
+    }
+
+    /// The danger that is left for inference about a row once its attribute in a slot is known.
+    #[inline(always)]
+    fn danger_left(&self, row: &Active<P>, slot: &Slot, code: usize) -> f64 {
+        match self.problem.blocked[row.row as usize].has(slot.bit) {
+            true => row.danger,
+            false => row.danger - slot.danger[code],
+        }
+    }
+
+    /// What each bucket infers, and room for its rows.
+    fn weigh(&self, part: &Part<P>, slot: &Slot, buckets: &mut [Bucket<P>]) {
+        let known = part.known.or(&Words::single(slot.bit));
+        let (mut active_start, mut witnesses_start) = (0, 0);
+        for bucket in buckets.iter_mut().filter(|bucket| bucket.candidates > 0) {
+            let occupied = self.problem.fields.occupied(&bucket.first);
+            bucket.shared = occupied.without(&self.problem.fields.occupied(&bucket.differing));
+            let inferred = bucket.shared.without(&known);
+            let danger = self.problem.danger_of(&bucket.first, &inferred);
+            bucket.weight = bucket.likelihood * self.problem.danger.of(danger);
+            bucket.active_start = active_start;
+            bucket.witnesses_start = witnesses_start;
+            active_start += bucket.candidates;
+            witnesses_start += bucket.candidates + bucket.others;
+        }
+    }
+
+    fn keep_active(
+        &self,
+        kept: &mut Vec<Active<P>>,
+        places: &mut [(u32, bool)],
+        buckets: &mut [Bucket<P>],
+        part: &Part<P>,
+        number: usize,
+    ) {
+        let slot = &self.slots[number];
+        let known = part.known.or(&Words::single(slot.bit));
+        let nothing = Active {
+            bits: [0; P],
+            danger: 0.0,
+            row: 0,
+        };
+        let candidates = buckets.iter().map(|bucket| bucket.candidates as usize).sum();
+        kept.resize(kept.len().max(candidates), nothing);
+        for (row, place) in part.active.iter().zip(places.iter_mut()).filter(|(_, place)| place.1) {
+            let bucket = &mut buckets[place.0 as usize];
+            let prospect = &self.rows[row.row as usize];
+            let number_of_row = row.row as usize;
+            self.found.improve(number_of_row, bucket.weight, &known);
+            let danger = self.danger_left(row, slot, bucket.code as usize);
+            let more_forced = prospect.forced.meets(&self.slots_from[number + 1]);
+            let lost = if more_forced { 0.0 } else { prospect.least_danger };
+            let bound = bucket.likelihood
+                * self.likeliest_from[number + 1]
+                * self.problem.danger.of((danger - lost).max(0.0));
+            let all_inferred = self.problem.fields.occupied(&row.bits) == bucket.shared;
+            place.1 = !all_inferred && bound > self.found.weight(number_of_row) * NEARLY_EQUAL;
+            if place.1 {
+                kept[(bucket.active_start + bucket.active) as usize] = Active {
+                    bits: row.bits,
+                    danger,
+                    row: row.row,
+                };
+                bucket.active += 1;
+            }
+        }
+    }
+
+    /// The worst inference about one row of a part, all of whose rows are at hand.
+    fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &Active<P>) {
+        let problem = self.problem;
+        let number = row.row as usize;
+        let all = problem.fields.occupied(&row.bits);
+        let mut certain = [0; P];
+        for slot in &problem.population.slots {
+            let code = slot.code(&row.bits);
+            if code > 0 {
+                workspace.set_weights(slot.bit, slot.likelihood[code], slot.danger[code]);
+                if slot.likelihood[code] == 1.0 {
+                    certain = certain.or(&Words::single(slot.bit));
+                }
+            }
+        }
+        let undecided = self.slots_from[part.from].and(&all);
+        let forced = self.rows[number].forced.and(&undecided);
+        let masks = workspace.masks();
+        masks.clear();
+        let others = part.active.iter().map(|active| &active.bits).chain(part.witnesses);
+        masks.extend(
+            others
+                .map(|other| problem.fields.missing(&row.bits, &all, other))
+                .filter(|mask| !mask.is_none() && !mask.meets(&forced)),
+        );
+        if masks.len() > FEW_ROWS {
+            masks.sort_unstable();
+            masks.dedup();
+        }
+        let mut search = RowSearch {
+            workspace,
+            witnesses: NoMoreWitnesses,
+            danger: problem.danger,
+            limits: &problem.limits,
+            all,
+            certain,
+            weight: self.found.weight(number),
+            known: None,
+            budget: u64::MAX,
+            open: 0.0,
+            ended: false,
+        };
+        search.run(part.known.or(&forced), part.likelihood, undecided.without(&forced));
+        if search.ended {
+            self.cut_short.store(true, Relaxed);
+        }
+        let (weight, known) = (search.weight, search.known);
+        if let Some(known) = known {
+            self.found.improve(number, weight, &known);
+        }
+    }
+}
+
+impl<const P: usize> Bucket<P> {
+    fn new(code: usize, first: [u64; P], likelihood: f64) -> Self {
+        Bucket {
+            code: code as u32,
+            first,
+            differing: [0; P],
+            candidates: 0,
+            others: 0,
+            active: 0,
+            active_start: 0,
+            witnesses: 0,
+            witnesses_start: 0,
+            likelihood,
+            shared: [0; P],
+            weight: 0.0,
+        }
+    }
+}
+
+/// Rows that are not active but share what active rows have.
+fn keep_witnesses<const P: usize>(
+    kept: &mut Vec<[u64; P]>,
+    places: &[(u32, bool)],
+    buckets: &mut [Bucket<P>],
+    bucket_of_code: &[u32],
+    part: &Part<P>,
+    slot: &Slot,
+) {
+    let rows: u32 = buckets.iter().map(|bucket| bucket.candidates + bucket.others).sum();
+    kept.resize(kept.len().max(rows as usize), [0; P]);
+    let mut keep = |bucket: &mut Bucket<P>, bits: &[u64; P]| {
+        if bucket.active > 0 {
+            kept[(bucket.witnesses_start + bucket.witnesses) as usize] = *bits;
+            bucket.witnesses += 1;
+        }
+    };
+    for (row, &(place, active)) in part.active.iter().zip(places) {
+        if place != NO_BUCKET && !active {
+            keep(&mut buckets[place as usize], &row.bits);
+        }
+    }
+    for row in part.witnesses {
+        let place = bucket_of_code[slot.code(row)];
+        if place > 0 {
+            keep(&mut buckets[place as usize - 1], row);
+        }
+    }
+}

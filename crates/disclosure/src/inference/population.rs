@@ -1,0 +1,355 @@
+//! The table as the algorithms see it: distinct rows of attributes, packed into a few words each.
+//!
+//! Attributes of which a row can have only one, such as the values of a column, share a *slot*: a field of
+//! bits that holds 0 (none of them) or the number of one. Array elements are spread over slots so that no
+//! row has two in the same. Whether two rows share an attribute is then one exclusive or for all slots of
+//! a word, and the highest bit of a slot's field stands for the slot in sets of slots.
+
+use super::words::Words;
+use super::{Attribute, Column, Meaning};
+use crate::classes::Classes;
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// Numbers of words that a row may be packed into: the algorithms are compiled for each of them.
+pub(super) const WIDTHS: [usize; 7] = [1, 2, 3, 4, 8, 16, 32];
+
+/// Call a function that is generic over the number of words with that of a population.
+macro_rules! with_width {
+    ($width:expr, $function:ident ( $($argument:expr),* $(,)? )) => {
+        match $width {
+            1 => $function::<1>($($argument),*),
+            2 => $function::<2>($($argument),*),
+            3 => $function::<3>($($argument),*),
+            4 => $function::<4>($($argument),*),
+            8 => $function::<8>($($argument),*),
+            16 => $function::<16>($($argument),*),
+            _ => $function::<32>($($argument),*),
+        }
+    };
+}
+pub(super) use with_width;
+
+/// The distinct rows of a table as sets of attributes, and how often each occurs.
+#[derive(Debug, Default)]
+pub struct Population {
+    pub(super) slots: Vec<Slot>,
+    /// The first slots, as many as this, have attributes that can be known beforehand.
+    pub(super) searchable: usize,
+    /// The words of a row.
+    pub(super) width: usize,
+    /// All rows, in ascending order.
+    words: Vec<u64>,
+    pub(super) multiplicity: Vec<u64>,
+    row_of_class: Vec<u32>,
+}
+
+/// Attributes of which a row has at most one.
+#[derive(Debug)]
+pub(super) struct Slot {
+    column: u32,
+    /// The column's attribute of each code, from 1.
+    attributes: Vec<u32>,
+    /// Of each code; nothing at 0, which is no attribute.
+    pub likelihood: Vec<f64>,
+    pub danger: Vec<f64>,
+    /// How likely two rows have the same attribute here: the lower, the sooner a search should look here.
+    collision: f64,
+    word: usize,
+    shift: u32,
+    mask: u64,
+    /// The bit that stands for the slot in a set of slots: the field's highest.
+    pub bit: usize,
+}
+
+impl Slot {
+    /// The code of a row's attribute in this slot, 0 if it has none.
+    #[inline(always)]
+    pub fn code<const P: usize>(&self, row: &[u64; P]) -> usize {
+        (row[self.word] >> self.shift & self.mask) as usize
+    }
+
+    /// All bits of its field.
+    pub fn field<const P: usize>(&self) -> [u64; P] {
+        let mut field = [0; P];
+        field[self.word] = self.mask << self.shift;
+        field
+    }
+
+    /// Whether all its attributes are known for certain and harmless, so that nothing is lost by taking
+    /// them as known.
+    pub fn is_free(&self) -> bool {
+        self.likelihood[1..].iter().all(|&likelihood| likelihood == 1.0)
+            && self.danger[1..].iter().all(|&danger| danger == 0.0)
+    }
+
+    fn is_searchable(&self) -> bool {
+        self.likelihood.iter().any(|&likelihood| likelihood > 0.0)
+    }
+}
+
+impl Population {
+    /// The rows that `classes` counted, whose columns mean what `columns` says.
+    pub fn new(classes: &Classes, columns: &[Column]) -> Result<Self> {
+        let mut slots = Vec::new();
+        let mut places = Vec::new();
+        for (position, column) in columns.iter().enumerate() {
+            places.push(place_attributes(position, column, classes, &mut slots));
+        }
+        let order = search_order(&mut slots);
+        for places in &mut places {
+            for (slot, _) in places.iter_mut().flatten() {
+                *slot = order[*slot as usize];
+            }
+        }
+        let width = lay_out(&mut slots)?;
+        let searchable = slots.iter().take_while(|slot| slot.is_searchable()).count();
+        let mut population = Population {
+            slots,
+            searchable,
+            width,
+            ..Self::default()
+        };
+        with_width!(width, pack(&mut population, classes, columns, &places));
+        Ok(population)
+    }
+
+    /// How many distinct rows there are.
+    pub fn len(&self) -> usize {
+        self.multiplicity.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.multiplicity.is_empty()
+    }
+
+    /// How many rows the table has.
+    pub fn total(&self) -> u64 {
+        self.multiplicity.iter().sum()
+    }
+
+    /// The distinct row that a class became.
+    pub fn row_of_class(&self, class: usize) -> usize {
+        self.row_of_class[class] as usize
+    }
+
+    /// How often a distinct row occurs.
+    pub fn multiplicity(&self, row: usize) -> u64 {
+        self.multiplicity[row]
+    }
+
+    pub(super) fn rows<const P: usize>(&self) -> &[[u64; P]] {
+        self.words.as_chunks().0
+    }
+
+    /// The attributes of a distinct row.
+    pub fn attributes(&self, row: usize) -> Vec<Attribute> {
+        with_width!(self.width, attributes_of(self, row))
+    }
+
+    /// The attribute with this code in a slot.
+    pub(super) fn attribute(&self, slot: &Slot, code: usize) -> Attribute {
+        Attribute {
+            column: slot.column,
+            index: slot.attributes[code - 1],
+        }
+    }
+}
+
+fn attributes_of<const P: usize>(population: &Population, row: usize) -> Vec<Attribute> {
+    let row = population.rows::<P>()[row];
+    let slots = population.slots.iter().map(|slot| (slot, slot.code(&row)));
+    slots
+        .filter(|&(_, code)| code > 0)
+        .map(|(slot, code)| population.attribute(slot, code))
+        .collect()
+}
+
+/// Where an attribute is packed: slot and code. `None` for one that changes no score.
+type Place = Option<(u32, u32)>;
+
+/// Put a column's attributes that matter and occur into slots.
+fn place_attributes(position: usize, column: &Column, classes: &Classes, slots: &mut Vec<Slot>) -> Vec<Place> {
+    let mut places = vec![None; column.attributes.len()];
+    let support = support(position, column, classes);
+    let relevant = |attribute: &u32| support[*attribute as usize] > 0 && column.matters(*attribute);
+    let attributes = (0..column.attributes.len() as u32).filter(relevant);
+    let groups = match &column.meaning {
+        Meaning::One(_) => vec![attributes.collect()],
+        Meaning::Set(sets) => exclusive_groups(attributes.collect(), sets, &support),
+    };
+    for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        for (code, &attribute) in (1..).zip(&group) {
+            places[attribute as usize] = Some((slots.len() as u32, code));
+        }
+        let total = classes.len() as f64;
+        let share = |&attribute: &u32| support[attribute as usize] as f64 / total;
+        let weights = |of: fn(&crate::Weights) -> f64| {
+            let of_code = group.iter().map(|&attribute| of(&column.attributes[attribute as usize]));
+            std::iter::once(0.0).chain(of_code).collect::<Vec<f64>>()
+        };
+        slots.push(Slot {
+            column: position as u32,
+            likelihood: weights(|weights| weights.likelihood),
+            danger: weights(|weights| weights.danger),
+            collision: match group.len() {
+                1 => share(&group[0]),
+                _ => group.iter().map(share).map(|share| share * share).sum(),
+            },
+            word: 0,
+            shift: 0,
+            mask: 0,
+            bit: 0,
+            attributes: group,
+        });
+    }
+    places
+}
+
+/// In how many classes each attribute of a column occurs.
+fn support(position: usize, column: &Column, classes: &Classes) -> Vec<u64> {
+    let mut of_attribute = vec![0; column.attributes.len()];
+    for class in 0..classes.len() {
+        for &attribute in column.of_code(classes.codes(class)[position]) {
+            of_attribute[attribute as usize] += 1;
+        }
+    }
+    of_attribute
+}
+
+/// Spread attributes over groups such that no set holds two of one group: the most frequent first, each
+/// into the first group that has room for it.
+fn exclusive_groups(mut attributes: Vec<u32>, sets: &[Vec<u32>], support: &[u64]) -> Vec<Vec<u32>> {
+    attributes.sort_unstable_by_key(|&attribute| (std::cmp::Reverse(support[attribute as usize]), attribute));
+    let mut sets_of = vec![Vec::new(); support.len()];
+    for (number, set) in sets.iter().enumerate() {
+        for &attribute in set {
+            sets_of[attribute as usize].push(number);
+        }
+    }
+    let mut groups: Vec<(Vec<u32>, Vec<bool>)> = Vec::new();
+    for attribute in attributes {
+        let sets_of = &sets_of[attribute as usize];
+        let has_room = |taken: &[bool]| sets_of.iter().all(|&set| !taken[set]);
+        let place = groups.iter().position(|(_, taken)| has_room(taken));
+        let place = place.unwrap_or_else(|| {
+            groups.push((Vec::new(), vec![false; sets.len()]));
+            groups.len() - 1
+        });
+        let (group, taken) = &mut groups[place];
+        group.push(attribute);
+        sets_of.iter().for_each(|&set| taken[set] = true);
+    }
+    groups.into_iter().map(|(group, _)| group).collect()
+}
+
+/// Put the slots into the order in which they are searched: free ones first, for they need no choice; then
+/// those that tell rows apart best; those that nobody can know last. Returns the new place of each.
+fn search_order(slots: &mut Vec<Slot>) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..slots.len()).collect();
+    let rank = |slot: &Slot| (!slot.is_searchable(), !slot.is_free());
+    order.sort_by(|&a, &b| {
+        let (a, b) = (&slots[a], &slots[b]);
+        rank(a).cmp(&rank(b)).then(a.collision.total_cmp(&b.collision))
+    });
+    let mut place = vec![0; slots.len()];
+    for (new, &old) in order.iter().enumerate() {
+        place[old] = new as u32;
+    }
+    let mut numbered: Vec<(u32, Slot)> = place.iter().copied().zip(slots.drain(..)).collect();
+    numbered.sort_unstable_by_key(|slot| slot.0);
+    slots.extend(numbered.into_iter().map(|(_, slot)| slot));
+    place
+}
+
+/// Give each slot a field of bits, from the highest bits of the first word on, so that the order of packed
+/// rows is that of their codes, slot by slot. Returns how many words a row needs.
+fn lay_out(slots: &mut [Slot]) -> Result<usize> {
+    let (mut word, mut room) = (0, u64::BITS);
+    for slot in slots {
+        let bits = usize::BITS - slot.attributes.len().leading_zeros();
+        if bits > room {
+            (word, room) = (word + 1, u64::BITS);
+        }
+        room -= bits;
+        slot.word = word;
+        slot.shift = room;
+        slot.mask = u64::MAX >> (u64::BITS - bits);
+        slot.bit = word * 64 + (room + bits - 1) as usize;
+    }
+    WIDTHS.into_iter().find(|&width| width > word).ok_or(Error::TooMany {
+        what: "bits to tell the attributes of a row apart",
+        limit: 64 * WIDTHS[WIDTHS.len() - 1] as u64,
+    })
+}
+
+fn pack<const P: usize>(
+    population: &mut Population,
+    classes: &Classes,
+    columns: &[Column],
+    places: &[Vec<Place>],
+) {
+    let pack_class = |class: usize| {
+        let mut row = [0; P];
+        for ((column, places), &code) in columns.iter().zip(places).zip(classes.codes(class)) {
+            for &attribute in column.of_code(code) {
+                if let Some((slot, code)) = places[attribute as usize] {
+                    let slot = &population.slots[slot as usize];
+                    row[slot.word] |= u64::from(code) << slot.shift;
+                }
+            }
+        }
+        (row, class as u32)
+    };
+    let mut packed: Vec<([u64; P], u32)> = (0..classes.len()).into_par_iter().map(pack_class).collect();
+    packed.par_sort_unstable();
+    let mut row_of_class = vec![0; classes.len()];
+    let (mut words, mut multiplicity) = (Vec::new(), Vec::new());
+    for equal in packed.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, class) in equal {
+            row_of_class[class as usize] = multiplicity.len() as u32;
+        }
+        words.extend(equal[0].0);
+        multiplicity.push(equal.iter().map(|&(_, class)| classes.sizes()[class as usize]).sum());
+    }
+    population.words = words;
+    population.multiplicity = multiplicity;
+    population.row_of_class = row_of_class;
+}
+
+/// Which bits of a word belong to what, for all slots at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fields<const P: usize> {
+    /// The highest bit of every field: the set of all slots.
+    high: [u64; P],
+    /// All other bits of every field.
+    low: [u64; P],
+}
+
+impl<const P: usize> Fields<P> {
+    pub fn of(slots: &[Slot]) -> Self {
+        let high = slots.iter().fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
+        let all = slots.iter().fold([0; P], |bits: [u64; P], slot| bits.or(&slot.field()));
+        Fields {
+            high,
+            low: all.without(&high),
+        }
+    }
+
+    /// The slots whose fields are not 0: adding a field's low bits to themselves carries into its highest
+    /// bit exactly if they are not 0, and never beyond.
+    #[inline(always)]
+    pub fn occupied(&self, bits: &[u64; P]) -> [u64; P] {
+        std::array::from_fn(|word| {
+            (((bits[word] & self.low[word]) + self.low[word]) | bits[word]) & self.high[word]
+        })
+    }
+
+    /// The slots in which `row` has an attribute that `other` lacks, of the slots in `of_row`, those that
+    /// `row` occupies.
+    #[inline(always)]
+    pub fn missing(&self, row: &[u64; P], of_row: &[u64; P], other: &[u64; P]) -> [u64; P] {
+        self.occupied(&row.xor(other)).and(of_row)
+    }
+}

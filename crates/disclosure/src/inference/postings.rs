@@ -1,0 +1,197 @@
+//! Which rows have an attribute: a bit per row for frequent ones, a list for the others.
+
+use super::score::Problem;
+use super::search::Witnesses;
+use super::words::Words;
+use std::ops::Range;
+
+/// The rows of every attribute, by slot and code.
+pub(super) struct Postings {
+    of_slot: Vec<Vec<Posting>>,
+}
+
+struct Posting {
+    support: usize,
+    rows: Rows,
+}
+
+enum Rows {
+    List(Vec<u32>),
+    /// A bit per row, and the words outside of which there are none.
+    Bits { words: Vec<u64>, within: Range<usize> },
+}
+
+/// From this share of all rows on, bits take less room than a list.
+const FREQUENT: usize = 32;
+
+impl Postings {
+    pub fn new<const P: usize>(problem: &Problem<P>) -> Self {
+        let of_slot = |slot: &super::population::Slot| {
+            let mut lists: Vec<Vec<u32>> = vec![Vec::new(); slot.likelihood.len()];
+            for (number, row) in problem.rows.iter().enumerate() {
+                let code = slot.code(row);
+                if code > 0 {
+                    lists[code].push(number as u32);
+                }
+            }
+            lists.into_iter().map(|list| Posting::new(list, problem.rows.len())).collect()
+        };
+        let slots = &problem.population.slots[..problem.population.searchable];
+        Postings {
+            of_slot: slots.iter().map(of_slot).collect(),
+        }
+    }
+}
+
+impl Posting {
+    fn new(list: Vec<u32>, rows: usize) -> Self {
+        let support = list.len();
+        if support * FREQUENT < rows {
+            let rows = Rows::List(list);
+            return Posting { support, rows };
+        }
+        let mut words = vec![0; rows.div_ceil(64)];
+        list.iter().for_each(|&row| words[row as usize / 64] |= 1 << (row % 64));
+        let word_of = |row: Option<&u32>| row.map_or(0, |&row| row as usize / 64);
+        let within = word_of(list.first())..word_of(list.last()) + 1;
+        let rows = Rows::Bits { words, within };
+        Posting { support, rows }
+    }
+}
+
+/// Finds witnesses about one row among the rows of the table.
+pub(super) struct TableWitnesses<'a, const P: usize> {
+    problem: &'a Problem<'a, P>,
+    postings: &'a Postings,
+    row: [u64; P],
+    all: [u64; P],
+    known: [u64; P],
+    /// What is known, as bits per row.
+    operands: Vec<&'a [u64]>,
+    /// Rows that have to be looked at: those of the rarest known attribute, or words of bits.
+    left: Left<'a>,
+}
+
+enum Left<'a> {
+    Rows(&'a [u32]),
+    Words(Range<usize>),
+}
+
+/// A look ends when it has found this many masks: some are enough to see that something is not inferred.
+const ENOUGH: usize = 32;
+
+/// Words that are intersected at once.
+const BLOCK: usize = 16;
+
+impl<'a, const P: usize> TableWitnesses<'a, P> {
+    pub fn new(problem: &'a Problem<'a, P>, postings: &'a Postings, row: usize) -> Self {
+        let row = problem.rows[row];
+        TableWitnesses {
+            problem,
+            postings,
+            row,
+            all: problem.fields.occupied(&row),
+            known: [0; P],
+            operands: Vec::new(),
+            left: Left::Rows(&[]),
+        }
+    }
+
+    /// The mask of another row, if that has what is known.
+    #[inline(always)]
+    fn mask(&self, other: usize) -> Option<[u64; P]> {
+        let mask = self.problem.fields.missing(&self.row, &self.all, &self.problem.rows[other]);
+        (!mask.meets(&self.known)).then_some(mask)
+    }
+
+    /// Call `on_mask` with the mask of every row that has what is known, as long as it wants more. Returns
+    /// whether it has seen all of them.
+    pub fn scan(&mut self, mut on_mask: impl FnMut(usize, [u64; P]) -> bool) -> bool {
+        match std::mem::replace(&mut self.left, Left::Rows(&[])) {
+            Left::Rows(rows) => {
+                for (place, &row) in rows.iter().enumerate() {
+                    if let Some(mask) = self.mask(row as usize) {
+                        if !on_mask(row as usize, mask) {
+                            self.left = Left::Rows(&rows[place + 1..]);
+                            return false;
+                        }
+                    }
+                }
+                true
+            }
+            Left::Words(mut words) => {
+                while !words.is_empty() {
+                    let block = words.start..words.end.min(words.start + BLOCK);
+                    words.start = block.end;
+                    if !self.scan_block(block, &mut on_mask) {
+                        self.left = Left::Words(words);
+                        return false;
+                    }
+                }
+                true
+            }
+        }
+    }
+
+    /// Always looks at the whole block.
+    fn scan_block(&self, block: Range<usize>, on_mask: &mut impl FnMut(usize, [u64; P]) -> bool) -> bool {
+        let mut rows = [u64::MAX; BLOCK];
+        let rows = &mut rows[..block.len()];
+        for operand in &self.operands {
+            rows.iter_mut().zip(&operand[block.clone()]).for_each(|(rows, &word)| *rows &= word);
+        }
+        let mut wants_more = true;
+        for (number, &bits) in block.zip(rows.iter()) {
+            let mut left = bits;
+            while left != 0 {
+                let row = number * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                // Without operands, the last word has bits of rows that there are not.
+                if row < self.problem.rows.len() {
+                    if let Some(mask) = self.mask(row) {
+                        wants_more &= on_mask(row, mask);
+                    }
+                }
+            }
+        }
+        wants_more
+    }
+}
+
+impl<const P: usize> Witnesses<P> for TableWitnesses<'_, P> {
+    const COMPLETE: bool = false;
+
+    fn begin(&mut self, known: &[u64; P]) {
+        self.known = *known;
+        self.operands.clear();
+        let mut within = 0..self.problem.rows.len().div_ceil(64);
+        let mut rarest: Option<&Posting> = None;
+        for (slot, postings) in self.problem.population.slots.iter().zip(&self.postings.of_slot) {
+            if !known.has(slot.bit) {
+                continue;
+            }
+            let posting = &postings[slot.code(&self.row)];
+            if rarest.is_none_or(|rarest| posting.support < rarest.support) {
+                rarest = Some(posting);
+            }
+            if let Rows::Bits { words, within: these } = &posting.rows {
+                self.operands.push(words);
+                within = within.start.max(these.start)..within.end.min(these.end);
+            }
+        }
+        self.left = match rarest.map(|posting| &posting.rows) {
+            Some(Rows::List(rows)) => Left::Rows(rows),
+            _ => Left::Words(within),
+        };
+    }
+
+    fn find(&mut self, inferred: &[u64; P], masks: &mut Vec<[u64; P]>) -> Option<bool> {
+        let seen_all = self.scan(|_, mask| {
+            if mask.meets(inferred) {
+                masks.push(mask);
+            }
+            masks.len() < ENOUGH
+        });
+        Some(!seen_all)
+    }
+}

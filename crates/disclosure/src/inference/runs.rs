@@ -1,0 +1,38 @@
+//! Quasi-identifiers against the rest, the case of k-anonymity (White, section 5.1): what can be known is
+//! known for certain and harmless. Then nothing is lost by knowing all of it, and rows that agree on it
+//! stand side by side, as packed rows are sorted by their searchable slots first.
+
+use super::score::{Found, Problem};
+use super::words::Words;
+use rayon::prelude::*;
+
+/// Score the rows for which there is no choice. A row that lacks one of the free attributes is left open:
+/// rows that have one there may agree with it on all others, wherever they stand.
+pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: &mut [bool]) {
+    let slots = &problem.population.slots;
+    let free = &slots[..problem.population.searchable];
+    if !free.iter().all(|slot| slot.is_free()) {
+        return;
+    }
+    let known: [u64; P] = free.iter().fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
+    let differ_in_known = |a: &[u64; P], b: &[u64; P]| problem.fields.occupied(&a.xor(b)).meets(&known);
+    let runs: Vec<&[[u64; P]]> = problem.rows.chunk_by(|a, b| !differ_in_known(a, b)).collect();
+    let starts: Vec<usize> = runs
+        .iter()
+        .scan(0, |end, run| Some(std::mem::replace(end, *end + run.len())))
+        .collect();
+    let complete = |row: &[u64; P]| known.without(&problem.fields.occupied(row)).is_none();
+    runs.par_iter().zip(&starts).for_each(|(run, &start)| {
+        let first = run[0];
+        if complete(&first) {
+            let differing = run.iter().fold([0; P], |bits: [u64; P], row| bits.or(&row.xor(&first)));
+            let occupied = problem.fields.occupied(&first);
+            let inferred = occupied.without(&problem.fields.occupied(&differing)).without(&known);
+            let weight = problem.danger.of(problem.danger_of(&first, &inferred));
+            (start..start + run.len()).for_each(|row| found.improve(row, weight, &known));
+        }
+    });
+    for (row, open) in problem.rows.iter().zip(open) {
+        *open = !complete(row);
+    }
+}

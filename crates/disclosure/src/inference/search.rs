@@ -1,0 +1,390 @@
+//! The worst inference about one row, by branch and bound over what is known.
+//!
+//! Every other row j stands for a *mask*: the attributes of our row that j lacks. K excludes j if it holds
+//! an attribute of j's mask, and infers whatever is in no mask of the rows left. So the search is for a
+//! set that hits masks, as White's algorithm 7 is, but it weighs what each hit costs and gives, and so
+//! never lists them all. Three observations carry it:
+//!
+//! - An attribute x that is known for certain (l = 1) costs nothing. If some row left lacks x, x is not
+//!   inferred, and to know it can only help: every mask with a certain attribute may be taken to be hit.
+//! - What K does not hit stays unhit below K unless it is still up for choice: then everything in such a
+//!   mask is *blocked*, i.e. never inferred.
+//! - Of disjoint masks, each costs at least its likeliest attribute if hit, and all its danger if not.
+
+use super::score::{Danger, Limits, NEARLY_EQUAL};
+use super::words::Words;
+
+/// Who knows the other rows.
+pub(super) trait Witnesses<const P: usize> {
+    /// Whether the masks that the search starts with are those of all rows.
+    const COMPLETE: bool;
+
+    /// The next look is for rows that have the attributes in `known`.
+    fn begin(&mut self, known: &[u64; P]);
+
+    /// Masks of some rows that have what is known but lack some of `inferred`. Returns whether there may be
+    /// more of them, or `None` if it cannot say and the search has to end.
+    fn find(&mut self, inferred: &[u64; P], masks: &mut Vec<[u64; P]>) -> Option<bool>;
+}
+
+/// For searches that start with all masks.
+pub(super) struct NoMoreWitnesses;
+
+impl<const P: usize> Witnesses<P> for NoMoreWitnesses {
+    const COMPLETE: bool = true;
+
+    fn begin(&mut self, _known: &[u64; P]) {}
+
+    fn find(&mut self, _inferred: &[u64; P], _masks: &mut Vec<[u64; P]>) -> Option<bool> {
+        Some(false)
+    }
+}
+
+/// Memory of a search, to be used again for the next row.
+pub(super) struct Workspace<const P: usize> {
+    /// Per depth of the search the masks that are not hit.
+    masks: Vec<Vec<[u64; P]>>,
+    found: Vec<[u64; P]>,
+    /// The weights of the row's attributes, by the bits of their slots.
+    likelihood: Vec<f64>,
+    danger: Vec<f64>,
+}
+
+impl<const P: usize> Default for Workspace<P> {
+    fn default() -> Self {
+        Workspace {
+            masks: vec![Vec::new()],
+            found: Vec::new(),
+            likelihood: vec![0.0; 64 * P],
+            danger: vec![0.0; 64 * P],
+        }
+    }
+}
+
+impl<const P: usize> Workspace<P> {
+    /// The masks to start with.
+    pub fn masks(&mut self) -> &mut Vec<[u64; P]> {
+        &mut self.masks[0]
+    }
+
+    pub fn set_weights(&mut self, bit: usize, likelihood: f64, danger: f64) {
+        self.likelihood[bit] = likelihood;
+        self.danger[bit] = danger;
+    }
+}
+
+/// A search and its outcome.
+pub(super) struct RowSearch<'a, const P: usize, W> {
+    pub workspace: &'a mut Workspace<P>,
+    pub witnesses: W,
+    pub danger: Danger,
+    pub limits: &'a Limits<'a>,
+    /// The slots in which the row has an attribute.
+    pub all: [u64; P],
+    /// Those of them whose attribute is known for certain.
+    pub certain: [u64; P],
+    /// The worst inference so far.
+    pub weight: f64,
+    pub known: Option<[u64; P]>,
+    /// How many more sets may be looked at.
+    pub budget: u64,
+    /// The bound on what was not looked at, 0 if nothing was left out.
+    pub open: f64,
+    pub ended: bool,
+}
+
+/// Cuts that a look brings beyond those that show something as not inferred: near misses help later.
+const EXTRA_CUTS: usize = 2;
+
+/// What can still come of a set of known attributes.
+struct Outlook<const P: usize> {
+    /// Attributes that will not be inferred, whatever else becomes known.
+    blocked: [u64; P],
+    /// The danger of all others.
+    danger: f64,
+    next: Next<P>,
+}
+
+enum Next<const P: usize> {
+    /// These must become known.
+    Take([u64; P]),
+    /// One of these may become known, or none; `mandatory` says that none is no option.
+    Choose { among: [u64; P], mandatory: bool },
+}
+
+impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
+    /// Search all sets that hold `known` and any of `choice`.
+    pub fn run(&mut self, known: [u64; P], likelihood: f64, choice: [u64; P]) {
+        self.node(0, known, likelihood, choice);
+    }
+
+    fn danger_of(&self, attributes: &[u64; P]) -> f64 {
+        let mut sum = 0.0;
+        attributes.for_each(|bit| sum += self.workspace.danger[bit]);
+        sum
+    }
+
+    fn improves(&self, weight: f64) -> bool {
+        weight > self.weight * NEARLY_EQUAL
+    }
+
+    fn node(&mut self, depth: usize, known: [u64; P], likelihood: f64, mut choice: [u64; P]) {
+        self.budget = self.budget.saturating_sub(1);
+        if self.budget == 0 || (self.budget.is_multiple_of(128) && self.limits.reached()) {
+            self.leave(likelihood * self.danger.of(self.danger_of(&self.all.without(&known))));
+            return;
+        }
+        let masks = &self.workspace.masks[depth];
+        let missing = masks.iter().fold([0; P], |union: [u64; P], mask| union.or(mask));
+        let inferred = self.all.without(&missing).without(&known);
+        if self.improves(likelihood * self.danger.of(self.danger_of(&inferred))) {
+            self.verify(depth, &known, likelihood, inferred, &choice);
+        }
+        if W::COMPLETE {
+            choice = choice.and(&missing);
+        }
+        while !self.ended && !choice.is_none() {
+            let Some(outlook) = self.outlook(depth, &known, likelihood, &mut choice) else {
+                return;
+            };
+            match outlook.next {
+                Next::Take(forced) => {
+                    let mut likelihood = likelihood;
+                    forced.for_each(|bit| likelihood *= self.workspace.likelihood[bit]);
+                    let bound = likelihood * self.danger.of(outlook.danger);
+                    if self.improves(bound) {
+                        self.descend(depth, known, forced, likelihood, choice);
+                        self.bound_what_is_left(bound);
+                    }
+                    return;
+                }
+                Next::Choose { among, mandatory } => {
+                    let bound = likelihood * self.bound(depth, &outlook, &choice, among, mandatory);
+                    if !self.improves(bound) {
+                        return;
+                    }
+                    let bit = self.pick(depth, &outlook, &among);
+                    let single = Words::single(bit);
+                    choice = choice.without(&single);
+                    let likelihood = likelihood * self.workspace.likelihood[bit];
+                    self.descend(depth, known, single, likelihood, choice);
+                    self.bound_what_is_left(bound);
+                }
+            }
+        }
+    }
+
+    /// End the search here; nothing below is worse than `bound`.
+    fn leave(&mut self, bound: f64) {
+        self.ended = true;
+        self.open = self.open.max(bound);
+    }
+
+    fn bound_what_is_left(&mut self, bound: f64) {
+        if self.ended {
+            self.open = self.open.max(bound);
+        }
+    }
+
+    fn descend(&mut self, depth: usize, known: [u64; P], more: [u64; P], likelihood: f64, choice: [u64; P]) {
+        if self.workspace.masks.len() < depth + 2 {
+            self.workspace.masks.push(Vec::new());
+        }
+        let (above, below) = self.workspace.masks.split_at_mut(depth + 1);
+        below[0].clear();
+        below[0].extend(above[depth].iter().filter(|mask| !mask.meets(&more)));
+        self.node(depth + 1, known.or(&more), likelihood, choice.without(&more));
+    }
+
+    /// Look whether all rows that have what is known share what seems to be inferred. Rows that do not
+    /// become masks; if what is left still is the worst inference so far, keep it.
+    fn verify(
+        &mut self,
+        depth: usize,
+        known: &[u64; P],
+        likelihood: f64,
+        mut inferred: [u64; P],
+        choice: &[u64; P],
+    ) {
+        self.witnesses.begin(known);
+        loop {
+            let mut found = std::mem::take(&mut self.workspace.found);
+            found.clear();
+            let Some(more) = self.witnesses.find(&inferred, &mut found) else {
+                self.leave(f64::INFINITY);
+                return;
+            };
+            // Masks with few choices bound best.
+            found.sort_unstable_by_key(|mask| (mask.and(choice).count(), mask.count(), *mask));
+            found.dedup();
+            let mut cuts = 0;
+            for mask in &found {
+                if mask.meets(&inferred) || cuts < EXTRA_CUTS {
+                    inferred = inferred.without(mask);
+                    cuts += 1;
+                    self.workspace.masks[..=depth].iter_mut().for_each(|masks| masks.push(*mask));
+                }
+            }
+            self.workspace.found = found;
+            let weight = likelihood * self.danger.of(self.danger_of(&inferred));
+            if !self.improves(weight) {
+                return;
+            }
+            if !more {
+                self.weight = weight;
+                self.known = Some(*known);
+                return;
+            }
+        }
+    }
+
+    /// Narrow `choice` to what can still give something worse; `None` if nothing can.
+    fn outlook(
+        &self,
+        depth: usize,
+        known: &[u64; P],
+        likelihood: f64,
+        choice: &mut [u64; P],
+    ) -> Option<Outlook<P>> {
+        loop {
+            let mut blocked = [0; P];
+            let mut forced: [u64; P] = [0; P];
+            let (mut among, mut mandatory, mut fewest) = ([0; P], false, u32::MAX);
+            for mask in &self.workspace.masks[depth] {
+                let hits = mask.and(choice);
+                let must_be_hit = mask.meets(&self.certain);
+                let count = hits.count();
+                if count == 0 {
+                    if must_be_hit {
+                        return None;
+                    }
+                    blocked = blocked.or(mask);
+                    continue;
+                }
+                if count == 1 {
+                    // Known, or else not inferred as the row that lacks it stays.
+                    blocked = blocked.or(&hits);
+                    if must_be_hit {
+                        forced = forced.or(&hits);
+                    }
+                }
+                if count < fewest || (count == fewest && must_be_hit && !mandatory) {
+                    (among, mandatory, fewest) = (hits, must_be_hit, count);
+                }
+            }
+            let danger = self.danger_of(&self.all.without(known).without(&blocked));
+            let outlook = |next| Outlook {
+                blocked,
+                danger,
+                next,
+            };
+            if !forced.is_none() {
+                return Some(outlook(Next::Take(forced)));
+            }
+            let mut worthwhile = [0; P];
+            choice.for_each(|bit| {
+                let lost = self.danger_unless(&blocked, bit);
+                let bound = likelihood * self.workspace.likelihood[bit] * self.danger.of(danger - lost);
+                if self.improves(bound) {
+                    worthwhile = worthwhile.or(&Words::single(bit));
+                }
+            });
+            if worthwhile == *choice {
+                return (!among.is_none()).then(|| outlook(Next::Choose { among, mandatory }));
+            }
+            *choice = worthwhile;
+            if choice.is_none() {
+                return None;
+            }
+        }
+    }
+
+    /// What is lost by knowing an attribute instead of inferring it.
+    #[inline(always)]
+    fn danger_unless(&self, blocked: &[u64; P], bit: usize) -> f64 {
+        match blocked.has(bit) {
+            true => 0.0,
+            false => self.workspace.danger[bit],
+        }
+    }
+
+    /// The attribute to decide on: what gives most, and of equals that which excludes most rows.
+    fn pick(&self, depth: usize, outlook: &Outlook<P>, among: &[u64; P]) -> usize {
+        const ABOUT_EQUAL: f64 = 1.0 + 1e-9;
+        let masks = &self.workspace.masks[depth];
+        let (mut picked, mut value, mut hits) = (0, -1.0, 0);
+        among.for_each(|bit| {
+            let lost = self.danger_unless(&outlook.blocked, bit);
+            let this = self.workspace.likelihood[bit] * self.danger.of(outlook.danger - lost);
+            if this * ABOUT_EQUAL >= value {
+                let count = masks.iter().filter(|mask| mask.has(bit)).count();
+                if this > value * ABOUT_EQUAL || count > hits {
+                    (picked, value, hits) = (bit, this, count);
+                }
+            }
+        });
+        picked
+    }
+
+    /// A bound on every set that holds one more attribute at least, relative to the likelihood so far. Of
+    /// disjoint masks each is either hit (the likeliest attribute's factor, and at least the smallest danger
+    /// is known instead of inferred) or never hit (all its attributes are lost).
+    fn bound(
+        &self,
+        depth: usize,
+        outlook: &Outlook<P>,
+        choice: &[u64; P],
+        first: [u64; P],
+        first_mandatory: bool,
+    ) -> f64 {
+        /// Masks for which both cases are tried, of all that need not be hit.
+        const TRIED: usize = 4;
+        let (mut factor, mut danger) = (1.0, outlook.danger);
+        let mut tried = [(0.0, 0.0, 0.0); TRIED];
+        let mut optional = 0;
+        let mut used = [0; P];
+        let mut masks = self.workspace.masks[depth].iter();
+        let mut next = Some((first, first_mandatory));
+        while let Some((hits, mandatory)) = next {
+            used = used.or(&hits);
+            let (mut likeliest, mut smallest, mut all) = (0f64, f64::INFINITY, 0.0);
+            hits.for_each(|bit| {
+                let lost = self.danger_unless(&outlook.blocked, bit);
+                likeliest = likeliest.max(self.workspace.likelihood[bit]);
+                smallest = smallest.min(lost);
+                all += lost;
+            });
+            if mandatory {
+                factor *= likeliest;
+                danger -= smallest;
+            } else if optional < TRIED {
+                tried[optional] = (likeliest, smallest, all);
+                optional += 1;
+            } else {
+                danger -= smallest;
+            }
+            next = masks.find_map(|mask| {
+                let hits = mask.and(choice);
+                (!hits.is_none() && !hits.meets(&used)).then(|| (hits, mask.meets(&self.certain)))
+            });
+        }
+        let mut likeliest = 0f64;
+        choice.for_each(|bit| likeliest = likeliest.max(self.workspace.likelihood[bit]));
+        let mut bound = 0f64;
+        for hit in 0..1usize << optional {
+            let (mut factor, mut danger) = (factor, danger);
+            for (number, &(likelihood, smallest, all)) in tried[..optional].iter().enumerate() {
+                if hit >> number & 1 == 1 {
+                    factor *= likelihood;
+                    danger -= smallest;
+                } else {
+                    danger -= all;
+                }
+            }
+            if danger > 0.0 {
+                bound = bound.max(factor.min(likeliest) * self.danger.of(danger));
+            }
+        }
+        bound
+    }
+}

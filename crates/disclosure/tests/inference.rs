@@ -1,0 +1,279 @@
+//! The privacy score against its definition.
+
+use disclosure::classes::Classes;
+use disclosure::inference::{scores, Column, Meaning, Population, Scores, Search, Settings};
+use disclosure::{Control, Weights};
+use proptest::prelude::*;
+
+/// A table of attributes: one set per row, numbered from 0, and the weights of each attribute.
+#[derive(Debug, Clone)]
+struct Table {
+    rows: Vec<u32>,
+    likelihood: Vec<f64>,
+    danger: Vec<f64>,
+}
+
+impl Table {
+    /// Rows as words of letters, a for attribute 0.
+    fn of_words(rows: &[&str], likelihood: &[f64], danger: &[f64]) -> Self {
+        let set = |word: &&str| word.bytes().fold(0, |set, letter| set | 1 << (letter - b'a'));
+        Table {
+            rows: rows.iter().map(set).collect(),
+            likelihood: likelihood.into(),
+            danger: danger.into(),
+        }
+    }
+
+    fn closure(&self, known: u32) -> u32 {
+        let having = self.rows.iter().filter(|&row| row & known == known);
+        having.fold(u32::MAX, |closure, row| closure & row)
+    }
+
+    fn weight(&self, known: u32, constant: f64) -> f64 {
+        let attributes = |set: u32| (0..self.danger.len()).filter(move |x| set >> x & 1 == 1);
+        let likelihood: f64 = attributes(known).map(|x| self.likelihood[x]).product();
+        let danger: f64 = attributes(self.closure(known) & !known).map(|x| self.danger[x]).sum();
+        likelihood * danger / (constant + danger)
+    }
+
+    /// White, Definition 3.1, as it stands: the worst of all subsets of each row.
+    fn scores(&self, constant: f64) -> Vec<f64> {
+        let worst = |row: &u32| {
+            let subsets = std::iter::successors(Some(*row), |known| known.checked_sub(1).map(|known| known & row));
+            subsets.map(|known| self.weight(known, constant)).fold(0.0, f64::max)
+        };
+        self.rows.iter().map(worst).collect()
+    }
+
+    /// As one array column.
+    fn as_sets(&self) -> (Classes, Vec<Column>) {
+        let mut classes = Classes::new(1);
+        let mut sets: Vec<u32> = Vec::new();
+        for row in &self.rows {
+            let code = sets.iter().position(|set| set == row).unwrap_or_else(|| {
+                sets.push(*row);
+                sets.len() - 1
+            });
+            classes.insert_many(&[code as u32 + 1], 1).unwrap();
+        }
+        let elements = |set: &u32| (0..self.danger.len() as u32).filter(|x| set >> x & 1 == 1).collect();
+        let column = Column {
+            attributes: (0..self.danger.len()).map(|x| self.weights(x)).collect(),
+            meaning: Meaning::Set(sets.iter().map(elements).collect()),
+        };
+        (classes, vec![column])
+    }
+
+    fn weights(&self, attribute: usize) -> Weights {
+        Weights {
+            likelihood: self.likelihood[attribute],
+            danger: self.danger[attribute],
+        }
+    }
+}
+
+/// Rows of codes, a column's values being attributes of their own.
+#[derive(Debug, Clone)]
+struct Coded {
+    rows: Vec<Vec<u32>>,
+    weights: Vec<Vec<Weights>>,
+}
+
+impl Coded {
+    fn classes(&self) -> Classes {
+        let mut classes = Classes::new(self.weights.len());
+        for row in &self.rows {
+            classes.insert_many(row, 1).unwrap();
+        }
+        classes
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let column = |weights: &Vec<Weights>| Column {
+            attributes: weights.clone(),
+            meaning: Meaning::One((0..weights.len() as u32).map(Some).collect()),
+        };
+        self.weights.iter().map(column).collect()
+    }
+
+    fn table(&self) -> Table {
+        let starts: Vec<u32> = self
+            .weights
+            .iter()
+            .scan(0, |end, weights| Some(std::mem::replace(end, *end + weights.len() as u32)))
+            .collect();
+        let set = |row: &Vec<u32>| {
+            let present = row.iter().zip(&starts).filter(|(&code, _)| code > 0);
+            present.fold(0, |set, (code, start)| set | 1 << (start + code - 1))
+        };
+        let all = || self.weights.iter().flatten();
+        Table {
+            rows: self.rows.iter().map(set).collect(),
+            likelihood: all().map(|weights| weights.likelihood).collect(),
+            danger: all().map(|weights| weights.danger).collect(),
+        }
+    }
+}
+
+/// Scores row by row, in the order of `classes` being filled by `rows` rows.
+fn by_row(classes: &Classes, columns: &[Column], settings: &Settings, class_of_row: &[u32]) -> (Vec<f64>, Vec<f64>) {
+    let population = Population::new(classes, columns).unwrap();
+    let Scores { lower, upper, .. } = scores(&population, settings, &Control::new()).unwrap();
+    class_of_row
+        .iter()
+        .map(|&class| population.row_of_class(class as usize))
+        .map(|row| (lower[row], upper[row]))
+        .unzip()
+}
+
+fn class_of_row<T: PartialEq>(rows: &[T]) -> Vec<u32> {
+    let mut distinct: Vec<&T> = Vec::new();
+    let class = |row| {
+        distinct.iter().position(|other| *other == row).unwrap_or_else(|| {
+            distinct.push(row);
+            distinct.len() - 1
+        }) as u32
+    };
+    rows.iter().map(class).collect()
+}
+
+const SEARCHES: [Search; 3] = [Search::Automatic, Search::Together, Search::RowByRow];
+
+/// Scores that must not depend on the way of searching.
+fn exact_by_row(classes: &Classes, columns: &[Column], constant: f64, class_of_row: &[u32]) -> Vec<f64> {
+    let [automatic, together, row_by_row] = SEARCHES.map(|search| {
+        let settings = Settings { constant, search, ..Settings::default() };
+        let (lower, upper) = by_row(classes, columns, &settings, class_of_row);
+        assert_eq!(lower, upper);
+        lower
+    });
+    assert_close(&automatic, &together);
+    assert_close(&automatic, &row_by_row);
+    automatic
+}
+
+fn exact_scores(table: &Table, constant: f64) -> Vec<f64> {
+    let (classes, columns) = table.as_sets();
+    exact_by_row(&classes, &columns, constant, &class_of_row(&table.rows))
+}
+
+fn assert_close(got: &[f64], expected: &[f64]) {
+    assert_eq!(got.len(), expected.len());
+    for (got, expected) in got.iter().zip(expected) {
+        assert!((got - expected).abs() <= 1e-9, "{got} instead of {expected}");
+    }
+}
+
+#[test]
+fn rows_contained_in_others_count() {
+    let table = Table::of_words(&["abcd", "abce", "abcf", "abde", "ab"], &[1.0; 6], &[1.0; 6]);
+    let expected = [2.0 / 3.0, 2.0 / 3.0, 3.0 / 4.0, 2.0 / 3.0, 2.0 / 3.0];
+    assert_close(&table.scores(1.0), &expected);
+    assert_close(&exact_scores(&table, 1.0), &expected);
+}
+
+#[test]
+fn certain_knowledge_of_everything() {
+    let table = Table::of_words(&["abcd", "abce", "abfg", "bcfg"], &[1.0; 7], &[1.0; 7]);
+    let expected = [3.0 / 4.0, 3.0 / 4.0, 2.0 / 3.0, 2.0 / 3.0];
+    assert_close(&table.scores(1.0), &expected);
+    assert_close(&exact_scores(&table, 1.0), &expected);
+}
+
+#[test]
+fn weights_per_attribute() {
+    let likelihood = [0.9, 0.5, 0.8, 0.2, 0.7, 0.3, 0.6];
+    let danger = [0.1, 0.4, 0.2, 0.9, 0.5, 0.8, 0.3];
+    let table = Table::of_words(&["abcd", "abce", "abfg", "bcfg"], &likelihood, &danger);
+    let expected = [0.285714286, 0.288235294, 0.327272727, 0.327272727];
+    assert_close(&table.scores(1.0), &expected);
+    assert_close(&exact_scores(&table, 1.0), &expected);
+}
+
+#[test]
+fn no_rows_and_rows_without_attributes() {
+    let nothing = Table::of_words(&[], &[1.0], &[1.0]);
+    assert!(exact_scores(&nothing, 1.0).is_empty());
+    let empty = Table::of_words(&["", ""], &[1.0], &[1.0]);
+    assert_close(&exact_scores(&empty, 1.0), &[0.0, 0.0]);
+    let alone = Table::of_words(&["abc"], &[0.0; 3], &[1.0, 0.5, 0.0]);
+    assert_close(&exact_scores(&alone, 1.0), &[1.5 / 2.5]);
+}
+
+#[test]
+fn the_constant_must_be_positive() {
+    let (classes, columns) = Table::of_words(&["ab"], &[1.0; 2], &[1.0; 2]).as_sets();
+    let population = Population::new(&classes, &columns).unwrap();
+    for constant in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let settings = Settings { constant, ..Settings::default() };
+        let error = scores(&population, &settings, &Control::new()).unwrap_err();
+        assert_eq!(error.to_string(), "constant: must be more than 0");
+    }
+}
+
+fn a_weight() -> impl Strategy<Value = f64> {
+    prop_oneof![2 => Just(0.0), 3 => Just(1.0), 4 => (0u32..=1000).prop_map(|weight| f64::from(weight) / 1000.0)]
+}
+
+fn a_constant() -> impl Strategy<Value = f64> {
+    prop_oneof![3 => Just(1.0), 1 => Just(0.1), 1 => Just(7.5)]
+}
+
+fn a_table() -> impl Strategy<Value = Table> {
+    (1usize..=9).prop_flat_map(|attributes| {
+        let rows = prop::collection::vec(0u32..1 << attributes, 0..14);
+        let weights = || prop::collection::vec(a_weight(), attributes);
+        (rows, weights(), weights()).prop_map(|(rows, likelihood, danger)| Table {
+            rows,
+            likelihood,
+            danger,
+        })
+    })
+}
+
+fn a_coded_table() -> impl Strategy<Value = Coded> {
+    prop::collection::vec((1usize..=4, 0u32..3), 1..=6).prop_flat_map(|columns| {
+        let codes: Vec<_> = columns
+            .iter()
+            .map(|&(values, nulls)| if nulls == 0 { 0..=values as u32 } else { 1..=values as u32 })
+            .collect();
+        let weights: Vec<_> = columns
+            .iter()
+            .map(|&(values, _)| {
+                let weights = (a_weight(), a_weight()).prop_map(|(likelihood, danger)| Weights { likelihood, danger });
+                prop_oneof![
+                    Just(vec![Weights { likelihood: 1.0, danger: 0.0 }; values]),
+                    Just(vec![Weights { likelihood: 0.0, danger: 1.0 }; values]),
+                    Just(vec![Weights::UNLABELLED; values]),
+                    prop::collection::vec(weights, values)
+                ]
+            })
+            .collect();
+        let rows = prop::collection::vec(codes, 0..40);
+        (rows, weights).prop_map(|(rows, weights)| Coded { rows, weights })
+    })
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: 4_000,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(2021),
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn sets_score_as_defined(table in a_table(), constant in a_constant()) {
+        assert_close(&exact_scores(&table, constant), &table.scores(constant));
+    }
+
+    #[test]
+    fn columns_score_as_defined(coded in a_coded_table(), constant in a_constant()) {
+        let scores =
+            exact_by_row(&coded.classes(), &coded.columns(), constant, &class_of_row(&coded.rows));
+        assert_close(&scores, &coded.table().scores(constant));
+    }
+}
