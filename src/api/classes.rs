@@ -112,7 +112,7 @@ fn class_size_of_row(call: &WindowCall) -> Result<i64, Problem> {
     let partition = call.partition_state(|call| {
         let mut columns = call.argument_types();
         let nulls = NullTreatment::of_option(call.take_option(&mut columns))?;
-        let CountedRows { counted, of_row } = call.read(columns, CountedRows::default())?;
+        let CountedRows { counted, of_row } = call.read(columns, CountedRows::default())?.sink;
         let classes = counted.0.unwrap_or_default();
         let sizes = nulls.sizes(&classes)?.into_owned();
         Ok(ClassesOfPartition { of_row, sizes })

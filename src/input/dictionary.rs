@@ -79,7 +79,7 @@ impl Dictionary {
     }
 
     /// How many values there are; their codes are 1 to this.
-    fn len(&self) -> u32 {
+    pub fn len(&self) -> u32 {
         match self {
             Dictionary::Bits(dictionary) => dictionary.values.len() as u32,
             Dictionary::Images(dictionary) => dictionary.first_image.len() as u32,
@@ -88,23 +88,27 @@ impl Dictionary {
 
     /// A value as Postgres would print it; `None` for [`NULL`].
     pub fn text(&self, code: u32) -> Option<String> {
-        if code == NULL {
-            return None;
-        }
-        let value = match self {
+        // SAFETY: a live copy of a value of the column's type.
+        (code != NULL).then(|| unsafe { print(self.column().oid, self.value(code)) })
+    }
+
+    /// The value of a code that is not [`NULL`], as long as the dictionary lives and does not change.
+    /// Integers that are passed by value are extended with their sign.
+    pub fn value(&self, code: u32) -> Datum {
+        match self {
             Dictionary::Bits(dictionary) => Datum::from(dictionary.values[code as usize - 1]),
             Dictionary::Images(dictionary) => dictionary.value(code),
-        };
-        let mut output = pg_sys::InvalidOid;
-        let mut is_varlena = false;
-        // SAFETY: the Datum is a live copy of a value of the column's type; the output function returns
-        // a NUL-terminated string in the current memory context.
-        unsafe {
-            pg_sys::getTypeOutputInfo(self.column().oid, &mut output, &mut is_varlena);
-            let printed = pg_sys::OidOutputFunctionCall(output, value);
-            let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
-            pg_sys::pfree(printed.cast());
-            Some(text)
+        }
+    }
+
+    /// The code of a value.
+    ///
+    /// # Safety
+    /// A valid Datum of the column's type.
+    pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Problem> {
+        match self {
+            Dictionary::Bits(dictionary) => Ok(dictionary.encode(dictionary.intake().bits(value))?),
+            Dictionary::Images(dictionary) => dictionary.encode(value),
         }
     }
 
@@ -165,6 +169,21 @@ impl Dictionary {
         }
         Ok(dictionary)
     }
+}
+
+/// A value as Postgres would print it.
+///
+/// # Safety
+/// A valid Datum of the type.
+pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
+    let mut output = pg_sys::InvalidOid;
+    let mut is_varlena = false;
+    pg_sys::getTypeOutputInfo(oid, &mut output, &mut is_varlena);
+    // A NUL-terminated string in the current memory context.
+    let printed = pg_sys::OidOutputFunctionCall(output, value);
+    let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
+    pg_sys::pfree(printed.cast());
+    text
 }
 
 /// The dictionary of a type that is passed by value and whose equal values have equal bits.

@@ -3,16 +3,21 @@
 
 pub mod aggregate;
 mod arguments;
+mod attributes;
+mod bins;
 mod dictionary;
 mod encoder;
 pub mod relation;
 mod row;
 mod scratch;
+mod weights;
 pub mod window;
 pub mod wire;
 
 pub use arguments::OptionArgument;
+pub use attributes::Attributes;
 pub use dictionary::Dictionary;
+pub use weights::column_settings;
 
 use disclosure::Rows;
 use pgrx::pg_sys;
@@ -30,6 +35,14 @@ impl ColumnType {
     pub fn base_type(&self) -> pg_sys::Oid {
         // SAFETY: a catalogue look-up.
         unsafe { pg_sys::getBaseType(self.oid) }
+    }
+
+    /// Where the columns of a named row type are described: its table, view or stand-alone composite type;
+    /// `None` for any other type and for anonymous rows.
+    pub fn relation(&self) -> Option<pg_sys::Oid> {
+        // SAFETY: a catalogue look-up.
+        let relation = unsafe { pg_sys::get_typ_typrelid(self.base_type()) };
+        (relation != pg_sys::InvalidOid).then_some(relation)
     }
 }
 

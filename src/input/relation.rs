@@ -41,6 +41,10 @@ impl Relation {
         self.columns.len()
     }
 
+    pub fn columns(&self) -> &[ColumnType] {
+        &self.columns
+    }
+
     /// Encode every row that the calling user may see.
     pub fn read<S: Sink>(self, sink: S) -> Result<Encoded<S>, Problem> {
         let names: Vec<String> = self
@@ -70,7 +74,7 @@ impl Relation {
 }
 
 /// The values of a row, and which of them are NULL.
-type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
+pub type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
 
 /// Where the executor delivers rows: they are looked at on the spot, without a copy in between.
 #[repr(C)]
@@ -82,7 +86,7 @@ struct Receiver<'a> {
 }
 
 /// Run a query to its end, within `Spi::connect`, and hand every row to `on_row`.
-fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
+pub fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
     let query = CString::new(query).map_err(|_| Problem::Argument {
         argument: "columns",
         problem: "a name contains a NUL character".into(),

@@ -61,7 +61,17 @@ impl RowShape {
 
     pub fn columns(&self) -> Vec<ColumnType> {
         // SAFETY: our own copy of the descriptor.
-        unsafe { columns_of(self.descriptor) }
+        let mut columns = unsafe { columns_of(self.descriptor) };
+        let is_record = self.kinds[0].0 == pg_sys::RECORDOID;
+        let mut named = columns.iter().enumerate();
+        if is_record && named.all(|(position, column)| column.name == format!("f{}", position + 1)) {
+            // Nobody gave the columns of ROW(…) these names: they are called by their position, as those
+            // that are arguments of their own are.
+            for (position, column) in columns.iter_mut().enumerate() {
+                column.name = (position + 1).to_string();
+            }
+        }
+        columns
     }
 
     /// The values of a row, column by column. They live as long as the row does.

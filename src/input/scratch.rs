@@ -1,7 +1,30 @@
 //! Memory for what evaluating, unpacking and comparing values leaves behind.
 
+use crate::error::Problem;
+use crate::run::Meter;
 use pgrx::pg_sys;
 use std::marker::PhantomData;
+use std::ops::Range;
+
+/// What `make` makes of every number, in order, with scratch memory as the current one. `what` names the
+/// work in progress messages.
+pub fn for_each<T>(
+    what: &'static str,
+    numbers: Range<u32>,
+    mut make: impl FnMut(u32) -> Result<T, Problem>,
+) -> Result<Vec<T>, Problem> {
+    let scratch = Scratch::new();
+    let _entered = scratch.enter();
+    let mut meter = Meter::new(what);
+    let mut made = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        made.push(make(number)?);
+        if meter.row()? {
+            scratch.reset();
+        }
+    }
+    Ok(made)
+}
 
 /// A memory context of its own, a child of the current one; deleted when it is dropped.
 pub struct Scratch(pg_sys::MemoryContext);

@@ -3,7 +3,7 @@
 use super::arguments::{argument_types, ArgumentRows, OptionArgument};
 use super::encoder::Encoder;
 use super::scratch::Scratch;
-use super::{ColumnType, Sink};
+use super::{ColumnType, Encoded, Sink};
 use crate::error::Problem;
 use crate::run::Meter;
 use disclosure::Rows;
@@ -87,13 +87,21 @@ impl WindowCall {
     /// The last argument of the current row, if that is an option; then its type is taken away.
     pub fn take_option(&self, types: &mut Vec<ColumnType>) -> Option<OptionArgument> {
         // SAFETY: a live window object, by the contract of `new`.
-        unsafe {
-            OptionArgument::take(types, |last| {
-                let mut isnull = false;
-                let value = WinGetFuncArgCurrent(self.window, last as c_int, &mut isnull);
-                NullableDatum { value, isnull }
-            })
-        }
+        unsafe { OptionArgument::take(types, |last| self.current(last)) }
+    }
+
+    /// An argument of the current row, by its number from 0: for an option that is the same in all rows of
+    /// a partition. It is valid until another row is read.
+    pub fn argument(&self, number: usize) -> Option<Datum> {
+        let argument = self.current(number);
+        (!argument.isnull).then_some(argument.value)
+    }
+
+    fn current(&self, number: usize) -> NullableDatum {
+        let mut isnull = false;
+        // SAFETY: a live window object, by the contract of `new`.
+        let value = unsafe { WinGetFuncArgCurrent(self.window, number as c_int, &mut isnull) };
+        NullableDatum { value, isnull }
     }
 
     /// What `build` made of the partition at its first row. It is freed at the partition's end, on error
@@ -129,8 +137,9 @@ impl WindowCall {
         })
     }
 
-    /// Encode the arguments that make up `columns`, the first ones, of every row of the partition.
-    pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<S, Problem> {
+    /// Encode the arguments that make up `columns`, the first ones, of every row of the partition. There
+    /// are no dictionaries where all rows are NULL, so that the columns never became known.
+    pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Problem> {
         // SAFETY: a live window object. By-reference values are valid until the next row is fetched, and
         // encoded before that.
         unsafe {
@@ -162,7 +171,10 @@ impl WindowCall {
             if finished.dictionaries.is_none() {
                 finished.sink.rows(Rows::new(&[], finished.nulls as usize))?;
             }
-            Ok(finished.sink)
+            Ok(Encoded {
+                dictionaries: finished.dictionaries.unwrap_or_default(),
+                sink: finished.sink,
+            })
         }
     }
 }

@@ -1,0 +1,204 @@
+//! From dictionaries to attributes: what the values of every column say about a row, and what people call
+//! it.
+
+use super::bins::{Bins, Scale};
+use super::weights::{ColumnSettings, ValueWeights};
+use super::{scratch, ColumnType, Dictionary};
+use crate::error::Problem;
+use disclosure::inference::{Attribute, Column, Meaning};
+use disclosure::{Weights, NULL};
+use pgrx::pg_sys::{self, Datum};
+
+/// The attributes of a table.
+pub struct Attributes {
+    /// For the algorithm.
+    pub columns: Vec<Column>,
+    /// For people.
+    named: Vec<Named>,
+}
+
+/// A column whose attributes have names, which are made when they are asked for.
+struct Named {
+    dictionary: Dictionary,
+    naming: Naming,
+}
+
+/// What an attribute of a column is.
+enum Naming {
+    /// That the value is true.
+    True,
+    /// The value with the code after the attribute's index.
+    Value,
+    /// An element of arrays, with the code after the attribute's index.
+    Element(Dictionary),
+    Bin(Bins),
+}
+
+impl Attributes {
+    /// `settings` are those of every dictionary's column. `rows_of` tells, for a column by its position, how
+    /// many rows hold each value, codes in order from 1; it is asked only where bins depend on it.
+    pub fn new(
+        dictionaries: Vec<Dictionary>,
+        settings: &[ColumnSettings],
+        rows_of: impl Fn(usize) -> Vec<u64>,
+    ) -> Result<Self, Problem> {
+        let mut attributes = Attributes {
+            columns: Vec::with_capacity(dictionaries.len()),
+            named: Vec::with_capacity(dictionaries.len()),
+        };
+        for (position, (dictionary, settings)) in dictionaries.into_iter().zip(settings).enumerate() {
+            let (column, named) = Named::new(dictionary, settings, || rows_of(position))?;
+            attributes.columns.push(column);
+            attributes.named.push(named);
+        }
+        Ok(attributes)
+    }
+
+    /// `zip=90210`; of a boolean column just `smoker`.
+    pub fn text(&self, attribute: Attribute) -> String {
+        let column = self.column_name(attribute.column);
+        match self.named[attribute.column as usize].naming {
+            Naming::True => column.into(),
+            _ => format!("{column}={}", self.value(attribute)),
+        }
+    }
+
+    pub fn column_name(&self, column: u32) -> &str {
+        &self.named[column as usize].dictionary.column().name
+    }
+
+    /// The value, array element or bin; `true` of a boolean column.
+    pub fn value(&self, attribute: Attribute) -> String {
+        self.named[attribute.column as usize].value(attribute.index)
+    }
+}
+
+impl Named {
+    fn new(
+        dictionary: Dictionary,
+        settings: &ColumnSettings,
+        rows_of: impl FnOnce() -> Vec<u64>,
+    ) -> Result<(Column, Self), Problem> {
+        let Some(weights) = &settings.weights else {
+            let naming = Naming::Value; // that nobody will ask for
+            return Ok((Column::ignored(), Named { dictionary, naming }));
+        };
+        let column_type = dictionary.column();
+        let base_type = column_type.base_type();
+        let values = dictionary.len();
+        let (meaning, attributes, naming) =
+            if let (Some(binning), Some(scale)) = (settings.binning, Scale::of_type(base_type)) {
+                let (bins, of_value) = Bins::new(&dictionary, scale, binning, rows_of)?;
+                let meaning = Meaning::One(of_value.into_iter().map(Some).collect());
+                (meaning, bins.len(), Naming::Bin(bins))
+            } else if base_type == pg_sys::BOOLOID {
+                let is_true = |code| dictionary.value(code).value() != 0;
+                let meaning = Meaning::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
+                (meaning, 1, Naming::True)
+            } else if let Some(element) = ElementType::of(column_type) {
+                let (elements, of_array) = element.elements_of(&dictionary)?;
+                (Meaning::Set(of_array), elements.len(), Naming::Element(elements))
+            } else {
+                let meaning = Meaning::One((0..values).map(Some).collect());
+                (meaning, values, Naming::Value)
+            };
+        let named = Named { dictionary, naming };
+        let attributes = named.weigh(attributes, weights)?;
+        Ok((Column { attributes, meaning }, named))
+    }
+
+    fn weigh(&self, attributes: u32, weights: &ValueWeights) -> Result<Vec<Weights>, Problem> {
+        match weights.of_all() {
+            Some(weights) => Ok(vec![weights; attributes as usize]),
+            None => scratch::for_each("weighing values", 0..attributes, |attribute| {
+                Ok(weights.of_value(&self.value(attribute)))
+            }),
+        }
+    }
+
+    fn value(&self, attribute: u32) -> String {
+        let text = |dictionary: &Dictionary| dictionary.text(attribute + 1).unwrap_or_default();
+        match &self.naming {
+            Naming::True => "true".into(),
+            Naming::Value => text(&self.dictionary),
+            Naming::Element(elements) => text(elements),
+            Naming::Bin(bins) => bins.text(attribute, &self.dictionary),
+        }
+    }
+}
+
+/// The type of an array's elements, and how Postgres stores them in it.
+struct ElementType {
+    column: ColumnType,
+    length: i16,
+    by_value: bool,
+    alignment: std::ffi::c_char,
+}
+
+impl ElementType {
+    /// `None` where values of the column are not arrays.
+    fn of(array: &ColumnType) -> Option<Self> {
+        // SAFETY: a catalogue look-up.
+        let oid = unsafe { pg_sys::get_element_type(array.base_type()) };
+        if oid == pg_sys::InvalidOid {
+            return None;
+        }
+        let mut element = ElementType {
+            column: ColumnType { oid, ..array.clone() },
+            length: 0,
+            by_value: false,
+            alignment: 0,
+        };
+        // SAFETY: a catalogue look-up that fills all three.
+        unsafe {
+            pg_sys::get_typlenbyvalalign(
+                oid,
+                &mut element.length,
+                &mut element.by_value,
+                &mut element.alignment,
+            );
+        }
+        Some(element)
+    }
+
+    /// A dictionary of the elements of all arrays, and which of them each array has, codes in order: every
+    /// one once, and in ascending order.
+    fn elements_of(&self, arrays: &Dictionary) -> Result<(Dictionary, Vec<Vec<u32>>), Problem> {
+        let mut elements = Dictionary::new(self.column.clone());
+        let of_array = scratch::for_each("reading arrays", 0..arrays.len(), |array| {
+            let mut of_array = Vec::new();
+            // SAFETY: an array of elements of this type, from its dictionary.
+            unsafe {
+                for (value, is_null) in self.deconstruct(arrays.value(array + 1)) {
+                    let code = if is_null { NULL } else { elements.encode(value)? };
+                    of_array.extend(code.checked_sub(NULL + 1));
+                }
+            }
+            of_array.sort_unstable();
+            of_array.dedup();
+            of_array.shrink_to_fit();
+            Ok(of_array)
+        })?;
+        Ok((elements, of_array))
+    }
+
+    /// The elements of an array of any dimensions, and which of them are NULL. They live as long as the
+    /// array does, and their list as long as the current memory context.
+    ///
+    /// # Safety
+    /// A valid array of elements of this type, neither compressed nor stored elsewhere.
+    unsafe fn deconstruct<'a>(&self, array: Datum) -> impl Iterator<Item = (Datum, bool)> + 'a {
+        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+        pg_sys::deconstruct_array(
+            array.cast_mut_ptr(),
+            self.column.oid,
+            i32::from(self.length),
+            self.by_value,
+            self.alignment,
+            &mut values,
+            &mut nulls,
+            &mut count,
+        );
+        (0..count as usize).map(move |number| (*values.add(number), *nulls.add(number)))
+    }
+}
