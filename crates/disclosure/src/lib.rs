@@ -19,10 +19,10 @@
 #![forbid(unsafe_code)]
 
 pub mod classes;
-pub mod inference;
 mod columns;
 mod control;
 mod error;
+pub mod inference;
 mod label;
 mod rows;
 mod sharded;

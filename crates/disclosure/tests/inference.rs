@@ -1,7 +1,7 @@
 //! The privacy score against its definition.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{scores, Column, Meaning, Population, Scores, Search, Settings};
+use disclosure::inference::{explain, scores, Column, Meaning, Population, Scores, Search, Settings};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
 
@@ -32,16 +32,35 @@ impl Table {
     fn weight(&self, known: u32, constant: f64) -> f64 {
         let attributes = |set: u32| (0..self.danger.len()).filter(move |x| set >> x & 1 == 1);
         let likelihood: f64 = attributes(known).map(|x| self.likelihood[x]).product();
-        let danger: f64 = attributes(self.closure(known) & !known).map(|x| self.danger[x]).sum();
+        let danger: f64 = attributes(self.closure(known) & !known)
+            .map(|x| self.danger[x])
+            .sum();
         likelihood * danger / (constant + danger)
     }
 
     /// White, Definition 3.1, as it stands: the worst of all subsets of each row.
     fn scores(&self, constant: f64) -> Vec<f64> {
-        let worst = |row: &u32| {
-            let subsets = std::iter::successors(Some(*row), |known| known.checked_sub(1).map(|known| known & row));
-            subsets.map(|known| self.weight(known, constant)).fold(0.0, f64::max)
+        let worst = |&row: &u32| {
+            subsets(row)
+                .map(|known| self.weight(known, constant))
+                .fold(0.0, f64::max)
         };
+        self.rows.iter().map(worst).collect()
+    }
+
+    /// White, section 3.4: what a share of at least `min_confidence` of the rows with K have counts as inferred,
+    /// times that share.
+    fn probable_scores(&self, constant: f64, min_confidence: f64) -> Vec<f64> {
+        let support = |set: u32| self.rows.iter().filter(|&row| row & set == set).count() as f64;
+        let attributes = |set: u32| (0..self.danger.len()).filter(move |x| set >> x & 1 == 1);
+        let weight = |row: u32, known: u32| {
+            let likelihood: f64 = attributes(known).map(|x| self.likelihood[x]).product();
+            let confidences = attributes(row & !known).map(|x| (x, support(known | 1 << x) / support(known)));
+            let inferred = confidences.filter(|&(_, confidence)| confidence >= min_confidence);
+            let danger: f64 = inferred.map(|(x, confidence)| confidence * self.danger[x]).sum();
+            likelihood * danger / (constant + danger)
+        };
+        let worst = |&row: &u32| subsets(row).map(|known| weight(row, known)).fold(0.0, f64::max);
         self.rows.iter().map(worst).collect()
     }
 
@@ -56,7 +75,11 @@ impl Table {
             });
             classes.insert_many(&[code as u32 + 1], 1).unwrap();
         }
-        let elements = |set: &u32| (0..self.danger.len() as u32).filter(|x| set >> x & 1 == 1).collect();
+        let elements = |set: &u32| {
+            (0..self.danger.len() as u32)
+                .filter(|x| set >> x & 1 == 1)
+                .collect()
+        };
         let column = Column {
             attributes: (0..self.danger.len()).map(|x| self.weights(x)).collect(),
             meaning: Meaning::Set(sets.iter().map(elements).collect()),
@@ -70,6 +93,13 @@ impl Table {
             danger: self.danger[attribute],
         }
     }
+}
+
+/// All subsets of a set of attributes.
+fn subsets(set: u32) -> impl Iterator<Item = u32> {
+    std::iter::successors(Some(set), move |subset| {
+        subset.checked_sub(1).map(|next| next & set)
+    })
 }
 
 /// Rows of codes, a column's values being attributes of their own.
@@ -100,7 +130,9 @@ impl Coded {
         let starts: Vec<u32> = self
             .weights
             .iter()
-            .scan(0, |end, weights| Some(std::mem::replace(end, *end + weights.len() as u32)))
+            .scan(0, |end, weights| {
+                Some(std::mem::replace(end, *end + weights.len() as u32))
+            })
             .collect();
         let set = |row: &Vec<u32>| {
             let present = row.iter().zip(&starts).filter(|(&code, _)| code > 0);
@@ -116,7 +148,12 @@ impl Coded {
 }
 
 /// Scores row by row, in the order of `classes` being filled by `rows` rows.
-fn by_row(classes: &Classes, columns: &[Column], settings: &Settings, class_of_row: &[u32]) -> (Vec<f64>, Vec<f64>) {
+fn by_row(
+    classes: &Classes,
+    columns: &[Column],
+    settings: &Settings,
+    class_of_row: &[u32],
+) -> (Vec<f64>, Vec<f64>) {
     let population = Population::new(classes, columns).unwrap();
     let Scores { lower, upper, .. } = scores(&population, settings, &Control::new()).unwrap();
     class_of_row
@@ -129,10 +166,13 @@ fn by_row(classes: &Classes, columns: &[Column], settings: &Settings, class_of_r
 fn class_of_row<T: PartialEq>(rows: &[T]) -> Vec<u32> {
     let mut distinct: Vec<&T> = Vec::new();
     let class = |row| {
-        distinct.iter().position(|other| *other == row).unwrap_or_else(|| {
-            distinct.push(row);
-            distinct.len() - 1
-        }) as u32
+        distinct
+            .iter()
+            .position(|other| *other == row)
+            .unwrap_or_else(|| {
+                distinct.push(row);
+                distinct.len() - 1
+            }) as u32
     };
     rows.iter().map(class).collect()
 }
@@ -142,7 +182,11 @@ const SEARCHES: [Search; 3] = [Search::Automatic, Search::Together, Search::RowB
 /// Scores that must not depend on the way of searching.
 fn exact_by_row(classes: &Classes, columns: &[Column], constant: f64, class_of_row: &[u32]) -> Vec<f64> {
     let [automatic, together, row_by_row] = SEARCHES.map(|search| {
-        let settings = Settings { constant, search, ..Settings::default() };
+        let settings = Settings {
+            constant,
+            search,
+            ..Settings::default()
+        };
         let (lower, upper) = by_row(classes, columns, &settings, class_of_row);
         assert_eq!(lower, upper);
         lower
@@ -205,7 +249,10 @@ fn the_constant_must_be_positive() {
     let (classes, columns) = Table::of_words(&["ab"], &[1.0; 2], &[1.0; 2]).as_sets();
     let population = Population::new(&classes, &columns).unwrap();
     for constant in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let settings = Settings { constant, ..Settings::default() };
+        let settings = Settings {
+            constant,
+            ..Settings::default()
+        };
         let error = scores(&population, &settings, &Control::new()).unwrap_err();
         assert_eq!(error.to_string(), "constant: must be more than 0");
     }
@@ -217,6 +264,10 @@ fn a_weight() -> impl Strategy<Value = f64> {
 
 fn a_constant() -> impl Strategy<Value = f64> {
     prop_oneof![3 => Just(1.0), 1 => Just(0.1), 1 => Just(7.5)]
+}
+
+fn a_confidence() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(1.0), Just(0.9), Just(0.75), Just(0.5), Just(0.3), Just(0.01)]
 }
 
 fn a_table() -> impl Strategy<Value = Table> {
@@ -235,15 +286,34 @@ fn a_coded_table() -> impl Strategy<Value = Coded> {
     prop::collection::vec((1usize..=4, 0u32..3), 1..=6).prop_flat_map(|columns| {
         let codes: Vec<_> = columns
             .iter()
-            .map(|&(values, nulls)| if nulls == 0 { 0..=values as u32 } else { 1..=values as u32 })
+            .map(|&(values, nulls)| {
+                if nulls == 0 {
+                    0..=values as u32
+                } else {
+                    1..=values as u32
+                }
+            })
             .collect();
         let weights: Vec<_> = columns
             .iter()
             .map(|&(values, _)| {
-                let weights = (a_weight(), a_weight()).prop_map(|(likelihood, danger)| Weights { likelihood, danger });
+                let weights =
+                    (a_weight(), a_weight()).prop_map(|(likelihood, danger)| Weights { likelihood, danger });
                 prop_oneof![
-                    Just(vec![Weights { likelihood: 1.0, danger: 0.0 }; values]),
-                    Just(vec![Weights { likelihood: 0.0, danger: 1.0 }; values]),
+                    Just(vec![
+                        Weights {
+                            likelihood: 1.0,
+                            danger: 0.0
+                        };
+                        values
+                    ]),
+                    Just(vec![
+                        Weights {
+                            likelihood: 0.0,
+                            danger: 1.0
+                        };
+                        values
+                    ]),
                     Just(vec![Weights::UNLABELLED; values]),
                     prop::collection::vec(weights, values)
                 ]
@@ -268,6 +338,31 @@ proptest! {
     #[test]
     fn sets_score_as_defined(table in a_table(), constant in a_constant()) {
         assert_close(&exact_scores(&table, constant), &table.scores(constant));
+    }
+
+    #[test]
+    fn probable_inferences_score_as_defined(
+        coded in a_coded_table(), constant in a_constant(), min_confidence in a_confidence(),
+    ) {
+        let settings = Settings { constant, min_confidence, ..Settings::default() };
+        let (lower, upper) = by_row(&coded.classes(), &coded.columns(), &settings, &class_of_row(&coded.rows));
+        prop_assert_eq!(&lower, &upper);
+        assert_close(&lower, &coded.table().probable_scores(constant, min_confidence));
+    }
+
+    #[test]
+    fn explanations_explain(coded in a_coded_table(), min_confidence in a_confidence()) {
+        let settings = Settings { min_confidence, ..Settings::default() };
+        let population = Population::new(&coded.classes(), &coded.columns()).unwrap();
+        let found = scores(&population, &settings, &Control::new()).unwrap();
+        let rows: Vec<usize> = (0..population.len()).collect();
+        let explained = explain(&population, &settings, &found, &rows, &Control::new()).unwrap();
+        for (row, inference) in explained.iter().enumerate() {
+            assert_close(&[inference.weight()], &[found.lower[row]]);
+            let attributes = population.attributes(row);
+            prop_assert!(inference.known.iter().all(|known| attributes.contains(known)));
+            prop_assert!(inference.inferred.iter().all(|inferred| attributes.contains(&inferred.attribute)));
+        }
     }
 
     #[test]

@@ -12,13 +12,22 @@ pub(super) fn blocked<const P: usize>(problem: &Problem<P>) -> Vec<[u64; P]> {
     let rows = problem.rows;
     let mut blocked = vec![[0; P]; rows.len()];
     let mut masked: Vec<([u64; P], u32)> = Vec::with_capacity(rows.len());
-    for slot in problem.population.slots.iter().filter(|slot| slot.danger.iter().any(|&danger| danger > 0.0)) {
+    for slot in problem
+        .population
+        .slots
+        .iter()
+        .filter(|slot| slot.danger.iter().any(|&danger| danger > 0.0))
+    {
         if problem.limits.reached() {
             return blocked;
         }
         let field = slot.field();
         masked.clear();
-        masked.par_extend(rows.par_iter().zip(0..rows.len() as u32).map(|(row, number)| (row.without(&field), number)));
+        masked.par_extend(
+            rows.par_iter()
+                .zip(0..rows.len() as u32)
+                .map(|(row, number)| (row.without(&field), number)),
+        );
         masked.par_sort_unstable();
         for alike in masked.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             for &(_, row) in alike {

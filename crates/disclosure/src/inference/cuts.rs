@@ -2,7 +2,7 @@
 //! on its own, and other rows are looked up only when one is needed to show that something is not inferred.
 
 use super::postings::{Postings, TableWitnesses};
-use super::score::{Found, Problem};
+use super::score::{Found, Problem, NEARLY_EQUAL};
 use super::search::{RowSearch, Workspace};
 use super::words::Words;
 use rayon::prelude::*;
@@ -31,6 +31,11 @@ pub(super) fn search<const P: usize>(
     open: &mut [bool],
     upper: &mut [f64],
 ) {
+    try_single_attributes(problem, found);
+    close_rows_beyond_two(problem, found, open);
+    if !open.contains(&true) {
+        return;
+    }
     let postings = Postings::new(problem);
     let neighbours = Neighbours::new(problem);
     let rows = (0..open.len()).filter(|&row| open[row]);
@@ -45,21 +50,89 @@ pub(super) fn search<const P: usize>(
     problem.limits.control.expect(left.len() as u64);
     let mut budget = FIRST_BUDGET;
     while !left.is_empty() && !problem.limits.reached() {
-        left.par_iter_mut().with_max_len(32).for_each_init(Workspace::default, |workspace, row| {
-            if !problem.limits.reached() {
-                if row.masks.is_empty() {
-                    row.masks = neighbours.masks(problem, row.row);
+        left.par_iter_mut()
+            .with_max_len(32)
+            .for_each_init(Workspace::default, |workspace, row| {
+                if !problem.limits.reached() {
+                    if row.masks.is_empty() {
+                        row.masks = neighbours.masks(problem, row.row);
+                    }
+                    search_row(problem, found, &postings, workspace, row, budget);
                 }
-                search_row(problem, found, &postings, workspace, row, budget);
-            }
-        });
+            });
         for row in &left {
             open[row.row] = !row.finished;
             upper[row.row] = row.upper;
         }
         left.retain(|row| !row.finished);
-        budget = if budget == FIRST_BUDGET { SECOND_BUDGET } else { budget.saturating_mul(GROWTH) };
+        budget = if budget == FIRST_BUDGET {
+            SECOND_BUDGET
+        } else {
+            budget.saturating_mul(GROWTH)
+        };
     }
+}
+
+/// What every single attribute infers: a start that is cheap for all rows together, and already the worst for
+/// many of them.
+fn try_single_attributes<const P: usize>(problem: &Problem<P>, found: &Found) {
+    for slot in &problem.population.slots[..problem.population.searchable] {
+        // Per code a row that has it, and the bits in which others differ from that.
+        let mut shared: Vec<Option<([u64; P], [u64; P])>> = vec![None; slot.likelihood.len()];
+        for row in problem.rows {
+            let (first, differing) = shared[slot.code(row)].get_or_insert((*row, [0; P]));
+            *differing = differing.or(&row.xor(first));
+        }
+        let known = Words::single(slot.bit);
+        let weight = |(likelihood, shared): (&f64, &Option<([u64; P], [u64; P])>)| {
+            shared.map_or(0.0, |(first, differing)| {
+                let occupied = problem.fields.occupied(&first);
+                let inferred = occupied
+                    .without(&problem.fields.occupied(&differing))
+                    .without(&known);
+                likelihood * problem.danger.of(problem.danger_of(&first, &inferred))
+            })
+        };
+        let weights: Vec<f64> = slot.likelihood.iter().zip(&shared).map(weight).collect();
+        for (number, row) in problem.rows.iter().enumerate() {
+            found.improve(number, weights[slot.code(row)], &known);
+        }
+    }
+}
+
+/// Close the rows about which two known attributes or more cannot tell anything worse than one did.
+fn close_rows_beyond_two<const P: usize>(problem: &Problem<P>, found: &Found, open: &mut [bool]) {
+    let bound = |row: usize| {
+        let bits = &problem.rows[row];
+        let (mut likeliest, mut least) = ([0f64; 2], [f64::INFINITY; 2]);
+        let mut danger = 0.0;
+        for slot in &problem.population.slots {
+            let code = slot.code(bits);
+            let of_slot = if problem.blocked[row].has(slot.bit) {
+                0.0
+            } else {
+                slot.danger[code]
+            };
+            danger += of_slot;
+            if slot.likelihood[code] > 0.0 {
+                likeliest = [
+                    likeliest[0].max(slot.likelihood[code]),
+                    likeliest[1].max(likeliest[0].min(slot.likelihood[code])),
+                ];
+                least = [least[0].min(of_slot), least[1].min(least[0].max(of_slot))];
+            }
+        }
+        match least[1].is_finite() {
+            true => likeliest[0] * likeliest[1] * problem.danger.of((danger - least[0] - least[1]).max(0.0)),
+            false => 0.0,
+        }
+    };
+    open.par_iter_mut()
+        .enumerate()
+        .filter(|(_, open)| **open)
+        .for_each(|(row, open)| {
+            *open = bound(row) > found.weight(row) * NEARLY_EQUAL;
+        });
 }
 
 fn search_row<const P: usize>(
@@ -112,10 +185,16 @@ fn search_row<const P: usize>(
         found.improve(unfinished.row, weight, &known);
     }
     unfinished.finished = !ended;
-    unfinished.upper = if ended { unfinished.upper.min(bound).max(weight) } else { weight };
+    unfinished.upper = if ended {
+        unfinished.upper.min(bound).max(weight)
+    } else {
+        weight
+    };
     if ended {
         unfinished.masks.clone_from(workspace.masks());
-        unfinished.masks.sort_unstable_by_key(|mask| (mask.count(), *mask));
+        unfinished
+            .masks
+            .sort_unstable_by_key(|mask| (mask.count(), *mask));
         unfinished.masks.dedup();
         unfinished.masks.truncate(KEPT_MASKS);
     } else {
@@ -143,7 +222,9 @@ impl Neighbours {
     fn new<const P: usize>(problem: &Problem<P>) -> Self {
         let slots = &problem.population.slots;
         let order = |number: usize| {
-            let start = slots.get(number * slots.len() / ORDERS).map_or(0, |slot| slot.bit);
+            let start = slots
+                .get(number * slots.len() / ORDERS)
+                .map_or(0, |slot| slot.bit);
             let mut keys: Vec<([u64; P], u32)> = problem
                 .rows
                 .iter()
@@ -153,7 +234,9 @@ impl Neighbours {
             keys.par_sort_unstable();
             let rows: Vec<u32> = keys.into_iter().map(|(_, row)| row).collect();
             let mut place_of = vec![0; rows.len()];
-            rows.iter().zip(0..).for_each(|(&row, place)| place_of[row as usize] = place);
+            rows.iter()
+                .zip(0..)
+                .for_each(|(&row, place)| place_of[row as usize] = place);
             Order { rows, place_of }
         };
         Neighbours {

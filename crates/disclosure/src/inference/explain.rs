@@ -1,12 +1,13 @@
 //! The inference behind a score, as something to read.
 
-use super::population::{with_width, Fields, Population};
+use super::population::{with_width, Population};
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Problem, Scores, Settings};
 use super::search::Witnesses;
 use super::words::Words;
 use super::Attribute;
-use crate::Control;
+use crate::{Control, Result};
+use rayon::prelude::*;
 
 /// An inference: whoever knows these attributes learns those.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,11 +15,164 @@ pub struct Inference {
     /// What the attacker has to know; nothing that could be left out.
     pub known: Vec<Attribute>,
     /// What he then infers, as far as it hurts.
-    pub inferred: Vec<Attribute>,
+    pub inferred: Vec<Inferred>,
     /// lk(K) of White's Definition 3.3.
     pub likelihood: f64,
     /// dg(I) of White's Definition 3.4.
     pub danger: f64,
     /// How many rows of the table have what is known.
     pub support: u64,
+}
+
+impl Inference {
+    /// w(K) of White's Definition 3.2.
+    pub fn weight(&self) -> f64 {
+        self.likelihood * self.danger
+    }
+}
+
+/// An attribute that is inferred.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Inferred {
+    /// Which one.
+    pub attribute: Attribute,
+    /// The share of the rows with what is known that have it.
+    pub confidence: f64,
+}
+
+/// The worst inference about each of these distinct rows, as `scores` found it.
+pub fn explain(
+    population: &Population,
+    settings: &Settings,
+    scores: &Scores,
+    rows: &[usize],
+    control: &Control,
+) -> Result<Vec<Inference>> {
+    with_width!(
+        population.width,
+        explain_rows(population, settings, scores, rows, control)
+    )
+}
+
+fn explain_rows<const P: usize>(
+    population: &Population,
+    settings: &Settings,
+    scores: &Scores,
+    rows: &[usize],
+    control: &Control,
+) -> Result<Vec<Inference>> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let problem = Problem::<P>::new(population, settings, control);
+    let postings = Postings::new(&problem);
+    let known: &[[u64; P]] = scores.known.as_chunks().0;
+    control.expect(rows.len() as u64);
+    rows.par_iter()
+        .map(|&row| {
+            control.check()?;
+            control.advance(1);
+            let mut known = known[row];
+            if settings.min_confidence == 1.0 {
+                known = shorten(&problem, &postings, row, known);
+            }
+            Ok(inference(
+                &problem,
+                &postings,
+                settings.min_confidence,
+                row,
+                &known,
+            ))
+        })
+        .collect()
+}
+
+/// Leave out what is not needed: attributes that are known for certain make an inference no less likely,
+/// so a search may have taken some that add nothing.
+fn shorten<const P: usize>(
+    problem: &Problem<P>,
+    postings: &Postings,
+    row: usize,
+    known: [u64; P],
+) -> [u64; P] {
+    let bits = &problem.rows[row];
+    let mut witnesses = TableWitnesses::new(problem, postings, row);
+    witnesses.begin(&known);
+    let mut missing = [0; P];
+    witnesses.scan(|_, mask| {
+        missing = missing.or(&mask);
+        true
+    });
+    let mut harmful = problem.fields.occupied(bits).without(&missing).without(&known);
+    for slot in &problem.population.slots {
+        if slot.danger[slot.code(bits)] == 0.0 {
+            harmful = harmful.without(&Words::single(slot.bit));
+        }
+    }
+    let mut needed = known;
+    // Those that tell rows apart best come first: keep them.
+    for slot in problem.population.slots.iter().rev() {
+        if needed.has(slot.bit) && slot.likelihood[slot.code(bits)] == 1.0 {
+            let without = needed.without(&Words::single(slot.bit));
+            witnesses.begin(&without);
+            if witnesses.scan(|_, mask| !mask.meets(&harmful)) {
+                needed = without;
+            }
+        }
+    }
+    needed
+}
+
+/// What follows from these attributes of a row.
+pub(super) fn inference<const P: usize>(
+    problem: &Problem<P>,
+    postings: &Postings,
+    min_confidence: f64,
+    row: usize,
+    known: &[u64; P],
+) -> Inference {
+    let population = problem.population;
+    let mut witnesses = TableWitnesses::new(problem, postings, row);
+    let mut support = 0;
+    let mut lacking = vec![0; 64 * P];
+    witnesses.begin(known);
+    witnesses.scan(|other, mask| {
+        let rows = population.multiplicity[other];
+        support += rows;
+        mask.for_each(|bit| lacking[bit] += rows);
+        true
+    });
+    let bits = &problem.rows[row];
+    let mut inference = Inference {
+        known: Vec::new(),
+        inferred: Vec::new(),
+        likelihood: 1.0,
+        danger: 0.0,
+        support,
+    };
+    let mut danger = 0.0;
+    for slot in &population.slots {
+        let code = slot.code(bits);
+        if code == 0 {
+            continue;
+        }
+        let attribute = population.attribute(slot, code);
+        let confidence = (support - lacking[slot.bit]) as f64 / support as f64;
+        if known.has(slot.bit) {
+            inference.known.push(attribute);
+            inference.likelihood *= slot.likelihood[code];
+        } else if confidence >= min_confidence && slot.danger[code] > 0.0 {
+            inference.inferred.push(Inferred {
+                attribute,
+                confidence,
+            });
+            danger += confidence * slot.danger[code];
+        }
+    }
+    inference.known.sort_unstable();
+    inference
+        .inferred
+        .sort_unstable_by_key(|inferred| inferred.attribute);
+    inference.danger = problem.danger.of(danger);
+    inference
 }

@@ -15,6 +15,7 @@
 
 mod blocked;
 mod column;
+mod confidence;
 mod cuts;
 mod explain;
 mod partition;
@@ -26,6 +27,6 @@ mod search;
 mod words;
 
 pub use column::{Attribute, Column, Meaning};
-pub use explain::Inference;
+pub use explain::{explain, Inference, Inferred};
 pub use population::Population;
-pub use score::{scores, Scores, Settings, Search};
+pub use score::{scores, Scores, Search, Settings};

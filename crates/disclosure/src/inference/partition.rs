@@ -37,7 +37,10 @@ pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: 
             witnesses.push(*bits);
         }
     }
-    problem.limits.control.expect(problem.population.searchable as u64);
+    problem
+        .limits
+        .control
+        .expect(problem.population.searchable as u64);
     let whole = Part {
         known: [0; P],
         likelihood: 1.0,
@@ -176,7 +179,11 @@ impl<'a, const P: usize> Partition<'a, P> {
                 if code == 0 {
                     continue;
                 }
-                let danger = if blocked.has(slot.bit) { 0.0 } else { slot.danger[code] };
+                let danger = if blocked.has(slot.bit) {
+                    0.0
+                } else {
+                    slot.danger[code]
+                };
                 prospect.danger += danger;
                 if slot.likelihood[code] == 1.0 && danger == 0.0 {
                     prospect.forced = prospect.forced.or(&Words::single(slot.bit));
@@ -193,7 +200,12 @@ impl<'a, const P: usize> Partition<'a, P> {
             problem,
             found,
             slots,
-            rows: problem.rows.par_iter().zip(&problem.blocked).map(prospect).collect(),
+            rows: problem
+                .rows
+                .par_iter()
+                .zip(&problem.blocked)
+                .map(prospect)
+                .collect(),
             likeliest_from,
             slots_from,
             cut_short: AtomicBool::new(false),
@@ -209,7 +221,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             return;
         }
         if buffers.levels.len() <= depth {
-            buffers.levels.push(Level::default());
+            buffers.levels.resize_with(depth + 1, Level::default);
         }
         // Taken out, so that deeper levels can be handed on beside it.
         let mut level = std::mem::take(&mut buffers.levels[depth]);
@@ -238,11 +250,19 @@ impl<'a, const P: usize> Partition<'a, P> {
         buffers.levels[depth] = level;
     }
 
-    fn split_buckets(&self, buffers: &mut Buffers<P>, depth: usize, part: &Part<P>, level: &Level<P>, number: usize) {
+    fn split_buckets(
+        &self,
+        buffers: &mut Buffers<P>,
+        depth: usize,
+        part: &Part<P>,
+        level: &Level<P>,
+        number: usize,
+    ) {
         let bit = Words::single(self.slots[number].bit);
         let part_of = |bucket: &Bucket<P>| {
             let active = bucket.active_start as usize..(bucket.active_start + bucket.active) as usize;
-            let witnesses = bucket.witnesses_start as usize..(bucket.witnesses_start + bucket.witnesses) as usize;
+            let witnesses =
+                bucket.witnesses_start as usize..(bucket.witnesses_start + bucket.witnesses) as usize;
             (active, witnesses, bucket.likelihood, bucket.shared)
         };
         let go_on = |buffers: &mut Buffers<P>, bucket: &Bucket<P>| {
@@ -257,12 +277,19 @@ impl<'a, const P: usize> Partition<'a, P> {
             };
             self.split(buffers, depth + 1, &below);
         };
-        let rows: u32 = level.buckets.iter().map(|bucket| bucket.active + bucket.witnesses).sum();
+        let rows: u32 = level
+            .buckets
+            .iter()
+            .map(|bucket| bucket.active + bucket.witnesses)
+            .sum();
         let buckets = level.buckets.iter().filter(|bucket| bucket.active > 0);
         if rows as usize > MANY_ROWS && rayon::current_num_threads() > 1 {
             // Rows of different buckets are different rows, so the threads do not meet.
             let buckets: Vec<&Bucket<P>> = buckets.collect();
-            buckets.into_par_iter().with_max_len(1).for_each_init(Buffers::default, go_on);
+            buckets
+                .into_par_iter()
+                .with_max_len(1)
+                .for_each_init(Buffers::default, go_on);
         } else {
             buckets.for_each(|bucket| go_on(buffers, bucket));
         }
@@ -328,7 +355,9 @@ impl<'a, const P: usize> Partition<'a, P> {
             self.keep_active(active, places, buckets, part, number);
             keep_witnesses(witnesses, places, buckets, bucket_of_code, part, slot);
         }
-        buckets.iter().for_each(|bucket| bucket_of_code[bucket.code as usize] = 0);
+        buckets
+            .iter()
+            .for_each(|bucket| bucket_of_code[bucket.code as usize] = 0);
     }
 
     /// The danger that is left for inference about a row once its attribute in a slot is known.
@@ -374,7 +403,12 @@ impl<'a, const P: usize> Partition<'a, P> {
         };
         let candidates = buckets.iter().map(|bucket| bucket.candidates as usize).sum();
         kept.resize(kept.len().max(candidates), nothing);
-        for (row, place) in part.active.iter().zip(places.iter_mut()).filter(|(_, place)| place.1) {
+        for (row, place) in part
+            .active
+            .iter()
+            .zip(places.iter_mut())
+            .filter(|(_, place)| place.1)
+        {
             let bucket = &mut buckets[place.0 as usize];
             let prospect = &self.rows[row.row as usize];
             let number_of_row = row.row as usize;
@@ -417,7 +451,11 @@ impl<'a, const P: usize> Partition<'a, P> {
         let forced = self.rows[number].forced.and(&undecided);
         let masks = workspace.masks();
         masks.clear();
-        let others = part.active.iter().map(|active| &active.bits).chain(part.witnesses);
+        let others = part
+            .active
+            .iter()
+            .map(|active| &active.bits)
+            .chain(part.witnesses);
         masks.extend(
             others
                 .map(|other| problem.fields.missing(&row.bits, &all, other))
@@ -440,7 +478,11 @@ impl<'a, const P: usize> Partition<'a, P> {
             open: 0.0,
             ended: false,
         };
-        search.run(part.known.or(&forced), part.likelihood, undecided.without(&forced));
+        search.run(
+            part.known.or(&forced),
+            part.likelihood,
+            undecided.without(&forced),
+        );
         if search.ended {
             self.cut_short.store(true, Relaxed);
         }
@@ -479,7 +521,10 @@ fn keep_witnesses<const P: usize>(
     part: &Part<P>,
     slot: &Slot,
 ) {
-    let rows: u32 = buckets.iter().map(|bucket| bucket.candidates + bucket.others).sum();
+    let rows: u32 = buckets
+        .iter()
+        .map(|bucket| bucket.candidates + bucket.others)
+        .sum();
     kept.resize(kept.len().max(rows as usize), [0; P]);
     let mut keep = |bucket: &mut Bucket<P>, bits: &[u64; P]| {
         if bucket.active > 0 {

@@ -170,7 +170,12 @@ fn attributes_of<const P: usize>(population: &Population, row: usize) -> Vec<Att
 type Place = Option<(u32, u32)>;
 
 /// Put a column's attributes that matter and occur into slots.
-fn place_attributes(position: usize, column: &Column, classes: &Classes, slots: &mut Vec<Slot>) -> Vec<Place> {
+fn place_attributes(
+    position: usize,
+    column: &Column,
+    classes: &Classes,
+    slots: &mut Vec<Slot>,
+) -> Vec<Place> {
     let mut places = vec![None; column.attributes.len()];
     let support = support(position, column, classes);
     let relevant = |attribute: &u32| support[*attribute as usize] > 0 && column.matters(*attribute);
@@ -186,7 +191,9 @@ fn place_attributes(position: usize, column: &Column, classes: &Classes, slots: 
         let total = classes.len() as f64;
         let share = |&attribute: &u32| support[attribute as usize] as f64 / total;
         let weights = |of: fn(&crate::Weights) -> f64| {
-            let of_code = group.iter().map(|&attribute| of(&column.attributes[attribute as usize]));
+            let of_code = group
+                .iter()
+                .map(|&attribute| of(&column.attributes[attribute as usize]));
             std::iter::once(0.0).chain(of_code).collect::<Vec<f64>>()
         };
         slots.push(Slot {
@@ -278,10 +285,13 @@ fn lay_out(slots: &mut [Slot]) -> Result<usize> {
         slot.mask = u64::MAX >> (u64::BITS - bits);
         slot.bit = word * 64 + (room + bits - 1) as usize;
     }
-    WIDTHS.into_iter().find(|&width| width > word).ok_or(Error::TooMany {
-        what: "bits to tell the attributes of a row apart",
-        limit: 64 * WIDTHS[WIDTHS.len() - 1] as u64,
-    })
+    WIDTHS
+        .into_iter()
+        .find(|&width| width > word)
+        .ok_or(Error::TooMany {
+            what: "bits to tell the attributes of a row apart",
+            limit: 64 * WIDTHS[WIDTHS.len() - 1] as u64,
+        })
 }
 
 fn pack<const P: usize>(
@@ -311,7 +321,12 @@ fn pack<const P: usize>(
             row_of_class[class as usize] = multiplicity.len() as u32;
         }
         words.extend(equal[0].0);
-        multiplicity.push(equal.iter().map(|&(_, class)| classes.sizes()[class as usize]).sum());
+        multiplicity.push(
+            equal
+                .iter()
+                .map(|&(_, class)| classes.sizes()[class as usize])
+                .sum(),
+        );
     }
     population.words = words;
     population.multiplicity = multiplicity;
@@ -329,8 +344,12 @@ pub(super) struct Fields<const P: usize> {
 
 impl<const P: usize> Fields<P> {
     pub fn of(slots: &[Slot]) -> Self {
-        let high = slots.iter().fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
-        let all = slots.iter().fold([0; P], |bits: [u64; P], slot| bits.or(&slot.field()));
+        let high = slots
+            .iter()
+            .fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
+        let all = slots
+            .iter()
+            .fold([0; P], |bits: [u64; P], slot| bits.or(&slot.field()));
         Fields {
             high,
             low: all.without(&high),

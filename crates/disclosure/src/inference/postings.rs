@@ -18,7 +18,10 @@ struct Posting {
 enum Rows {
     List(Vec<u32>),
     /// A bit per row, and the words outside of which there are none.
-    Bits { words: Vec<u64>, within: Range<usize> },
+    Bits {
+        words: Vec<u64>,
+        within: Range<usize>,
+    },
 }
 
 /// From this share of all rows on, bits take less room than a list.
@@ -34,7 +37,10 @@ impl Postings {
                     lists[code].push(number as u32);
                 }
             }
-            lists.into_iter().map(|list| Posting::new(list, problem.rows.len())).collect()
+            lists
+                .into_iter()
+                .map(|list| Posting::new(list, problem.rows.len()))
+                .collect()
         };
         let slots = &problem.population.slots[..problem.population.searchable];
         Postings {
@@ -51,7 +57,8 @@ impl Posting {
             return Posting { support, rows };
         }
         let mut words = vec![0; rows.div_ceil(64)];
-        list.iter().for_each(|&row| words[row as usize / 64] |= 1 << (row % 64));
+        list.iter()
+            .for_each(|&row| words[row as usize / 64] |= 1 << (row % 64));
         let word_of = |row: Option<&u32>| row.map_or(0, |&row| row as usize / 64);
         let within = word_of(list.first())..word_of(list.last()) + 1;
         let rows = Rows::Bits { words, within };
@@ -100,7 +107,10 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
     /// The mask of another row, if that has what is known.
     #[inline(always)]
     fn mask(&self, other: usize) -> Option<[u64; P]> {
-        let mask = self.problem.fields.missing(&self.row, &self.all, &self.problem.rows[other]);
+        let mask = self
+            .problem
+            .fields
+            .missing(&self.row, &self.all, &self.problem.rows[other]);
         (!mask.meets(&self.known)).then_some(mask)
     }
 
@@ -138,7 +148,9 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
         let mut rows = [u64::MAX; BLOCK];
         let rows = &mut rows[..block.len()];
         for operand in &self.operands {
-            rows.iter_mut().zip(&operand[block.clone()]).for_each(|(rows, &word)| *rows &= word);
+            rows.iter_mut()
+                .zip(&operand[block.clone()])
+                .for_each(|(rows, &word)| *rows &= word);
         }
         let mut wants_more = true;
         for (number, &bits) in block.zip(rows.iter()) {

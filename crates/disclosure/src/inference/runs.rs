@@ -14,7 +14,9 @@ pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: 
     if !free.iter().all(|slot| slot.is_free()) {
         return;
     }
-    let known: [u64; P] = free.iter().fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
+    let known: [u64; P] = free
+        .iter()
+        .fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
     let differ_in_known = |a: &[u64; P], b: &[u64; P]| problem.fields.occupied(&a.xor(b)).meets(&known);
     let runs: Vec<&[[u64; P]]> = problem.rows.chunk_by(|a, b| !differ_in_known(a, b)).collect();
     let starts: Vec<usize> = runs
@@ -25,9 +27,13 @@ pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: 
     runs.par_iter().zip(&starts).for_each(|(run, &start)| {
         let first = run[0];
         if complete(&first) {
-            let differing = run.iter().fold([0; P], |bits: [u64; P], row| bits.or(&row.xor(&first)));
+            let differing = run
+                .iter()
+                .fold([0; P], |bits: [u64; P], row| bits.or(&row.xor(&first)));
             let occupied = problem.fields.occupied(&first);
-            let inferred = occupied.without(&problem.fields.occupied(&differing)).without(&known);
+            let inferred = occupied
+                .without(&problem.fields.occupied(&differing))
+                .without(&known);
             let weight = problem.danger.of(problem.danger_of(&first, &inferred));
             (start..start + run.len()).for_each(|row| found.improve(row, weight, &known));
         }

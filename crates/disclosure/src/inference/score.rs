@@ -2,7 +2,7 @@ use super::cuts;
 use super::partition;
 use super::population::{with_width, Fields, Population};
 use super::words::Words;
-use super::{blocked, runs};
+use super::{blocked, confidence, runs};
 use crate::{Control, Error, Result};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 pub struct Settings {
     /// The constant in the danger's denominator, more than 0 (White, Definition 3.4, where it is 1).
     pub constant: f64,
+    /// From which share of the rows on something counts as inferred, more than 0 and at most 1. At 1, only
+    /// what is certain counts, as the definition has it.
+    pub min_confidence: f64,
     /// How long to search for; without it, until all scores are exact.
     pub budget: Option<Duration>,
     /// How to search. It changes the time that it takes, not the scores.
@@ -34,6 +37,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             constant: 1.0,
+            min_confidence: 1.0,
             budget: None,
             search: Search::Automatic,
         }
@@ -42,14 +46,21 @@ impl Default for Settings {
 
 impl Settings {
     fn check(&self) -> Result<()> {
-        if self.constant > 0.0 && self.constant.is_finite() {
-            return Ok(());
+        if !(self.constant > 0.0 && self.constant.is_finite()) {
+            return Err(Error::InvalidArgument {
+                argument: "constant",
+                problem: "must be more than 0".into(),
+                allowed: "It is added to the danger in its own denominator; the definition has 1.".into(),
+            });
         }
-        Err(Error::InvalidArgument {
-            argument: "constant",
-            problem: "must be more than 0".into(),
-            allowed: "It is added to the danger in its own denominator; the definition has 1.".into(),
-        })
+        if !(self.min_confidence > 0.0 && self.min_confidence <= 1.0) {
+            return Err(Error::InvalidArgument {
+                argument: "min_confidence",
+                problem: "must be more than 0 and at most 1".into(),
+                allowed: "It is the share of rows from which on something counts as inferred.".into(),
+            });
+        }
+        Ok(())
     }
 }
 
@@ -122,7 +133,27 @@ pub(super) struct Problem<'a, const P: usize> {
     pub common: [u64; P],
 }
 
-impl<const P: usize> Problem<'_, P> {
+impl<'a, const P: usize> Problem<'a, P> {
+    /// Of a population that is not empty; nothing is known to be blocked.
+    pub fn new(population: &'a Population, settings: &Settings, control: &'a Control) -> Self {
+        let rows = population.rows::<P>();
+        let fields = Fields::of(&population.slots);
+        Problem {
+            population,
+            rows,
+            fields,
+            danger: Danger {
+                constant: settings.constant,
+            },
+            limits: Limits {
+                control,
+                deadline: settings.budget.map(|budget| Instant::now() + budget),
+            },
+            blocked: Vec::new(),
+            common: common_slots(rows, &fields),
+        }
+    }
+
     /// The sum of the dangers of a row's attributes in these slots.
     #[inline(always)]
     pub fn danger_of(&self, row: &[u64; P], slots: &[u64; P]) -> f64 {
@@ -169,47 +200,33 @@ fn score_rows<const P: usize>(
     settings: &Settings,
     control: &Control,
 ) -> Result<Scores> {
-    let rows = population.rows::<P>();
-    let fields = Fields::of(&population.slots);
-    let mut problem = Problem {
-        population,
-        rows,
-        fields,
-        danger: Danger {
-            constant: settings.constant,
-        },
-        limits: Limits {
-            control,
-            deadline: settings.budget.map(|budget| Instant::now() + budget),
-        },
-        blocked: Vec::new(),
-        common: common_slots(rows, &fields),
-    };
-    let of_nothing = problem.danger.of(problem.danger_of(&rows[0], &problem.common));
-    let found = Found::new(rows.len(), P, of_nothing);
+    let mut problem = Problem::<P>::new(population, settings, control);
+    let rows = problem.rows;
+    let common = problem.danger.of(problem.danger_of(&rows[0], &problem.common));
+    let found = Found::new(rows.len(), P, common);
     let mut open = vec![true; rows.len()];
-    runs::search(&problem, &found, &mut open);
-    let mut upper = vec![0.0; rows.len()];
-    if open.contains(&true) {
-        problem.blocked = blocked::blocked(&problem);
-        let likelihood = largest_likelihood(population);
-        for row in 0..rows.len() {
-            if !open[row] {
-                continue;
+    let everything = |row: &[u64; P]| {
+        problem
+            .danger
+            .of(problem.danger_of(row, &problem.fields.occupied(row)))
+    };
+    let mut upper: Vec<f64> = rows.iter().map(everything).collect();
+    if settings.min_confidence < 1.0 {
+        confidence::search(&problem, settings.min_confidence, &found, &mut open);
+    } else {
+        runs::search(&problem, &found, &mut open);
+        if open.contains(&true) {
+            problem.blocked = blocked::blocked(&problem);
+            close_harmless_rows(&problem, &found, &mut open, &mut upper);
+            let together = match settings.search {
+                Search::Automatic => few_choices(population),
+                search => search == Search::Together,
+            };
+            if together {
+                partition::search(&problem, &found, &mut open);
+            } else {
+                cuts::search(&problem, &found, &mut open, &mut upper);
             }
-            let of_row = fields.occupied(&rows[row]).without(&problem.blocked[row]);
-            let bound = likelihood * problem.danger.of(problem.danger_of(&rows[row], &of_row));
-            upper[row] = bound.max(of_nothing);
-            open[row] = bound > of_nothing * NEARLY_EQUAL;
-        }
-        let together = match settings.search {
-            Search::Automatic => few_choices(population),
-            search => search == Search::Together,
-        };
-        if together {
-            partition::search(&problem, &found, &mut open);
-        } else {
-            cuts::search(&problem, &found, &mut open, &mut upper);
         }
     }
     control.check()?;
@@ -224,16 +241,33 @@ fn score_rows<const P: usize>(
     })
 }
 
+/// Bound every row by what is not blocked, and close those of which no more can be inferred than what
+/// everybody has.
+fn close_harmless_rows<const P: usize>(
+    problem: &Problem<P>,
+    found: &Found,
+    open: &mut [bool],
+    upper: &mut [f64],
+) {
+    let all = problem.population.slots.iter().flat_map(|slot| &slot.likelihood);
+    let likelihood = all.copied().fold(0.0, f64::max);
+    for (row, bits) in problem.rows.iter().enumerate() {
+        if open[row] {
+            let inferable = problem.fields.occupied(bits).without(&problem.blocked[row]);
+            let bound = likelihood * problem.danger.of(problem.danger_of(bits, &inferable));
+            upper[row] = bound.max(found.weight(row));
+            open[row] = bound > found.weight(row) * NEARLY_EQUAL;
+        }
+    }
+}
+
 /// The slots in which all rows have the same attribute.
 fn common_slots<const P: usize>(rows: &[[u64; P]], fields: &Fields<P>) -> [u64; P] {
     let first = rows[0];
-    let differing = rows.iter().fold([0; P], |bits: [u64; P], row| bits.or(&row.xor(&first)));
+    let differing = rows
+        .iter()
+        .fold([0; P], |bits: [u64; P], row| bits.or(&row.xor(&first)));
     fields.occupied(&first).without(&fields.occupied(&differing))
-}
-
-fn largest_likelihood(population: &Population) -> f64 {
-    let all = population.slots.iter().flat_map(|slot| &slot.likelihood);
-    all.copied().fold(0.0, f64::max)
 }
 
 /// Whether there are so few sets of slots that it is faster to go through them for all rows together. The

@@ -222,7 +222,9 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                 if mask.meets(&inferred) || cuts < EXTRA_CUTS {
                     inferred = inferred.without(mask);
                     cuts += 1;
-                    self.workspace.masks[..=depth].iter_mut().for_each(|masks| masks.push(*mask));
+                    self.workspace.masks[..=depth]
+                        .iter_mut()
+                        .for_each(|masks| masks.push(*mask));
                 }
             }
             self.workspace.found = found;

@@ -1,0 +1,235 @@
+//! Probable inference (White, sections 3.4 and 7): y counts as inferred from K as soon as a share of at
+//! least `min_confidence` of the rows with K have it, and its danger counts times that share.
+//!
+//! What makes the search for certain inferences fast does not hold here: with more known, a share may rise
+//! or fall. What does hold is that no inference about a row hurts more than all that is not known, and that
+//! an attribute which all rows of a part share is better inferred than known.
+
+use super::population::Slot;
+use super::score::{Found, Problem, NEARLY_EQUAL};
+use super::words::Words;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Parts larger than this are worth another thread.
+const MANY_ROWS: usize = 5_000;
+
+/// Find the worst inference about every row. They stay open if there was no time for it.
+pub(super) fn search<const P: usize>(
+    problem: &Problem<P>,
+    min_confidence: f64,
+    found: &Found,
+    open: &mut [bool],
+) {
+    let slots = &problem.population.slots;
+    let mut likeliest_from = vec![0f64; problem.population.searchable + 1];
+    for (number, slot) in slots[..problem.population.searchable].iter().enumerate().rev() {
+        let likeliest = slot
+            .likelihood
+            .iter()
+            .copied()
+            .fold(likeliest_from[number + 1], f64::max);
+        likeliest_from[number] = likeliest;
+    }
+    let offsets = slots.iter().scan(0, |end, slot| {
+        Some(std::mem::replace(end, *end + slot.danger.len()))
+    });
+    let search = Probable {
+        problem,
+        min_confidence,
+        found,
+        offsets: offsets.collect(),
+        attributes: slots.iter().map(|slot| slot.danger.len()).sum(),
+        likeliest_from,
+        cut_short: AtomicBool::new(false),
+    };
+    let active = problem.rows.iter().enumerate().map(|(row, bits)| Active {
+        row: row as u32,
+        danger: problem.danger_of(bits, &problem.fields.occupied(bits)),
+    });
+    problem
+        .limits
+        .control
+        .expect(problem.population.searchable as u64);
+    let active: Vec<Active> = active.collect();
+    let whole = Part {
+        known: [0; P],
+        likelihood: 1.0,
+        from: 0,
+        active,
+        witnesses: Vec::new(),
+    };
+    search.split(&mut vec![0; search.attributes], &whole);
+    if !search.cut_short.into_inner() {
+        open.fill(false);
+    }
+}
+
+struct Probable<'a, const P: usize> {
+    problem: &'a Problem<'a, P>,
+    min_confidence: f64,
+    found: &'a Found,
+    /// Per slot the place of its first code among those of all slots.
+    offsets: Vec<usize>,
+    attributes: usize,
+    /// Per slot the largest likelihood in it and all slots after it.
+    likeliest_from: Vec<f64>,
+    cut_short: AtomicBool,
+}
+
+#[derive(Clone, Copy)]
+struct Active {
+    row: u32,
+    /// The danger of all that is not known.
+    danger: f64,
+}
+
+/// The rows that share `known`: active as long as something worse may be found, else witnesses.
+struct Part<const P: usize> {
+    known: [u64; P],
+    likelihood: f64,
+    from: usize,
+    active: Vec<Active>,
+    witnesses: Vec<u32>,
+}
+
+impl<const P: usize> Probable<'_, P> {
+    /// Look at the part and at all parts of it. `support` is all 0, before and after.
+    fn split(&self, support: &mut Vec<u64>, part: &Part<P>) {
+        let rows = part.active.len() + part.witnesses.len();
+        if self.problem.limits.reached() {
+            self.cut_short.store(true, Relaxed);
+            return;
+        }
+        let shared = self.weigh(support, part);
+        let bound = |active: &Active| {
+            part.likelihood * self.likeliest_from[part.from] * self.problem.danger.of(active.danger)
+        };
+        let (live, done): (Vec<Active>, Vec<Active>) = part
+            .active
+            .iter()
+            .partition(|active| bound(active) > self.best(active.row));
+        if live.is_empty() {
+            return;
+        }
+        let mut witnesses = part.witnesses.clone();
+        witnesses.extend(done.iter().map(|active| active.row));
+        let searchable = &self.problem.population.slots[..self.problem.population.searchable];
+        for (number, slot) in searchable.iter().enumerate().skip(part.from) {
+            if part.known == [0; P] {
+                self.problem.limits.control.advance(1);
+            }
+            if shared.has(slot.bit) {
+                continue;
+            }
+            let parts = self.parts(part, &live, &witnesses, number, slot);
+            if rows > MANY_ROWS {
+                let room = || vec![0; self.attributes];
+                parts
+                    .par_iter()
+                    .with_max_len(1)
+                    .for_each_init(room, |support, part| self.split(support, part));
+            } else {
+                parts.iter().for_each(|part| self.split(support, part));
+            }
+        }
+    }
+
+    fn best(&self, row: u32) -> f64 {
+        self.found.weight(row as usize) * NEARLY_EQUAL
+    }
+
+    /// Improve the part's active rows by what is inferred from what they share. Returns the slots in which
+    /// all rows agree.
+    fn weigh(&self, support: &mut [u64], part: &Part<P>) -> [u64; P] {
+        let slots = &self.problem.population.slots;
+        let rows = || {
+            part.active
+                .iter()
+                .map(|active| active.row)
+                .chain(part.witnesses.iter().copied())
+        };
+        let mut total = 0;
+        for row in rows() {
+            let multiplicity = self.problem.population.multiplicity[row as usize];
+            total += multiplicity;
+            for (slot, offset) in slots.iter().zip(&self.offsets) {
+                support[offset + slot.code(&self.problem.rows[row as usize])] += multiplicity;
+            }
+        }
+        let of_slot = |slot: &Slot, offset: usize, code: usize| {
+            let confidence = support[offset + code] as f64 / total as f64;
+            match confidence >= self.min_confidence && !part.known.has(slot.bit) {
+                true => confidence * slot.danger[code],
+                false => 0.0,
+            }
+        };
+        for active in &part.active {
+            let bits = &self.problem.rows[active.row as usize];
+            let slots = slots.iter().zip(&self.offsets);
+            let danger = slots
+                .map(|(slot, &offset)| of_slot(slot, offset, slot.code(bits)))
+                .sum();
+            let weight = part.likelihood * self.problem.danger.of(danger);
+            self.found.improve(active.row as usize, weight, &part.known);
+        }
+        let first = part.active[0].row as usize;
+        let mut shared = [0; P];
+        for (slot, offset) in slots.iter().zip(&self.offsets) {
+            let code = slot.code(&self.problem.rows[first]);
+            if code > 0 && support[offset + code] == total {
+                shared = shared.or(&Words::single(slot.bit));
+            }
+        }
+        for row in rows() {
+            for (slot, offset) in slots.iter().zip(&self.offsets) {
+                support[offset + slot.code(&self.problem.rows[row as usize])] = 0;
+            }
+        }
+        shared
+    }
+
+    /// The parts of a part whose rows share one attribute more, as far as that may show something worse.
+    fn parts(
+        &self,
+        part: &Part<P>,
+        live: &[Active],
+        witnesses: &[u32],
+        number: usize,
+        slot: &Slot,
+    ) -> Vec<Part<P>> {
+        let mut place_of: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut parts: Vec<Part<P>> = Vec::new();
+        for active in live {
+            let code = slot.code(&self.problem.rows[active.row as usize]);
+            let likelihood = part.likelihood * slot.likelihood[code];
+            if likelihood == 0.0 {
+                continue;
+            }
+            let place = *place_of.entry(code).or_insert_with(|| {
+                parts.push(Part {
+                    known: part.known.or(&Words::single(slot.bit)),
+                    likelihood,
+                    from: number + 1,
+                    active: Vec::new(),
+                    witnesses: Vec::new(),
+                });
+                parts.len() - 1
+            });
+            let danger = active.danger - slot.danger[code];
+            if likelihood * self.problem.danger.of(danger) > self.best(active.row) {
+                parts[place].active.push(Active { danger, ..*active });
+            } else {
+                parts[place].witnesses.push(active.row);
+            }
+        }
+        for &witness in witnesses {
+            if let Some(&place) = place_of.get(&slot.code(&self.problem.rows[witness as usize])) {
+                parts[place].witnesses.push(witness);
+            }
+        }
+        parts.retain(|part| !part.active.is_empty());
+        parts
+    }
+}
