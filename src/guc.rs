@@ -2,6 +2,7 @@
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use pgrx::pg_sys;
+use std::time::Duration;
 
 /// `disclosure.threads`: worker threads of one computation; 0 means one per core.
 ///
@@ -15,6 +16,12 @@ static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 /// from pushing a server into swap.
 static MAX_MEMORY_MB: GucSetting<i32> = GucSetting::<i32>::new(1024);
 
+/// `disclosure.budget`: how long a search may go on, in ms; -1 means until it is finished.
+///
+/// Searches through sets of attributes can take for ever on an unlucky table. After a minute, bounds are
+/// better than nothing.
+static BUDGET_MS: GucSetting<i32> = GucSetting::<i32>::new(60_000);
+
 /// `disclosure.progress`: NOTICEs that say how far a long computation is.
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
@@ -27,6 +34,11 @@ pub fn threads() -> usize {
 
 pub fn max_memory_bytes() -> usize {
     MAX_MEMORY_MB.get() as usize * 1024 * 1024
+}
+
+/// `None` means without limit.
+pub fn budget() -> Option<Duration> {
+    u64::try_from(BUDGET_MS.get()).ok().map(Duration::from_millis)
 }
 
 pub fn progress() -> bool {
@@ -53,6 +65,16 @@ pub fn register() {
         i32::MAX / 1024,
         GucContext::Userset,
         GucFlags::UNIT_MB,
+    );
+    GucRegistry::define_int_guc(
+        c"disclosure.budget",
+        c"Time after which a search returns bounds instead of exact values.",
+        c"-1 means no limit. Reading the data is not counted.",
+        &BUDGET_MS,
+        -1,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
     );
     GucRegistry::define_bool_guc(
         c"disclosure.progress",

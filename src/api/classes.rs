@@ -1,5 +1,6 @@
 //! Equivalence classes: `class_size`, `k_anonymity`, `equivalence_classes`.
 
+use super::counted::{Counted, CountedRows};
 use crate::error::Problem;
 use crate::input::aggregate::{AggregateCall, RowAggregate, RowMethod};
 use crate::input::relation::Relation;
@@ -64,23 +65,6 @@ impl NullTreatment {
     }
 }
 
-/// Classes whose width the first row tells.
-#[derive(Default)]
-struct Counted(Option<Classes>);
-
-impl Counted {
-    fn extend(&mut self, rows: Rows, on_class: impl FnMut(u32)) -> disclosure::Result<()> {
-        let classes = self.0.get_or_insert_with(|| Classes::new(rows.columns().len()));
-        classes.extend(rows, on_class)
-    }
-}
-
-impl Sink for Counted {
-    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
-        self.extend(rows, |_| {})
-    }
-}
-
 /// class_size(VARIADIC "any") OVER (…)
 #[pg_extern(sql = false)]
 fn class_size(fcinfo: FunctionCallInfo) -> i64 {
@@ -91,33 +75,23 @@ fn class_size(fcinfo: FunctionCallInfo) -> i64 {
 
 /// The sizes of a partition's classes, and which class each of its rows belongs to.
 struct ClassesOfPartition {
-    of_row: Vec<u32>,
+    class_of_row: Vec<u32>,
     sizes: Vec<u64>,
-}
-
-/// Counts classes and keeps the class of every row.
-#[derive(Default)]
-struct CountedRows {
-    counted: Counted,
-    of_row: Vec<u32>,
-}
-
-impl Sink for CountedRows {
-    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
-        self.counted.extend(rows, |class| self.of_row.push(class))
-    }
 }
 
 fn class_size_of_row(call: &WindowCall) -> Result<i64, Problem> {
     let partition = call.partition_state(|call| {
         let mut columns = call.argument_types();
         let nulls = NullTreatment::of_option(call.take_option(&mut columns))?;
-        let CountedRows { counted, of_row } = call.read(columns, CountedRows::default())?.sink;
-        let classes = counted.0.unwrap_or_default();
+        let CountedRows {
+            counted,
+            class_of_row,
+        } = call.read(columns, CountedRows::default())?.sink;
+        let classes = counted.classes();
         let sizes = nulls.sizes(&classes)?.into_owned();
-        Ok(ClassesOfPartition { of_row, sizes })
+        Ok(ClassesOfPartition { class_of_row, sizes })
     })?;
-    let class = partition.of_row[call.position()];
+    let class = partition.class_of_row[call.position()];
     Ok(partition.sizes[class as usize] as i64)
 }
 
@@ -266,7 +240,7 @@ fn classes_by_size(
     })?;
     let relation = Relation::new(relation, columns)?;
     let Encoded { dictionaries, sink } = relation.read(Counted::default())?;
-    let classes = sink.0.unwrap_or_default();
+    let classes = sink.classes();
     let sizes = nulls.sizes(&classes)?;
     let mut shown = Examples::new(wanted as usize, &classes, &sizes);
     let rows = classes.size_groups(&sizes).into_iter().map(|group| {

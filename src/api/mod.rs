@@ -3,6 +3,8 @@
 
 mod classes;
 mod columns;
+mod counted;
+mod inference;
 mod labels;
 
 /// The elements of a name[] argument.

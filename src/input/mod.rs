@@ -17,7 +17,7 @@ pub mod wire;
 pub use arguments::OptionArgument;
 pub use attributes::Attributes;
 pub use dictionary::Dictionary;
-pub use weights::column_settings;
+pub use weights::{column_settings, ColumnSettings};
 
 use disclosure::Rows;
 use pgrx::pg_sys;

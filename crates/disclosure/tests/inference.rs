@@ -1,7 +1,9 @@
 //! The privacy score against its definition.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{explain, scores, Column, Meaning, Population, Scores, Search, Settings};
+use disclosure::inference::{
+    explain, score_row, scores, Column, Lookup, Meaning, Population, Scores, Search, Settings,
+};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
 
@@ -370,5 +372,47 @@ proptest! {
         let scores =
             exact_by_row(&coded.classes(), &coded.columns(), constant, &class_of_row(&coded.rows));
         assert_close(&scores, &coded.table().scores(constant));
+    }
+}
+
+/// Looks things up in a table of sets; a few rows at a time, so that the search has to ask again.
+struct InTable<'a> {
+    table: &'a Table,
+    /// The table's attribute of each attribute of the row.
+    attributes: Vec<usize>,
+}
+
+impl Lookup for InTable<'_> {
+    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
+        let has = |row: u32, attribute: usize| row >> self.attributes[attribute] & 1 == 1;
+        let all = |row: u32, of: &[usize]| of.iter().all(|&attribute| has(row, attribute));
+        let rows = self.table.rows.iter().copied();
+        let found: Vec<u32> = rows
+            .filter(|&row| all(row, known) && !all(row, inferred))
+            .collect();
+        let lacking = |row: &u32| {
+            (0..self.attributes.len())
+                .filter(|&attribute| !has(*row, attribute))
+                .collect()
+        };
+        Some((found.iter().take(2).map(lacking).collect(), found.len() > 2))
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn a_single_row_scores_as_if_it_were_in_the_table(table in a_table(), row in any::<u32>(), constant in a_constant()) {
+        let row = row & ((1 << table.danger.len()) - 1);
+        let attributes: Vec<usize> = (0..table.danger.len()).filter(|x| row >> x & 1 == 1).collect();
+        let weights: Vec<Weights> = attributes.iter().map(|&x| table.weights(x)).collect();
+        let settings = Settings { constant, ..Settings::default() };
+        let mut lookup = InTable { table: &table, attributes };
+        let score = score_row(&weights, &settings, &mut lookup, &Control::new()).unwrap();
+        let mut together = table.clone();
+        together.rows.push(row);
+        prop_assert_eq!(score.lower, score.upper);
+        assert_close(&[score.lower], &together.scores(constant)[table.rows.len()..]);
     }
 }

@@ -24,9 +24,11 @@ mod postings;
 mod runs;
 mod score;
 mod search;
+mod single;
 mod words;
 
 pub use column::{Attribute, Column, Meaning};
 pub use explain::{explain, Inference, Inferred};
 pub use population::Population;
 pub use score::{scores, Scores, Search, Settings};
+pub use single::{score_row, Lookup, RowScore};

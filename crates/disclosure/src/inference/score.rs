@@ -45,19 +45,19 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         if !(self.constant > 0.0 && self.constant.is_finite()) {
             return Err(Error::InvalidArgument {
                 argument: "constant",
                 problem: "must be more than 0".into(),
-                allowed: "It is added to the danger in its own denominator; the definition has 1.".into(),
+                allowed: "a number above 0; the definition has 1".into(),
             });
         }
         if !(self.min_confidence > 0.0 && self.min_confidence <= 1.0) {
             return Err(Error::InvalidArgument {
                 argument: "min_confidence",
                 problem: "must be more than 0 and at most 1".into(),
-                allowed: "It is the share of rows from which on something counts as inferred.".into(),
+                allowed: "a share of rows, 1 for certain inferences only".into(),
             });
         }
         Ok(())
@@ -114,7 +114,14 @@ pub(super) struct Limits<'a> {
     deadline: Option<Instant>,
 }
 
-impl Limits<'_> {
+impl<'a> Limits<'a> {
+    pub fn new(settings: &Settings, control: &'a Control) -> Self {
+        Limits {
+            control,
+            deadline: settings.budget.map(|budget| Instant::now() + budget),
+        }
+    }
+
     pub fn reached(&self) -> bool {
         self.control.check().is_err() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -145,10 +152,7 @@ impl<'a, const P: usize> Problem<'a, P> {
             danger: Danger {
                 constant: settings.constant,
             },
-            limits: Limits {
-                control,
-                deadline: settings.budget.map(|budget| Instant::now() + budget),
-            },
+            limits: Limits::new(settings, control),
             blocked: Vec::new(),
             common: common_slots(rows, &fields),
         }

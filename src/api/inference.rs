@@ -1,0 +1,378 @@
+//! The privacy score: `privacy_score`, `privacy_inference`, `privacy_summary`, `inferences`, and chapter 6:
+//! `holes`, `decoys`, `remedies`.
+
+use super::counted::CountedRows;
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::input::window::WindowCall;
+use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Encoded};
+use crate::{guc, run};
+use disclosure::classes::Classes;
+use disclosure::inference::{explain, scores, Attribute, Inference, Population, Scores, Settings};
+use pgrx::datum::Interval;
+use pgrx::pg_sys::FunctionCallInfo;
+use pgrx::prelude::*;
+use pgrx::{Array, JsonB};
+use serde_json::{json, Value};
+use std::cell::Cell;
+use std::ffi::CStr;
+use std::time::Duration;
+
+/// What a caller may set in every call of the family.
+struct Options {
+    weights: Option<Value>,
+    settings: Settings,
+}
+
+impl Options {
+    fn new(
+        weights: Option<JsonB>,
+        min_confidence: Option<f64>,
+        constant: Option<f64>,
+        budget: Option<Interval>,
+    ) -> Result<Self, Problem> {
+        let given = |argument, value: Option<f64>| {
+            value.ok_or(Problem::Argument {
+                argument,
+                problem: "must not be NULL".into(),
+                hint: "Leave it out for the default, 1.",
+            })
+        };
+        let budget = match budget {
+            None => guc::budget(),
+            Some(budget) => {
+                let micros = u64::try_from(budget.as_micros()).map_err(|_| Problem::Argument {
+                    argument: "budget",
+                    problem: "must not be negative".into(),
+                    hint: "Give an interval such as '10 s', or NULL for disclosure.budget.",
+                })?;
+                Some(Duration::from_micros(micros))
+            }
+        };
+        Ok(Options {
+            weights: weights.map(|weights| weights.0),
+            settings: Settings {
+                constant: given("constant", constant)?,
+                min_confidence: given("min_confidence", min_confidence)?,
+                budget,
+                ..Settings::default()
+            },
+        })
+    }
+
+    /// The arguments of the window functions after the row.
+    fn of_call(call: &WindowCall) -> Result<Self, Problem> {
+        // SAFETY: the types are those of the declarations in sql/.
+        unsafe {
+            let weights = call.argument(1).and_then(|value| JsonB::from_datum(value, false));
+            let min_confidence = call.argument(2).and_then(|value| f64::from_datum(value, false));
+            let constant = call.argument(3).and_then(|value| f64::from_datum(value, false));
+            let budget = call
+                .argument(4)
+                .and_then(|value| Interval::from_datum(value, false));
+            Options::new(weights, min_confidence, constant, budget)
+        }
+    }
+}
+
+/// A table as attributes, in distinct rows.
+struct Table {
+    attributes: Attributes,
+    population: Population,
+    /// The distinct row of every row read.
+    row_of_row: Vec<u32>,
+}
+
+impl Table {
+    fn new(encoded: Encoded<CountedRows>, settings: &[ColumnSettings]) -> Result<Self, Problem> {
+        let Encoded { dictionaries, sink } = encoded;
+        let classes = sink.counted.classes();
+        let attributes = Attributes::new(dictionaries, settings, |column| rows_of_codes(&classes, column))?;
+        let population = run::long("packing rows", |_| Population::new(&classes, &attributes.columns))?;
+        let row_of_row = sink
+            .class_of_row
+            .into_iter()
+            .map(|class| population.row_of_class(class as usize) as u32);
+        Ok(Table {
+            row_of_row: row_of_row.collect(),
+            attributes,
+            population,
+        })
+    }
+
+    /// The rows of a window call's partition.
+    fn of_partition(call: &WindowCall, options: &Options) -> Result<Self, Problem> {
+        let mut types = call.argument_types();
+        types.truncate(1);
+        let relation = types[0].relation();
+        let encoded = call.read(types, CountedRows::default())?;
+        let columns = columns_of(&encoded);
+        let settings = column_settings(&columns, relation, options.weights.as_ref())?;
+        Table::new(encoded, &settings)
+    }
+
+    /// The rows of a relation. Columns that take no part are not even read.
+    fn of_relation(
+        oid: Option<pg_sys::Oid>,
+        columns: Option<Vec<Option<String>>>,
+        options: &Options,
+    ) -> Result<Self, Problem> {
+        let relation = Relation::new(oid, columns)?;
+        let settings = column_settings(relation.columns(), oid, options.weights.as_ref())?;
+        let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
+            settings.weights.is_some().then(|| Some(column.name.clone()))
+        };
+        let names: Vec<Option<String>> = relation
+            .columns()
+            .iter()
+            .zip(&settings)
+            .filter_map(taking_part)
+            .collect();
+        if names.is_empty() {
+            return Table::new(relation.read(CountedRows::default())?, &settings);
+        }
+        let settings: Vec<ColumnSettings> = settings
+            .into_iter()
+            .filter(|column| column.weights.is_some())
+            .collect();
+        let relation = Relation::new(oid, Some(names))?;
+        Table::new(relation.read(CountedRows::default())?, &settings)
+    }
+
+    fn scores(&self, options: &Options) -> Result<Scores, Problem> {
+        let population = &self.population;
+        let found = run::long("scoring rows", |control| {
+            scores(population, &options.settings, control)
+        })?;
+        if !found.exact() {
+            warn_once("the search was not finished within the budget: scores are upper bounds");
+        }
+        Ok(found)
+    }
+
+    fn explain(&self, options: &Options, scores: &Scores) -> Result<Vec<Inference>, Problem> {
+        let population = &self.population;
+        let rows: Vec<usize> = (0..population.len()).collect();
+        run::long("explaining scores", |control| {
+            explain(population, &options.settings, scores, &rows, control)
+        })
+    }
+
+    fn texts(&self, attributes: impl IntoIterator<Item = Attribute>) -> Vec<String> {
+        attributes
+            .into_iter()
+            .map(|attribute| self.attributes.text(attribute))
+            .collect()
+    }
+}
+
+fn columns_of<S>(encoded: &Encoded<S>) -> Vec<ColumnType> {
+    let columns = encoded.dictionaries.iter().map(|dictionary| dictionary.column());
+    columns.cloned().collect()
+}
+
+/// How many rows hold each value of a column, codes in order from 1.
+fn rows_of_codes(classes: &Classes, column: usize) -> Vec<u64> {
+    let mut rows = Vec::new();
+    for (class, &size) in classes.sizes().iter().enumerate() {
+        let code = classes.codes(class)[column] as usize;
+        if rows.len() < code {
+            rows.resize(code, 0);
+        }
+        if code > 0 {
+            rows[code - 1] += size;
+        }
+    }
+    rows
+}
+
+/// A warning that a statement gives once, however many partitions it has.
+fn warn_once(message: &str) {
+    thread_local! {
+        static WARNED_AT: Cell<i64> = const { Cell::new(0) };
+    }
+    // SAFETY: reads a variable of this backend.
+    let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
+    if WARNED_AT.replace(statement) != statement {
+        warning!("disclosure: {message}");
+    }
+}
+
+/// privacy_score(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+#[pg_extern(sql = false)]
+fn privacy_score(fcinfo: FunctionCallInfo) -> f64 {
+    // SAFETY: declared WINDOW in sql/.
+    let call = unsafe { WindowCall::new(fcinfo) };
+    score_of_row(&call).unwrap_or_else(Problem::raise)
+}
+
+/// The scores of a partition's rows.
+struct ScoresOfPartition {
+    row_of_row: Vec<u32>,
+    upper: Vec<f64>,
+}
+
+fn score_of_row(call: &WindowCall) -> Result<f64, Problem> {
+    let partition = call.partition_state(|call| {
+        let options = Options::of_call(call)?;
+        let table = Table::of_partition(call, &options)?;
+        Ok(ScoresOfPartition {
+            upper: table.scores(&options)?.upper,
+            row_of_row: table.row_of_row,
+        })
+    })?;
+    Ok(partition.upper[partition.row_of_row[call.position()] as usize])
+}
+
+/// privacy_inference(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+#[pg_extern(sql = false)]
+fn privacy_inference(fcinfo: FunctionCallInfo) -> JsonB {
+    // SAFETY: declared WINDOW in sql/.
+    let call = unsafe { WindowCall::new(fcinfo) };
+    inference_of_row(&call).unwrap_or_else(Problem::raise)
+}
+
+/// The worst inferences about a partition's rows.
+struct InferencesOfPartition {
+    table: Table,
+    scores: Scores,
+    inferences: Vec<Inference>,
+}
+
+fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
+    let partition = call.partition_state(|call| {
+        let options = Options::of_call(call)?;
+        let table = Table::of_partition(call, &options)?;
+        let scores = table.scores(&options)?;
+        let inferences = table.explain(&options, &scores)?;
+        Ok(InferencesOfPartition {
+            table,
+            scores,
+            inferences,
+        })
+    })?;
+    let row = partition.table.row_of_row[call.position()] as usize;
+    let inference = &partition.inferences[row];
+    let known = partition.table.texts(inference.known.iter().copied());
+    let inferred = partition
+        .table
+        .texts(inference.inferred.iter().map(|inferred| inferred.attribute));
+    let mut told = json!({
+        "score": partition.scores.lower[row],
+        "inference": in_words(&known, &inferred),
+        "known": known,
+        "inferred": inferred,
+        "likelihood": inference.likelihood,
+        "danger": inference.danger,
+        "support": inference.support,
+    });
+    if let Some(confidence) = least_confidence(inference).filter(|&confidence| confidence < 1.0) {
+        told["confidence"] = confidence.into();
+    }
+    if partition.scores.upper[row] > partition.scores.lower[row] {
+        told["upper"] = partition.scores.upper[row].into();
+    }
+    Ok(JsonB(told))
+}
+
+/// `zip=90210 & sex=f ⇒ diagnosis=hiv`; what everybody shares follows from nothing, `⇒ country=fr`.
+fn in_words(known: &[String], inferred: &[String]) -> Option<String> {
+    (!inferred.is_empty()).then(|| {
+        let sentence = format!("{} ⇒ {}", known.join(" & "), inferred.join(" & "));
+        sentence.trim_start().into()
+    })
+}
+
+/// That of the least certain attribute that is inferred.
+fn least_confidence(inference: &Inference) -> Option<f64> {
+    let confidences = inference.inferred.iter().map(|inferred| inferred.confidence);
+    confidences.min_by(f64::total_cmp)
+}
+
+type SummaryRow = (
+    i64,
+    Option<f64>,
+    Option<f64>,
+    i64,
+    Option<f64>,
+    bool,
+    Option<f64>,
+    Option<f64>,
+);
+
+/// privacy_summary(relation regclass, threshold float8, columns name[], weights jsonb, …)
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)] // they are those of the SQL function
+fn privacy_summary(
+    relation: Option<pg_sys::Oid>,
+    threshold: Option<f64>,
+    columns: Option<Array<'_, &CStr>>,
+    weights: Option<JsonB>,
+    min_confidence: Option<f64>,
+    constant: Option<f64>,
+    budget: Option<Interval>,
+) -> TableIterator<
+    'static,
+    (
+        name!(rows, i64),
+        name!(average, Option<f64>),
+        name!(maximum, Option<f64>),
+        name!(at_or_above, i64),
+        name!(share, Option<f64>),
+        name!(exact, bool),
+        name!(lower, Option<f64>),
+        name!(upper, Option<f64>),
+    ),
+> {
+    let options = Options::new(weights, min_confidence, constant, budget);
+    let summary =
+        options.and_then(|options| summary(relation, threshold, columns.map(super::names), &options));
+    TableIterator::once(summary.unwrap_or_else(Problem::raise))
+}
+
+fn summary(
+    relation: Option<pg_sys::Oid>,
+    threshold: Option<f64>,
+    columns: Option<Vec<Option<String>>>,
+    options: &Options,
+) -> Result<SummaryRow, Problem> {
+    let threshold = threshold_of(threshold)?;
+    let table = Table::of_relation(relation, columns, options)?;
+    let scores = table.scores(options)?;
+    let rows = table.population.total();
+    let sizes = || (0..table.population.len()).map(|row| table.population.multiplicity(row));
+    let average = |scores: &[f64]| {
+        let sum: f64 = scores
+            .iter()
+            .zip(sizes())
+            .map(|(score, rows)| score * rows as f64)
+            .sum();
+        (rows > 0).then(|| sum / rows as f64)
+    };
+    let reaching = scores
+        .upper
+        .iter()
+        .zip(sizes())
+        .filter(|(&score, _)| score >= threshold);
+    let at_or_above: u64 = reaching.map(|(_, rows)| rows).sum();
+    Ok((
+        rows as i64,
+        average(&scores.upper),
+        scores.upper.iter().copied().max_by(f64::total_cmp),
+        at_or_above as i64,
+        (rows > 0).then(|| at_or_above as f64 / rows as f64),
+        scores.exact(),
+        average(&scores.lower),
+        average(&scores.upper),
+    ))
+}
+
+fn threshold_of(given: Option<f64>) -> Result<f64, Problem> {
+    given
+        .filter(|threshold| (0.0..=1.0).contains(threshold))
+        .ok_or(Problem::Argument {
+            argument: "threshold",
+            problem: "must be a number from 0 to 1".into(),
+            hint: "It is a score: 0 is harmless, 1 as bad as it gets.",
+        })
+}
