@@ -45,3 +45,15 @@ CREATE FUNCTION disclosure.privacy_summary(
   AS 'MODULE_PATHNAME', 'privacy_summary_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_summary(regclass, float8, name[], jsonb, float8, float8, interval) IS
   'privacy scores of a table: average, maximum, how many rows reach the threshold; exact, or else bounds of the average';
+
+CREATE FUNCTION disclosure.privacy_score(
+    "row"      record,
+    population regclass,
+    weights    jsonb DEFAULT NULL,
+    constant   float8 DEFAULT 1,
+    budget     interval DEFAULT NULL
+  ) RETURNS float8
+  LANGUAGE c VOLATILE PARALLEL RESTRICTED COST 10000
+  AS 'MODULE_PATHNAME', 'privacy_score_in_wrapper';
+COMMENT ON FUNCTION disclosure.privacy_score(record, regclass, jsonb, float8, interval) IS
+  'the privacy score that a row has in a table, whether it is in it already or not; for triggers, as it asks the table instead of reading it';

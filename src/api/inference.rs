@@ -3,12 +3,16 @@
 
 use super::counted::CountedRows;
 use crate::error::Problem;
+use crate::input::lookup::RowLookup;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Encoded};
 use crate::{guc, run};
 use disclosure::classes::Classes;
-use disclosure::inference::{explain, scores, Attribute, Inference, Population, Scores, Settings};
+use disclosure::inference::{
+    explain, score_row, scores, Attribute, Inference, Population, RowScore, Scores, Settings,
+};
+use disclosure::Control;
 use pgrx::datum::Interval;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
@@ -145,7 +149,7 @@ impl Table {
             scores(population, &options.settings, control)
         })?;
         if !found.exact() {
-            warn_once("the search was not finished within the budget: scores are upper bounds");
+            warn_once(UNFINISHED);
         }
         Ok(found)
     }
@@ -186,6 +190,8 @@ fn rows_of_codes(classes: &Classes, column: usize) -> Vec<u64> {
     rows
 }
 
+const UNFINISHED: &str = "the search was not finished within the budget: scores are upper bounds";
+
 /// A warning that a statement gives once, however many partitions it has.
 fn warn_once(message: &str) {
     thread_local! {
@@ -222,6 +228,41 @@ fn score_of_row(call: &WindowCall) -> Result<f64, Problem> {
         })
     })?;
     Ok(partition.upper[partition.row_of_row[call.position()] as usize])
+}
+
+/// privacy_score(row record, population regclass, weights jsonb, constant float8, budget interval)
+#[pg_extern(sql = false)]
+fn privacy_score_in(fcinfo: FunctionCallInfo) -> Option<f64> {
+    // SAFETY: the types are those of the declaration in sql/.
+    unsafe {
+        let row = pgrx::fcinfo::pg_getarg_datum(fcinfo, 0)?;
+        let population = pgrx::fcinfo::pg_getarg(fcinfo, 1);
+        let weights = pgrx::fcinfo::pg_getarg(fcinfo, 2);
+        let constant = pgrx::fcinfo::pg_getarg(fcinfo, 3);
+        let budget = pgrx::fcinfo::pg_getarg(fcinfo, 4);
+        let score = Options::new(weights, Some(1.0), constant, budget)
+            .and_then(|options| score_of_new_row(row, population, &options));
+        Some(score.unwrap_or_else(Problem::raise))
+    }
+}
+
+/// # Safety
+/// A valid composite Datum.
+unsafe fn score_of_new_row(
+    row: pg_sys::Datum,
+    population: Option<pg_sys::Oid>,
+    options: &Options,
+) -> Result<f64, Problem> {
+    let mut lookup = RowLookup::new(row, population, options.weights.as_ref())?;
+    let RowScore { lower, upper, .. } =
+        score_row(&lookup.weights(), &options.settings, &mut lookup, &Control::new())?;
+    if let Some(problem) = lookup.problem() {
+        return Err(problem);
+    }
+    if upper > lower {
+        warn_once(UNFINISHED);
+    }
+    Ok(upper)
 }
 
 /// privacy_inference(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)

@@ -128,8 +128,8 @@ impl Named {
 }
 
 /// The type of an array's elements, and how Postgres stores them in it.
-struct ElementType {
-    column: ColumnType,
+pub(super) struct ElementType {
+    pub column: ColumnType,
     length: i16,
     by_value: bool,
     alignment: std::ffi::c_char,
@@ -137,7 +137,7 @@ struct ElementType {
 
 impl ElementType {
     /// `None` where values of the column are not arrays.
-    fn of(array: &ColumnType) -> Option<Self> {
+    pub fn of(array: &ColumnType) -> Option<Self> {
         // SAFETY: a catalogue look-up.
         let oid = unsafe { pg_sys::get_element_type(array.base_type()) };
         if oid == pg_sys::InvalidOid {
@@ -180,6 +180,22 @@ impl ElementType {
             Ok(of_array)
         })?;
         Ok((elements, of_array))
+    }
+
+    /// The elements of one array, every one once. They live as long as the current memory context.
+    ///
+    /// # Safety
+    /// A valid array of elements of this type.
+    pub unsafe fn distinct_elements(&self, array: Datum) -> Result<Vec<Datum>, Problem> {
+        let whole = Datum::from(pg_sys::pg_detoast_datum(array.cast_mut_ptr()));
+        let mut seen = Dictionary::new(self.column.clone());
+        let mut elements = Vec::new();
+        for (value, is_null) in self.deconstruct(whole) {
+            if !is_null && seen.encode(value)? as usize > elements.len() {
+                elements.push(value);
+            }
+        }
+        Ok(elements)
     }
 
     /// The elements of an array of any dimensions, and which of them are NULL. They live as long as the

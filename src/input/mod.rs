@@ -7,6 +7,7 @@ mod attributes;
 mod bins;
 mod dictionary;
 mod encoder;
+pub mod lookup;
 pub mod relation;
 mod row;
 mod scratch;

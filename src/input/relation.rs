@@ -37,6 +37,11 @@ impl Relation {
         Ok(Relation { name, columns })
     }
 
+    /// Schema and name, quoted.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     pub fn width(&self) -> usize {
         self.columns.len()
     }

@@ -1,0 +1,314 @@
+//! Road (d): a table that is not read but asked, each time anew, about one row. Nothing of it is kept between
+//! two questions, so an answer is never older than its question; what makes it fast is the table's indexes.
+
+use super::attributes::ElementType;
+use super::dictionary::print;
+use super::relation::Relation;
+use super::row::RowShape;
+use super::weights::{column_settings, ColumnSettings};
+use super::ColumnType;
+use crate::error::Problem;
+use disclosure::inference::Lookup;
+use disclosure::Weights;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::ffi::CString;
+
+/// One row's attributes, and how to ask a relation for each.
+pub struct RowLookup {
+    /// Schema and name of the relation, quoted.
+    relation: String,
+    attributes: Vec<Asked>,
+    parameters: Parameters,
+    /// What went wrong, if something did.
+    problem: Option<Problem>,
+}
+
+struct Asked {
+    /// True of rows that have the attribute; false or NULL of others.
+    condition: String,
+    weights: Weights,
+}
+
+#[derive(Default)]
+struct Parameters {
+    types: Vec<pg_sys::Oid>,
+    values: Vec<Datum>,
+}
+
+impl Parameters {
+    /// Its placeholder.
+    fn add(&mut self, oid: pg_sys::Oid, value: Datum) -> String {
+        self.types.push(oid);
+        self.values.push(value);
+        format!("${}", self.types.len())
+    }
+}
+
+/// Rows that one question brings at most: a few are enough to see that something is not inferred.
+const ENOUGH: usize = 32;
+
+impl RowLookup {
+    /// `row` is compared with the rows of `relation`, whose labels count; `weights` is what the caller gave.
+    ///
+    /// # Safety
+    /// `row` is a valid composite Datum, and stays so as long as the value that is returned.
+    pub unsafe fn new(
+        row: Datum,
+        relation: Option<pg_sys::Oid>,
+        weights: Option<&Value>,
+    ) -> Result<Self, Problem> {
+        let table = Relation::new(relation, None)?;
+        let settings = column_settings(table.columns(), relation, weights)?;
+        let mut shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
+        let columns = shape.columns();
+        let mut lookup = RowLookup {
+            relation: table.name().into(),
+            attributes: Vec::new(),
+            parameters: Parameters::default(),
+            problem: None,
+        };
+        for (column, (value, is_null)) in columns.iter().zip(shape.deform(row)?) {
+            let place = place_of(column, &columns, table.columns())?;
+            if !is_null {
+                lookup.add_column(&table.columns()[place], &settings[place], column, value)?;
+            }
+        }
+        Ok(lookup)
+    }
+
+    /// The weights of the row's attributes, in the order in which they are numbered.
+    pub fn weights(&self) -> Vec<Weights> {
+        self.attributes
+            .iter()
+            .map(|attribute| attribute.weights)
+            .collect()
+    }
+
+    /// What went wrong while it was asked.
+    pub fn problem(&mut self) -> Option<Problem> {
+        self.problem.take()
+    }
+
+    unsafe fn add_column(
+        &mut self,
+        there: &ColumnType,
+        settings: &ColumnSettings,
+        here: &ColumnType,
+        value: Datum,
+    ) -> Result<(), Problem> {
+        let Some(weights) = &settings.weights else {
+            return Ok(());
+        };
+        if settings.binning.is_some() {
+            return Err(Problem::Argument {
+                argument: "weights",
+                problem: format!("column \"{}\": bins and width need the whole table", there.name),
+                hint: "Compare the row with a view that has the column in bins already.",
+            });
+        }
+        let value = match here.oid {
+            pg_sys::UNKNOWNOID => read_literal(there, value),
+            _ => value,
+        };
+        if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
+            return Err(Problem::Argument {
+                argument: "row",
+                problem: format!(
+                    "column \"{}\" is of another type than in the relation",
+                    there.name
+                ),
+                hint: "Give a row of the relation's own type, such as NEW in a trigger.",
+            });
+        }
+        let name = format!("t.{}", quote_identifier(&there.name));
+        if there.base_type() == pg_sys::BOOLOID {
+            if value.value() != 0 {
+                self.add(format!("{name} IS TRUE"), weights.of_value("true"));
+            }
+        } else if let Some(elements) = ElementType::of(there) {
+            for element in elements.distinct_elements(value)? {
+                let weights = weights.of_value(&print(elements.column.oid, element));
+                let parameter = self.parameters.add(elements.column.oid, element);
+                self.add(
+                    format!("{name} OPERATOR(pg_catalog.@>) ARRAY[{parameter}]"),
+                    weights,
+                );
+            }
+        } else {
+            let weights = match weights.of_all() {
+                Some(weights) => weights,
+                None => weights.of_value(&print(there.oid, value)),
+            };
+            let equals = equality_operator(there)?;
+            let parameter = self.parameters.add(there.base_type(), value);
+            self.add(format!("{name} {equals} {parameter}"), weights);
+        }
+        Ok(())
+    }
+
+    /// An attribute that is neither known nor hurts changes nothing.
+    fn add(&mut self, condition: String, weights: Weights) {
+        if weights.likelihood > 0.0 || weights.danger > 0.0 {
+            self.attributes.push(Asked { condition, weights });
+        }
+    }
+
+    fn question(&self, known: &[usize], inferred: &[usize]) -> String {
+        let lacks = |attribute: &Asked| format!("({}) IS NOT TRUE", attribute.condition);
+        let all: Vec<String> = self.attributes.iter().map(lacks).collect();
+        let mut conditions: Vec<&str> = known
+            .iter()
+            .map(|&number| &self.attributes[number].condition[..])
+            .collect();
+        let some: Vec<&str> = inferred.iter().map(|&number| &all[number][..]).collect();
+        let some = format!("({})", some.join(" OR "));
+        conditions.push(&some);
+        let (all, conditions) = (all.join(", "), conditions.join(" AND "));
+        format!(
+            "SELECT {all} FROM {} t WHERE {conditions} LIMIT {ENOUGH}",
+            self.relation
+        )
+    }
+
+    fn ask(&self, known: &[usize], inferred: &[usize]) -> Result<(Vec<Vec<usize>>, bool), Problem> {
+        pgrx::check_for_interrupts!();
+        let question = self.question(known, inferred);
+        Spi::connect(|_| {
+            // SAFETY: SPI is connected; there are as many values as the plan has parameters, of its types.
+            unsafe {
+                let plan = plan(&question, &self.parameters.types)?;
+                let mut values = self.parameters.values.clone();
+                pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
+                let rows = pg_sys::SPI_processed as usize;
+                let lacking = (0..rows).map(|row| lacking(row, self.attributes.len())).collect();
+                Ok((lacking, rows == ENOUGH))
+            }
+        })
+    }
+}
+
+impl Lookup for RowLookup {
+    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
+        match self.ask(known, inferred) {
+            Ok(found) => Some(found),
+            Err(problem) => {
+                self.problem = Some(problem);
+                None
+            }
+        }
+    }
+}
+
+/// Which of the attributes a row of the answer lacks.
+///
+/// # Safety
+/// The last thing SPI did was to answer a question about that many attributes, with more rows than `row`.
+unsafe fn lacking(row: usize, attributes: usize) -> Vec<usize> {
+    let table = pg_sys::SPI_tuptable;
+    let tuple = *(*table).vals.add(row);
+    let is_true = |&attribute: &usize| {
+        let mut is_null = false;
+        let value = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, attribute as i32 + 1, &mut is_null);
+        !is_null && value.value() != 0
+    };
+    (0..attributes).filter(is_true).collect()
+}
+
+/// The relation's column that a column of the row is: by name, or by position where the row has no names.
+fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType]) -> Result<usize, Problem> {
+    let nameless = all
+        .iter()
+        .zip(1..)
+        .all(|(column, number)| column.name == number.to_string());
+    let place = match nameless {
+        true => column.name.parse().ok().map(|number: usize| number - 1),
+        false => of_relation.iter().position(|other| other.name == column.name),
+    };
+    place
+        .filter(|&place| place < of_relation.len())
+        .ok_or_else(|| Problem::Argument {
+            argument: "row",
+            problem: format!("the relation has no column for \"{}\"", column.name),
+            hint: "Give a row of the relation's own type, or columns in the relation's order.",
+        })
+}
+
+/// An untyped literal in ROW(…) as a value of a column.
+///
+/// # Safety
+/// A valid C string.
+unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
+    let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+    pg_sys::getTypeInputInfo(column.oid, &mut input, &mut parameter);
+    pg_sys::OidInputFunctionCall(input, literal.cast_mut_ptr(), parameter, -1)
+}
+
+/// The operator that says whether two values of a column are equal, as SQL.
+fn equality_operator(column: &ColumnType) -> Result<String, Problem> {
+    thread_local! {
+        static OPERATORS: RefCell<FxHashMap<u32, String>> = RefCell::default();
+    }
+    // SAFETY: any OID of a type will do; entries of the type cache live as long as the backend.
+    let operator = unsafe {
+        (*pg_sys::lookup_type_cache(column.base_type(), pg_sys::TYPECACHE_EQ_OPR as i32))
+            .eq_opr
+            .to_u32()
+    };
+    if let Some(known) = OPERATORS.with_borrow(|operators| operators.get(&operator).cloned()) {
+        return Ok(known);
+    }
+    let query = format!(
+        "SELECT pg_catalog.format('OPERATOR(%I.%s)', n.nspname, o.oprname) FROM pg_catalog.pg_operator o \
+         JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
+         WHERE o.oid OPERATOR(pg_catalog.=) {operator}::pg_catalog.oid"
+    );
+    let found = Spi::get_one::<String>(&query)
+        .ok()
+        .flatten()
+        .ok_or_else(|| Problem::Argument {
+            argument: "row",
+            problem: format!(
+                "the type of column \"{}\" has no equality to look it up by",
+                column.name
+            ),
+            hint: "Label the column 'ignore', or leave it out of the row.",
+        })?;
+    OPERATORS.with_borrow_mut(|operators| operators.insert(operator, found.clone()));
+    Ok(found)
+}
+
+/// How many plans a backend keeps.
+const KEPT_PLANS: usize = 1_000;
+
+/// The plan of a query, made once per backend. Postgres itself makes it anew when the table changes.
+///
+/// # Safety
+/// SPI is connected.
+unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<pg_sys::SPIPlanPtr, Problem> {
+    thread_local! {
+        static PLANS: RefCell<FxHashMap<(String, Vec<pg_sys::Oid>), pg_sys::SPIPlanPtr>> = RefCell::default();
+    }
+    let key = (query.to_string(), types.to_vec());
+    if let Some(plan) = PLANS.with_borrow(|plans| plans.get(&key).copied()) {
+        return Ok(plan);
+    }
+    if PLANS.with_borrow(|plans| plans.len()) >= KEPT_PLANS {
+        for (_, plan) in PLANS.take() {
+            pg_sys::SPI_freeplan(plan);
+        }
+    }
+    let query = CString::new(query).map_err(|_| Problem::Lost)?;
+    let mut types = types.to_vec();
+    let plan = pg_sys::SPI_prepare(query.as_ptr(), types.len() as i32, types.as_mut_ptr());
+    if plan.is_null() {
+        return Err(Problem::Lost);
+    }
+    pg_sys::SPI_keepplan(plan);
+    PLANS.with_borrow_mut(|plans| plans.insert(key, plan));
+    Ok(plan)
+}
