@@ -6,6 +6,7 @@ use disclosure::inference::{
 };
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
+use std::time::Duration;
 
 /// A table of attributes: one set per row, numbered from 0, and the weights of each attribute.
 #[derive(Debug, Clone)]
@@ -415,4 +416,203 @@ proptest! {
         prop_assert_eq!(score.lower, score.upper);
         assert_close(&[score.lower], &together.scores(constant)[table.rows.len()..]);
     }
+}
+
+/// Pseudo-random numbers, always the same.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % limit
+    }
+
+    /// Rows of columns with this many values each; smaller codes are more frequent.
+    fn rows(&mut self, rows: usize, values: &[u64]) -> Vec<Vec<u32>> {
+        let mut code = |values: u64| 1 + self.below(values).min(self.below(values)) as u32;
+        (0..rows)
+            .map(|_| values.iter().map(|&values| code(values)).collect())
+            .collect()
+    }
+
+    fn weights(&mut self, values: &[u64]) -> Vec<Vec<Weights>> {
+        let mut weight = || self.below(1001) as f64 / 1000.0;
+        let mut column = |&values: &u64| {
+            let weights = |_| Weights {
+                likelihood: weight(),
+                danger: weight(),
+            };
+            (0..values).map(weights).collect()
+        };
+        values.iter().map(&mut column).collect()
+    }
+}
+
+/// More rows than one thread takes at once, and rows of several words.
+#[test]
+fn large_tables_score_the_same_however_they_are_searched() {
+    let mut numbers = Numbers(7);
+    for values in [vec![4, 5, 6, 7, 8], vec![3000, 3000, 3000, 900, 900, 900, 2, 2]] {
+        let rows = numbers.rows(12_000, &values);
+        let ones: Vec<Vec<Weights>> = values
+            .iter()
+            .map(|&v| vec![Weights::UNLABELLED; v as usize])
+            .collect();
+        for weights in [numbers.weights(&values), ones] {
+            let coded = Coded {
+                rows: rows.clone(),
+                weights,
+            };
+            let classes = coded.classes();
+            let classes_of_rows: Vec<u32> = (0..classes.len() as u32).collect();
+            let population = Population::new(&classes, &coded.columns()).unwrap();
+            exact_by_row(&classes, &coded.columns(), 1.0, &classes_of_rows);
+            let [one, three] = [1, 3].map(|threads| {
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
+                pool.install(|| scores(&population, &Settings::default(), &Control::new()).unwrap())
+            });
+            assert_eq!(one.lower, three.lower, "with one thread and with three");
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_search_ends() {
+    let mut numbers = Numbers(1);
+    let values = [9; 20];
+    let coded = Coded {
+        rows: numbers.rows(3_000, &values),
+        weights: numbers.weights(&values),
+    };
+    let population = Population::new(&coded.classes(), &coded.columns()).unwrap();
+    for (search, min_confidence) in [
+        (Search::Together, 1.0),
+        (Search::RowByRow, 1.0),
+        (Search::Automatic, 0.5),
+    ] {
+        let control = Control::new();
+        control.cancel();
+        let settings = Settings {
+            search,
+            min_confidence,
+            ..Settings::default()
+        };
+        assert_eq!(
+            scores(&population, &settings, &control).unwrap_err(),
+            disclosure::Error::Cancelled
+        );
+    }
+}
+
+/// Bounds are those of the exact scores, whenever the search ends; and it does end.
+#[test]
+fn an_unfinished_search_gives_bounds() {
+    let mut numbers = Numbers(2);
+    let values = [3; 12];
+    let coded = Coded {
+        rows: numbers.rows(400, &values),
+        weights: numbers.weights(&values),
+    };
+    let population = Population::new(&coded.classes(), &coded.columns()).unwrap();
+    for min_confidence in [1.0, 0.7] {
+        let settings = Settings {
+            min_confidence,
+            ..Settings::default()
+        };
+        let exact = scores(&population, &settings, &Control::new()).unwrap();
+        assert!(exact.exact());
+        let mut unfinished = 0;
+        for search in SEARCHES {
+            for micros in [0, 100, 1_000, 5_000, 20_000] {
+                let budget = Some(Duration::from_micros(micros));
+                let bounds = scores(
+                    &population,
+                    &Settings {
+                        budget,
+                        search,
+                        ..settings
+                    },
+                    &Control::new(),
+                )
+                .unwrap();
+                unfinished += u32::from(!bounds.exact());
+                for row in 0..population.len() {
+                    assert!(bounds.lower[row] <= exact.lower[row] + 1e-9);
+                    assert!(bounds.upper[row] >= exact.lower[row] - 1e-9);
+                }
+            }
+        }
+        assert!(unfinished > 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// White, section 3.1: who has all that another has is at least as much at risk.
+    #[test]
+    fn more_attributes_never_score_less(table in a_table()) {
+        let scores = exact_scores(&table, 1.0);
+        for (i, less) in table.rows.iter().enumerate() {
+            for (j, more) in table.rows.iter().enumerate() {
+                prop_assert!(less & more != *less || scores[i] <= scores[j] + 1e-9);
+            }
+        }
+    }
+
+    /// White, section 3.1: without inference no risk, and the other way round where everything is known and
+    /// everything hurts.
+    #[test]
+    fn no_inference_no_score(table in a_table()) {
+        let attributes = table.danger.len();
+        let table = Table { likelihood: vec![1.0; attributes], danger: vec![1.0; attributes], ..table };
+        for (row, score) in table.rows.iter().zip(exact_scores(&table, 1.0)) {
+            let inferred = subsets(*row).any(|known| table.closure(known) != known);
+            prop_assert_eq!(inferred, score > 0.0);
+        }
+    }
+
+    /// White, Theorem 5.2, as far as it holds: adding harmless quasi-identifiers to rows, as k-anonymity by
+    /// generalisation does, makes no inference worse from what somebody had before.
+    #[test]
+    fn added_quasi_identifiers_make_no_inference_worse(
+        table in a_table(), harmless in any::<u32>(), added in prop::collection::vec(any::<u32>(), 14),
+    ) {
+        let mut table = table;
+        for (attribute, danger) in table.danger.iter_mut().enumerate() {
+            if harmless >> attribute & 1 == 1 {
+                *danger = 0.0;
+            }
+        }
+        let before = exact_scores(&table, 1.0);
+        let mut generalised = table.clone();
+        let all = (1 << table.danger.len()) - 1;
+        for (row, added) in generalised.rows.iter_mut().zip(added) {
+            *row |= added & harmless & all;
+        }
+        for (row, after) in generalised.rows.iter().zip(exact_scores(&generalised, 1.0)) {
+            for known in subsets(*row).filter(|&known| generalised.weight(known, 1.0) >= after - 1e-9) {
+                let having = table.rows.iter().zip(&before).filter(|(row, _)| *row & known == known);
+                let worst_before = having.map(|(_, &before)| before).max_by(f64::total_cmp);
+                prop_assert!(worst_before.is_none_or(|before| after <= before + 1e-9));
+            }
+        }
+    }
+}
+
+/// White's Theorem 5.3 says more: that no score rises at all. Its proof takes what follows from K to follow
+/// from K without its quasi-identifiers; a combination that nobody had before shows that it need not.
+#[test]
+fn a_new_quasi_identifier_can_raise_a_score() {
+    let weights = ([1.0, 0.0], [0.0, 1.0]);
+    let before = Table::of_words(&["", "", "b"], &weights.0, &weights.1);
+    let after = Table::of_words(&["", "", "ab"], &weights.0, &weights.1);
+    assert_close(&exact_scores(&before, 1.0), &[0.0, 0.0, 0.0]);
+    assert_close(&exact_scores(&after, 1.0), &[0.0, 0.0, 0.5]);
 }
