@@ -12,7 +12,7 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 
 /// Numbers of words that a row may be packed into: the algorithms are compiled for each of them.
-pub(super) const WIDTHS: [usize; 7] = [1, 2, 3, 4, 8, 16, 32];
+pub(super) const WIDTHS: [usize; 5] = [1, 2, 4, 8, 32];
 
 /// Call a function that is generic over the number of words with that of a population.
 macro_rules! with_width {
@@ -20,10 +20,8 @@ macro_rules! with_width {
         match $width {
             1 => $function::<1>($($argument),*),
             2 => $function::<2>($($argument),*),
-            3 => $function::<3>($($argument),*),
             4 => $function::<4>($($argument),*),
             8 => $function::<8>($($argument),*),
-            16 => $function::<16>($($argument),*),
             _ => $function::<32>($($argument),*),
         }
     };
