@@ -45,7 +45,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         if !(self.constant > 0.0 && self.constant.is_finite()) {
             return Err(Error::InvalidArgument {
                 argument: "constant",
