@@ -18,6 +18,7 @@ mod column;
 mod confidence;
 mod cuts;
 mod explain;
+mod holes;
 mod partition;
 mod population;
 mod postings;
@@ -29,6 +30,7 @@ mod words;
 
 pub use column::{Attribute, Column, Meaning};
 pub use explain::{explain, Inference, Inferred};
+pub use holes::{holes, Hole, Holes};
 pub use population::Population;
 pub use rules::{rules, RuleSettings, Rules};
 pub use score::{scores, Scores, Search, Settings};
