@@ -1,6 +1,6 @@
 //! The inference behind a score, as something to read.
 
-use super::population::{with_width, Population};
+use super::population::{with_width, Population, Slot};
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Problem, Scores, Settings};
 use super::search::Witnesses;
@@ -142,7 +142,25 @@ pub(super) fn inference<const P: usize>(
         mask.for_each(|bit| lacking[bit] += rows);
         true
     });
-    let bits = &problem.rows[row];
+    let of_row = population.slots.iter().map(|slot| {
+        let code = slot.code(&problem.rows[row]);
+        (slot, code, support - lacking[slot.bit])
+    });
+    conclude(problem, min_confidence, row, known, support, of_row)
+}
+
+/// The inference from these attributes of a row, which `support` rows have, to those of `others` that
+/// follow: attributes by slot and code, with the number of rows that have them too. Code 0 and what is
+/// known are left out.
+pub(super) fn conclude<'a, const P: usize>(
+    problem: &Problem<P>,
+    min_confidence: f64,
+    row: usize,
+    known: &[u64; P],
+    support: u64,
+    others: impl Iterator<Item = (&'a Slot, usize, u64)>,
+) -> Inference {
+    let population = problem.population;
     let mut inference = Inference {
         known: Vec::new(),
         inferred: Vec::new(),
@@ -150,20 +168,17 @@ pub(super) fn inference<const P: usize>(
         danger: 0.0,
         support,
     };
+    for slot in population.slots.iter().filter(|slot| known.has(slot.bit)) {
+        let code = slot.code(&problem.rows[row]);
+        inference.known.push(population.attribute(slot, code));
+        inference.likelihood *= slot.likelihood[code];
+    }
     let mut danger = 0.0;
-    for slot in &population.slots {
-        let code = slot.code(bits);
-        if code == 0 {
-            continue;
-        }
-        let attribute = population.attribute(slot, code);
-        let confidence = (support - lacking[slot.bit]) as f64 / support as f64;
-        if known.has(slot.bit) {
-            inference.known.push(attribute);
-            inference.likelihood *= slot.likelihood[code];
-        } else if confidence >= min_confidence && slot.danger[code] > 0.0 {
+    for (slot, code, rows) in others {
+        let confidence = rows as f64 / support as f64;
+        if code > 0 && !known.has(slot.bit) && confidence >= min_confidence && slot.danger[code] > 0.0 {
             inference.inferred.push(Inferred {
-                attribute,
+                attribute: population.attribute(slot, code),
                 confidence,
             });
             danger += confidence * slot.danger[code];

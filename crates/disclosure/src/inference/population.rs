@@ -46,6 +46,8 @@ pub struct Population {
 #[derive(Debug)]
 pub(super) struct Slot {
     column: u32,
+    /// Whether the column's values are sets, so that a row may have other attributes of it elsewhere.
+    pub of_set: bool,
     /// The column's attribute of each code, from 1.
     attributes: Vec<u32>,
     /// Of each code; nothing at 0, which is no attribute.
@@ -72,6 +74,13 @@ impl Slot {
         let mut field = [0; P];
         field[self.word] = self.mask << self.shift;
         field
+    }
+
+    /// The attribute with this code, as bits of a row.
+    pub fn packed<const P: usize>(&self, code: usize) -> [u64; P] {
+        let mut bits = [0; P];
+        bits[self.word] = (code as u64) << self.shift;
+        bits
     }
 
     /// Whether all its attributes are known for certain and harmless, so that nothing is lost by taking
@@ -196,6 +205,7 @@ fn place_attributes(
         };
         slots.push(Slot {
             column: position as u32,
+            of_set: matches!(column.meaning, Meaning::Set(_)),
             likelihood: weights(|weights| weights.likelihood),
             danger: weights(|weights| weights.danger),
             collision: match group.len() {

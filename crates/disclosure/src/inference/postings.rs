@@ -92,7 +92,11 @@ const BLOCK: usize = 16;
 
 impl<'a, const P: usize> TableWitnesses<'a, P> {
     pub fn new(problem: &'a Problem<'a, P>, postings: &'a Postings, row: usize) -> Self {
-        let row = problem.rows[row];
+        Self::about(problem, postings, problem.rows[row])
+    }
+
+    /// About attributes that need not be those of any row, packed like one.
+    pub fn about(problem: &'a Problem<'a, P>, postings: &'a Postings, row: [u64; P]) -> Self {
         TableWitnesses {
             problem,
             postings,

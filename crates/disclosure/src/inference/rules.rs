@@ -1,0 +1,608 @@
+//! The rules K ⇒ I of a table, those of the largest weight: what a table gives away, rather than whom it
+//! gives away.
+//!
+//! Sets K are searched by their bounds, the largest first. No inference from K or more than K hurts more
+//! than everything that a row with K has and that is not known, so that the search ends as soon as there
+//! are as many rules as were asked for and no bound is above the smallest weight of them.
+
+use super::explain::conclude;
+use super::population::{with_width, Population, Slot};
+use super::postings::{Postings, TableWitnesses};
+use super::score::{Problem, Settings, NEARLY_EQUAL};
+use super::search::Witnesses;
+use super::words::Words;
+use super::{Attribute, Inference};
+use crate::{Control, Error, Result};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeSet, BinaryHeap};
+
+/// Which rules the caller wants.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RuleSettings {
+    /// No rules of a smaller weight, between 0 and 1.
+    pub min_weight: f64,
+    /// No more rules than this.
+    pub most: usize,
+}
+
+/// Rules of a table, those of the largest weight first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    /// Of rules with the same weight, up to 1e-12 of it, those with fewer known attributes come first.
+    pub rules: Vec<Inference>,
+    /// Whether these are the rules of the largest weight. If not, the budget ran out: these are rules, but
+    /// there may be others with a larger weight.
+    pub complete: bool,
+}
+
+/// The rules K ⇒ I of the largest weight lk(K) · dg(I) (White, Definition 3.2).
+///
+/// K is every set of attributes that some row has and of which none can be left out: without any of them,
+/// more rows have the rest. Others are no more likely and infer no more than the part of them that is
+/// needed (White, Lemma 4.11). I is all that does harm and that at least a share of `min_confidence` of the
+/// rows with K have. Rules without weight are none.
+pub fn rules(
+    population: &Population,
+    settings: &Settings,
+    wanted: &RuleSettings,
+    control: &Control,
+) -> Result<Rules> {
+    settings.check()?;
+    if !(0.0..=1.0).contains(&wanted.min_weight) {
+        return Err(Error::InvalidArgument {
+            argument: "min_weight",
+            problem: "must be between 0 and 1".into(),
+            allowed: "It is the weight from which on a rule counts.".into(),
+        });
+    }
+    if population.is_empty() || wanted.most == 0 {
+        return Ok(Rules {
+            rules: Vec::new(),
+            complete: true,
+        });
+    }
+    with_width!(
+        population.width,
+        find_rules(population, settings, wanted, control)
+    )
+}
+
+fn find_rules<const P: usize>(
+    population: &Population,
+    settings: &Settings,
+    wanted: &RuleSettings,
+    control: &Control,
+) -> Result<Rules> {
+    let problem = Problem::<P>::new(population, settings, control);
+    let postings = Postings::new(&problem);
+    let mut best = Best {
+        problem: &problem,
+        wanted,
+        kept: BTreeSet::new(),
+    };
+    let complete = search(&problem, &postings, settings.min_confidence, &mut best);
+    let mut tally = Tally::of(population);
+    let mut rules = Vec::with_capacity(best.kept.len());
+    for rule in best.kept {
+        control.check()?;
+        rules.push(
+            rule.set
+                .inference(&problem, &postings, settings.min_confidence, &mut tally),
+        );
+    }
+    control.check()?;
+    Ok(Rules { rules, complete })
+}
+
+/// The rules of the largest weight so far.
+struct Best<'a, const P: usize> {
+    problem: &'a Problem<'a, P>,
+    wanted: &'a RuleSettings,
+    kept: BTreeSet<Rule<P>>,
+}
+
+/// Ordered as rules are reported.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Rule<const P: usize> {
+    rank: Reverse<u64>,
+    size: usize,
+    known: Vec<Attribute>,
+    set: KnownSet<P>,
+}
+
+impl<const P: usize> Audience<P> for Best<'_, P> {
+    fn wants(&self, weight: f64, size: usize) -> bool {
+        // Twice, as a bound may be a little below the weight that it bounds.
+        let enough = weight * NEARLY_EQUAL * NEARLY_EQUAL >= self.wanted.min_weight;
+        let worst = self.kept.last().filter(|_| self.kept.len() >= self.wanted.most);
+        enough && worst.is_none_or(|worst| may_precede(weight, size, worst.rank.0, worst.size))
+    }
+
+    fn take(&mut self, set: KnownSet<P>, weight: f64) {
+        if weight * NEARLY_EQUAL < self.wanted.min_weight {
+            return;
+        }
+        let known = set.attributes(self.problem);
+        self.kept.insert(Rule {
+            rank: Reverse(rank(weight)),
+            size: known.len(),
+            known,
+            set,
+        });
+        if self.kept.len() > self.wanted.most {
+            self.kept.pop_last();
+        }
+    }
+}
+
+/// Weights in their order, but equal for those that differ by rounding only, some 1e-12 of their value (but
+/// for pairs on both sides of a border). Sums and products of the same numbers in another order would be
+/// sorted by chance otherwise.
+pub(super) fn rank(weight: f64) -> u64 {
+    const DROPPED_BITS: u32 = 12;
+    (weight.to_bits() + (1 << (DROPPED_BITS - 1))) >> DROPPED_BITS
+}
+
+/// Whether something of about this weight and size may come before what has this rank and size, in an
+/// order of weights first and sizes second.
+pub(super) fn may_precede(weight: f64, size: usize, worst_rank: u64, worst_size: usize) -> bool {
+    let rank = rank(weight);
+    rank > worst_rank || (rank + 1 >= worst_rank && size <= worst_size)
+}
+
+/// A set of attributes: those of a row in some slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KnownSet<const P: usize> {
+    pub slots: [u64; P],
+    pub row: u32,
+}
+
+impl<const P: usize> KnownSet<P> {
+    /// In ascending order.
+    pub fn attributes(&self, problem: &Problem<P>) -> Vec<Attribute> {
+        let row = &problem.rows[self.row as usize];
+        let slots = &problem.population.slots;
+        let known = slots.iter().filter(|slot| self.slots.has(slot.bit));
+        let mut attributes: Vec<Attribute> = known
+            .map(|slot| problem.population.attribute(slot, slot.code(row)))
+            .collect();
+        attributes.sort_unstable();
+        attributes
+    }
+
+    /// Whether more rows have what is left without any of the attributes.
+    fn is_free(&self, problem: &Problem<P>, postings: &Postings) -> bool {
+        let mut witnesses = TableWitnesses::new(problem, postings, self.row as usize);
+        let mut free = true;
+        self.slots.for_each(|bit| {
+            if free {
+                witnesses.begin(&self.slots.without(&Words::single(bit)));
+                free = !witnesses.scan(|_, mask| !mask.has(bit));
+            }
+        });
+        free
+    }
+
+    /// All distinct rows that have it, in ascending order.
+    pub fn rows(&self, problem: &Problem<P>, postings: &Postings) -> Vec<u32> {
+        let mut witnesses = TableWitnesses::new(problem, postings, self.row as usize);
+        witnesses.begin(&self.slots);
+        let mut rows = Vec::new();
+        witnesses.scan(|other, _| {
+            rows.push(other as u32);
+            true
+        });
+        rows
+    }
+
+    /// What follows from it, whoever has it.
+    pub fn inference(
+        &self,
+        problem: &Problem<P>,
+        postings: &Postings,
+        min_confidence: f64,
+        tally: &mut Tally,
+    ) -> Inference {
+        let rows = self.rows(problem, postings);
+        let support = rows
+            .iter()
+            .map(|&row| problem.population.multiplicity[row as usize])
+            .sum();
+        let slots = &problem.population.slots;
+        let others = tally
+            .count(problem, &rows)
+            .iter()
+            .map(|had| (&slots[had.slot], had.code, had.rows));
+        conclude(
+            problem,
+            min_confidence,
+            self.row as usize,
+            &self.slots,
+            support,
+            others,
+        )
+    }
+}
+
+/// Counts how many rows have which attributes.
+pub(super) struct Tally {
+    of_code: Vec<u64>,
+    counted: Vec<Had>,
+}
+
+/// An attribute that some rows have.
+pub(super) struct Had {
+    pub slot: usize,
+    pub code: usize,
+    pub rows: u64,
+}
+
+impl Tally {
+    pub fn of(population: &Population) -> Self {
+        Tally {
+            of_code: vec![0; most_codes(population)],
+            counted: Vec::new(),
+        }
+    }
+
+    /// By slot, and in the order of the rows.
+    fn count<const P: usize>(&mut self, problem: &Problem<P>, rows: &[u32]) -> &[Had] {
+        self.counted.clear();
+        for (number, slot) in problem.population.slots.iter().enumerate() {
+            let first = self.counted.len();
+            for &row in rows {
+                let code = slot.code(&problem.rows[row as usize]);
+                if self.of_code[code] == 0 {
+                    self.counted.push(Had {
+                        slot: number,
+                        code,
+                        rows: 0,
+                    });
+                }
+                self.of_code[code] += problem.population.multiplicity[row as usize];
+            }
+            for had in &mut self.counted[first..] {
+                had.rows = std::mem::take(&mut self.of_code[had.code]);
+            }
+        }
+        &self.counted
+    }
+}
+
+/// The codes of the slot with most of them, 0 included.
+fn most_codes(population: &Population) -> usize {
+    let codes = population.slots.iter().map(|slot| slot.danger.len());
+    codes.max().unwrap_or_default()
+}
+
+/// Whoever looks for free sets of a large weight.
+pub(super) trait Audience<const P: usize> {
+    /// Whether a set of this many attributes is of use, if its weight is this or smaller. Never again true
+    /// once it is false.
+    fn wants(&self, weight: f64, size: usize) -> bool;
+    /// Here is a free set of this weight.
+    fn take(&mut self, set: KnownSet<P>, weight: f64);
+    /// All sets of a larger weight have been shown.
+    fn expect_at_most(&mut self, _weight: f64) {}
+}
+
+/// Row numbers that may wait to be searched. If there are more, parts are searched at once, which takes no
+/// room, but is a worse order.
+const MOST_WAITING: usize = 50_000_000;
+
+/// In parts larger than this, a single slot may take milliseconds.
+const MANY_ROWS: usize = 10_000;
+
+/// Show the audience all free sets that have a weight and that it wants. Returns whether there was time
+/// for all.
+pub(super) fn search<const P: usize>(
+    problem: &Problem<P>,
+    postings: &Postings,
+    min_confidence: f64,
+    audience: &mut impl Audience<P>,
+) -> bool {
+    let searchable = problem.population.searchable;
+    let mut ahead = vec![Ahead::NOTHING; searchable + 1];
+    for (number, slot) in problem.population.slots[..searchable].iter().enumerate().rev() {
+        ahead[number] = ahead[number + 1].and(slot);
+    }
+    let everything = |row: &[u64; P]| problem.danger_of(row, &problem.fields.occupied(row));
+    let mut search = FreeSets {
+        problem,
+        postings,
+        min_confidence,
+        ahead,
+        danger_of_row: problem.rows.iter().map(everything).collect(),
+        audience,
+        waiting: BinaryHeap::new(),
+        rows_waiting: 0,
+        groups: Groups::of(problem.population),
+        tally: Tally::of(problem.population),
+    };
+    let all: Vec<u32> = (0..problem.rows.len() as u32).collect();
+    let nothing = Known {
+        slots: [0; P],
+        size: 0,
+        likelihood: 1.0,
+        danger: 0.0,
+        from: 0,
+    };
+    let mut part = search.look(nothing, &all);
+    while let Some(next) = part {
+        search.audience.expect_at_most(next.bound);
+        if !search.divide(next) {
+            return false;
+        }
+        part = search.waiting.pop();
+        search.rows_waiting -= part.as_ref().map_or(0, |part| part.rows.len());
+    }
+    search.audience.expect_at_most(0.0);
+    true
+}
+
+struct FreeSets<'a, const P: usize, A> {
+    problem: &'a Problem<'a, P>,
+    postings: &'a Postings,
+    min_confidence: f64,
+    /// Per slot, what can become known there or later.
+    ahead: Vec<Ahead>,
+    danger_of_row: Vec<f64>,
+    audience: &'a mut A,
+    waiting: BinaryHeap<Part<P>>,
+    rows_waiting: usize,
+    groups: Groups,
+    tally: Tally,
+}
+
+/// Bounds on the attributes that can be known in some slots.
+#[derive(Clone, Copy)]
+struct Ahead {
+    likeliest: f64,
+    least_danger: f64,
+}
+
+impl Ahead {
+    const NOTHING: Self = Ahead {
+        likeliest: 0.0,
+        least_danger: f64::INFINITY,
+    };
+
+    fn and(self, slot: &Slot) -> Self {
+        let weights = slot.likelihood.iter().zip(&slot.danger);
+        let searchable = weights.filter(|(&likelihood, _)| likelihood > 0.0);
+        searchable.fold(self, |ahead, (&likelihood, &danger)| Ahead {
+            likeliest: ahead.likeliest.max(likelihood),
+            least_danger: ahead.least_danger.min(danger),
+        })
+    }
+}
+
+/// What the rows of a part share and an attacker is taken to know.
+#[derive(Clone, Copy)]
+struct Known<const P: usize> {
+    slots: [u64; P],
+    size: usize,
+    likelihood: f64,
+    /// The sum of its dangers.
+    danger: f64,
+    /// The slots from this on may become known too.
+    from: usize,
+}
+
+/// All rows that share something.
+struct Part<const P: usize> {
+    known: Known<P>,
+    rows: Vec<u32>,
+    /// No set with more known attributes has a larger weight.
+    bound: f64,
+}
+
+impl<const P: usize> Ord for Part<P> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_bound = self.bound.total_cmp(&other.bound);
+        by_bound.then(other.known.size.cmp(&self.known.size))
+    }
+}
+
+impl<const P: usize> PartialOrd for Part<P> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<const P: usize> PartialEq for Part<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<const P: usize> Eq for Part<P> {}
+
+impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
+    /// Look at all sets with one more known attribute. Returns whether there was time for it.
+    fn divide(&mut self, part: Part<P>) -> bool {
+        if !self.audience.wants(part.bound, part.known.size + 1) {
+            return true;
+        }
+        let problem = self.problem;
+        if problem.limits.reached() {
+            return false;
+        }
+        // Sets that hold one that is not free are not free either.
+        if part.known.size > 1 && !part.known.set(&part.rows).is_free(problem, self.postings) {
+            return true;
+        }
+        let searchable = &problem.population.slots[..problem.population.searchable];
+        for (number, slot) in searchable.iter().enumerate().skip(part.known.from) {
+            if part.rows.len() > MANY_ROWS && problem.limits.reached() {
+                return false;
+            }
+            let mut smaller = Vec::new();
+            let mut groups = std::mem::take(&mut self.groups);
+            groups.split(problem, slot, &part.rows);
+            for (code, rows) in groups.iter() {
+                let likelihood = part.known.likelihood * slot.likelihood[code];
+                if likelihood > 0.0 && rows.len() < part.rows.len() {
+                    let known = Known {
+                        slots: part.known.slots.or(&Words::single(slot.bit)),
+                        size: part.known.size + 1,
+                        likelihood,
+                        danger: part.known.danger + slot.danger[code],
+                        from: number + 1,
+                    };
+                    smaller.extend(self.look(known, rows));
+                }
+            }
+            self.groups = groups;
+            for part in smaller {
+                if self.rows_waiting + part.rows.len() <= MOST_WAITING {
+                    self.rows_waiting += part.rows.len();
+                    self.waiting.push(part);
+                } else if !self.divide(part) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Show the rule from what all these rows, and no others, share to the audience, if it wants it.
+    /// Returns the part if there may be something in knowing more.
+    fn look(&mut self, known: Known<P>, rows: &[u32]) -> Option<Part<P>> {
+        // Differences of sums may be off by some last digits.
+        const ROUNDING: f64 = 1e-13;
+        let problem = self.problem;
+        let (mut worst, mut sum, mut support) = (rows[0], 0.0, 0);
+        for &row in rows {
+            let danger = self.danger_of_row[row as usize];
+            let multiplicity = problem.population.multiplicity[row as usize];
+            if danger > self.danger_of_row[worst as usize] {
+                worst = row;
+            }
+            sum += danger * multiplicity as f64;
+            support += multiplicity;
+        }
+        let largest = self.danger_of_row[worst as usize];
+        let bound = |danger: f64| {
+            let unknown = (danger - known.danger).max(0.0) + ROUNDING * largest;
+            known.likelihood * problem.danger.of(unknown)
+        };
+        if !self.audience.wants(bound(largest), known.size) {
+            return None;
+        }
+        // What a share of the rows have counts times that share: no more than an average row has.
+        if self.audience.wants(bound(sum / support as f64), known.size) {
+            let weight = known.likelihood * problem.danger.of(self.inferred_danger(&known, rows, support));
+            let set = known.set(rows);
+            if weight > 0.0
+                && self.audience.wants(weight, known.size)
+                && (known.size < 2 || set.is_free(problem, self.postings))
+            {
+                self.audience.take(set, weight);
+            }
+        }
+        // All that one row has follows from what tells it from all others: more need not be known.
+        let ahead = self.ahead[known.from];
+        if rows.len() == 1 || ahead.likeliest == 0.0 {
+            return None;
+        }
+        let worst = &problem.rows[worst as usize];
+        let unknown = problem.danger_of(worst, &problem.fields.occupied(worst).without(&known.slots));
+        let left = (unknown - ahead.least_danger).max(0.0);
+        let bound = known.likelihood * ahead.likeliest * problem.danger.of(left);
+        let deeper = bound > 0.0 && self.audience.wants(bound, known.size + 1);
+        deeper.then(|| Part {
+            known,
+            rows: rows.to_vec(),
+            bound,
+        })
+    }
+
+    /// The sum of the dangers of all that is inferred.
+    fn inferred_danger(&mut self, known: &Known<P>, rows: &[u32], support: u64) -> f64 {
+        let problem = self.problem;
+        if self.min_confidence == 1.0 {
+            let first = &problem.rows[rows[0] as usize];
+            let differing = rows.iter().fold([0; P], |bits: [u64; P], &row| {
+                bits.or(&problem.rows[row as usize].xor(first))
+            });
+            let shared = problem
+                .fields
+                .occupied(first)
+                .without(&problem.fields.occupied(&differing));
+            return problem.danger_of(first, &shared.without(&known.slots));
+        }
+        let slots = &problem.population.slots;
+        let others = self.tally.count(problem, rows).iter();
+        others
+            .filter(|had| !known.slots.has(slots[had.slot].bit))
+            .map(|had| (had.rows as f64 / support as f64, slots[had.slot].danger[had.code]))
+            .filter(|&(confidence, _)| confidence >= self.min_confidence)
+            .map(|(confidence, danger)| confidence * danger)
+            .sum()
+    }
+}
+
+impl<const P: usize> Known<P> {
+    fn set(&self, rows: &[u32]) -> KnownSet<P> {
+        KnownSet {
+            slots: self.slots,
+            row: rows[0],
+        }
+    }
+}
+
+/// Rows by their attribute in a slot.
+#[derive(Default)]
+struct Groups {
+    /// Per code the place for its next row; 0 but while rows are split.
+    place: Vec<u32>,
+    /// Codes with the ends of their groups.
+    ends: Vec<(usize, usize)>,
+    rows: Vec<u32>,
+}
+
+impl Groups {
+    fn of(population: &Population) -> Self {
+        Groups {
+            place: vec![0; most_codes(population)],
+            ..Self::default()
+        }
+    }
+
+    /// Split rows, which keep their order within a group.
+    fn split<const P: usize>(&mut self, problem: &Problem<P>, slot: &Slot, rows: &[u32]) {
+        self.ends.clear();
+        self.rows.resize(rows.len(), 0);
+        for &row in rows {
+            let code = slot.code(&problem.rows[row as usize]);
+            if self.place[code] == 0 {
+                self.ends.push((code, 0));
+            }
+            self.place[code] += 1;
+        }
+        let mut start = 0;
+        for (code, end) in &mut self.ends {
+            *end = start + self.place[*code] as usize;
+            self.place[*code] = start as u32;
+            start = *end;
+        }
+        for &row in rows {
+            let code = slot.code(&problem.rows[row as usize]);
+            self.rows[self.place[code] as usize] = row;
+            self.place[code] += 1;
+        }
+        for &(code, _) in &self.ends {
+            self.place[code] = 0;
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &[u32])> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(code, end)| {
+            let rows = &self.rows[start..end];
+            start = end;
+            (code, rows)
+        })
+    }
+}
