@@ -57,3 +57,44 @@ CREATE FUNCTION disclosure.privacy_score(
   AS 'MODULE_PATHNAME', 'privacy_score_in_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_score(record, regclass, jsonb, float8, interval) IS
   'the privacy score that a row has in a table, whether it is in it already or not; for triggers, as it asks the table instead of reading it';
+
+CREATE FUNCTION disclosure.inferences(
+    relation       regclass,
+    min_weight     float8 DEFAULT 0,
+    min_confidence float8 DEFAULT 1,
+    columns        name[] DEFAULT NULL,
+    weights        jsonb DEFAULT NULL,
+    constant       float8 DEFAULT 1,
+    most           int DEFAULT 1000,
+    budget         interval DEFAULT NULL,
+    OUT known      text[],
+    OUT inferred   text[],
+    OUT support    bigint,
+    OUT confidence float8,
+    OUT likelihood float8,
+    OUT danger     float8,
+    OUT weight     float8
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'inferences_wrapper';
+COMMENT ON FUNCTION disclosure.inferences(regclass, float8, float8, name[], jsonb, float8, int, interval) IS
+  'what can be inferred from what in a table, worst first: the rules behind the privacy scores, the given number of them at most';
+
+CREATE FUNCTION disclosure.holes(
+    relation regclass,
+    columns  name[] DEFAULT NULL,
+    max_size int DEFAULT 4,
+    weights  jsonb DEFAULT NULL,
+    constant float8 DEFAULT 1,
+    most     int DEFAULT 1000,
+    budget   interval DEFAULT NULL,
+    OUT hole      text[],
+    OUT size      int,
+    OUT weight    float8,
+    OUT inference text,
+    OUT support   bigint
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'holes_wrapper';
+COMMENT ON FUNCTION disclosure.holes(regclass, name[], int, jsonb, float8, int, interval) IS
+  'combinations that no row has though every part of them occurs, and the worst inference from within, which a decoy row with the combination would remove';

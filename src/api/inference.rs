@@ -10,7 +10,8 @@ use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Enco
 use crate::{guc, run};
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    explain, score_row, scores, Attribute, Inference, Population, RowScore, Scores, Settings,
+    self, explain, rules, score_row, scores, Attribute, Hole, Holes, Inference, Population, RowScore,
+    RuleSettings, Rules, Scores, Settings,
 };
 use disclosure::Control;
 use pgrx::datum::Interval;
@@ -416,4 +417,144 @@ fn threshold_of(given: Option<f64>) -> Result<f64, Problem> {
             problem: "must be a number from 0 to 1".into(),
             hint: "It is a score: 0 is harmless, 1 as bad as it gets.",
         })
+}
+
+/// inferences(relation regclass, min_weight float8, min_confidence float8, columns name[], …)
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)] // they are those of the SQL function
+fn inferences(
+    relation: Option<pg_sys::Oid>,
+    min_weight: Option<f64>,
+    min_confidence: Option<f64>,
+    columns: Option<Array<'_, &CStr>>,
+    weights: Option<JsonB>,
+    constant: Option<f64>,
+    most: Option<i32>,
+    budget: Option<Interval>,
+) -> TableIterator<
+    'static,
+    (
+        name!(known, Vec<String>),
+        name!(inferred, Vec<String>),
+        name!(support, i64),
+        name!(confidence, f64),
+        name!(likelihood, f64),
+        name!(danger, f64),
+        name!(weight, f64),
+    ),
+> {
+    let columns = columns.map(super::names);
+    let rows = Options::new(weights, min_confidence, constant, budget)
+        .and_then(|options| rules_of(relation, columns, min_weight, most, &options));
+    TableIterator::new(rows.unwrap_or_else(Problem::raise))
+}
+
+type RuleRow = (Vec<String>, Vec<String>, i64, f64, f64, f64, f64);
+
+fn rules_of(
+    relation: Option<pg_sys::Oid>,
+    columns: Option<Vec<Option<String>>>,
+    min_weight: Option<f64>,
+    most: Option<i32>,
+    options: &Options,
+) -> Result<Vec<RuleRow>, Problem> {
+    let wanted = RuleSettings {
+        min_weight: min_weight.ok_or(Problem::Argument {
+            argument: "min_weight",
+            problem: "must not be NULL".into(),
+            hint: "Leave it out for the default, 0.",
+        })?,
+        most: at_most(most)?,
+    };
+    let table = Table::of_relation(relation, columns, options)?;
+    let population = &table.population;
+    let Rules { rules, complete } = run::long("looking for inferences", |control| {
+        rules(population, &options.settings, &wanted, control)
+    })?;
+    if !complete {
+        warn_once("the search was not finished within the budget: there may be other inferences");
+    }
+    let row = |rule: &Inference| {
+        (
+            table.texts(rule.known.iter().copied()),
+            table.texts(rule.inferred.iter().map(|inferred| inferred.attribute)),
+            rule.support as i64,
+            least_confidence(rule).unwrap_or(1.0),
+            rule.likelihood,
+            rule.danger,
+            rule.weight(),
+        )
+    };
+    Ok(rules.iter().map(row).collect())
+}
+
+/// How many answers the caller wants at most.
+fn at_most(most: Option<i32>) -> Result<usize, Problem> {
+    let most = most.and_then(|most| usize::try_from(most).ok());
+    most.filter(|&most| most > 0).ok_or(Problem::Argument {
+        argument: "most",
+        problem: "must be 1 or more".into(),
+        hint: "It is the largest number of answers; the worst come first.",
+    })
+}
+
+/// holes(relation regclass, columns name[], max_size int, weights jsonb, constant float8, most int, …)
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)] // it is that of the SQL function
+fn holes(
+    relation: Option<pg_sys::Oid>,
+    columns: Option<Array<'_, &CStr>>,
+    max_size: Option<i32>,
+    weights: Option<JsonB>,
+    constant: Option<f64>,
+    most: Option<i32>,
+    budget: Option<Interval>,
+) -> TableIterator<
+    'static,
+    (
+        name!(hole, Vec<String>),
+        name!(size, i32),
+        name!(weight, f64),
+        name!(inference, Option<String>),
+        name!(support, i64),
+    ),
+> {
+    let columns = columns.map(super::names);
+    let rows = Options::new(weights, Some(1.0), constant, budget)
+        .and_then(|options| holes_of(relation, columns, max_size, most, &options));
+    TableIterator::new(rows.unwrap_or_else(Problem::raise))
+}
+
+type HoleRow = (Vec<String>, i32, f64, Option<String>, i64);
+
+fn holes_of(
+    relation: Option<pg_sys::Oid>,
+    columns: Option<Vec<Option<String>>>,
+    max_size: Option<i32>,
+    most: Option<i32>,
+    options: &Options,
+) -> Result<Vec<HoleRow>, Problem> {
+    let most = at_most(most)?;
+    // What is not a size is as wrong as a size of 0, for which the crate has the words.
+    let max_size = max_size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+    let table = Table::of_relation(relation, columns, options)?;
+    let population = &table.population;
+    let Holes { holes, complete } = run::long("looking for holes", |control| {
+        inference::holes(population, &options.settings, max_size, most, control)
+    })?;
+    if !complete {
+        warn_once("the search was not finished within the budget: there may be other holes");
+    }
+    let row = |hole: &Hole| {
+        let known = table.texts(hole.worst.known.iter().copied());
+        let inferred = table.texts(hole.worst.inferred.iter().map(|inferred| inferred.attribute));
+        (
+            table.texts(hole.attributes.iter().copied()),
+            hole.attributes.len() as i32,
+            hole.worst.weight(),
+            in_words(&known, &inferred),
+            hole.worst.support as i64,
+        )
+    };
+    Ok(holes.iter().map(row).collect())
 }
