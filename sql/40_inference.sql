@@ -48,7 +48,7 @@ COMMENT ON FUNCTION disclosure.privacy_summary(regclass, float8, name[], jsonb, 
 
 CREATE FUNCTION disclosure.privacy_score(
     "row"      record,
-    population regclass,
+    relation   regclass,
     weights    jsonb DEFAULT NULL,
     constant   float8 DEFAULT 1,
     budget     interval DEFAULT NULL

@@ -231,18 +231,18 @@ fn score_of_row(call: &WindowCall) -> Result<f64, Problem> {
     Ok(partition.upper[partition.row_of_row[call.position()] as usize])
 }
 
-/// privacy_score(row record, population regclass, weights jsonb, constant float8, budget interval)
+/// privacy_score(row record, relation regclass, weights jsonb, constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn privacy_score_in(fcinfo: FunctionCallInfo) -> Option<f64> {
     // SAFETY: the types are those of the declaration in sql/.
     unsafe {
         let row = pgrx::fcinfo::pg_getarg_datum(fcinfo, 0)?;
-        let population = pgrx::fcinfo::pg_getarg(fcinfo, 1);
+        let relation = pgrx::fcinfo::pg_getarg(fcinfo, 1);
         let weights = pgrx::fcinfo::pg_getarg(fcinfo, 2);
         let constant = pgrx::fcinfo::pg_getarg(fcinfo, 3);
         let budget = pgrx::fcinfo::pg_getarg(fcinfo, 4);
         let score = Options::new(weights, Some(1.0), constant, budget)
-            .and_then(|options| score_of_new_row(row, population, &options));
+            .and_then(|options| score_of_new_row(row, relation, &options));
         Some(score.unwrap_or_else(Problem::raise))
     }
 }
@@ -251,10 +251,10 @@ fn privacy_score_in(fcinfo: FunctionCallInfo) -> Option<f64> {
 /// A valid composite Datum.
 unsafe fn score_of_new_row(
     row: pg_sys::Datum,
-    population: Option<pg_sys::Oid>,
+    relation: Option<pg_sys::Oid>,
     options: &Options,
 ) -> Result<f64, Problem> {
-    let mut lookup = RowLookup::new(row, population, options.weights.as_ref())?;
+    let mut lookup = RowLookup::new(row, relation, options.weights.as_ref())?;
     let RowScore { lower, upper, .. } =
         score_row(&lookup.weights(), &options.settings, &mut lookup, &Control::new())?;
     if let Some(problem) = lookup.problem() {

@@ -170,7 +170,7 @@ impl<const P: usize> Probable<'_, P> {
             let slots = slots.iter().zip(&self.offsets);
             let danger = slots
                 .map(|(slot, &offset)| of_slot(slot, offset, slot.code(bits)))
-                .sum();
+                .fold(0.0, |sum, danger| sum + danger);
             let weight = part.likelihood * self.problem.danger.of(danger);
             self.found.improve(active.row as usize, weight, &part.known);
         }

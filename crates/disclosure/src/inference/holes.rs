@@ -59,14 +59,14 @@ pub fn holes(
         return Err(Error::InvalidArgument {
             argument: "min_confidence",
             problem: "must be 1".into(),
-            allowed: "Filling a hole takes away inferences that are certain.".into(),
+            allowed: "1, since filling a hole takes away inferences that are certain".into(),
         });
     }
     if !(2..=LARGEST).contains(&max_size) {
         return Err(Error::InvalidArgument {
             argument: "max_size",
             problem: format!("must be between 2 and {LARGEST}"),
-            allowed: "It is how many attributes a hole may have.".into(),
+            allowed: "the number of attributes that a hole may have".into(),
         });
     }
     if population.is_empty() || most == 0 {

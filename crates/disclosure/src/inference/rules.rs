@@ -52,7 +52,7 @@ pub fn rules(
         return Err(Error::InvalidArgument {
             argument: "min_weight",
             problem: "must be between 0 and 1".into(),
-            allowed: "It is the weight from which on a rule counts.".into(),
+            allowed: "the weight from which on a rule counts".into(),
         });
     }
     if population.is_empty() || wanted.most == 0 {

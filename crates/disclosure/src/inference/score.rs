@@ -165,7 +165,12 @@ impl<'a, const P: usize> Problem<'a, P> {
             true => slot.danger[slot.code(row)],
             false => 0.0,
         };
-        self.population.slots.iter().map(of_slot).sum()
+        // Not sum(), which is -0 of nothing.
+        self.population
+            .slots
+            .iter()
+            .map(of_slot)
+            .fold(0.0, |sum, danger| sum + danger)
     }
 }
 
