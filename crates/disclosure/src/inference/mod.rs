@@ -17,6 +17,7 @@ mod blocked;
 mod column;
 mod confidence;
 mod cuts;
+mod decoys;
 mod explain;
 mod partition;
 mod population;
@@ -27,6 +28,7 @@ mod search;
 mod words;
 
 pub use column::{Attribute, Column, Meaning};
+pub use decoys::{decoys, Decoy, Summary};
 pub use explain::{explain, Inference, Inferred};
 pub use population::Population;
 pub use score::{scores, Scores, Search, Settings};
