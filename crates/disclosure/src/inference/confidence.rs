@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Parts larger than this are worth another thread.
 const MANY_ROWS: usize = 5_000;
 
-/// Find the worst inference about every row. They stay open if there was no time for it.
+/// Find the worst inference about every open row, of which there is one at least. They stay open if there was
+/// no time for it.
 pub(super) fn search<const P: usize>(
     problem: &Problem<P>,
     min_confidence: f64,
@@ -44,21 +45,23 @@ pub(super) fn search<const P: usize>(
         likeliest_from,
         cut_short: AtomicBool::new(false),
     };
-    let active = problem.rows.iter().enumerate().map(|(row, bits)| Active {
-        row: row as u32,
-        danger: problem.danger_of(bits, &problem.fields.occupied(bits)),
+    let (active, witnesses): (Vec<u32>, Vec<u32>) =
+        (0..open.len() as u32).partition(|&row| open[row as usize]);
+    let active = active.into_iter().map(|row| {
+        let bits = &problem.rows[row as usize];
+        let danger = problem.danger_of(bits, &problem.fields.occupied(bits));
+        Active { row, danger }
     });
     problem
         .limits
         .control
         .expect(problem.population.searchable as u64);
-    let active: Vec<Active> = active.collect();
     let whole = Part {
         known: [0; P],
         likelihood: 1.0,
         from: 0,
-        active,
-        witnesses: Vec::new(),
+        active: active.collect(),
+        witnesses,
     };
     search.split(&mut vec![0; search.attributes], &whole);
     if !search.cut_short.into_inner() {

@@ -29,7 +29,7 @@ macro_rules! with_width {
 pub(super) use with_width;
 
 /// The distinct rows of a table as sets of attributes, and how often each occurs.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Population {
     pub(super) slots: Vec<Slot>,
     /// The first slots, as many as this, have attributes that can be known beforehand.
@@ -43,7 +43,7 @@ pub struct Population {
 }
 
 /// Attributes of which a row has at most one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Slot {
     column: u32,
     /// Whether the column's values are sets, so that a row may have other attributes of it elsewhere.
@@ -69,18 +69,18 @@ impl Slot {
         (row[self.word] >> self.shift & self.mask) as usize
     }
 
+    /// Its attribute with this code, as the part of a packed row.
+    pub fn packed<const P: usize>(&self, code: usize) -> [u64; P] {
+        let mut row = [0; P];
+        row[self.word] = (code as u64) << self.shift;
+        row
+    }
+
     /// All bits of its field.
     pub fn field<const P: usize>(&self) -> [u64; P] {
         let mut field = [0; P];
         field[self.word] = self.mask << self.shift;
         field
-    }
-
-    /// The attribute with this code, as bits of a row.
-    pub fn packed<const P: usize>(&self, code: usize) -> [u64; P] {
-        let mut bits = [0; P];
-        bits[self.word] = (code as u64) << self.shift;
-        bits
     }
 
     /// Whether all its attributes are known for certain and harmless, so that nothing is lost by taking
@@ -146,13 +146,62 @@ impl Population {
         self.multiplicity[row]
     }
 
+    /// A copy of the table with one row more and, if so asked, one of the rows at `less` less.
+    pub(super) fn edited<const P: usize>(&self, less: Option<usize>, more: &[u64; P]) -> Edited {
+        let (mut words, mut multiplicity) = (self.words.clone(), self.multiplicity.clone());
+        let mut removed = None;
+        if let Some(row) = less {
+            multiplicity[row] -= 1;
+            if multiplicity[row] == 0 {
+                multiplicity.remove(row);
+                words.drain(row * P..(row + 1) * P);
+                removed = less;
+            }
+        }
+        let place = words.as_chunks::<P>().0.binary_search(more);
+        match place {
+            Ok(row) => multiplicity[row] += 1,
+            Err(row) => {
+                multiplicity.insert(row, 1);
+                words.splice(row * P..row * P, *more);
+            }
+        }
+        Edited {
+            population: Population {
+                slots: self.slots.clone(),
+                searchable: self.searchable,
+                width: self.width,
+                words,
+                multiplicity,
+                row_of_class: Vec::new(),
+            },
+            removed,
+            inserted: place.err(),
+        }
+    }
+
     pub(super) fn rows<const P: usize>(&self) -> &[[u64; P]] {
         self.words.as_chunks().0
     }
 
     /// The attributes of a distinct row.
     pub fn attributes(&self, row: usize) -> Vec<Attribute> {
-        with_width!(self.width, attributes_of(self, row))
+        with_width!(self.width, attributes_of_row(self, row))
+    }
+
+    /// A row's attributes in these slots, as a packed row.
+    pub(super) fn within<const P: usize>(&self, row: &[u64; P], slots: &[u64; P]) -> [u64; P] {
+        let chosen = self.slots.iter().filter(|slot| slots.has(slot.bit));
+        row.and(&chosen.fold([0; P], |bits, slot| bits.or(&slot.field())))
+    }
+
+    /// The attributes of a packed row, whether or not the table has it.
+    pub(super) fn unpacked<const P: usize>(&self, row: &[u64; P]) -> Vec<Attribute> {
+        let slots = self.slots.iter().map(|slot| (slot, slot.code(row)));
+        slots
+            .filter(|&(_, code)| code > 0)
+            .map(|(slot, code)| self.attribute(slot, code))
+            .collect()
     }
 
     /// The attribute with this code in a slot.
@@ -164,13 +213,33 @@ impl Population {
     }
 }
 
-fn attributes_of<const P: usize>(population: &Population, row: usize) -> Vec<Attribute> {
-    let row = population.rows::<P>()[row];
-    let slots = population.slots.iter().map(|slot| (slot, slot.code(&row)));
-    slots
-        .filter(|&(_, code)| code > 0)
-        .map(|(slot, code)| population.attribute(slot, code))
-        .collect()
+fn attributes_of_row<const P: usize>(population: &Population, row: usize) -> Vec<Attribute> {
+    population.unpacked(&population.rows::<P>()[row])
+}
+
+/// An edited copy of a table. It does not know which class became which row.
+#[derive(Debug)]
+pub(super) struct Edited {
+    pub population: Population,
+    /// The distinct row that is gone, by its old place.
+    removed: Option<usize>,
+    /// The distinct row that is new, by its new place.
+    inserted: Option<usize>,
+}
+
+impl Edited {
+    /// What is known of each old row, `width` values per row, in the order of the copy's rows. The new row
+    /// gets `new`.
+    pub fn carry<T: Copy>(&self, of_rows: &[T], width: usize, new: T) -> Vec<T> {
+        let mut of_rows = of_rows.to_vec();
+        if let Some(row) = self.removed {
+            of_rows.drain(row * width..(row + 1) * width);
+        }
+        if let Some(row) = self.inserted {
+            of_rows.splice(row * width..row * width, std::iter::repeat_n(new, width));
+        }
+        of_rows
+    }
 }
 
 /// Where an attribute is packed: slot and code. `None` for one that changes no score.

@@ -39,6 +39,6 @@ pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: 
         }
     });
     for (row, open) in problem.rows.iter().zip(open) {
-        *open = !complete(row);
+        *open &= !complete(row);
     }
 }

@@ -1,6 +1,6 @@
 use super::cuts;
 use super::partition;
-use super::population::{with_width, Fields, Population};
+use super::population::{with_width, Edited, Fields, Population};
 use super::words::Words;
 use super::{blocked, confidence, runs};
 use crate::{Control, Error, Result};
@@ -88,7 +88,28 @@ pub fn scores(population: &Population, settings: &Settings, control: &Control) -
     if population.is_empty() {
         return Ok(Scores::default());
     }
-    with_width!(population.width, score_rows(population, settings, control))
+    with_width!(population.width, score_rows(population, settings, None, control))
+}
+
+/// The scores of an edited table, given those before. Only `stale` rows, by their old places, and a new row
+/// are searched: the caller knows that the scores of all others, and what is behind them, stay true.
+pub(super) fn rescore<const P: usize>(
+    edited: &Edited,
+    settings: &Settings,
+    before: &Scores,
+    stale: &[bool],
+    control: &Control,
+) -> Result<Scores> {
+    let carried = Scores {
+        lower: edited.carry(&before.lower, 1, 0.0),
+        upper: edited.carry(&before.upper, 1, 0.0),
+        known: edited.carry(&before.known, P, 0),
+    };
+    let stale = edited.carry(stale, 1, true);
+    if !stale.contains(&true) {
+        return Ok(carried);
+    }
+    score_rows::<P>(&edited.population, settings, Some((&carried, &stale)), control)
 }
 
 /// Two weights that differ by less are taken as equal: without it, the search would go on through every
@@ -196,30 +217,45 @@ impl Found {
     #[inline]
     pub fn improve<const P: usize>(&self, row: usize, weight: f64, known: &[u64; P]) {
         if weight > self.weight(row) {
-            self.weight[row].store(weight.to_bits(), Relaxed);
-            for (place, &word) in self.known[row * P..].iter().zip(known) {
-                place.store(word, Relaxed);
-            }
+            self.set(row, weight, known);
+        }
+    }
+
+    fn set<const P: usize>(&self, row: usize, weight: f64, known: &[u64; P]) {
+        self.weight[row].store(weight.to_bits(), Relaxed);
+        for (place, &word) in self.known[row * P..].iter().zip(known) {
+            place.store(word, Relaxed);
         }
     }
 }
 
+/// Score all rows, or only the stale ones if scores of the others are at hand.
 fn score_rows<const P: usize>(
     population: &Population,
     settings: &Settings,
+    carried: Option<(&Scores, &[bool])>,
     control: &Control,
 ) -> Result<Scores> {
     let mut problem = Problem::<P>::new(population, settings, control);
     let rows = problem.rows;
     let common = problem.danger.of(problem.danger_of(&rows[0], &problem.common));
     let found = Found::new(rows.len(), P, common);
-    let mut open = vec![true; rows.len()];
+    let mut open = carried.map_or_else(|| vec![true; rows.len()], |(_, stale)| stale.to_vec());
     let everything = |row: &[u64; P]| {
         problem
             .danger
             .of(problem.danger_of(row, &problem.fields.occupied(row)))
     };
-    let mut upper: Vec<f64> = rows.iter().map(everything).collect();
+    let bounds = rows.iter().zip(&open);
+    let mut upper: Vec<f64> = bounds
+        .map(|(row, &open)| if open { everything(row) } else { 0.0 })
+        .collect();
+    if let Some((carried, stale)) = carried {
+        let known = carried.known.as_chunks::<P>().0;
+        for row in (0..rows.len()).filter(|&row| !stale[row]) {
+            found.set(row, carried.lower[row], &known[row]);
+        }
+    }
     if settings.min_confidence < 1.0 {
         confidence::search(&problem, settings.min_confidence, &found, &mut open);
     } else {
@@ -242,6 +278,11 @@ fn score_rows<const P: usize>(
     let lower: Vec<f64> = (0..rows.len()).map(|row| found.weight(row)).collect();
     for ((upper, &lower), &open) in upper.iter_mut().zip(&lower).zip(&open) {
         *upper = if open { upper.max(lower) } else { lower };
+    }
+    if let Some((carried, stale)) = carried {
+        for row in (0..rows.len()).filter(|&row| !stale[row]) {
+            upper[row] = carried.upper[row].max(lower[row]);
+        }
     }
     Ok(Scores {
         lower,

@@ -1,0 +1,340 @@
+//! Rows that nobody stands for, added to break inferences (White, section 6.2).
+//!
+//! A *hole* is a set of attributes that no row has while every set with one of them left out is had by some
+//! row. A row with exactly these attributes scores 0 and raises no other score; nothing is inferred any
+//! more from what is within the hole (White, Theorem 6.5 and Corollary 6.6).
+
+use super::population::{with_width, Fields, Population, Slot};
+use super::score::{rescore, scores, Scores, Settings};
+use super::words::Words;
+use super::Attribute;
+use crate::{Control, Result};
+use rayon::prelude::*;
+
+/// A row to add, and what it does to the rows that were there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decoy {
+    /// All that the row has.
+    pub attributes: Vec<Attribute>,
+    /// The scores with the decoys before this one.
+    pub before: Summary,
+    /// The scores with this one too.
+    pub after: Summary,
+}
+
+/// The scores of the original rows, each as often as it occurs: decoys do not count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// How many rows there are.
+    pub rows: u64,
+    /// The mean of their scores.
+    pub average: f64,
+    /// The worst of their scores.
+    pub maximum: f64,
+    /// Whether these are the scores. If not, some searches ran out of time, and no score is higher.
+    pub exact: bool,
+}
+
+/// Worst inferences that are looked at together for holes around what is known; and at most, as long as no
+/// hole helps.
+const INFERENCES: usize = 50;
+const INFERENCES_IN_VAIN: usize = 20_000;
+
+/// Holes whose effect is computed, the most promising first; and at most, as long as none helps.
+const TRIED: usize = 5;
+const TRIED_IN_VAIN: usize = 40;
+
+/// An average has fallen if it is less than this share of what it was: scores are exact up to 1e-12.
+const FALLEN: f64 = 1.0 - 1e-11;
+
+/// Up to `wanted` rows that make the scores of the rows in the table fall, each given those before it.
+///
+/// This is greedy, not the best set of rows: every step looks at the worst inferences K behind the current
+/// scores and at the holes that consist of K and one attribute more, and takes the one after which the
+/// average is lowest, of the few that promise most. It ends early when it finds no such hole that lowers the
+/// average. A budget holds for each time that scores are computed.
+///
+/// With a `min_confidence` below 1 the theorem does not hold, as one more row also changes shares: the
+/// figures are still true and the average falls, but single scores may rise.
+pub fn decoys(
+    population: &Population,
+    settings: &Settings,
+    wanted: usize,
+    control: &Control,
+) -> Result<Vec<Decoy>> {
+    let scores = scores(population, settings, control)?;
+    with_width!(
+        population.width,
+        add_decoys(population, settings, scores, wanted, control)
+    )
+}
+
+fn add_decoys<const P: usize>(
+    population: &Population,
+    settings: &Settings,
+    scores: Scores,
+    wanted: usize,
+    control: &Control,
+) -> Result<Vec<Decoy>> {
+    let mut table = Table::<P> {
+        fields: Fields::of(&population.slots),
+        certain_only: settings.min_confidence == 1.0,
+        original: vec![true; population.len()],
+        population: population.clone(),
+        scores,
+    };
+    let mut before = table.summary();
+    let mut decoys = Vec::new();
+    while decoys.len() < wanted && before.average > 0.0 {
+        let Some(filled) = table.best_hole(settings, before, control)? else {
+            break;
+        };
+        decoys.push(Decoy {
+            attributes: filled.attributes,
+            before,
+            after: filled.after,
+        });
+        (table, before) = (filled.table, filled.after);
+    }
+    Ok(decoys)
+}
+
+/// The table with the decoys so far.
+struct Table<const P: usize> {
+    population: Population,
+    fields: Fields<P>,
+    /// Whether only what is certain counts as inferred.
+    certain_only: bool,
+    scores: Scores,
+    /// Which distinct rows are not decoys: no row has a hole, so a decoy never equals another row.
+    original: Vec<bool>,
+}
+
+/// The table with one more hole filled.
+struct Filled<const P: usize> {
+    attributes: Vec<Attribute>,
+    table: Table<P>,
+    after: Summary,
+}
+
+/// What rows share that have the same worst inference.
+struct Inference<const P: usize> {
+    /// What is known.
+    known: [u64; P],
+    /// The sum of their scores.
+    total: f64,
+    worst: f64,
+}
+
+impl<const P: usize> Table<P> {
+    /// What is known in the worst inference about a row, and all that can be known besides at no loss: only a
+    /// hole around all of it breaks the inference for good.
+    fn known(&self, row: usize) -> [u64; P] {
+        let bits = &self.population.rows::<P>()[row];
+        let known = self.scores.known.as_chunks::<P>().0[row];
+        let is_free = |slot: &&Slot| {
+            let code = slot.code(bits);
+            slot.likelihood[code] == 1.0 && slot.danger[code] == 0.0
+        };
+        match self.certain_only {
+            true => (self.population.slots.iter().filter(is_free))
+                .fold(known, |known, slot| known.or(&Words::single(slot.bit))),
+            // With more known, shares may fall.
+            false => known,
+        }
+    }
+
+    /// Number, score and multiplicity of the original rows.
+    fn original_rows(&self) -> impl Iterator<Item = (usize, f64, u64)> + '_ {
+        let rows = (0..self.original.len()).filter(|&row| self.original[row]);
+        rows.map(|row| (row, self.scores.upper[row], self.population.multiplicity[row]))
+    }
+
+    fn summary(&self) -> Summary {
+        let mut summary = Summary {
+            rows: 0,
+            average: 0.0,
+            maximum: 0.0,
+            exact: true,
+        };
+        let mut sum = 0.0;
+        for (row, score, multiplicity) in self.original_rows() {
+            summary.rows += multiplicity;
+            sum += score * multiplicity as f64;
+            summary.maximum = summary.maximum.max(score);
+            summary.exact &= self.scores.lower[row] == score;
+        }
+        if summary.rows > 0 {
+            summary.average = sum / summary.rows as f64;
+        }
+        summary
+    }
+
+    /// The worst inferences behind the scores: those about the rows with the highest score first, then those
+    /// about the most rows.
+    fn inferences(&self) -> Vec<Inference<P>> {
+        let rows = self.population.rows::<P>();
+        let mut of_rows: Vec<([u64; P], f64, f64)> = self
+            .original_rows()
+            .filter(|&(_, score, _)| score > 0.0)
+            .map(|(row, score, multiplicity)| {
+                let known = self.population.within(&rows[row], &self.known(row));
+                (known, score, score * multiplicity as f64)
+            })
+            .collect();
+        // Stable, so that sums do not depend on how equals are sorted.
+        of_rows.sort_by_key(|of_row| of_row.0);
+        let mut inferences: Vec<Inference<P>> = of_rows
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|alike| Inference {
+                known: alike[0].0,
+                total: alike.iter().map(|of_row| of_row.2).sum(),
+                worst: alike.iter().map(|of_row| of_row.1).fold(0.0, f64::max),
+            })
+            .collect();
+        let maximum = inferences.iter().map(|one| one.worst).fold(0.0, f64::max);
+        inferences.sort_by(|a, b| {
+            let (a_is_worst, b_is_worst) = (a.worst == maximum, b.worst == maximum);
+            b_is_worst.cmp(&a_is_worst).then(b.total.total_cmp(&a.total))
+        });
+        inferences
+    }
+
+    /// The holes that consist of these attributes and one more.
+    fn holes_around(&self, known: &[u64; P]) -> Vec<[u64; P]> {
+        let slots = &self.population.slots;
+        let known_slots = self.fields.occupied(known);
+        // Per attribute, as slot and code: whether some row has it along with all that is known, and the
+        // slots of what can be left out such that some row has it along with the rest.
+        let mut with_all: Vec<Vec<bool>> = slots.iter().map(|s| vec![false; s.danger.len()]).collect();
+        let mut with_all_but: Vec<Vec<[u64; P]>> =
+            slots.iter().map(|s| vec![[0; P]; s.danger.len()]).collect();
+        for row in self.population.rows::<P>() {
+            let missing = self.fields.missing(known, &known_slots, row);
+            if missing.count() > 1 {
+                continue;
+            }
+            for (number, slot) in slots.iter().enumerate() {
+                let code = slot.code(row);
+                with_all[number][code] |= missing.is_none();
+                with_all_but[number][code] = with_all_but[number][code].or(&missing);
+            }
+        }
+        let mut holes = Vec::new();
+        for (number, slot) in slots.iter().enumerate() {
+            // A row has no two attributes of one slot.
+            if known_slots.has(slot.bit) {
+                continue;
+            }
+            for code in 1..slot.danger.len() {
+                if !with_all[number][code] && with_all_but[number][code] == known_slots {
+                    holes.push(known.or(&slot.packed(code)));
+                }
+            }
+        }
+        holes
+    }
+
+    /// The hole that lowers the average most when it is filled, of those that are tried.
+    fn best_hole(
+        &self,
+        settings: &Settings,
+        before: Summary,
+        control: &Control,
+    ) -> Result<Option<Filled<P>>> {
+        let inferences = self.inferences();
+        let mut in_vain = 0;
+        for worst in inferences[..inferences.len().min(INFERENCES_IN_VAIN)].chunks(INFERENCES) {
+            let mut best: Option<Filled<P>> = None;
+            let holes = self.promising_holes(worst, &inferences, control)?;
+            for (tried, hole) in holes.into_iter().enumerate() {
+                if in_vain == TRIED_IN_VAIN || (best.is_some() && tried >= TRIED) {
+                    break;
+                }
+                control.check()?;
+                let filled = self.fill(&hole, settings, control)?;
+                if filled.after.average >= before.average * FALLEN {
+                    in_vain += 1;
+                } else if best.as_ref().is_none_or(|best| filled.is_better_than(best)) {
+                    best = Some(filled);
+                }
+            }
+            if best.is_some() || in_vain == TRIED_IN_VAIN {
+                return Ok(best);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The holes around some inferences, those first that might lower the average most.
+    fn promising_holes(
+        &self,
+        worst: &[Inference<P>],
+        all: &[Inference<P>],
+        control: &Control,
+    ) -> Result<Vec<[u64; P]>> {
+        let holes: Vec<Vec<[u64; P]>> = worst
+            .par_iter()
+            .map(|inference| {
+                control.check()?;
+                Ok(self.holes_around(&inference.known))
+            })
+            .collect::<Result<_>>()?;
+        let mut holes = holes.concat();
+        holes.sort_unstable();
+        holes.dedup();
+        // No more can be won than the scores whose inferences lie within the hole.
+        let estimate = |hole: &[u64; P]| -> f64 {
+            let is_within = |one: &&Inference<P>| {
+                let slots = self.fields.occupied(&one.known);
+                self.fields.missing(&one.known, &slots, hole).is_none()
+            };
+            all.iter().filter(is_within).map(|one| one.total).sum()
+        };
+        let mut estimated: Vec<(f64, [u64; P])> = holes
+            .into_par_iter()
+            .map(|hole| {
+                control.check()?;
+                Ok((estimate(&hole), hole))
+            })
+            .collect::<Result<_>>()?;
+        estimated.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(estimated.into_iter().map(|(_, hole)| hole).collect())
+    }
+
+    /// The table with a hole filled. A row whose worst inference, with all that can be known at no loss, is
+    /// not within the hole keeps its score: that inference stays, and no other gets worse.
+    fn fill(&self, hole: &[u64; P], settings: &Settings, control: &Control) -> Result<Filled<P>> {
+        let edited = self.population.edited(None, hole);
+        let rows = self.population.rows::<P>();
+        let stale: Vec<bool> = (0..rows.len())
+            .map(|row| {
+                !self.certain_only || self.fields.missing(&rows[row], &self.known(row), hole).is_none()
+            })
+            .collect();
+        let scores = rescore::<P>(&edited, settings, &self.scores, &stale, control)?;
+        let table = Table {
+            original: edited.carry(&self.original, 1, false),
+            population: edited.population,
+            fields: self.fields,
+            certain_only: self.certain_only,
+            scores,
+        };
+        let mut attributes = self.population.unpacked(hole);
+        attributes.sort_unstable();
+        Ok(Filled {
+            attributes,
+            after: table.summary(),
+            table,
+        })
+    }
+}
+
+impl<const P: usize> Filled<P> {
+    fn is_better_than(&self, other: &Self) -> bool {
+        (self.after.average.total_cmp(&other.after.average))
+            .then(self.after.maximum.total_cmp(&other.after.maximum))
+            .then_with(|| self.attributes.cmp(&other.attributes))
+            .is_lt()
+    }
+}

@@ -1,0 +1,353 @@
+//! Few cells to blank such that every score falls below a threshold (White, chapter 7, asks for it).
+//!
+//! To blank y in one row that has K breaks K ⟹ y for all rows with K at once: that is why few cells do. What
+//! it can make worse are inferences *from* y, as fewer rows have it then; only rows that have y themselves
+//! can be concerned. So if nobody can know y beforehand, l(y) = 0, no score rises.
+
+use super::population::{with_width, Edited, Fields, Population, Slot};
+use super::score::{rescore, scores, Scores, Settings};
+use super::words::Words;
+use super::Attribute;
+use crate::{Control, Error, Result};
+
+/// A cell to blank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suppression {
+    /// The row before: one of those that have exactly these attributes by then.
+    pub row: Vec<Attribute>,
+    /// The one that it shall no longer have.
+    pub attribute: Attribute,
+    /// The scores after this suppression and all before it.
+    pub after: State,
+}
+
+/// How far a table is from what is wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct State {
+    /// How many rows have a score at or above the threshold.
+    pub at_or_above: u64,
+    /// The worst score.
+    pub maximum: f64,
+    /// The mean of the scores of all rows.
+    pub average: f64,
+    /// Whether these are the scores. If not, some searches ran out of time, and no score, nor number of
+    /// rows, is higher.
+    pub exact: bool,
+}
+
+/// What to blank, in this order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remedies {
+    /// The cells.
+    pub suppressions: Vec<Suppression>,
+    /// The scores without any of them.
+    pub before: State,
+    /// Whether all rows are below the threshold in the end.
+    pub done: bool,
+}
+
+/// Inferred attributes to try to blank, the most dangerous first.
+const INFERRED_TRIED: usize = 4;
+
+/// Known attributes to try to blank, if no inferred one helps.
+const KNOWN_TRIED: usize = 6;
+
+/// Scores are exact up to 1e-12 of their value: one so little below the threshold may be at it, and a sum that
+/// falls by less has not fallen.
+const TOLERANCE: f64 = 1e-11;
+
+/// Up to `most` suppressions after which as few rows as possible score at or above `threshold`.
+///
+/// This is greedy, not the least number of cells. In each round the rows at or above the threshold are put
+/// together by their worst inference; beginning with that of the most rows, weighted by their scores, one
+/// cell is blanked per inference: of the inferred attributes, or, if none of those helps and there is but
+/// one such row, of the known ones, that which leaves the fewest rows at or above the threshold, then the
+/// lowest maximum, then the lowest average. Nothing is blanked that does not lower the number of these
+/// rows, or the average with as many of them. A budget holds for each time that scores are computed.
+pub fn remedies(
+    population: &Population,
+    settings: &Settings,
+    threshold: f64,
+    most: usize,
+    control: &Control,
+) -> Result<Remedies> {
+    if !(threshold > 0.0 && threshold <= 1.0) {
+        return Err(Error::InvalidArgument {
+            argument: "threshold",
+            problem: "must be more than 0 and at most 1".into(),
+            allowed: "All scores are to be below it; scores are between 0 and 1.".into(),
+        });
+    }
+    let scores = scores(population, settings, control)?;
+    with_width!(
+        population.width,
+        suppress(population, settings, scores, threshold, most, control)
+    )
+}
+
+fn suppress<const P: usize>(
+    population: &Population,
+    settings: &Settings,
+    scores: Scores,
+    threshold: f64,
+    most: usize,
+    control: &Control,
+) -> Result<Remedies> {
+    let before = state(population, &scores, threshold);
+    let mut search = Suppress {
+        fields: Fields::<P>::of(&population.slots),
+        settings,
+        threshold,
+        control,
+        population: population.clone(),
+        scores,
+        state: before,
+    };
+    let mut suppressions = Vec::new();
+    loop {
+        let so_far = suppressions.len();
+        for inference in search.inferences() {
+            if suppressions.len() == most || search.state.at_or_above == 0 {
+                break;
+            }
+            suppressions.extend(search.break_inference(&inference)?);
+        }
+        if suppressions.len() == so_far || suppressions.len() == most {
+            break;
+        }
+    }
+    Ok(Remedies {
+        suppressions,
+        before,
+        done: search.state.at_or_above == 0,
+    })
+}
+
+fn is_at_or_above(score: f64, threshold: f64) -> bool {
+    score >= threshold * (1.0 - TOLERANCE)
+}
+
+fn state(population: &Population, scores: &Scores, threshold: f64) -> State {
+    let (mut at_or_above, mut maximum, mut sum, mut rows) = (0, 0f64, 0.0, 0);
+    for (&score, &multiplicity) in scores.upper.iter().zip(&population.multiplicity) {
+        if is_at_or_above(score, threshold) {
+            at_or_above += multiplicity;
+        }
+        maximum = maximum.max(score);
+        sum += score * multiplicity as f64;
+        rows += multiplicity;
+    }
+    State {
+        at_or_above,
+        maximum,
+        average: if rows > 0 { sum / rows as f64 } else { 0.0 },
+        exact: scores.exact(),
+    }
+}
+
+/// The table with the suppressions so far.
+struct Suppress<'a, const P: usize> {
+    fields: Fields<P>,
+    settings: &'a Settings,
+    threshold: f64,
+    control: &'a Control,
+    population: Population,
+    scores: Scores,
+    state: State,
+}
+
+/// The worst inference about some rows at or above the threshold.
+struct Inference<const P: usize> {
+    known: [u64; P],
+    /// The sum of the scores of these rows.
+    total: f64,
+}
+
+/// A cell that could be blanked.
+struct Cell<'a> {
+    row: usize,
+    slot: &'a Slot,
+}
+
+/// The table after one more suppression.
+struct Outcome {
+    population: Population,
+    scores: Scores,
+    state: State,
+    suppressed: (Vec<Attribute>, Attribute),
+}
+
+impl<const P: usize> Suppress<'_, P> {
+    /// The inferences to break, those with the highest scores in total first.
+    fn inferences(&self) -> Vec<Inference<P>> {
+        let rows = self.population.rows::<P>();
+        let mut of_rows: Vec<([u64; P], f64)> = (0..rows.len())
+            .filter(|&row| is_at_or_above(self.scores.upper[row], self.threshold))
+            .map(|row| {
+                let known = self.population.within(&rows[row], &self.known()[row]);
+                (known, self.total_of(row))
+            })
+            .collect();
+        // Stable, so that sums do not depend on how equals are sorted.
+        of_rows.sort_by_key(|of_row| of_row.0);
+        let mut inferences: Vec<Inference<P>> = of_rows
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|alike| Inference {
+                known: alike[0].0,
+                total: alike.iter().map(|of_row| of_row.1).sum(),
+            })
+            .collect();
+        inferences.sort_by(|a, b| b.total.total_cmp(&a.total));
+        inferences
+    }
+
+    fn known(&self) -> &[[u64; P]] {
+        self.scores.known.as_chunks().0
+    }
+
+    fn total_of(&self, row: usize) -> f64 {
+        self.scores.upper[row] * self.population.multiplicity[row] as f64
+    }
+
+    /// Blank a cell such that fewer rows are concerned by an inference. An inference that concerns fewer rows
+    /// than when it was ranked has to wait for the next ranking.
+    fn break_inference(&mut self, inference: &Inference<P>) -> Result<Option<Suppression>> {
+        self.control.check()?;
+        let known_slots = self.fields.occupied(&inference.known);
+        let rows = self.population.rows::<P>();
+        let has_known = |row: &[u64; P]| self.fields.missing(&inference.known, &known_slots, row).is_none();
+        let concerned: Vec<usize> = (0..rows.len())
+            .filter(|&row| {
+                self.known()[row] == known_slots
+                    && is_at_or_above(self.scores.upper[row], self.threshold)
+                    && has_known(&rows[row])
+            })
+            .collect();
+        let total: f64 = concerned.iter().map(|&row| self.total_of(row)).sum();
+        let Some(&first) = concerned.first() else {
+            return Ok(None);
+        };
+        if total < inference.total * (1.0 - TOLERANCE) {
+            return Ok(None);
+        }
+        let having: Vec<usize> = (0..rows.len()).filter(|&row| has_known(&rows[row])).collect();
+        let mut best = self.best_of(&self.inferred_cells(first, &known_slots, &having))?;
+        if best.is_none() && concerned.len() == 1 {
+            let known = self
+                .population
+                .slots
+                .iter()
+                .filter(|slot| known_slots.has(slot.bit));
+            let cells: Vec<Cell> = known
+                .take(KNOWN_TRIED)
+                .map(|slot| Cell { row: first, slot })
+                .collect();
+            best = self.best_of(&cells)?;
+        }
+        Ok(best.map(|outcome| {
+            self.population = outcome.population;
+            self.scores = outcome.scores;
+            self.state = outcome.state;
+            let (row, attribute) = outcome.suppressed;
+            Suppression {
+                row,
+                attribute,
+                after: outcome.state,
+            }
+        }))
+    }
+
+    /// For each attribute that is inferred about `row`, one cell that holds it, of the rows that have what is
+    /// known.
+    fn inferred_cells(&self, row: usize, known_slots: &[u64; P], having: &[usize]) -> Vec<Cell<'_>> {
+        let rows = self.population.rows::<P>();
+        let multiplicity = &self.population.multiplicity;
+        let support: u64 = having.iter().map(|&other| multiplicity[other]).sum();
+        let mut inferred: Vec<(f64, Cell)> = Vec::new();
+        for slot in &self.population.slots {
+            let code = slot.code(&rows[row]);
+            if slot.danger[code] == 0.0 || known_slots.has(slot.bit) {
+                continue;
+            }
+            let holders = || {
+                having
+                    .iter()
+                    .copied()
+                    .filter(|&other| slot.code(&rows[other]) == code)
+            };
+            let share = holders().map(|other| multiplicity[other]).sum::<u64>() as f64 / support as f64;
+            if share < self.settings.min_confidence {
+                continue;
+            }
+            // A row that is not the last of its kind leaves no set of attributes behind that fewer rows have.
+            // Else, what nobody can know is best taken from the row with the most attributes, which breaks the
+            // most inferences; anything else from that with the fewest, which makes the fewest worse.
+            let attributes = |other: usize| i64::from(self.fields.occupied(&rows[other]).count());
+            let direction = if slot.likelihood[code] == 0.0 { -1 } else { 1 };
+            let holder = holders()
+                .min_by_key(|&other| (multiplicity[other] == 1, direction * attributes(other), other));
+            inferred.extend(holder.map(|row| (share * slot.danger[code], Cell { row, slot })));
+        }
+        inferred.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let cells = inferred.into_iter().map(|(_, cell)| cell);
+        cells.take(INFERRED_TRIED).collect()
+    }
+
+    /// The best outcome of blanking one of these cells, if any brings the table nearer to what is wanted.
+    fn best_of(&self, cells: &[Cell]) -> Result<Option<Outcome>> {
+        let mut best: Option<Outcome> = None;
+        for cell in cells {
+            self.control.check()?;
+            let outcome = self.blank(cell)?;
+            let (before, after) = (&self.state, &outcome.state);
+            let is_nearer = after.at_or_above < before.at_or_above
+                || (after.at_or_above == before.at_or_above
+                    && after.average < before.average * (1.0 - TOLERANCE));
+            let is_best = best.as_ref().is_none_or(|best| {
+                (after.at_or_above.cmp(&best.state.at_or_above))
+                    .then(after.maximum.total_cmp(&best.state.maximum))
+                    .then(after.average.total_cmp(&best.state.average))
+                    .is_lt()
+            });
+            if is_nearer && is_best {
+                best = Some(outcome);
+            }
+        }
+        Ok(best)
+    }
+
+    fn blank(&self, cell: &Cell) -> Result<Outcome> {
+        let rows = self.population.rows::<P>();
+        let row = &rows[cell.row];
+        let code = cell.slot.code(row);
+        let edited: Edited = self
+            .population
+            .edited(Some(cell.row), &row.without(&cell.slot.field()));
+        let stale = self.stale(cell);
+        let scores = rescore::<P>(&edited, self.settings, &self.scores, &stale, self.control)?;
+        Ok(Outcome {
+            state: state(&edited.population, &scores, self.threshold),
+            population: edited.population,
+            scores,
+            suppressed: (
+                self.population.attributes(cell.row),
+                self.population.attribute(cell.slot, code),
+            ),
+        })
+    }
+
+    /// The rows whose scores may change when y is blanked in a row: none without y, as what they have without
+    /// y is shared by the same rows as before. If no set with y in it matters or becomes rarer, inferences
+    /// only get weaker, and only those of y from what the row has: then the others keep their worst one.
+    fn stale(&self, cell: &Cell) -> Vec<bool> {
+        let rows = self.population.rows::<P>();
+        let row = &rows[cell.row];
+        let code = cell.slot.code(row);
+        let is_last = self.population.multiplicity[cell.row] == 1 || self.settings.min_confidence < 1.0;
+        let may_rise = cell.slot.likelihood[code] > 0.0 && is_last;
+        let is_stale = |(other, known): (&[u64; P], &[u64; P])| {
+            cell.slot.code(other) == code && (may_rise || self.fields.missing(other, known, row).is_none())
+        };
+        rows.iter().zip(self.known()).map(is_stale).collect()
+    }
+}
