@@ -98,3 +98,46 @@ CREATE FUNCTION disclosure.holes(
   AS 'MODULE_PATHNAME', 'holes_wrapper';
 COMMENT ON FUNCTION disclosure.holes(regclass, name[], int, jsonb, float8, int, interval) IS
   'combinations that no row has though every part of them occurs, and the worst inference from within, which a decoy row with the combination would remove';
+
+CREATE FUNCTION disclosure.decoys(
+    relation regclass,
+    "rows"   int DEFAULT 3,
+    columns  name[] DEFAULT NULL,
+    weights  jsonb DEFAULT NULL,
+    constant float8 DEFAULT 1,
+    budget   interval DEFAULT NULL,
+    OUT step           int,
+    OUT decoy          jsonb,
+    OUT average_before float8,
+    OUT average_after  float8,
+    OUT maximum_before float8,
+    OUT maximum_after  float8,
+    OUT exact          boolean
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'decoys_wrapper';
+COMMENT ON FUNCTION disclosure.decoys(regclass, int, name[], jsonb, float8, interval) IS
+  'rows to add that fill holes, best first, and the scores of the table''s own rows before and after each; no score ever rises by them';
+
+CREATE FUNCTION disclosure.remedies(
+    relation       regclass,
+    threshold      float8 DEFAULT 0.5,
+    columns        name[] DEFAULT NULL,
+    weights        jsonb DEFAULT NULL,
+    min_confidence float8 DEFAULT 1,
+    constant       float8 DEFAULT 1,
+    most           int DEFAULT 1000,
+    budget         interval DEFAULT NULL,
+    OUT step        int,
+    OUT "row"       jsonb,
+    OUT column_name text,
+    OUT value       text,
+    OUT at_or_above bigint,
+    OUT maximum     float8,
+    OUT average     float8,
+    OUT exact       boolean
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'remedies_wrapper';
+COMMENT ON FUNCTION disclosure.remedies(regclass, float8, name[], jsonb, float8, float8, int, interval) IS
+  'few cells to set to NULL, in order, until every score is below the threshold, and the scores after each';

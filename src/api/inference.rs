@@ -10,8 +10,8 @@ use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Enco
 use crate::{guc, run};
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    self, explain, rules, score_row, scores, Attribute, Hole, Holes, Inference, Population, RowScore,
-    RuleSettings, Rules, Scores, Settings,
+    self, explain, rules, score_row, scores, Attribute, Decoy, Hole, Holes, Inference, Meaning, Population,
+    Remedies, RowScore, RuleSettings, Rules, Scores, Settings, Suppression,
 };
 use disclosure::Control;
 use pgrx::datum::Interval;
@@ -161,6 +161,28 @@ impl Table {
         run::long("explaining scores", |control| {
             explain(population, &options.settings, scores, &rows, control)
         })
+    }
+
+    /// A row with these attributes, as jsonb_populate_record takes it.
+    fn row(&self, attributes: &[Attribute]) -> JsonB {
+        let mut row = serde_json::Map::new();
+        for &attribute in attributes {
+            let value = self.attributes.json(attribute);
+            let name = self.attributes.column_name(attribute.column);
+            match &self.attributes.columns[attribute.column as usize].meaning {
+                Meaning::One(_) => {
+                    row.insert(name.into(), value);
+                }
+                Meaning::Set(_) => {
+                    let elements = row.entry(name).or_insert_with(|| json!([]));
+                    elements
+                        .as_array_mut()
+                        .into_iter()
+                        .for_each(|elements| elements.push(value.clone()));
+                }
+            }
+        }
+        JsonB(row.into())
     }
 
     fn texts(&self, attributes: impl IntoIterator<Item = Attribute>) -> Vec<String> {
@@ -557,4 +579,134 @@ fn holes_of(
         )
     };
     Ok(holes.iter().map(row).collect())
+}
+
+/// decoys(relation regclass, rows int, columns name[], weights jsonb, constant float8, budget interval)
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)] // it is that of the SQL function
+fn decoys(
+    relation: Option<pg_sys::Oid>,
+    rows: Option<i32>,
+    columns: Option<Array<'_, &CStr>>,
+    weights: Option<JsonB>,
+    constant: Option<f64>,
+    budget: Option<Interval>,
+) -> TableIterator<
+    'static,
+    (
+        name!(step, i32),
+        name!(decoy, JsonB),
+        name!(average_before, f64),
+        name!(average_after, f64),
+        name!(maximum_before, f64),
+        name!(maximum_after, f64),
+        name!(exact, bool),
+    ),
+> {
+    let columns = columns.map(super::names);
+    let rows = Options::new(weights, Some(1.0), constant, budget)
+        .and_then(|options| decoys_for(relation, rows, columns, &options));
+    TableIterator::new(rows.unwrap_or_else(Problem::raise))
+}
+
+type DecoyRow = (i32, JsonB, f64, f64, f64, f64, bool);
+
+fn decoys_for(
+    relation: Option<pg_sys::Oid>,
+    rows: Option<i32>,
+    columns: Option<Vec<Option<String>>>,
+    options: &Options,
+) -> Result<Vec<DecoyRow>, Problem> {
+    let wanted = rows
+        .and_then(|rows| usize::try_from(rows).ok())
+        .ok_or(Problem::Argument {
+            argument: "rows",
+            problem: "must be 0 or more".into(),
+            hint: "It is how many decoy rows you would add at most.",
+        })?;
+    let table = Table::of_relation(relation, columns, options)?;
+    let population = &table.population;
+    let decoys = run::long("looking for decoys", |control| {
+        inference::decoys(population, &options.settings, wanted, control)
+    })?;
+    let row = |(step, decoy): (i32, &Decoy)| {
+        (
+            step,
+            table.row(&decoy.attributes),
+            decoy.before.average,
+            decoy.after.average,
+            decoy.before.maximum,
+            decoy.after.maximum,
+            decoy.before.exact && decoy.after.exact,
+        )
+    };
+    Ok((1..).zip(&decoys).map(row).collect())
+}
+
+/// remedies(relation regclass, threshold float8, columns name[], weights jsonb, min_confidence float8, …)
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)] // they are those of the SQL function
+fn remedies(
+    relation: Option<pg_sys::Oid>,
+    threshold: Option<f64>,
+    columns: Option<Array<'_, &CStr>>,
+    weights: Option<JsonB>,
+    min_confidence: Option<f64>,
+    constant: Option<f64>,
+    most: Option<i32>,
+    budget: Option<Interval>,
+) -> TableIterator<
+    'static,
+    (
+        name!(step, i32),
+        name!(row, JsonB),
+        name!(column_name, String),
+        name!(value, String),
+        name!(at_or_above, i64),
+        name!(maximum, f64),
+        name!(average, f64),
+        name!(exact, bool),
+    ),
+> {
+    let columns = columns.map(super::names);
+    let rows = Options::new(weights, min_confidence, constant, budget)
+        .and_then(|options| remedies_for(relation, threshold, columns, most, &options));
+    TableIterator::new(rows.unwrap_or_else(Problem::raise))
+}
+
+type RemedyRow = (i32, JsonB, String, String, i64, f64, f64, bool);
+
+fn remedies_for(
+    relation: Option<pg_sys::Oid>,
+    threshold: Option<f64>,
+    columns: Option<Vec<Option<String>>>,
+    most: Option<i32>,
+    options: &Options,
+) -> Result<Vec<RemedyRow>, Problem> {
+    let (threshold, most) = (threshold_of(threshold)?, at_most(most)?);
+    let table = Table::of_relation(relation, columns, options)?;
+    let population = &table.population;
+    let Remedies {
+        suppressions, done, ..
+    } = run::long("looking for remedies", |control| {
+        inference::remedies(population, &options.settings, threshold, most, control)
+    })?;
+    if !done {
+        warn_once(
+            "rows at or above the threshold remain; raise most or the budget, or suppress more by hand",
+        );
+    }
+    let row = |(step, suppression): (i32, &Suppression)| {
+        (
+            step,
+            table.row(&suppression.row),
+            table.attributes.column_name(suppression.attribute.column).into(),
+            table.attributes.value(suppression.attribute),
+            suppression.after.at_or_above as i64,
+            suppression.after.maximum,
+            suppression.after.average,
+            suppression.after.exact,
+        )
+    };
+    Ok((1..).zip(&suppressions).map(row).collect())
 }

@@ -71,6 +71,14 @@ impl Attributes {
     pub fn value(&self, attribute: Attribute) -> String {
         self.named[attribute.column as usize].value(attribute.index)
     }
+
+    /// The value as JSON that Postgres reads as one of the column.
+    pub fn json(&self, attribute: Attribute) -> serde_json::Value {
+        match self.named[attribute.column as usize].naming {
+            Naming::True => true.into(),
+            _ => self.value(attribute).into(),
+        }
+    }
 }
 
 impl Named {

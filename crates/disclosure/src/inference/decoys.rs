@@ -5,7 +5,7 @@
 //! more from what is within the hole (White, Theorem 6.5 and Corollary 6.6).
 
 use super::population::{with_width, Fields, Population, Slot};
-use super::score::{rescore, scores, Scores, Settings};
+use super::score::{rescore, scores, Limits, Scores, Settings};
 use super::words::Words;
 use super::Attribute;
 use crate::{Control, Result};
@@ -52,7 +52,7 @@ const FALLEN: f64 = 1.0 - 1e-11;
 /// This is greedy, not the best set of rows: every step looks at the worst inferences K behind the current
 /// scores and at the holes that consist of K and one attribute more, and takes the one after which the
 /// average is lowest, of the few that promise most. It ends early when it finds no such hole that lowers the
-/// average. A budget holds for each time that scores are computed.
+/// average. A budget that runs out ends it after the decoy that is being looked for.
 ///
 /// With a `min_confidence` below 1 the theorem does not hold, as one more row also changes shares: the
 /// figures are still true and the average falls, but single scores may rise.
@@ -83,9 +83,10 @@ fn add_decoys<const P: usize>(
         population: population.clone(),
         scores,
     };
+    let limits = Limits::new(settings, control);
     let mut before = table.summary();
     let mut decoys = Vec::new();
-    while decoys.len() < wanted && before.average > 0.0 {
+    while decoys.len() < wanted && before.average > 0.0 && !limits.reached() {
         let Some(filled) = table.best_hole(settings, before, control)? else {
             break;
         };

@@ -5,7 +5,7 @@
 //! can be concerned. So if nobody can know y beforehand, l(y) = 0, no score rises.
 
 use super::population::{with_width, Edited, Fields, Population, Slot};
-use super::score::{rescore, scores, Scores, Settings};
+use super::score::{rescore, scores, Limits, Scores, Settings};
 use super::words::Words;
 use super::Attribute;
 use crate::{Control, Error, Result};
@@ -63,7 +63,7 @@ const TOLERANCE: f64 = 1e-11;
 /// cell is blanked per inference: of the inferred attributes, or, if none of those helps and there is but
 /// one such row, of the known ones, that which leaves the fewest rows at or above the threshold, then the
 /// lowest maximum, then the lowest average. Nothing is blanked that does not lower the number of these
-/// rows, or the average with as many of them. A budget holds for each time that scores are computed.
+/// rows, or the average with as many of them. A budget that runs out ends it after the cell at hand.
 pub fn remedies(
     population: &Population,
     settings: &Settings,
@@ -75,7 +75,7 @@ pub fn remedies(
         return Err(Error::InvalidArgument {
             argument: "threshold",
             problem: "must be more than 0 and at most 1".into(),
-            allowed: "All scores are to be below it; scores are between 0 and 1.".into(),
+            allowed: "the score that all rows are to stay below".into(),
         });
     }
     let scores = scores(population, settings, control)?;
@@ -103,11 +103,12 @@ fn suppress<const P: usize>(
         scores,
         state: before,
     };
+    let limits = Limits::new(settings, control);
     let mut suppressions = Vec::new();
-    loop {
+    while !limits.reached() {
         let so_far = suppressions.len();
         for inference in search.inferences() {
-            if suppressions.len() == most || search.state.at_or_above == 0 {
+            if suppressions.len() == most || search.state.at_or_above == 0 || limits.reached() {
                 break;
             }
             suppressions.extend(search.break_inference(&inference)?);
