@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 /// to the computation's own checks.
 const STEP: Duration = Duration::from_millis(10);
 
+/// The stack of a worker thread: searches go as deep as rows have attributes. Only what is used takes memory.
+const STACK: usize = 64 * 1024 * 1024;
+
 /// How often `disclosure.progress` speaks.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
@@ -208,6 +211,7 @@ fn build_pool(threads: usize) -> Result<rayon::ThreadPool, Problem> {
     with_signals_blocked(|| {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
+            .stack_size(STACK)
             .thread_name(|number| format!("disclosure-{number}"))
             .build()
     })

@@ -93,7 +93,10 @@ impl Table {
         let Encoded { dictionaries, sink } = encoded;
         let classes = sink.counted.classes();
         let attributes = Attributes::new(dictionaries, settings, |column| rows_of_codes(&classes, column))?;
-        let population = run::long("packing rows", |_| Population::new(&classes, &attributes.columns))?;
+        let columns = &attributes.columns; // their names stay on this thread
+        let population = run::long("packing rows", |control| {
+            Population::new(&classes, columns, control)
+        })?;
         let row_of_row = sink
             .class_of_row
             .into_iter()

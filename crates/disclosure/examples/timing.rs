@@ -56,7 +56,7 @@ fn main() {
         .unwrap();
     for _ in 0..3 {
         let t0 = Instant::now();
-        let p = Population::new(&classes, &cols).unwrap();
+        let p = Population::new(&classes, &cols, &Control::new()).unwrap();
         let t1 = t0.elapsed();
         let s = scores(
             &p,

@@ -26,6 +26,7 @@ pub mod inference;
 mod label;
 mod rows;
 mod sharded;
+mod sort;
 
 pub use columns::{ColumnCounts, ColumnProfile};
 pub use control::Control;

@@ -150,7 +150,7 @@ impl Table {
             }
         };
         let columns: Vec<Column> = (0..columns).map(column).collect();
-        Population::new(&classes, &columns).unwrap()
+        Population::new(&classes, &columns, &Control::new()).unwrap()
     }
 
     /// The score of the distinct row that each row became, by the row's attributes.

@@ -133,7 +133,7 @@ impl Table {
             },
         };
         let columns: Vec<Column> = self.weights.iter().map(column).collect();
-        Population::new(&classes, &columns).unwrap()
+        Population::new(&classes, &columns, &Control::new()).unwrap()
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::score::Problem;
 use super::words::Words;
+use crate::sort::sort;
 use rayon::prelude::*;
 
 /// For every row the slots of attributes that are in no closure without themselves, as far as rows with
@@ -28,7 +29,9 @@ pub(super) fn blocked<const P: usize>(problem: &Problem<P>) -> Vec<[u64; P]> {
                 .zip(0..rows.len() as u32)
                 .map(|(row, number)| (row.without(&field), number)),
         );
-        masked.par_sort_unstable();
+        if sort(&mut masked, problem.limits.control).is_err() {
+            return blocked;
+        }
         for alike in masked.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             for &(_, row) in alike {
                 let row = row as usize;

@@ -8,7 +8,8 @@
 use super::words::Words;
 use super::{Attribute, Column, Meaning};
 use crate::classes::Classes;
-use crate::{Error, Result};
+use crate::sort::sort;
+use crate::{Control, Error, Result};
 use rayon::prelude::*;
 
 /// Numbers of words that a row may be packed into: the algorithms are compiled for each of them.
@@ -97,10 +98,11 @@ impl Slot {
 
 impl Population {
     /// The rows that `classes` counted, whose columns mean what `columns` says.
-    pub fn new(classes: &Classes, columns: &[Column]) -> Result<Self> {
+    pub fn new(classes: &Classes, columns: &[Column], control: &Control) -> Result<Self> {
         let mut slots = Vec::new();
         let mut places = Vec::new();
         for (position, column) in columns.iter().enumerate() {
+            control.check()?;
             places.push(place_attributes(position, column, classes, &mut slots));
         }
         let order = search_order(&mut slots);
@@ -117,7 +119,7 @@ impl Population {
             width,
             ..Self::default()
         };
-        with_width!(width, pack(&mut population, classes, columns, &places));
+        with_width!(width, pack(&mut population, classes, columns, &places, control))?;
         Ok(population)
     }
 
@@ -376,7 +378,8 @@ fn pack<const P: usize>(
     classes: &Classes,
     columns: &[Column],
     places: &[Vec<Place>],
-) {
+    control: &Control,
+) -> Result<()> {
     let pack_class = |class: usize| {
         let mut row = [0; P];
         for ((column, places), &code) in columns.iter().zip(places).zip(classes.codes(class)) {
@@ -390,7 +393,7 @@ fn pack<const P: usize>(
         (row, class as u32)
     };
     let mut packed: Vec<([u64; P], u32)> = (0..classes.len()).into_par_iter().map(pack_class).collect();
-    packed.par_sort_unstable();
+    sort(&mut packed, control)?;
     let mut row_of_class = vec![0; classes.len()];
     let (mut words, mut multiplicity) = (Vec::new(), Vec::new());
     for equal in packed.chunk_by(|a, b| a.0 == b.0) {
@@ -408,6 +411,7 @@ fn pack<const P: usize>(
     population.words = words;
     population.multiplicity = multiplicity;
     population.row_of_class = row_of_class;
+    Ok(())
 }
 
 /// Which bits of a word belong to what, for all slots at once.

@@ -30,6 +30,9 @@ const FREQUENT: usize = 32;
 impl Postings {
     pub fn new<const P: usize>(problem: &Problem<P>) -> Self {
         let of_slot = |slot: &super::population::Slot| {
+            if problem.limits.control.check().is_err() {
+                return Vec::new(); // nobody will ask
+            }
             let mut lists: Vec<Vec<u32>> = vec![Vec::new(); slot.likelihood.len()];
             for (number, row) in problem.rows.iter().enumerate() {
                 let code = slot.code(row);

@@ -4,6 +4,7 @@ use super::population::{with_width, Edited, Fields, Population};
 use super::words::Words;
 use super::{blocked, confidence, runs};
 use crate::{Control, Error, Result};
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -246,7 +247,7 @@ fn score_rows<const P: usize>(
             .danger
             .of(problem.danger_of(row, &problem.fields.occupied(row)))
     };
-    let bounds = rows.iter().zip(&open);
+    let bounds = rows.par_iter().zip(&open);
     let mut upper: Vec<f64> = bounds
         .map(|(row, &open)| if open { everything(row) } else { 0.0 })
         .collect();

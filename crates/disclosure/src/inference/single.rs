@@ -34,13 +34,16 @@ pub fn score_row(
     control: &Control,
 ) -> Result<RowScore> {
     settings.check()?;
+    // The search goes as deep as there are attributes, on the stack of a thread that is not ours.
+    const MOST_WORDS: usize = 8;
     let needed = attributes.len().div_ceil(64);
-    let width = WIDTHS
+    let widths = WIDTHS.into_iter().take_while(|&width| width <= MOST_WORDS);
+    let width = widths
         .into_iter()
         .find(|&width| width >= needed)
         .ok_or(Error::TooMany {
             what: "attributes of one row",
-            limit: 64 * WIDTHS[WIDTHS.len() - 1] as u64,
+            limit: 64 * MOST_WORDS as u64,
         })?;
     Ok(with_width!(width, search(attributes, settings, lookup, control)))
 }

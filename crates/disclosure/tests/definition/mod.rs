@@ -2,7 +2,7 @@
 
 use disclosure::classes::Classes;
 use disclosure::inference::{Attribute, Column, Meaning, Population};
-use disclosure::Weights;
+use disclosure::{Control, Weights};
 use proptest::prelude::*;
 
 /// Rows as sets of attributes; columns are ranges of them.
@@ -95,7 +95,7 @@ impl Table {
         for row in &codes {
             classes.insert_many(row, 1).unwrap();
         }
-        Population::new(&classes, &columns).unwrap()
+        Population::new(&classes, &columns, &Control::new()).unwrap()
     }
 }
 
