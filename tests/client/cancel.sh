@@ -81,6 +81,16 @@ quickest pg_cancel_backend "SELECT * FROM disclosure.equivalence_classes('endles
 quickest pg_terminate_backend "SELECT * FROM disclosure.equivalence_classes('endless')"
 quickest pg_cancel_backend "SET disclosure.max_memory = '8GB'; SELECT disclosure.k_anonymity(x % 10) FROM endless"
 
+# Scores, all rows together and one by one, with certain and with probable inferences, and what builds on them.
+scoring="SET disclosure.budget = -1; SELECT count(disclosure.privacy_score"
+quickest pg_cancel_backend "$scoring(h) OVER ()) FROM holes h"
+quickest pg_terminate_backend "$scoring(h) OVER ()) FROM holes h"
+quickest pg_cancel_backend "$scoring(ROW(a, b, c, d, e, f, g, h, i, j), min_confidence => 0.9) OVER ()) FROM holes"
+quickest pg_cancel_backend "$scoring(ROW(n, a, b, c, d, e, f)) OVER ()) FROM (SELECT *, row_number() OVER () % 70000 AS n FROM holes) t"
+quickest pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.inferences('holes', most => 1000000)"
+quickest pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.remedies('holes', 0.1, columns => ARRAY['a', 'b', 'c', 'd', 'e', 'f'])"
+quickest pg_cancel_backend "SELECT count(disclosure.privacy_score(h, 'holes'::regclass)) FROM holes h"
+
 # An interrupt that asks for something else does not end the call.
 interrupted=$(mktemp)
 PGAPPNAME=victim psql -qX -c "SET statement_timeout = '2s'; $comparing" >"$interrupted" 2>&1 &
