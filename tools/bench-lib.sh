@@ -8,15 +8,16 @@ bench_header() {
     printf '%-62s %10s %10s %7s %7s\n' measure 'ours ms' 'rival ms' ratio goal
 }
 
-# bench_line NAME GOAL OURS RIVAL [NOTE]: prints one line of the table. The times are in ms; GOAL is a ratio that
-# is not to be exceeded, or - for none.
+# bench_line NAME GOAL OURS RIVAL [NOTE]: prints one line of the table. The times are in ms, RIVAL is - if there is
+# none; GOAL is a ratio that is not to be exceeded, or - for none.
 bench_line() {
     awk -v name="$1" -v goal="$2" -v ours="$3" -v rival="$4" -v note="${5-}" '
-        function ms(time) { return sprintf(time < 10 ? "%.2f" : "%.0f", time) }
+        function short(number) { return sprintf(number < 0.1 ? "%.4f" : number < 10 ? "%.2f" : "%.0f", number) }
         BEGIN {
-            ratio = ours / rival
+            ratio = rival == "-" ? "-" : ours / rival
             missed = goal != "-" && ratio > goal
-            printf "%-62s %10s %10s %7s %7s%s%s\n", name, ms(ours), ms(rival), sprintf(ratio < 0.1 ? "%.4f" : "%.2f", ratio),
+            printf "%-62s %10s %10s %7s %7s%s%s\n", name, short(ours), rival == "-" ? "-" : short(rival),
+                ratio == "-" ? "-" : sprintf(ratio < 0.1 ? "%.4f" : "%.2f", ratio),
                 goal == "-" ? goal : "<= " goal, missed ? " missed" : "", note == "" ? "" : "  " note
         }'
 }
