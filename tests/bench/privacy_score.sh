@@ -260,7 +260,7 @@ part_6() {
     load_adult
     for columns in 6 14; do
         write_table adult "$columns" ones "$scratch/adult-$columns"
-        line=$(alone --runs 3 "$scratch/adult-$columns")
+        line=$(alone --runs 20 "$scratch/adult-$columns")
         ours=$(field cpu "$line")
         status=0
         (
