@@ -1,0 +1,186 @@
+//! Times the privacy score alone, without Postgres: `cargo bench -p disclosure --bench inference -- TABLE…`.
+//!
+//! A TABLE is the common beginning of three files' names:
+//! - `TABLE.mat`: a line of 0s and 1s per row, that is, whether it has each of the attributes;
+//! - `TABLE.w`: a line per attribute, its likelihood and its danger;
+//! - `TABLE.g`: one number per attribute: its column. A row has at most one attribute of a column.
+//!
+//! Prints a line per TABLE: name, seconds (the quickest of `--runs`, by default 3, of packing and scoring),
+//! CPU seconds per run (the system counts in hundredths: many runs are needed to see less), number of distinct rows, average score, and whether it is exact after `--budget`
+//! seconds (by default 60). With `--definition`, the definition is worked out instead: all sets of columns,
+//! one by one.
+
+use disclosure::classes::Classes;
+use disclosure::inference::{scores, Column, Meaning, Population, Settings};
+use disclosure::{Control, Weights};
+use std::collections::HashMap;
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+struct Table {
+    columns: Vec<Column>,
+    classes: Classes,
+}
+
+impl Table {
+    fn read(name: &str) -> Result<Self, Box<dyn Error>> {
+        let file = |ending: &str| {
+            let path = format!("{name}.{ending}");
+            std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))
+        };
+        let groups: Result<Vec<usize>, _> = file("g")?.split_whitespace().map(str::parse).collect();
+        let groups = groups?;
+        let mut columns = vec![Column::default(); groups.iter().map(|group| group + 1).max().unwrap_or(0)];
+        let mut codes = Vec::new();
+        for (line, &group) in file("w")?.lines().zip(&groups) {
+            let (likelihood, danger) = line.split_once(' ').ok_or("two weights in a line are needed")?;
+            columns[group].attributes.push(Weights {
+                likelihood: likelihood.parse()?,
+                danger: danger.parse()?,
+            });
+            codes.push(columns[group].attributes.len() as u32);
+        }
+        for column in &mut columns {
+            column.meaning = Meaning::One((0..column.attributes.len() as u32).map(Some).collect());
+        }
+        let mut classes = Classes::new(columns.len());
+        let mut row = vec![0; columns.len()];
+        for line in file("mat")?.lines() {
+            row.fill(0);
+            let attributes = line.bytes().enumerate().filter(|&(_, bit)| bit == b'1');
+            attributes.for_each(|(attribute, _)| row[groups[attribute]] = codes[attribute]);
+            classes.insert_many(&row, 1)?;
+        }
+        Ok(Table { columns, classes })
+    }
+
+    fn score(&self, budget: Duration) -> Result<Outcome, Box<dyn Error>> {
+        let start = (Instant::now(), cpu_seconds());
+        let population = Population::new(&self.classes, &self.columns)?;
+        let settings = Settings {
+            budget: Some(budget),
+            ..Settings::default()
+        };
+        let scores = scores(&population, &settings, &Control::new())?;
+        Ok(Outcome {
+            seconds: start.0.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_seconds() - start.1,
+            average: self.average(|class| scores.lower[population.row_of_class(class)]),
+            exact: scores.exact(),
+        })
+    }
+
+    /// The definition, of every set of known columns: rows that agree in these have the same known attributes K,
+    /// and what they agree in besides is what K implies.
+    fn definition(&self) -> Outcome {
+        let start = (Instant::now(), cpu_seconds());
+        let rows: Vec<&[u32]> = (0..self.classes.len())
+            .map(|class| self.classes.codes(class))
+            .collect();
+        let mut best = vec![0.0; rows.len()];
+        for known in 0..1_u64 << self.columns.len() {
+            let is_known = |column: usize| known >> column & 1 == 1;
+            let of = |row: &[u32], column: usize| match row[column] {
+                0 => None,
+                code => Some(self.columns[column].attributes[code as usize - 1]),
+            };
+            let known_of = |row: &[u32]| -> Vec<u32> {
+                (0..row.len())
+                    .filter(|&column| is_known(column))
+                    .map(|column| row[column])
+                    .collect()
+            };
+            let mut implied: HashMap<Vec<u32>, Vec<u32>> = HashMap::new();
+            for row in &rows {
+                let common = implied.entry(known_of(row)).or_insert_with(|| row.to_vec());
+                for (common, code) in common.iter_mut().zip(*row) {
+                    if common != code {
+                        *common = 0;
+                    }
+                }
+            }
+            for (row, best) in rows.iter().zip(&mut best) {
+                let common = &implied[&known_of(row)];
+                let (mut likelihood, mut danger) = (1.0, 0.0);
+                for column in 0..row.len() {
+                    if is_known(column) {
+                        likelihood *= of(row, column).map_or(0.0, |weights| weights.likelihood);
+                    } else {
+                        danger += of(common, column).map_or(0.0, |weights| weights.danger);
+                    }
+                }
+                *best = f64::max(*best, likelihood * danger / (1.0 + danger));
+            }
+        }
+        Outcome {
+            seconds: start.0.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_seconds() - start.1,
+            average: self.average(|class| best[class]),
+            exact: true,
+        }
+    }
+
+    fn average(&self, score_of_class: impl Fn(usize) -> f64) -> f64 {
+        let sizes = self.classes.sizes();
+        let sum: f64 = (0..sizes.len())
+            .map(|class| score_of_class(class) * sizes[class] as f64)
+            .sum();
+        sum / sizes.iter().sum::<u64>() as f64
+    }
+}
+
+struct Outcome {
+    seconds: f64,
+    cpu_seconds: f64,
+    average: f64,
+    exact: bool,
+}
+
+/// Of all threads of this process; 0 where the system does not say.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: f64 = fields
+        .skip(11)
+        .take(2)
+        .filter_map(|ticks| ticks.parse::<f64>().ok())
+        .sum();
+    ticks / 100.0
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (mut runs, mut budget, mut definition) = (3, Duration::from_secs(60), false);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().unwrap_or_default().parse::<u32>();
+        match &argument[..] {
+            "--bench" => (), // cargo's own
+            "--definition" => definition = true,
+            "--runs" => runs = number()?,
+            "--budget" => budget = Duration::from_secs(number()?.into()),
+            name => {
+                let table = Table::read(name)?;
+                let mut outcomes = Vec::new();
+                for _ in 0..runs {
+                    outcomes.push(match definition {
+                        true => table.definition(),
+                        false => table.score(budget)?,
+                    });
+                }
+                let cpu_seconds: f64 = outcomes.iter().map(|outcome| outcome.cpu_seconds).sum();
+                let by_time = |a: &&Outcome, b: &&Outcome| a.seconds.total_cmp(&b.seconds);
+                if let Some(best) = outcomes.iter().min_by(by_time) {
+                    println!(
+                        "{name} seconds={:.4} cpu={:.4} distinct={} average={:.6} exact={}",
+                        best.seconds,
+                        cpu_seconds / f64::from(runs),
+                        table.classes.len(),
+                        best.average,
+                        best.exact
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
