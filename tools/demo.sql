@@ -31,4 +31,18 @@ SELECT * FROM disclosure.equivalence_classes('patients', ARRAY['age', 'zip', 'se
 \echo SELECT column_name, distinct_values, unique_values FROM disclosure.column_profile('\''patients'\'');
 \echo
 SELECT column_name, distinct_values, unique_values FROM disclosure.column_profile('patients');
+\echo SELECT name, score, inference FROM (SELECT *, disclosure.privacy_score(p) OVER () AS score,
+\echo '  disclosure.privacy_inference(p) OVER () ->>' '\''inference'\'' AS inference FROM patients p) q WHERE score > 0;
+\echo
+SELECT name, score, inference
+  FROM (SELECT *, disclosure.privacy_score(p) OVER () AS score,
+               disclosure.privacy_inference(p) OVER () ->> 'inference' AS inference FROM patients p) q
+ WHERE score > 0 ORDER BY score DESC, name;
+\echo The privacy score: how much follows from what outsiders know. Four who are not alone are here too, as they share a diagnosis.
+\echo
+\echo SELECT step, "row", column_name, at_or_above FROM disclosure.remedies('\''patients'\'', threshold => 0.5);
+\echo
+SELECT step, "row", column_name, at_or_above FROM disclosure.remedies('patients', threshold => 0.5);
+\echo Four cells to blank, and nothing follows any more.
+\echo
 \echo Try your own: make psql. What else there is: README.md and docs/.
