@@ -56,7 +56,7 @@ impl Table {
 
     fn score(&self, budget: Duration) -> Result<Outcome, Box<dyn Error>> {
         let start = (Instant::now(), cpu_seconds());
-        let population = Population::new(&self.classes, &self.columns)?;
+        let population = Population::new(&self.classes, &self.columns, &Control::new())?;
         let settings = Settings {
             budget: Some(budget),
             ..Settings::default()

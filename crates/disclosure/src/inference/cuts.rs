@@ -1,8 +1,9 @@
 //! Row by row: for tables with so many slots that sets of them cannot be gone through, each row is searched
 //! on its own, and other rows are looked up only when one is needed to show that something is not inferred.
 
+use super::partition;
 use super::postings::{Postings, TableWitnesses};
-use super::score::{Found, Problem, NEARLY_EQUAL};
+use super::score::{Found, Problem};
 use super::search::{RowSearch, Workspace};
 use super::words::Words;
 use rayon::prelude::*;
@@ -31,8 +32,8 @@ pub(super) fn search<const P: usize>(
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    try_single_attributes(problem, found);
-    close_rows_beyond_two(problem, found, open);
+    // What single attributes infer is cheap to see for all rows together, and the worst for many of them.
+    partition::search(problem, found, 1, open, upper);
     if !open.contains(&true) {
         return;
     }
@@ -71,68 +72,6 @@ pub(super) fn search<const P: usize>(
             budget.saturating_mul(GROWTH)
         };
     }
-}
-
-/// What every single attribute infers: a start that is cheap for all rows together, and already the worst for
-/// many of them.
-fn try_single_attributes<const P: usize>(problem: &Problem<P>, found: &Found) {
-    for slot in &problem.population.slots[..problem.population.searchable] {
-        // Per code a row that has it, and the bits in which others differ from that.
-        let mut shared: Vec<Option<([u64; P], [u64; P])>> = vec![None; slot.likelihood.len()];
-        for row in problem.rows {
-            let (first, differing) = shared[slot.code(row)].get_or_insert((*row, [0; P]));
-            *differing = differing.or(&row.xor(first));
-        }
-        let known = Words::single(slot.bit);
-        let weight = |(likelihood, shared): (&f64, &Option<([u64; P], [u64; P])>)| {
-            shared.map_or(0.0, |(first, differing)| {
-                let occupied = problem.fields.occupied(&first);
-                let inferred = occupied
-                    .without(&problem.fields.occupied(&differing))
-                    .without(&known);
-                likelihood * problem.danger.of(problem.danger_of(&first, &inferred))
-            })
-        };
-        let weights: Vec<f64> = slot.likelihood.iter().zip(&shared).map(weight).collect();
-        for (number, row) in problem.rows.iter().enumerate() {
-            found.improve(number, weights[slot.code(row)], &known);
-        }
-    }
-}
-
-/// Close the rows about which two known attributes or more cannot tell anything worse than one did.
-fn close_rows_beyond_two<const P: usize>(problem: &Problem<P>, found: &Found, open: &mut [bool]) {
-    let bound = |row: usize| {
-        let bits = &problem.rows[row];
-        let (mut likeliest, mut least) = ([0f64; 2], [f64::INFINITY; 2]);
-        let mut danger = 0.0;
-        for slot in &problem.population.slots {
-            let code = slot.code(bits);
-            let of_slot = if problem.blocked[row].has(slot.bit) {
-                0.0
-            } else {
-                slot.danger[code]
-            };
-            danger += of_slot;
-            if slot.likelihood[code] > 0.0 {
-                likeliest = [
-                    likeliest[0].max(slot.likelihood[code]),
-                    likeliest[1].max(likeliest[0].min(slot.likelihood[code])),
-                ];
-                least = [least[0].min(of_slot), least[1].min(least[0].max(of_slot))];
-            }
-        }
-        match least[1].is_finite() {
-            true => likeliest[0] * likeliest[1] * problem.danger.of((danger - least[0] - least[1]).max(0.0)),
-            false => 0.0,
-        }
-    };
-    open.par_iter_mut()
-        .enumerate()
-        .filter(|(_, open)| **open)
-        .for_each(|(row, open)| {
-            *open = bound(row) > found.weight(row) * NEARLY_EQUAL;
-        });
 }
 
 fn search_row<const P: usize>(

@@ -11,10 +11,13 @@ use super::score::{Found, Problem, NEARLY_EQUAL};
 use super::search::{NoMoreWitnesses, RowSearch, Workspace};
 use super::words::Words;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Parts that small, or with one active row only, are left to the search for single rows.
 const FEW_ROWS: usize = 8;
+
+/// Sets that are looked at for a single row where not all are to be.
+const FEW_SETS: u64 = 40;
 
 /// Parts larger than this are worth another thread.
 const MANY_ROWS: usize = 10_000;
@@ -22,15 +25,24 @@ const MANY_ROWS: usize = 10_000;
 /// Parts up to this size do not look at the clock: there are few slots where parts are searched at all.
 const FEW_ENOUGH_TO_FINISH: usize = 100;
 
-/// Find the worst inference about every open row. Rows stay open if there was no time for it.
-pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: &mut [bool]) {
-    let partition = Partition::new(problem, found);
+/// Find the worst inference about every open row from at most `most` known attributes, not counting those by
+/// which nothing is lost. Rows stay open, with a bound on what was left out in `upper`, if there may be worse
+/// ones, or if there was no time.
+pub(super) fn search<const P: usize>(
+    problem: &Problem<P>,
+    found: &Found,
+    most: u32,
+    open: &mut [bool],
+    upper: &mut [f64],
+) {
+    let partition = Partition::new(problem, found, most);
     let (mut active, mut witnesses) = (Vec::new(), Vec::new());
     for (row, bits) in problem.rows.iter().enumerate() {
         if open[row] {
             active.push(Active {
                 bits: *bits,
                 danger: partition.rows[row].danger,
+                chosen: 0,
                 row: row as u32,
             });
         } else {
@@ -50,8 +62,15 @@ pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: 
         witnesses: &witnesses,
     };
     partition.split(&mut Buffers::default(), 0, &whole);
-    if !partition.cut_short.into_inner() {
-        open.fill(false);
+    if partition.cut_short.into_inner() {
+        return;
+    }
+    for (row, left_out) in partition.left_out.into_iter().enumerate() {
+        let left_out = f64::from_bits(left_out.into_inner());
+        if open[row] {
+            upper[row] = upper[row].min(left_out.max(found.weight(row)));
+            open[row] = left_out > found.weight(row) * NEARLY_EQUAL;
+        }
     }
 }
 
@@ -64,6 +83,10 @@ struct Partition<'a, const P: usize> {
     likeliest_from: Vec<f64>,
     /// Per slot the set of it and all searchable slots after it.
     slots_from: Vec<[u64; P]>,
+    /// How many attributes may become known that cost something.
+    most: u32,
+    /// Per row a bound on the inferences from more than that.
+    left_out: Vec<AtomicU64>,
     /// Whether there was no time to look at everything.
     cut_short: AtomicBool,
 }
@@ -83,6 +106,8 @@ struct Active<const P: usize> {
     bits: [u64; P],
     /// The danger of all that might still be inferred.
     danger: f64,
+    /// How many known attributes cost something.
+    chosen: u32,
     row: u32,
 }
 
@@ -159,7 +184,7 @@ struct Bucket<const P: usize> {
 const NO_BUCKET: u32 = u32::MAX;
 
 impl<'a, const P: usize> Partition<'a, P> {
-    fn new(problem: &'a Problem<'a, P>, found: &'a Found) -> Self {
+    fn new(problem: &'a Problem<'a, P>, found: &'a Found, most: u32) -> Self {
         let slots = &problem.population.slots[..problem.population.searchable];
         let mut likeliest_from = vec![0f64; slots.len() + 1];
         let mut slots_from = vec![[0; P]; slots.len() + 1];
@@ -208,6 +233,8 @@ impl<'a, const P: usize> Partition<'a, P> {
                 .collect(),
             likeliest_from,
             slots_from,
+            most,
+            left_out: problem.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             cut_short: AtomicBool::new(false),
         }
     }
@@ -331,9 +358,11 @@ impl<'a, const P: usize> Partition<'a, P> {
             }
             let bucket = &mut buckets[*place as usize - 1];
             bucket.differing = bucket.differing.or(&row.bits.xor(&bucket.first));
-            let worthwhile = !self.rows[row.row as usize].forced.meets(skipped) && {
+            let forced = &self.rows[row.row as usize].forced;
+            let worthwhile = !forced.meets(skipped) && {
                 let bound = likelihood * self.problem.danger.of(self.danger_left(row, slot, code));
                 bound > self.found.weight(row.row as usize) * NEARLY_EQUAL
+                    && (row.chosen < self.most || forced.has(slot.bit) || self.leave_out(row, bound))
             };
             if worthwhile {
                 bucket.candidates += 1;
@@ -369,6 +398,14 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
     }
 
+    /// Note that an inference about a row was not looked at. Returns that it was not.
+    fn leave_out(&self, row: &Active<P>, bound: f64) -> bool {
+        let left_out = &self.left_out[row.row as usize];
+        let before = f64::from_bits(left_out.load(Relaxed));
+        left_out.store(bound.max(before).to_bits(), Relaxed);
+        false
+    }
+
     /// What each bucket infers, and room for its rows.
     fn weigh(&self, part: &Part<P>, slot: &Slot, buckets: &mut [Bucket<P>]) {
         let known = part.known.or(&Words::single(slot.bit));
@@ -399,6 +436,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         let nothing = Active {
             bits: [0; P],
             danger: 0.0,
+            chosen: 0,
             row: 0,
         };
         let candidates = buckets.iter().map(|bucket| bucket.candidates as usize).sum();
@@ -420,11 +458,15 @@ impl<'a, const P: usize> Partition<'a, P> {
                 * self.likeliest_from[number + 1]
                 * self.problem.danger.of((danger - lost).max(0.0));
             let all_inferred = self.problem.fields.occupied(&row.bits) == bucket.shared;
-            place.1 = !all_inferred && bound > self.found.weight(number_of_row) * NEARLY_EQUAL;
+            let chosen = row.chosen + u32::from(!prospect.forced.has(slot.bit));
+            place.1 = !all_inferred
+                && bound > self.found.weight(number_of_row) * NEARLY_EQUAL
+                && (chosen < self.most || more_forced || self.leave_out(row, bound));
             if place.1 {
                 kept[(bucket.active_start + bucket.active) as usize] = Active {
                     bits: row.bits,
                     danger,
+                    chosen,
                     row: row.row,
                 };
                 bucket.active += 1;
@@ -474,7 +516,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             certain,
             weight: self.found.weight(number),
             known: None,
-            budget: u64::MAX,
+            budget: if self.most < u32::MAX { FEW_SETS } else { u64::MAX },
             open: 0.0,
             ended: false,
         };
@@ -483,10 +525,13 @@ impl<'a, const P: usize> Partition<'a, P> {
             part.likelihood,
             undecided.without(&forced),
         );
-        if search.ended {
+        let (weight, known, ended, left_out) = (search.weight, search.known, search.ended, search.open);
+        if ended && problem.limits.reached() {
             self.cut_short.store(true, Relaxed);
         }
-        let (weight, known) = (search.weight, search.known);
+        if ended {
+            self.leave_out(row, left_out);
+        }
         if let Some(known) = known {
             self.found.improve(number, weight, &known);
         }

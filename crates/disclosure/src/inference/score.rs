@@ -269,7 +269,7 @@ fn score_rows<const P: usize>(
                 search => search == Search::Together,
             };
             if together {
-                partition::search(&problem, &found, &mut open);
+                partition::search(&problem, &found, u32::MAX, &mut open, &mut upper);
             } else {
                 cuts::search(&problem, &found, &mut open, &mut upper);
             }
