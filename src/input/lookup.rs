@@ -3,6 +3,7 @@
 
 use super::attributes::ElementType;
 use super::dictionary::print;
+use super::plans::{Answer, Parameters};
 use super::relation::Relation;
 use super::row::RowShape;
 use super::weights::{column_settings, ColumnSettings};
@@ -16,7 +17,6 @@ use pgrx::spi::quote_identifier;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::cell::RefCell;
-use std::ffi::CString;
 
 /// One row's attributes, and how to ask a relation for each.
 pub struct RowLookup {
@@ -32,21 +32,6 @@ struct Asked {
     /// True of rows that have the attribute; false or NULL of others.
     condition: String,
     weights: Weights,
-}
-
-#[derive(Default)]
-struct Parameters {
-    types: Vec<pg_sys::Oid>,
-    values: Vec<Datum>,
-}
-
-impl Parameters {
-    /// Its placeholder.
-    fn add(&mut self, oid: pg_sys::Oid, value: Datum) -> String {
-        self.types.push(oid);
-        self.values.push(value);
-        format!("${}", self.types.len())
-    }
 }
 
 /// Rows that one question brings at most: a few are enough to see that something is not inferred.
@@ -179,15 +164,21 @@ impl RowLookup {
         pgrx::check_for_interrupts!();
         let question = self.question(known, inferred);
         Spi::connect(|_| {
-            // SAFETY: SPI is connected; there are as many values as the plan has parameters, of its types.
-            unsafe {
-                let plan = plan(&question, &self.parameters.types)?;
-                let mut values = self.parameters.values.clone();
-                pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
-                let rows = pg_sys::SPI_processed as usize;
-                let lacking = (0..rows).map(|row| lacking(row, self.attributes.len())).collect();
-                Ok((lacking, rows == ENOUGH))
-            }
+            // SAFETY: within Spi::connect; the values are those of the row, by the contract of `new`.
+            let answer = unsafe { Answer::to(&question, &self.parameters, false)? };
+            let lacks = |row, &attribute: &usize| {
+                answer
+                    .value(row, attribute)
+                    .is_some_and(|lacks| lacks.value() != 0)
+            };
+            let lacking = (0..answer.rows())
+                .map(|row| {
+                    (0..self.attributes.len())
+                        .filter(|attribute| lacks(row, attribute))
+                        .collect()
+                })
+                .collect();
+            Ok((lacking, answer.rows() == ENOUGH))
         })
     }
 }
@@ -202,21 +193,6 @@ impl Lookup for RowLookup {
             }
         }
     }
-}
-
-/// Which of the attributes a row of the answer lacks.
-///
-/// # Safety
-/// The last thing SPI did was to answer a question about that many attributes, with more rows than `row`.
-unsafe fn lacking(row: usize, attributes: usize) -> Vec<usize> {
-    let table = pg_sys::SPI_tuptable;
-    let tuple = *(*table).vals.add(row);
-    let is_true = |&attribute: &usize| {
-        let mut is_null = false;
-        let value = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, attribute as i32 + 1, &mut is_null);
-        !is_null && value.value() != 0
-    };
-    (0..attributes).filter(is_true).collect()
 }
 
 /// The relation's column that a column of the row is: by name, or by position where the row has no names.
@@ -280,35 +256,4 @@ fn equality_operator(column: &ColumnType) -> Result<String, Problem> {
         })?;
     OPERATORS.with_borrow_mut(|operators| operators.insert(operator, found.clone()));
     Ok(found)
-}
-
-/// How many plans a backend keeps.
-const KEPT_PLANS: usize = 1_000;
-
-/// The plan of a query, made once per backend. Postgres itself makes it anew when the table changes.
-///
-/// # Safety
-/// SPI is connected.
-unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<pg_sys::SPIPlanPtr, Problem> {
-    thread_local! {
-        static PLANS: RefCell<FxHashMap<(String, Vec<pg_sys::Oid>), pg_sys::SPIPlanPtr>> = RefCell::default();
-    }
-    let key = (query.to_string(), types.to_vec());
-    if let Some(plan) = PLANS.with_borrow(|plans| plans.get(&key).copied()) {
-        return Ok(plan);
-    }
-    if PLANS.with_borrow(|plans| plans.len()) >= KEPT_PLANS {
-        for (_, plan) in PLANS.take() {
-            pg_sys::SPI_freeplan(plan);
-        }
-    }
-    let query = CString::new(query).map_err(|_| Problem::Lost)?;
-    let mut types = types.to_vec();
-    let plan = pg_sys::SPI_prepare(query.as_ptr(), types.len() as i32, types.as_mut_ptr());
-    if plan.is_null() {
-        return Err(Problem::Lost);
-    }
-    pg_sys::SPI_keepplan(plan);
-    PLANS.with_borrow_mut(|plans| plans.insert(key, plan));
-    Ok(plan)
 }

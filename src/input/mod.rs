@@ -8,6 +8,7 @@ mod bins;
 mod dictionary;
 mod encoder;
 pub mod lookup;
+mod plans;
 pub mod relation;
 mod row;
 mod scratch;

@@ -79,7 +79,7 @@ impl Relation {
 }
 
 /// The values of a row, and which of them are NULL.
-pub type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
+type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
 
 /// Where the executor delivers rows: they are looked at on the spot, without a copy in between.
 #[repr(C)]
@@ -91,7 +91,7 @@ struct Receiver<'a> {
 }
 
 /// Run a query to its end, within `Spi::connect`, and hand every row to `on_row`.
-pub fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
+fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
     let query = CString::new(query).map_err(|_| Problem::Argument {
         argument: "columns",
         problem: "a name contains a NUL character".into(),

@@ -2,7 +2,7 @@
 //! argument `weights`, which wins; and whether its values are to be put into bins.
 
 use super::bins::{Binning, Scale};
-use super::relation::execute;
+use super::plans::{Answer, Parameters};
 use super::ColumnType;
 use crate::error::Problem;
 use disclosure::{Label, Weights};
@@ -219,21 +219,27 @@ fn parse_label(column: &ColumnType, label: &str) -> Result<Label, Problem> {
 
 /// The labels of a relation's columns, read as the calling user.
 fn labels_of(relation: pg_sys::Oid) -> Result<HashMap<String, Label>, Problem> {
-    let query = format!(
-        "SELECT l.column_name::pg_catalog.text, l.label FROM disclosure.labels l \
-         WHERE l.relation::pg_catalog.oid OPERATOR(pg_catalog.=) '{}'::pg_catalog.oid",
-        relation.to_u32()
-    );
+    const QUERY: &str = "SELECT l.column_name::pg_catalog.text, l.label FROM disclosure.labels l \
+         WHERE l.relation::pg_catalog.oid OPERATOR(pg_catalog.=) $1";
+    let mut parameters = Parameters::default();
+    parameters.add(pg_sys::OIDOID, relation.into());
     let mut labels = HashMap::new();
-    Spi::connect(|_| {
-        execute(&query, &mut |row| {
-            // SAFETY: both columns are of type text.
-            let mut texts = row.filter_map(|(value, is_null)| unsafe { String::from_datum(value, is_null) });
-            if let (Some(column), Some(label)) = (texts.next(), texts.next()) {
-                labels.insert(column, label.parse()?);
+    Spi::connect(|_| -> Result<(), Problem> {
+        // SAFETY: within Spi::connect, with an OID for an OID; both columns are of type text.
+        unsafe {
+            let answer = Answer::to(QUERY, &parameters, true)?;
+            for row in 0..answer.rows() {
+                let text = |column| {
+                    answer
+                        .value(row, column)
+                        .and_then(|value| String::from_datum(value, false))
+                };
+                if let (Some(column), Some(label)) = (text(0), text(1)) {
+                    labels.insert(column, label.parse()?);
+                }
             }
-            Ok(())
-        })
+        }
+        Ok(())
     })?;
     Ok(labels)
 }

@@ -14,8 +14,10 @@ SELECT pg_catalog.pg_describe_object(classid, objid, objsubid) AS without_commen
    AND classid <> 'pg_type'::regclass
  ORDER BY 1;
 -- What a caller sees.
+\pset format unaligned
 SELECT proname, pg_get_function_arguments(oid) AS arguments, pg_get_function_result(oid) AS result, provolatile, proparallel, prosecdef
   FROM pg_proc WHERE pronamespace = 'disclosure'::regnamespace ORDER BY proname COLLATE "C", pg_get_function_arguments(oid) COLLATE "C";
+\pset format aligned
 -- Nothing reads tables under a stronger user than the caller, and nothing claims to be immutable that is not.
 SELECT proname FROM pg_proc WHERE pronamespace = 'disclosure'::regnamespace AND prosecdef AND prorettype <> 'event_trigger'::regtype;
 SELECT extversion, nspname AS schema, extrelocatable FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'pg_disclosure';

@@ -1,0 +1,93 @@
+//! Questions that are asked again and again: planned once per backend.
+
+use crate::error::Problem;
+use pgrx::pg_sys::{self, Datum};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::ffi::CString;
+
+/// How many plans a backend keeps.
+const KEPT_PLANS: usize = 1_000;
+
+/// Parameters of a query: types and values, none of them NULL.
+#[derive(Default)]
+pub struct Parameters {
+    types: Vec<pg_sys::Oid>,
+    values: Vec<Datum>,
+}
+
+impl Parameters {
+    /// Its placeholder.
+    pub fn add(&mut self, oid: pg_sys::Oid, value: Datum) -> String {
+        self.types.push(oid);
+        self.values.push(value);
+        format!("${}", self.types.len())
+    }
+}
+
+/// The rows of an answer; they live until SPI is disconnected.
+pub struct Answer {
+    table: *mut pg_sys::SPITupleTable,
+    rows: usize,
+}
+
+impl Answer {
+    /// Ask, with the calling user's rights. Where `read_only`, under the snapshot of the calling statement, else
+    /// under one that is taken now.
+    ///
+    /// # Safety
+    /// Called within `Spi::connect`, with valid Datums of their types.
+    pub unsafe fn to(query: &str, parameters: &Parameters, read_only: bool) -> Result<Self, Problem> {
+        let plan = plan(query, &parameters.types)?;
+        let mut values = parameters.values.clone();
+        pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), read_only, 0);
+        Ok(Answer {
+            table: pg_sys::SPI_tuptable,
+            rows: pg_sys::SPI_processed as usize,
+        })
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A value of the answer, by row and column from 0; `None` for NULL.
+    pub fn value(&self, row: usize, column: usize) -> Option<Datum> {
+        debug_assert!(row < self.rows);
+        let mut is_null = false;
+        // SAFETY: SPI has filled the table with that many rows; it knows which columns there are.
+        let value = unsafe {
+            let tuple = *(*self.table).vals.add(row);
+            pg_sys::SPI_getbinval(tuple, (*self.table).tupdesc, column as i32 + 1, &mut is_null)
+        };
+        (!is_null).then_some(value)
+    }
+}
+
+/// The plan of a query. Postgres itself makes it anew when a table changes.
+///
+/// # Safety
+/// SPI is connected.
+unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<pg_sys::SPIPlanPtr, Problem> {
+    thread_local! {
+        static PLANS: RefCell<FxHashMap<(String, Vec<pg_sys::Oid>), pg_sys::SPIPlanPtr>> = RefCell::default();
+    }
+    let key = (query.to_string(), types.to_vec());
+    if let Some(plan) = PLANS.with_borrow(|plans| plans.get(&key).copied()) {
+        return Ok(plan);
+    }
+    if PLANS.with_borrow(|plans| plans.len()) >= KEPT_PLANS {
+        for (_, plan) in PLANS.take() {
+            pg_sys::SPI_freeplan(plan);
+        }
+    }
+    let query = CString::new(query).map_err(|_| Problem::Lost)?;
+    let mut types = types.to_vec();
+    let plan = pg_sys::SPI_prepare(query.as_ptr(), types.len() as i32, types.as_mut_ptr());
+    if plan.is_null() {
+        return Err(Problem::Lost);
+    }
+    pg_sys::SPI_keepplan(plan);
+    PLANS.with_borrow_mut(|plans| plans.insert(key, plan));
+    Ok(plan)
+}
