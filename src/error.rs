@@ -77,6 +77,9 @@ impl Problem {
             Problem::Algorithm(disclosure::Error::InvalidArgument { allowed, .. }) => {
                 Some(format!("Allowed: {allowed}."))
             }
+            Problem::Algorithm(disclosure::Error::TooMany { .. }) => {
+                Some("Take fewer rows or columns; a column labelled 'ignore' takes no part.".into())
+            }
             Problem::Argument { hint, .. } => Some((*hint).into()),
             Problem::Literal { .. } => {
                 Some("Give columns or one row first; an option such as 'wildcard' comes last.".into())

@@ -72,11 +72,17 @@ impl Attributes {
         self.named[attribute.column as usize].value(attribute.index)
     }
 
-    /// The value as JSON that Postgres reads as one of the column.
+    /// The value as JSON, as to_jsonb would write it for the types of most keys; Postgres reads it as one of the
+    /// column.
     pub fn json(&self, attribute: Attribute) -> serde_json::Value {
-        match self.named[attribute.column as usize].naming {
-            Naming::True => true.into(),
-            _ => self.value(attribute).into(),
+        let named = &self.named[attribute.column as usize];
+        let text = named.value(attribute.index);
+        match (&named.naming, named.dictionary.column().base_type()) {
+            (Naming::True, _) => true.into(),
+            (Naming::Value, pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID) => {
+                text.parse::<i64>().map_or(text.into(), Into::into)
+            }
+            _ => text.into(),
         }
     }
 }

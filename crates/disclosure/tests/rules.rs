@@ -203,6 +203,21 @@ fn an_intersection_infers_itself() {
     );
 }
 
+/// White, Example 4.13: the rows between a set and the empty one lack ab, bc, bdf and ef of it; what has to be known
+/// for all of it are the minimal sets that meet each of these.
+#[test]
+fn minimal_sets_that_infer_everything() {
+    let table = Table::of_words(
+        &["abcdef", "cdef", "adef", "ace", "abcd"],
+        vec![Weights::UNLABELLED; 6],
+    );
+    let rules = find(&table, &CERTAIN, 0.0, 100);
+    let everything = |rule: &&String| rule.len() == "abcdef>".len();
+    let mut known: Vec<String> = words(&rules).iter().filter(everything).cloned().collect();
+    known.sort();
+    assert_eq!(known, ["acde>bf", "acf>bde", "be>acdf", "bf>acde"]);
+}
+
 #[test]
 fn shares_of_rows_count_where_they_suffice() {
     let table = Table::of_words(&["ab", "ac", "ab"], vec![Weights::UNLABELLED; 3]);

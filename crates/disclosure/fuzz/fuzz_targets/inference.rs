@@ -1,0 +1,57 @@
+//! Privacy scores against their definition, on tables that the fuzzer thinks up: the first byte is the number of
+//! attributes and how to search, then come a likelihood and a danger per attribute, then rows, an attribute per
+//! bit.
+#![no_main]
+
+use disclosure::classes::Classes;
+use disclosure::inference::{scores, Column, Meaning, Population, Search, Settings};
+use disclosure::{Control, Weights};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&first, data)) = data.split_first() else {
+        return;
+    };
+    let attributes = 1 + usize::from(first % 8);
+    let search = [Search::Together, Search::RowByRow][usize::from(first / 8 % 2)];
+    if data.len() < 2 * attributes {
+        return;
+    }
+    let (weights, rows) = data.split_at(2 * attributes);
+    // Many weights of exactly 0 and 1: those are treated apart.
+    let weight = |byte: u8| (f64::from(byte) / 200.0 - 0.1).clamp(0.0, 1.0);
+    let weights: Vec<Weights> = weights
+        .chunks(2)
+        .map(|pair| Weights { likelihood: weight(pair[0]), danger: weight(pair[1]) })
+        .collect();
+    let mask = u8::MAX >> (8 - attributes);
+    let rows: Vec<u8> = rows.iter().take(60).map(|row| row & mask).collect();
+
+    let mut classes = Classes::new(1);
+    for &row in &rows {
+        classes.insert_many(&[u32::from(row) + 1], 1).unwrap();
+    }
+    let elements = |set: u8| (0..attributes as u32).filter(|bit| set >> bit & 1 == 1).collect();
+    let column = Column {
+        attributes: weights.clone(),
+        meaning: Meaning::Set((0..=u8::MAX).map(elements).collect()),
+    };
+    let population = Population::new(&classes, &[column], &Control::new()).unwrap();
+    let settings = Settings { search, ..Settings::default() };
+    let found = scores(&population, &settings, &Control::new()).unwrap();
+    assert!(found.exact());
+
+    let of = |set: u8| (0..attributes).filter(move |bit| set >> bit & 1 == 1);
+    let weight = |known: u8| {
+        let having = rows.iter().filter(|&row| row & known == known);
+        let inferred = having.fold(u8::MAX, |closure, row| closure & row) & !known;
+        let likelihood: f64 = of(known).map(|bit| weights[bit].likelihood).product();
+        let danger: f64 = of(inferred).map(|bit| weights[bit].danger).sum();
+        likelihood * danger / (1.0 + danger)
+    };
+    for class in 0..classes.len() {
+        let row = (classes.codes(class)[0] - 1) as u8;
+        let worst = (0..=row).filter(|known| known & row == *known).map(weight).fold(0.0, f64::max);
+        assert!((found.lower[population.row_of_class(class)] - worst).abs() < 1e-9);
+    }
+});
