@@ -10,8 +10,8 @@ use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Enco
 use crate::{guc, run};
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    self, explain, rules, score_row, scores, Attribute, Decoy, Hole, Holes, Inference, Meaning, Population,
-    Remedies, RowScore, RuleSettings, Rules, Scores, Settings, Suppression,
+    self, explain, rules, score_row, scores, Attribute, Decoy, Explanations, Hole, Holes, Inference, Meaning,
+    Population, Remedies, RowScore, RuleSettings, Rules, Scores, Settings, Suppression,
 };
 use disclosure::Control;
 use pgrx::datum::Interval;
@@ -158,7 +158,7 @@ impl Table {
         Ok(found)
     }
 
-    fn explain(&self, options: &Options, scores: &Scores) -> Result<Vec<Inference>, Problem> {
+    fn explain(&self, options: &Options, scores: &Scores) -> Result<Explanations, Problem> {
         let population = &self.population;
         let rows: Vec<usize> = (0..population.len()).collect();
         run::long("explaining scores", |control| {
@@ -303,7 +303,7 @@ fn privacy_inference(fcinfo: FunctionCallInfo) -> JsonB {
 struct InferencesOfPartition {
     table: Table,
     scores: Scores,
-    inferences: Vec<Inference>,
+    inferences: Explanations,
 }
 
 fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
@@ -319,7 +319,7 @@ fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
         })
     })?;
     let row = partition.table.row_of_row[call.position()] as usize;
-    let inference = &partition.inferences[row];
+    let inference = partition.inferences.of(row);
     let known = partition.table.texts(inference.known.iter().copied());
     let inferred = partition
         .table

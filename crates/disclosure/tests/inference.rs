@@ -360,7 +360,8 @@ proptest! {
         let found = scores(&population, &settings, &Control::new()).unwrap();
         let rows: Vec<usize> = (0..population.len()).collect();
         let explained = explain(&population, &settings, &found, &rows, &Control::new()).unwrap();
-        for (row, inference) in explained.iter().enumerate() {
+        for row in 0..population.len() {
+            let inference = explained.of(row);
             assert_close(&[inference.weight()], &[found.lower[row]]);
             let attributes = population.attributes(row);
             prop_assert!(inference.known.iter().all(|known| attributes.contains(known)));

@@ -6,8 +6,10 @@ use super::score::{Problem, Scores, Settings};
 use super::search::Witnesses;
 use super::words::Words;
 use super::Attribute;
+use crate::sort::sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 /// An inference: whoever knows these attributes learns those.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +42,21 @@ pub struct Inferred {
     pub confidence: f64,
 }
 
+/// The worst inferences about some rows.
+#[derive(Debug, Clone, Default)]
+pub struct Explanations {
+    /// Rows about which the same is inferred from the same share one.
+    inferences: Vec<Inference>,
+    of_row: Vec<u32>,
+}
+
+impl Explanations {
+    /// That of the row that was asked about at this place.
+    pub fn of(&self, place: usize) -> &Inference {
+        &self.inferences[self.of_row[place] as usize]
+    }
+}
+
 /// The worst inference about each of these distinct rows, as `scores` found it.
 pub fn explain(
     population: &Population,
@@ -47,7 +64,7 @@ pub fn explain(
     scores: &Scores,
     rows: &[usize],
     control: &Control,
-) -> Result<Vec<Inference>> {
+) -> Result<Explanations> {
     with_width!(
         population.width,
         explain_rows(population, settings, scores, rows, control)
@@ -60,31 +77,83 @@ fn explain_rows<const P: usize>(
     scores: &Scores,
     rows: &[usize],
     control: &Control,
-) -> Result<Vec<Inference>> {
+) -> Result<Explanations> {
     if rows.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Explanations::default());
     }
     let problem = Problem::<P>::new(population, settings, control);
     let postings = Postings::new(&problem);
     let known: &[[u64; P]] = scores.known.as_chunks().0;
+    let keyed = rows.par_iter().zip(0u32..rows.len() as u32).map(|(&row, place)| {
+        let attributes = population.within(&problem.rows[row], &known[row]);
+        (attributes, known[row], place)
+    });
+    let mut keyed: Vec<([u64; P], [u64; P], u32)> = keyed.collect();
+    sort(&mut keyed, control)?;
+    let alike: Vec<&[([u64; P], [u64; P], u32)]> = keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
     control.expect(rows.len() as u64);
-    rows.par_iter()
-        .map(|&row| {
-            control.check()?;
-            control.advance(1);
-            let mut known = known[row];
-            if settings.min_confidence == 1.0 {
-                known = shorten(&problem, &postings, row, known);
-            }
-            Ok(inference(
-                &problem,
-                &postings,
-                settings.min_confidence,
-                row,
-                &known,
-            ))
-        })
-        .collect()
+    let explain = |alike: &&[([u64; P], [u64; P], u32)]| {
+        control.check()?;
+        control.advance(alike.len() as u64);
+        let of_alike: Vec<usize> = alike.iter().map(|&(_, _, place)| rows[place as usize]).collect();
+        Ok(explain_alike(
+            &problem,
+            &postings,
+            settings.min_confidence,
+            &alike[0].1,
+            &of_alike,
+        ))
+    };
+    let explained: Vec<Vec<Inference>> = alike.par_iter().map(explain).collect::<Result<_>>()?;
+    let mut explanations = Explanations {
+        inferences: Vec::new(),
+        of_row: vec![0; rows.len()],
+    };
+    for (alike, inferences) in alike.into_iter().zip(explained) {
+        let first = explanations.inferences.len();
+        for (number, &(_, _, place)) in alike.iter().enumerate() {
+            explanations.of_row[place as usize] = (first + number.min(inferences.len() - 1)) as u32;
+        }
+        explanations.inferences.extend(inferences);
+    }
+    Ok(explanations)
+}
+
+/// The inferences about rows that share what is known: what is certain follows for all of them alike, and is given
+/// once; what is only probable depends on what each of them has.
+fn explain_alike<const P: usize>(
+    problem: &Problem<P>,
+    postings: &Postings,
+    min_confidence: f64,
+    known: &[u64; P],
+    rows: &[usize],
+) -> Vec<Inference> {
+    if min_confidence == 1.0 {
+        let known = shorten(problem, postings, rows[0], *known);
+        return vec![inference(problem, postings, rows[0], &known)];
+    }
+    let mut support = 0;
+    let mut having: FxHashMap<(usize, usize), u64> = FxHashMap::default();
+    let mut witnesses = TableWitnesses::new(problem, postings, rows[0]);
+    witnesses.begin(known);
+    witnesses.scan(|other, _| {
+        let multiplicity = problem.population.multiplicity[other];
+        support += multiplicity;
+        for (number, slot) in problem.population.slots.iter().enumerate() {
+            *having
+                .entry((number, slot.code(&problem.rows[other])))
+                .or_default() += multiplicity;
+        }
+        true
+    });
+    let explain = |&row: &usize| {
+        let others = problem.population.slots.iter().enumerate().map(|(number, slot)| {
+            let code = slot.code(&problem.rows[row]);
+            (slot, code, having.get(&(number, code)).copied().unwrap_or(0))
+        });
+        conclude(problem, min_confidence, row, known, support, others)
+    };
+    rows.iter().map(explain).collect()
 }
 
 /// Leave out what is not needed: attributes that are known for certain make an inference no less likely,
@@ -123,11 +192,10 @@ fn shorten<const P: usize>(
     needed
 }
 
-/// What follows from these attributes of a row.
-pub(super) fn inference<const P: usize>(
+/// What follows for certain from these attributes of a row.
+fn inference<const P: usize>(
     problem: &Problem<P>,
     postings: &Postings,
-    min_confidence: f64,
     row: usize,
     known: &[u64; P],
 ) -> Inference {
@@ -146,7 +214,7 @@ pub(super) fn inference<const P: usize>(
         let code = slot.code(&problem.rows[row]);
         (slot, code, support - lacking[slot.bit])
     });
-    conclude(problem, min_confidence, row, known, support, of_row)
+    conclude(problem, 1.0, row, known, support, of_row)
 }
 
 /// The inference from these attributes of a row, which `support` rows have, to those of `others` that

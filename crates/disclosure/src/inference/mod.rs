@@ -33,7 +33,7 @@ mod words;
 
 pub use column::{Attribute, Column, Meaning};
 pub use decoys::{decoys, Decoy, Summary};
-pub use explain::{explain, Inference, Inferred};
+pub use explain::{explain, Explanations, Inference, Inferred};
 pub use holes::{holes, Hole, Holes};
 pub use population::Population;
 pub use remedies::{remedies, Remedies, State, Suppression};
