@@ -71,6 +71,9 @@ pub fn explain(
     )
 }
 
+/// What is known of a row, as attributes and as slots, and its place among those asked about.
+type Keyed<const P: usize> = ([u64; P], [u64; P], u32);
+
 fn explain_rows<const P: usize>(
     population: &Population,
     settings: &Settings,
@@ -88,11 +91,11 @@ fn explain_rows<const P: usize>(
         let attributes = population.within(&problem.rows[row], &known[row]);
         (attributes, known[row], place)
     });
-    let mut keyed: Vec<([u64; P], [u64; P], u32)> = keyed.collect();
+    let mut keyed: Vec<Keyed<P>> = keyed.collect();
     sort(&mut keyed, control)?;
-    let alike: Vec<&[([u64; P], [u64; P], u32)]> = keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
+    let alike: Vec<&[Keyed<P>]> = keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
     control.expect(rows.len() as u64);
-    let explain = |alike: &&[([u64; P], [u64; P], u32)]| {
+    let explain = |alike: &&[Keyed<P>]| {
         control.check()?;
         control.advance(alike.len() as u64);
         let of_alike: Vec<usize> = alike.iter().map(|&(_, _, place)| rows[place as usize]).collect();
