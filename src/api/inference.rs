@@ -85,7 +85,7 @@ struct Table {
     attributes: Attributes,
     population: Population,
     /// The distinct row of every row read.
-    row_of_row: Vec<u32>,
+    distinct_of_row: Vec<u32>,
 }
 
 impl Table {
@@ -97,12 +97,12 @@ impl Table {
         let population = run::long("packing rows", |control| {
             Population::new(&classes, columns, control)
         })?;
-        let row_of_row = sink
+        let distinct_of_row = sink
             .class_of_row
             .into_iter()
             .map(|class| population.row_of_class(class as usize) as u32);
         Ok(Table {
-            row_of_row: row_of_row.collect(),
+            distinct_of_row: distinct_of_row.collect(),
             attributes,
             population,
         })
@@ -240,7 +240,7 @@ fn privacy_score(fcinfo: FunctionCallInfo) -> f64 {
 
 /// The scores of a partition's rows.
 struct ScoresOfPartition {
-    row_of_row: Vec<u32>,
+    distinct_of_row: Vec<u32>,
     upper: Vec<f64>,
 }
 
@@ -250,10 +250,10 @@ fn score_of_row(call: &WindowCall) -> Result<f64, Problem> {
         let table = Table::of_partition(call, &options)?;
         Ok(ScoresOfPartition {
             upper: table.scores(&options)?.upper,
-            row_of_row: table.row_of_row,
+            distinct_of_row: table.distinct_of_row,
         })
     })?;
-    Ok(partition.upper[partition.row_of_row[call.position()] as usize])
+    Ok(partition.upper[partition.distinct_of_row[call.position()] as usize])
 }
 
 /// privacy_score(row record, relation regclass, weights jsonb, constant float8, budget interval)
@@ -318,7 +318,7 @@ fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
             inferences,
         })
     })?;
-    let row = partition.table.row_of_row[call.position()] as usize;
+    let row = partition.table.distinct_of_row[call.position()] as usize;
     let inference = partition.inferences.of(row);
     let known = partition.table.texts(inference.known.iter().copied());
     let inferred = partition
