@@ -1,12 +1,12 @@
 //! The privacy score: `privacy_score`, `privacy_inference`, `privacy_summary`, `inferences`, and chapter 6:
 //! `holes`, `decoys`, `remedies`.
 
-use super::counted::CountedRows;
+use super::counted::{Counted, CountedRows};
 use crate::error::Problem;
 use crate::input::lookup::RowLookup;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
-use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Encoded};
+use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Dictionary, Encoded};
 use crate::{guc, run};
 use disclosure::classes::Classes;
 use disclosure::inference::{
@@ -84,21 +84,24 @@ impl Options {
 struct Table {
     attributes: Attributes,
     population: Population,
-    /// The distinct row of every row read.
+    /// The distinct row of every row of a partition; nobody asks for those of a relation.
     distinct_of_row: Vec<u32>,
 }
 
 impl Table {
-    fn new(encoded: Encoded<CountedRows>, settings: &[ColumnSettings]) -> Result<Self, Problem> {
-        let Encoded { dictionaries, sink } = encoded;
-        let classes = sink.counted.classes();
+    fn new(
+        dictionaries: Vec<Dictionary>,
+        settings: &[ColumnSettings],
+        counted: Counted,
+        class_of_row: Vec<u32>,
+    ) -> Result<Self, Problem> {
+        let classes = counted.classes();
         let attributes = Attributes::new(dictionaries, settings, |column| rows_of_codes(&classes, column))?;
         let columns = &attributes.columns; // their names stay on this thread
         let population = run::long("packing rows", |control| {
             Population::new(&classes, columns, control)
         })?;
-        let distinct_of_row = sink
-            .class_of_row
+        let distinct_of_row = class_of_row
             .into_iter()
             .map(|class| population.row_of_class(class as usize) as u32);
         Ok(Table {
@@ -113,10 +116,13 @@ impl Table {
         let mut types = call.argument_types();
         types.truncate(1);
         let relation = types[0].relation();
-        let encoded = call.read(types, CountedRows::default())?;
-        let columns = columns_of(&encoded);
+        let Encoded { dictionaries, sink } = call.read(types, CountedRows::default())?;
+        let columns: Vec<ColumnType> = dictionaries
+            .iter()
+            .map(|dictionary| dictionary.column().clone())
+            .collect();
         let settings = column_settings(&columns, relation, options.weights.as_ref())?;
-        Table::new(encoded, &settings)
+        Table::new(dictionaries, &settings, sink.counted, sink.class_of_row)
     }
 
     /// The rows of a relation. Columns that take no part are not even read.
@@ -125,8 +131,8 @@ impl Table {
         columns: Option<Vec<Option<String>>>,
         options: &Options,
     ) -> Result<Self, Problem> {
-        let relation = Relation::new(oid, columns)?;
-        let settings = column_settings(relation.columns(), oid, options.weights.as_ref())?;
+        let mut relation = Relation::new(oid, columns)?;
+        let mut settings = column_settings(relation.columns(), oid, options.weights.as_ref())?;
         let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
             settings.weights.is_some().then(|| Some(column.name.clone()))
         };
@@ -136,15 +142,12 @@ impl Table {
             .zip(&settings)
             .filter_map(taking_part)
             .collect();
-        if names.is_empty() {
-            return Table::new(relation.read(CountedRows::default())?, &settings);
+        if !names.is_empty() {
+            settings.retain(|column| column.weights.is_some());
+            relation = Relation::new(oid, Some(names))?;
         }
-        let settings: Vec<ColumnSettings> = settings
-            .into_iter()
-            .filter(|column| column.weights.is_some())
-            .collect();
-        let relation = Relation::new(oid, Some(names))?;
-        Table::new(relation.read(CountedRows::default())?, &settings)
+        let Encoded { dictionaries, sink } = relation.read(Counted::default())?;
+        Table::new(dictionaries, &settings, sink, Vec::new())
     }
 
     fn scores(&self, options: &Options) -> Result<Scores, Problem> {
@@ -194,11 +197,6 @@ impl Table {
             .map(|attribute| self.attributes.text(attribute))
             .collect()
     }
-}
-
-fn columns_of<S>(encoded: &Encoded<S>) -> Vec<ColumnType> {
-    let columns = encoded.dictionaries.iter().map(|dictionary| dictionary.column());
-    columns.cloned().collect()
 }
 
 /// How many rows hold each value of a column, codes in order from 1.
