@@ -243,17 +243,23 @@ fn equality_operator(column: &ColumnType) -> Result<String, Problem> {
          JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
          WHERE o.oid OPERATOR(pg_catalog.=) {operator}::pg_catalog.oid"
     );
-    let found = Spi::get_one::<String>(&query)
-        .ok()
-        .flatten()
-        .ok_or_else(|| Problem::Argument {
-            argument: "row",
-            problem: format!(
-                "the type of column \"{}\" has no equality to look it up by",
-                column.name
-            ),
-            hint: "Label the column 'ignore', or leave it out of the row.",
-        })?;
+    // Not Spi::get_one, which takes a transaction number, though nothing is changed.
+    let found = Spi::connect(|_| -> Result<Option<String>, Problem> {
+        // SAFETY: within Spi::connect, without parameters; the column is of type text.
+        unsafe {
+            let answer = Answer::to(&query, &Parameters::default(), true)?;
+            let row = (answer.rows() > 0).then(|| answer.value(0, 0)).flatten();
+            Ok(row.and_then(|value| String::from_datum(value, false)))
+        }
+    })?;
+    let found = found.ok_or_else(|| Problem::Argument {
+        argument: "row",
+        problem: format!(
+            "the type of column \"{}\" has no equality to look it up by",
+            column.name
+        ),
+        hint: "Label the column 'ignore', or leave it out of the row.",
+    })?;
     OPERATORS.with_borrow_mut(|operators| operators.insert(operator, found.clone()));
     Ok(found)
 }

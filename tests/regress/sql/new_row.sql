@@ -61,6 +61,20 @@ SET ROLE pd_reader;
 SELECT disclosure.privacy_score(ROW(51::bigint, 'flu'), 'queue'::regclass);
 RESET ROLE;
 
+-- Nothing is changed, not even a transaction number taken, and parallel plans will do.
+CREATE TABLE keys (k uuid, v money);
+INSERT INTO keys VALUES ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 5);
+BEGIN;
+SELECT disclosure.privacy_score(t, 'keys'::regclass) FROM keys t;
+SELECT pg_current_xact_id_if_assigned() IS NULL AS changed_nothing;
+COMMIT;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT disclosure.privacy_score(t, 'typed'::regclass, weights => '{"j": "ignore"}') FROM typed t;
+SELECT max(score) FROM (SELECT disclosure.privacy_score(t, 'typed'::regclass, weights => '{"j": "ignore"}') AS score FROM typed t OFFSET 0) t;
+RESET ALL;
+
 -- Bad input.
 SELECT disclosure.privacy_score(ROW(1, 2, 3), 'queue'::regclass);
 SELECT disclosure.privacy_score(q, 'queue'::regclass) FROM (SELECT 1 AS town, 2 AS street) q;
