@@ -24,15 +24,6 @@ pub(super) fn search<const P: usize>(
     open: &mut [bool],
 ) {
     let slots = &problem.population.slots;
-    let mut likeliest_from = vec![0f64; problem.population.searchable + 1];
-    for (number, slot) in slots[..problem.population.searchable].iter().enumerate().rev() {
-        let likeliest = slot
-            .likelihood
-            .iter()
-            .copied()
-            .fold(likeliest_from[number + 1], f64::max);
-        likeliest_from[number] = likeliest;
-    }
     let offsets = slots.iter().scan(0, |end, slot| {
         Some(std::mem::replace(end, *end + slot.danger.len()))
     });
@@ -42,7 +33,7 @@ pub(super) fn search<const P: usize>(
         found,
         offsets: offsets.collect(),
         attributes: slots.iter().map(|slot| slot.danger.len()).sum(),
-        likeliest_from,
+        likeliest_from: problem.population.likeliest_from(),
         cut_short: AtomicBool::new(false),
     };
     let (active, witnesses): (Vec<u32>, Vec<u32>) =

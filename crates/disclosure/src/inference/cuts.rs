@@ -4,8 +4,9 @@
 use super::partition;
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Found, Problem};
-use super::search::{RowSearch, Workspace};
+use super::search::{Kinds, RowSearch, Workspace};
 use super::words::Words;
+use crate::sort::sort;
 use rayon::prelude::*;
 
 /// Sets looked at per row: first few, for good bounds on all rows early; then more each time.
@@ -83,25 +84,12 @@ fn search_row<const P: usize>(
     budget: u64,
 ) {
     let bits = problem.rows[unfinished.row];
-    let all = problem.fields.occupied(&bits);
-    let (mut certain, mut free, mut choice) = ([0; P], [0; P], [0; P]);
-    for slot in &problem.population.slots {
-        let code = slot.code(&bits);
-        if code == 0 {
-            continue;
-        }
-        let (likelihood, danger) = (slot.likelihood[code], slot.danger[code]);
-        workspace.set_weights(slot.bit, likelihood, danger);
-        let single = Words::single(slot.bit);
-        if likelihood == 1.0 {
-            certain = certain.or(&single);
-        }
-        if likelihood == 1.0 && danger == 0.0 {
-            free = free.or(&single);
-        } else if likelihood > 0.0 {
-            choice = choice.or(&single);
-        }
-    }
+    let Kinds {
+        all,
+        certain,
+        free,
+        choice,
+    } = workspace.weigh(problem.population.weights(&bits));
     let masks = workspace.masks();
     masks.clear();
     masks.extend(unfinished.masks.iter().filter(|mask| !mask.meets(&free)));
@@ -170,7 +158,8 @@ impl Neighbours {
                 .zip(0..)
                 .map(|(row, place)| (rotated(row, start, number % 2 == 1), place))
                 .collect();
-            keys.par_sort_unstable();
+            // Nobody uses an order that a cancel has left unfinished.
+            let _ = sort(&mut keys, problem.limits.control);
             let rows: Vec<u32> = keys.into_iter().map(|(_, row)| row).collect();
             let mut place_of = vec![0; rows.len()];
             rows.iter()

@@ -8,7 +8,7 @@
 
 use super::population::Slot;
 use super::score::{Found, Problem, NEARLY_EQUAL};
-use super::search::{NoMoreWitnesses, RowSearch, Workspace};
+use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
 use super::words::Words;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -186,11 +186,8 @@ const NO_BUCKET: u32 = u32::MAX;
 impl<'a, const P: usize> Partition<'a, P> {
     fn new(problem: &'a Problem<'a, P>, found: &'a Found, most: u32) -> Self {
         let slots = &problem.population.slots[..problem.population.searchable];
-        let mut likeliest_from = vec![0f64; slots.len() + 1];
         let mut slots_from = vec![[0; P]; slots.len() + 1];
         for (number, slot) in slots.iter().enumerate().rev() {
-            let likeliest = slot.likelihood.iter().copied().fold(0.0, f64::max);
-            likeliest_from[number] = likeliest_from[number + 1].max(likeliest);
             slots_from[number] = slots_from[number + 1].or(&Words::single(slot.bit));
         }
         let prospect = |(bits, blocked): (&[u64; P], &[u64; P])| {
@@ -231,7 +228,7 @@ impl<'a, const P: usize> Partition<'a, P> {
                 .zip(&problem.blocked)
                 .map(prospect)
                 .collect(),
-            likeliest_from,
+            likeliest_from: problem.population.likeliest_from(),
             slots_from,
             most,
             left_out: problem.rows.iter().map(|_| AtomicU64::new(0)).collect(),
@@ -478,17 +475,7 @@ impl<'a, const P: usize> Partition<'a, P> {
     fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &Active<P>) {
         let problem = self.problem;
         let number = row.row as usize;
-        let all = problem.fields.occupied(&row.bits);
-        let mut certain = [0; P];
-        for slot in &problem.population.slots {
-            let code = slot.code(&row.bits);
-            if code > 0 {
-                workspace.set_weights(slot.bit, slot.likelihood[code], slot.danger[code]);
-                if slot.likelihood[code] == 1.0 {
-                    certain = certain.or(&Words::single(slot.bit));
-                }
-            }
-        }
+        let Kinds { all, certain, .. } = workspace.weigh(problem.population.weights(&row.bits));
         let undecided = self.slots_from[part.from].and(&all);
         let forced = self.rows[number].forced.and(&undecided);
         let masks = workspace.masks();

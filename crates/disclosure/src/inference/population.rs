@@ -9,7 +9,7 @@ use super::words::Words;
 use super::{Attribute, Column, Meaning};
 use crate::classes::Classes;
 use crate::sort::sort;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Result, Weights};
 use rayon::prelude::*;
 
 /// Numbers of words that a row may be packed into: the algorithms are compiled for each of them.
@@ -191,6 +191,31 @@ impl Population {
         with_width!(self.width, attributes_of_row(self, row))
     }
 
+    /// The weights of a row's attributes, by the bits of their slots.
+    pub(super) fn weights<'a, const P: usize>(
+        &'a self,
+        row: &'a [u64; P],
+    ) -> impl Iterator<Item = (usize, Weights)> + 'a {
+        let slots = self.slots.iter().map(|slot| (slot, slot.code(row)));
+        slots.filter(|&(_, code)| code > 0).map(|(slot, code)| {
+            let weights = Weights {
+                likelihood: slot.likelihood[code],
+                danger: slot.danger[code],
+            };
+            (slot.bit, weights)
+        })
+    }
+
+    /// Per searchable slot the largest likelihood in it and all searchable slots after it; 0 after the last.
+    pub(super) fn likeliest_from(&self) -> Vec<f64> {
+        let mut likeliest = vec![0f64; self.searchable + 1];
+        for (number, slot) in self.slots[..self.searchable].iter().enumerate().rev() {
+            let after = likeliest[number + 1];
+            likeliest[number] = slot.likelihood.iter().copied().fold(after, f64::max);
+        }
+        likeliest
+    }
+
     /// A row's attributes in these slots, as a packed row.
     pub(super) fn within<const P: usize>(&self, row: &[u64; P], slots: &[u64; P]) -> [u64; P] {
         let chosen = self.slots.iter().filter(|slot| slots.has(slot.bit));
@@ -268,7 +293,7 @@ fn place_attributes(
         }
         let total = classes.len() as f64;
         let share = |&attribute: &u32| support[attribute as usize] as f64 / total;
-        let weights = |of: fn(&crate::Weights) -> f64| {
+        let weights = |of: fn(&Weights) -> f64| {
             let of_code = group
                 .iter()
                 .map(|&attribute| of(&column.attributes[attribute as usize]));

@@ -300,8 +300,7 @@ fn close_harmless_rows<const P: usize>(
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    let all = problem.population.slots.iter().flat_map(|slot| &slot.likelihood);
-    let likelihood = all.copied().fold(0.0, f64::max);
+    let likelihood = problem.population.likeliest_from()[0];
     for (row, bits) in problem.rows.iter().enumerate() {
         if open[row] {
             let inferable = problem.fields.occupied(bits).without(&problem.blocked[row]);

@@ -13,6 +13,7 @@
 
 use super::score::{Danger, Limits, NEARLY_EQUAL};
 use super::words::Words;
+use crate::Weights;
 
 /// Who knows the other rows.
 pub(super) trait Witnesses<const P: usize> {
@@ -67,10 +68,41 @@ impl<const P: usize> Workspace<P> {
         &mut self.masks[0]
     }
 
-    pub fn set_weights(&mut self, bit: usize, likelihood: f64, danger: f64) {
-        self.likelihood[bit] = likelihood;
-        self.danger[bit] = danger;
+    /// Take in the weights of a row's attributes, by the bits of their slots.
+    pub fn weigh(&mut self, attributes: impl Iterator<Item = (usize, Weights)>) -> Kinds<P> {
+        let mut kinds = Kinds {
+            all: [0; P],
+            certain: [0; P],
+            free: [0; P],
+            choice: [0; P],
+        };
+        for (bit, Weights { likelihood, danger }) in attributes {
+            self.likelihood[bit] = likelihood;
+            self.danger[bit] = danger;
+            let single = Words::single(bit);
+            kinds.all = kinds.all.or(&single);
+            if likelihood == 1.0 {
+                kinds.certain = kinds.certain.or(&single);
+            }
+            if likelihood == 1.0 && danger == 0.0 {
+                kinds.free = kinds.free.or(&single);
+            } else if likelihood > 0.0 {
+                kinds.choice = kinds.choice.or(&single);
+            }
+        }
+        kinds
     }
+}
+
+/// A row's attributes by what knowing them means.
+pub(super) struct Kinds<const P: usize> {
+    pub all: [u64; P],
+    /// Known for certain.
+    pub certain: [u64; P],
+    /// Known for certain and harmless: nothing is lost by knowing them.
+    pub free: [u64; P],
+    /// All others that may be known.
+    pub choice: [u64; P],
 }
 
 /// A search and its outcome.

@@ -3,7 +3,7 @@
 
 use super::population::{with_width, WIDTHS};
 use super::score::{Danger, Limits, Settings};
-use super::search::{RowSearch, Witnesses, Workspace};
+use super::search::{Kinds, RowSearch, Witnesses, Workspace};
 use super::words::Words;
 use crate::{Control, Error, Result, Weights};
 
@@ -55,20 +55,12 @@ fn search<const P: usize>(
     control: &Control,
 ) -> RowScore {
     let mut workspace = Workspace::<P>::default();
-    let (mut all, mut certain, mut free, mut choice) = ([0; P], [0; P], [0; P], [0; P]);
-    for (bit, weights) in attributes.iter().enumerate() {
-        workspace.set_weights(bit, weights.likelihood, weights.danger);
-        let single = Words::single(bit);
-        all = all.or(&single);
-        if weights.likelihood == 1.0 {
-            certain = certain.or(&single);
-        }
-        if weights.likelihood == 1.0 && weights.danger == 0.0 {
-            free = free.or(&single);
-        } else if weights.likelihood > 0.0 {
-            choice = choice.or(&single);
-        }
-    }
+    let Kinds {
+        all,
+        certain,
+        free,
+        choice,
+    } = workspace.weigh(attributes.iter().copied().enumerate());
     let limits = Limits::new(settings, control);
     let mut search = RowSearch {
         workspace: &mut workspace,
