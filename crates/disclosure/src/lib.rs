@@ -21,9 +21,11 @@
 pub mod classes;
 mod columns;
 mod control;
+pub mod cracks;
 mod error;
 pub mod inference;
 mod label;
+pub mod matching;
 mod rows;
 mod sharded;
 mod sort;
