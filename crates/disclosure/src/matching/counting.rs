@@ -37,6 +37,9 @@ struct Part {
 }
 
 impl Counting {
+    /// About how many [`steps`](Self::steps) a core of our day does in a second.
+    pub const STEPS_PER_SECOND: f64 = 3e8;
+
     /// Take away edges that no perfect matching uses, and plan how to count in each part that is left.
     pub fn new(graph: &Graph) -> Self {
         Counting {
