@@ -42,12 +42,14 @@ pub fn simulate_apart(
         });
     }
     let network = Network::new(space)?;
-    let Some(start) = network.truth().or_else(|| network.matching()) else {
+    let Some(start) = network.a_matching() else {
         return Ok(None);
     };
     let moves = KeepApart::new(apart, space.items());
     let start = moves.start(&network, start, simulation.seed, control)?;
-    let outcome = simulation.run(&network, &moves, &Codes(space), &[start], control)?;
+    let outcome = simulation.run(&moves, &Codes(space), control, |seeds, _| {
+        Walk::new(&network, start.clone(), seeds)
+    })?;
     Ok(Some(Simulated {
         expected: outcome.mean,
         lower: outcome.lower,
@@ -65,12 +67,6 @@ struct KeepApart<'a> {
     partners: Vec<Vec<u32>>,
 }
 
-/// The share of moves that are rotations; the others are swaps, which break fewer conditions.
-const ROTATIONS: f64 = 0.25;
-
-/// The probability that a move goes on with another swap or rotation before it is judged.
-const GOES_ON: f64 = 0.25;
-
 /// How many pairs are looked at in search of a start.
 const SEARCH: usize = 100_000_000;
 
@@ -82,27 +78,6 @@ impl<'a> KeepApart<'a> {
             partners[other as usize].push(one);
         }
         KeepApart { apart, partners }
-    }
-
-    /// Some swaps and rotations, mostly one.
-    ///
-    /// Each is as likely as its way back, and so is any sequence of them. With the limits of rotations drawn
-    /// up to the number of items, and any number of them before the move is judged, every mapping is within
-    /// one move of every other, even where all those between break a condition.
-    fn propose(&self, walk: &mut Walk, control: &Control) -> Result<()> {
-        walk.log.clear();
-        loop {
-            if walk.random.random_bool(ROTATIONS) {
-                let doublings = (walk.held.len() as u64).next_power_of_two().ilog2();
-                let limit = 2 << walk.random.random_range(0..=doublings);
-                walk.rotate(limit, control)?;
-            } else {
-                walk.swap_neighbours();
-            }
-            if !walk.random.random_bool(GOES_ON) {
-                return Ok(());
-            }
-        }
     }
 
     fn breaks(&self, held: &[Held], one: u32, other: u32) -> bool {
@@ -125,7 +100,7 @@ impl<'a> KeepApart<'a> {
             if broken == 0 {
                 break;
             }
-            self.propose(&mut walk, control)?;
+            walk.wander(control)?;
             control.check()?;
             let now = self.broken(&walk.held);
             let more = now.saturating_sub(broken) as f64;
@@ -145,9 +120,11 @@ impl<'a> KeepApart<'a> {
     }
 }
 
-impl Move for KeepApart<'_> {
-    fn make(&self, walk: &mut Walk, control: &Control) -> Result<()> {
-        self.propose(walk, control)?;
+impl<'a> Move<Walk<'a>> for KeepApart<'_> {
+    /// A move that is taken back is its own way back, so the mappings that keep the pairs apart stay equally
+    /// likely. Each is within one move of every other, even if all between them break a condition.
+    fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
+        walk.wander(control)?;
         let held = &walk.held;
         let is_broken = |&(item, _): &(u32, Held)| {
             let partners = &self.partners[item as usize];
@@ -163,14 +140,14 @@ impl Move for KeepApart<'_> {
 /// Cracks counted code by code: which code of a group it is matters here.
 struct Codes<'a>(&'a CrackSpace);
 
-impl Observe for Codes<'_> {
+impl<'a> Observe<Walk<'a>> for Codes<'_> {
     fn figures(&self) -> usize {
         self.0.items()
     }
 
-    fn observe(&self, held: &[Held], tally: &mut [f64]) -> f64 {
+    fn observe(&self, walk: &Walk<'a>, tally: &mut [f64]) -> f64 {
         let mut cracks = 0.0;
-        for (item, (held, tally)) in held.iter().zip(tally).enumerate() {
+        for (item, (held, tally)) in walk.held.iter().zip(tally).enumerate() {
             if held.code == item as u32 {
                 *tally += 1.0;
                 cracks += 1.0;

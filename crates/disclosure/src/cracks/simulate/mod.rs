@@ -1,14 +1,15 @@
 //! Expected cracks by simulation, where counting would take too long.
 //!
 //! A chain walks at random on the consistent mappings. Lakshmanan et al. (section 6.1) swap the codes of two
-//! items. There are graphs on which swaps get stuck, e.g. a cycle of three items and three codes. Rotations
-//! reach every mapping on every graph, and none is refused: see [`Moves`].
+//! items. On some graphs that gets stuck, e.g. on a cycle of three items and three codes, and where groups
+//! are large it is slow. [`Moves::Groups`] is neither.
 //!
 //! Only which frequency group an item's code is from is taken from a sample. Within a group all codes are
 //! equally likely, and so are all items with the same candidates: the expectation over these is computed.
 
 mod apart;
 mod run;
+mod table;
 mod walk;
 
 pub use apart::{simulate_apart, Apart};
@@ -18,9 +19,10 @@ use crate::{Control, Error, Result};
 use rand::seq::SliceRandom;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use run::{Course, Move, Observe, Outcome, Pace};
+use run::{Course, Move, Observe, Outcome, Pace, State};
 use std::time::{Duration, Instant};
-use walk::{Held, Network, Walk, STEPS_BETWEEN_CHECKS};
+use table::{LogFactorials, Mix, Table};
+use walk::{Counted, Network, Walk, STEPS_BETWEEN_CHECKS};
 
 /// How a chain goes from one mapping to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +30,10 @@ pub enum Moves {
     /// As published: every item in turn swaps its code with that of another one, drawn at random, if the
     /// belief holds for both.
     Swaps,
-    /// An item gives up its code, somebody takes it who can and gives up its own, until the first gets one.
-    Rotations,
+    /// Whole groups at once: who of two classes of items holds which codes of two groups is drawn anew. And
+    /// rotations, which reach every mapping on every graph: an item gives up its code, somebody who can takes
+    /// it and gives up its own, until the first one gets a code.
+    Groups,
 }
 
 /// How to simulate. With equal settings the answer is the same, unless the budget cuts it short.
@@ -51,7 +55,7 @@ pub struct Simulation {
 impl Default for Simulation {
     fn default() -> Self {
         Simulation {
-            moves: Moves::Rotations,
+            moves: Moves::Groups,
             relative_error: 0.01,
             max_samples: 1_000_000,
             seed: 0,
@@ -98,15 +102,32 @@ pub struct SimulatedItemsets {
 /// Independent chains. Enough for a confidence interval, and more than there are threads on most machines.
 const CHAINS: u64 = 16;
 
-/// A rotation of more steps per item is given up: on some graphs, few codes fit where the last one is missing.
-const STEPS_PER_ITEM: u64 = 64;
-
 /// The expected number of cracks, and every item's probability. `None` where no mapping is consistent.
 pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) -> Result<Option<Simulated>> {
     let network = Network::new(space)?;
     let cracks = Cracks::new(&network);
-    let outcome = simulation.outcome(&network, &cracks, control)?;
-    Ok(outcome.map(|outcome| cracks.simulated(outcome)))
+    let Some(matching) = network.matching() else {
+        return Ok(None);
+    };
+    // Should the chains not forget where they began, they had better not all begin at the same place.
+    let outcome = match simulation.moves {
+        Moves::Swaps => {
+            let starts = [network.truth(), Some(network.arrange(&matching))];
+            let starts: Vec<_> = starts.into_iter().flatten().collect();
+            simulation.run(&SwapAll, &cracks, control, |seeds, chain| {
+                Walk::new(&network, starts[chain % starts.len()].clone(), seeds)
+            })
+        }
+        Moves::Groups => {
+            let starts = [network.truth().map(|truth| network.count(&truth)), Some(matching)];
+            let starts: Vec<_> = starts.into_iter().flatten().collect();
+            let factorials = LogFactorials::up_to(space.items());
+            simulation.run(&Mix, &cracks, control, |seeds, chain| {
+                Table::new(&network, &factorials, starts[chain % starts.len()].clone(), seeds)
+            })
+        }
+    };
+    Ok(Some(cracks.simulated(outcome?)))
 }
 
 /// The expected number of cracks as published (section 6.1): swaps, 100,000 rounds of them for a seed
@@ -133,12 +154,9 @@ pub fn simulate_as_published(
         relative_error: 0.0,
         deadline: None,
     };
-    let Some(start) = network.truth().or_else(|| network.matching()) else {
+    let Some(start) = network.a_matching() else {
         return Ok(None);
     };
-    if start.is_empty() {
-        return Ok(Some(cracks.simulated(nothing_to_simulate(&cracks))));
-    }
     let mut seeds = Pcg64Mcg::seed_from_u64(seed);
     let chains = samples.div_ceil(PER_SEED_MATCHING).max(1);
     let walks = (0..chains).map(|_| Walk::new(&network, start.clone(), &mut seeds));
@@ -167,8 +185,17 @@ pub fn simulate_itemsets(
     }
     let network = Network::new(space)?;
     let observed = Itemsets::new(&network, itemsets);
-    let outcome = simulation.outcome(&network, &observed, control)?;
-    Ok(outcome.map(|outcome| SimulatedItemsets {
+    let Some(start) = network.a_matching() else {
+        return Ok(None);
+    };
+    let moves: &dyn Move<Walk> = match simulation.moves {
+        Moves::Swaps => &SwapAll,
+        Moves::Groups => &Wander,
+    };
+    let outcome = simulation.run(moves, &observed, control, |seeds, _| {
+        Walk::new(&network, start.clone(), seeds)
+    })?;
+    Ok(Some(SimulatedItemsets {
         crack_probability: outcome.figures,
         lower: outcome.lower,
         upper: outcome.upper,
@@ -178,33 +205,13 @@ pub fn simulate_itemsets(
 }
 
 impl Simulation {
-    fn outcome(
+    /// Run as many chains as it takes, each from its own start.
+    fn run<S: State>(
         &self,
-        network: &Network,
-        observed: &dyn Observe,
+        moves: &dyn Move<S>,
+        observed: &dyn Observe<S>,
         control: &Control,
-    ) -> Result<Option<Outcome>> {
-        let Some(matching) = network.matching() else {
-            return Ok(None);
-        };
-        // Should the chains not forget where they began, they had better not all begin at the same place.
-        let truth = network.truth().unwrap_or_else(|| matching.clone());
-        let moves: &dyn Move = match self.moves {
-            Moves::Swaps => &SwapAll,
-            Moves::Rotations => &Rotate,
-        };
-        self.run(network, moves, observed, &[truth, matching], control)
-            .map(Some)
-    }
-
-    /// Walk from the starts in turn.
-    fn run(
-        &self,
-        network: &Network,
-        moves: &dyn Move,
-        observed: &dyn Observe,
-        starts: &[Vec<Held>],
-        control: &Control,
+        start: impl Fn(&mut Pcg64Mcg, usize) -> S,
     ) -> Result<Outcome> {
         if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
             return Err(Error::InvalidArgument {
@@ -212,9 +219,6 @@ impl Simulation {
                 problem: "must be positive".into(),
                 allowed: "a share of the estimate, e.g. 0.01".into(),
             });
-        }
-        if network.space.items() == 0 {
-            return Ok(nothing_to_simulate(observed));
         }
         // 8 to 15 samples in the first round, so that the last one ends near the maximum.
         let per_chain = (self.max_samples / CHAINS).max(32);
@@ -229,34 +233,18 @@ impl Simulation {
             deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
         };
         let mut seeds = Pcg64Mcg::seed_from_u64(self.seed);
-        let starts = starts.iter().cycle().take(CHAINS as usize);
-        let walks = starts.map(|start| Walk::new(network, start.clone(), &mut seeds));
-        course.run(walks.collect(), control)
-    }
-}
-
-/// No items have one mapping.
-fn nothing_to_simulate(observed: &dyn Observe) -> Outcome {
-    let mut figures = vec![0.0; observed.figures()];
-    let mean = observed.observe(&[], &mut figures);
-    Outcome {
-        mean,
-        lower: mean,
-        upper: mean,
-        samples: 1,
-        effective_samples: 1.0,
-        reached: true,
-        figures,
+        let states = (0..CHAINS as usize).map(|chain| start(&mut seeds, chain));
+        course.run(states.collect(), control)
     }
 }
 
 /// One iteration of the published chain.
 struct SwapAll;
 
-impl Move for SwapAll {
+impl<'a> Move<Walk<'a>> for SwapAll {
     /// A swap is its own way back, so any sequence of swaps that does not depend on the matching leaves the
     /// uniform distribution as it is.
-    fn make(&self, walk: &mut Walk, control: &Control) -> Result<()> {
+    fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
         let mut partners = std::mem::take(&mut walk.permutation);
         if partners.is_empty() {
             partners = (0..walk.held.len() as u32).collect();
@@ -274,14 +262,12 @@ impl Move for SwapAll {
     }
 }
 
-/// One rotation.
-struct Rotate;
+/// Swaps between neighbours and rotations, where it matters which item holds which code.
+struct Wander;
 
-impl Move for Rotate {
-    fn make(&self, walk: &mut Walk, control: &Control) -> Result<()> {
-        walk.log.clear();
-        let limit = STEPS_PER_ITEM * walk.held.len() as u64;
-        walk.rotate(limit, control)
+impl<'a> Move<Walk<'a>> for Wander {
+    fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
+        walk.wander(control)
     }
 }
 
@@ -340,20 +326,20 @@ impl Cracks {
     }
 }
 
-impl Observe for Cracks {
+impl<S: State + Counted> Observe<S> for Cracks {
     fn figures(&self) -> usize {
         self.weight.len()
     }
 
-    fn observe(&self, held: &[Held], tally: &mut [f64]) -> f64 {
+    fn observe(&self, state: &S, tally: &mut [f64]) -> f64 {
         let mut cracks = 0.0;
-        for held in held {
-            let slot = self.slot[held.arc as usize];
+        state.counted(|arc, items| {
+            let slot = self.slot[arc as usize];
             if slot != NO_SLOT {
-                tally[slot as usize] += 1.0;
-                cracks += self.weight[slot as usize];
+                tally[slot as usize] += f64::from(items);
+                cracks += f64::from(items) * self.weight[slot as usize];
             }
-        }
+        });
         cracks
     }
 
@@ -407,17 +393,17 @@ impl<'a> Itemsets<'a> {
     }
 }
 
-impl Observe for Itemsets<'_> {
+impl<'a> Observe<Walk<'a>> for Itemsets<'_> {
     fn figures(&self) -> usize {
         self.itemsets.len()
     }
 
-    fn observe(&self, held: &[Held], tally: &mut [f64]) -> f64 {
+    fn observe(&self, walk: &Walk<'a>, tally: &mut [f64]) -> f64 {
         let mut cracked = 0.0;
         let mut groups = Vec::new();
         for (itemset, tally) in self.itemsets.iter().zip(tally) {
             groups.clear();
-            let group = |&item: &u32| self.network.codes(held[item as usize].arc);
+            let group = |&item: &u32| self.network.codes(walk.held[item as usize].arc);
             groups.extend(itemset.items.iter().map(group));
             groups.sort_unstable();
             if groups == itemset.own {

@@ -1,22 +1,30 @@
 //! Many independent chains, until their mean is known well enough.
 
-use super::walk::{Held, Walk};
 use crate::{Control, Result};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// How a walk moves. The moves leave the uniform distribution on the matchings in question as it is.
-pub(super) trait Move: Sync {
-    fn make(&self, walk: &mut Walk, control: &Control) -> Result<()>;
+/// A matching that changes at random.
+pub(super) trait State: Send {
+    /// How many small steps it has made; moves may take several.
+    fn steps(&self) -> u64;
+
+    /// About so many small steps change all of it.
+    fn size(&self) -> u64;
+}
+
+/// How a state changes. A move leaves the uniform distribution on the matchings in question as it is.
+pub(super) trait Move<S>: Sync {
+    fn make(&self, state: &mut S, control: &Control) -> Result<()>;
 }
 
 /// What is measured on a sample.
-pub(super) trait Observe: Sync {
+pub(super) trait Observe<S>: Sync {
     /// How many figures it tallies.
     fn figures(&self) -> usize;
 
     /// Add every figure to its tally; returns the quantity that has to be known well enough.
-    fn observe(&self, held: &[Held], tally: &mut [f64]) -> f64;
+    fn observe(&self, state: &S, tally: &mut [f64]) -> f64;
 
     /// The quantity is never more than this.
     fn most(&self) -> f64;
@@ -25,15 +33,15 @@ pub(super) trait Observe: Sync {
 /// How many moves are made before and between samples.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
-    /// As many as it takes for as many steps as there are items; a share of the first samples is dropped.
+    /// As many as it takes to change all of the state; a share of the first samples is dropped.
     Measured,
     /// This many; every sample counts.
     Fixed { before: u64, between: u64 },
 }
 
-pub(super) struct Course<'a> {
-    pub moves: &'a dyn Move,
-    pub observed: &'a dyn Observe,
+pub(super) struct Course<'a, S> {
+    pub moves: &'a dyn Move<S>,
+    pub observed: &'a dyn Observe<S>,
     pub pace: Pace,
     /// Samples of each chain in its first round. The second is as long, each later one twice as long.
     pub first_round: u64,
@@ -53,10 +61,10 @@ pub(super) struct Outcome {
     pub figures: Vec<f64>,
 }
 
-struct Chain<'a> {
-    walk: Walk<'a>,
+struct Chain<S> {
+    state: S,
     between: u64,
-    /// The last two rounds. Those before are dropped: they remember where the walk began.
+    /// The last two rounds. Those before are dropped: they remember where the chain began.
     before: Round,
     now: Round,
 }
@@ -81,15 +89,15 @@ const BLOCKS: u64 = 4;
 /// Fewer effective samples per chain do not show that the chain has forgotten where it began.
 const LEAST_EFFECTIVE: f64 = 20.0;
 
-impl Course<'_> {
-    pub fn run(&self, walks: Vec<Walk>, control: &Control) -> Result<Outcome> {
-        let new_chain = |walk| Chain {
-            walk,
+impl<S: State> Course<'_, S> {
+    pub fn run(&self, states: Vec<S>, control: &Control) -> Result<Outcome> {
+        let new_chain = |state| Chain {
+            state,
             between: 0,
             before: Round::default(),
             now: Round::default(),
         };
-        let mut chains: Vec<Chain> = walks.into_iter().map(new_chain).collect();
+        let mut chains: Vec<Chain<S>> = states.into_iter().map(new_chain).collect();
         control.expect(chains.len() as u64 * (self.first_round << self.rounds.saturating_sub(1)));
         chains
             .par_iter_mut()
@@ -112,7 +120,7 @@ impl Course<'_> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    fn outcome(&self, chains: &[Chain], rounds: u32) -> Outcome {
+    fn outcome(&self, chains: &[Chain<S>], rounds: u32) -> Outcome {
         let total = chains
             .iter()
             .flat_map(Chain::blocks)
@@ -127,6 +135,8 @@ impl Course<'_> {
             false => (variance / (error * error)).min(total.samples as f64),
         };
         let half_width = match is_constant {
+            // What was never seen may still be: not more often than this, at 95 %.
+            true if mean == 0.0 => self.observed.most() * (3.0 / total.samples as f64).min(1.0),
             true => 0.0,
             false => student(chains.len()) * error,
         };
@@ -161,7 +171,7 @@ impl Course<'_> {
 
 /// Of the mean of all samples. Chains are independent, so the spread of their means tells. Should all of
 /// them drift the same way, it would not: then the spread of a chain's blocks does, and the larger counts.
-fn standard_error(chains: &[Chain], mean: f64, samples: u64) -> f64 {
+fn standard_error<S: State>(chains: &[Chain<S>], mean: f64, samples: u64) -> f64 {
     let count = chains.len() as f64;
     let of_chains: Vec<Block> = chains
         .iter()
@@ -208,8 +218,8 @@ fn student(means: usize) -> f64 {
     terms.iter().rev().fold(0.0, |sum, term| sum / freedom + term)
 }
 
-impl<'a> Chain<'a> {
-    fn warm_up(&mut self, course: &Course, control: &Control) -> Result<()> {
+impl<S: State> Chain<S> {
+    fn warm_up(&mut self, course: &Course<S>, control: &Control) -> Result<()> {
         match course.pace {
             Pace::Fixed { before, between } => {
                 self.between = between;
@@ -218,9 +228,9 @@ impl<'a> Chain<'a> {
             Pace::Measured => {
                 // The number of moves has to be settled before the first sample: to stop once there were
                 // enough steps would favour matchings that long moves lead to.
-                let enough = 4 * self.walk.held.len() as u64;
+                let enough = 4 * self.state.size();
                 let mut moves = 0;
-                while self.walk.steps < enough && !course.is_late() {
+                while self.state.steps() < enough && !course.is_late() {
                     self.advance(course.moves, 1, control)?;
                     moves += 1;
                 }
@@ -230,26 +240,28 @@ impl<'a> Chain<'a> {
         }
     }
 
-    fn advance(&mut self, moves: &dyn Move, count: u64, control: &Control) -> Result<()> {
+    fn advance(&mut self, moves: &dyn Move<S>, count: u64, control: &Control) -> Result<()> {
+        // Where there is nothing to match, there is nothing to move.
+        let count = if self.state.size() == 0 { 0 } else { count };
         for _ in 0..count {
-            moves.make(&mut self.walk, control)?;
+            moves.make(&mut self.state, control)?;
             control.check()?;
         }
         Ok(())
     }
 
-    fn sample(&mut self, course: &Course, samples: u64, control: &Control) -> Result<()> {
+    fn sample(&mut self, course: &Course<S>, samples: u64, control: &Control) -> Result<()> {
         self.before = std::mem::take(&mut self.now);
         self.now.tally = vec![0.0; course.observed.figures()];
         for block in 0..BLOCKS {
             let mut so_far = Block::default();
             for _ in samples * block / BLOCKS..samples * (block + 1) / BLOCKS {
-                // A first sample there must be, however late.
+                // A first block there must be, however late.
                 if course.is_late() && self.blocks().next().is_some_and(|block| block.samples > 0) {
                     break;
                 }
                 self.advance(course.moves, self.between, control)?;
-                let value = course.observed.observe(&self.walk.held, &mut self.now.tally);
+                let value = course.observed.observe(&self.state, &mut self.now.tally);
                 so_far.add(value);
                 control.advance(1);
             }

@@ -1,9 +1,12 @@
 //! A random walk on the perfect matchings of a graph.
 
+use super::run::State;
 use crate::cracks::CrackSpace;
+use crate::matching::perfect;
 use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::ops::Range;
 
 /// A crack space, laid out so that a random neighbour of a code is found fast.
 ///
@@ -12,6 +15,8 @@ pub(super) struct Network<'a> {
     pub space: &'a CrackSpace,
     /// The items, class by class.
     members: Vec<u32>,
+    /// For every class of items, where its first one is among the members.
+    first_member: Vec<u32>,
     /// For every class of items, its first arc; the others follow in the order of candidates.
     first_arc: Vec<u32>,
     /// For every arc, its class of codes.
@@ -22,12 +27,12 @@ pub(super) struct Network<'a> {
     degree: Vec<u32>,
 }
 
+/// A class of items that a code can stand for.
 struct Takers {
+    class: u32,
     arc: u32,
     /// How many items the takers before these have.
     before: u32,
-    /// Where the items are among the members.
-    first: u32,
 }
 
 /// The code that an item has in a matching.
@@ -57,24 +62,26 @@ impl<'a> Network<'a> {
         let mut network = Network {
             space,
             members,
+            first_member: Vec::new(),
             first_arc: Vec::new(),
             codes: Vec::new(),
             takers: graph.codes.iter().map(|_| Vec::new()).collect(),
             degree: vec![0; graph.codes.len()],
         };
-        let mut first = 0;
-        for items in &graph.items {
+        let mut first_member = 0;
+        for (class, items) in graph.items.iter().enumerate() {
+            network.first_member.push(first_member);
             network.first_arc.push(network.codes.len() as u32);
             for &codes in &items.candidates {
                 network.takers[codes as usize].push(Takers {
+                    class: class as u32,
                     arc: network.codes.len() as u32,
                     before: network.degree[codes as usize],
-                    first,
                 });
                 network.degree[codes as usize] += items.size;
                 network.codes.push(codes);
             }
-            first += items.size;
+            first_member += items.size;
         }
         Ok(network)
     }
@@ -88,10 +95,25 @@ impl<'a> Network<'a> {
         self.codes[arc as usize]
     }
 
+    /// How many classes of items there are.
+    pub fn classes(&self) -> u32 {
+        self.space.graph.items.len() as u32
+    }
+
+    /// The arcs of a class of items.
+    pub fn arcs_of(&self, class: u32) -> Range<u32> {
+        let first = self.first_arc[class as usize];
+        first..first + self.space.graph.items[class as usize].candidates.len() as u32
+    }
+
     /// The arc by which an item would hold a code of the class.
     pub fn arc(&self, item: u32, codes: u32) -> Option<u32> {
-        let class = self.space.class_of[item as usize] as usize;
-        let candidates = &self.space.graph.items[class].candidates;
+        self.arc_of_class(self.space.class_of[item as usize], codes)
+    }
+
+    /// The arc by which the items of a class would hold codes of a class.
+    pub fn arc_of_class(&self, items: u32, codes: u32) -> Option<u32> {
+        let candidates = &self.space.graph.items[items as usize].candidates;
         let (&first, &last) = (candidates.first()?, candidates.last()?);
         let index = if !(first..=last).contains(&codes) {
             None
@@ -100,16 +122,32 @@ impl<'a> Network<'a> {
         } else {
             candidates.binary_search(&codes).ok()
         };
-        Some(self.first_arc[class] + index? as u32)
+        Some(self.first_arc[items as usize] + index? as u32)
     }
 
-    /// One of the items that a code of the class can stand for, all equally likely.
-    fn taker(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
+    /// One of the classes that a code of the class can stand for, all equally likely; and by which arc.
+    pub fn taking_class(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
+        let takers = &self.takers[codes as usize];
+        let takers = &takers[random.random_range(0..takers.len())];
+        (takers.class, takers.arc)
+    }
+
+    /// One of the items that a code of the class can stand for, all equally likely: its class, by which arc,
+    /// and which of the class's items it is.
+    pub fn taking_member(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32, u32) {
         let drawn = random.random_range(0..self.degree[codes as usize]);
         let takers = &self.takers[codes as usize];
-        let taker = &takers[takers.partition_point(|takers| takers.before <= drawn) - 1];
-        let item = self.members[(taker.first + drawn - taker.before) as usize];
-        (item, taker.arc)
+        let takers = &takers[takers.partition_point(|takers| takers.before <= drawn) - 1];
+        (takers.class, takers.arc, drawn - takers.before)
+    }
+
+    /// The same, as an item and the arc.
+    fn taker(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
+        let (class, arc, member) = self.taking_member(codes, random);
+        (
+            self.members[(self.first_member[class as usize] + member) as usize],
+            arc,
+        )
     }
 
     /// Every item has its own code; `None` where the rival is wrong about an item.
@@ -123,21 +161,41 @@ impl<'a> Network<'a> {
         self.space.own.iter().enumerate().map(own).collect()
     }
 
-    /// Some perfect matching; `None` where there is none.
-    pub fn matching(&self) -> Option<Vec<Held>> {
-        let given = crate::matching::perfect(&self.space.graph)?;
+    /// The truth, or else some perfect matching; `None` where there is none.
+    pub fn a_matching(&self) -> Option<Vec<Held>> {
+        self.truth().or_else(|| Some(self.arrange(&self.matching()?)))
+    }
+
+    /// Some perfect matching, as how many items hold a code by each arc; `None` where there is none.
+    pub fn matching(&self) -> Option<Vec<u32>> {
+        Some(perfect(&self.space.graph)?.concat())
+    }
+
+    /// How many items hold a code by each arc.
+    pub fn count(&self, held: &[Held]) -> Vec<u32> {
+        let mut counts = vec![0; self.arcs()];
+        for held in held {
+            counts[held.arc as usize] += 1;
+        }
+        counts
+    }
+
+    /// A matching in which so many items hold a code by each arc.
+    pub fn arrange(&self, counts: &[u32]) -> Vec<Held> {
         let mut codes_of_class = vec![Vec::new(); self.space.graph.codes.len()];
         for (code, &class) in self.space.own.iter().enumerate() {
             codes_of_class[class as usize].push(code as u32);
         }
-        let arcs = given.iter().flatten().enumerate();
-        let arcs = arcs.flat_map(|(arc, &items)| (0..items).map(move |_| arc as u32));
+        let arcs = (0..)
+            .zip(counts)
+            .flat_map(|(arc, &items)| (0..items).map(move |_| arc));
         let mut held = vec![Held { arc: 0, code: 0 }; self.members.len()];
         for (&item, arc) in self.members.iter().zip(arcs) {
-            let code = codes_of_class[self.codes(arc) as usize].pop()?;
-            held[item as usize] = Held { arc, code };
+            if let Some(code) = codes_of_class[self.codes(arc) as usize].pop() {
+                held[item as usize] = Held { arc, code };
+            }
         }
-        Some(held)
+        held
     }
 }
 
@@ -163,6 +221,36 @@ pub(super) struct Walk<'a> {
     pub steps: u64,
 }
 
+/// How many items hold a code by which arc.
+pub(super) trait Counted {
+    /// Arcs may come several times.
+    fn counted(&self, see: impl FnMut(u32, u32));
+}
+
+impl Counted for Walk<'_> {
+    fn counted(&self, mut see: impl FnMut(u32, u32)) {
+        for held in &self.held {
+            see(held.arc, 1);
+        }
+    }
+}
+
+impl State for Walk<'_> {
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn size(&self) -> u64 {
+        self.held.len() as u64
+    }
+}
+
+/// The share of rotations when wandering; the others are swaps, which are shorter.
+const ROTATIONS: f64 = 0.25;
+
+/// The probability that wandering goes on with another swap or rotation.
+const GOES_ON: f64 = 0.25;
+
 /// A long move looks this often whether it is still wanted.
 pub(super) const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
 
@@ -178,7 +266,28 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub fn an_item(&mut self) -> u32 {
+    /// Some swaps and rotations, mostly one swap.
+    ///
+    /// Each is as likely as its way back, and so is any sequence of them. With the limits of rotations drawn
+    /// up to the number of items, and any number of them made, every matching is within one such move of
+    /// every other.
+    pub fn wander(&mut self, control: &Control) -> Result<()> {
+        self.log.clear();
+        loop {
+            if self.random.random_bool(ROTATIONS) {
+                let doublings = (self.held.len() as u64).next_power_of_two().ilog2();
+                let limit = 2 << self.random.random_range(0..=doublings);
+                self.rotate(limit, control)?;
+            } else {
+                self.swap_neighbours();
+            }
+            if !self.random.random_bool(GOES_ON) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn an_item(&mut self) -> u32 {
         self.random.random_range(0..self.held.len() as u32)
     }
 
@@ -194,7 +303,7 @@ impl<'a> Walk<'a> {
     /// other alternate. A rotation that starts anywhere in a cycle and happens to follow it takes at most
     /// as many steps as there are items: so one rotation per cycle leads from any matching to any other, if
     /// the limit is no smaller. Swaps only follow cycles of two items.
-    pub fn rotate(&mut self, limit: u64, control: &Control) -> Result<()> {
+    fn rotate(&mut self, limit: u64, control: &Control) -> Result<()> {
         let start = self.log.len();
         let first = self.an_item();
         let mut free = self.held[first as usize];
@@ -223,7 +332,7 @@ impl<'a> Walk<'a> {
     ///
     /// Drawn in either order: the swap of codes v and w has probability 1/n · (1/degree(v) + 1/degree(w)),
     /// and so has the way back.
-    pub fn swap_neighbours(&mut self) {
+    fn swap_neighbours(&mut self) {
         let one = self.an_item();
         let codes = self.network.codes(self.held[one as usize].arc);
         let (other, _) = self.network.taker(codes, &mut self.random);
