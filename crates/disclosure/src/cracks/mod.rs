@@ -7,8 +7,13 @@
 
 mod belief;
 mod frequencies;
+mod simulate;
 mod space;
 
 pub use belief::{Belief, Width};
 pub use frequencies::{Frequencies, Gaps};
+pub use simulate::{
+    simulate, simulate_apart, simulate_as_published, simulate_itemsets, Apart, Moves, Simulated,
+    SimulatedItemsets, Simulation,
+};
 pub use space::CrackSpace;
