@@ -6,9 +6,11 @@
 //! equally likely. Definitions are those of Lakshmanan, Ng and Ramesh, 2008.
 
 mod belief;
+mod estimate;
 mod frequencies;
 mod space;
 
 pub use belief::{Belief, Width};
+pub use estimate::{o_estimate, o_estimate_items, propagated};
 pub use frequencies::{Frequencies, Gaps};
 pub use space::CrackSpace;
