@@ -8,9 +8,13 @@
 mod belief;
 mod estimate;
 mod frequencies;
+mod pairs;
 mod space;
+mod transactions;
 
 pub use belief::{Belief, Width};
 pub use estimate::{o_estimate, o_estimate_items, propagated};
 pub use frequencies::{Frequencies, Gaps};
+pub use pairs::{apart_pairs, top_pairs, CoOccurrence, Pair};
 pub use space::CrackSpace;
+pub use transactions::Transactions;
