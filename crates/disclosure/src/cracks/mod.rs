@@ -6,14 +6,22 @@
 //! equally likely. Definitions are those of Lakshmanan, Ng and Ramesh, 2008.
 
 mod belief;
+mod estimate;
+mod expected;
 mod frequencies;
+mod pairs;
 mod simulate;
 mod space;
+mod transactions;
 
 pub use belief::{Belief, Width};
+pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
+pub use expected::{expected, Expected, Method, Settings};
 pub use frequencies::{Frequencies, Gaps};
+pub use pairs::{apart_pairs, top_pairs, CoOccurrence, Pair};
 pub use simulate::{
     simulate, simulate_apart, simulate_as_published, simulate_itemsets, Apart, Moves, Simulated,
     SimulatedItemsets, Simulation,
 };
 pub use space::CrackSpace;
+pub use transactions::Transactions;

@@ -1,0 +1,123 @@
+use super::Frequencies;
+use crate::{Error, Result};
+
+/// Transactions as sets of item numbers, one after the other in one stretch of memory. Transactions and
+/// items are counted in 32 bits.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Transactions {
+    /// The items of all transactions; ascending in each, without duplicates.
+    items: Vec<u32>,
+    /// Where in `items` each transaction ends.
+    ends: Vec<u64>,
+    item_count: usize,
+}
+
+impl Transactions {
+    /// None yet. Items are numbered from 0; there are `items` of them, or more if more occur.
+    pub fn new(items: usize) -> Self {
+        Transactions {
+            item_count: items,
+            ..Self::default()
+        }
+    }
+
+    /// Add a transaction. Its items may come in any order; an item counts once however often it is there.
+    pub fn push(&mut self, transaction: &[u32]) -> Result<()> {
+        if self.ends.len() == u32::MAX as usize {
+            return Err(Error::TooMany {
+                what: "transactions",
+                limit: u32::MAX.into(),
+            });
+        }
+        self.items.extend_from_slice(transaction);
+        if transaction.windows(2).any(|pair| pair[0] >= pair[1]) {
+            let start = self.items.len() - transaction.len();
+            self.items[start..].sort_unstable();
+            let mut kept = start;
+            for next in start + 1..self.items.len() {
+                if self.items[next] != self.items[kept] {
+                    kept += 1;
+                    self.items[kept] = self.items[next];
+                }
+            }
+            self.items.truncate(kept + 1);
+        }
+        if let Some(&largest) = transaction.iter().max() {
+            self.item_count = self.item_count.max(largest as usize + 1);
+        }
+        self.ends.push(self.items.len() as u64);
+        Ok(())
+    }
+
+    /// How many transactions there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no transactions.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How many items there are.
+    pub fn items(&self) -> usize {
+        self.item_count
+    }
+
+    /// How many times an item is in a transaction, over all of both.
+    pub fn occurrences(&self) -> usize {
+        self.items.len()
+    }
+
+    /// The items of a transaction, ascending.
+    pub fn get(&self, transaction: usize) -> &[u32] {
+        let start = transaction.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.items[start as usize..self.ends[transaction] as usize]
+    }
+
+    /// The items of every transaction.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.len()).map(|transaction| self.get(transaction))
+    }
+
+    /// In how many transactions every item is.
+    pub fn frequencies(&self) -> Frequencies {
+        let mut counts = vec![0; self.item_count];
+        for &item in &self.items {
+            counts[item as usize] += 1;
+        }
+        Frequencies::new(self.len() as u64, counts)
+    }
+
+    /// The memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.items.capacity() * size_of::<u32>() + self.ends.capacity() * size_of::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_a_set() {
+        let mut transactions = Transactions::new(5);
+        for transaction in [&[3, 1, 3, 1][..], &[], &[0, 1], &[2, 2], &[7]] {
+            transactions.push(transaction).unwrap();
+        }
+        let sets: Vec<&[u32]> = transactions.iter().collect();
+        assert_eq!(sets, [&[1, 3][..], &[], &[0, 1], &[2], &[7]]);
+        assert_eq!(transactions.items(), 8);
+        assert_eq!(transactions.occurrences(), 6);
+        let frequencies = transactions.frequencies();
+        assert_eq!(frequencies.transactions(), 5);
+        assert_eq!(frequencies.counts(), [1, 2, 1, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn none_are_none() {
+        let transactions = Transactions::new(2);
+        assert!(transactions.is_empty());
+        assert_eq!(transactions.frequencies().counts(), [0, 0]);
+    }
+}
