@@ -7,8 +7,13 @@
 
 mod belief;
 mod frequencies;
+mod itemsets;
 mod space;
 
 pub use belief::{Belief, Width};
 pub use frequencies::{Frequencies, Gaps};
+pub use itemsets::{
+    ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
+    point_valued_itemset_probability, ItemsetCracks,
+};
 pub use space::CrackSpace;
