@@ -8,6 +8,7 @@
 mod belief;
 mod frequencies;
 mod itemsets;
+mod recipe;
 mod space;
 
 pub use belief::{Belief, Width};
@@ -15,5 +16,9 @@ pub use frequencies::{Frequencies, Gaps};
 pub use itemsets::{
     ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
     point_valued_itemset_probability, ItemsetCracks,
+};
+pub use recipe::{
+    alpha_curve, assess_itemset_risk, assess_risk, AlphaPoint, Assessment, Compliance, Decision, Estimate,
+    Interest, ItemsetAssessment, ItemsetMethod, ItemsetQuestion, Stage,
 };
 pub use space::CrackSpace;
