@@ -9,7 +9,9 @@ mod belief;
 mod estimate;
 mod expected;
 mod frequencies;
+mod itemsets;
 mod pairs;
+mod recipe;
 mod simulate;
 mod space;
 mod transactions;
@@ -18,7 +20,15 @@ pub use belief::{Belief, Width};
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
 pub use expected::{expected, Expected, Method, Settings};
 pub use frequencies::{Frequencies, Gaps};
+pub use itemsets::{
+    ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
+    point_valued_itemset_probability, ItemsetCracks,
+};
 pub use pairs::{apart_pairs, top_pairs, CoOccurrence, Pair};
+pub use recipe::{
+    alpha_curve, assess_itemset_risk, assess_risk, AlphaPoint, Assessment, Compliance, Decision, Estimate,
+    Interest, ItemsetAssessment, ItemsetMethod, ItemsetQuestion, Stage,
+};
 pub use simulate::{
     simulate, simulate_apart, simulate_as_published, simulate_itemsets, Apart, Moves, Simulated,
     SimulatedItemsets, Simulation,

@@ -1,0 +1,617 @@
+use super::{CrackSpace, Frequencies};
+use crate::matching::{admissible, Counting, Graph, ItemClass, Shares};
+use crate::{Control, Error, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The probability that a rival who knows nothing cracks an itemset of `size` of so many items: one of all
+/// choices is right (Lakshmanan et al., Lemma 3.1). 0 where there is no itemset of that size.
+pub fn ignorant_itemset_probability(items: u64, size: u64) -> f64 {
+    let Some(rest) = items.checked_sub(size) else {
+        return 0.0;
+    };
+    let fewer = size.min(rest);
+    (1..=fewer).fold(1.0, |product, j| product * j as f64 / (items - fewer + j) as f64)
+}
+
+/// How many itemsets of `size` a rival who knows nothing cracks on average, of those that only have items
+/// of interest (Lemma 3.3): 1 if all items are (Lemma 3.2).
+pub fn ignorant_itemset_cracks(items: u64, of_interest: u64, size: u64) -> f64 {
+    share_of_choices(of_interest.min(items), items, size)
+}
+
+/// The probability that a rival who knows every frequency cracks an itemset: from every frequency group, the
+/// right items must have been chosen (Lemma 3.4).
+pub fn point_valued_itemset_probability(frequencies: &Frequencies, itemset: &[u32]) -> Result<f64> {
+    let itemset = distinct("itemset", frequencies.items(), itemset)?;
+    Ok(point_valued(frequencies, &itemset))
+}
+
+/// [`point_valued_itemset_probability`] of an itemset that is one for sure.
+pub(super) fn point_valued(frequencies: &Frequencies, itemset: &[u32]) -> f64 {
+    let mut groups: Vec<u32> = itemset
+        .iter()
+        .map(|&item| frequencies.group_of()[item as usize])
+        .collect();
+    groups.sort_unstable();
+    let of_group = |run: &[u32]| {
+        let size = frequencies.group_sizes()[run[0] as usize];
+        ignorant_itemset_probability(size.into(), run.len() as u64)
+    };
+    groups.chunk_by(u32::eq).map(of_group).product()
+}
+
+/// How many itemsets of `size` a rival who knows every frequency cracks on average, of those that only have
+/// items of interest.
+///
+/// Lemmas 3.5 and 3.6 suppose that every frequency group has at least `size` items. This holds for all
+/// groups: a choice of x items of a group is the right one with probability 1/C(m, x), and C(c, x) choices
+/// are of interest, so the answer is the coefficient of z^size in the product over the groups of
+/// Σ C(c, x)/C(m, x) z^x. Infinite where a number is beyond `f64`.
+pub fn point_valued_itemset_cracks(
+    frequencies: &Frequencies,
+    of_interest: &[u32],
+    size: usize,
+    control: &Control,
+) -> Result<f64> {
+    let of_interest = distinct("items", frequencies.items(), of_interest)?;
+    if size > of_interest.len() {
+        return Ok(0.0);
+    }
+    let mut interesting = vec![0u64; frequencies.group_sizes().len()];
+    for &item in &of_interest {
+        interesting[frequencies.group_of()[item as usize] as usize] += 1;
+    }
+    // cracked[x]: the expected number of cracked itemsets of x items of the groups so far.
+    let mut cracked = vec![0.0; size + 1];
+    cracked[0] = 1.0;
+    let mut so_far = 0;
+    for (&all, &some) in frequencies.group_sizes().iter().zip(&interesting) {
+        let most = size.min(some as usize);
+        let mut of_group = vec![1.0; most + 1];
+        for x in 1..=most {
+            of_group[x] =
+                of_group[x - 1] * (some + 1 - x as u64) as f64 / (u64::from(all) + 1 - x as u64) as f64;
+        }
+        so_far += some as usize;
+        for total in (1..=size.min(so_far)).rev() {
+            control.check()?;
+            let ways = of_group.iter().take(total + 1).enumerate();
+            let ways = ways.filter(|(_, share)| **share > 0.0);
+            cracked[total] = ways.fold(0.0, |sum, (x, share)| sum + share * cracked[total - x]);
+        }
+    }
+    Ok(cracked[size])
+}
+
+/// C(part, size) / C(whole, size), also where both are far beyond any number type.
+fn share_of_choices(part: u64, whole: u64, size: u64) -> f64 {
+    if size > part {
+        return 0.0;
+    }
+    (0..size).fold(1.0, |product, j| product * (part - j) as f64 / (whole - j) as f64)
+}
+
+/// The itemset in ascending order, if it has no item twice and only items there are.
+pub(super) fn distinct(argument: &'static str, items: usize, itemset: &[u32]) -> Result<Vec<u32>> {
+    let invalid = |problem: &str| Error::InvalidArgument {
+        argument,
+        problem: problem.into(),
+        allowed: "different items of the data".into(),
+    };
+    let mut itemset = itemset.to_vec();
+    itemset.sort_unstable();
+    match itemset.last() {
+        Some(&last) if last as usize >= items => Err(invalid("has an item that is not in the data")),
+        _ if itemset.windows(2).any(|pair| pair[0] == pair[1]) => Err(invalid("has an item twice")),
+        _ => Ok(itemset),
+    }
+}
+
+/// How likely itemsets are cracked: that the codes of an itemset's items are mapped to these items, in
+/// whatever order. Prepared once, for many itemsets; what one needed is remembered for the next.
+pub struct ItemsetCracks<'a> {
+    space: &'a CrackSpace,
+    /// For every class of items, how many codes can stand for them.
+    degrees: Vec<u64>,
+    /// Only exact answers need it. `None`: no mapping is consistent with the belief.
+    mappings: OnceLock<Option<Mappings>>,
+}
+
+/// The edges that are in some mapping, in connected components: what is mapped in one says nothing about
+/// another.
+struct Mappings {
+    /// For every class of items, its component and its number there.
+    items: Vec<Place>,
+    /// For every class of codes.
+    codes: Vec<Place>,
+    components: Vec<Component>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    component: u32,
+    class: u32,
+}
+
+struct Component {
+    graph: Graph,
+    counting: Counting,
+    log_matchings: OnceLock<f64>,
+    chances: Memory<Part, f64>,
+    shares: Memory<Option<Edge>, Option<Arc<Rest>>>,
+}
+
+/// The classes of an itemset's items in a component and of its codes there, at the same position where the
+/// rival may be right about an item.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+struct Part {
+    items: Vec<u32>,
+    codes: Vec<u32>,
+}
+
+/// A class of items and one of codes that can stand for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Edge {
+    item: u32,
+    code: u32,
+}
+
+/// What is left of a component, and how it is mapped.
+struct Rest {
+    graph: Reduced,
+    shares: Shares,
+}
+
+/// A graph without some items and codes. Emptied classes are gone, so classes have new numbers.
+struct Reduced {
+    graph: Graph,
+    items: Vec<Option<u32>>,
+    codes: Vec<Option<u32>>,
+}
+
+/// Answers that were needed before. Two threads may find the same one at a time: they find the same.
+struct Memory<K, V>(Mutex<FxHashMap<K, V>>);
+
+/// Knowing how all codes are mapped takes about this many times as long as counting the mappings.
+const STEPS_OF_SHARES: f64 = 3.0;
+
+impl<'a> ItemsetCracks<'a> {
+    /// Itemsets of a space.
+    pub fn new(space: &'a CrackSpace) -> Self {
+        let graph = &space.graph;
+        ItemsetCracks {
+            space,
+            degrees: graph.items.iter().map(|items| graph.degree(items)).collect(),
+            mappings: OnceLock::new(),
+        }
+    }
+
+    /// The published estimate OS (section 4.3): every item on its own is mapped to one of the itemset's
+    /// codes. An item that no code can stand for makes it 0.
+    pub fn os(&self, itemset: &[u32]) -> Result<f64> {
+        Ok(self.os_of(&self.distinct(itemset)?))
+    }
+
+    /// The published estimate OS2 (section 4.3): the itemset as a single item that all candidates of its
+    /// items can stand for. 0 where one of its codes is no candidate of any.
+    pub fn os2(&self, itemset: &[u32]) -> Result<f64> {
+        let itemset = self.distinct(itemset)?;
+        let classes: FxHashSet<u32> = itemset.iter().map(|&item| self.class_of(item)).collect();
+        let candidates = |class: u32| &self.space.graph.items[class as usize].candidates;
+        let union: FxHashSet<u32> = classes.into_iter().flat_map(candidates).copied().collect();
+        if !itemset.iter().all(|&item| union.contains(&self.own(item))) {
+            return Ok(0.0);
+        }
+        let sizes = union.iter().map(|&class| self.space.graph.codes[class as usize]);
+        let size: u64 = sizes.map(u64::from).sum();
+        Ok(1.0 / (size - itemset.len() as u64 + 1) as f64)
+    }
+
+    /// The share of all mappings that crack the itemset. `None`: there is no mapping.
+    pub fn exact(&self, itemset: &[u32], control: &Control) -> Result<Option<f64>> {
+        self.exact_of(&self.distinct(itemset)?, control)
+    }
+
+    /// The predicted steps (see [`Counting::steps`]) of exact answers for all these itemsets together, if
+    /// nothing is remembered yet.
+    pub fn steps<'i>(&self, itemsets: impl IntoIterator<Item = &'i [u32]>) -> Result<f64> {
+        let Some(mappings) = self.mappings() else {
+            return Ok(0.0);
+        };
+        let mut counted: FxHashSet<(u32, Part)> = FxHashSet::default();
+        let mut shared: FxHashSet<(u32, Option<Edge>)> = FxHashSet::default();
+        let mut steps = 0.0;
+        for itemset in itemsets {
+            for (number, part) in self.parts(mappings, &self.distinct(itemset)?) {
+                let component = &mappings.components[number as usize];
+                if part.items.len() != part.codes.len() {
+                    continue;
+                }
+                let given = match part.items.len() {
+                    1 => vec![None],
+                    2 => component
+                        .ways(&part)
+                        .first()
+                        .map_or(vec![], |way| vec![None, Some(way[0])]),
+                    _ => {
+                        let is_new = counted.insert((number, part));
+                        steps += if is_new { component.counting.steps() } else { 0.0 };
+                        vec![]
+                    }
+                };
+                for given in given {
+                    let is_new = shared.insert((number, given));
+                    let once = STEPS_OF_SHARES * component.counting.steps();
+                    steps += if is_new { once } else { 0.0 };
+                }
+            }
+        }
+        Ok(steps)
+    }
+
+    fn distinct(&self, itemset: &[u32]) -> Result<Vec<u32>> {
+        distinct("itemset", self.space.items(), itemset)
+    }
+
+    fn class_of(&self, item: u32) -> u32 {
+        self.space.class_of[item as usize]
+    }
+
+    fn own(&self, item: u32) -> u32 {
+        self.space.own[item as usize]
+    }
+
+    /// [`os`](Self::os) of an itemset that is one for sure.
+    pub(super) fn os_of(&self, itemset: &[u32]) -> f64 {
+        let mut codes: Vec<u32> = itemset.iter().map(|&item| self.own(item)).collect();
+        codes.sort_unstable();
+        let mut classes: Vec<u32> = itemset.iter().map(|&item| self.class_of(item)).collect();
+        classes.sort_unstable();
+        let of_class = |run: &[u32]| {
+            let class = run[0] as usize;
+            if self.degrees[class] == 0 {
+                return 0.0;
+            }
+            let candidates = &self.space.graph.items[class].candidates;
+            let is_candidate = |codes: &&[u32]| candidates.binary_search(&codes[0]).is_ok();
+            let within: usize = codes
+                .chunk_by(u32::eq)
+                .filter(is_candidate)
+                .map(<[u32]>::len)
+                .sum();
+            (within as f64 / self.degrees[class] as f64).powi(run.len() as i32)
+        };
+        classes.chunk_by(u32::eq).map(of_class).product()
+    }
+
+    /// [`exact`](Self::exact) of an itemset that is one for sure.
+    pub(super) fn exact_of(&self, itemset: &[u32], control: &Control) -> Result<Option<f64>> {
+        let Some(mappings) = self.mappings() else {
+            return Ok(None);
+        };
+        let mut chance = 1.0;
+        for (component, part) in self.parts(mappings, itemset) {
+            chance *= mappings.components[component as usize].chance(part, control)?;
+            if chance == 0.0 {
+                break;
+            }
+        }
+        Ok(Some(chance))
+    }
+
+    fn mappings(&self) -> Option<&Mappings> {
+        let prepare = || admissible(&self.space.graph).map(|graph| Mappings::new(&graph));
+        self.mappings.get_or_init(prepare).as_ref()
+    }
+
+    /// What an itemset takes from the components, in a fixed order.
+    fn parts(&self, mappings: &Mappings, itemset: &[u32]) -> Vec<(u32, Part)> {
+        let mut itemset: Vec<(u32, u32)> = itemset
+            .iter()
+            .map(|&item| (self.class_of(item), self.own(item)))
+            .collect();
+        itemset.sort_unstable();
+        let mut parts: Vec<(u32, Part)> = Vec::new();
+        let mut number_of: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut part_of = |component: u32| {
+            let number = *number_of.entry(component).or_insert(parts.len());
+            if number == parts.len() {
+                parts.push((component, Part::default()));
+            }
+            number
+        };
+        let places: Vec<(Place, usize, Place, usize)> = itemset
+            .iter()
+            .map(|&(class, own)| (mappings.items[class as usize], mappings.codes[own as usize]))
+            .map(|(item, code)| (item, part_of(item.component), code, part_of(code.component)))
+            .collect();
+        for (item, item_part, code, code_part) in places {
+            parts[item_part].1.items.push(item.class);
+            parts[code_part].1.codes.push(code.class);
+        }
+        parts
+    }
+}
+
+impl Mappings {
+    fn new(graph: &Graph) -> Self {
+        let unplaced = Place {
+            component: u32::MAX,
+            class: u32::MAX,
+        };
+        let mut items_of_codes = vec![Vec::new(); graph.codes.len()];
+        for (class, items) in graph.items.iter().enumerate() {
+            for &codes in &items.candidates {
+                items_of_codes[codes as usize].push(class as u32);
+            }
+        }
+        let mut items = vec![unplaced; graph.items.len()];
+        let mut codes = vec![unplaced; graph.codes.len()];
+        let mut components = Vec::new();
+        for start in 0..graph.codes.len() as u32 {
+            if codes[start as usize].component != u32::MAX {
+                continue;
+            }
+            let component = components.len() as u32;
+            let place = |class: usize| Place {
+                component,
+                class: class as u32,
+            };
+            // Breadth first: both lists grow while they are read.
+            let mut code_classes = vec![start];
+            let mut item_classes: Vec<u32> = Vec::new();
+            codes[start as usize] = place(0);
+            let mut done = 0;
+            while done < code_classes.len() {
+                for &class in &items_of_codes[code_classes[done] as usize] {
+                    if items[class as usize].component != u32::MAX {
+                        continue;
+                    }
+                    items[class as usize] = place(item_classes.len());
+                    item_classes.push(class);
+                    for &candidate in &graph.items[class as usize].candidates {
+                        if codes[candidate as usize].component == u32::MAX {
+                            codes[candidate as usize] = place(code_classes.len());
+                            code_classes.push(candidate);
+                        }
+                    }
+                }
+                done += 1;
+            }
+            let candidates = |class: u32| {
+                let candidates = graph.items[class as usize].candidates.iter();
+                let mut here: Vec<u32> = candidates.map(|&class| codes[class as usize].class).collect();
+                here.sort_unstable();
+                here
+            };
+            components.push(Component::new(Graph {
+                codes: code_classes
+                    .iter()
+                    .map(|&class| graph.codes[class as usize])
+                    .collect(),
+                items: item_classes
+                    .iter()
+                    .map(|&class| ItemClass {
+                        size: graph.items[class as usize].size,
+                        candidates: candidates(class),
+                    })
+                    .collect(),
+            }));
+        }
+        Mappings {
+            items,
+            codes,
+            components,
+        }
+    }
+}
+
+impl Component {
+    fn new(graph: Graph) -> Self {
+        Component {
+            counting: Counting::new(&graph),
+            graph,
+            log_matchings: OnceLock::new(),
+            chances: Memory::new(),
+            shares: Memory::new(),
+        }
+    }
+
+    fn is_edge(&self, item: u32, code: u32) -> bool {
+        let candidates = &self.graph.items[item as usize].candidates;
+        candidates.binary_search(&code).is_ok()
+    }
+
+    /// How likely these items and these codes are mapped to each other.
+    fn chance(&self, part: Part, control: &Control) -> Result<f64> {
+        if part.items.len() != part.codes.len() {
+            return Ok(0.0);
+        }
+        if let Some(chance) = self.chances.get(&part) {
+            return Ok(chance);
+        }
+        control.check()?;
+        let chance = match part.items.len() {
+            1 => self.chance_of_edge(None, part.edge(0, 0), control)?,
+            2 => self.chance_of_pair(&part, control)?,
+            _ => self.chance_by_counting(&part, control)?,
+        };
+        self.chances.insert(part, chance);
+        Ok(chance)
+    }
+
+    /// Matchings of the items with the codes, times matchings of all others, by all matchings.
+    fn chance_by_counting(&self, part: &Part, control: &Control) -> Result<f64> {
+        let within = Counting::new(&self.induced(part)).log_matchings(control)?;
+        if within == f64::NEG_INFINITY {
+            return Ok(0.0);
+        }
+        let rest = self.without(part).graph;
+        let rest = Counting::new(&rest).log_matchings(control)?;
+        Ok((within + rest - self.log_matchings(control)?).exp().min(1.0))
+    }
+
+    /// The same for two: as all pairs with the same first edge share the rest of its mappings, that is found
+    /// once for all of them.
+    fn chance_of_pair(&self, pair: &Part, control: &Control) -> Result<f64> {
+        let ways = self.ways(pair);
+        let Some(&[first, second]) = ways.first() else {
+            return Ok(0.0);
+        };
+        let of_first = self.chance_of_edge(None, first, control)?;
+        let of_second = self.chance_of_edge(Some(first), second, control)?;
+        Ok((ways.len() as f64 * of_first * of_second).min(1.0))
+    }
+
+    /// The ways to match two items with two codes, first that of every item with its own code.
+    fn ways(&self, pair: &Part) -> Vec<[Edge; 2]> {
+        let straight = [pair.edge(0, 0), pair.edge(1, 1)];
+        let crossed = [pair.edge(0, 1), pair.edge(1, 0)];
+        let mut ways = vec![straight, crossed];
+        ways.retain(|way| way.iter().all(|edge| self.is_edge(edge.item, edge.code)));
+        ways
+    }
+
+    /// How likely a particular code of the class is mapped to a particular item, if another edge of the
+    /// component is already.
+    fn chance_of_edge(&self, given: Option<Edge>, edge: Edge, control: &Control) -> Result<f64> {
+        let rest = match self.shares.get(&given) {
+            Some(rest) => rest,
+            None => {
+                let graph = self.without(&Part::of_edge(given));
+                let shares = Counting::new(&graph.graph).shares(control)?;
+                let rest = shares.map(|shares| Arc::new(Rest { graph, shares }));
+                self.shares.insert(given, rest.clone());
+                rest
+            }
+        };
+        Ok(rest.map_or(0.0, |rest| rest.chance(edge)))
+    }
+
+    fn log_matchings(&self, control: &Control) -> Result<f64> {
+        if let Some(&known) = self.log_matchings.get() {
+            return Ok(known);
+        }
+        let found = self.counting.log_matchings(control)?;
+        Ok(*self.log_matchings.get_or_init(|| found))
+    }
+
+    /// The graph of a part only.
+    fn induced(&self, part: &Part) -> Graph {
+        let codes = counts(&part.codes);
+        let items = counts(&part.items).into_iter().map(|(class, size)| {
+            let is_candidate = |&code: &u32| self.is_edge(class, codes[code as usize].0);
+            ItemClass {
+                size,
+                candidates: (0..codes.len() as u32).filter(is_candidate).collect(),
+            }
+        });
+        Graph {
+            items: items.collect(),
+            codes: codes.iter().map(|&(_, size)| size).collect(),
+        }
+    }
+
+    /// The graph without a part.
+    fn without(&self, part: &Part) -> Reduced {
+        let mut sizes_of_items: Vec<u32> = self.graph.items.iter().map(|items| items.size).collect();
+        let mut sizes_of_codes = self.graph.codes.clone();
+        for (class, taken) in counts(&part.items) {
+            sizes_of_items[class as usize] -= taken;
+        }
+        for (class, taken) in counts(&part.codes) {
+            sizes_of_codes[class as usize] -= taken;
+        }
+        let items = numbers_of_rest(&sizes_of_items);
+        let codes = numbers_of_rest(&sizes_of_codes);
+        let classes = self.graph.items.iter().zip(&sizes_of_items);
+        let rest_of_items = classes
+            .filter(|(_, &size)| size > 0)
+            .map(|(class, &size)| ItemClass {
+                size,
+                candidates: class
+                    .candidates
+                    .iter()
+                    .filter_map(|&code| codes[code as usize])
+                    .collect(),
+            });
+        Reduced {
+            graph: Graph {
+                items: rest_of_items.collect(),
+                codes: sizes_of_codes.iter().copied().filter(|&size| size > 0).collect(),
+            },
+            items,
+            codes,
+        }
+    }
+}
+
+impl Part {
+    fn of_edge(edge: Option<Edge>) -> Self {
+        Part {
+            items: edge.iter().map(|edge| edge.item).collect(),
+            codes: edge.iter().map(|edge| edge.code).collect(),
+        }
+    }
+
+    fn edge(&self, item: usize, code: usize) -> Edge {
+        Edge {
+            item: self.items[item],
+            code: self.codes[code],
+        }
+    }
+}
+
+impl Rest {
+    /// How likely a particular code of the class is mapped to a particular item.
+    fn chance(&self, edge: Edge) -> f64 {
+        let item = self.graph.items[edge.item as usize];
+        let code = self.graph.codes[edge.code as usize];
+        let (Some(item), Some(code)) = (item, code) else {
+            return 0.0;
+        };
+        let graph = &self.graph.graph;
+        match graph.items[item as usize].candidates.binary_search(&code) {
+            Ok(i) => self.shares.of_class[item as usize][i] / f64::from(graph.codes[code as usize]),
+            Err(_) => 0.0,
+        }
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Memory<K, V> {
+    fn new() -> Self {
+        Memory(Mutex::default())
+    }
+
+    fn get(&self, key: &K) -> Option<V> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(key).cloned()
+    }
+
+    fn insert(&self, key: K, value: V) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(key, value);
+    }
+}
+
+/// Every class once, ascending, with how often it is there.
+fn counts(classes: &[u32]) -> Vec<(u32, u32)> {
+    let mut classes = classes.to_vec();
+    classes.sort_unstable();
+    let runs = classes.chunk_by(u32::eq);
+    runs.map(|run| (run[0], run.len() as u32)).collect()
+}
+
+/// The numbers of classes once the empty ones are gone.
+fn numbers_of_rest(sizes: &[u32]) -> Vec<Option<u32>> {
+    let mut next = 0;
+    let number = |&size: &u32| {
+        (size > 0).then(|| {
+            next += 1;
+            next - 1
+        })
+    };
+    sizes.iter().map(number).collect()
+}

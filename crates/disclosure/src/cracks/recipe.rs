@@ -1,0 +1,792 @@
+use super::itemsets::{distinct, point_valued};
+use super::{CrackSpace, Frequencies, ItemsetCracks};
+use crate::{Control, Error, Result};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+
+/// The rival is wrong about some items, nobody knows which: so nested random sets of items are tried
+/// (section 5.1), every run with an order of its own in which items become compliant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compliance {
+    /// How many orders the figures are averaged over.
+    pub runs: u32,
+    /// The same seed gives the same orders.
+    pub seed: u64,
+}
+
+impl Default for Compliance {
+    /// Five runs, as published.
+    fn default() -> Self {
+        Compliance { runs: 5, seed: 1 }
+    }
+}
+
+/// How far the recipe had to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Even a rival who knows every frequency is within tolerance.
+    PointValued,
+    /// A rival who knows every frequency within the width is.
+    Interval,
+    /// Only one who is wrong about some items is.
+    Compliance,
+}
+
+/// What the recipe tells the owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Within tolerance.
+    Disclose,
+    /// The owner has to judge whether a rival can be right about more than α_max of the items.
+    Judge,
+}
+
+impl Stage {
+    fn of(point_valued_is_within: bool, interval_is_within: bool) -> Self {
+        match (point_valued_is_within, interval_is_within) {
+            (true, _) => Stage::PointValued,
+            (false, true) => Stage::Interval,
+            (false, false) => Stage::Compliance,
+        }
+    }
+
+    fn decision(self) -> Decision {
+        match self {
+            Stage::PointValued | Stage::Interval => Decision::Disclose,
+            Stage::Compliance => Decision::Judge,
+        }
+    }
+}
+
+/// The figures of Assess-Risk (Fig. 8).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assessment {
+    /// The stage that decided.
+    pub stage: Stage,
+    /// What it decided.
+    pub decision: Decision,
+    /// How many cracked items are tolerated.
+    pub tolerated: f64,
+    /// The expected cracks of a rival who knows every frequency: the number of frequency groups.
+    pub point_valued: f64,
+    /// The expected cracks under the belief.
+    pub interval: f64,
+    /// The largest share of items that the rival may be right about; only of [`Stage::Compliance`].
+    pub alpha_max: Option<f64>,
+}
+
+/// Expected cracks of a rival who is right about a share of the items.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AlphaPoint {
+    /// The share that was asked for.
+    pub alpha: f64,
+    /// The number of items nearest to it.
+    pub compliant: usize,
+    /// The mean over the runs.
+    pub mean: f64,
+    /// The run with the fewest.
+    pub min: f64,
+    /// The run with the most.
+    pub max: f64,
+}
+
+/// Figures are compared with this much room for rounding: 29 of 100 items are within a tolerance of 0.29.
+const ROUNDING: f64 = 1e-9;
+
+/// Assess-Risk (Fig. 8): may the data be disclosed if a share `tolerance` of the items may be cracked?
+///
+/// `cracks` is every item's probability of being cracked under the belief, 0 for an item that the belief is
+/// wrong about: 1/O_x for the O-estimate, or the exact one. The published binary search for α_max halves
+/// nested random sets; as expected cracks only grow with such a set, its limit is found here by adding one
+/// item after the other.
+pub fn assess_risk(
+    frequencies: &Frequencies,
+    cracks: &[f64],
+    tolerance: f64,
+    compliance: &Compliance,
+    control: &Control,
+) -> Result<Assessment> {
+    check_share("tolerance", tolerance)?;
+    let orders = Orders::new(cracks.len(), compliance)?;
+    let tolerated = tolerance * frequencies.items() as f64;
+    let is_within = |expected: f64| expected <= tolerated + ROUNDING;
+    let point_valued = frequencies.group_counts().len() as f64;
+    let interval = cracks.iter().fold(0.0, |sum, chance| sum + chance);
+    let stage = Stage::of(is_within(point_valued), is_within(interval));
+    let alpha_max = match stage {
+        Stage::Compliance => {
+            let mut sums = vec![0.0; cracks.len() + 1];
+            for order in orders {
+                control.check()?;
+                for (all, sum) in sums.iter_mut().zip(prefix_sums(&order, cracks)) {
+                    *all += sum;
+                }
+            }
+            let runs = f64::from(compliance.runs);
+            Some(largest_share(&sums, |&sum| is_within(sum / runs)))
+        }
+        _ => None,
+    };
+    Ok(Assessment {
+        stage,
+        decision: stage.decision(),
+        tolerated,
+        point_valued,
+        interval,
+        alpha_max,
+    })
+}
+
+/// The expected cracks of a rival who is right about these shares of the items (Fig. 13). `cracks` as in
+/// [`assess_risk`].
+pub fn alpha_curve(
+    cracks: &[f64],
+    alphas: &[f64],
+    compliance: &Compliance,
+    control: &Control,
+) -> Result<Vec<AlphaPoint>> {
+    let mut points = Vec::with_capacity(alphas.len());
+    for &alpha in alphas {
+        check_share("alpha", alpha)?;
+        points.push(AlphaPoint {
+            alpha,
+            compliant: (alpha * cracks.len() as f64).round() as usize,
+            mean: 0.0,
+            min: f64::INFINITY,
+            max: 0.0,
+        });
+    }
+    for order in Orders::new(cracks.len(), compliance)? {
+        control.check()?;
+        let sums: Vec<f64> = prefix_sums(&order, cracks).collect();
+        for point in &mut points {
+            let expected = sums[point.compliant];
+            point.mean += expected / f64::from(compliance.runs);
+            point.min = point.min.min(expected);
+            point.max = point.max.max(expected);
+        }
+    }
+    Ok(points)
+}
+
+/// Which itemsets the owner wants to protect: Θ in section 2.3.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Interest {
+    /// All itemsets of these sizes without the most frequent items, which competitors know anyway.
+    Sizes {
+        /// The sizes; the same one twice is one.
+        sizes: Vec<usize>,
+        /// The share of items that is left out, rounded down to a number of items. Of items that are
+        /// equally frequent, the first ones.
+        skip_top: f64,
+    },
+    /// These itemsets; the same one twice is one.
+    Listed(Vec<Vec<u32>>),
+}
+
+/// What Assess-Risk-Itemsets needs to know beside the data and the belief.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemsetQuestion {
+    /// The itemsets to protect.
+    pub interest: Interest,
+    /// An itemset that is cracked with at least this probability is vulnerable: σ in Definition 2.1.
+    pub crack_danger: f64,
+    /// The share of the itemsets that may be vulnerable: τ in Definition 2.1.
+    pub tolerance: f64,
+    /// Probabilities under the belief are exact if that takes at most so many steps (see
+    /// [`Counting::steps`](crate::matching::Counting::steps)), else OS estimates. 0: always estimates.
+    pub exact_steps: f64,
+    /// How many random itemsets stand for all where they are too many.
+    pub sample: usize,
+    /// Also the seed of the sample.
+    pub compliance: Compliance,
+}
+
+/// How probabilities under the belief were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemsetMethod {
+    /// By counting mappings.
+    Exact,
+    /// By the estimate OS.
+    Os,
+}
+
+/// A number and, if it was found with a random sample, its 95 % confidence interval; else all three are the
+/// same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// Not less than this.
+    pub lower: f64,
+    /// Not more than this.
+    pub upper: f64,
+}
+
+/// The figures of Assess-Risk-Itemsets (Fig. 9).
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemsetAssessment {
+    /// The stage that decided.
+    pub stage: Stage,
+    /// What it decided. A sampled share is within tolerance only if all of its confidence interval is.
+    pub decision: Decision,
+    /// How many itemsets are of interest; infinite if that is beyond `f64`.
+    pub itemsets: f64,
+    /// Whether a random sample of them stands for all.
+    pub sampled: bool,
+    /// How probabilities under the belief were found.
+    pub method: ItemsetMethod,
+    /// The share of itemsets that are vulnerable to a rival who knows every frequency.
+    pub point_valued: Estimate,
+    /// The share of itemsets that are vulnerable under the belief.
+    pub interval: Estimate,
+    /// The largest share of items that the rival may be right about; only of [`Stage::Compliance`].
+    pub alpha_max: Option<Estimate>,
+}
+
+/// Itemsets of one kind (the same classes, the same own groups) are looked at once; so many kinds at most,
+/// and so many items of their representatives.
+const MOST_KINDS: usize = 1_000_000;
+const MOST_MEMBERS: usize = 10_000_000;
+/// All vulnerable itemsets are listed for α if they have at most so many items together.
+const MOST_LISTED: f64 = 2e7;
+/// So much less than σ is rounding.
+const DANGER_ROUNDING: f64 = 1e-12;
+
+/// Assess-Risk-Itemsets (Fig. 9): may the data be disclosed if a share of the itemsets of interest may be
+/// vulnerable?
+///
+/// `space` is that of the belief of the interval stage. For α, an itemset counts if the rival is right about
+/// all its items.
+pub fn assess_itemset_risk(
+    frequencies: &Frequencies,
+    space: &CrackSpace,
+    question: &ItemsetQuestion,
+    control: &Control,
+) -> Result<ItemsetAssessment> {
+    check_share("tolerance", question.tolerance)?;
+    check_share("crack_danger", question.crack_danger)?;
+    if question.sample == 0 {
+        return Err(Error::InvalidArgument {
+            argument: "sample",
+            problem: "must be at least 1".into(),
+            allowed: "how many random itemsets to look at where there are too many".into(),
+        });
+    }
+    let mut orders = Orders::new(space.items(), &question.compliance)?;
+    let theta = Theta::new(frequencies, space, question, &mut orders.random, control)?;
+    let cracks = ItemsetCracks::new(space);
+    let method = match question.exact_steps > 0.0 && cracks.steps(theta.iter())? <= question.exact_steps {
+        true => ItemsetMethod::Exact,
+        false => ItemsetMethod::Os,
+    };
+    control.expect(theta.len() as u64);
+    let is_vulnerable = |chance: f64| chance >= question.crack_danger - DANGER_ROUNDING;
+    let of_itemset = |number: usize| {
+        control.check()?;
+        let itemset = theta.get(number);
+        let under_belief = match method {
+            ItemsetMethod::Exact => cracks.exact_of(itemset, control)?.ok_or_else(contradiction)?,
+            ItemsetMethod::Os => cracks.os_of(itemset),
+        };
+        let known = point_valued(frequencies, itemset);
+        control.advance(1);
+        Ok((is_vulnerable(known), is_vulnerable(under_belief)))
+    };
+    let vulnerable: Vec<(bool, bool)> = (0..theta.len())
+        .into_par_iter()
+        .map(of_itemset)
+        .collect::<Result<_>>()?;
+    let point_valued = theta.share(vulnerable.iter().map(|&(known, _)| known));
+    let interval = theta.share(vulnerable.iter().map(|&(_, under_belief)| under_belief));
+    let is_within = |share: f64| share <= question.tolerance + ROUNDING;
+    let stage = Stage::of(is_within(point_valued.upper), is_within(interval.upper));
+    let alpha_max = match stage {
+        Stage::Compliance => {
+            let under_belief = |&number: &usize| vulnerable[number].1;
+            let vulnerable: Vec<usize> = (0..theta.len()).filter(under_belief).collect();
+            let shares = vulnerable_shares(&theta, &vulnerable, question.sample, orders, control)?;
+            let limit = |bound: fn(&Estimate) -> f64| largest_share(&shares, |share| is_within(bound(share)));
+            Some(Estimate {
+                value: limit(|share| share.value),
+                lower: limit(|share| share.upper),
+                upper: limit(|share| share.lower),
+            })
+        }
+        _ => None,
+    };
+    Ok(ItemsetAssessment {
+        stage,
+        decision: stage.decision(),
+        itemsets: theta.whole,
+        sampled: theta.is_sampled,
+        method,
+        point_valued,
+        interval,
+        alpha_max,
+    })
+}
+
+fn contradiction() -> Error {
+    Error::InvalidArgument {
+        argument: "belief",
+        problem: "no mapping of codes to items is consistent with it".into(),
+        allowed: "a belief that some mapping is consistent with; or method 'os'".into(),
+    }
+}
+
+fn check_share(argument: &'static str, share: f64) -> Result<()> {
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(()),
+        false => Err(Error::InvalidArgument {
+            argument,
+            problem: "must be between 0 and 1".into(),
+            allowed: "a share between 0 and 1".into(),
+        }),
+    }
+}
+
+/// The random orders in which items become compliant.
+struct Orders {
+    items: usize,
+    left: u32,
+    random: Pcg64,
+}
+
+impl Orders {
+    fn new(items: usize, compliance: &Compliance) -> Result<Self> {
+        if compliance.runs == 0 {
+            return Err(Error::InvalidArgument {
+                argument: "runs",
+                problem: "must be at least 1".into(),
+                allowed: "how many random orders of the items to average over".into(),
+            });
+        }
+        Ok(Orders {
+            items,
+            left: compliance.runs,
+            random: Pcg64::seed_from_u64(compliance.seed),
+        })
+    }
+}
+
+impl Iterator for Orders {
+    type Item = Vec<u32>;
+
+    fn next(&mut self) -> Option<Vec<u32>> {
+        self.left = self.left.checked_sub(1)?;
+        let mut order: Vec<u32> = (0..self.items as u32).collect();
+        order.shuffle(&mut self.random);
+        Some(order)
+    }
+}
+
+/// The sums of the first 0, 1, 2, … in the order.
+fn prefix_sums<'a>(order: &'a [u32], summands: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+    let sums = order.iter().scan(0.0, |sum, &item| {
+        *sum += summands[item as usize];
+        Some(*sum)
+    });
+    std::iter::once(0.0).chain(sums)
+}
+
+/// The largest share of items that is within tolerance, given what 0, 1, 2, … items come to.
+fn largest_share<T>(figures: &[T], is_within: impl FnMut(&T) -> bool) -> f64 {
+    let within = figures.partition_point(is_within).saturating_sub(1);
+    within as f64 / (figures.len() - 1).max(1) as f64
+}
+
+/// Itemsets that stand for all itemsets of interest.
+#[derive(Default)]
+struct Theta {
+    members: Vec<u32>,
+    ends: Vec<usize>,
+    /// How many itemsets each of them stands for.
+    weights: Vec<f64>,
+    /// How many itemsets of interest there are.
+    whole: f64,
+    is_sampled: bool,
+    /// For every item, those of its kind, itself included; empty where every itemset stands for itself.
+    kinds: Vec<Vec<u32>>,
+    kind_of: Vec<u32>,
+}
+
+impl Theta {
+    fn new(
+        frequencies: &Frequencies,
+        space: &CrackSpace,
+        question: &ItemsetQuestion,
+        random: &mut Pcg64,
+        control: &Control,
+    ) -> Result<Self> {
+        match &question.interest {
+            Interest::Listed(itemsets) => Theta::listed(space.items(), itemsets),
+            Interest::Sizes { sizes, skip_top } => {
+                check_share("skip_top", *skip_top)?;
+                let mut sizes = sizes.clone();
+                sizes.sort_unstable();
+                sizes.dedup();
+                if sizes.first().is_none_or(|&smallest| smallest == 0) {
+                    return Err(Error::InvalidArgument {
+                        argument: "sizes",
+                        problem: "must be numbers of items".into(),
+                        allowed: "whole numbers from 1".into(),
+                    });
+                }
+                let items = without_top(frequencies, *skip_top);
+                match Theta::of_kinds(space, &items, &sizes, control)? {
+                    Some(theta) => Ok(theta),
+                    None => Theta::sampled(&items, &sizes, question.sample, random, control),
+                }
+            }
+        }
+    }
+
+    fn listed(items: usize, itemsets: &[Vec<u32>]) -> Result<Self> {
+        let itemsets = itemsets.iter().map(|itemset| distinct("itemset", items, itemset));
+        let mut itemsets = itemsets.collect::<Result<Vec<_>>>()?;
+        itemsets.sort_unstable();
+        itemsets.dedup();
+        let mut theta = Theta::default();
+        for itemset in itemsets {
+            theta.members.extend(itemset);
+            theta.end(1.0);
+        }
+        theta.whole = theta.len() as f64;
+        Ok(theta)
+    }
+
+    /// One itemset of every kind. `None`: there are too many kinds.
+    fn of_kinds(
+        space: &CrackSpace,
+        items: &[u32],
+        sizes: &[usize],
+        control: &Control,
+    ) -> Result<Option<Self>> {
+        let mut by_signature: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+        for &item in items {
+            let signature = (space.class_of[item as usize], space.own[item as usize]);
+            by_signature.entry(signature).or_default().push(item);
+        }
+        let mut theta = Theta {
+            kinds: by_signature.into_values().collect(),
+            kind_of: vec![0; space.items()],
+            ..Theta::default()
+        };
+        for (kind, items) in theta.kinds.iter().enumerate() {
+            for &item in items {
+                theta.kind_of[item as usize] = kind as u32;
+            }
+        }
+        // How many items there are from each kind on.
+        let mut left: Vec<usize> = theta.kinds.iter().rev().map(Vec::len).collect();
+        left.iter_mut().fold(0, |sum, size| {
+            *size += sum;
+            *size
+        });
+        left.reverse();
+        left.push(0);
+        for &size in sizes {
+            if size <= items.len() && !theta.add_kinds(size, &left, control)? {
+                return Ok(None);
+            }
+        }
+        theta.whole = theta.weights.iter().fold(0.0, |sum, weight| sum + weight);
+        Ok(theta.whole.is_finite().then_some(theta))
+    }
+
+    /// All multisets of kinds of a size, in lexicographic order. Whether there is room for them.
+    fn add_kinds(&mut self, size: usize, left: &[usize], control: &Control) -> Result<bool> {
+        // The kinds of an itemset with how many of each: as many as possible of the first, then fewer.
+        let mut taken: Vec<(usize, usize)> = Vec::new();
+        let mut missing = size;
+        let mut next = 0;
+        loop {
+            while missing > 0 {
+                let most = missing.min(self.kinds[next].len());
+                taken.push((next, most));
+                missing -= most;
+                next += 1;
+            }
+            if self.ends.len() == MOST_KINDS || self.members.len() + size > MOST_MEMBERS {
+                return Ok(false);
+            }
+            control.check()?;
+            let mut weight = 1.0;
+            for &(kind, taken) in &taken {
+                self.members.extend(&self.kinds[kind][..taken]);
+                weight *= choices(self.kinds[kind].len(), taken);
+            }
+            self.end(weight);
+            // Take one less of the last kind whose items later ones can replace.
+            loop {
+                let Some((kind, most)) = taken.pop() else {
+                    return Ok(true);
+                };
+                if left[kind + 1] > missing {
+                    taken.extend((most > 1).then(|| (kind, most - 1)));
+                    missing += 1;
+                    next = kind + 1;
+                    break;
+                }
+                missing += most;
+            }
+        }
+    }
+
+    fn sampled(
+        items: &[u32],
+        sizes: &[usize],
+        sample: usize,
+        random: &mut Pcg64,
+        control: &Control,
+    ) -> Result<Self> {
+        let sizes: Vec<usize> = sizes
+            .iter()
+            .copied()
+            .filter(|&size| size <= items.len())
+            .collect();
+        let logs: Vec<f64> = sizes.iter().map(|&size| ln_choices(items.len(), size)).collect();
+        let most = logs.iter().copied().fold(0.0, f64::max);
+        let weights: Vec<f64> = logs.iter().map(|log| (log - most).exp()).collect();
+        let mut theta = Theta {
+            whole: logs.iter().fold(0.0, |sum, log| sum + log.exp()),
+            is_sampled: true,
+            ..Theta::default()
+        };
+        let weights = cumulative(&weights);
+        for _ in 0..sample {
+            control.check()?;
+            let size = sizes[weighted(&weights, random)];
+            add_choice(items, size, random, &mut theta.members);
+            theta.end(1.0);
+        }
+        Ok(theta)
+    }
+
+    /// What was added to the members is an itemset that stands for so many.
+    fn end(&mut self, weight: f64) {
+        self.ends.push(self.members.len());
+        self.weights.push(weight);
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn get(&self, number: usize) -> &[u32] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.members[start..self.ends[number]]
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.len()).map(|number| self.get(number))
+    }
+
+    /// The share of all itemsets of interest that those of the representatives are.
+    fn share(&self, is_one: impl Iterator<Item = bool>) -> Estimate {
+        let ones = self.weights.iter().zip(is_one).filter(|(_, is_one)| *is_one);
+        let count = ones.fold(0.0, |sum, (weight, _)| sum + weight);
+        match self.is_sampled {
+            true => wilson(count, self.len() as f64),
+            false => Estimate::exact(count / self.whole.max(1.0)),
+        }
+    }
+
+    /// The kinds of an itemset's items and how many it has of each. Of itemsets that stand for themselves,
+    /// every item is of its own kind.
+    fn parts<'a>(&'a self, itemset: &'a [u32]) -> Vec<(&'a [u32], usize)> {
+        if self.kinds.is_empty() {
+            return itemset.chunks(1).map(|item| (item, 1)).collect();
+        }
+        let kind = |item: &u32| self.kind_of[*item as usize];
+        let runs = itemset.chunk_by(|one, other| kind(one) == kind(other));
+        runs.map(|run| (&self.kinds[kind(&run[0]) as usize][..], run.len()))
+            .collect()
+    }
+}
+
+impl Estimate {
+    fn exact(value: f64) -> Self {
+        Estimate {
+            value,
+            lower: value,
+            upper: value,
+        }
+    }
+
+    fn times(self, factor: f64) -> Self {
+        Estimate {
+            value: self.value * factor,
+            lower: self.lower * factor,
+            upper: self.upper * factor,
+        }
+    }
+}
+
+/// With 0, 1, 2, … compliant items, the share of the itemsets of interest that are vulnerable.
+fn vulnerable_shares(
+    theta: &Theta,
+    vulnerable: &[usize],
+    sample: usize,
+    mut orders: Orders,
+    control: &Control,
+) -> Result<Vec<Estimate>> {
+    let positions: Vec<Vec<u32>> = orders.by_ref().map(|order| inverse(&order)).collect();
+    // How many itemsets get their last compliant item at each step, over all runs.
+    let mut entering = vec![0u64; orders.items + 1];
+    let mut enter = |itemset: &[u32]| {
+        for position in &positions {
+            let last = itemset.iter().map(|&item| position[item as usize] + 1).max();
+            entering[last.unwrap_or(0) as usize] += 1;
+        }
+    };
+    let weights: Vec<f64> = vulnerable.iter().map(|&number| theta.weights[number]).collect();
+    let weights = cumulative(&weights);
+    let count = weights.last().copied().unwrap_or(0.0);
+    let longest = vulnerable.iter().map(|&number| theta.get(number).len()).max();
+    let is_listed = theta.kinds.is_empty() || count * longest.unwrap_or(0) as f64 <= MOST_LISTED;
+    if is_listed {
+        for &number in vulnerable {
+            for_each_choice(&theta.parts(theta.get(number)), |itemset| {
+                control.check()?;
+                enter(itemset);
+                Ok(())
+            })?;
+        }
+    } else {
+        let mut itemset = Vec::new();
+        for _ in 0..sample {
+            control.check()?;
+            itemset.clear();
+            let number = vulnerable[weighted(&weights, &mut orders.random)];
+            for (kind, taken) in theta.parts(theta.get(number)) {
+                add_choice(kind, taken, &mut orders.random, &mut itemset);
+            }
+            enter(&itemset);
+        }
+    }
+    let mut entered = 0;
+    let shares = entering.iter().map(|&more| {
+        entered += more;
+        let entered = entered as f64 / positions.len() as f64;
+        match (theta.is_sampled, is_listed) {
+            (true, _) => wilson(entered, theta.len() as f64),
+            (false, true) => Estimate::exact(entered / theta.whole.max(1.0)),
+            (false, false) => wilson(entered, sample as f64).times(count / theta.whole),
+        }
+    });
+    Ok(shares.collect())
+}
+
+fn inverse(order: &[u32]) -> Vec<u32> {
+    let mut positions = vec![0; order.len()];
+    for (position, &item) in order.iter().enumerate() {
+        positions[item as usize] = position as u32;
+    }
+    positions
+}
+
+/// All items but a share of the most frequent ones.
+fn without_top(frequencies: &Frequencies, skip_top: f64) -> Vec<u32> {
+    let mut items: Vec<u32> = (0..frequencies.items() as u32).collect();
+    items.sort_by_key(|&item| std::cmp::Reverse(frequencies.counts()[item as usize]));
+    let skipped = (skip_top * items.len() as f64 + ROUNDING).floor() as usize;
+    items.drain(..skipped.min(items.len()));
+    items.sort_unstable();
+    items
+}
+
+/// The binomial coefficient; infinite beyond `f64`.
+fn choices(of: usize, size: usize) -> f64 {
+    let fewer = size.min(of - size);
+    let product = (1..=fewer).fold(1.0, |product, j| product * (of - fewer + j) as f64 / j as f64);
+    product.round()
+}
+
+fn ln_choices(of: usize, size: usize) -> f64 {
+    let fewer = size.min(of - size);
+    (1..=fewer).fold(0.0, |sum, j| sum + ((of - fewer + j) as f64 / j as f64).ln())
+}
+
+fn cumulative(weights: &[f64]) -> Vec<f64> {
+    let sums = weights.iter().scan(0.0, |sum, weight| {
+        *sum += weight;
+        Some(*sum)
+    });
+    sums.collect()
+}
+
+/// A random number of a weight.
+fn weighted(cumulative: &[f64], random: &mut Pcg64) -> usize {
+    let last = cumulative.len() - 1;
+    let point = random.random::<f64>() * cumulative[last];
+    cumulative.partition_point(|&sum| sum <= point).min(last)
+}
+
+/// Adds so many random items, every choice as likely as any other (Floyd's algorithm).
+fn add_choice(items: &[u32], size: usize, random: &mut Pcg64, itemset: &mut Vec<u32>) {
+    let mut chosen: FxHashSet<usize> = FxHashSet::default();
+    for last in items.len() - size..items.len() {
+        let one = random.random_range(0..=last);
+        let one = if chosen.insert(one) { one } else { last };
+        chosen.insert(one);
+        itemset.push(items[one]);
+    }
+}
+
+/// Visits every itemset that has so many items of each of these kinds.
+fn for_each_choice(parts: &[(&[u32], usize)], mut visit: impl FnMut(&[u32]) -> Result<()>) -> Result<()> {
+    let first = |taken: usize| (0..taken).collect::<Vec<usize>>();
+    let mut chosen: Vec<Vec<usize>> = parts.iter().map(|&(_, taken)| first(taken)).collect();
+    let mut itemset: Vec<u32> = Vec::new();
+    loop {
+        itemset.clear();
+        for ((items, _), chosen) in parts.iter().zip(&chosen) {
+            itemset.extend(chosen.iter().map(|&at| items[at]));
+        }
+        visit(&itemset)?;
+        let mut part = parts.len();
+        loop {
+            let Some(last) = part.checked_sub(1) else {
+                return Ok(());
+            };
+            part = last;
+            if to_next_choice(&mut chosen[part], parts[part].0.len()) {
+                break;
+            }
+            chosen[part] = first(parts[part].1);
+        }
+    }
+}
+
+/// The next choice of so many in lexicographic order; whether there is one.
+fn to_next_choice(chosen: &mut [usize], of: usize) -> bool {
+    let taken = chosen.len();
+    let Some(at) = (0..taken).rev().find(|&at| chosen[at] < of - taken + at) else {
+        return false;
+    };
+    let start = chosen[at] + 1;
+    for (offset, one) in chosen[at..].iter_mut().enumerate() {
+        *one = start + offset;
+    }
+    true
+}
+
+/// Wilson's 95 % interval for a share of which a sample had so many.
+fn wilson(count: f64, sample: f64) -> Estimate {
+    const Z: f64 = 1.959_963_984_540_054;
+    let share = count / sample;
+    let scale = 1.0 + Z * Z / sample;
+    let centre = (share + Z * Z / (2.0 * sample)) / scale;
+    let reach = Z / scale * (share * (1.0 - share) / sample + Z * Z / (4.0 * sample * sample)).sqrt();
+    Estimate {
+        value: share,
+        lower: (centre - reach).clamp(0.0, share),
+        upper: (centre + reach).clamp(share, 1.0),
+    }
+}
