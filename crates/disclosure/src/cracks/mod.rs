@@ -6,15 +6,21 @@
 //! equally likely. Definitions are those of Lakshmanan, Ng and Ramesh, 2008.
 
 mod belief;
+mod correlation;
 mod estimate;
 mod frequencies;
 mod pairs;
+mod people;
+mod sampling;
 mod space;
 mod transactions;
 
 pub use belief::{Belief, Width};
+pub use correlation::{filter_edges, refine_beliefs, NEARLY_ALWAYS};
 pub use estimate::{o_estimate, o_estimate_items, propagated};
 pub use frequencies::{Frequencies, Gaps};
 pub use pairs::{apart_pairs, top_pairs, CoOccurrence, Pair};
+pub use people::{Knowledge, Reidentification};
+pub use sampling::{similarity_by_sampling, Compliancy, Similarity};
 pub use space::CrackSpace;
 pub use transactions::Transactions;

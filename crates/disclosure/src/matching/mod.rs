@@ -4,4 +4,4 @@ mod graph;
 mod perfect;
 
 pub use graph::{Graph, ItemClass};
-pub(crate) use perfect::perfect;
+pub(crate) use perfect::{maximum, perfect};
