@@ -23,12 +23,17 @@ pub fn o_estimate_items(space: &CrackSpace) -> Vec<f64> {
 /// Where no crack mapping exists, several codes may have the same item as their only one, or the other way
 /// round. One of them gets it, each with the same chance; the others are left with nothing.
 pub fn propagated(space: &CrackSpace) -> f64 {
-    let mut propagation = Propagation::new(space);
-    propagation.run();
-    sum(&propagation.chances())
+    sum(&propagated_items(space))
 }
 
-fn sum(chances: &[f64]) -> f64 {
+/// What each item adds to the O-estimate after propagation.
+pub fn propagated_items(space: &CrackSpace) -> Vec<f64> {
+    let mut propagation = Propagation::new(space);
+    propagation.run();
+    propagation.chances()
+}
+
+pub(super) fn sum(chances: &[f64]) -> f64 {
     chances.iter().fold(0.0, |sum, chance| sum + chance)
 }
 

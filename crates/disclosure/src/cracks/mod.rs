@@ -8,19 +8,26 @@
 mod belief;
 mod correlation;
 mod estimate;
+mod expected;
 mod frequencies;
 mod pairs;
 mod people;
 mod sampling;
+mod simulate;
 mod space;
 mod transactions;
 
 pub use belief::{Belief, Width};
 pub use correlation::{filter_edges, refine_beliefs, NEARLY_ALWAYS};
-pub use estimate::{o_estimate, o_estimate_items, propagated};
+pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
+pub use expected::{expected, Expected, Method, Settings};
 pub use frequencies::{Frequencies, Gaps};
 pub use pairs::{apart_pairs, top_pairs, CoOccurrence, Pair};
 pub use people::{Knowledge, Reidentification};
 pub use sampling::{similarity_by_sampling, Compliancy, Similarity};
+pub use simulate::{
+    simulate, simulate_apart, simulate_as_published, simulate_itemsets, Apart, Moves, Simulated,
+    SimulatedItemsets, Simulation,
+};
 pub use space::CrackSpace;
 pub use transactions::Transactions;

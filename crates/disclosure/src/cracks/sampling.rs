@@ -1,7 +1,7 @@
 use super::{Frequencies, Gaps, Transactions};
 use crate::{Control, Error, Result};
-use rand::{Rng, RngCore, SeedableRng};
-use rand_pcg::Pcg64;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
 /// How right a rival is about frequencies who has samples of a certain size.
@@ -50,7 +50,7 @@ pub fn similarity_by_sampling(
         return Ok(Vec::new());
     }
     let size = |fraction: f64| ((fraction * transactions.len() as f64).round() as u64).max(1);
-    let mut seeds = Pcg64::seed_from_u64(seed);
+    let mut seeds = Pcg64Mcg::seed_from_u64(seed);
     let draws: Vec<(u64, u64)> = fractions
         .iter()
         .flat_map(|&fraction| std::iter::repeat_n(size(fraction), samples))
@@ -58,7 +58,7 @@ pub fn similarity_by_sampling(
         .collect();
     control.expect(draws.len() as u64);
     let drawn = draws.par_iter().map(|&(size, seed)| {
-        let sample = draw(transactions, size, &mut Pcg64::seed_from_u64(seed), control)?;
+        let sample = draw(transactions, size, &mut Pcg64Mcg::seed_from_u64(seed), control)?;
         control.advance(1);
         Ok(compliancy(&frequencies, size, &sample))
     });
@@ -246,7 +246,7 @@ mod tests {
         let mut transactions = Transactions::new(4);
         (0..4).for_each(|item| transactions.push(&[item]).unwrap());
         let mut times = std::collections::BTreeMap::new();
-        let mut random = Pcg64::seed_from_u64(15);
+        let mut random = Pcg64Mcg::seed_from_u64(15);
         for _ in 0..6_000 {
             let sample = draw(&transactions, 2, &mut random, &Control::new()).unwrap();
             *times.entry(sample).or_insert(0u32) += 1;

@@ -1,0 +1,177 @@
+use super::estimate::{o_estimate_items, propagated_items, sum};
+use super::simulate::{simulate, Simulation};
+use super::CrackSpace;
+use crate::matching::{admissible, Counting};
+use crate::{Control, Error, Result};
+use std::time::Duration;
+
+/// How expected cracks are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Exactly if that takes no more than is allowed, else by simulation.
+    Auto,
+    /// By counting all crack mappings.
+    Exact,
+    /// By random crack mappings.
+    Simulate,
+    /// The O-estimate on edges that lie in some crack mapping.
+    Refined,
+    /// The O-estimate after propagation (Fig. 5).
+    Propagated,
+    /// The O-estimate (Fig. 4).
+    OEstimate,
+}
+
+/// What is asked for, and at what price.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// How to find the answer.
+    pub method: Method,
+    /// The share of items that the rival is right about, nobody knows which.
+    pub alpha: f64,
+    /// How exact a simulation has to be: the reach of the 95 % confidence interval to either side, as a share.
+    pub relative_error: f64,
+    /// Of the simulation.
+    pub seed: u64,
+    /// How many elementary steps counting may take: see [`Counting::steps`].
+    pub steps: f64,
+    /// How much memory counting may take.
+    pub bytes: f64,
+    /// How long a simulation may take.
+    pub budget: Option<Duration>,
+}
+
+/// The expected cracks of a space of crack mappings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// How many items a random crack mapping cracks on average.
+    pub expected: f64,
+    /// The answer lies between this, which is the answer itself where it is exact; `None` for estimates, which say
+    /// nothing about their error.
+    pub lower: Option<f64>,
+    /// … and this.
+    pub upper: Option<f64>,
+    /// How it was found; never [`Method::Auto`].
+    pub method: Method,
+    /// Whether a simulation became as exact as it should.
+    pub reached: bool,
+    /// The natural logarithm of the number of crack mappings; only of [`Method::Exact`].
+    pub log_matchings: Option<f64>,
+    /// For every item, its probability of being cracked, if the rival is right about it.
+    pub crack_probability: Vec<f64>,
+}
+
+/// The expected cracks; `None` where no crack mapping is consistent with the belief. Estimates by outdegree ask only
+/// for single items, so there is one even then.
+pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {
+    if !(0.0..=1.0).contains(&settings.alpha) {
+        return Err(Error::InvalidArgument {
+            argument: "alpha",
+            problem: "must be between 0 and 1".into(),
+            allowed: "the share of items that the rival is right about".into(),
+        });
+    }
+    let whole = match settings.method {
+        Method::OEstimate => Some(estimate(Method::OEstimate, o_estimate_items(space))),
+        Method::Propagated => Some(estimate(Method::Propagated, propagated_items(space))),
+        Method::Refined => refined(space),
+        Method::Simulate => simulated(space, settings, control)?,
+        Method::Auto | Method::Exact => {
+            let counting = Counting::new(&space.graph);
+            let is_affordable = counting.steps() <= settings.steps && counting.bytes() <= settings.bytes;
+            match (is_affordable, settings.method) {
+                (true, _) => counted(space, &counting, control)?,
+                (false, Method::Auto) => simulated(space, settings, control)?,
+                (false, _) => return Err(too_expensive(&counting)),
+            }
+        }
+    };
+    Ok(whole.map(|whole| whole.of_compliant(settings.alpha)))
+}
+
+impl Expected {
+    /// What is left on average if the rival is right about a random share of the items only. He cracks no other
+    /// (section 4.2), and every item is as likely as any other to be one of them.
+    fn of_compliant(mut self, alpha: f64) -> Self {
+        self.expected *= alpha;
+        self.lower = self.lower.map(|lower| lower * alpha);
+        self.upper = self.upper.map(|upper| upper * alpha);
+        self
+    }
+}
+
+fn too_expensive(counting: &Counting) -> Error {
+    let seconds = counting.steps() / Counting::STEPS_PER_SECOND;
+    let megabytes = counting.bytes() / f64::from(1 << 20);
+    Error::InvalidArgument {
+        argument: "method",
+        problem: format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
+        allowed: "'auto', which simulates then, or a budget and disclosure.max_memory that suffice".into(),
+    }
+}
+
+fn estimate(method: Method, crack_probability: Vec<f64>) -> Expected {
+    Expected {
+        expected: sum(&crack_probability),
+        lower: None,
+        upper: None,
+        method,
+        reached: true,
+        log_matchings: None,
+        crack_probability,
+    }
+}
+
+fn refined(space: &CrackSpace) -> Option<Expected> {
+    let refined = CrackSpace {
+        graph: admissible(&space.graph)?,
+        ..space.clone()
+    };
+    Some(estimate(Method::Refined, o_estimate_items(&refined)))
+}
+
+fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result<Option<Expected>> {
+    let Some(shares) = counting.shares(control)? else {
+        return Ok(None);
+    };
+    let of_item = |item: usize| {
+        let own = space.own[item];
+        match space.class(item).candidates.binary_search(&own) {
+            Ok(candidate) => {
+                let share = shares.of_class[space.class_of[item] as usize][candidate];
+                share / f64::from(space.graph.codes[own as usize])
+            }
+            Err(_) => 0.0,
+        }
+    };
+    let crack_probability: Vec<f64> = (0..space.items()).map(of_item).collect();
+    let expected = sum(&crack_probability);
+    Ok(Some(Expected {
+        expected,
+        lower: Some(expected),
+        upper: Some(expected),
+        method: Method::Exact,
+        reached: true,
+        log_matchings: Some(shares.log_matchings),
+        crack_probability,
+    }))
+}
+
+fn simulated(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {
+    let simulation = Simulation {
+        relative_error: settings.relative_error,
+        seed: settings.seed,
+        budget: settings.budget,
+        ..Simulation::default()
+    };
+    let simulated = simulate(space, &simulation, control)?;
+    Ok(simulated.map(|simulated| Expected {
+        expected: simulated.expected,
+        lower: Some(simulated.lower),
+        upper: Some(simulated.upper),
+        method: Method::Simulate,
+        reached: simulated.reached,
+        log_matchings: None,
+        crack_probability: simulated.crack_probability,
+    }))
+}

@@ -1,0 +1,164 @@
+//! Negative correlation: what a rival makes of pairs of items that never occur together.
+
+use super::run::{Move, Observe};
+use super::walk::{Held, Network, Walk};
+use super::{Simulated, Simulation};
+use crate::cracks::CrackSpace;
+use crate::{Control, Error, Result};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// The rival knows pairs of items that never occur together, and sees which codes do. No code can be excluded
+/// for either item of a pair, only combinations: a condition on whole mappings, which section 7.3 leaves open.
+pub struct Apart<'a> {
+    /// Items that are known never to occur together.
+    pub pairs: &'a [(u32, u32)],
+    /// Whether two codes occur together in the release; codes are numbered as the items they stand for. It is
+    /// the same either way round.
+    pub together: &'a (dyn Fn(u32, u32) -> bool + Sync),
+}
+
+/// The expected number of cracks if only mappings are possible that keep the pairs apart. `None` where no
+/// mapping is consistent even without this condition.
+///
+/// The walk makes small moves and takes back those that break a condition. It starts with the truth; where
+/// the rival is wrong, with a mapping that is searched for, and it is an error if none is found.
+pub fn simulate_apart(
+    space: &CrackSpace,
+    apart: &Apart,
+    simulation: &Simulation,
+    control: &Control,
+) -> Result<Option<Simulated>> {
+    let is_item = |item: u32| (item as usize) < space.items();
+    if !apart
+        .pairs
+        .iter()
+        .all(|&(one, other)| one != other && is_item(one) && is_item(other))
+    {
+        return Err(Error::InvalidArgument {
+            argument: "apart",
+            problem: "a pair is not one of two different known items".into(),
+            allowed: "pairs of items that occur or that the rival knows of".into(),
+        });
+    }
+    let network = Network::new(space)?;
+    let Some(start) = network.a_matching() else {
+        return Ok(None);
+    };
+    let moves = KeepApart::new(apart, space.items());
+    let start = moves.start(&network, start, simulation.seed, control)?;
+    let outcome = simulation.run(&moves, &Codes(space), control, |seeds, _| {
+        Walk::new(&network, start.clone(), seeds)
+    })?;
+    Ok(Some(Simulated {
+        expected: outcome.mean,
+        lower: outcome.lower,
+        upper: outcome.upper,
+        samples: outcome.samples,
+        effective_samples: outcome.effective_samples,
+        reached: outcome.reached,
+        crack_probability: outcome.figures,
+    }))
+}
+
+struct KeepApart<'a> {
+    apart: &'a Apart<'a>,
+    /// For every item, those that it never occurs with.
+    partners: Vec<Vec<u32>>,
+}
+
+/// How many pairs are looked at in search of a start.
+const SEARCH: usize = 100_000_000;
+
+impl<'a> KeepApart<'a> {
+    fn new(apart: &'a Apart<'a>, items: usize) -> Self {
+        let mut partners = vec![Vec::new(); items];
+        for &(one, other) in apart.pairs {
+            partners[one as usize].push(other);
+            partners[other as usize].push(one);
+        }
+        KeepApart { apart, partners }
+    }
+
+    fn breaks(&self, held: &[Held], one: u32, other: u32) -> bool {
+        (self.apart.together)(held[one as usize].code, held[other as usize].code)
+    }
+
+    fn broken(&self, held: &[Held]) -> usize {
+        let pairs = self.apart.pairs.iter();
+        pairs
+            .filter(|&&(one, other)| self.breaks(held, one, other))
+            .count()
+    }
+
+    /// A mapping that breaks no condition, by moves that break ever fewer, with a few exceptions.
+    fn start(&self, network: &Network, held: Vec<Held>, seed: u64, control: &Control) -> Result<Vec<Held>> {
+        let mut seeds = Pcg64Mcg::seed_from_u64(seed);
+        let mut walk = Walk::new(network, held, &mut seeds);
+        let mut broken = self.broken(&walk.held);
+        for _ in 0..SEARCH / self.apart.pairs.len().max(100) {
+            if broken == 0 {
+                break;
+            }
+            walk.wander(control)?;
+            control.check()?;
+            let now = self.broken(&walk.held);
+            let more = now.saturating_sub(broken) as f64;
+            match walk.random.random_bool((-2.0 * more).exp()) {
+                true => broken = now,
+                false => walk.undo(0),
+            }
+        }
+        if broken > 0 {
+            return Err(Error::InvalidArgument {
+                argument: "apart",
+                problem: "no mapping was found that keeps all pairs apart".into(),
+                allowed: "pairs that never occur together".into(),
+            });
+        }
+        Ok(walk.held)
+    }
+}
+
+impl<'a> Move<Walk<'a>> for KeepApart<'_> {
+    /// A move that is taken back is its own way back, so the mappings that keep the pairs apart stay equally
+    /// likely. Each is within one move of every other, even if all between them break a condition.
+    fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
+        walk.wander(control)?;
+        let held = &walk.held;
+        let is_broken = |&(item, _): &(u32, Held)| {
+            let partners = &self.partners[item as usize];
+            partners.iter().any(|&partner| self.breaks(held, item, partner))
+        };
+        if walk.log.iter().any(is_broken) {
+            walk.undo(0);
+        }
+        Ok(())
+    }
+}
+
+/// Cracks counted code by code: which code of a group it is matters here.
+struct Codes<'a>(&'a CrackSpace);
+
+impl<'a> Observe<Walk<'a>> for Codes<'_> {
+    fn figures(&self) -> usize {
+        self.0.items()
+    }
+
+    fn observe(&self, walk: &Walk<'a>, tally: &mut [f64]) -> f64 {
+        let mut cracks = 0.0;
+        for (item, (held, tally)) in walk.held.iter().zip(tally).enumerate() {
+            if held.code == item as u32 {
+                *tally += 1.0;
+                cracks += 1.0;
+            }
+        }
+        cracks
+    }
+
+    fn most(&self) -> f64 {
+        (0..self.0.items())
+            .filter(|&item| self.0.is_compliant(item))
+            .count() as f64
+    }
+}

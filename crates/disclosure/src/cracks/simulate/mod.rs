@@ -1,0 +1,420 @@
+//! Expected cracks by simulation, where counting would take too long.
+//!
+//! A chain walks at random on the consistent mappings. Lakshmanan et al. (section 6.1) swap the codes of two
+//! items. On some graphs that gets stuck, e.g. on a cycle of three items and three codes, and where groups
+//! are large it is slow. [`Moves::Groups`] is neither.
+//!
+//! Only which frequency group an item's code is from is taken from a sample. Within a group all codes are
+//! equally likely, and so are all items with the same candidates: the expectation over these is computed.
+
+mod apart;
+mod run;
+mod table;
+mod walk;
+
+pub use apart::{simulate_apart, Apart};
+
+use super::CrackSpace;
+use crate::{Control, Error, Result};
+use rand::seq::SliceRandom;
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use run::{Course, Move, Observe, Outcome, Pace, State};
+use std::time::{Duration, Instant};
+use table::{LogFactorials, Mix, Table};
+use walk::{Counted, Network, Walk, STEPS_BETWEEN_CHECKS};
+
+/// How a chain goes from one mapping to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moves {
+    /// As published: every item in turn swaps its code with that of another one, drawn at random, if the
+    /// belief holds for both.
+    Swaps,
+    /// Whole groups at once: who of two classes of items holds which codes of two groups is drawn anew. And
+    /// rotations, which reach every mapping on every graph: an item gives up its code, somebody who can takes
+    /// it and gives up its own, until the first one gets a code.
+    Groups,
+}
+
+/// How to simulate. With equal settings the answer is the same, unless the budget cuts it short.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulation {
+    /// How chains move.
+    pub moves: Moves,
+    /// Stop when the 95 % confidence interval reaches no further than this share of the estimate to either
+    /// side.
+    pub relative_error: f64,
+    /// Stop at about this number of samples, at the least a few hundred.
+    pub max_samples: u64,
+    /// Of the random numbers.
+    pub seed: u64,
+    /// Stop after this time.
+    pub budget: Option<Duration>,
+}
+
+impl Default for Simulation {
+    fn default() -> Self {
+        Simulation {
+            moves: Moves::Groups,
+            relative_error: 0.01,
+            max_samples: 1_000_000,
+            seed: 0,
+            budget: None,
+        }
+    }
+}
+
+/// What a simulation found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// The expected number of cracks.
+    pub expected: f64,
+    /// The 95 % confidence interval from here …
+    pub lower: f64,
+    /// … to here.
+    pub upper: f64,
+    /// How many samples that rests on.
+    pub samples: u64,
+    /// How many independent samples would be worth as much.
+    pub effective_samples: f64,
+    /// Whether the relative error was reached. If not, the interval is wider, or rests on so few samples
+    /// that it should not be trusted.
+    pub reached: bool,
+    /// For every item, the probability that it is cracked.
+    pub crack_probability: Vec<f64>,
+}
+
+/// The probability that an itemset is cracked as a set, by simulation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedItemsets {
+    /// For every itemset, its probability.
+    pub crack_probability: Vec<f64>,
+    /// The 95 % confidence interval of their sum, from here …
+    pub lower: f64,
+    /// … to here.
+    pub upper: f64,
+    /// How many samples that rests on.
+    pub samples: u64,
+    /// Whether the sum is known up to the relative error.
+    pub reached: bool,
+}
+
+/// Independent chains. Enough for a confidence interval, and more than there are threads on most machines.
+const CHAINS: u64 = 16;
+
+/// The expected number of cracks, and every item's probability. `None` where no mapping is consistent.
+pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) -> Result<Option<Simulated>> {
+    let network = Network::new(space)?;
+    let cracks = Cracks::new(&network);
+    let Some(matching) = network.matching() else {
+        return Ok(None);
+    };
+    // Should the chains not forget where they began, they had better not all begin at the same place.
+    let outcome = match simulation.moves {
+        Moves::Swaps => {
+            let starts = [network.truth(), Some(network.arrange(&matching))];
+            let starts: Vec<_> = starts.into_iter().flatten().collect();
+            simulation.run(&SwapAll, &cracks, control, |seeds, chain| {
+                Walk::new(&network, starts[chain % starts.len()].clone(), seeds)
+            })
+        }
+        Moves::Groups => {
+            let starts = [network.truth().map(|truth| network.count(&truth)), Some(matching)];
+            let starts: Vec<_> = starts.into_iter().flatten().collect();
+            let factorials = LogFactorials::up_to(space.items());
+            simulation.run(&Mix, &cracks, control, |seeds, chain| {
+                Table::new(&network, &factorials, starts[chain % starts.len()].clone(), seeds)
+            })
+        }
+    };
+    Ok(Some(cracks.simulated(outcome?)))
+}
+
+/// The expected number of cracks as published (section 6.1): swaps, 100,000 rounds of them for a seed
+/// matching, 10,000 between two samples, a new seed matching after 250 samples; 5,000 samples in all were
+/// taken. Here, `samples` is rounded up to whole seed matchings where there is more than one.
+pub fn simulate_as_published(
+    space: &CrackSpace,
+    samples: u64,
+    seed: u64,
+    control: &Control,
+) -> Result<Option<Simulated>> {
+    const PER_SEED_MATCHING: u64 = 250;
+    let network = Network::new(space)?;
+    let cracks = Cracks::new(&network);
+    let course = Course {
+        moves: &SwapAll,
+        observed: &cracks,
+        pace: Pace::Fixed {
+            before: 100_000,
+            between: 10_000,
+        },
+        first_round: samples.clamp(1, PER_SEED_MATCHING),
+        rounds: 1,
+        relative_error: 0.0,
+        deadline: None,
+    };
+    let Some(start) = network.a_matching() else {
+        return Ok(None);
+    };
+    let mut seeds = Pcg64Mcg::seed_from_u64(seed);
+    let chains = samples.div_ceil(PER_SEED_MATCHING).max(1);
+    let walks = (0..chains).map(|_| Walk::new(&network, start.clone(), &mut seeds));
+    let outcome = course.run(walks.collect(), control)?;
+    Ok(Some(cracks.simulated(outcome)))
+}
+
+/// For every itemset, the probability that its items' codes are the codes of its items, in any order
+/// (Fig. 16). `None` where no mapping is consistent.
+pub fn simulate_itemsets(
+    space: &CrackSpace,
+    itemsets: &[Vec<u32>],
+    simulation: &Simulation,
+    control: &Control,
+) -> Result<Option<SimulatedItemsets>> {
+    if itemsets
+        .iter()
+        .flatten()
+        .any(|&item| item as usize >= space.items())
+    {
+        return Err(Error::InvalidArgument {
+            argument: "itemsets",
+            problem: "an item is not known".into(),
+            allowed: "items that occur or that the rival knows of".into(),
+        });
+    }
+    let network = Network::new(space)?;
+    let observed = Itemsets::new(&network, itemsets);
+    let Some(start) = network.a_matching() else {
+        return Ok(None);
+    };
+    let moves: &dyn Move<Walk> = match simulation.moves {
+        Moves::Swaps => &SwapAll,
+        Moves::Groups => &Wander,
+    };
+    let outcome = simulation.run(moves, &observed, control, |seeds, _| {
+        Walk::new(&network, start.clone(), seeds)
+    })?;
+    Ok(Some(SimulatedItemsets {
+        crack_probability: outcome.figures,
+        lower: outcome.lower,
+        upper: outcome.upper,
+        samples: outcome.samples,
+        reached: outcome.reached,
+    }))
+}
+
+impl Simulation {
+    /// Run as many chains as it takes, each from its own start.
+    fn run<S: State>(
+        &self,
+        moves: &dyn Move<S>,
+        observed: &dyn Observe<S>,
+        control: &Control,
+        start: impl Fn(&mut Pcg64Mcg, usize) -> S,
+    ) -> Result<Outcome> {
+        if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
+            return Err(Error::InvalidArgument {
+                argument: "relative_error",
+                problem: "must be positive".into(),
+                allowed: "a share of the estimate, e.g. 0.01".into(),
+            });
+        }
+        // 8 to 15 samples in the first round, so that the last one ends near the maximum.
+        let per_chain = (self.max_samples / CHAINS).max(32);
+        let doublings = (per_chain / 8).ilog2();
+        let course = Course {
+            moves,
+            observed,
+            pace: Pace::Measured,
+            first_round: per_chain >> doublings,
+            rounds: doublings + 1,
+            relative_error: self.relative_error,
+            deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
+        };
+        let mut seeds = Pcg64Mcg::seed_from_u64(self.seed);
+        let states = (0..CHAINS as usize).map(|chain| start(&mut seeds, chain));
+        course.run(states.collect(), control)
+    }
+}
+
+/// One iteration of the published chain.
+struct SwapAll;
+
+impl<'a> Move<Walk<'a>> for SwapAll {
+    /// A swap is its own way back, so any sequence of swaps that does not depend on the matching leaves the
+    /// uniform distribution as it is.
+    fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
+        let mut partners = std::mem::take(&mut walk.permutation);
+        if partners.is_empty() {
+            partners = (0..walk.held.len() as u32).collect();
+        }
+        partners.shuffle(&mut walk.random);
+        for (item, &partner) in partners.iter().enumerate() {
+            walk.swap(item as u32, partner);
+            if (item as u64).is_multiple_of(STEPS_BETWEEN_CHECKS) {
+                control.check()?;
+            }
+        }
+        walk.steps += partners.len() as u64;
+        walk.permutation = partners;
+        Ok(())
+    }
+}
+
+/// Swaps between neighbours and rotations, where it matters which item holds which code.
+struct Wander;
+
+impl<'a> Move<Walk<'a>> for Wander {
+    fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
+        walk.wander(control)
+    }
+}
+
+/// Cracks expected over all arrangements of codes within their frequency groups and of items within their
+/// classes: if k of the s items of a class hold one of the m codes of a group, any of them holds its own
+/// code of that group with probability k / (s m).
+struct Cracks {
+    /// For every arc, the slot of its tally; `NO_SLOT` if it is no item's way to its own code.
+    slot: Vec<u32>,
+    /// For every slot, what an item that holds such a code adds to the cracks.
+    weight: Vec<f64>,
+    /// For every item that can be cracked, its slot and the probability if always all items of its class
+    /// held a code of its group.
+    of_item: Vec<Option<(u32, f64)>>,
+}
+
+const NO_SLOT: u32 = u32::MAX;
+
+impl Cracks {
+    fn new(network: &Network) -> Self {
+        let space = network.space;
+        let mut slot = vec![NO_SLOT; network.arcs()];
+        let mut weight: Vec<f64> = Vec::new();
+        let of_item = (0..space.items()).map(|item| {
+            let arc = network.arc(item as u32, space.own[item])?;
+            let slot = &mut slot[arc as usize];
+            if *slot == NO_SLOT {
+                *slot = weight.len() as u32;
+                weight.push(0.0);
+            }
+            let share =
+                f64::from(space.class(item).size) * f64::from(space.graph.codes[space.own[item] as usize]);
+            weight[*slot as usize] += 1.0 / share;
+            Some((*slot, 1.0 / share))
+        });
+        Cracks {
+            of_item: of_item.collect(),
+            slot,
+            weight,
+        }
+    }
+
+    fn simulated(&self, outcome: Outcome) -> Simulated {
+        let of_item = |&of_item: &Option<(u32, f64)>| {
+            of_item.map_or(0.0, |(slot, share)| outcome.figures[slot as usize] * share)
+        };
+        Simulated {
+            expected: outcome.mean,
+            lower: outcome.lower,
+            upper: outcome.upper,
+            samples: outcome.samples,
+            effective_samples: outcome.effective_samples,
+            reached: outcome.reached,
+            crack_probability: self.of_item.iter().map(of_item).collect(),
+        }
+    }
+}
+
+impl<S: State + Counted> Observe<S> for Cracks {
+    fn figures(&self) -> usize {
+        self.weight.len()
+    }
+
+    fn observe(&self, state: &S, tally: &mut [f64]) -> f64 {
+        let mut cracks = 0.0;
+        state.counted(|arc, items| {
+            let slot = self.slot[arc as usize];
+            if slot != NO_SLOT {
+                tally[slot as usize] += f64::from(items);
+                cracks += f64::from(items) * self.weight[slot as usize];
+            }
+        });
+        cracks
+    }
+
+    fn most(&self) -> f64 {
+        self.of_item.iter().flatten().count() as f64
+    }
+}
+
+/// Itemsets cracked as sets, expected over all arrangements of codes within their frequency groups.
+struct Itemsets<'a> {
+    network: &'a Network<'a>,
+    itemsets: Vec<Itemset>,
+}
+
+struct Itemset {
+    items: Vec<u32>,
+    /// The groups of the items' own codes, sorted.
+    own: Vec<u32>,
+    /// The probability that the codes are the right ones if their groups are.
+    share: f64,
+}
+
+impl<'a> Itemsets<'a> {
+    fn new(network: &'a Network<'a>, itemsets: &[Vec<u32>]) -> Self {
+        let itemset = |items: &Vec<u32>| {
+            let mut items = items.clone();
+            items.sort_unstable();
+            items.dedup();
+            let mut own: Vec<u32> = items
+                .iter()
+                .map(|&item| network.space.own[item as usize])
+                .collect();
+            own.sort_unstable();
+            // Of m codes in a group, the k right ones are one choice of k out of m.
+            let of_group = own.chunk_by(|a, b| a == b).map(|same| {
+                let codes = network.space.graph.codes[same[0] as usize];
+                (0..same.len()).fold(1.0, |share, k| {
+                    share * (k + 1) as f64 / f64::from(codes - k as u32)
+                })
+            });
+            Itemset {
+                share: of_group.product(),
+                items,
+                own,
+            }
+        };
+        Itemsets {
+            network,
+            itemsets: itemsets.iter().map(itemset).collect(),
+        }
+    }
+}
+
+impl<'a> Observe<Walk<'a>> for Itemsets<'_> {
+    fn figures(&self) -> usize {
+        self.itemsets.len()
+    }
+
+    fn observe(&self, walk: &Walk<'a>, tally: &mut [f64]) -> f64 {
+        let mut cracked = 0.0;
+        let mut groups = Vec::new();
+        for (itemset, tally) in self.itemsets.iter().zip(tally) {
+            groups.clear();
+            let group = |&item: &u32| self.network.codes(walk.held[item as usize].arc);
+            groups.extend(itemset.items.iter().map(group));
+            groups.sort_unstable();
+            if groups == itemset.own {
+                *tally += itemset.share;
+                cracked += itemset.share;
+            }
+        }
+        cracked
+    }
+
+    fn most(&self) -> f64 {
+        self.itemsets.len() as f64
+    }
+}

@@ -1,0 +1,373 @@
+//! A random walk on the perfect matchings of a graph.
+
+use super::run::State;
+use crate::cracks::CrackSpace;
+use crate::matching::perfect;
+use crate::{Control, Error, Result};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::ops::Range;
+
+/// A crack space, laid out so that a random neighbour of a code is found fast.
+///
+/// An *arc* is a class of items together with one of its candidates, a class of codes.
+pub(super) struct Network<'a> {
+    pub space: &'a CrackSpace,
+    /// The items, class by class.
+    members: Vec<u32>,
+    /// For every class of items, where its first one is among the members.
+    first_member: Vec<u32>,
+    /// For every class of items, its first arc; the others follow in the order of candidates.
+    first_arc: Vec<u32>,
+    /// For every arc, its class of codes.
+    codes: Vec<u32>,
+    /// For every class of codes, the classes of items that it can stand for.
+    takers: Vec<Vec<Takers>>,
+    /// For every class of codes, how many items these are.
+    degree: Vec<u32>,
+}
+
+/// A class of items that a code can stand for.
+struct Takers {
+    class: u32,
+    arc: u32,
+    /// How many items the takers before these have.
+    before: u32,
+}
+
+/// The code that an item has in a matching.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Held {
+    pub arc: u32,
+    /// The item whose own code it is.
+    pub code: u32,
+}
+
+impl<'a> Network<'a> {
+    pub fn new(space: &'a CrackSpace) -> Result<Self> {
+        let graph = &space.graph;
+        let mut codes_left = graph.codes.clone();
+        for &own in &space.own {
+            let left = codes_left
+                .get_mut(own as usize)
+                .and_then(|left| left.checked_sub(1).map(|less| (left, less)));
+            let (left, less) = left.ok_or_else(not_everybody_has_a_code)?;
+            *left = less;
+        }
+        if codes_left.iter().any(|&left| left > 0) {
+            return Err(not_everybody_has_a_code());
+        }
+        let mut members: Vec<u32> = (0..space.items() as u32).collect();
+        members.sort_by_key(|&item| space.class_of[item as usize]);
+        let mut network = Network {
+            space,
+            members,
+            first_member: Vec::new(),
+            first_arc: Vec::new(),
+            codes: Vec::new(),
+            takers: graph.codes.iter().map(|_| Vec::new()).collect(),
+            degree: vec![0; graph.codes.len()],
+        };
+        let mut first_member = 0;
+        for (class, items) in graph.items.iter().enumerate() {
+            network.first_member.push(first_member);
+            network.first_arc.push(network.codes.len() as u32);
+            for &codes in &items.candidates {
+                network.takers[codes as usize].push(Takers {
+                    class: class as u32,
+                    arc: network.codes.len() as u32,
+                    before: network.degree[codes as usize],
+                });
+                network.degree[codes as usize] += items.size;
+                network.codes.push(codes);
+            }
+            first_member += items.size;
+        }
+        Ok(network)
+    }
+
+    pub fn arcs(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The class of a code that is held by this arc.
+    pub fn codes(&self, arc: u32) -> u32 {
+        self.codes[arc as usize]
+    }
+
+    /// How many classes of items there are.
+    pub fn classes(&self) -> u32 {
+        self.space.graph.items.len() as u32
+    }
+
+    /// The arcs of a class of items.
+    pub fn arcs_of(&self, class: u32) -> Range<u32> {
+        let first = self.first_arc[class as usize];
+        first..first + self.space.graph.items[class as usize].candidates.len() as u32
+    }
+
+    /// The arc by which an item would hold a code of the class.
+    pub fn arc(&self, item: u32, codes: u32) -> Option<u32> {
+        self.arc_of_class(self.space.class_of[item as usize], codes)
+    }
+
+    /// The arc by which the items of a class would hold codes of a class.
+    pub fn arc_of_class(&self, items: u32, codes: u32) -> Option<u32> {
+        let candidates = &self.space.graph.items[items as usize].candidates;
+        let (&first, &last) = (candidates.first()?, candidates.last()?);
+        let index = if !(first..=last).contains(&codes) {
+            None
+        } else if (last - first) as usize + 1 == candidates.len() {
+            Some((codes - first) as usize)
+        } else {
+            candidates.binary_search(&codes).ok()
+        };
+        Some(self.first_arc[items as usize] + index? as u32)
+    }
+
+    /// One of the classes that a code of the class can stand for, all equally likely; and by which arc.
+    pub fn taking_class(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
+        let takers = &self.takers[codes as usize];
+        let takers = &takers[random.random_range(0..takers.len())];
+        (takers.class, takers.arc)
+    }
+
+    /// One of the items that a code of the class can stand for, all equally likely: its class, by which arc,
+    /// and which of the class's items it is.
+    pub fn taking_member(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32, u32) {
+        let drawn = random.random_range(0..self.degree[codes as usize]);
+        let takers = &self.takers[codes as usize];
+        let takers = &takers[takers.partition_point(|takers| takers.before <= drawn) - 1];
+        (takers.class, takers.arc, drawn - takers.before)
+    }
+
+    /// The same, as an item and the arc.
+    fn taker(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
+        let (class, arc, member) = self.taking_member(codes, random);
+        (
+            self.members[(self.first_member[class as usize] + member) as usize],
+            arc,
+        )
+    }
+
+    /// Every item has its own code; `None` where the rival is wrong about an item.
+    pub fn truth(&self) -> Option<Vec<Held>> {
+        let own = |(item, &codes): (usize, &u32)| {
+            Some(Held {
+                arc: self.arc(item as u32, codes)?,
+                code: item as u32,
+            })
+        };
+        self.space.own.iter().enumerate().map(own).collect()
+    }
+
+    /// The truth, or else some perfect matching; `None` where there is none.
+    pub fn a_matching(&self) -> Option<Vec<Held>> {
+        self.truth().or_else(|| Some(self.arrange(&self.matching()?)))
+    }
+
+    /// Some perfect matching, as how many items hold a code by each arc; `None` where there is none.
+    pub fn matching(&self) -> Option<Vec<u32>> {
+        Some(perfect(&self.space.graph)?.concat())
+    }
+
+    /// How many items hold a code by each arc.
+    pub fn count(&self, held: &[Held]) -> Vec<u32> {
+        let mut counts = vec![0; self.arcs()];
+        for held in held {
+            counts[held.arc as usize] += 1;
+        }
+        counts
+    }
+
+    /// A matching in which so many items hold a code by each arc.
+    pub fn arrange(&self, counts: &[u32]) -> Vec<Held> {
+        let mut codes_of_class = vec![Vec::new(); self.space.graph.codes.len()];
+        for (code, &class) in self.space.own.iter().enumerate() {
+            codes_of_class[class as usize].push(code as u32);
+        }
+        let arcs = (0..)
+            .zip(counts)
+            .flat_map(|(arc, &items)| (0..items).map(move |_| arc));
+        let mut held = vec![Held { arc: 0, code: 0 }; self.members.len()];
+        for (&item, arc) in self.members.iter().zip(arcs) {
+            if let Some(code) = codes_of_class[self.codes(arc) as usize].pop() {
+                held[item as usize] = Held { arc, code };
+            }
+        }
+        held
+    }
+}
+
+fn not_everybody_has_a_code() -> Error {
+    Error::InvalidArgument {
+        argument: "space",
+        problem: "the items' own codes are not the codes of the graph".into(),
+        allowed: "as many items with an own code of a class as the class has codes".into(),
+    }
+}
+
+/// A matching that changes at random.
+pub(super) struct Walk<'a> {
+    pub network: &'a Network<'a>,
+    pub random: Pcg64Mcg,
+    /// For every item, the code that it has.
+    pub held: Vec<Held>,
+    /// What was changed since the log was last cleared, to be undone.
+    pub log: Vec<(u32, Held)>,
+    /// The items in some order, to be shuffled.
+    pub permutation: Vec<u32>,
+    /// How many codes have been moved or tried to be.
+    pub steps: u64,
+}
+
+/// How many items hold a code by which arc.
+pub(super) trait Counted {
+    /// Arcs may come several times.
+    fn counted(&self, see: impl FnMut(u32, u32));
+}
+
+impl Counted for Walk<'_> {
+    fn counted(&self, mut see: impl FnMut(u32, u32)) {
+        for held in &self.held {
+            see(held.arc, 1);
+        }
+    }
+}
+
+impl State for Walk<'_> {
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn size(&self) -> u64 {
+        self.held.len() as u64
+    }
+}
+
+/// The share of rotations when wandering; the others are swaps, which are shorter.
+const ROTATIONS: f64 = 0.25;
+
+/// The probability that wandering goes on with another swap or rotation.
+const GOES_ON: f64 = 0.25;
+
+/// A long move looks this often whether it is still wanted.
+pub(super) const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
+
+impl<'a> Walk<'a> {
+    pub fn new(network: &'a Network<'a>, held: Vec<Held>, seeds: &mut Pcg64Mcg) -> Self {
+        Walk {
+            network,
+            random: Pcg64Mcg::from_rng(seeds),
+            held,
+            log: Vec::new(),
+            permutation: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// Some swaps and rotations, mostly one swap.
+    ///
+    /// Each is as likely as its way back, and so is any sequence of them. With the limits of rotations drawn
+    /// up to the number of items, and any number of them made, every matching is within one such move of
+    /// every other.
+    pub fn wander(&mut self, control: &Control) -> Result<()> {
+        self.log.clear();
+        loop {
+            if self.random.random_bool(ROTATIONS) {
+                let doublings = (self.held.len() as u64).next_power_of_two().ilog2();
+                let limit = 2 << self.random.random_range(0..=doublings);
+                self.rotate(limit, control)?;
+            } else {
+                self.swap_neighbours();
+            }
+            if !self.random.random_bool(GOES_ON) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn an_item(&mut self) -> u32 {
+        self.random.random_range(0..self.held.len() as u32)
+    }
+
+    /// A *rotation*: an item gives up its code; whoever the free code can stand for, drawn at random, takes
+    /// it and gives up its own; and so on, until the code is the first item's again. If that takes more than
+    /// `limit` steps, all is as before.
+    ///
+    /// *Uniform*: with the codes v0, v1, …, vk free in turn, a rotation has probability 1/n · Π 1/degree(vi).
+    /// The way back frees the same codes in the opposite order, so it is as likely, limit or not; a chain of
+    /// such moves leaves the uniform distribution as it is.
+    ///
+    /// *Irreducible*: two perfect matchings differ by disjoint cycles in which edges of the one and of the
+    /// other alternate. A rotation that starts anywhere in a cycle and happens to follow it takes at most
+    /// as many steps as there are items: so one rotation per cycle leads from any matching to any other, if
+    /// the limit is no smaller. Swaps only follow cycles of two items.
+    fn rotate(&mut self, limit: u64, control: &Control) -> Result<()> {
+        let start = self.log.len();
+        let first = self.an_item();
+        let mut free = self.held[first as usize];
+        self.log.push((first, free));
+        for step in 1..=limit {
+            let (item, arc) = self.network.taker(self.network.codes(free.arc), &mut self.random);
+            let taken = Held { arc, code: free.code };
+            let given_up = std::mem::replace(&mut self.held[item as usize], taken);
+            if item == first {
+                self.steps += step;
+                return Ok(());
+            }
+            self.log.push((item, given_up));
+            free = given_up;
+            if step.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+                control.check()?;
+            }
+        }
+        self.steps += limit;
+        self.undo(start);
+        Ok(())
+    }
+
+    /// Draw two items, the second from those that the first one's code can stand for, and swap their codes if
+    /// the first can have the second's.
+    ///
+    /// Drawn in either order: the swap of codes v and w has probability 1/n · (1/degree(v) + 1/degree(w)),
+    /// and so has the way back.
+    fn swap_neighbours(&mut self) {
+        let one = self.an_item();
+        let codes = self.network.codes(self.held[one as usize].arc);
+        let (other, _) = self.network.taker(codes, &mut self.random);
+        let before = [(one, self.held[one as usize]), (other, self.held[other as usize])];
+        if one != other && self.swap(one, other) {
+            self.log.extend(before);
+        }
+        self.steps += 1;
+    }
+
+    /// Swap the codes of two items, if both can have the other's.
+    pub fn swap(&mut self, one: u32, other: u32) -> bool {
+        let (mine, yours) = (self.held[one as usize], self.held[other as usize]);
+        let arcs = (
+            self.network.arc(one, self.network.codes(yours.arc)),
+            self.network.arc(other, self.network.codes(mine.arc)),
+        );
+        let (Some(to_mine), Some(to_yours)) = arcs else {
+            return false;
+        };
+        self.held[one as usize] = Held {
+            arc: to_mine,
+            code: yours.code,
+        };
+        self.held[other as usize] = Held {
+            arc: to_yours,
+            code: mine.code,
+        };
+        true
+    }
+
+    /// Forget what was logged from there on.
+    pub fn undo(&mut self, start: usize) {
+        for (item, held) in self.log.drain(start..).rev() {
+            self.held[item as usize] = held;
+        }
+    }
+}

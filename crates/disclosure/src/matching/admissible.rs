@@ -1,0 +1,94 @@
+//! Edges that lie in some perfect matching.
+
+use super::perfect::perfect;
+use super::{Graph, ItemClass};
+
+/// The graph without the edges that no perfect matching uses, with the same classes in the same order;
+/// `None` if there is no perfect matching at all.
+///
+/// Given one perfect matching, an edge lies in some other one exactly if it closes a cycle of edges that are
+/// in turn outside and inside of the given one (Berge), i.e. if both its ends are in one strongly connected
+/// component when edges lead from items to codes and matched ones back.
+pub fn admissible(graph: &Graph) -> Option<Graph> {
+    let matched = perfect(graph)?;
+    let component = components(graph, &matched);
+    let codes = graph.codes.len();
+    let prune = |(class, items): (usize, &ItemClass)| {
+        let own = component[codes + class];
+        let edges = items.candidates.iter().zip(&matched[class]);
+        let kept = edges.filter(|&(&code, &flow)| flow > 0 || component[code as usize] == own);
+        ItemClass {
+            size: items.size,
+            candidates: kept.map(|(&code, _)| code).collect(),
+        }
+    };
+    Some(Graph {
+        codes: graph.codes.clone(),
+        items: graph.items.iter().enumerate().map(prune).collect(),
+    })
+}
+
+/// The strongly connected component of every class of codes and, after these, of items (Tarjan 1972,
+/// without recursion).
+fn components(graph: &Graph, matched: &[Vec<u32>]) -> Vec<u32> {
+    let codes = graph.codes.len();
+    let mut successors: Vec<Vec<u32>> = vec![Vec::new(); codes];
+    for (class, items) in graph.items.iter().enumerate() {
+        for (&code, &flow) in items.candidates.iter().zip(&matched[class]) {
+            if flow > 0 {
+                successors[code as usize].push((codes + class) as u32);
+            }
+        }
+    }
+    successors.extend(graph.items.iter().map(|items| items.candidates.clone()));
+
+    const UNSEEN: u32 = u32::MAX;
+    let vertices = successors.len();
+    let mut order = vec![UNSEEN; vertices];
+    let mut lowest = vec![0; vertices];
+    let mut component = vec![UNSEEN; vertices];
+    let (mut seen, mut components) = (0, 0);
+    let mut open = Vec::new();
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    for root in 0..vertices {
+        if order[root] != UNSEEN {
+            continue;
+        }
+        path.push((root, 0));
+        while let Some((vertex, next)) = path.pop() {
+            if next == 0 {
+                order[vertex] = seen;
+                lowest[vertex] = seen;
+                seen += 1;
+                open.push(vertex);
+            } else {
+                let done = successors[vertex][next - 1] as usize;
+                lowest[vertex] = lowest[vertex].min(lowest[done]);
+            }
+            let rest = successors[vertex].iter().enumerate().skip(next);
+            let mut descend = None;
+            for (number, &successor) in rest {
+                let successor = successor as usize;
+                if order[successor] == UNSEEN {
+                    descend = Some((number, successor));
+                    break;
+                } else if component[successor] == UNSEEN {
+                    lowest[vertex] = lowest[vertex].min(order[successor]);
+                }
+            }
+            if let Some((number, successor)) = descend {
+                path.push((vertex, number + 1));
+                path.push((successor, 0));
+            } else if lowest[vertex] == order[vertex] {
+                while let Some(member) = open.pop() {
+                    component[member] = components;
+                    if member == vertex {
+                        break;
+                    }
+                }
+                components += 1;
+            }
+        }
+    }
+    component
+}

@@ -1,0 +1,420 @@
+//! How the matchings of one connected component will be counted, and what that will cost.
+//!
+//! Codes are dealt out class by class. Between two such *steps* all that matters for the rest is how many items
+//! are still without a code, by which codes they can still get: items with the same future are one *pool*.
+//! Within a step the pools take their share of its codes one after another, so that the state is the number of
+//! items left in every pool and the number of codes left of the step, the *rest*. Since pools and rest go down
+//! together, any one of these coordinates follows from the others, and is left out.
+
+/// A connected component of a graph, with its codes in the order in which they are dealt out.
+#[derive(Debug)]
+pub(super) struct Component {
+    /// Sizes of the classes of codes.
+    pub codes: Vec<u32>,
+    /// Sizes of the classes of items.
+    pub sizes: Vec<u32>,
+    /// For every class of items, the steps that deal out its candidates, in ascending order.
+    pub candidates: Vec<Vec<u32>>,
+}
+
+/// The states that are possible at one moment, as cells of an array.
+#[derive(Debug, Clone)]
+pub(super) struct Layer {
+    /// The pools and, last, the rest.
+    pub ranges: Vec<Range>,
+    /// Items in pools minus codes in the rest.
+    balance: i64,
+    /// The coordinate that follows from the others: the one with the most values.
+    implied: usize,
+    /// The other coordinates that have more than one value, the fastest first, and the distance of their cells.
+    pub axes: Vec<(usize, usize)>,
+    pub cells: f64,
+}
+
+/// From `low` to `high`, both included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Range {
+    pub low: u32,
+    pub high: u32,
+}
+
+impl Range {
+    fn only(value: u32) -> Self {
+        Range {
+            low: value,
+            high: value,
+        }
+    }
+
+    fn values(self) -> f64 {
+        f64::from(self.high) - f64::from(self.low) + 1.0
+    }
+
+    pub fn holds(self, value: i64) -> bool {
+        (i64::from(self.low)..=i64::from(self.high)).contains(&value)
+    }
+}
+
+/// How one layer becomes the next.
+#[derive(Debug)]
+pub(super) enum Op {
+    /// A pool takes some of the rest.
+    Take { pool: usize },
+    /// The next step begins: items with the same future now are put together, new ones come in.
+    Regroup(Regroup),
+}
+
+#[derive(Debug)]
+pub(super) struct Regroup {
+    /// What becomes of every pool: `None` where it is empty, as its items have no more candidates.
+    pub into: Vec<Option<usize>>,
+    /// How many items come new into every pool.
+    pub fresh: Vec<u32>,
+    /// How many codes the next step deals out.
+    pub codes: u32,
+    /// The classes in every pool, of which some have their items elsewhere already.
+    pub members: Vec<Vec<usize>>,
+}
+
+/// All operations, each with the layer that it leads to, and their cost. The last one leads to a layer without
+/// pools.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub ops: Vec<(Op, Layer)>,
+    pub cost: Cost,
+    /// The largest number of items in a pool or codes in a step.
+    pub largest: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cost {
+    /// Elementary steps.
+    pub steps: f64,
+    /// Memory.
+    pub bytes: f64,
+}
+
+impl Cost {
+    /// What nobody can pay. Planning ends there, so that it is never expensive itself.
+    pub const PROHIBITIVE: f64 = 1e15;
+
+    pub fn is_prohibitive(self) -> bool {
+        self.steps > Self::PROHIBITIVE
+    }
+}
+
+/// How much memory a cell takes.
+const CELL: f64 = 16.0;
+
+impl Layer {
+    /// Before the first step.
+    pub fn empty() -> Self {
+        Layer::new(vec![Range::only(0)], 0)
+    }
+
+    fn new(ranges: Vec<Range>, balance: i64) -> Self {
+        let by_values = |&a: &usize, &b: &usize| f64::total_cmp(&ranges[a].values(), &ranges[b].values());
+        let implied = (0..ranges.len()).max_by(by_values).unwrap_or(0);
+        let mut cells = 1.0;
+        let mut axes = Vec::new();
+        for (coordinate, range) in ranges.iter().enumerate() {
+            if coordinate != implied && range.low < range.high {
+                axes.push((coordinate, cells as usize));
+                cells *= range.values();
+            }
+        }
+        Layer {
+            ranges,
+            balance,
+            implied,
+            axes,
+            cells,
+        }
+    }
+
+    /// The coordinate of the rest.
+    pub fn rest(&self) -> usize {
+        self.ranges.len() - 1
+    }
+
+    /// How far one coordinate's next value is from the last one's.
+    pub fn stride(&self, coordinate: usize) -> usize {
+        let axis = self.axes.iter().find(|&&(axis, _)| axis == coordinate);
+        axis.map_or(0, |&(_, stride)| stride)
+    }
+
+    /// The cell of a state, without looking whether its coordinates are in range.
+    #[inline]
+    pub fn cell(&self, state: &[u32]) -> i64 {
+        let parts = self.axes.iter().map(|&(coordinate, stride)| {
+            (i64::from(state[coordinate]) - i64::from(self.ranges[coordinate].low)) * stride as i64
+        });
+        parts.sum()
+    }
+
+    /// Visit every cell in turn that is a state.
+    #[inline]
+    pub fn for_each<E>(&self, mut visit: impl FnMut(usize, &[u32]) -> Result<(), E>) -> Result<(), E> {
+        let rest = self.rest();
+        let sign = |coordinate| if coordinate == rest { -1 } else { 1 };
+        let mut state: Vec<u32> = self.ranges.iter().map(|range| range.low).collect();
+        // The balance without the coordinate that follows from it.
+        let mut others: i64 = (0..state.len())
+            .filter(|&coordinate| coordinate != self.implied)
+            .map(|coordinate| sign(coordinate) * i64::from(state[coordinate]))
+            .sum();
+        let mut cell = 0;
+        loop {
+            let implied = (self.balance - others) * sign(self.implied);
+            if self.ranges[self.implied].holds(implied) {
+                state[self.implied] = implied as u32;
+                visit(cell, &state)?;
+            }
+            cell += 1;
+            let mut axes = self.axes.iter();
+            loop {
+                let Some(&(axis, _)) = axes.next() else {
+                    return Ok(());
+                };
+                let range = self.ranges[axis];
+                if state[axis] < range.high {
+                    state[axis] += 1;
+                    others += sign(axis);
+                    break;
+                }
+                others -= sign(axis) * i64::from(range.high - range.low);
+                state[axis] = range.low;
+            }
+        }
+    }
+}
+
+/// Items with the same future.
+#[derive(Debug, Clone)]
+struct Pool {
+    /// Classes, the first of which tells the future: its candidates from this index on.
+    members: Vec<usize>,
+    next: usize,
+    range: Range,
+    /// How many of them came in just now and have not taken anything.
+    is_fresh: bool,
+}
+
+impl Plan {
+    pub fn new(component: &Component) -> Self {
+        let mut planner = Planner {
+            component,
+            plan: Plan {
+                ops: Vec::new(),
+                cost: Cost::default(),
+                largest: 0,
+            },
+            pools: Vec::new(),
+            items: 0,
+            layer: Layer::empty(),
+            tracked: 0.0,
+            largest_layer: 1.0,
+        };
+        let mut arrivals = vec![Vec::new(); component.codes.len()];
+        for (class, candidates) in component.candidates.iter().enumerate() {
+            arrivals[candidates[0] as usize].push(class);
+        }
+        for (step, arrivals) in arrivals.into_iter().enumerate() {
+            planner.begin(step, &arrivals, component.codes[step]);
+            planner.deal_out(step);
+            if planner.plan.cost.is_prohibitive() {
+                return planner.plan;
+            }
+        }
+        planner.begin(component.codes.len(), &[], 0);
+        planner.plan
+    }
+}
+
+struct Planner<'a> {
+    component: &'a Component,
+    plan: Plan,
+    pools: Vec<Pool>,
+    /// How many items are in the pools.
+    items: i64,
+    layer: Layer,
+    /// Classes that share a pool and so have to be followed one by one.
+    tracked: f64,
+    largest_layer: f64,
+}
+
+impl Planner<'_> {
+    fn future(&self, pool: &Pool) -> &[u32] {
+        &self.component.candidates[pool.members[0]][pool.next..]
+    }
+
+    /// How many codes the pool can still get.
+    fn capacity(&self, pool: &Pool) -> u64 {
+        let codes = self.future(pool).iter();
+        codes
+            .map(|&step| u64::from(self.component.codes[step as usize]))
+            .sum()
+    }
+
+    fn begin(&mut self, step: usize, arrivals: &[usize], codes: u32) {
+        let component = self.component;
+        let before = std::mem::take(&mut self.pools);
+        let mut pools: Vec<Pool> = Vec::new();
+        let mut fresh = Vec::new();
+        let mut by_future = rustc_hash::FxHashMap::default();
+        let mut into = Vec::with_capacity(before.len());
+        for pool in before {
+            let future = &component.candidates[pool.members[0]][pool.next..];
+            if future.is_empty() {
+                into.push(None);
+                continue;
+            }
+            let target = *by_future.entry(future).or_insert(pools.len());
+            into.push(Some(target));
+            if let Some(same) = pools.get_mut(target) {
+                same.members.extend(pool.members);
+                same.range.low += pool.range.low;
+                same.range.high += pool.range.high;
+            } else {
+                pools.push(Pool {
+                    is_fresh: false,
+                    ..pool
+                });
+                fresh.push(0);
+            }
+        }
+        for &class in arrivals {
+            let size = component.sizes[class];
+            self.items += i64::from(size);
+            let target = *by_future
+                .entry(&component.candidates[class][..])
+                .or_insert(pools.len());
+            if let Some(same) = pools.get_mut(target) {
+                // The first member tells the future, and may be further on in its candidates.
+                same.members.push(class);
+                same.range.low += size;
+                same.range.high += size;
+                fresh[target] += size;
+            } else {
+                pools.push(Pool {
+                    members: vec![class],
+                    next: 0,
+                    range: Range::only(size),
+                    is_fresh: true,
+                });
+                fresh.push(size);
+            }
+        }
+        debug_assert!(pools.iter().all(|pool| self.future(pool)[0] as usize >= step));
+        self.pools = pools;
+        let balance = self.items - i64::from(codes);
+        self.tighten(balance + i64::from(codes));
+        self.tracked = self
+            .pools
+            .iter()
+            .map(|pool| pool.members.len() as f64)
+            .filter(|&members| members > 1.0)
+            .fold(0.0, std::ops::Add::add);
+        let members = self.pools.iter().map(|pool| pool.members.clone()).collect();
+        let highest = self.pools.iter().map(|pool| pool.range.high).max();
+        self.plan.largest = self.plan.largest.max(codes).max(highest.unwrap_or(0));
+        let regroup = Regroup {
+            into,
+            fresh,
+            codes,
+            members,
+        };
+        self.push(Op::Regroup(regroup), Range::only(codes), balance, 1.0);
+        // What the way back leaves here for the way forth.
+        self.plan.cost.bytes += self.layer.cells * CELL;
+    }
+
+    /// Leave out what cannot be: the pools have `items` in all, and none can be left without candidates.
+    fn tighten(&mut self, items: i64) {
+        let sum = |end: fn(Range) -> u32, pools: &[Pool]| -> i64 {
+            pools.iter().map(|pool| i64::from(end(pool.range))).sum()
+        };
+        for pool in 0..self.pools.len() {
+            let capacity = self.capacity(&self.pools[pool]);
+            let range = &mut self.pools[pool].range;
+            range.high = u64::from(range.high).min(capacity) as u32;
+        }
+        let (lows, highs) = (sum(|r| r.low, &self.pools), sum(|r| r.high, &self.pools));
+        for pool in &mut self.pools {
+            let Range { low, high } = pool.range;
+            let (low, high) = (i64::from(low), i64::from(high));
+            // Admissible edges leave something possible, so the two ends cannot cross.
+            pool.range.low = low.max(items - (highs - high)) as u32;
+            pool.range.high = high.min(items - (lows - low)).max(low) as u32;
+        }
+    }
+
+    /// The pools that can take codes of this step do so: those first that cannot get any later, and last the one
+    /// that is largest, if possible one whose size is still certain; it has to take what is left.
+    fn deal_out(&mut self, step: usize) {
+        let takes = |pool: &usize| self.future(&self.pools[*pool])[0] as usize == step;
+        let mut takers: Vec<usize> = (0..self.pools.len()).filter(takes).collect();
+        takers.sort_by_key(|&taker| {
+            let pool = &self.pools[taker];
+            let is_last_chance = self.future(pool).len() == 1;
+            (!is_last_chance, pool.is_fresh, pool.range.high)
+        });
+        for (turn, &taker) in takers.iter().enumerate() {
+            let later = &takers[turn + 1..];
+            let rest = self.layer.ranges[self.layer.rest()];
+            self.pools[taker].next += 1;
+            let capacity = self.capacity(&self.pools[taker]);
+            let before = self.pools[taker].range;
+            let after = Range {
+                low: before.low.saturating_sub(rest.high),
+                high: u64::from(before.high).min(capacity) as u32,
+            };
+            let after = Range {
+                low: after.low.min(after.high),
+                ..after
+            };
+            self.pools[taker].range = after;
+            // What those who come later can and must take.
+            let possible: u64 = later
+                .iter()
+                .map(|&other| u64::from(self.pools[other].range.high))
+                .sum();
+            let necessary: u64 = later
+                .iter()
+                .filter(|&&other| self.future(&self.pools[other]).len() == 1)
+                .map(|&other| u64::from(self.pools[other].range.low))
+                .sum();
+            let (least, most) = (before.low.saturating_sub(after.high), before.high - after.low);
+            let low = rest.low.saturating_sub(most).max(necessary as u32);
+            let high = u64::from(rest.high.saturating_sub(least)).min(possible) as u32;
+            let rest_after = Range {
+                low: low.min(high),
+                high,
+            };
+            let choices = Range {
+                low: 0,
+                high: (before.high - after.low).min(rest.high - rest_after.low),
+            };
+            let taken = (choices.values() / 2.0).max(1.0);
+            let balance = self.layer.balance;
+            self.push(Op::Take { pool: taker }, rest_after, balance, taken);
+        }
+        self.items = self.layer.balance;
+    }
+
+    /// `targets` is how many cells of the new layer one of the old one reaches.
+    fn push(&mut self, op: Op, rest: Range, balance: i64, targets: f64) {
+        let mut ranges: Vec<Range> = self.pools.iter().map(|pool| pool.range).collect();
+        ranges.push(rest);
+        let before = std::mem::replace(&mut self.layer, Layer::new(ranges, balance));
+        let arrays = 2.0 + self.tracked;
+        let per_cell = 2.0 + before.ranges.len() as f64 / 2.0 + targets;
+        self.plan.cost.steps += arrays * before.cells * per_cell;
+        let cells = before.cells + self.layer.cells;
+        if arrays * cells > self.largest_layer {
+            self.plan.cost.bytes += (arrays * cells - self.largest_layer) * CELL;
+            self.largest_layer = arrays * cells;
+        }
+        self.plan.ops.push((op, self.layer.clone()));
+    }
+}

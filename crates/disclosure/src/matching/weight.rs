@@ -1,0 +1,209 @@
+/// A number that is never negative, for sums of products that may span hundreds of thousands of decimal
+/// powers: the matchings of sixteen thousand items are more than 10^38000.
+pub(super) trait Weight: Copy + Default + Send + Sync {
+    fn of(value: f64) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn add(&mut self, other: Self);
+    fn is_zero(self) -> bool;
+    fn ln(self) -> f64;
+    /// Up to how many items in a pool there is room enough for factorials.
+    const LARGEST_POOL: u32;
+    /// Whether numbers between this and 1 can be multiplied with each other and added without a loss.
+    fn can_hold(smallest: Self) -> bool;
+    /// 1 by this, which is not zero.
+    fn inverse(self) -> Self;
+    fn is_less(self, other: Self) -> bool;
+    /// This by `other`, which is not zero, where that is a moderate number.
+    fn per(self, other: Self) -> f64;
+}
+
+/// Fast, and enough as long as nothing comes near the ends of its range.
+impl Weight for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        self * other
+    }
+
+    #[inline]
+    fn add(&mut self, other: Self) {
+        *self += other;
+    }
+
+    #[inline]
+    fn is_zero(self) -> bool {
+        self == 0.0
+    }
+
+    fn ln(self) -> f64 {
+        f64::ln(self)
+    }
+
+    const LARGEST_POOL: u32 = 30;
+
+    fn can_hold(smallest: Self) -> bool {
+        // Below 1e-307 a double loses digits; two such numbers are multiplied at most, and a step has factorials.
+        smallest > 1e-120
+    }
+
+    fn inverse(self) -> Self {
+        1.0 / self
+    }
+
+    fn is_less(self, other: Self) -> bool {
+        self < other
+    }
+
+    fn per(self, other: Self) -> f64 {
+        self / other
+    }
+}
+
+/// A double with an exponent of its own, for any range: `digits` · 2^(512·`power`).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Wide {
+    /// 0, or between 2^-256 and 2^256: products of two do not leave the range of a double.
+    digits: f64,
+    power: i32,
+}
+
+/// 2^256 and 2^512, exactly.
+const LARGE: f64 = f64::from_bits((1023 + 256) << 52);
+const STEP: f64 = f64::from_bits((1023 + 512) << 52);
+
+impl Wide {
+    #[inline]
+    fn normal(mut self) -> Self {
+        if self.digits >= LARGE {
+            self.digits /= STEP;
+            self.power += 1;
+        } else if self.digits < 1.0 / LARGE {
+            if self.digits == 0.0 {
+                return Wide::default();
+            }
+            self.digits *= STEP;
+            self.power -= 1;
+        }
+        self
+    }
+}
+
+impl Weight for Wide {
+    fn of(value: f64) -> Self {
+        let mut wide = Wide {
+            digits: value,
+            power: 0,
+        };
+        // Twice, as a double reaches to 2^±1074.
+        for _ in 0..2 {
+            wide = wide.normal();
+        }
+        wide
+    }
+
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        Wide {
+            digits: self.digits * other.digits,
+            power: self.power + other.power,
+        }
+        .normal()
+    }
+
+    #[inline]
+    fn add(&mut self, other: Self) {
+        let (small, large) = match self.power.cmp(&other.power) {
+            std::cmp::Ordering::Equal => {
+                self.digits += other.digits;
+                *self = self.normal();
+                return;
+            }
+            // The power of 0 says nothing.
+            _ if self.digits == 0.0 => return *self = other,
+            _ if other.digits == 0.0 => return,
+            std::cmp::Ordering::Less => (*self, other),
+            std::cmp::Ordering::Greater => (other, *self),
+        };
+        *self = large;
+        if large.power - small.power == 1 {
+            self.digits += small.digits / STEP;
+            *self = self.normal();
+        }
+    }
+
+    #[inline]
+    fn is_zero(self) -> bool {
+        self.digits == 0.0
+    }
+
+    fn ln(self) -> f64 {
+        self.digits.ln() + f64::from(self.power) * STEP.ln()
+    }
+
+    const LARGEST_POOL: u32 = u32::MAX;
+
+    fn can_hold(_: Self) -> bool {
+        true
+    }
+
+    fn inverse(self) -> Self {
+        Wide {
+            digits: 1.0 / self.digits,
+            power: -self.power,
+        }
+        .normal()
+    }
+
+    fn is_less(self, other: Self) -> bool {
+        match (self.is_zero(), other.is_zero()) {
+            (true, _) | (_, true) => self.digits < other.digits,
+            _ => (self.power, self.digits) < (other.power, other.digits),
+        }
+    }
+
+    fn per(self, other: Self) -> f64 {
+        match self.power - other.power {
+            0 => self.digits / other.digits,
+            1 => self.digits / other.digits * STEP,
+            -1 => self.digits / other.digits / STEP,
+            positive if positive > 0 && !self.is_zero() => f64::INFINITY,
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_numbers_hold_what_doubles_cannot() {
+        // 2000! by multiplication, against Stirling's series.
+        let mut factorial = Wide::of(1.0);
+        for n in 1..=2000 {
+            factorial = factorial.times(Wide::of(f64::from(n)));
+        }
+        assert!((factorial.ln() - 13206.524350513806).abs() < 1e-8);
+        // Up and down again.
+        for n in 1..=2000 {
+            factorial = factorial.times(Wide::of(1.0 / f64::from(n)));
+        }
+        assert!((factorial.per(Wide::of(1.0)) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn wide_numbers_add_across_powers() {
+        let (small, large) = (Wide::of(LARGE / 2.0), Wide::of(LARGE * 2.0));
+        for (mut a, b) in [(small, large), (large, small)] {
+            a.add(b);
+            assert_eq!(a.per(small), 5.0);
+        }
+        let mut zero = Wide::default();
+        zero.add(Wide::of(1e-300));
+        assert_eq!(zero, Wide::of(1e-300));
+        assert!(zero.is_less(small) && Wide::default().is_less(zero));
+    }
+}

@@ -1,0 +1,250 @@
+//! Expected cracks against their definition: the mean over all crack mappings.
+
+use disclosure::cracks::{expected, Belief, CrackSpace, Expected, Frequencies, Method, Settings, Width};
+use disclosure::matching::{Graph, ItemClass};
+use disclosure::{Control, Error};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+fn settings(method: Method) -> Settings {
+    Settings {
+        method,
+        alpha: 1.0,
+        relative_error: 0.01,
+        seed: 1,
+        steps: 1e9,
+        bytes: 1e9,
+        budget: None,
+    }
+}
+
+fn by(method: Method, space: &CrackSpace) -> Option<Expected> {
+    expected(space, &settings(method), &Control::new()).unwrap()
+}
+
+/// All ways to give the items codes, item `i` the code of item `code[i]`, such that the belief holds for every one.
+fn mappings(space: &CrackSpace) -> Vec<Vec<usize>> {
+    fn extend(space: &CrackSpace, codes: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
+        let item = codes.len();
+        if item == space.items() {
+            return all.push(codes.clone());
+        }
+        for code in 0..space.items() {
+            if !codes.contains(&code) && space.class(item).candidates.contains(&space.own[code]) {
+                codes.push(code);
+                extend(space, codes, all);
+                codes.pop();
+            }
+        }
+    }
+    let mut all = Vec::new();
+    extend(space, &mut Vec::new(), &mut all);
+    all
+}
+
+/// Every item's share of the mappings that crack it.
+fn cracks(space: &CrackSpace, mappings: &[Vec<usize>]) -> Vec<f64> {
+    let cracked = |item: usize| mappings.iter().filter(|codes| codes[item] == item).count();
+    (0..space.items())
+        .map(|item| cracked(item) as f64 / mappings.len() as f64)
+        .collect()
+}
+
+fn assert_close(left: f64, right: f64) {
+    assert!((left - right).abs() < 1e-9, "{left} is not {right}");
+}
+
+/// Fig. 1: the frequencies of six items in ten transactions.
+fn big_mart() -> Frequencies {
+    Frequencies::new(10, vec![5, 4, 5, 5, 3, 5])
+}
+
+fn intervals(of_items: [(f64, f64); 6]) -> CrackSpace {
+    let frequencies = big_mart();
+    Belief::of_intervals(&frequencies, &of_items.map(Some)).space(&frequencies)
+}
+
+fn around(width: Width) -> CrackSpace {
+    let frequencies = big_mart();
+    Belief::around(&frequencies, width).unwrap().space(&frequencies)
+}
+
+/// Fig. 2.
+fn h() -> CrackSpace {
+    intervals([
+        (0.0, 1.0),
+        (0.4, 0.5),
+        (0.5, 0.5),
+        (0.4, 0.6),
+        (0.1, 0.4),
+        (0.5, 0.5),
+    ])
+}
+
+/// Fig. 2: wrong about the first three items.
+fn k() -> CrackSpace {
+    intervals([
+        (0.1, 0.4),
+        (0.5, 0.5),
+        (0.1, 0.3),
+        (0.4, 0.6),
+        (0.1, 0.4),
+        (0.5, 0.5),
+    ])
+}
+
+#[test]
+fn big_mart_has_the_published_estimates_and_the_exact_values() {
+    for (space, estimate, mappings, exact) in [
+        (around(Width::Share(0.0)), 3.0, 24.0, 3.0),
+        (around(Width::Ignorant), 1.0, 720.0, 1.0),
+        (h(), 47.0 / 30.0, 96.0, 29.0 / 16.0),
+        (around(Width::Share(0.1)), 22.0 / 15.0, 144.0, 11.0 / 6.0),
+    ] {
+        assert_close(by(Method::OEstimate, &space).unwrap().expected, estimate);
+        let found = by(Method::Auto, &space).unwrap();
+        assert_eq!(found.method, Method::Exact);
+        assert_close(found.expected, exact);
+        assert_close(found.log_matchings.unwrap().exp(), mappings);
+        let simulated = by(Method::Simulate, &space).unwrap();
+        assert!(simulated.reached);
+        assert!((simulated.expected - exact).abs() < 0.03 * exact, "{simulated:?}");
+    }
+}
+
+#[test]
+fn who_is_wrong_may_have_no_mapping() {
+    assert_close(by(Method::OEstimate, &k()).unwrap().expected, 19.0 / 20.0);
+    for method in [Method::Auto, Method::Exact, Method::Refined, Method::Simulate] {
+        assert_eq!(by(method, &k()), None);
+    }
+}
+
+#[test]
+fn edges_in_no_mapping_mislead_the_estimate() {
+    // Fig. 6(a): the first item has one candidate, the second one more, and so on: all are cracked.
+    let space = CrackSpace {
+        graph: Graph {
+            codes: vec![1; 4],
+            items: (1..5)
+                .map(|end| ItemClass {
+                    size: 1,
+                    candidates: (0..end).collect(),
+                })
+                .collect(),
+        },
+        class_of: (0..4).collect(),
+        own: (0..4).collect(),
+    };
+    assert_close(by(Method::OEstimate, &space).unwrap().expected, 25.0 / 12.0);
+    for method in [Method::Propagated, Method::Refined, Method::Exact] {
+        assert_close(by(method, &space).unwrap().expected, 4.0);
+    }
+}
+
+#[test]
+fn what_is_not_affordable_is_simulated_or_refused() {
+    let frugal = |method| Settings {
+        steps: 1.0,
+        ..settings(method)
+    };
+    let found = expected(&h(), &frugal(Method::Auto), &Control::new())
+        .unwrap()
+        .unwrap();
+    assert_eq!(found.method, Method::Simulate);
+    assert!(found.lower < found.upper);
+    let refused = expected(&h(), &frugal(Method::Exact), &Control::new());
+    assert!(matches!(
+        refused,
+        Err(Error::InvalidArgument {
+            argument: "method",
+            ..
+        })
+    ));
+}
+
+#[test]
+fn who_is_right_about_half_cracks_half() {
+    let half = Settings {
+        alpha: 0.5,
+        ..settings(Method::Exact)
+    };
+    let found = expected(&h(), &half, &Control::new()).unwrap().unwrap();
+    assert_close(found.expected, 29.0 / 32.0);
+    for alpha in [-0.1, 1.1, f64::NAN] {
+        let wrong = Settings {
+            alpha,
+            ..settings(Method::Exact)
+        };
+        let refused = expected(&h(), &wrong, &Control::new());
+        assert!(matches!(
+            refused,
+            Err(Error::InvalidArgument {
+                argument: "alpha",
+                ..
+            })
+        ));
+    }
+}
+
+#[test]
+fn nothing_and_one_item() {
+    for (counts, exact) in [(vec![], 0.0), (vec![3], 1.0)] {
+        let frequencies = Frequencies::new(5, counts);
+        let space = Belief::around(&frequencies, Width::Median)
+            .unwrap()
+            .space(&frequencies);
+        for method in [
+            Method::Auto,
+            Method::Exact,
+            Method::Simulate,
+            Method::Refined,
+            Method::Propagated,
+            Method::OEstimate,
+        ] {
+            assert_eq!(by(method, &space).unwrap().expected, exact);
+        }
+    }
+}
+
+/// Few items in few transactions, and beliefs that are most often right.
+fn beliefs() -> impl Strategy<Value = CrackSpace> {
+    let item = (0u64..6, 0u64..3, 0u64..3, proptest::bool::weighted(0.9));
+    proptest::collection::vec(item, 1..7).prop_map(|items| {
+        let frequencies = Frequencies::new(6, items.iter().map(|item| item.0).collect());
+        let interval = |&(count, below, above, is_right): &(u64, u64, u64, bool)| {
+            let low = if is_right {
+                count.saturating_sub(below)
+            } else {
+                count + 1
+            };
+            Some((low as f64 / 6.0, (count + above + 1).min(6) as f64 / 6.0))
+        };
+        let intervals: Vec<_> = items.iter().map(interval).collect();
+        Belief::of_intervals(&frequencies, &intervals).space(&frequencies)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3000,
+        rng_seed: RngSeed::Fixed(2008),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn exact_is_the_mean_over_all_mappings(space in beliefs()) {
+        let mappings = mappings(&space);
+        match by(Method::Exact, &space) {
+            None => prop_assert!(mappings.is_empty()),
+            Some(found) => {
+                let cracks = cracks(&space, &mappings);
+                assert_close(found.expected, cracks.iter().sum());
+                for (found, expected) in found.crack_probability.iter().zip(cracks) {
+                    assert_close(*found, expected);
+                }
+            }
+        }
+    }
+}
