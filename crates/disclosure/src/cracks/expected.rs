@@ -1,5 +1,5 @@
 use super::estimate::{o_estimate_items, propagated_items, sum};
-use super::simulate::{simulate, Simulation};
+use super::simulate::{simulate, Simulated, Simulation};
 use super::CrackSpace;
 use crate::matching::{admissible, Counting};
 use crate::{Control, Error, Result};
@@ -39,6 +39,17 @@ pub struct Settings {
     pub bytes: f64,
     /// How long a simulation may take.
     pub budget: Option<Duration>,
+}
+
+impl Settings {
+    pub(super) fn simulation(&self) -> Simulation {
+        Simulation {
+            relative_error: self.relative_error,
+            seed: self.seed,
+            budget: self.budget,
+            ..Simulation::default()
+        }
+    }
 }
 
 /// The expected cracks of a space of crack mappings.
@@ -90,6 +101,18 @@ pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> R
 }
 
 impl Expected {
+    pub(super) fn of_simulation(simulated: Simulated) -> Self {
+        Expected {
+            expected: simulated.expected,
+            lower: Some(simulated.lower),
+            upper: Some(simulated.upper),
+            method: Method::Simulate,
+            reached: simulated.reached,
+            log_matchings: None,
+            crack_probability: simulated.crack_probability,
+        }
+    }
+
     /// What is left on average if the rival is right about a random share of the items only. He cracks no other
     /// (section 4.2), and every item is as likely as any other to be one of them.
     fn of_compliant(mut self, alpha: f64) -> Self {
@@ -158,20 +181,6 @@ fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result
 }
 
 fn simulated(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {
-    let simulation = Simulation {
-        relative_error: settings.relative_error,
-        seed: settings.seed,
-        budget: settings.budget,
-        ..Simulation::default()
-    };
-    let simulated = simulate(space, &simulation, control)?;
-    Ok(simulated.map(|simulated| Expected {
-        expected: simulated.expected,
-        lower: Some(simulated.lower),
-        upper: Some(simulated.upper),
-        method: Method::Simulate,
-        reached: simulated.reached,
-        log_matchings: None,
-        crack_probability: simulated.crack_probability,
-    }))
+    let simulated = simulate(space, &settings.simulation(), control)?;
+    Ok(simulated.map(Expected::of_simulation))
 }

@@ -6,17 +6,23 @@
 //! equally likely. Definitions are those of Lakshmanan, Ng and Ramesh, 2008.
 
 mod belief;
+mod correlation;
+mod correlation_recipe;
 mod estimate;
 mod expected;
 mod frequencies;
 mod itemsets;
 mod pairs;
+mod people;
 mod recipe;
+mod sampling;
 mod simulate;
 mod space;
 mod transactions;
 
 pub use belief::{Belief, Width};
+pub use correlation::{filter_edges, refine_beliefs, NEARLY_ALWAYS};
+pub use correlation_recipe::{assess_correlation_risk, CorrelationQuestion, CorrelationRisk, KnownPairs};
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
 pub use expected::{expected, Expected, Method, Settings};
 pub use frequencies::{Frequencies, Gaps};
@@ -25,10 +31,12 @@ pub use itemsets::{
     point_valued_itemset_probability, ItemsetCracks,
 };
 pub use pairs::{apart_pairs, top_pairs, CoOccurrence, Pair};
+pub use people::{Knowledge, Reidentification};
 pub use recipe::{
     alpha_curve, assess_itemset_risk, assess_risk, AlphaPoint, Assessment, Compliance, Decision, Estimate,
     Interest, ItemsetAssessment, ItemsetMethod, ItemsetQuestion, Stage,
 };
+pub use sampling::{similarity_by_sampling, Compliancy, Similarity};
 pub use simulate::{
     simulate, simulate_apart, simulate_as_published, simulate_itemsets, Apart, Moves, Simulated,
     SimulatedItemsets, Simulation,

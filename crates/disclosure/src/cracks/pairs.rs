@@ -16,6 +16,20 @@ pub struct Pair {
     pub together: u64,
 }
 
+impl Pair {
+    /// Both items.
+    pub fn items(&self) -> (u32, u32) {
+        (self.one, self.other)
+    }
+
+    /// Of the transactions that have either item, the share that have both; 0 where there are none.
+    pub fn share(&self, frequencies: &Frequencies) -> f64 {
+        let counts = frequencies.counts();
+        let either = counts[self.one as usize] + counts[self.other as usize] - self.together;
+        self.together as f64 / either.max(1) as f64
+    }
+}
+
 /// The `most` pairs that are together in most transactions, at least in one; best first. Of pairs that are
 /// together equally often, those with the smaller item numbers come first, so that the answer is unique.
 pub fn top_pairs(transactions: &Transactions, most: usize, control: &Control) -> Result<Vec<Pair>> {

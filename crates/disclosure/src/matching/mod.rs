@@ -10,4 +10,4 @@ mod weight;
 pub use admissible::admissible;
 pub use counting::{Counting, Shares};
 pub use graph::{Graph, ItemClass};
-pub(crate) use perfect::perfect;
+pub(crate) use perfect::{maximum, perfect};

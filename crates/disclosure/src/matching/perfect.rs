@@ -1,22 +1,26 @@
 use super::Graph;
+use crate::{Control, Result};
 
 /// A perfect matching of the graph: for every class of items, how many of them get a code of each candidate
 /// class. `None` where there is no perfect matching.
-///
-/// A sweep over the codes serves first the items whose last candidate comes first. That is the best there is
-/// where candidates are intervals (Glover 1967); elsewhere shortest augmenting paths (Dinic 1970) do the rest.
 pub(crate) fn perfect(graph: &Graph) -> Option<Vec<Vec<u32>>> {
     if graph.code_count() != graph.item_count() {
         return None;
     }
+    let matching = maximum(graph, &Control::new()).ok()?;
+    let given = matching.iter().flatten().copied().map(u64::from).sum::<u64>();
+    (given == graph.item_count()).then_some(matching)
+}
+
+/// A matching of as many items as possible, in the same form. There may be more codes than items, or fewer.
+///
+/// A sweep over the codes serves first the items whose last candidate comes first. That is the best there is
+/// where candidates are intervals (Glover 1967); elsewhere shortest augmenting paths (Dinic 1970) do the rest.
+pub(crate) fn maximum(graph: &Graph, control: &Control) -> Result<Vec<Vec<u32>>> {
     let mut matching = Partial::new(graph);
     matching.sweep();
-    while matching.waiting.iter().any(|&items| items > 0) {
-        if !matching.augment() {
-            return None;
-        }
-    }
-    Some(matching.given)
+    while matching.augment(control)? {}
+    Ok(matching.given)
 }
 
 /// A matching in which some items still wait for a code.
@@ -67,17 +71,18 @@ impl<'a> Partial<'a> {
     }
 
     /// Serve waiting items along as many shortest augmenting paths as there are. False: there are none.
-    fn augment(&mut self) -> bool {
+    fn augment(&mut self, control: &Control) -> Result<bool> {
         let level = self.levels();
         // Classes of items are nodes 0, 1, …; those of codes follow. An arc that led nowhere is not tried again.
         let mut next_arc = vec![0; level.len()];
         let mut any = false;
         for start in 0..self.waiting.len() {
+            control.check()?;
             while self.waiting[start] > 0 && self.augment_from(start, &level, &mut next_arc) {
                 any = true;
             }
         }
-        any
+        Ok(any)
     }
 
     /// How far every node is from a waiting item.

@@ -1,0 +1,445 @@
+use super::CrackSpace;
+use crate::classes::Classes;
+use crate::matching::{maximum, Graph, ItemClass};
+use crate::{Control, Error, Result, Rows, NULL};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What a rival knows about a person's value in one column. Codes are those of the released column.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Knowledge {
+    /// Nothing.
+    Anything,
+    /// The value. One that is not released has a code of its own.
+    Code(u32),
+    /// One of these values, in any order.
+    Among(Vec<u32>),
+    /// A value with a code from the first to the second, where codes are numbered in the order of values.
+    Between(u32, u32),
+}
+
+/// People that a rival knows something about, against released rows (Lakshmanan et al., section 8.1): a
+/// person can be every row that does not contradict what is known. A suppressed value, NULL, can be
+/// anything and contradicts nothing.
+///
+/// The rival takes as many people as possible to be in the release, each as one row; all ways to do that are
+/// equally likely. Where there are as many people as rows, these are the crack mappings of the paper.
+/// Otherwise somebody is *not released* or some row is a *stranger's*: every connected part of the graph has
+/// a class of codes and a class of items for as many of them as there must be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reidentification {
+    /// Codes are rows, items are people. It has a perfect matching.
+    pub graph: Graph,
+    /// For every person, his class of items.
+    pub class_of: Vec<u32>,
+    /// For every person the class of codes that his own row is in, `None` where it is not released; if known.
+    pub own: Option<Vec<Option<u32>>>,
+    /// How many of the classes of codes are rows; the others stand for not being released.
+    pub row_classes: usize,
+    /// How many of the classes of items are people; the others are strangers.
+    pub people_classes: usize,
+    /// How many people can be in the release at the same time.
+    pub released_people: u64,
+}
+
+impl Reidentification {
+    /// `people` has what is known of every person, column by column; `key`, where the truth is known, the
+    /// number of every person's row. `most_edges` limits the pairs of a person and a kind of row that are
+    /// possible, counting people of whom the same is known once: four bytes each.
+    pub fn new(
+        people: &[Vec<Knowledge>],
+        released: Rows,
+        key: Option<&[Option<u32>]>,
+        most_edges: u64,
+        control: &Control,
+    ) -> Result<Self> {
+        if people.len().max(released.len()) > u32::MAX as usize {
+            return Err(Error::TooMany {
+                what: "people or rows",
+                limit: u32::MAX.into(),
+            });
+        }
+        let mut rows = Classes::new(released.columns().len());
+        let mut class_of_row = Vec::with_capacity(released.len());
+        rows.extend(released, |class| class_of_row.push(class))?;
+        let sizes = rows.sizes().iter().map(|&size| size as u32).collect();
+        let (class_of, items) = classes_of_people(people, &Release::new(&rows), most_edges, control)?;
+        let own_class = |row: &Option<u32>| class_of_row.get((*row)? as usize).copied();
+        let mut found = Reidentification {
+            row_classes: rows.len(),
+            people_classes: items.len(),
+            graph: Graph { codes: sizes, items },
+            class_of,
+            own: key.map(|key| key.iter().map(own_class).collect()),
+            released_people: 0,
+        };
+        found.even_out(control)?;
+        Ok(found)
+    }
+
+    /// How many people may be not released, whatever else holds.
+    pub fn not_released(&self) -> u64 {
+        self.class_of.len() as u64 - self.released_people
+    }
+
+    /// How many rows are a stranger's.
+    pub fn strangers(&self) -> u64 {
+        let strangers = self.graph.items[self.people_classes..].iter();
+        strangers.map(|class| u64::from(class.size)).sum()
+    }
+
+    /// The O-estimate: for every person with a key the chance of his own row among all rows that he can be;
+    /// without a key, of any of them. Not being released is no candidate here, as in the paper.
+    pub fn o_estimate(&self) -> f64 {
+        let rows = |class: &ItemClass| {
+            let sizes = self
+                .rows_of(class)
+                .map(|(_, codes)| u64::from(self.graph.codes[codes as usize]));
+            sizes.sum::<u64>()
+        };
+        let degrees: Vec<u64> = self.graph.items.iter().map(rows).collect();
+        let chance = |person: usize| match degrees[self.class_of[person] as usize] {
+            0 => 0.0,
+            _ if self.own.is_some() && self.own_candidate(person).is_none() => 0.0,
+            degree => 1.0 / degree as f64,
+        };
+        (0..self.class_of.len())
+            .map(chance)
+            .fold(0.0, |sum, chance| sum + chance)
+    }
+
+    /// The expected number of people whom the rival gives their own row.
+    pub fn expected(&self, of_class: &[Vec<f64>]) -> f64 {
+        self.chances(of_class)
+            .iter()
+            .fold(0.0, |sum, chance| sum + chance)
+    }
+
+    /// For every person the chance to be given his own row. `of_class` says how likely a person of each
+    /// class is matched to each of its candidates:
+    /// [`Shares::of_class`](crate::matching::Shares::of_class).
+    ///
+    /// With a key, that is the chance of his own row; it is 0 for who is not released, or of whom the rival
+    /// believes what is not true. Without a key, the truth is as uncertain as the guess: both are drawn
+    /// alike, and the chance that they agree on a row is the sum of the squares of the chances of the rows.
+    pub fn chances(&self, of_class: &[Vec<f64>]) -> Vec<f64> {
+        let size = |codes: u32| f64::from(self.graph.codes[codes as usize]);
+        if self.own.is_some() {
+            let of_person = |person: usize| {
+                let class = &of_class[self.class_of[person] as usize];
+                let own = self.own_candidate(person);
+                own.map_or(0.0, |(candidate, codes)| class[candidate] / size(codes))
+            };
+            return (0..self.class_of.len()).map(of_person).collect();
+        }
+        let agree: Vec<f64> = self.graph.items[..self.people_classes]
+            .iter()
+            .zip(of_class)
+            .map(|(class, shares)| {
+                let rows = self.rows_of(class);
+                rows.fold(0.0, |sum, (candidate, codes)| {
+                    sum + shares[candidate].powi(2) / size(codes)
+                })
+            })
+            .collect();
+        self.class_of.iter().map(|&class| agree[class as usize]).collect()
+    }
+
+    /// The space of crack mappings, where there is a key: people first, then strangers. Who has no row of
+    /// his own has `u32::MAX` as the class of his own code, which is never a candidate.
+    pub fn space(&self) -> Option<CrackSpace> {
+        let own = self.own.as_ref()?;
+        let strangers = (self.people_classes..self.graph.items.len()).flat_map(|class| {
+            let size = self.graph.items[class].size as usize;
+            std::iter::repeat_n(class as u32, size)
+        });
+        let class_of: Vec<u32> = self.class_of.iter().copied().chain(strangers).collect();
+        let mut own: Vec<u32> = own.iter().map(|own| own.unwrap_or(u32::MAX)).collect();
+        own.resize(class_of.len(), u32::MAX);
+        Some(CrackSpace {
+            graph: self.graph.clone(),
+            class_of,
+            own,
+        })
+    }
+
+    /// The candidates of a class that are rows: which of its candidates, and the class of codes.
+    fn rows_of<'a>(&self, class: &'a ItemClass) -> impl Iterator<Item = (usize, u32)> + 'a {
+        let end = class
+            .candidates
+            .partition_point(|&codes| (codes as usize) < self.row_classes);
+        class.candidates[..end].iter().copied().enumerate()
+    }
+
+    /// The person's own row among his candidates: which of them, and its class of codes.
+    fn own_candidate(&self, person: usize) -> Option<(usize, u32)> {
+        let own = (*self.own.as_ref()?.get(person)?)?;
+        let class = &self.graph.items[self.class_of[person] as usize];
+        Some((class.candidates.binary_search(&own).ok()?, own))
+    }
+
+    /// Add not being released and strangers, as many as a largest matching leaves over, part by part. So the
+    /// parts stay apart, and the largest matchings of the one graph are the perfect ones of the other, as
+    /// many times as those left over can be ordered.
+    fn even_out(&mut self, control: &Control) -> Result<()> {
+        let part_of = parts(&self.graph);
+        let count = part_of.iter().map(|&part| part as usize + 1).max().unwrap_or(0);
+        let mut people_left = vec![0u32; count];
+        let mut rows_left = vec![0u32; count];
+        for (&size, &part) in self.graph.codes.iter().zip(&part_of) {
+            rows_left[part as usize] += size;
+        }
+        let part_of_people = &part_of[self.row_classes..];
+        let matching = maximum(&self.graph, control)?;
+        for ((class, &part), given) in self.graph.items.iter().zip(part_of_people).zip(&matching) {
+            let given: u32 = given.iter().sum();
+            people_left[part as usize] += class.size - given;
+            rows_left[part as usize] -= given;
+            self.released_people += u64::from(given);
+        }
+        let mut not_released = vec![None; count];
+        for (part, &left) in people_left.iter().enumerate().filter(|(_, &left)| left > 0) {
+            not_released[part] = Some(self.graph.codes.len() as u32);
+            self.graph.codes.push(left);
+        }
+        for (class, &part) in self.graph.items.iter_mut().zip(part_of_people) {
+            class.candidates.extend(not_released[part as usize]);
+        }
+        let mut rows_of_part = vec![Vec::new(); count];
+        for (row, &part) in part_of[..self.row_classes].iter().enumerate() {
+            rows_of_part[part as usize].push(row as u32);
+        }
+        for (size, candidates) in rows_left.into_iter().zip(rows_of_part) {
+            if size > 0 {
+                self.graph.items.push(ItemClass { size, candidates });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// For every class of codes, then for every class of items, the connected part of the graph that it is in.
+fn parts(graph: &Graph) -> Vec<u32> {
+    let codes = graph.codes.len();
+    let mut leader: Vec<u32> = (0..(codes + graph.items.len()) as u32).collect();
+    let find = |leader: &mut [u32], mut node: u32| {
+        while leader[node as usize] != node {
+            leader[node as usize] = leader[leader[node as usize] as usize];
+            node = leader[node as usize];
+        }
+        node
+    };
+    for (class, items) in graph.items.iter().enumerate() {
+        let mut one = find(&mut leader, (codes + class) as u32);
+        for &candidate in &items.candidates {
+            let other = find(&mut leader, candidate);
+            // The smaller number leads, so that a leader is met before those it leads.
+            let (low, high) = (one.min(other), one.max(other));
+            leader[high as usize] = low;
+            one = low;
+        }
+    }
+    let mut part_of: Vec<u32> = Vec::with_capacity(leader.len());
+    let mut parts = 0;
+    for node in 0..leader.len() as u32 {
+        let first = find(&mut leader, node);
+        let part = if first == node {
+            parts
+        } else {
+            part_of[first as usize]
+        };
+        parts = parts.max(part + 1);
+        part_of.push(part);
+    }
+    part_of
+}
+
+/// For every person his class, and the classes: people who can be the same rows.
+fn classes_of_people(
+    people: &[Vec<Knowledge>],
+    release: &Release,
+    most_edges: u64,
+    control: &Control,
+) -> Result<(Vec<u32>, Vec<ItemClass>)> {
+    let mut kinds: Vec<&[Knowledge]> = Vec::new();
+    let mut kind_by_knowledge: FxHashMap<&[Knowledge], u32> = FxHashMap::default();
+    let kind_of = people.iter().map(|known| {
+        *kind_by_knowledge.entry(known).or_insert_with(|| {
+            kinds.push(known);
+            kinds.len() as u32 - 1
+        })
+    });
+    let kind_of: Vec<u32> = kind_of.collect();
+    let edges = AtomicU64::new(0);
+    let candidates = kinds.par_iter().map(|known| {
+        control.check()?;
+        let candidates = release.candidates(known);
+        let before = edges.fetch_add(candidates.len() as u64, Relaxed);
+        match before + candidates.len() as u64 > most_edges {
+            true => Err(Error::TooMany {
+                what: "possible pairs of a person and a row",
+                limit: most_edges,
+            }),
+            false => Ok(candidates),
+        }
+    });
+    let candidates: Vec<Vec<u32>> = candidates.collect::<Result<_>>()?;
+    let mut items: Vec<ItemClass> = Vec::new();
+    let mut class_by_candidates: FxHashMap<&[u32], u32> = FxHashMap::default();
+    let class_of_kind = candidates.iter().map(|candidates| {
+        *class_by_candidates.entry(candidates).or_insert_with(|| {
+            items.push(ItemClass {
+                size: 0,
+                candidates: candidates.clone(),
+            });
+            items.len() as u32 - 1
+        })
+    });
+    let class_of_kind: Vec<u32> = class_of_kind.collect();
+    let class_of: Vec<u32> = kind_of.iter().map(|&kind| class_of_kind[kind as usize]).collect();
+    for &class in &class_of {
+        items[class as usize].size += 1;
+    }
+    Ok((class_of, items))
+}
+
+/// The released rows, equal ones in classes, and where to find those with a given value.
+struct Release<'a> {
+    rows: &'a Classes,
+    class_by_row: FxHashMap<&'a [u32], u32>,
+    /// The different sets of columns in which a row has no value.
+    suppressed: Vec<Vec<usize>>,
+    /// For every column, the codes and the classes that have them, in this order.
+    postings: Vec<Vec<(u32, u32)>>,
+}
+
+/// What is known in one column, ready to be compared.
+enum Test<'a> {
+    Anything,
+    /// In ascending order.
+    Among(Vec<u32>),
+    Between(u32, u32),
+    Code(&'a u32),
+}
+
+impl<'a> Release<'a> {
+    fn new(rows: &'a Classes) -> Self {
+        let classes = || (0..rows.len()).map(|class| rows.codes(class));
+        let null_columns = |row: &[u32]| -> Vec<usize> {
+            let columns = row.iter().enumerate().filter(|(_, &code)| code == NULL);
+            columns.map(|(column, _)| column).collect()
+        };
+        let suppressed: FxHashSet<Vec<usize>> = classes().map(null_columns).collect();
+        let postings = (0..rows.width()).map(|column| {
+            let codes = classes()
+                .enumerate()
+                .map(|(class, row)| (row[column], class as u32));
+            let mut codes: Vec<(u32, u32)> = codes.collect();
+            codes.sort_unstable();
+            codes
+        });
+        Release {
+            rows,
+            class_by_row: classes().zip(0..).collect(),
+            suppressed: suppressed.into_iter().collect(),
+            postings: postings.collect(),
+        }
+    }
+
+    /// The classes of rows that a person can be, in ascending order.
+    fn candidates(&self, known: &[Knowledge]) -> Vec<u32> {
+        let tests: Vec<Test> = known.iter().map(Test::new).collect();
+        let in_column = |(column, test): (usize, &Test)| match test {
+            Test::Anything => None,
+            _ => Some((self.slices(column, test).map(<[_]>::len).sum::<usize>(), column)),
+        };
+        let Some((fewest, column)) = tests.iter().enumerate().filter_map(in_column).min() else {
+            return (0..self.rows.len() as u32).collect();
+        };
+        let mut candidates = match codes(known) {
+            Some(codes) if self.suppressed.len() <= fewest => self.equal_rows(codes),
+            _ => {
+                let classes = self
+                    .slices(column, &tests[column])
+                    .flatten()
+                    .map(|&(_, class)| class);
+                classes.filter(|&class| self.fits(class, &tests)).collect()
+            }
+        };
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
+    }
+
+    /// Where every value is known: look it up, with the values left out that some row lacks.
+    fn equal_rows(&self, mut codes: Vec<u32>) -> Vec<u32> {
+        let mut candidates = Vec::new();
+        let known = codes.clone();
+        for columns in &self.suppressed {
+            codes.copy_from_slice(&known);
+            columns.iter().for_each(|&column| codes[column] = NULL);
+            candidates.extend(self.class_by_row.get(&codes[..]));
+        }
+        candidates
+    }
+
+    /// The postings in a column that fit what is known there; suppressed values do.
+    fn slices<'b>(&'b self, column: usize, test: &'b Test) -> impl Iterator<Item = &'b [(u32, u32)]> {
+        let postings = &self.postings[column];
+        let between = move |low: u32, high: u32| {
+            let start = postings.partition_point(|&(code, _)| code < low);
+            let end = postings.partition_point(|&(code, _)| code <= high);
+            &postings[start..end.max(start)]
+        };
+        let (several, one) = match test {
+            Test::Anything => (&[][..], Some((NULL + 1, u32::MAX))),
+            Test::Among(codes) => (&codes[..], None),
+            Test::Between(low, high) => (&[][..], Some(((*low).max(NULL + 1), *high))),
+            Test::Code(code) => (std::slice::from_ref(*code), None),
+        };
+        let several = several.iter().map(move |&code| between(code, code));
+        let one = one.map(move |(low, high)| between(low, high));
+        several.chain(one).chain([between(NULL, NULL)])
+    }
+
+    fn fits(&self, class: u32, tests: &[Test]) -> bool {
+        let row = self.rows.codes(class as usize);
+        row.iter()
+            .zip(tests)
+            .all(|(&code, test)| code == NULL || test.holds(code))
+    }
+}
+
+/// The codes of who is known in full.
+fn codes(known: &[Knowledge]) -> Option<Vec<u32>> {
+    let code = |known: &Knowledge| match known {
+        Knowledge::Code(code) => Some(*code),
+        _ => None,
+    };
+    known.iter().map(code).collect()
+}
+
+impl<'a> Test<'a> {
+    fn new(known: &'a Knowledge) -> Self {
+        match known {
+            Knowledge::Anything => Test::Anything,
+            Knowledge::Code(code) => Test::Code(code),
+            Knowledge::Between(low, high) => Test::Between(*low, *high),
+            Knowledge::Among(codes) => {
+                let mut codes = codes.clone();
+                codes.sort_unstable();
+                Test::Among(codes)
+            }
+        }
+    }
+
+    fn holds(&self, code: u32) -> bool {
+        match self {
+            Test::Anything => true,
+            Test::Code(known) => code == **known,
+            Test::Among(codes) => codes.binary_search(&code).is_ok(),
+            Test::Between(low, high) => (*low..=*high).contains(&code),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+use super::{Frequencies, Gaps, Transactions};
+use crate::{Control, Error, Result};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use rayon::prelude::*;
+
+/// How right a rival is about frequencies who has samples of a certain size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Similarity {
+    /// The share of transactions that a sample has.
+    pub fraction: f64,
+    /// The number of transactions that a sample has.
+    pub transactions: u64,
+    /// With beliefs that are as wide as the sampled median gap.
+    pub median: Compliancy,
+    /// With the sampled mean gap, which misleads: a few wide gaps make the rival right about everything.
+    pub mean: Compliancy,
+}
+
+/// The degree of compliancy, the share of items that the rival is right about, over several samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Compliancy {
+    /// The average width of the beliefs.
+    pub width: f64,
+    /// The average degree.
+    pub average: f64,
+    /// The lowest.
+    pub min: f64,
+    /// The highest.
+    pub max: f64,
+}
+
+/// Similarity by sampling (Lakshmanan et al., Fig. 15): draw `samples` samples for each of the `fractions`,
+/// without replacement, and believe of every item the frequency that it has in the sample, give or take the
+/// gap between the frequency groups of the sample. How many items of all transactions is that true of?
+///
+/// An item that is not in the sample is believed to have frequency 0, give or take as much; it makes no
+/// group. A sample has at least one transaction. The same seed gives the same samples. Without items,
+/// there is no answer.
+pub fn similarity_by_sampling(
+    transactions: &Transactions,
+    fractions: &[f64],
+    samples: usize,
+    seed: u64,
+    control: &Control,
+) -> Result<Vec<Similarity>> {
+    check(fractions, samples)?;
+    let frequencies = transactions.frequencies();
+    if transactions.occurrences() == 0 {
+        return Ok(Vec::new());
+    }
+    let size = |fraction: f64| ((fraction * transactions.len() as f64).round() as u64).max(1);
+    let mut seeds = Pcg64Mcg::seed_from_u64(seed);
+    let draws: Vec<(u64, u64)> = fractions
+        .iter()
+        .flat_map(|&fraction| std::iter::repeat_n(size(fraction), samples))
+        .map(|size| (size, seeds.next_u64()))
+        .collect();
+    control.expect(draws.len() as u64);
+    let drawn = draws.par_iter().map(|&(size, seed)| {
+        let sample = draw(transactions, size, &mut Pcg64Mcg::seed_from_u64(seed), control)?;
+        control.advance(1);
+        Ok(compliancy(&frequencies, size, &sample))
+    });
+    let drawn: Vec<[Sampled; 2]> = drawn.collect::<Result<_>>()?;
+    let of_fraction = |(&fraction, drawn): (&f64, &[[Sampled; 2]])| Similarity {
+        fraction,
+        transactions: size(fraction),
+        median: Compliancy::over(drawn.iter().map(|[median, _]| median)),
+        mean: Compliancy::over(drawn.iter().map(|[_, mean]| mean)),
+    };
+    Ok(fractions
+        .iter()
+        .zip(drawn.chunks(samples))
+        .map(of_fraction)
+        .collect())
+}
+
+fn check(fractions: &[f64], samples: usize) -> Result<()> {
+    if samples == 0 {
+        return Err(Error::InvalidArgument {
+            argument: "samples",
+            problem: "must be at least 1".into(),
+            allowed: "a number of samples for each fraction, such as 10".into(),
+        });
+    }
+    if fractions
+        .iter()
+        .any(|&fraction| !(fraction > 0.0 && fraction <= 1.0))
+    {
+        return Err(Error::InvalidArgument {
+            argument: "fractions",
+            problem: "must be above 0 and at most 1".into(),
+            allowed: "shares of all transactions, such as 0.1".into(),
+        });
+    }
+    Ok(())
+}
+
+/// The number of transactions that every item is in, in a sample of this size. Every transaction is taken
+/// with the chance of still wanted to still there, which makes all samples equally likely (Fan, Muller and
+/// Rezucha 1962).
+fn draw(
+    transactions: &Transactions,
+    size: u64,
+    random: &mut impl Rng,
+    control: &Control,
+) -> Result<Vec<u64>> {
+    let mut counts = vec![0; transactions.items()];
+    let mut wanted = size;
+    for (number, items) in transactions.iter().enumerate() {
+        if number % 4096 == 0 {
+            control.check()?;
+        }
+        if wanted == 0 {
+            break;
+        }
+        if random.random_range(0..(transactions.len() - number) as u64) < wanted {
+            wanted -= 1;
+            items.iter().for_each(|&item| counts[item as usize] += 1);
+        }
+    }
+    Ok(counts)
+}
+
+/// The width of the beliefs and the degree of compliancy from one sample.
+struct Sampled {
+    width: f64,
+    degree: f64,
+}
+
+/// By the median and by the mean gap of the sample.
+fn compliancy(all: &Frequencies, size: u64, sample: &[u64]) -> [Sampled; 2] {
+    let occurring = sample.iter().copied().filter(|&count| count > 0).collect();
+    let groups = Frequencies::new(size, occurring);
+    let gaps = groups.gaps();
+    let width = |of_gaps: fn(&Gaps) -> f64| gaps.as_ref().map_or(0.0, of_gaps);
+    // A gap is a number of transactions of the sample, or such a number divided by this.
+    let steps = groups.group_counts().len().saturating_sub(1).max(1) as u64;
+    [(width(|gaps| gaps.median), 2), (width(|gaps| gaps.mean), steps)].map(|(width, divisor)| Sampled {
+        width,
+        degree: degree(
+            all,
+            size,
+            sample,
+            (width * (divisor * size) as f64).round() as u64,
+            divisor,
+        ),
+    })
+}
+
+/// The share of the items that occur of which the frequency differs from that in the sample by at most
+/// `reach / divisor` transactions of the sample; in whole numbers, so that no rounding makes or unmakes a
+/// tie.
+fn degree(all: &Frequencies, size: u64, sample: &[u64], reach: u64, divisor: u64) -> f64 {
+    let [transactions, size, reach, divisor] = [all.transactions(), size, reach, divisor].map(u128::from);
+    let mut items = 0u64;
+    let mut right = 0u64;
+    for (&count, &sampled) in all.counts().iter().zip(sample).filter(|(&count, _)| count > 0) {
+        let difference = (u128::from(count) * size).abs_diff(u128::from(sampled) * transactions);
+        items += 1;
+        right += u64::from(difference * divisor <= reach * transactions);
+    }
+    right as f64 / items as f64
+}
+
+impl Compliancy {
+    fn over<'a>(samples: impl ExactSizeIterator<Item = &'a Sampled> + Clone) -> Self {
+        let count = samples.len() as f64;
+        let degrees = samples.clone().map(|sample| sample.degree);
+        Compliancy {
+            width: samples.fold(0.0, |sum, sample| sum + sample.width) / count,
+            average: degrees.clone().fold(0.0, |sum, degree| sum + degree) / count,
+            min: degrees.clone().fold(f64::INFINITY, f64::min),
+            max: degrees.fold(0.0, f64::max),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    /// Twelve transactions: item x is in every (x + 1)-th.
+    fn transactions() -> Transactions {
+        let mut transactions = Transactions::new(7);
+        for number in 0..12 {
+            let items: Vec<u32> = (0..6).filter(|item| number % (item + 1) == 0).collect();
+            transactions.push(&items).unwrap();
+        }
+        transactions
+    }
+
+    fn similarity(fractions: &[f64], samples: usize, seed: u64) -> Result<Vec<Similarity>> {
+        similarity_by_sampling(&transactions(), fractions, samples, seed, &Control::new())
+    }
+
+    #[test]
+    fn a_sample_of_all_is_right_about_all() {
+        let all = similarity(&[1.0], 3, 0).unwrap()[0];
+        let gaps = transactions().frequencies();
+        // The phantom, item 6, makes no group in the sample.
+        let gaps = Frequencies::new(12, gaps.counts()[..6].to_vec()).gaps().unwrap();
+        assert_eq!((all.transactions, all.fraction), (12, 1.0));
+        let compliancy = |width| Compliancy {
+            width,
+            average: 1.0,
+            min: 1.0,
+            max: 1.0,
+        };
+        assert_eq!(
+            (all.median, all.mean),
+            (compliancy(gaps.median), compliancy(gaps.mean))
+        );
+    }
+
+    #[test]
+    fn the_seed_decides_and_not_the_threads() {
+        let run = |seed, threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| similarity(&[0.3, 0.6, 0.01], 20, seed).unwrap())
+        };
+        let one = run(1, 1);
+        assert_eq!(one, run(1, 2));
+        assert_ne!(one, run(2, 1));
+        assert_eq!(
+            one.iter().map(|of| of.transactions).collect::<Vec<_>>(),
+            [4, 7, 1]
+        );
+        for of in one
+            .iter()
+            .flat_map(|similarity| [similarity.median, similarity.mean])
+        {
+            assert!(0.0 <= of.min && of.min <= of.average && of.average <= of.max && of.max <= 1.0);
+        }
+        assert!(one[1].median.min < one[1].median.max);
+    }
+
+    #[test]
+    fn all_samples_are_equally_likely() {
+        let mut transactions = Transactions::new(4);
+        (0..4).for_each(|item| transactions.push(&[item]).unwrap());
+        let mut times = std::collections::BTreeMap::new();
+        let mut random = Pcg64Mcg::seed_from_u64(15);
+        for _ in 0..6_000 {
+            let sample = draw(&transactions, 2, &mut random, &Control::new()).unwrap();
+            *times.entry(sample).or_insert(0u32) += 1;
+        }
+        assert_eq!(times.len(), 6);
+        // Five standard deviations.
+        assert!(
+            times.values().all(|&times| times.abs_diff(1_000) < 145),
+            "{times:?}"
+        );
+    }
+
+    #[test]
+    fn arguments_are_checked() {
+        let argument = |result: Result<Vec<Similarity>>| match result {
+            Err(Error::InvalidArgument { argument, .. }) => argument,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(argument(similarity(&[0.5], 0, 1)), "samples");
+        for fraction in [0.0, -0.1, 1.1, f64::NAN] {
+            assert_eq!(argument(similarity(&[0.5, fraction], 1, 1)), "fractions");
+        }
+        assert_eq!(similarity(&[], 1, 1), Ok(Vec::new()));
+        let control = Control::new();
+        let none = similarity_by_sampling(&Transactions::new(3), &[0.5], 1, 1, &control);
+        assert_eq!(none, Ok(Vec::new()));
+        control.cancel();
+        let cancelled = similarity_by_sampling(&transactions(), &[0.5], 1, 1, &control);
+        assert_eq!(cancelled, Err(Error::Cancelled));
+    }
+
+    /// Steps (b) to (d) of Fig. 15 in fractions: the width's numerator and denominator, and the share.
+    fn defined(all: &[u64], transactions: u64, sample: &[u64], size: u64) -> [(f64, f64); 2] {
+        let mut groups: Vec<u64> = sample.iter().copied().filter(|&count| count > 0).collect();
+        groups.sort();
+        groups.dedup();
+        let mut gaps: Vec<u64> = groups.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        gaps.sort();
+        let count = gaps.len();
+        let (median, mean) = match count {
+            0 => ((0, 1), (0, 1)),
+            _ => (
+                (gaps[(count - 1) / 2] + gaps[count / 2], 2),
+                (gaps.iter().sum(), count as u64),
+            ),
+        };
+        [median, mean].map(|(numerator, denominator): (u64, u64)| {
+            let items: Vec<usize> = (0..all.len()).filter(|&item| all[item] > 0).collect();
+            // |all / transactions − sample / size| ≤ numerator / denominator / size, times all denominators.
+            let is_right = |&&item: &&usize| {
+                let difference = (all[item] * size).abs_diff(sample[item] * transactions);
+                difference * denominator <= numerator * transactions
+            };
+            let right = items.iter().filter(is_right).count();
+            let width = numerator as f64 / (denominator * size) as f64;
+            (width, right as f64 / items.len() as f64)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 3000,
+            rng_seed: RngSeed::Fixed(15),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn compliancy_is_as_defined(
+            counts in prop::collection::vec((0u64..30, 0.0..1.0f64), 1..9),
+            size in 1u64..30,
+        ) {
+            let all: Vec<u64> = counts.iter().map(|&(count, _)| count).chain([1]).collect();
+            let part = |&(count, part): &(u64, f64)| (count.min(size) as f64 * part).round() as u64;
+            let sample: Vec<u64> = counts.iter().map(part).chain([0]).collect();
+            let found = compliancy(&Frequencies::new(30, all.clone()), size, &sample);
+            for (found, (width, degree)) in found.iter().zip(defined(&all, 30, &sample, size)) {
+                prop_assert!((found.width - width).abs() < 1e-12);
+                prop_assert_eq!(found.degree, degree);
+            }
+        }
+    }
+}
