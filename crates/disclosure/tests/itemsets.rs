@@ -10,6 +10,7 @@ use disclosure::cracks::{
 use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
+use rayon::prelude::*;
 
 fn os2(space: &CrackSpace, itemset: &[u32]) -> f64 {
     let mut union: Vec<u32> = itemset.iter().flat_map(|&item| neighbours(space, item)).collect();
@@ -194,7 +195,7 @@ fn an_itemset_has_different_known_items() {
     for itemset in [[0, 0], [0, 6]] {
         let exact = cracks.exact(&itemset, &Control::new()).map(|_| 0.0);
         let point = point_valued_itemset_probability(&big_mart(), &itemset);
-        let steps = cracks.steps([&itemset[..]]);
+        let steps = cracks.steps([&itemset[..]], &Control::new());
         for answer in [exact, point, steps, cracks.os(&itemset), cracks.os2(&itemset)] {
             let is_named = matches!(
                 &answer,
@@ -220,10 +221,26 @@ fn a_cancelled_answer_is_none() {
 }
 
 #[test]
+fn threads_find_the_same() {
+    let frequencies = Frequencies::new(200, (0..40u64).map(|item| item * item / 9).collect());
+    let space = around(&frequencies, Width::Share(0.03));
+    let triple = |number: u32| [number % 40, (number * 7 + 1) % 40, (number * 3 + 2) % 40];
+    let is_itemset = |[a, b, c]: &[u32; 3]| a != b && b != c && a != c;
+    let itemsets: Vec<[u32; 3]> = (0..200).map(triple).filter(is_itemset).collect();
+    let together = ItemsetCracks::new(&space);
+    let of_threads: Vec<Option<f64>> = itemsets
+        .par_iter()
+        .map(|itemset| together.exact(itemset, &Control::new()).unwrap())
+        .collect();
+    let one_by_one: Vec<Option<f64>> = itemsets.iter().map(|itemset| exact(&space, itemset)).collect();
+    assert_eq!(of_threads, one_by_one);
+}
+
+#[test]
 fn steps_are_counted_once() {
     let space = belief_h();
     let cracks = ItemsetCracks::new(&space);
-    let steps = |itemsets: &[&[u32]]| cracks.steps(itemsets.iter().copied()).unwrap();
+    let steps = |itemsets: &[&[u32]]| cracks.steps(itemsets.iter().copied(), &Control::new()).unwrap();
     assert!(steps(&[&[0, 1, 2]]) > 0.0);
     assert_eq!(steps(&[&[0, 1, 2], &[2, 1, 0], &[0, 1, 5]]), steps(&[&[0, 1, 2]]));
     assert_eq!(steps(&[&[0, 1], &[0, 1]]), steps(&[&[0, 1]]));

@@ -2,6 +2,7 @@ use super::{CrackSpace, Frequencies};
 use crate::matching::{admissible, Counting, Graph, ItemClass, Shares};
 use crate::{Control, Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -139,7 +140,9 @@ struct Component {
     graph: Graph,
     counting: Counting,
     log_matchings: OnceLock<f64>,
+    /// Of parts of three items or more.
     chances: Memory<Part, f64>,
+    /// How the component, or what an edge leaves of it, is mapped: that serves all smaller parts.
     shares: Memory<Option<Edge>, Option<Arc<Rest>>>,
 }
 
@@ -156,6 +159,15 @@ struct Part {
 struct Edge {
     item: u32,
     code: u32,
+}
+
+/// What takes long about a component.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Work {
+    /// How it is mapped, given an edge.
+    Map(Option<Edge>),
+    /// How many mappings it has without a part.
+    Count(Part),
 }
 
 /// What is left of a component, and how it is mapped.
@@ -215,36 +227,24 @@ impl<'a> ItemsetCracks<'a> {
     }
 
     /// The predicted steps (see [`Counting::steps`]) of exact answers for all these itemsets together, if
-    /// nothing is remembered yet.
-    pub fn steps<'i>(&self, itemsets: impl IntoIterator<Item = &'i [u32]>) -> Result<f64> {
+    /// nothing is remembered yet. To be asked before [`exact`](Self::exact), which does whatever it takes.
+    pub fn steps<'i>(&self, itemsets: impl IntoIterator<Item = &'i [u32]>, control: &Control) -> Result<f64> {
         let Some(mappings) = self.mappings() else {
             return Ok(0.0);
         };
-        let mut counted: FxHashSet<(u32, Part)> = FxHashSet::default();
-        let mut shared: FxHashSet<(u32, Option<Edge>)> = FxHashSet::default();
+        let mut planned: FxHashSet<(u32, Work)> = FxHashSet::default();
         let mut steps = 0.0;
         for itemset in itemsets {
+            control.check()?;
             for (number, part) in self.parts(mappings, &self.distinct(itemset)?) {
                 let component = &mappings.components[number as usize];
-                if part.items.len() != part.codes.len() {
-                    continue;
-                }
-                let given = match part.items.len() {
-                    1 => vec![None],
-                    2 => component
-                        .ways(&part)
-                        .first()
-                        .map_or(vec![], |way| vec![None, Some(way[0])]),
-                    _ => {
-                        let is_new = counted.insert((number, part));
-                        steps += if is_new { component.counting.steps() } else { 0.0 };
-                        vec![]
-                    }
-                };
-                for given in given {
-                    let is_new = shared.insert((number, given));
-                    let once = STEPS_OF_SHARES * component.counting.steps();
-                    steps += if is_new { once } else { 0.0 };
+                for work in component.work(part) {
+                    let of_work = component.steps(&work);
+                    steps += if planned.insert((number, work)) {
+                        of_work
+                    } else {
+                        0.0
+                    };
                 }
             }
         }
@@ -301,35 +301,25 @@ impl<'a> ItemsetCracks<'a> {
         Ok(Some(chance))
     }
 
+    /// Prepared outside of the lock: that is parallel, and its threads may ask for the same.
     fn mappings(&self) -> Option<&Mappings> {
-        let prepare = || admissible(&self.space.graph).map(|graph| Mappings::new(&graph));
-        self.mappings.get_or_init(prepare).as_ref()
+        if let Some(known) = self.mappings.get() {
+            return known.as_ref();
+        }
+        let found = admissible(&self.space.graph).map(|graph| Mappings::new(&graph));
+        self.mappings.get_or_init(|| found).as_ref()
     }
 
-    /// What an itemset takes from the components, in a fixed order.
-    fn parts(&self, mappings: &Mappings, itemset: &[u32]) -> Vec<(u32, Part)> {
-        let mut itemset: Vec<(u32, u32)> = itemset
-            .iter()
-            .map(|&item| (self.class_of(item), self.own(item)))
-            .collect();
-        itemset.sort_unstable();
-        let mut parts: Vec<(u32, Part)> = Vec::new();
-        let mut number_of: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut part_of = |component: u32| {
-            let number = *number_of.entry(component).or_insert(parts.len());
-            if number == parts.len() {
-                parts.push((component, Part::default()));
-            }
-            number
-        };
-        let places: Vec<(Place, usize, Place, usize)> = itemset
-            .iter()
-            .map(|&(class, own)| (mappings.items[class as usize], mappings.codes[own as usize]))
-            .map(|(item, code)| (item, part_of(item.component), code, part_of(code.component)))
-            .collect();
-        for (item, item_part, code, code_part) in places {
-            parts[item_part].1.items.push(item.class);
-            parts[code_part].1.codes.push(code.class);
+    /// What an itemset takes from each component.
+    fn parts(&self, mappings: &Mappings, itemset: &[u32]) -> BTreeMap<u32, Part> {
+        let signature = |&item: &u32| (self.class_of(item), self.own(item));
+        let mut signatures: Vec<(u32, u32)> = itemset.iter().map(signature).collect();
+        signatures.sort_unstable();
+        let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
+        for (class, own) in signatures {
+            let (item, code) = (mappings.items[class as usize], mappings.codes[own as usize]);
+            parts.entry(item.component).or_default().items.push(item.class);
+            parts.entry(code.component).or_default().codes.push(code.class);
         }
         parts
     }
@@ -429,17 +419,19 @@ impl Component {
         if part.items.len() != part.codes.len() {
             return Ok(0.0);
         }
-        if let Some(chance) = self.chances.get(&part) {
-            return Ok(chance);
-        }
         control.check()?;
-        let chance = match part.items.len() {
-            1 => self.chance_of_edge(None, part.edge(0, 0), control)?,
-            2 => self.chance_of_pair(&part, control)?,
-            _ => self.chance_by_counting(&part, control)?,
-        };
-        self.chances.insert(part, chance);
-        Ok(chance)
+        match part.items.len() {
+            1 => self.chance_of_edge(None, part.edge(0, 0), control),
+            2 => self.chance_of_pair(&part, control),
+            _ => match self.chances.get(&part) {
+                Some(chance) => Ok(chance),
+                None => {
+                    let chance = self.chance_by_counting(&part, control)?;
+                    self.chances.insert(part, chance);
+                    Ok(chance)
+                }
+            },
+        }
     }
 
     /// Matchings of the items with the codes, times matchings of all others, by all matchings.
@@ -496,6 +488,26 @@ impl Component {
         }
         let found = self.counting.log_matchings(control)?;
         Ok(*self.log_matchings.get_or_init(|| found))
+    }
+
+    /// What has to be known for the chance of a part.
+    fn work(&self, part: Part) -> Vec<Work> {
+        match part.items.len() {
+            size if size != part.codes.len() => vec![],
+            1 => vec![Work::Map(None)],
+            2 => match self.ways(&part).first() {
+                Some(&[first, _]) => vec![Work::Map(None), Work::Map(Some(first))],
+                None => vec![],
+            },
+            _ => vec![Work::Count(part)],
+        }
+    }
+
+    fn steps(&self, work: &Work) -> f64 {
+        match work {
+            Work::Map(_) => STEPS_OF_SHARES * self.counting.steps(),
+            Work::Count(_) => self.counting.steps(),
+        }
     }
 
     /// The graph of a part only.

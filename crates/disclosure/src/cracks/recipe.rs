@@ -280,10 +280,11 @@ pub fn assess_itemset_risk(
     let mut orders = Orders::new(space.items(), &question.compliance)?;
     let theta = Theta::new(frequencies, space, question, &mut orders.random, control)?;
     let cracks = ItemsetCracks::new(space);
-    let method = match question.exact_steps > 0.0 && cracks.steps(theta.iter())? <= question.exact_steps {
-        true => ItemsetMethod::Exact,
-        false => ItemsetMethod::Os,
-    };
+    let method =
+        match question.exact_steps > 0.0 && cracks.steps(theta.iter(), control)? <= question.exact_steps {
+            true => ItemsetMethod::Exact,
+            false => ItemsetMethod::Os,
+        };
     control.expect(theta.len() as u64);
     let is_vulnerable = |chance: f64| chance >= question.crack_danger - DANGER_ROUNDING;
     let of_itemset = |number: usize| {
