@@ -135,6 +135,10 @@ impl<'a> Move<Walk<'a>> for KeepApart<'_> {
         }
         Ok(())
     }
+
+    fn pace(&self, walk: &mut Walk<'a>, control: &Control) -> Result<u64> {
+        walk.pace(|walk| self.make(walk, control))
+    }
 }
 
 /// Cracks counted code by code: which code of a group it is matters here.

@@ -256,9 +256,12 @@ impl<'a> Move<Walk<'a>> for SwapAll {
                 control.check()?;
             }
         }
-        walk.steps += partners.len() as u64;
         walk.permutation = partners;
         Ok(())
+    }
+
+    fn pace(&self, _: &mut Walk<'a>, _: &Control) -> Result<u64> {
+        Ok(1)
     }
 }
 
@@ -268,6 +271,10 @@ struct Wander;
 impl<'a> Move<Walk<'a>> for Wander {
     fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
         walk.wander(control)
+    }
+
+    fn pace(&self, walk: &mut Walk<'a>, control: &Control) -> Result<u64> {
+        walk.pace(|walk| self.make(walk, control))
     }
 }
 

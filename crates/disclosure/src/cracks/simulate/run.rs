@@ -6,16 +6,19 @@ use std::time::Instant;
 
 /// A matching that changes at random.
 pub(super) trait State: Send {
-    /// How many small steps it has made; moves may take several.
-    fn steps(&self) -> u64;
-
-    /// About so many small steps change all of it.
-    fn size(&self) -> u64;
+    /// Whether there is nothing to match.
+    fn is_empty(&self) -> bool;
 }
 
 /// How a state changes. A move leaves the uniform distribution on the matchings in question as it is.
 pub(super) trait Move<S>: Sync {
     fn make(&self, state: &mut S, control: &Control) -> Result<()>;
+
+    /// About how many moves change all of the state. It may make some to see.
+    ///
+    /// This has to be settled before the first sample: to move until enough has changed would favour
+    /// matchings that long moves lead to.
+    fn pace(&self, state: &mut S, control: &Control) -> Result<u64>;
 }
 
 /// What is measured on a sample.
@@ -225,16 +228,9 @@ impl<S: State> Chain<S> {
                 self.between = between;
                 self.advance(course.moves, before, control)
             }
+            Pace::Measured if self.state.is_empty() => Ok(()),
             Pace::Measured => {
-                // The number of moves has to be settled before the first sample: to stop once there were
-                // enough steps would favour matchings that long moves lead to.
-                let enough = 4 * self.state.size();
-                let mut moves = 0;
-                while self.state.steps() < enough && !course.is_late() {
-                    self.advance(course.moves, 1, control)?;
-                    moves += 1;
-                }
-                self.between = (moves / 4).max(1);
+                self.between = course.moves.pace(&mut self.state, control)?.max(1);
                 Ok(())
             }
         }
@@ -242,7 +238,7 @@ impl<S: State> Chain<S> {
 
     fn advance(&mut self, moves: &dyn Move<S>, count: u64, control: &Control) -> Result<()> {
         // Where there is nothing to match, there is nothing to move.
-        let count = if self.state.size() == 0 { 0 } else { count };
+        let count = if self.state.is_empty() { 0 } else { count };
         for _ in 0..count {
             moves.make(&mut self.state, control)?;
             control.check()?;

@@ -15,7 +15,10 @@ pub(super) struct Table<'a> {
     /// For every arc, how many items of its class hold a code of its group.
     counts: Vec<u32>,
     log: Vec<Step>,
+    /// How many steps rotations have taken.
     steps: u64,
+    /// The share of moves that are rotations.
+    rotations: f64,
 }
 
 /// An item let go of a code by one arc and took one by another.
@@ -38,6 +41,7 @@ impl<'a> Table<'a> {
             counts,
             log: Vec::new(),
             steps: 0,
+            rotations: 0.5,
         }
     }
 
@@ -45,7 +49,6 @@ impl<'a> Table<'a> {
     /// their codes of the two groups is drawn anew, from all the ways there are. One such exchange does what
     /// thousands of swaps do where groups are large.
     fn exchange(&mut self) {
-        self.steps += 1;
         let one = self.random.random_range(0..self.network.classes());
         let arcs = self.network.arcs_of(one);
         if arcs.len() < 2 {
@@ -139,33 +142,47 @@ impl Counted for Table<'_> {
 }
 
 impl State for Table<'_> {
-    fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    fn size(&self) -> u64 {
-        self.counts.len() as u64
+    fn is_empty(&self) -> bool {
+        self.counts.is_empty()
     }
 }
 
-/// Exchanges, and now and then a rotation.
+/// Exchanges, and now and then a rotation. On interval beliefs exchanges alone go everywhere; on other graphs
+/// they may get stuck.
 pub(super) struct Mix;
 
-/// The share of moves that are rotations. On interval beliefs exchanges alone go everywhere; on other graphs
-/// they may get stuck.
-const ROTATIONS: f64 = 0.1;
+/// So many rotations show how long they take.
+const TRIAL: u64 = 256;
+
+impl Mix {
+    /// Short ones are cheap; some cycles are only gone round by long ones, like a drunkard that has to get
+    /// further than half way from home. So any length gets its share.
+    fn rotate(table: &mut Table, control: &Control) -> Result<()> {
+        let classes = u64::from(table.network.classes());
+        let doublings = classes.next_power_of_two().ilog2();
+        let limit = 4 << table.random.random_range(0..=2 * doublings);
+        table.rotate(limit, control)
+    }
+}
 
 impl<'a> Move<Table<'a>> for Mix {
     fn make(&self, table: &mut Table<'a>, control: &Control) -> Result<()> {
-        if table.random.random_bool(ROTATIONS) {
-            let classes = table.network.space.graph.items.len() as u64;
-            let doublings = classes.next_power_of_two().ilog2();
-            let limit = 2 << table.random.random_range(0..=doublings);
-            table.rotate(limit, control)
+        if table.random.random_bool(table.rotations) {
+            Mix::rotate(table, control)
         } else {
             table.exchange();
             Ok(())
         }
+    }
+
+    /// Half of the time for exchanges, half for rotations.
+    fn pace(&self, table: &mut Table<'a>, control: &Control) -> Result<u64> {
+        for _ in 0..TRIAL {
+            Mix::rotate(table, control)?;
+            control.check()?;
+        }
+        table.rotations = TRIAL as f64 / (TRIAL + table.steps) as f64;
+        Ok(table.counts.len() as u64 / 2)
     }
 }
 

@@ -236,12 +236,8 @@ impl Counted for Walk<'_> {
 }
 
 impl State for Walk<'_> {
-    fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    fn size(&self) -> u64 {
-        self.held.len() as u64
+    fn is_empty(&self) -> bool {
+        self.held.is_empty()
     }
 }
 
@@ -276,7 +272,7 @@ impl<'a> Walk<'a> {
         loop {
             if self.random.random_bool(ROTATIONS) {
                 let doublings = (self.held.len() as u64).next_power_of_two().ilog2();
-                let limit = 2 << self.random.random_range(0..=doublings);
+                let limit = 4 << self.random.random_range(0..=doublings);
                 self.rotate(limit, control)?;
             } else {
                 self.swap_neighbours();
@@ -285,6 +281,17 @@ impl<'a> Walk<'a> {
                 return Ok(());
             }
         }
+    }
+
+    /// How many moves take as many steps as there are items, by making some.
+    pub fn pace(&mut self, mut make: impl FnMut(&mut Self) -> Result<()>) -> Result<u64> {
+        let items = self.held.len() as u64;
+        let mut moves = 0;
+        while moves < 64 || self.steps < 4 * items {
+            make(self)?;
+            moves += 1;
+        }
+        Ok(items * moves / self.steps.max(1))
     }
 
     fn an_item(&mut self) -> u32 {
