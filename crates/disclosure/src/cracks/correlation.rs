@@ -90,9 +90,9 @@ impl SplitCodes {
     }
 
     fn class(&self, old: u32, is_frequent: bool) -> u32 {
-        let [frequent, other] = self.new[old as usize];
-        let class = if is_frequent { frequent } else { other };
-        class.unwrap_or(u32::MAX)
+        let new = self.new.get(old as usize);
+        let class = new.and_then(|&[frequent, other]| if is_frequent { frequent } else { other });
+        class.unwrap_or(CrackSpace::NO_CODE)
     }
 
     fn candidates(&self, old: &[u32], only_frequent: bool) -> Vec<u32> {
