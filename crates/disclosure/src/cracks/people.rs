@@ -45,8 +45,9 @@ pub struct Reidentification {
 
 impl Reidentification {
     /// `people` has what is known of every person, column by column; `key`, where the truth is known, the
-    /// number of every person's row, `None` for who is not released. No two have the same. `most_edges` limits the pairs of a person and a kind of row that are
-    /// possible, counting people of whom the same is known once: four bytes each.
+    /// number of every person's row, `None` for who is not released. No two have the same. `most_edges`
+    /// limits the pairs of a person and a kind of row that are possible, counting people of whom the same is
+    /// known once: four bytes each.
     pub fn new(
         people: &[Vec<Knowledge>],
         released: Rows,

@@ -299,7 +299,7 @@ mod tests {
         };
         [median, mean].map(|(numerator, denominator): (u64, u64)| {
             let items: Vec<usize> = (0..all.len()).filter(|&item| all[item] > 0).collect();
-            // |all / transactions − sample / size| ≤ numerator / denominator / size, times all denominators.
+            // |all / transactions − sample / size| ≤ numerator / denominator / size, without division.
             let is_right = |&&item: &&usize| {
                 let difference = (all[item] * size).abs_diff(sample[item] * transactions);
                 difference * denominator <= numerator * transactions
