@@ -1,7 +1,7 @@
 //! People against released rows, compared with all ways to give people rows.
 
-use disclosure::cracks::{Knowledge, Reidentification};
-use disclosure::matching::Graph;
+use disclosure::cracks::{simulate, Knowledge, Reidentification, Simulation};
+use disclosure::matching::{Counting, Graph};
 use disclosure::{Control, Error, Rows, NULL};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -122,6 +122,10 @@ fn assert_as_defined(case: &Case) {
     assert_eq!(keyed.strangers(), (case.rows.len() - released) as u64);
 
     let of_class = shares(graph);
+    let counted = Counting::new(graph).shares(&Control::new()).unwrap().unwrap();
+    for (counted, share) in counted.of_class.iter().flatten().zip(of_class.iter().flatten()) {
+        assert_close(*counted, *share);
+    }
     let (with_key, without_key) = (keyed.chances(&of_class), unkeyed.chances(&of_class));
     let (mut sum_with, mut sum_without) = (0.0, 0.0);
     let (mut estimate_with, mut estimate_without) = (0.0, 0.0);
@@ -187,6 +191,12 @@ fn cases() -> impl Strategy<Value = Case> {
         let key = prop::collection::vec(prop::option::weighted(0.8, 0..7u32), 6);
         (people, rows, key).prop_map(|(people, rows, mut key)| {
             key.truncate(people.len());
+            // No two have the same row.
+            for person in 0..key.len() {
+                if key[..person].contains(&key[person]) {
+                    key[person] = None;
+                }
+            }
             Case { people, rows, key }
         })
     })
@@ -249,6 +259,33 @@ fn each_part_has_its_own_left_over() {
     assert_close(found.expected(&shares(&found.graph)), 0.5 + 1.0 / 3.0);
 }
 
+/// Strangers and who is not released have no code, which the simulation must cope with.
+#[test]
+fn simulation_agrees() {
+    let case = Case {
+        people: vec![
+            vec![Among(vec![1, 2])],
+            vec![Among(vec![2, 3])],
+            vec![Code(3)],
+            vec![Code(3)],
+            vec![Code(7)],
+        ],
+        rows: [1, 2, 2, 3, 6].map(|code| vec![code]).to_vec(),
+        key: vec![Some(0), Some(1), Some(3), None, Some(4)],
+    };
+    assert_as_defined(&case);
+    let found = case.solve(true);
+    let exact = found.expected(&shares(&found.graph));
+    let space = found.space().unwrap();
+    let simulated = simulate(&space, &Simulation::default(), &Control::new())
+        .unwrap()
+        .unwrap();
+    assert!(
+        (simulated.lower..=simulated.upper).contains(&exact),
+        "{simulated:?} {exact}"
+    );
+}
+
 #[test]
 fn limits_are_obeyed() {
     let columns: [&[u32]; 1] = [&[1, 2, 3]];
@@ -264,6 +301,12 @@ fn limits_are_obeyed() {
     let control = Control::new();
     control.cancel();
     assert_eq!(solve(4, &control), Err(Error::Cancelled));
+    let same_row = [Some(1), Some(1)];
+    let twice = Reidentification::new(&people, released, Some(&same_row), 4, &Control::new());
+    assert!(matches!(
+        twice,
+        Err(Error::InvalidArgument { argument: "key", .. })
+    ));
     let nobody = Reidentification::new(&[], released, None, 0, &Control::new()).unwrap();
     assert_eq!((nobody.released_people, nobody.strangers()), (0, 3));
     assert_eq!(nobody.o_estimate().to_bits(), 0.0f64.to_bits());

@@ -45,8 +45,9 @@ pub struct Reidentification {
 
 impl Reidentification {
     /// `people` has what is known of every person, column by column; `key`, where the truth is known, the
-    /// number of every person's row. `most_edges` limits the pairs of a person and a kind of row that are
-    /// possible, counting people of whom the same is known once: four bytes each.
+    /// number of every person's row, `None` for who is not released. No two have the same. `most_edges`
+    /// limits the pairs of a person and a kind of row that are possible, counting people of whom the same is
+    /// known once: four bytes each.
     pub fn new(
         people: &[Vec<Knowledge>],
         released: Rows,
@@ -65,6 +66,7 @@ impl Reidentification {
         rows.extend(released, |class| class_of_row.push(class))?;
         let sizes = rows.sizes().iter().map(|&size| size as u32).collect();
         let (class_of, items) = classes_of_people(people, &Release::new(&rows), most_edges, control)?;
+        check_key(key.unwrap_or_default(), released.len())?;
         let own_class = |row: &Option<u32>| class_of_row.get((*row)? as usize).copied();
         let mut found = Reidentification {
             row_classes: rows.len(),
@@ -147,7 +149,7 @@ impl Reidentification {
     }
 
     /// The space of crack mappings, where there is a key: people first, then strangers. Who has no row of
-    /// his own has `u32::MAX` as the class of his own code, which is never a candidate.
+    /// his own has [`NO_CODE`](CrackSpace::NO_CODE).
     pub fn space(&self) -> Option<CrackSpace> {
         let own = self.own.as_ref()?;
         let strangers = (self.people_classes..self.graph.items.len()).flat_map(|class| {
@@ -155,8 +157,8 @@ impl Reidentification {
             std::iter::repeat_n(class as u32, size)
         });
         let class_of: Vec<u32> = self.class_of.iter().copied().chain(strangers).collect();
-        let mut own: Vec<u32> = own.iter().map(|own| own.unwrap_or(u32::MAX)).collect();
-        own.resize(class_of.len(), u32::MAX);
+        let mut own: Vec<u32> = own.iter().map(|own| own.unwrap_or(CrackSpace::NO_CODE)).collect();
+        own.resize(class_of.len(), CrackSpace::NO_CODE);
         Some(CrackSpace {
             graph: self.graph.clone(),
             class_of,
@@ -217,6 +219,23 @@ impl Reidentification {
         }
         Ok(())
     }
+}
+
+fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
+    let mut is_taken = vec![false; rows];
+    for &row in key.iter().flatten() {
+        if is_taken
+            .get_mut(row as usize)
+            .is_some_and(|is_taken| std::mem::replace(is_taken, true))
+        {
+            return Err(Error::InvalidArgument {
+                argument: "key",
+                problem: "two known people have the same released row".into(),
+                allowed: "a key that says for each known person which one row is theirs".into(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// For every class of codes, then for every class of items, the connected part of the graph that it is in.

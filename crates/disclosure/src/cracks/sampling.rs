@@ -168,11 +168,15 @@ impl Compliancy {
     fn over<'a>(samples: impl ExactSizeIterator<Item = &'a Sampled> + Clone) -> Self {
         let count = samples.len() as f64;
         let degrees = samples.clone().map(|sample| sample.degree);
+        let min = degrees.clone().fold(f64::INFINITY, f64::min);
+        let max = degrees.clone().fold(0.0, f64::max);
+        let average = degrees.fold(0.0, |sum, degree| sum + degree) / count;
         Compliancy {
             width: samples.fold(0.0, |sum, sample| sum + sample.width) / count,
-            average: degrees.clone().fold(0.0, |sum, degree| sum + degree) / count,
-            min: degrees.clone().fold(f64::INFINITY, f64::min),
-            max: degrees.fold(0.0, f64::max),
+            // Rounding must not put the average of equal degrees beside them.
+            average: average.clamp(min, max),
+            min,
+            max,
         }
     }
 }
@@ -295,7 +299,7 @@ mod tests {
         };
         [median, mean].map(|(numerator, denominator): (u64, u64)| {
             let items: Vec<usize> = (0..all.len()).filter(|&item| all[item] > 0).collect();
-            // |all / transactions − sample / size| ≤ numerator / denominator / size, times all denominators.
+            // |all / transactions − sample / size| ≤ numerator / denominator / size, without division.
             let is_right = |&&item: &&usize| {
                 let difference = (all[item] * size).abs_diff(sample[item] * transactions);
                 difference * denominator <= numerator * transactions

@@ -12,10 +12,14 @@ pub struct CrackSpace {
     /// For every item, its class in the graph.
     pub class_of: Vec<u32>,
     /// For every item, the class of its own code. Not always a candidate: the rival may be wrong.
+    /// [`NO_CODE`](Self::NO_CODE) where it has none.
     pub own: Vec<u32>,
 }
 
 impl CrackSpace {
+    /// Instead of the class of its own code, for an item that has none and so cannot be cracked.
+    pub const NO_CODE: u32 = u32::MAX;
+
     /// `candidates` are, for every item, the frequency groups that its belief holds.
     pub fn new(frequencies: &Frequencies, candidates: impl Iterator<Item = Range<u32>>) -> Self {
         let mut items: Vec<ItemClass> = Vec::new();

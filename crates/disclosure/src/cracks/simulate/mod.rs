@@ -382,7 +382,9 @@ impl<'a> Itemsets<'a> {
             own.sort_unstable();
             // Of m codes in a group, the k right ones are one choice of k out of m.
             let of_group = own.chunk_by(|a, b| a == b).map(|same| {
-                let codes = network.space.graph.codes[same[0] as usize];
+                let Some(&codes) = network.space.graph.codes.get(same[0] as usize) else {
+                    return 0.0;
+                };
                 (0..same.len()).fold(1.0, |share, k| {
                     share * (k + 1) as f64 / f64::from(codes - k as u32)
                 })

@@ -17,6 +17,8 @@ pub(super) struct Network<'a> {
     members: Vec<u32>,
     /// For every class of items, where its first one is among the members.
     first_member: Vec<u32>,
+    /// For every item, the class of the code with its number: its own code, if it has one.
+    code_class: Vec<u32>,
     /// For every class of items, its first arc; the others follow in the order of candidates.
     first_arc: Vec<u32>,
     /// For every arc, its class of codes.
@@ -39,29 +41,20 @@ struct Takers {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Held {
     pub arc: u32,
-    /// The item whose own code it is.
+    /// Its number; that of the item whose own code it is, if there is one.
     pub code: u32,
 }
 
 impl<'a> Network<'a> {
     pub fn new(space: &'a CrackSpace) -> Result<Self> {
         let graph = &space.graph;
-        let mut codes_left = graph.codes.clone();
-        for &own in &space.own {
-            let left = codes_left
-                .get_mut(own as usize)
-                .and_then(|left| left.checked_sub(1).map(|less| (left, less)));
-            let (left, less) = left.ok_or_else(not_everybody_has_a_code)?;
-            *left = less;
-        }
-        if codes_left.iter().any(|&left| left > 0) {
-            return Err(not_everybody_has_a_code());
-        }
+        let code_class = code_classes(space).ok_or_else(not_everybody_has_a_code)?;
         let mut members: Vec<u32> = (0..space.items() as u32).collect();
         members.sort_by_key(|&item| space.class_of[item as usize]);
         let mut network = Network {
             space,
             members,
+            code_class,
             first_member: Vec::new(),
             first_arc: Vec::new(),
             codes: Vec::new(),
@@ -183,7 +176,7 @@ impl<'a> Network<'a> {
     /// A matching in which so many items hold a code by each arc.
     pub fn arrange(&self, counts: &[u32]) -> Vec<Held> {
         let mut codes_of_class = vec![Vec::new(); self.space.graph.codes.len()];
-        for (code, &class) in self.space.own.iter().enumerate() {
+        for (code, &class) in self.code_class.iter().enumerate() {
             codes_of_class[class as usize].push(code as u32);
         }
         let arcs = (0..)
@@ -197,6 +190,25 @@ impl<'a> Network<'a> {
         }
         held
     }
+}
+
+/// For every item, the class of its own code; those without one share the codes that are left. `None` where
+/// there are too few codes of a class, or too many in all.
+fn code_classes(space: &CrackSpace) -> Option<Vec<u32>> {
+    let mut left = space.graph.codes.clone();
+    for &own in space.own.iter().filter(|&&own| own != CrackSpace::NO_CODE) {
+        let left = left.get_mut(own as usize)?;
+        *left = left.checked_sub(1)?;
+    }
+    let mut nobodys = (0..)
+        .zip(left)
+        .flat_map(|(class, left)| (0..left).map(move |_| class));
+    let class = |&own: &u32| match own {
+        CrackSpace::NO_CODE => nobodys.next(),
+        own => Some(own),
+    };
+    let classes = space.own.iter().map(class).collect::<Option<Vec<u32>>>()?;
+    nobodys.next().is_none().then_some(classes)
 }
 
 fn not_everybody_has_a_code() -> Error {
