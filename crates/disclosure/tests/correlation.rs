@@ -116,8 +116,9 @@ fn beliefs_are_refined_for_who_are_nearly_always_together() {
     let mut belief = Belief::of_intervals(&frequencies, &intervals);
     assert_eq!(
         refine_beliefs(&mut belief, &frequencies, &known, NEARLY_ALWAYS),
-        1
+        0
     );
+    assert_eq!(refine_beliefs(&mut belief, &frequencies, &known, 0.95), 1);
     let refined = [Some((0.7, 0.9)), Some((0.7, 0.9)), None, None];
     assert_eq!(belief, Belief::of_intervals(&frequencies, &refined));
     let phantom = Pair {
