@@ -95,7 +95,7 @@ pub struct SimulatedItemsets {
     pub upper: f64,
     /// How many samples that rests on.
     pub samples: u64,
-    /// Whether the sum is known up to the relative error.
+    /// Whether, on average over the itemsets, the relative error was reached.
     pub reached: bool,
 }
 
@@ -423,5 +423,9 @@ impl<'a> Observe<Walk<'a>> for Itemsets<'_> {
 
     fn most(&self) -> f64 {
         self.itemsets.len() as f64
+    }
+
+    fn every_figure(&self) -> bool {
+        true
     }
 }

@@ -31,6 +31,11 @@ pub(super) trait Observe<S>: Sync {
 
     /// The quantity is never more than this.
     fn most(&self) -> f64;
+
+    /// Whether every figure has to be known well, on average: their sum may be while they are not.
+    fn every_figure(&self) -> bool {
+        false
+    }
 }
 
 /// How many moves are made before and between samples.
@@ -166,9 +171,30 @@ impl<S: State> Course<'_, S> {
             effective_samples,
             reached: is_warm
                 && half_width <= self.relative_error * mean
+                && (!self.observed.every_figure() || self.figures_are_known(chains, &figures))
                 && effective_samples >= LEAST_EFFECTIVE * chains.len() as f64,
             figures,
         }
+    }
+}
+
+impl<S: State> Course<'_, S> {
+    /// Whether half the widths of the confidence intervals add up to little enough.
+    fn figures_are_known(&self, chains: &[Chain<S>], figures: &[f64]) -> bool {
+        let count = chains.len() as f64;
+        let mut squares = vec![0.0; figures.len()];
+        for chain in chains {
+            let samples = chain.blocks().map(|block| block.samples).sum::<u64>() as f64;
+            let tallies = chain.before.tally.iter().zip(&chain.now.tally);
+            for ((square, mean), (before, now)) in squares.iter_mut().zip(figures).zip(tallies) {
+                *square += ((before + now) / samples - mean).powi(2);
+            }
+        }
+        let errors = squares
+            .iter()
+            .map(|square| (square / (count * (count - 1.0))).sqrt());
+        let half_widths = student(chains.len()) * errors.sum::<f64>();
+        half_widths <= self.relative_error * figures.iter().sum::<f64>()
     }
 }
 
