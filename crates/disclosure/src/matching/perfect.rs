@@ -4,7 +4,7 @@ use super::Graph;
 /// class. `None` where there is no perfect matching.
 ///
 /// A sweep over the codes serves first the items whose last candidate comes first. That is the best there is
-/// where candidates are intervals (Glover 1967); elsewhere shortest augmenting paths (Dinic 1970) do the rest.
+/// where candidates are intervals (Glover 1967); elsewhere augmenting paths (Dinic 1970) do the rest.
 pub(crate) fn perfect(graph: &Graph) -> Option<Vec<Vec<u32>>> {
     if graph.code_count() != graph.item_count() {
         return None;
@@ -69,7 +69,7 @@ impl<'a> Partial<'a> {
     /// Serve waiting items along as many shortest augmenting paths as there are. False: there are none.
     fn augment(&mut self) -> bool {
         let level = self.levels();
-        // Classes of items are nodes 0, 1, …; those of codes follow. An arc that led nowhere is not tried again.
+        // Classes of items are nodes 0, 1, …; those of codes follow. Arcs that led nowhere are not tried again.
         let mut next_arc = vec![0; level.len()];
         let mut any = false;
         for start in 0..self.waiting.len() {

@@ -77,8 +77,8 @@ pub struct Simulated {
     pub samples: u64,
     /// How many independent samples would be worth as much.
     pub effective_samples: f64,
-    /// Whether the relative error was reached. If not, the interval is wider, or rests on so few samples
-    /// that it should not be trusted.
+    /// Whether the relative error was reached. If not, the interval is wider; with too few effective samples
+    /// it is all that is possible.
     pub reached: bool,
     /// For every item, the probability that it is cracked.
     pub crack_probability: Vec<f64>,

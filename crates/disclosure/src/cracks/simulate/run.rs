@@ -149,8 +149,10 @@ impl<S: State> Course<'_, S> {
             true => 0.0,
             false => student(chains.len()) * error,
         };
-        // Until something was dropped, anything is possible.
-        let is_warm = matches!(self.pace, Pace::Fixed { .. }) || rounds > 2;
+        // A chain that still remembers where it began is off by more than the spread shows: until the start
+        // was dropped and forgotten, anything is possible.
+        let is_warm = matches!(self.pace, Pace::Fixed { .. })
+            || rounds > 2 && effective_samples >= LEAST_EFFECTIVE * chains.len() as f64;
         let (lower, upper) = match is_warm && half_width.is_finite() {
             true => (
                 (mean - half_width).max(0.0),
@@ -172,8 +174,7 @@ impl<S: State> Course<'_, S> {
             effective_samples,
             reached: is_warm
                 && half_width <= self.relative_error * mean
-                && (!self.observed.every_figure() || self.figures_are_known(chains, &figures))
-                && effective_samples >= LEAST_EFFECTIVE * chains.len() as f64,
+                && (!self.observed.every_figure() || self.figures_are_known(chains, &figures)),
             figures,
         }
     }
