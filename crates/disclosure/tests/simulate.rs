@@ -318,8 +318,15 @@ fn the_published_chain_finds_about_the_same() {
         .unwrap();
     assert_eq!(simulated.samples, 250);
     assert!((simulated.expected - 29.0 / 16.0).abs() < 0.3, "{simulated:?}");
-    // One seed matching tells nothing about the error.
+    // One seed matching tells nothing about the error, nor does one sample.
     assert_eq!((simulated.lower, simulated.upper), (0.0, 6.0));
+    let simulated = simulate_as_published(&bigmart_h(), 1, 1, &Control::new())
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (simulated.samples, simulated.lower, simulated.upper),
+        (1, 0.0, 6.0)
+    );
 }
 
 /// Three items, each with its own code or the next one's: all are cracked or none is.

@@ -73,7 +73,7 @@ impl<'a> Partial<'a> {
     /// Serve waiting items along as many shortest augmenting paths as there are. False: there are none.
     fn augment(&mut self, control: &Control) -> Result<bool> {
         let level = self.levels();
-        // Classes of items are nodes 0, 1, …; those of codes follow. An arc that led nowhere is not tried again.
+        // Classes of items are nodes 0, 1, …; those of codes follow. Arcs that led nowhere are not tried again.
         let mut next_arc = vec![0; level.len()];
         let mut any = false;
         for start in 0..self.waiting.len() {

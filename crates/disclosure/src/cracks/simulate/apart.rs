@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// The rival knows pairs of items that never occur together, and sees which codes do. No code can be excluded
-/// for either item of a pair, only combinations: a condition on whole mappings, which section 7.3 leaves open.
+/// for either item of a pair, only combinations: a condition on whole mappings, left open in section 7.3.
 pub struct Apart<'a> {
     /// Items that are known never to occur together.
     pub pairs: &'a [(u32, u32)],

@@ -77,8 +77,8 @@ pub struct Simulated {
     pub samples: u64,
     /// How many independent samples would be worth as much.
     pub effective_samples: f64,
-    /// Whether the relative error was reached. If not, the interval is wider, or rests on so few samples
-    /// that it should not be trusted.
+    /// Whether the relative error was reached. If not, the interval is wider; with too few effective samples
+    /// it is all that is possible.
     pub reached: bool,
     /// For every item, the probability that it is cracked.
     pub crack_probability: Vec<f64>,
@@ -95,7 +95,7 @@ pub struct SimulatedItemsets {
     pub upper: f64,
     /// How many samples that rests on.
     pub samples: u64,
-    /// Whether the sum is known up to the relative error.
+    /// Whether, on average over the itemsets, the relative error was reached.
     pub reached: bool,
 }
 
@@ -425,5 +425,9 @@ impl<'a> Observe<Walk<'a>> for Itemsets<'_> {
 
     fn most(&self) -> f64 {
         self.itemsets.len() as f64
+    }
+
+    fn every_figure(&self) -> bool {
+        true
     }
 }

@@ -198,7 +198,7 @@ impl LogFactorials {
         LogFactorials(logs)
     }
 
-    /// How many red ones are among the drawn, of so many red and blue ones: by inversion, from the most likely
+    /// How many red ones are among the drawn, of so many red and blue ones: by inversion, from the likeliest
     /// number outwards, so that it takes about a standard deviation of steps.
     fn hypergeometric(&self, red: u32, blue: u32, drawn: u32, random: &mut Pcg64Mcg) -> u32 {
         let (least, most) = (drawn.saturating_sub(blue), red.min(drawn));
