@@ -4,6 +4,7 @@
 mod classes;
 mod columns;
 mod counted;
+mod cracks;
 mod inference;
 mod labels;
 
