@@ -11,6 +11,7 @@ use super::{ColumnType, Dictionary};
 use crate::error::Problem;
 use crate::memory;
 use crate::run::Meter;
+use disclosure::cracks::Transactions;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_identifier;
 use pgrx::Internal;
@@ -94,11 +95,10 @@ pub struct Counter {
 
 impl Counter {
     fn new(column: &ColumnType) -> Result<Self, Problem> {
-        let element = ElementType::of(column);
-        let item = element.as_ref().map_or(column, |element| &element.column);
+        let (item, elements) = items_of(column)?;
         Ok(Counter {
-            counts: ItemCounts::new(item_type(item)?),
-            elements: element.map(Elements::new),
+            counts: ItemCounts::new(item),
+            elements,
         })
     }
 
@@ -112,30 +112,50 @@ impl Counter {
             tallies,
         } = &mut self.counts;
         let number = *transactions + 1;
-        // One loop for each kind of dictionary, so that the choice is made once.
-        match (&mut self.elements, items) {
-            (None, items) => {
-                tallies.see(items.encode(transaction)?, number);
-                *transactions = number;
-            }
-            (Some(elements), Dictionary::Bits(items)) => {
-                let intake = items.intake();
-                elements.for_each(transaction, |element| {
-                    tallies.see(items.encode(intake.bits(element))?, number);
-                    *transactions = number;
-                    Ok(())
-                })?;
-            }
-            (Some(elements), Dictionary::Images(items)) => {
-                elements.for_each(transaction, |element| {
-                    tallies.see(items.encode(element)?, number);
-                    *transactions = number;
-                    Ok(())
-                })?;
-            }
-        }
-        Ok(())
+        for_each_item(items, &mut self.elements, transaction, |code| {
+            tallies.see(code, number);
+            *transactions = number;
+        })
     }
+}
+
+/// Hand the code of every item of a transaction to `on_item`, perhaps several times. `elements` is set where
+/// transactions are arrays.
+///
+/// # Safety
+/// A valid Datum of a type for which both were made.
+#[inline]
+unsafe fn for_each_item(
+    items: &mut Dictionary,
+    elements: &mut Option<Elements>,
+    transaction: Datum,
+    mut on_item: impl FnMut(u32),
+) -> Result<(), Problem> {
+    // One loop for each kind of dictionary, so that the choice is made once.
+    match (elements, items) {
+        (None, items) => on_item(items.encode(transaction)?),
+        (Some(elements), Dictionary::Bits(items)) => {
+            let intake = items.intake();
+            elements.for_each(transaction, |element| {
+                on_item(items.encode(intake.bits(element))?);
+                Ok(())
+            })?;
+        }
+        (Some(elements), Dictionary::Images(items)) => {
+            elements.for_each(transaction, |element| {
+                on_item(items.encode(element)?);
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// What the items of a column are, and where its values are arrays, how to read them.
+fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), Problem> {
+    let element = ElementType::of(column);
+    let item = item_type(element.as_ref().map_or(column, |element| &element.column))?;
+    Ok((item, element.map(Elements::new)))
 }
 
 /// What items of a column are: values of the type under all domains, under a collation only where that makes
@@ -162,25 +182,13 @@ pub fn item_type(column: &ColumnType) -> Result<ColumnType, Problem> {
     Ok(ColumnType { name, oid, collation })
 }
 
-/// The items in the transactions of a relation's column that the calling user may see.
+/// How often each item occurs in the transactions of a relation's column, as far as the calling user may see them.
 pub fn read_counts(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
 ) -> Result<ItemCounts, Problem> {
-    let relation = Relation::whole("relation", relation)?;
-    let argument = "column_name";
-    let column_name = column_name.ok_or(Problem::Argument {
-        argument,
-        problem: "must not be NULL".into(),
-        hint: "Give the name of the column that holds the items.",
-    })?;
-    let column = relation.column(argument, &column_name)?;
-    let mut counter = Counter::new(column)?;
-    let query = format!(
-        "SELECT {} FROM {}",
-        quote_identifier(&column.name),
-        relation.name()
-    );
+    let (query, column) = query(relation, column_name)?;
+    let mut counter = Counter::new(&column)?;
     for_each_row(&query, |mut row| match row.next() {
         // SAFETY: a value of the column, whose type the lock on the relation keeps.
         Some((value, false)) => unsafe { counter.push(value) },
@@ -189,11 +197,57 @@ pub fn read_counts(
     Ok(counter.counts)
 }
 
-/// The state of every aggregate over transactions or summaries of them.
+/// The transactions themselves: an item's number is one less than its code.
 #[expect(
-    clippy::large_enum_variant,
-    reason = "one per group, and never moved while rows come in"
+    dead_code,
+    reason = "for the functions over pairs and samples, which are still to come"
 )]
+pub fn read_transactions(
+    relation: Option<pg_sys::Oid>,
+    column_name: Option<String>,
+) -> Result<(Dictionary, Transactions), Problem> {
+    let (query, column) = query(relation, column_name)?;
+    let (item, mut elements) = items_of(&column)?;
+    let mut items = Dictionary::new(item);
+    let mut transactions = Transactions::new(0);
+    let mut transaction = Vec::new();
+    for_each_row(&query, |mut row| {
+        transaction.clear();
+        if let Some((value, false)) = row.next() {
+            let on_item = |code| transaction.push(code - 1);
+            // SAFETY: a value of the column, whose type the lock on the relation keeps.
+            unsafe { for_each_item(&mut items, &mut elements, value, on_item)? };
+        }
+        match transaction.is_empty() {
+            true => Ok(()),
+            false => Ok(transactions.push(&transaction)?),
+        }
+    })?;
+    Ok((items, transactions))
+}
+
+/// The query for a column, and its type.
+fn query(
+    relation: Option<pg_sys::Oid>,
+    column_name: Option<String>,
+) -> Result<(String, ColumnType), Problem> {
+    let relation = Relation::whole("relation", relation)?;
+    let argument = "column_name";
+    let column_name = column_name.ok_or(Problem::Argument {
+        argument,
+        problem: "must not be NULL".into(),
+        hint: "Give the name of the column that holds the items.",
+    })?;
+    let column = relation.column(argument, &column_name)?.clone();
+    let query = format!(
+        "SELECT {} FROM {}",
+        quote_identifier(&column.name),
+        relation.name()
+    );
+    Ok((query, column))
+}
+
+/// The state of every aggregate over transactions or summaries of them.
 pub enum ItemAggregate {
     /// Transactions are coming in.
     Counting { counter: Counter, meter: Meter },

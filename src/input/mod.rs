@@ -4,6 +4,7 @@
 pub mod aggregate;
 mod arguments;
 mod attributes;
+mod beliefs;
 mod bins;
 mod dictionary;
 mod elements;
@@ -21,6 +22,7 @@ pub mod wire;
 
 pub use arguments::OptionArgument;
 pub use attributes::Attributes;
+pub use beliefs::{itemset, Interval};
 pub use dictionary::Dictionary;
 pub use weights::{column_settings, ColumnSettings};
 

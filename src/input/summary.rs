@@ -19,9 +19,30 @@ impl ItemCounts {
         put(&mut out, u64::from(column.oid.to_u32()));
         put_bytes(&mut out, collation_name(column).unwrap_or_default().as_bytes());
         put(&mut out, self.transactions);
-        self.items.write_values(&mut out);
+        match is_kept_as_text(column.oid) {
+            true => self.put_texts(&mut out),
+            false => self.items.write_values(&mut out),
+        }
         self.counts().for_each(|count| put(&mut out, count));
         out
+    }
+
+    fn put_texts(&self, out: &mut Vec<u8>) {
+        put(out, u64::from(self.items.len()));
+        for code in 1..=self.items.len() {
+            put_bytes(out, self.items.text(code).unwrap_or_default().as_bytes());
+        }
+    }
+
+    /// The codes of items that [`put_texts`](Self::put_texts) has written.
+    fn take_texts(&mut self, bytes: &mut &[u8]) -> Result<Vec<u32>, Problem> {
+        let oid = self.items.column().oid;
+        let items = 0..take(bytes) as u32;
+        scratch::for_each("reading items", items, |_| {
+            let text = String::from_utf8_lossy(take_bytes(bytes));
+            // SAFETY: a value that was just made, of the type that the items are of.
+            unsafe { self.items.encode(parse(oid, &text)?) }
+        })
     }
 
     pub fn of_stored(mut bytes: &[u8]) -> Result<Self, Problem> {
@@ -41,7 +62,10 @@ impl ItemCounts {
     fn take_stored(&mut self, mut bytes: &[u8]) -> Result<(), Problem> {
         let bytes = &mut bytes;
         self.transactions += take(bytes);
-        let codes = self.items.read_values(bytes)?;
+        let codes = match is_kept_as_text(self.items.column().oid) {
+            true => self.take_texts(bytes)?,
+            false => self.items.read_values(bytes)?,
+        };
         self.add(codes.into_iter().map(|code| (code, take(bytes))));
         Ok(())
     }
@@ -135,11 +159,21 @@ impl ItemCounts {
 
 const KEYS: [&str; 4] = ["type", "collation", "transactions", "items"];
 
-/// The name of a type that is the same under any search_path.
+/// Whether the bytes of an item cannot be kept: those of a row mean something else after ALTER TYPE, which does not
+/// know of summaries, and ranges may be of rows.
+fn is_kept_as_text(oid: pg_sys::Oid) -> bool {
+    // SAFETY: a catalogue look-up.
+    let kind = unsafe { pg_sys::get_typtype(oid) } as u8;
+    kind != pg_sys::TYPTYPE_BASE && kind != pg_sys::TYPTYPE_ENUM
+}
+
+/// The name of a type, without any modifier, that is the same under any search_path.
 pub fn type_name(oid: pg_sys::Oid) -> String {
+    // What is not qualified is a word of SQL, of which some, like character, mean a length of 1.
+    let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
     // SAFETY: a catalogue look-up; the name is a string in the current memory context.
     unsafe {
-        let name = pg_sys::format_type_be_qualified(oid);
+        let name = pg_sys::format_type_extended(oid, -1, flags as pg_sys::bits16);
         CStr::from_ptr(name).to_string_lossy().into_owned()
     }
 }
