@@ -20,17 +20,30 @@ pub enum Problem {
     #[error("argument {position}: a literal is not a column")]
     Literal { position: String },
 
-    #[error("columns: column \"{column}\" of relation \"{relation}\" does not exist")]
-    NoSuchColumn { relation: String, column: String },
+    #[error("{argument}: column \"{column}\" of relation \"{relation}\" does not exist")]
+    NoSuchColumn {
+        argument: &'static str,
+        relation: String,
+        column: String,
+    },
 
-    #[error("relation: \"{relation}\" has no rows to read")]
-    NotReadable { relation: String },
+    #[error("{argument}: \"{relation}\" has no rows to read")]
+    NotReadable {
+        argument: &'static str,
+        relation: String,
+    },
+
+    #[error("summary: summaries of items of different types")]
+    ItemTypesDiffer,
 
     #[error("labels of provider \"disclosure\" go on columns only")]
     LabelNotOnColumn,
 
     #[error("row: rows of different types in one call")]
     RowTypesDiffer,
+
+    #[error("invalid input for type disclosure.item_counts: {problem}")]
+    SummaryText { problem: String },
 
     #[error("the computation needs more than disclosure.max_memory")]
     OutOfMemory { limit: usize },
@@ -58,7 +71,8 @@ impl Problem {
             Problem::NotReadable { .. } | Problem::LabelNotOnColumn => {
                 PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE
             }
-            Problem::RowTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            Problem::RowTypesDiffer | Problem::ItemTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            Problem::SummaryText { .. } => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
             Problem::OutOfMemory { .. } => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
             Problem::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
             Problem::Panicked(_) | Problem::Lost => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
@@ -91,6 +105,14 @@ impl Problem {
             Problem::RowTypesDiffer => {
                 Some("Build every row from the same columns, in the same order.".into())
             }
+            Problem::ItemTypesDiffer => Some(
+                "Items are the same only if type and collation are; cast them before they are counted."
+                    .into(),
+            ),
+            Problem::SummaryText { .. } => Some(
+                r#"It looks like {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
+                    .into(),
+            ),
             Problem::OutOfMemory { .. } => {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
             }

@@ -2,12 +2,13 @@
 //! `holes`, `decoys`, `remedies`.
 
 use super::counted::{Counted, CountedRows};
+use super::{budget_of, warn_once};
 use crate::error::Problem;
 use crate::input::lookup::RowLookup;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Dictionary, Encoded};
-use crate::{guc, run};
+use crate::run;
 use disclosure::classes::Classes;
 use disclosure::inference::{
     self, explain, rules, score_row, scores, Attribute, Decoy, Explanations, Hole, Holes, Inference, Meaning,
@@ -19,9 +20,7 @@ use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
 use pgrx::{Array, JsonB};
 use serde_json::{json, Value};
-use std::cell::Cell;
 use std::ffi::CStr;
-use std::time::Duration;
 
 /// What a caller may set in every call of the family.
 struct Options {
@@ -43,23 +42,12 @@ impl Options {
                 hint: "Leave it out for the default, 1.",
             })
         };
-        let budget = match budget {
-            None => guc::budget(),
-            Some(budget) => {
-                let micros = u64::try_from(budget.as_micros()).map_err(|_| Problem::Argument {
-                    argument: "budget",
-                    problem: "must not be negative".into(),
-                    hint: "Give an interval such as '10 s', or NULL for disclosure.budget.",
-                })?;
-                Some(Duration::from_micros(micros))
-            }
-        };
         Ok(Options {
             weights: weights.map(|weights| weights.0),
             settings: Settings {
                 constant: given("constant", constant)?,
                 min_confidence: given("min_confidence", min_confidence)?,
-                budget,
+                budget: budget_of(budget)?,
                 ..Settings::default()
             },
         })
@@ -215,18 +203,6 @@ fn rows_of_codes(classes: &Classes, column: usize) -> Vec<u64> {
 }
 
 const UNFINISHED: &str = "the search was not finished within the budget: scores are upper bounds";
-
-/// A warning that a statement gives once, however many partitions it has.
-fn warn_once(message: &str) {
-    thread_local! {
-        static WARNED_AT: Cell<i64> = const { Cell::new(0) };
-    }
-    // SAFETY: reads a variable of this backend.
-    let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
-    if WARNED_AT.replace(statement) != statement {
-        warning!("disclosure: {message}");
-    }
-}
 
 /// privacy_score(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
 #[pg_extern(sql = false)]

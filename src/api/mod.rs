@@ -4,11 +4,44 @@
 mod classes;
 mod columns;
 mod counted;
+mod cracks;
 mod inference;
 mod labels;
+
+use crate::error::Problem;
+use crate::guc;
+use pgrx::datum::Interval;
+use pgrx::prelude::*;
+use std::cell::Cell;
+use std::time::Duration;
 
 /// The elements of a name[] argument.
 fn names(array: pgrx::Array<'_, &std::ffi::CStr>) -> Vec<Option<String>> {
     let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
     array.iter().map(|name| name.map(text)).collect()
+}
+
+/// The argument budget: how long a search may go on; `None` means without limit.
+fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
+    let Some(budget) = given else {
+        return Ok(guc::budget());
+    };
+    let micros = u64::try_from(budget.as_micros()).map_err(|_| Problem::Argument {
+        argument: "budget",
+        problem: "must not be negative".into(),
+        hint: "Give an interval such as '10 s', or NULL for disclosure.budget.",
+    })?;
+    Ok(Some(Duration::from_micros(micros)))
+}
+
+/// A warning that a statement gives once, however many partitions it has.
+fn warn_once(message: &str) {
+    thread_local! {
+        static WARNED_AT: Cell<i64> = const { Cell::new(0) };
+    }
+    // SAFETY: reads a variable of this backend.
+    let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
+    if WARNED_AT.replace(statement) != statement {
+        warning!("disclosure: {message}");
+    }
 }

@@ -23,13 +23,13 @@ impl AggregateCall {
     }
 
     /// The arguments after the state.
-    fn arguments(&self) -> &[NullableDatum] {
+    pub(super) fn arguments(&self) -> &[NullableDatum] {
         // SAFETY: Postgres fills as many arguments as it says.
         unsafe { &(*self.0).args.as_slice((*self.0).nargs as usize)[1..] }
     }
 
     /// The state so far, and `None` before the first row.
-    fn state(&self) -> Internal {
+    pub(super) fn state(&self) -> Internal {
         // SAFETY: the first argument is the state, by the contract of `new`.
         let state = unsafe { (*self.0).args.as_slice(1)[0] };
         Internal::from((!state.isnull).then_some(state.value))
@@ -45,7 +45,7 @@ impl AggregateCall {
 
     /// Put a new state in memory that lives as long as the aggregate needs it; its destructor runs when
     /// that memory is freed.
-    fn keep<S>(&self, state: S) -> Internal {
+    pub(super) fn keep<S>(&self, state: S) -> Internal {
         // SAFETY: the current context is put back.
         unsafe {
             let before = pg_sys::MemoryContextSwitchTo(self.context());
@@ -56,7 +56,7 @@ impl AggregateCall {
     }
 
     /// Types and collations of the arguments after the state.
-    fn argument_types(&self) -> Vec<ColumnType> {
+    pub(super) fn argument_types(&self) -> Vec<ColumnType> {
         let wanted = self.arguments().len();
         // SAFETY: the expression trees that the executor calls us for.
         let mut types = unsafe {

@@ -144,9 +144,9 @@ impl Named {
 /// The type of an array's elements, and how Postgres stores them in it.
 pub(super) struct ElementType {
     pub column: ColumnType,
-    length: i16,
-    by_value: bool,
-    alignment: std::ffi::c_char,
+    pub length: i16,
+    pub by_value: bool,
+    pub alignment: std::ffi::c_char,
 }
 
 impl ElementType {

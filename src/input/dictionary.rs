@@ -15,7 +15,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena;
 use rustc_hash::FxHasher;
 use std::cmp::Ordering;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::hash::Hasher;
 
 pub enum Dictionary {
@@ -134,12 +134,17 @@ impl Dictionary {
         Ok(translation)
     }
 
-    /// Append every value, codes in order.
+    /// Append every value, codes in order, and of what type they are.
     pub fn write(&self, out: &mut Vec<u8>) {
         let column = self.column();
         put_bytes(out, column.name.as_bytes());
         put(out, u64::from(column.oid.to_u32()));
         put(out, u64::from(column.collation.to_u32()));
+        self.write_values(out);
+    }
+
+    /// Append every value, codes in order.
+    pub fn write_values(&self, out: &mut Vec<u8>) {
         put(out, u64::from(self.len()));
         match self {
             Dictionary::Bits(dictionary) => dictionary.values.iter().for_each(|&bits| put(out, bits)),
@@ -160,14 +165,19 @@ impl Dictionary {
         let oid = pg_sys::Oid::from(take(input) as u32);
         let collation = pg_sys::Oid::from(take(input) as u32);
         let mut dictionary = Dictionary::new(ColumnType { name, oid, collation });
-        for _ in 0..take(input) {
-            match &mut dictionary {
-                Dictionary::Bits(dictionary) => dictionary.encode(take(input))?,
-                // SAFETY: the bytes of a value of this type in another process of the server.
-                Dictionary::Images(dictionary) => unsafe { dictionary.encode_bytes(take_bytes(input))? },
-            };
-        }
+        dictionary.read_values(input)?;
         Ok(dictionary)
+    }
+
+    /// Take up values of the same type that [`write_values`](Self::write_values) has written: their codes.
+    pub fn read_values(&mut self, input: &mut &[u8]) -> Result<Vec<u32>, Problem> {
+        let count = take(input);
+        let codes = (0..count).map(|_| match self {
+            Dictionary::Bits(dictionary) => Ok(dictionary.encode(take(input))?),
+            // SAFETY: the bytes of a value of this type, from wherever it was written.
+            Dictionary::Images(dictionary) => unsafe { dictionary.encode_bytes(take_bytes(input)) },
+        });
+        codes.collect()
     }
 }
 
@@ -184,6 +194,26 @@ pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
     let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
     pg_sys::pfree(printed.cast());
     text
+}
+
+/// The value that Postgres would read from a text, in the current memory context.
+///
+/// # Safety
+/// The type exists.
+pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Problem> {
+    let text = CString::new(text).map_err(|_| Problem::Argument {
+        argument: "items",
+        problem: "a text contains a NUL character".into(),
+        hint: "Postgres has no such texts.",
+    })?;
+    let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+    pg_sys::getTypeInputInfo(oid, &mut input, &mut parameter);
+    Ok(pg_sys::OidInputFunctionCall(
+        input,
+        text.as_ptr().cast_mut(),
+        parameter,
+        -1,
+    ))
 }
 
 /// The dictionary of a type that is passed by value and whose equal values have equal bits.

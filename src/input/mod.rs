@@ -4,20 +4,25 @@
 pub mod aggregate;
 mod arguments;
 mod attributes;
+mod beliefs;
 mod bins;
 mod dictionary;
+mod elements;
 mod encoder;
+pub mod items;
 pub mod lookup;
 mod plans;
 pub mod relation;
 mod row;
 mod scratch;
+mod summary;
 mod weights;
 pub mod window;
 pub mod wire;
 
 pub use arguments::OptionArgument;
 pub use attributes::Attributes;
+pub use beliefs::{itemset, Interval};
 pub use dictionary::Dictionary;
 pub use weights::{column_settings, ColumnSettings};
 

@@ -23,18 +23,36 @@ pub struct Relation {
 impl Relation {
     /// `columns` as the caller gave them; `None` means all.
     pub fn new(oid: Option<pg_sys::Oid>, columns: Option<Vec<Option<String>>>) -> Result<Self, Problem> {
+        let mut relation = Self::whole("relation", oid)?;
+        if let Some(given) = columns {
+            relation.columns = chosen_columns(given, &relation)?;
+        }
+        Ok(relation)
+    }
+
+    /// All columns of the relation that the caller gave as `argument`.
+    pub fn whole(argument: &'static str, oid: Option<pg_sys::Oid>) -> Result<Self, Problem> {
         let oid = oid.ok_or(Problem::Argument {
-            argument: "relation",
+            argument,
             problem: "must not be NULL".into(),
             hint: "Give the name of a table or view.",
         })?;
-        let name = qualified_name(oid)?;
-        let existing = columns_of(oid);
-        let columns = match columns {
-            None => existing,
-            Some(given) => chosen_columns(given, &existing, &name)?,
-        };
-        Ok(Relation { name, columns })
+        Ok(Relation {
+            name: qualified_name(argument, oid)?,
+            columns: columns_of(oid),
+        })
+    }
+
+    /// A column by its name, which comes from `argument`.
+    pub fn column(&self, argument: &'static str, name: &str) -> Result<&ColumnType, Problem> {
+        let mut columns = self.columns.iter();
+        columns
+            .find(|column| column.name == name)
+            .ok_or_else(|| Problem::NoSuchColumn {
+                argument,
+                relation: self.name.clone(),
+                column: name.into(),
+            })
     }
 
     /// Schema and name, quoted.
@@ -59,27 +77,33 @@ impl Relation {
             .collect();
         let query = format!("SELECT {} FROM {}", names.join(", "), self.name);
         let mut encoder = Encoder::new(self.columns, sink);
-        let mut meter = Meter::new("reading the table");
-        Spi::connect(|_| {
-            let scratch = Scratch::new();
-            execute(&query, &mut |row| {
-                let _entered = scratch.enter();
-                // SAFETY: the row has the columns that `encoder` was made for: the query names them, and
-                // the lock that `columns_of` has taken keeps their types.
-                unsafe { encoder.push(row)? };
-                if meter.row()? {
-                    scratch.reset();
-                }
-                Ok(())
-            })
-        })?;
-        meter.finish();
+        // SAFETY: the row has the columns that `encoder` was made for: the query names them, and the lock
+        // that `columns_of` has taken keeps their types.
+        for_each_row(&query, |row| unsafe { encoder.push(row) })?;
         encoder.finish()
     }
 }
 
+/// Hand every row of a query to `on_row`, with scratch memory as the current one.
+pub fn for_each_row(query: &str, mut on_row: impl FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
+    let mut meter = Meter::new("reading the table");
+    Spi::connect(|_| {
+        let scratch = Scratch::new();
+        execute(query, &mut |row| {
+            let _entered = scratch.enter();
+            on_row(row)?;
+            if meter.row()? {
+                scratch.reset();
+            }
+            Ok(())
+        })
+    })?;
+    meter.finish();
+    Ok(())
+}
+
 /// The values of a row, and which of them are NULL.
-type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
+pub type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
 
 /// Where the executor delivers rows: they are looked at on the spot, without a copy in between.
 #[repr(C)]
@@ -139,7 +163,7 @@ unsafe extern "C-unwind" fn start(_receiver: *mut DestReceiver, _operation: c_in
 unsafe extern "C-unwind" fn ignore(_receiver: *mut DestReceiver) {}
 
 /// Schema and name of a relation that has rows.
-fn qualified_name(oid: pg_sys::Oid) -> Result<String, Problem> {
+fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Problem> {
     // SAFETY: catalogue look-ups that return NULL for an unknown OID, else a string that lives until the
     // current memory context is reset.
     let (name, schema, kind) = unsafe {
@@ -154,7 +178,7 @@ fn qualified_name(oid: pg_sys::Oid) -> Result<String, Problem> {
     };
     let (Some(name), Some(schema)) = (name, schema) else {
         return Err(Problem::Argument {
-            argument: "relation",
+            argument,
             problem: format!("there is no relation with OID {}", oid.to_u32()),
             hint: "Give the name of a table or view.",
         });
@@ -165,7 +189,10 @@ fn qualified_name(oid: pg_sys::Oid) -> Result<String, Problem> {
         | pg_sys::RELKIND_VIEW
         | pg_sys::RELKIND_MATVIEW
         | pg_sys::RELKIND_FOREIGN_TABLE => Ok(quote_qualified_identifier(schema, name)),
-        _ => Err(Problem::NotReadable { relation: name }),
+        _ => Err(Problem::NotReadable {
+            argument,
+            relation: name,
+        }),
     }
 }
 
@@ -182,13 +209,10 @@ fn columns_of(oid: pg_sys::Oid) -> Vec<ColumnType> {
 }
 
 /// What the caller asked for, if it makes sense.
-fn chosen_columns(
-    given: Vec<Option<String>>,
-    existing: &[ColumnType],
-    relation: &str,
-) -> Result<Vec<ColumnType>, Problem> {
+fn chosen_columns(given: Vec<Option<String>>, relation: &Relation) -> Result<Vec<ColumnType>, Problem> {
+    let argument = "columns";
     let invalid = |problem: String| Problem::Argument {
-        argument: "columns",
+        argument,
         problem,
         hint: "Give an array of distinct column names, or NULL for all columns.",
     };
@@ -198,12 +222,7 @@ fn chosen_columns(
     let mut chosen: Vec<ColumnType> = Vec::with_capacity(given.len());
     for name in given {
         let name = name.ok_or_else(|| invalid("must not contain NULL".into()))?;
-        let Some(column) = existing.iter().find(|column| column.name == name) else {
-            return Err(Problem::NoSuchColumn {
-                relation: relation.into(),
-                column: name,
-            });
-        };
+        let column = relation.column(argument, &name)?;
         if chosen.contains(column) {
             return Err(invalid(format!("\"{name}\" is given twice")));
         }

@@ -1,7 +1,13 @@
-//! The form in which the parts of an aggregate travel between processes of one server.
+//! The form in which the parts of an aggregate travel between processes of one server, and in which
+//! summaries are stored: small numbers take one byte.
 
-pub fn put(out: &mut Vec<u8>, number: u64) {
-    out.extend_from_slice(&number.to_ne_bytes());
+/// Seven bits to a byte, the lowest first; the eighth says that more follow.
+pub fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
 }
 
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -11,7 +17,15 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// What [`put`] has written at the beginning of `input`, which is moved past it.
 pub fn take(input: &mut &[u8]) -> u64 {
-    u64::from_ne_bytes(take_array(input))
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let [byte] = take_array(input);
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return number;
+        }
+        shift += 7;
+    }
 }
 
 /// What [`put_bytes`] has written.
@@ -24,7 +38,7 @@ pub fn take_bytes<'a>(input: &mut &'a [u8]) -> &'a [u8] {
 
 /// The next `N` bytes.
 pub fn take_array<const N: usize>(input: &mut &[u8]) -> [u8; N] {
-    // Written by ourselves in another process: only a bug can make it too short.
+    // Written by ourselves, here or in another process: only a bug can make it too short.
     let (bytes, rest) = input.split_first_chunk().expect("a whole state");
     *input = rest;
     *bytes

@@ -22,6 +22,10 @@ SELECT nullif((random() * 2)::int, 1) a, nullif((random() * 2)::int, 1) b, nulli
        nullif((random() * 2)::int, 1) m
   FROM generate_series(1, 200000);
 CREATE VIEW endless AS SELECT x FROM generate_series(1, 1000000000) x;
+CREATE VIEW baskets AS SELECT ARRAY[x % 100, x % 77] AS x FROM endless;
+-- A thousand items of nearly as many frequencies.
+CREATE TABLE frequent AS
+SELECT (SELECT array_agg(item) FROM generate_series(1, 1000) item WHERE item >= x * x / 4000) AS items FROM generate_series(1, 2000) x;
 -- Too many columns to search all sets of them, with weights that no bound cuts short: minutes of work too.
 DO $$
 BEGIN
@@ -108,6 +112,14 @@ quickest pg_cancel_backend "$(score m 'many m')"
 quickest pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.inferences('wide', most => 1000000)"
 quickest pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.remedies('wide', 0.1)"
 quickest pg_cancel_backend "SELECT count(disclosure.privacy_score(t, 'holes'::regclass)) FROM holes t"
+
+# Counting items, in one long aggregate and from a table.
+quickest pg_cancel_backend "SELECT disclosure.item_summary(x % 10) FROM endless"
+quickest pg_cancel_backend "SELECT disclosure.expected_cracks('baskets', 'x')"
+# Counting crack mappings, which would take minutes, and a simulation that is never exact enough.
+cracks="disclosure.budget = -1; SET disclosure.max_memory = '8GB'; SELECT disclosure.expected_cracks('frequent', 'items', width => 0.005"
+quickest pg_cancel_backend "SET $cracks, method => 'exact')"
+quickest pg_terminate_backend "SET $cracks, method => 'simulate', relative_error => 1e-9)"
 
 # An interrupt that asks for something else does not end the call.
 interrupted=$(mktemp)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pg_dump and restore keep every label, set either way, after renames and dropped columns too.
+# pg_dump and restore keep every label, set either way, after renames and dropped columns too, and every summary.
 set -euo pipefail
 
 psql -qX <<'SQL'
@@ -24,26 +24,44 @@ ALTER TABLE patients DROP COLUMN gone;
 ALTER TABLE patients RENAME COLUMN zip TO postcode;
 ALTER TABLE patients RENAME COLUMN age TO zip;
 DROP TABLE dropped;
+-- Summaries of items of types that come with the dump.
+CREATE TYPE "Far Away"."Größe" AS ENUM ('S', 'M');
+CREATE TYPE pair AS (a int, b text);
+CREATE COLLATION "Far Away".no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE summaries (name text, s disclosure.item_counts);
+INSERT INTO summaries
+SELECT 'enum', disclosure.item_summary(x) FROM (VALUES ('S'::"Far Away"."Größe"), ('M'), ('S')) v(x) UNION ALL
+SELECT 'pair', disclosure.item_summary(x) FROM (VALUES ((1, 'a "b"')::pair), ((1, NULL)::pair)) v(x) UNION ALL
+SELECT 'folded', disclosure.item_summary(x) FROM (VALUES ('a'::text COLLATE "Far Away".no_case), ('A')) v(x) UNION ALL
+SELECT 'numbers', disclosure.item_summary(ARRAY[x, x % 7]) FROM generate_series(1, 5000) x;
 SQL
 
 labels() {
   psql -qXAt -d "$1" -c 'SELECT relation, column_name, label, likelihood, danger, source FROM disclosure.labels ORDER BY relation::text, column_name'
 }
 
+summaries() {
+  psql -qXAt -d "$1" -c 'SELECT name, s FROM summaries ORDER BY name'
+}
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 labels "$PGDATABASE" >"$work/before"
 [ "$(wc -l <"$work/before")" = 5 ]
+summaries "$PGDATABASE" >"$work/summaries"
+[ "$(wc -l <"$work/summaries")" = 4 ]
 
 pg_dump >"$work/plain.sql"
 createdb -T template0 "${PGDATABASE}_plain"
 psql -qX -v ON_ERROR_STOP=1 -d "${PGDATABASE}_plain" -f "$work/plain.sql" >/dev/null
 labels "${PGDATABASE}_plain" | diff "$work/before" -
+summaries "${PGDATABASE}_plain" | diff "$work/summaries" -
 
 pg_dump -Fc -f "$work/custom"
 createdb -T template0 "${PGDATABASE}_custom"
 pg_restore --exit-on-error -d "${PGDATABASE}_custom" "$work/custom"
 labels "${PGDATABASE}_custom" | diff "$work/before" -
+summaries "${PGDATABASE}_custom" | diff "$work/summaries" -
 
 # A restored label is as good as a new one: it follows renames and can be changed.
 psql -qXAt -d "${PGDATABASE}_custom" >/dev/null <<'SQL'

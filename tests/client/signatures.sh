@@ -15,6 +15,7 @@ CREATE FUNCTION pg_temp.name_in_rust(declared oid) RETURNS text LANGUAGE sql AS 
   SELECT CASE
     WHEN declared IN ('oid'::regtype, 'regclass'::regtype, 'regtype'::regtype) OR t.typtype = 'e' THEN 'oid'
     WHEN declared = 'name[]'::regtype THEN 'cstring[]'
+    WHEN declared = 'disclosure.item_counts'::regtype THEN 'bytea'
     WHEN declared = 'integer'::regtype THEN 'int'
     WHEN declared = 'boolean'::regtype THEN 'bool'
     ELSE format_type(declared, NULL)

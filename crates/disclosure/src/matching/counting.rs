@@ -263,8 +263,19 @@ fn few_open_order(graph: &Graph, codes: &[u32], classes: &[u32]) -> Option<Vec<u
 /// Steps that are not worth a second thought.
 const CHEAP: f64 = 1e6;
 
-/// Cells between two looks at the control.
+/// States between two looks at the control.
 const LOOK_EVERY: usize = 1 << 14;
+
+/// To be called for every state. Their cells do not tell when it is time: round numbers may be no states.
+#[inline]
+fn look(visited: &mut usize, control: &Control) -> Result<()> {
+    let is_due = visited.is_multiple_of(LOOK_EVERY);
+    *visited += 1;
+    match is_due {
+        true => control.check(),
+        false => Ok(()),
+    }
+}
 
 /// What the way forth finds.
 #[derive(Debug, Default)]
@@ -564,10 +575,9 @@ fn scatter_take<W: Weight>(
 ) -> Result<Cells<W>> {
     let mut after = vec![W::default(); to.cells as usize];
     let stride = (to.stride(pool) + to.stride(to.rest())) as i64;
+    let mut visited = 0;
     from.for_each(|cell, state| {
-        if cell % LOOK_EVERY == 0 {
-            control.check()?;
-        }
+        look(&mut visited, control)?;
         let weight = cells[cell];
         if weight.is_zero() {
             return Ok(());
@@ -596,10 +606,9 @@ fn gather_take<W: Weight>(
     control: &Control,
 ) -> Result<()> {
     let stride = (to.stride(pool) + to.stride(to.rest())) as i64;
+    let mut visited = 0;
     from.for_each(|cell, state| {
-        if cell % LOOK_EVERY == 0 {
-            control.check()?;
-        }
+        look(&mut visited, control)?;
         let target = to.cell(state);
         let mut sum = W::default();
         for taken in choices(to, pool, state[pool], state[from.rest()]) {
@@ -653,10 +662,9 @@ fn scatter_regroup<W: Weight>(
 ) -> Result<Cells<W>> {
     let mut after = vec![W::default(); to.cells as usize];
     let mut new_state = Vec::new();
+    let mut visited = 0;
     from.for_each(|cell, state| {
-        if cell % LOOK_EVERY == 0 {
-            control.check()?;
-        }
+        look(&mut visited, control)?;
         if !cells[cell].is_zero() {
             if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
                 after[target].add(cells[cell].times(factor));
@@ -677,10 +685,9 @@ fn gather_regroup<W: Weight>(
     control: &Control,
 ) -> Result<()> {
     let mut new_state = Vec::new();
+    let mut visited = 0;
     from.for_each(|cell, state| {
-        if cell % LOOK_EVERY == 0 {
-            control.check()?;
-        }
+        look(&mut visited, control)?;
         if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
             before[cell] = after[target].times(factor);
         }
