@@ -152,15 +152,15 @@ CREATE FUNCTION disclosure.expected_cracks(
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
-    alpha          float8 DEFAULT 1,
     phantoms       int DEFAULT 0,
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
-    budget         interval DEFAULT NULL
+    budget         interval DEFAULT NULL,
+    alpha          float8 DEFAULT 1
   ) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'expected_cracks_wrapper';
-COMMENT ON FUNCTION disclosure.expected_cracks(regclass, name, regclass, disclosure.belief_width, text, float8, int, float8, bigint, interval) IS
+COMMENT ON FUNCTION disclosure.expected_cracks(regclass, name, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'how many items a rival is expected to name: exact where the budget allows, else simulated, or as method says; NULL where no mapping agrees with the belief';
 
 CREATE FUNCTION disclosure.expected_cracks(
@@ -168,15 +168,15 @@ CREATE FUNCTION disclosure.expected_cracks(
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
-    alpha          float8 DEFAULT 1,
     phantoms       int DEFAULT 0,
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
-    budget         interval DEFAULT NULL
+    budget         interval DEFAULT NULL,
+    alpha          float8 DEFAULT 1
   ) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'expected_cracks_wrapper';
-COMMENT ON FUNCTION disclosure.expected_cracks(disclosure.item_counts, regclass, disclosure.belief_width, text, float8, int, float8, bigint, interval) IS
+COMMENT ON FUNCTION disclosure.expected_cracks(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'how many items a rival is expected to name: exact where the budget allows, else simulated, or as method says; NULL where no mapping agrees with the belief';
 
 CREATE FUNCTION disclosure.crack_report(
@@ -185,11 +185,11 @@ CREATE FUNCTION disclosure.crack_report(
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
-    alpha          float8 DEFAULT 1,
     phantoms       int DEFAULT 0,
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL,
+    alpha          float8 DEFAULT 1,
     OUT items               bigint,
     OUT transactions        bigint,
     OUT groups              bigint,
@@ -213,7 +213,7 @@ CREATE FUNCTION disclosure.crack_report(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'crack_report_wrapper';
-COMMENT ON FUNCTION disclosure.crack_report(regclass, name, regclass, disclosure.belief_width, text, float8, int, float8, bigint, interval) IS
+COMMENT ON FUNCTION disclosure.crack_report(regclass, name, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'expected cracks and what they depend on: frequency groups and their gaps, the extremes, the published estimates beside the exact or simulated value';
 
 CREATE FUNCTION disclosure.crack_report(
@@ -221,11 +221,11 @@ CREATE FUNCTION disclosure.crack_report(
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
-    alpha          float8 DEFAULT 1,
     phantoms       int DEFAULT 0,
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL,
+    alpha          float8 DEFAULT 1,
     OUT items               bigint,
     OUT transactions        bigint,
     OUT groups              bigint,
@@ -249,7 +249,7 @@ CREATE FUNCTION disclosure.crack_report(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'crack_report_wrapper';
-COMMENT ON FUNCTION disclosure.crack_report(disclosure.item_counts, regclass, disclosure.belief_width, text, float8, int, float8, bigint, interval) IS
+COMMENT ON FUNCTION disclosure.crack_report(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'expected cracks and what they depend on: frequency groups and their gaps, the extremes, the published estimates beside the exact or simulated value';
 
 CREATE FUNCTION disclosure.item_risk(
@@ -258,11 +258,11 @@ CREATE FUNCTION disclosure.item_risk(
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
-    alpha          float8 DEFAULT 1,
     phantoms       int DEFAULT 0,
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL,
+    alpha          float8 DEFAULT 1,
     OUT item              text,
     OUT frequency         float8,
     OUT group_size        bigint,
@@ -271,7 +271,7 @@ CREATE FUNCTION disclosure.item_risk(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'item_risk_wrapper';
-COMMENT ON FUNCTION disclosure.item_risk(regclass, name, regclass, disclosure.belief_width, text, float8, int, float8, bigint, interval) IS
+COMMENT ON FUNCTION disclosure.item_risk(regclass, name, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'how likely each item is named, how many others are as frequent, and how many codes the rival takes for it';
 
 CREATE FUNCTION disclosure.item_risk(
@@ -279,11 +279,11 @@ CREATE FUNCTION disclosure.item_risk(
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
-    alpha          float8 DEFAULT 1,
     phantoms       int DEFAULT 0,
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL,
+    alpha          float8 DEFAULT 1,
     OUT item              text,
     OUT frequency         float8,
     OUT group_size        bigint,
@@ -292,7 +292,7 @@ CREATE FUNCTION disclosure.item_risk(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'item_risk_wrapper';
-COMMENT ON FUNCTION disclosure.item_risk(disclosure.item_counts, regclass, disclosure.belief_width, text, float8, int, float8, bigint, interval) IS
+COMMENT ON FUNCTION disclosure.item_risk(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'how likely each item is named, how many others are as frequent, and how many codes the rival takes for it';
 
 CREATE FUNCTION disclosure.crack_probability(

@@ -108,11 +108,11 @@ fn expected_cracks_final(mut state: Internal) -> Option<f64> {
 }
 
 /// What a caller may set in every call of the family.
-struct Options {
-    belief: Option<pg_sys::Oid>,
-    width: Width,
-    phantoms: usize,
-    settings: Settings,
+pub(super) struct Options {
+    pub belief: Option<pg_sys::Oid>,
+    pub width: Width,
+    pub phantoms: usize,
+    pub settings: Settings,
 }
 
 impl Default for Options {
@@ -127,7 +127,7 @@ impl Default for Options {
     }
 }
 
-fn settings(
+pub(super) fn settings(
     method: Method,
     alpha: f64,
     relative_error: f64,
@@ -151,33 +151,33 @@ fn settings(
 const MOST_PHANTOMS: i32 = 1_000_000;
 
 impl Options {
-    /// The arguments from `first` on: belief, width, method, alpha, phantoms, relative_error, seed, budget.
+    /// The arguments from `first` on: belief, width, method, phantoms, relative_error, seed, budget. `alpha` is
+    /// where else there is an argument of that name.
     ///
     /// # Safety
     /// They have the types that sql/ declares.
-    unsafe fn of_call(fcinfo: FunctionCallInfo, first: usize) -> Result<Self, Problem> {
-        let method = given("method", pg_getarg::<&str>(fcinfo, first + 2))?;
-        let method = METHODS
-            .iter()
-            .find(|(name, _)| *name == method)
-            .ok_or_else(|| Problem::Argument {
-                argument: "method",
-                problem: "is none of the methods".into(),
-                hint: "Give 'auto', 'exact', 'o_estimate', 'propagated', 'refined' or 'simulate'.",
-            })?;
+    pub unsafe fn of_call(
+        fcinfo: FunctionCallInfo,
+        first: usize,
+        alpha: Option<usize>,
+    ) -> Result<Self, Problem> {
+        let alpha = alpha.map(|alpha| given("alpha", pg_getarg(fcinfo, alpha)));
         Ok(Options {
             belief: pg_getarg(fcinfo, first),
             width: width(pg_getarg(fcinfo, first + 1))?,
-            phantoms: phantoms(pg_getarg(fcinfo, first + 4))?,
+            phantoms: phantoms(pg_getarg(fcinfo, first + 3))?,
             settings: settings(
-                method.1,
-                given("alpha", pg_getarg(fcinfo, first + 3))?,
-                given("relative_error", pg_getarg(fcinfo, first + 5))?,
-                given("seed", pg_getarg(fcinfo, first + 6))?,
-                budget_of(pg_getarg(fcinfo, first + 7))?,
+                method_of(pg_getarg(fcinfo, first + 2))?,
+                alpha.transpose()?.unwrap_or(1.0),
+                given("relative_error", pg_getarg(fcinfo, first + 4))?,
+                given("seed", pg_getarg(fcinfo, first + 5))?,
+                budget_of(pg_getarg(fcinfo, first + 6))?,
             ),
         })
     }
+
+    /// How many arguments [`of_call`](Self::of_call) takes.
+    pub const ARGUMENTS: usize = 7;
 }
 
 const METHODS: [(&str, Method); 6] = [
@@ -189,12 +189,22 @@ const METHODS: [(&str, Method); 6] = [
     ("simulate", Method::Simulate),
 ];
 
-fn method_name(method: Method) -> String {
+pub(super) fn method_of(name: Option<&str>) -> Result<Method, Problem> {
+    let name = given("method", name)?;
+    let method = METHODS.iter().find(|(other, _)| *other == name);
+    method.map(|(_, method)| *method).ok_or(Problem::Argument {
+        argument: "method",
+        problem: "is none of the methods".into(),
+        hint: "Give 'auto', 'exact', 'o_estimate', 'propagated', 'refined' or 'simulate'.",
+    })
+}
+
+pub(super) fn method_name(method: Method) -> String {
     let named = METHODS.iter().find(|(_, other)| *other == method);
     named.map_or("", |(name, _)| name).into()
 }
 
-fn given<T>(argument: &'static str, value: Option<T>) -> Result<T, Problem> {
+pub(super) fn given<T>(argument: &'static str, value: Option<T>) -> Result<T, Problem> {
     value.ok_or(Problem::Argument {
         argument,
         problem: "must not be NULL".into(),
@@ -234,7 +244,10 @@ fn phantoms(given: Option<i32>) -> Result<usize, Problem> {
 ///
 /// # Safety
 /// They have the types that sql/ declares.
-unsafe fn transactions(fcinfo: FunctionCallInfo, first: usize) -> Result<Option<ItemCounts>, Problem> {
+pub(super) unsafe fn transactions(
+    fcinfo: FunctionCallInfo,
+    first: usize,
+) -> Result<Option<ItemCounts>, Problem> {
     if first == 2 {
         let column_name = pg_getarg::<&CStr>(fcinfo, 1).map(|name| name.to_string_lossy().into_owned());
         return read_counts(pg_getarg(fcinfo, 0), column_name).map(Some);
@@ -243,11 +256,12 @@ unsafe fn transactions(fcinfo: FunctionCallInfo, first: usize) -> Result<Option<
 }
 
 /// Items, and what the rival can make of them.
-struct Question {
-    frequencies: Frequencies,
-    space: CrackSpace,
+pub(super) struct Question {
+    pub frequencies: Frequencies,
+    pub belief: Belief,
+    pub space: CrackSpace,
     /// `None` where a table has the beliefs.
-    width: Option<f64>,
+    pub width: Option<f64>,
 }
 
 impl Question {
@@ -274,18 +288,19 @@ impl Question {
         };
         Ok(Some(Question {
             space: belief.space(&frequencies),
+            belief,
             frequencies,
             width,
         }))
     }
 
     /// The belief table, if there is one, has a say too, and may add items to `counts`.
-    fn of_rival(counts: &mut ItemCounts, options: &Options) -> Result<Option<Self>, Problem> {
+    pub fn of_rival(counts: &mut ItemCounts, options: &Options) -> Result<Option<Self>, Problem> {
         let intervals = options.belief.map(|belief| counts.believe(belief)).transpose()?;
         Question::new(counts, intervals, options)
     }
 
-    fn expected(&self, settings: &Settings) -> Result<Option<Expected>, Problem> {
+    pub fn expected(&self, settings: &Settings) -> Result<Option<Expected>, Problem> {
         let settings = Settings {
             bytes: guc::max_memory_bytes().saturating_sub(memory::in_use()) as f64,
             ..settings.clone()
@@ -314,17 +329,14 @@ unsafe fn answer<R>(
     fcinfo: FunctionCallInfo,
     answer: impl FnOnce(&ItemCounts, Option<Question>, &Options) -> Result<R, Problem>,
 ) -> Result<Option<R>, Problem> {
-    let first = (*fcinfo).nargs as usize - OPTIONS;
-    let options = Options::of_call(fcinfo, first)?;
+    let first = (*fcinfo).nargs as usize - Options::ARGUMENTS - 1;
+    let options = Options::of_call(fcinfo, first, Some(first + Options::ARGUMENTS))?;
     let Some(mut counts) = transactions(fcinfo, first)? else {
         return Ok(None);
     };
     let question = Question::of_rival(&mut counts, &options)?;
     answer(&counts, question, &options).map(Some)
 }
-
-/// The arguments of [`Options::of_call`].
-const OPTIONS: usize = 8;
 
 fn expected_of(question: Option<Question>, options: &Options) -> Result<Option<f64>, Problem> {
     let Some(question) = question else {

@@ -4,9 +4,11 @@
 mod classes;
 mod columns;
 mod counted;
+mod crack_recipes;
 mod cracks;
 mod inference;
 mod labels;
+mod people;
 
 use crate::error::Problem;
 use crate::guc;

@@ -108,3 +108,48 @@ pub unsafe fn itemset(
     codes.dedup();
     Ok(codes)
 }
+
+/// The itemsets of a two-dimensional text[], one in every row of it; NULLs fill up shorter ones.
+///
+/// # Safety
+/// `itemsets` is a valid text[].
+pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<Vec<Vec<u32>>, Problem> {
+    let literal = pgrx::spi::quote_literal(print(pg_sys::TEXTARRAYOID, itemsets));
+    let query = format!(
+        "SELECT ARRAY(SELECT a[i][j] FROM pg_catalog.generate_subscripts(a, 2) j) \
+         FROM (SELECT {literal}::pg_catalog.text[] AS a) AS itemsets, pg_catalog.generate_subscripts(a, 1) i"
+    );
+    let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID)?;
+    match found.iter().any(Vec::is_empty) {
+        true => Err(Problem::Argument {
+            argument: "itemsets",
+            problem: "has an itemset without items".into(),
+            hint: "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
+        }),
+        false => Ok(found),
+    }
+}
+
+/// The itemsets in the column "itemset" of a table, whose type is an array.
+pub fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Problem> {
+    let argument = "itemset_table";
+    let relation = Relation::whole(argument, Some(table))?;
+    let array = relation.column(argument, "itemset")?.base_type();
+    itemsets_of_query(counts, &format!("SELECT itemset FROM {}", relation.name()), array)
+}
+
+fn itemsets_of_query(
+    counts: &mut ItemCounts,
+    query: &str,
+    array: pg_sys::Oid,
+) -> Result<Vec<Vec<u32>>, Problem> {
+    let mut itemsets = Vec::new();
+    for_each_row(query, |mut row| {
+        if let Some((value, false)) = row.next() {
+            // SAFETY: the query's column is of this type.
+            itemsets.push(unsafe { itemset(&mut counts.items, value, array)? });
+        }
+        Ok(())
+    })?;
+    Ok(itemsets)
+}

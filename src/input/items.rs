@@ -197,18 +197,15 @@ pub fn read_counts(
     Ok(counter.counts)
 }
 
-/// The transactions themselves: an item's number is one less than its code.
-#[expect(
-    dead_code,
-    reason = "for the functions over pairs and samples, which are still to come"
-)]
+/// The transactions themselves, and what [`read_counts`] would say of them: an item's number is one less than its
+/// code.
 pub fn read_transactions(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
-) -> Result<(Dictionary, Transactions), Problem> {
+) -> Result<(ItemCounts, Transactions), Problem> {
     let (query, column) = query(relation, column_name)?;
     let (item, mut elements) = items_of(&column)?;
-    let mut items = Dictionary::new(item);
+    let mut counts = ItemCounts::new(item);
     let mut transactions = Transactions::new(0);
     let mut transaction = Vec::new();
     for_each_row(&query, |mut row| {
@@ -216,14 +213,17 @@ pub fn read_transactions(
         if let Some((value, false)) = row.next() {
             let on_item = |code| transaction.push(code - 1);
             // SAFETY: a value of the column, whose type the lock on the relation keeps.
-            unsafe { for_each_item(&mut items, &mut elements, value, on_item)? };
+            unsafe { for_each_item(&mut counts.items, &mut elements, value, on_item)? };
         }
         match transaction.is_empty() {
             true => Ok(()),
             false => Ok(transactions.push(&transaction)?),
         }
     })?;
-    Ok((items, transactions))
+    counts.transactions = transactions.len() as u64;
+    let frequencies = transactions.frequencies();
+    counts.add((1..).zip(frequencies.counts().iter().copied()));
+    Ok((counts, transactions))
 }
 
 /// The query for a column, and its type.

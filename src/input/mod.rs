@@ -11,6 +11,7 @@ mod elements;
 mod encoder;
 pub mod items;
 pub mod lookup;
+mod people;
 mod plans;
 pub mod relation;
 mod row;
@@ -22,8 +23,9 @@ pub mod wire;
 
 pub use arguments::OptionArgument;
 pub use attributes::Attributes;
-pub use beliefs::{itemset, Interval};
+pub use beliefs::{itemset, itemsets_of_array, itemsets_of_table, Interval};
 pub use dictionary::Dictionary;
+pub use people::People;
 pub use weights::{column_settings, ColumnSettings};
 
 use disclosure::Rows;

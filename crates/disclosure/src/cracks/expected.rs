@@ -83,8 +83,8 @@ pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> R
         });
     }
     let whole = match settings.method {
-        Method::OEstimate => Some(estimate(Method::OEstimate, o_estimate_items(space))),
-        Method::Propagated => Some(estimate(Method::Propagated, propagated_items(space))),
+        Method::OEstimate => Some(Expected::estimate(Method::OEstimate, o_estimate_items(space))),
+        Method::Propagated => Some(Expected::estimate(Method::Propagated, propagated_items(space))),
         Method::Refined => refined(space),
         Method::Simulate => simulated(space, settings, control)?,
         Method::Auto | Method::Exact => {
@@ -101,6 +101,42 @@ pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> R
 }
 
 impl Expected {
+    /// Every item's probability as high as all of them together may be: a decision should not rest on a simulation
+    /// that came out low by chance.
+    pub fn cautious(&self) -> Vec<f64> {
+        let factor = match self.upper {
+            Some(upper) if self.expected > 0.0 => upper / self.expected,
+            _ => 1.0,
+        };
+        let raised = |probability: &f64| (probability * factor).min(1.0);
+        self.crack_probability.iter().map(raised).collect()
+    }
+
+    pub(super) fn estimate(method: Method, crack_probability: Vec<f64>) -> Self {
+        Expected {
+            expected: sum(&crack_probability),
+            lower: None,
+            upper: None,
+            method,
+            reached: true,
+            log_matchings: None,
+            crack_probability,
+        }
+    }
+
+    pub(super) fn exact(crack_probability: Vec<f64>, log_matchings: f64) -> Self {
+        let expected = sum(&crack_probability);
+        Expected {
+            expected,
+            lower: Some(expected),
+            upper: Some(expected),
+            method: Method::Exact,
+            reached: true,
+            log_matchings: Some(log_matchings),
+            crack_probability,
+        }
+    }
+
     pub(super) fn of_simulation(simulated: Simulated) -> Self {
         Expected {
             expected: simulated.expected,
@@ -133,24 +169,12 @@ fn too_expensive(counting: &Counting) -> Error {
     }
 }
 
-fn estimate(method: Method, crack_probability: Vec<f64>) -> Expected {
-    Expected {
-        expected: sum(&crack_probability),
-        lower: None,
-        upper: None,
-        method,
-        reached: true,
-        log_matchings: None,
-        crack_probability,
-    }
-}
-
 fn refined(space: &CrackSpace) -> Option<Expected> {
     let refined = CrackSpace {
         graph: admissible(&space.graph)?,
         ..space.clone()
     };
-    Some(estimate(Method::Refined, o_estimate_items(&refined)))
+    Some(Expected::estimate(Method::Refined, o_estimate_items(&refined)))
 }
 
 fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result<Option<Expected>> {
@@ -167,17 +191,8 @@ fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result
             Err(_) => 0.0,
         }
     };
-    let crack_probability: Vec<f64> = (0..space.items()).map(of_item).collect();
-    let expected = sum(&crack_probability);
-    Ok(Some(Expected {
-        expected,
-        lower: Some(expected),
-        upper: Some(expected),
-        method: Method::Exact,
-        reached: true,
-        log_matchings: Some(shares.log_matchings),
-        crack_probability,
-    }))
+    let crack_probability = (0..space.items()).map(of_item).collect();
+    Ok(Some(Expected::exact(crack_probability, shares.log_matchings)))
 }
 
 fn simulated(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {

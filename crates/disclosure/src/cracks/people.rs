@@ -1,6 +1,7 @@
-use super::CrackSpace;
+use super::estimate::sum;
+use super::{expected, CrackSpace, Expected, Method, Settings};
 use crate::classes::Classes;
-use crate::matching::{maximum, Graph, ItemClass};
+use crate::matching::{maximum, Counting, Graph, ItemClass};
 use crate::{Control, Error, Result, Rows, NULL};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -94,6 +95,10 @@ impl Reidentification {
     /// The O-estimate: for every person with a key the chance of his own row among all rows that he can be;
     /// without a key, of any of them. Not being released is no candidate here, as in the paper.
     pub fn o_estimate(&self) -> f64 {
+        sum(&self.o_estimate_people())
+    }
+
+    fn o_estimate_people(&self) -> Vec<f64> {
         let rows = |class: &ItemClass| {
             let sizes = self
                 .rows_of(class)
@@ -106,16 +111,38 @@ impl Reidentification {
             _ if self.own.is_some() && self.own_candidate(person).is_none() => 0.0,
             degree => 1.0 / degree as f64,
         };
-        (0..self.class_of.len())
-            .map(chance)
-            .fold(0.0, |sum, chance| sum + chance)
+        (0..self.class_of.len()).map(chance).collect()
     }
 
     /// The expected number of people whom the rival gives their own row.
     pub fn expected(&self, of_class: &[Vec<f64>]) -> f64 {
-        self.chances(of_class)
-            .iter()
-            .fold(0.0, |sum, chance| sum + chance)
+        sum(&self.chances(of_class))
+    }
+
+    /// How many people the rival is expected to find. Without a key only what is exact or an estimate by outdegree.
+    pub fn cracks(&self, settings: &Settings, control: &Control) -> Result<Expected> {
+        if settings.method == Method::OEstimate {
+            return Ok(Expected::estimate(Method::OEstimate, self.o_estimate_people()));
+        }
+        let of_keyed = self.space().map(|space| expected(&space, settings, control));
+        if let Some(found) = of_keyed.transpose()?.flatten() {
+            return Ok(found);
+        }
+        let counting = Counting::new(&self.graph);
+        let is_affordable = counting.steps() <= settings.steps && counting.bytes() <= settings.bytes;
+        let shares = match settings.method {
+            Method::Auto | Method::Exact if is_affordable => counting.shares(control)?,
+            _ => None,
+        };
+        let shares = shares.ok_or(Error::InvalidArgument {
+            argument: "key",
+            problem: "without it only 'exact' and 'o_estimate' are possible, and exact is out of reach of the budget".into(),
+            allowed: "a column of both tables that says who is who, a larger budget, or method => 'o_estimate'".into(),
+        })?;
+        Ok(Expected::exact(
+            self.chances(&shares.of_class),
+            shares.log_matchings,
+        ))
     }
 
     /// For every person the chance to be given his own row. `of_class` says how likely a person of each
