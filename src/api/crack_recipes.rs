@@ -7,8 +7,8 @@ use crate::input::items::{read_transactions, ItemCounts};
 use crate::input::{itemsets_of_array, itemsets_of_table};
 use crate::run;
 use disclosure::cracks::{
-    self, Compliance, CorrelationQuestion, CorrelationRisk, Decision, Estimate, Expected, Interest,
-    ItemsetMethod, ItemsetQuestion, KnownPairs, Method, Settings, Stage,
+    self, Compliance, CorrelationQuestion, CorrelationRisk, Decision, Estimate, Interest, ItemsetMethod,
+    ItemsetQuestion, KnownPairs, Method, Settings, Stage,
 };
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::pg_sys::FunctionCallInfo;
@@ -107,10 +107,10 @@ unsafe fn risk_of_items(fcinfo: FunctionCallInfo) -> Result<Option<RiskRow>, Pro
         return Ok(None);
     };
     let found = question.expected(&options.settings)?;
-    let cracks = found.as_ref().map(Expected::cautious).unwrap_or_default();
+    let chances = cracks::cautious(&question.space, found.as_ref());
     let frequencies = &question.frequencies;
     let assessment = run::long("assessing risk", |control| {
-        cracks::assess_risk(frequencies, &cracks, tolerance, &compliance, control)
+        cracks::assess_risk(frequencies, &chances, tolerance, &compliance, control)
     })?;
     Ok(Some((
         stage_name(assessment.stage),

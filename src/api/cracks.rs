@@ -239,8 +239,8 @@ fn phantoms(given: Option<i32>) -> Result<usize, Problem> {
         })
 }
 
-/// The transactions of a call to the SQL functions below: those of a column, which takes two arguments, or in a
-/// summary, which takes one. `first` is the number of the first argument after them.
+/// The transactions of a call to the SQL functions below: those of a column, which takes two arguments, or
+/// in a summary, which takes one. `first` is the number of the first argument after them.
 ///
 /// # Safety
 /// They have the types that sql/ declares.
@@ -320,8 +320,8 @@ fn expected_cracks(fcinfo: FunctionCallInfo) -> Option<f64> {
     expected.unwrap_or_else(Problem::raise).flatten()
 }
 
-/// What `answer` makes of the transactions of a call, and of the question whether they can be cracked; `None` where
-/// they are NULL.
+/// What `answer` makes of the transactions of a call, and of the question whether they can be cracked;
+/// `None` where they are NULL.
 ///
 /// # Safety
 /// As for [`transactions`] and [`Options::of_call`].
@@ -464,8 +464,8 @@ fn report_of(question: Option<Question>, options: &Options) -> Result<ReportRow,
     ))
 }
 
-/// The logarithm of the number of crack mappings, as a share of what it would be if nothing were known; a single
-/// item is never anonymous.
+/// The logarithm of the number of crack mappings, as a share of what it would be if nothing were known; a
+/// single item is never anonymous.
 fn degree_of_anonymity(log_matchings: f64, items: usize) -> f64 {
     let all = (2..=items).fold(0.0, |sum, item| sum + (item as f64).ln());
     match all > 0.0 {

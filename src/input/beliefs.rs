@@ -15,16 +15,14 @@ use pgrx::prelude::*;
 pub type Interval = Option<(f64, f64)>;
 
 impl ItemCounts {
-    /// What a table with the columns item, low and high says about every item, codes in order. Items that never
-    /// occurred are added: the rival knows of them.
+    /// What a table with the columns item, low and high says about every item, codes in order. Items that
+    /// never occurred are added: the rival knows of them.
     pub fn believe(&mut self, belief: pg_sys::Oid) -> Result<Vec<Interval>, Problem> {
         let argument = "belief";
-        let invalid = |problem: &str| {
-            Problem::Argument {
+        let invalid = |problem: &str| Problem::Argument {
             argument,
             problem: problem.into(),
-            hint: "A belief is a row with an item and the least and the greatest share of transactions that it may be in.",
-        }
+            hint: "A belief is an item, and the least and the greatest share of transactions it may be in.",
         };
         let relation = Relation::whole(argument, Some(belief))?;
         let item = relation.column(argument, "item")?.base_type();

@@ -109,9 +109,9 @@ struct Shape {
 }
 
 impl Shape {
-    /// `bytes` are those after the length: the number of dimensions, where the data begins if there are NULLs,
-    /// the type of the elements, the size of every dimension, its lower bound, a bit for every element
-    /// that is not NULL if any is, and the elements. They may lie anywhere.
+    /// `bytes` are those after the length: the number of dimensions, where the data begins if there are
+    /// NULLs, the type of the elements, the size of every dimension, its lower bound, a bit for every
+    /// element that is not NULL if any is, and the elements. They may lie anywhere.
     #[inline]
     fn of(bytes: &[u8]) -> Self {
         const SIZES: usize = 12;

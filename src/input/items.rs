@@ -1,7 +1,7 @@
 //! Transactions come in: sets of items, one per row, of which the items' counts are kept.
 //!
-//! An array is the set of its elements that are not NULL, whatever its dimensions; a value of any other type is
-//! a single item. NULL, and an array without elements, is no transaction.
+//! An array is the set of its elements that are not NULL, whatever its dimensions; a value of any other
+//! type is a single item. NULL, and an array without elements, is no transaction.
 
 use super::aggregate::AggregateCall;
 use super::attributes::ElementType;
@@ -182,7 +182,8 @@ pub fn item_type(column: &ColumnType) -> Result<ColumnType, Problem> {
     Ok(ColumnType { name, oid, collation })
 }
 
-/// How often each item occurs in the transactions of a relation's column, as far as the calling user may see them.
+/// How often each item occurs in the transactions of a relation's column, as far as the calling user may
+/// see them.
 pub fn read_counts(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,

@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::ffi::CStr;
 
 impl ItemCounts {
-    /// As bytes: the OID of the items' type, which pg_upgrade keeps; the name of a collation that matters, whose
-    /// OID it does not; transactions; items; counts.
+    /// As bytes: the OID of the items' type, which pg_upgrade keeps; the name of a collation that matters,
+    /// whose OID it does not; transactions; items; counts.
     pub fn stored(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let column = self.items.column();
@@ -159,8 +159,8 @@ impl ItemCounts {
 
 const KEYS: [&str; 4] = ["type", "collation", "transactions", "items"];
 
-/// Whether the bytes of an item cannot be kept: those of a row mean something else after ALTER TYPE, which does not
-/// know of summaries, and ranges may be of rows.
+/// Whether the bytes of an item cannot be kept: those of a row mean something else after ALTER TYPE, which
+/// does not know of summaries, and ranges may be of rows.
 fn is_kept_as_text(oid: pg_sys::Oid) -> bool {
     // SAFETY: a catalogue look-up.
     let kind = unsafe { pg_sys::get_typtype(oid) } as u8;
@@ -198,8 +198,8 @@ fn named_collation(name: &str) -> Result<pg_sys::Oid, Problem> {
     Ok(pg_sys::Oid::from(oid.value() as u32))
 }
 
-/// The name of the items' collation, quoted and the same under any search_path, where it makes different texts
-/// equal.
+/// The name of the items' collation, quoted and the same under any search_path, where it makes different
+/// texts equal.
 fn collation_name(items: &ColumnType) -> Option<String> {
     let collation = items.collation;
     // SAFETY: a tuple of the catalogue's cache, released when its names are copied.

@@ -1,6 +1,6 @@
 //! People against released rows, compared with all ways to give people rows.
 
-use disclosure::cracks::{simulate, Knowledge, Reidentification, Simulation};
+use disclosure::cracks::{simulate, Knowledge, Method, Reidentification, Settings, Simulation};
 use disclosure::matching::{Counting, Graph};
 use disclosure::{Control, Error, Rows, NULL};
 use proptest::prelude::*;
@@ -310,4 +310,43 @@ fn limits_are_obeyed() {
     let nobody = Reidentification::new(&[], released, None, 0, &Control::new()).unwrap();
     assert_eq!((nobody.released_people, nobody.strangers()), (0, 3));
     assert_eq!(nobody.o_estimate().to_bits(), 0.0f64.to_bits());
+}
+
+#[test]
+fn without_a_key_only_exact_answers_and_estimates() {
+    // Two people who can be either of two rows.
+    let case = Case {
+        people: vec![vec![Anything], vec![Anything]],
+        rows: vec![vec![1], vec![2]],
+        key: vec![Some(0), Some(1)],
+    };
+    let settings = |method, steps| Settings {
+        method,
+        alpha: 1.0,
+        relative_error: 0.01,
+        seed: 1,
+        steps,
+        bytes: 1e9,
+        budget: None,
+    };
+    let control = Control::new();
+    for with_key in [true, false] {
+        let solved = case.solve(with_key);
+        for method in [Method::Auto, Method::Exact, Method::OEstimate] {
+            let found = solved.cracks(&settings(method, 1e9), &control).unwrap();
+            assert!((found.expected - 1.0).abs() < 1e-9, "{found:?}");
+        }
+    }
+    let simulated = case
+        .solve(true)
+        .cracks(&settings(Method::Auto, 1.0), &control)
+        .unwrap();
+    assert_eq!(simulated.method, Method::Simulate);
+    for method in [Method::Auto, Method::Exact, Method::Simulate] {
+        let refused = case.solve(false).cracks(&settings(method, 1.0), &control);
+        assert!(matches!(
+            refused,
+            Err(Error::InvalidArgument { argument: "key", .. })
+        ));
+    }
 }

@@ -1,7 +1,9 @@
+use super::estimate::sum;
+use super::recipe::{check_share, ROUNDING};
 use super::{
-    apart_pairs, assess_risk, expected, filter_edges, o_estimate, refine_beliefs, simulate_apart, top_pairs,
-    Apart, Belief, CoOccurrence, Compliance, CrackSpace, Expected, Frequencies, Pair, Settings, Transactions,
-    Width,
+    apart_pairs, assess_risk, cautious, expected, filter_edges, o_estimate, refine_beliefs, simulate_apart,
+    top_pairs, Apart, Belief, CoOccurrence, Compliance, CrackSpace, Expected, Frequencies, Pair, Settings,
+    Transactions, Width,
 };
 use crate::{Control, Error, Result};
 
@@ -51,7 +53,7 @@ pub struct CorrelationRisk {
     pub pairs: usize,
     /// The O-estimate; there is none for conditions on whole mappings.
     pub o_estimate: Option<f64>,
-    /// The expected cracks; `None` where no mapping agrees with what he knows.
+    /// The expected cracks; `None` where no mapping agrees with what he knows. The O-estimate decides then.
     pub expected: Option<Expected>,
     /// Whether no more than the tolerance is cracked; the largest value that the expected cracks can have counts.
     pub is_within: bool,
@@ -69,6 +71,7 @@ pub fn assess_correlation_risk(
     question: &CorrelationQuestion,
     control: &Control,
 ) -> Result<Vec<CorrelationRisk>> {
+    check_share("nearly_always", question.nearly_always)?;
     let recipe = Recipe {
         frequencies,
         question,
@@ -97,7 +100,7 @@ pub fn assess_correlation_risk(
 }
 
 fn ends(pairs: &[Pair]) -> Vec<(u32, u32)> {
-    pairs.iter().map(|pair| (pair.one, pair.other)).collect()
+    pairs.iter().map(Pair::items).collect()
 }
 
 struct Recipe<'a> {
@@ -112,13 +115,10 @@ impl Recipe<'_> {
         let exact = Belief::around(self.frequencies, Width::Share(0.0))?.space(self.frequencies);
         let point_valued = self.risk(KnownPairs::PointValued, 0, &exact)?;
         let mut interval = self.risk(KnownPairs::None, 0, space)?;
-        let cracks = interval
-            .expected
-            .as_ref()
-            .map(|found| &found.crack_probability[..]);
+        let cracks = cautious(space, interval.expected.as_ref());
         let assessment = assess_risk(
             self.frequencies,
-            cracks.unwrap_or_default(),
+            &cracks,
             self.question.tolerance,
             &self.question.compliance,
             self.control,
@@ -134,15 +134,15 @@ impl Recipe<'_> {
             knows,
             pairs,
             o_estimate: Some(o_estimate(space)),
-            is_within: self.is_within(found.as_ref()),
+            is_within: self.is_within(space, found.as_ref()),
             expected: found,
             alpha_max: None,
         })
     }
 
-    fn is_within(&self, found: Option<&Expected>) -> bool {
+    fn is_within(&self, space: &CrackSpace, found: Option<&Expected>) -> bool {
         let tolerated = self.question.tolerance * self.frequencies.items() as f64;
-        found.is_none_or(|found| found.upper.unwrap_or(found.expected) <= tolerated + 1e-9)
+        sum(&cautious(space, found)) <= tolerated + ROUNDING
     }
 
     fn apart(&self, transactions: &Transactions, space: &CrackSpace) -> Result<CorrelationRisk> {
@@ -166,7 +166,7 @@ impl Recipe<'_> {
             knows: KnownPairs::Apart,
             pairs: pairs.len(),
             o_estimate: None,
-            is_within: self.is_within(found.as_ref()),
+            is_within: self.is_within(space, found.as_ref()),
             expected: found,
             alpha_max: None,
         })

@@ -101,17 +101,6 @@ pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> R
 }
 
 impl Expected {
-    /// Every item's probability as high as all of them together may be: a decision should not rest on a simulation
-    /// that came out low by chance.
-    pub fn cautious(&self) -> Vec<f64> {
-        let factor = match self.upper {
-            Some(upper) if self.expected > 0.0 => upper / self.expected,
-            _ => 1.0,
-        };
-        let raised = |probability: &f64| (probability * factor).min(1.0);
-        self.crack_probability.iter().map(raised).collect()
-    }
-
     pub(super) fn estimate(method: Method, crack_probability: Vec<f64>) -> Self {
         Expected {
             expected: sum(&crack_probability),
@@ -157,6 +146,21 @@ impl Expected {
         self.upper = self.upper.map(|upper| upper * alpha);
         self
     }
+}
+
+/// Every item's probability of being cracked, for a decision: as high as all of them together may be, so that it does
+/// not rest on a simulation that came out low by chance. Where no mapping agrees with the belief, the rival is wrong
+/// about something, but may be right about the rest; then it is the O-estimate, as published (section 4.2).
+pub fn cautious(space: &CrackSpace, found: Option<&Expected>) -> Vec<f64> {
+    let Some(found) = found else {
+        return o_estimate_items(space);
+    };
+    let factor = match found.upper {
+        Some(upper) if found.expected > 0.0 => upper / found.expected,
+        _ => 1.0,
+    };
+    let raised = |probability: &f64| (probability * factor).min(1.0);
+    found.crack_probability.iter().map(raised).collect()
 }
 
 fn too_expensive(counting: &Counting) -> Error {

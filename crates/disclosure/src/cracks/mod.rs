@@ -24,7 +24,7 @@ pub use belief::{Belief, Width};
 pub use correlation::{filter_edges, refine_beliefs, NEARLY_ALWAYS};
 pub use correlation_recipe::{assess_correlation_risk, CorrelationQuestion, CorrelationRisk, KnownPairs};
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
-pub use expected::{expected, Expected, Method, Settings};
+pub use expected::{cautious, expected, Expected, Method, Settings};
 pub use frequencies::{Frequencies, Gaps};
 pub use itemsets::{
     ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,

@@ -136,8 +136,8 @@ impl Reidentification {
         };
         let shares = shares.ok_or(Error::InvalidArgument {
             argument: "key",
-            problem: "without it only 'exact' and 'o_estimate' are possible, and exact is out of reach of the budget".into(),
-            allowed: "a column of both tables that says who is who, a larger budget, or method => 'o_estimate'".into(),
+            problem: "is needed, except for an exact answer within the budget and for 'o_estimate'".into(),
+            allowed: "a column of both tables that says who is who".into(),
         })?;
         Ok(Expected::exact(
             self.chances(&shares.of_class),

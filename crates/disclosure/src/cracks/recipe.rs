@@ -95,7 +95,7 @@ pub struct AlphaPoint {
 }
 
 /// Figures are compared with this much room for rounding: 29 of 100 items are within a tolerance of 0.29.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
 /// Assess-Risk (Fig. 8): may the data be disclosed if a share `tolerance` of the items may be cracked?
 ///
@@ -340,7 +340,7 @@ fn contradiction() -> Error {
     }
 }
 
-fn check_share(argument: &'static str, share: f64) -> Result<()> {
+pub(super) fn check_share(argument: &'static str, share: f64) -> Result<()> {
     match (0.0..=1.0).contains(&share) {
         true => Ok(()),
         false => Err(Error::InvalidArgument {
@@ -555,7 +555,9 @@ impl Theta {
         let most = logs.iter().copied().fold(0.0, f64::max);
         let weights: Vec<f64> = logs.iter().map(|log| (log - most).exp()).collect();
         let mut theta = Theta {
-            whole: logs.iter().fold(0.0, |sum, log| sum + log.exp()),
+            whole: sizes
+                .iter()
+                .fold(0.0, |sum, &size| sum + choices(items.len(), size)),
             is_sampled: true,
             ..Theta::default()
         };

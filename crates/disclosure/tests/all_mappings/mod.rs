@@ -1,4 +1,5 @@
 //! Cracks by their definition: all mappings of a few codes to items, one by one.
+#![allow(dead_code, reason = "every test uses some of it")]
 
 use disclosure::cracks::{Belief, CrackSpace, Frequencies, Width};
 use proptest::prelude::*;
