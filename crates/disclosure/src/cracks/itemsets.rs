@@ -1,5 +1,5 @@
 use super::{CrackSpace, Frequencies};
-use crate::matching::{admissible, Counting, Graph, ItemClass, Shares};
+use crate::matching::{admissible, Components, Counting, Graph, ItemClass, Shares};
 use crate::{Control, Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -327,69 +327,41 @@ impl<'a> ItemsetCracks<'a> {
 
 impl Mappings {
     fn new(graph: &Graph) -> Self {
-        let unplaced = Place {
-            component: u32::MAX,
-            class: u32::MAX,
-        };
-        let mut items_of_codes = vec![Vec::new(); graph.codes.len()];
-        for (class, items) in graph.items.iter().enumerate() {
-            for &codes in &items.candidates {
-                items_of_codes[codes as usize].push(class as u32);
-            }
-        }
-        let mut items = vec![unplaced; graph.items.len()];
-        let mut codes = vec![unplaced; graph.codes.len()];
-        let mut components = Vec::new();
-        for start in 0..graph.codes.len() as u32 {
-            if codes[start as usize].component != u32::MAX {
-                continue;
-            }
-            let component = components.len() as u32;
-            let place = |class: usize| Place {
-                component,
-                class: class as u32,
-            };
-            // Breadth first: both lists grow while they are read.
-            let mut code_classes = vec![start];
-            let mut item_classes: Vec<u32> = Vec::new();
-            codes[start as usize] = place(0);
-            let mut done = 0;
-            while done < code_classes.len() {
-                for &class in &items_of_codes[code_classes[done] as usize] {
-                    if items[class as usize].component != u32::MAX {
-                        continue;
-                    }
-                    items[class as usize] = place(item_classes.len());
-                    item_classes.push(class);
-                    for &candidate in &graph.items[class as usize].candidates {
-                        if codes[candidate as usize].component == u32::MAX {
-                            codes[candidate as usize] = place(code_classes.len());
-                            code_classes.push(candidate);
-                        }
-                    }
+        let parts = Components::new(graph);
+        let places = |of_classes: &[u32], members: &[Vec<u32>]| {
+            let place = |(class, &component): (usize, &u32)| {
+                let members = &members[component as usize];
+                let number = members.partition_point(|&other| (other as usize) < class);
+                Place {
+                    component,
+                    class: number as u32,
                 }
-                done += 1;
-            }
-            let candidates = |class: u32| {
-                let candidates = graph.items[class as usize].candidates.iter();
-                let mut here: Vec<u32> = candidates.map(|&class| codes[class as usize].class).collect();
-                here.sort_unstable();
-                here
             };
-            components.push(Component::new(Graph {
-                codes: code_classes
-                    .iter()
-                    .map(|&class| graph.codes[class as usize])
-                    .collect(),
-                items: item_classes
-                    .iter()
-                    .map(|&class| ItemClass {
-                        size: graph.items[class as usize].size,
-                        candidates: candidates(class),
-                    })
-                    .collect(),
-            }));
-        }
+            of_classes.iter().enumerate().map(place).collect::<Vec<Place>>()
+        };
+        let items = places(&parts.of_items, &parts.items);
+        let codes = places(&parts.of_codes, &parts.codes);
+        let here = |candidates: &[u32]| {
+            candidates
+                .iter()
+                .map(|&class| codes[class as usize].class)
+                .collect()
+        };
+        let of_part = |(code_classes, item_classes): (&Vec<u32>, &Vec<u32>)| {
+            let sizes = code_classes.iter().map(|&class| graph.codes[class as usize]);
+            let items = item_classes.iter().map(|&class| {
+                let ItemClass { size, candidates } = &graph.items[class as usize];
+                ItemClass {
+                    size: *size,
+                    candidates: here(candidates),
+                }
+            });
+            Component::new(Graph {
+                codes: sizes.collect(),
+                items: items.collect(),
+            })
+        };
+        let components = parts.codes.iter().zip(&parts.items).map(of_part).collect();
         Mappings {
             items,
             codes,

@@ -1,7 +1,7 @@
 use super::estimate::sum;
 use super::{expected, CrackSpace, Expected, Method, Settings};
 use crate::classes::Classes;
-use crate::matching::{maximum, Counting, Graph, ItemClass};
+use crate::matching::{maximum, Components, Counting, Graph, ItemClass};
 use crate::{Control, Error, Result, Rows, NULL};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -212,34 +212,28 @@ impl Reidentification {
     /// parts stay apart, and the largest matchings of the one graph are the perfect ones of the other, as
     /// many times as those left over can be ordered.
     fn even_out(&mut self, control: &Control) -> Result<()> {
-        let part_of = parts(&self.graph);
-        let count = part_of.iter().map(|&part| part as usize + 1).max().unwrap_or(0);
-        let mut people_left = vec![0u32; count];
-        let mut rows_left = vec![0u32; count];
-        for (&size, &part) in self.graph.codes.iter().zip(&part_of) {
+        let parts = Components::new(&self.graph);
+        let mut people_left = vec![0u32; parts.len()];
+        let mut rows_left = vec![0u32; parts.len()];
+        for (&size, &part) in self.graph.codes.iter().zip(&parts.of_codes) {
             rows_left[part as usize] += size;
         }
-        let part_of_people = &part_of[self.row_classes..];
         let matching = maximum(&self.graph, control)?;
-        for ((class, &part), given) in self.graph.items.iter().zip(part_of_people).zip(&matching) {
+        for ((class, &part), given) in self.graph.items.iter().zip(&parts.of_items).zip(&matching) {
             let given: u32 = given.iter().sum();
             people_left[part as usize] += class.size - given;
             rows_left[part as usize] -= given;
             self.released_people += u64::from(given);
         }
-        let mut not_released = vec![None; count];
+        let mut not_released = vec![None; parts.len()];
         for (part, &left) in people_left.iter().enumerate().filter(|(_, &left)| left > 0) {
             not_released[part] = Some(self.graph.codes.len() as u32);
             self.graph.codes.push(left);
         }
-        for (class, &part) in self.graph.items.iter_mut().zip(part_of_people) {
+        for (class, &part) in self.graph.items.iter_mut().zip(&parts.of_items) {
             class.candidates.extend(not_released[part as usize]);
         }
-        let mut rows_of_part = vec![Vec::new(); count];
-        for (row, &part) in part_of[..self.row_classes].iter().enumerate() {
-            rows_of_part[part as usize].push(row as u32);
-        }
-        for (size, candidates) in rows_left.into_iter().zip(rows_of_part) {
+        for (size, candidates) in rows_left.into_iter().zip(parts.codes) {
             if size > 0 {
                 self.graph.items.push(ItemClass { size, candidates });
             }
@@ -263,42 +257,6 @@ fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// For every class of codes, then for every class of items, the connected part of the graph that it is in.
-fn parts(graph: &Graph) -> Vec<u32> {
-    let codes = graph.codes.len();
-    let mut leader: Vec<u32> = (0..(codes + graph.items.len()) as u32).collect();
-    let find = |leader: &mut [u32], mut node: u32| {
-        while leader[node as usize] != node {
-            leader[node as usize] = leader[leader[node as usize] as usize];
-            node = leader[node as usize];
-        }
-        node
-    };
-    for (class, items) in graph.items.iter().enumerate() {
-        let mut one = find(&mut leader, (codes + class) as u32);
-        for &candidate in &items.candidates {
-            let other = find(&mut leader, candidate);
-            // The smaller number leads, so that a leader is met before those it leads.
-            let (low, high) = (one.min(other), one.max(other));
-            leader[high as usize] = low;
-            one = low;
-        }
-    }
-    let mut part_of: Vec<u32> = Vec::with_capacity(leader.len());
-    let mut parts = 0;
-    for node in 0..leader.len() as u32 {
-        let first = find(&mut leader, node);
-        let part = if first == node {
-            parts
-        } else {
-            part_of[first as usize]
-        };
-        parts = parts.max(part + 1);
-        part_of.push(part);
-    }
-    part_of
 }
 
 /// For every person his class, and the classes: people who can be the same rows.

@@ -2,7 +2,7 @@
 
 use super::plan::{Component, Cost, Layer, Op, Plan, Regroup};
 use super::weight::{Weight, Wide};
-use super::{admissible, Graph};
+use super::{admissible, Components, Graph};
 use crate::{Control, Result};
 use rayon::prelude::*;
 use std::convert::Infallible;
@@ -105,38 +105,9 @@ impl Counting {
 
 /// The connected components of a graph of admissible edges.
 fn parts(graph: &Graph) -> Vec<Part> {
-    // Every class of codes points towards the one that speaks for its component.
-    let mut towards: Vec<u32> = (0..graph.codes.len() as u32).collect();
-    fn speaker(towards: &mut [u32], mut codes: u32) -> u32 {
-        while towards[codes as usize] != codes {
-            towards[codes as usize] = towards[towards[codes as usize] as usize];
-            codes = towards[codes as usize];
-        }
-        codes
-    }
-    for items in &graph.items {
-        let first = speaker(&mut towards, items.candidates[0]);
-        for &other in &items.candidates {
-            let other = speaker(&mut towards, other);
-            towards[other as usize] = first;
-        }
-    }
-    let mut number = vec![usize::MAX; graph.codes.len()];
-    let mut members: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
-    for codes in 0..graph.codes.len() as u32 {
-        let speaker = speaker(&mut towards, codes) as usize;
-        if number[speaker] == usize::MAX {
-            number[speaker] = members.len();
-            members.push(Default::default());
-        }
-        members[number[speaker]].0.push(codes);
-    }
-    for (class, items) in graph.items.iter().enumerate() {
-        let speaker = speaker(&mut towards, items.candidates[0]) as usize;
-        members[number[speaker]].1.push(class as u32);
-    }
+    let components = Components::new(graph);
+    let members = components.codes.into_par_iter().zip(components.items);
     members
-        .into_par_iter()
         .map(|(codes, classes)| Part::new(graph, codes, classes))
         .collect()
 }
@@ -219,7 +190,7 @@ impl Part {
 /// An order that always takes next the codes after which the fewest states are open; `None` where there are so
 /// many that looking for it would take long.
 fn few_open_order(graph: &Graph, codes: &[u32], classes: &[u32]) -> Option<Vec<u32>> {
-    const MOST: usize = 1000;
+    const MOST: usize = 250;
     if codes.len() > MOST {
         return None;
     }

@@ -398,6 +398,9 @@ impl Planner<'_> {
             let taken = (choices.values() / 2.0).max(1.0);
             let balance = self.layer.balance;
             self.push(Op::Take { pool: taker }, rest_after, balance, taken);
+            if self.plan.cost.is_prohibitive() {
+                return;
+            }
         }
         self.items = self.layer.balance;
     }

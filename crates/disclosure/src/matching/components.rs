@@ -1,0 +1,72 @@
+use super::Graph;
+
+/// The connected components of a graph, numbered by their first class of codes; classes of items without any
+/// candidates follow, each alone.
+#[derive(Debug)]
+pub(crate) struct Components {
+    /// For every class of codes, its component.
+    pub of_codes: Vec<u32>,
+    /// For every class of items.
+    pub of_items: Vec<u32>,
+    /// For every component, its classes of codes in ascending order.
+    pub codes: Vec<Vec<u32>>,
+    /// For every component, its classes of items in ascending order.
+    pub items: Vec<Vec<u32>>,
+}
+
+impl Components {
+    pub fn new(graph: &Graph) -> Self {
+        let codes = graph.codes.len();
+        // Every class points towards the first one of its component; those of items come after those of codes.
+        let mut towards: Vec<u32> = (0..(codes + graph.items.len()) as u32).collect();
+        for (class, items) in graph.items.iter().enumerate() {
+            let mut first = first_of(&mut towards, (codes + class) as u32);
+            for &candidate in &items.candidates {
+                let other = first_of(&mut towards, candidate);
+                let (low, high) = (first.min(other), first.max(other));
+                towards[high as usize] = low;
+                first = low;
+            }
+        }
+        let mut components = Components {
+            of_codes: Vec::with_capacity(codes),
+            of_items: Vec::with_capacity(graph.items.len()),
+            codes: Vec::new(),
+            items: Vec::new(),
+        };
+        for class in 0..towards.len() {
+            let first = first_of(&mut towards, class as u32) as usize;
+            let component = if first == class {
+                components.codes.push(Vec::new());
+                components.items.push(Vec::new());
+                components.codes.len() - 1
+            } else {
+                components.of_codes[first] as usize // an item class is never the first of others
+            };
+            match class.checked_sub(codes) {
+                None => {
+                    components.of_codes.push(component as u32);
+                    components.codes[component].push(class as u32);
+                }
+                Some(class) => {
+                    components.of_items.push(component as u32);
+                    components.items[component].push(class as u32);
+                }
+            }
+        }
+        components
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+}
+
+fn first_of(towards: &mut [u32], mut class: u32) -> u32 {
+    while towards[class as usize] != class {
+        towards[class as usize] = towards[towards[class as usize] as usize];
+        class = towards[class as usize];
+    }
+    class
+}
