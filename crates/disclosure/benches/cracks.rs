@@ -46,7 +46,10 @@ fn space(frequencies: &Frequencies, width: f64) -> Result<CrackSpace, Box<dyn Er
 }
 
 /// The quickest of some runs, with its outcome.
-fn quickest<T>(runs: u32, mut run: impl FnMut() -> Result<T, Box<dyn Error>>) -> Result<(f64, T), Box<dyn Error>> {
+fn quickest<T>(
+    runs: u32,
+    mut run: impl FnMut() -> Result<T, Box<dyn Error>>,
+) -> Result<(f64, T), Box<dyn Error>> {
     let mut timed = || {
         let start = Instant::now();
         let outcome = run()?;
@@ -62,7 +65,12 @@ fn quickest<T>(runs: u32, mut run: impl FnMut() -> Result<T, Box<dyn Error>>) ->
     Ok(best)
 }
 
-fn exact(frequencies: &Frequencies, width: f64, runs: u32, budget: Duration) -> Result<String, Box<dyn Error>> {
+fn exact(
+    frequencies: &Frequencies,
+    width: f64,
+    runs: u32,
+    budget: Duration,
+) -> Result<String, Box<dyn Error>> {
     let (planning, counting) = quickest(runs, || Ok(Counting::new(&space(frequencies, width)?.graph)))?;
     let predicted = counting.steps() / Counting::STEPS_PER_SECOND;
     let plan = format!(

@@ -5,6 +5,7 @@ use super::weight::{Weight, Wide};
 use super::{admissible, Components, Graph};
 use crate::{Control, Result};
 use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::convert::Infallible;
 
 /// Counts the perfect matchings of a graph. Made at little cost, it knows what counting will cost.
@@ -131,13 +132,11 @@ impl Part {
     }
 
     fn in_order(graph: &Graph, codes: Vec<u32>, classes: Vec<u32>) -> Self {
-        let mut step_of = vec![0; graph.codes.len()];
-        for (step, &code) in codes.iter().enumerate() {
-            step_of[code as usize] = step as u32;
-        }
+        let numbered = codes.iter().enumerate();
+        let step_of: FxHashMap<u32, u32> = numbered.map(|(step, &code)| (code, step as u32)).collect();
         let items = || classes.iter().map(|&class| &graph.items[class as usize]);
         let steps = |candidates: &Vec<u32>| {
-            let mut steps: Vec<u32> = candidates.iter().map(|&code| step_of[code as usize]).collect();
+            let mut steps: Vec<u32> = candidates.iter().map(|code| step_of[code]).collect();
             steps.sort_unstable();
             steps
         };
@@ -194,39 +193,53 @@ fn few_open_order(graph: &Graph, codes: &[u32], classes: &[u32]) -> Option<Vec<u
     if codes.len() > MOST {
         return None;
     }
-    let mut holders: rustc_hash::FxHashMap<u32, Vec<u32>> = Default::default();
+    let mut holders: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    // Of every class: the candidates that were not dealt out yet, and what it adds to the states while it is open.
+    let mut left: FxHashMap<u32, (usize, f64)> = FxHashMap::default();
     for &class in classes {
-        for &code in &graph.items[class as usize].candidates {
+        let items = &graph.items[class as usize];
+        left.insert(class, (items.candidates.len(), f64::from(items.size + 1).ln()));
+        for &code in &items.candidates {
             holders.entry(code).or_default().push(class);
         }
     }
-    // Candidates that were not dealt out yet, of the classes that have begun.
-    let mut left: rustc_hash::FxHashMap<u32, usize> = Default::default();
-    let weight = |class: u32| f64::from(graph.items[class as usize].size + 1).ln();
-    let mut waiting: Vec<u32> = codes.to_vec();
+    let candidates = |class: u32| &graph.items[class as usize].candidates;
+    let growth = |code: u32, left: &FxHashMap<u32, (usize, f64)>| {
+        let effects = holders[&code].iter().map(|class| {
+            let (left, weight) = left[class];
+            let all = candidates(*class).len();
+            match left {
+                _ if all == 1 => 0.0,
+                1 => -weight,
+                _ if left == all => weight,
+                _ => 0.0,
+            }
+        });
+        effects.fold(0.0, std::ops::Add::add)
+    };
+    let mut waiting: Vec<(u32, f64)> = codes.iter().map(|&code| (code, growth(code, &left))).collect();
     let mut order = Vec::with_capacity(codes.len());
     while !waiting.is_empty() {
-        let growth = |code: u32| {
-            let effects = holders[&code].iter().map(|&class| {
-                let all = graph.items[class as usize].candidates.len();
-                match left.get(&class) {
-                    _ if all == 1 => 0.0,
-                    None => weight(class),
-                    Some(1) => -weight(class),
-                    Some(_) => 0.0,
-                }
-            });
-            effects.fold(0.0, std::ops::Add::add)
-        };
         let best = (0..waiting.len())
-            .min_by(|&a, &b| growth(waiting[a]).total_cmp(&growth(waiting[b])))
+            .min_by(|&a, &b| waiting[a].1.total_cmp(&waiting[b].1))
             .unwrap_or(0);
-        let code = waiting.remove(best);
-        for &class in &holders[&code] {
-            let all = graph.items[class as usize].candidates.len();
-            *left.entry(class).or_insert(all) -= 1;
-        }
+        let (code, _) = waiting.remove(best);
         order.push(code);
+        let mut affected: FxHashSet<u32> = FxHashSet::default();
+        for class in &holders[&code] {
+            if let Some((left, _)) = left.get_mut(class) {
+                *left -= 1;
+                // A class that has just begun, or has one candidate left, now counts differently.
+                if *left == 1 || *left + 1 == candidates(*class).len() {
+                    affected.extend(candidates(*class));
+                }
+            }
+        }
+        for (code, known) in &mut waiting {
+            if affected.contains(code) {
+                *known = growth(*code, &left);
+            }
+        }
     }
     Some(order)
 }
@@ -234,17 +247,32 @@ fn few_open_order(graph: &Graph, codes: &[u32], classes: &[u32]) -> Option<Vec<u
 /// Steps that are not worth a second thought.
 const CHEAP: f64 = 1e6;
 
-/// States between two looks at the control.
+/// Weights between two looks at the control.
 const LOOK_EVERY: usize = 1 << 14;
 
-/// To be called for every state. Their cells do not tell when it is time: round numbers may be no states.
-#[inline]
-fn look(visited: &mut usize, control: &Control) -> Result<()> {
-    let is_due = visited.is_multiple_of(LOOK_EVERY);
-    *visited += 1;
-    match is_due {
-        true => control.check(),
-        false => Ok(()),
+/// Looks at the control from time to time, and at the first weight: layers may be many and small.
+struct Lookout<'a> {
+    control: &'a Control,
+    seen: usize,
+}
+
+impl<'a> Lookout<'a> {
+    fn new(control: &'a Control) -> Self {
+        Lookout {
+            control,
+            seen: LOOK_EVERY,
+        }
+    }
+
+    /// To be called for every state, with its number of weights.
+    #[inline]
+    fn pass(&mut self, weights: usize) -> Result<()> {
+        self.seen += weights;
+        if self.seen < LOOK_EVERY {
+            return Ok(());
+        }
+        self.seen = 0;
+        self.control.check()
     }
 }
 
@@ -300,18 +328,17 @@ impl Part {
             let from = number
                 .checked_sub(1)
                 .map_or(&empty, |before| &self.plan.ops[before].1);
-            let mut before = vec![W::default(); from.cells as usize];
-            match op {
-                Op::Take { pool } => gather_take(from, to, *pool, &cells, &mut before, &factorials, control)?,
+            cells = match op {
+                Op::Take { pool } => gather_take(from, to, *pool, &cells, &factorials, control)?,
                 Op::Regroup(regroup) => {
                     if scale(&mut cells).is_none() {
                         return Ok(None);
                     }
-                    gather_regroup(from, to, regroup, &cells, &mut before, &factorials, control)?;
-                    of_steps.push(std::mem::take(&mut cells));
+                    let before = gather_regroup(from, to, regroup, &cells, &factorials, control)?;
+                    of_steps.push(cells);
+                    before
                 }
-            }
-            cells = before;
+            };
         }
         of_steps.reverse();
         Ok(Some(of_steps))
@@ -342,18 +369,7 @@ impl Part {
         for (op, to) in &self.plan.ops {
             let after = match op {
                 Op::Take { pool } => {
-                    for track in &mut tracked {
-                        track.cells = scatter_take(
-                            from,
-                            to,
-                            *pool,
-                            &track.cells,
-                            &factorials,
-                            track.pool == *pool,
-                            control,
-                        )?;
-                    }
-                    scatter_take(from, to, *pool, &cells, &factorials, false, control)?
+                    scatter_take(from, to, *pool, &cells, &mut tracked, &factorials, control)?
                 }
                 Op::Regroup(regroup) => {
                     let old = if back.is_some() {
@@ -368,18 +384,15 @@ impl Part {
                     } else {
                         Vec::new()
                     };
-                    for track in &mut tracked {
-                        track.cells = scatter_regroup(from, to, regroup, &track.cells, &factorials, control)?;
-                    }
-                    let mut after = scatter_regroup(from, to, regroup, &cells, &factorials, control)?;
+                    let mut after =
+                        scatter_regroup(from, to, regroup, &cells, &mut tracked, &factorials, control)?;
                     track_fresh(&mut tracked, regroup, &old, &after, back.is_some());
                     let Some(factor) = scale(&mut after) else {
                         return Ok(None);
                     };
-                    for track in &mut tracked {
-                        for cell in &mut track.cells {
-                            *cell = cell.times(factor.inverse());
-                        }
+                    let inverse = factor.inverse();
+                    for cell in tracked.iter_mut().flat_map(|track| &mut track.cells) {
+                        *cell = cell.times(inverse);
                     }
                     whole.log_matchings += factor.ln() + factorials.of[regroup.codes as usize].ln();
                     if let Some(back) = back {
@@ -535,35 +548,43 @@ fn choices(to: &Layer, pool: usize, items: u32, rest: u32) -> std::ops::RangeInc
     least..=(items - pool.low).min(rest - of_rest.low)
 }
 
+/// A pool takes codes. States are visited once for all ways and for those of every class that is followed.
 fn scatter_take<W: Weight>(
     from: &Layer,
     to: &Layer,
     pool: usize,
     cells: &Cells<W>,
+    tracked: &mut [Track<W>],
     factorials: &Factorials<W>,
-    is_tracked: bool,
     control: &Control,
 ) -> Result<Cells<W>> {
-    let mut after = vec![W::default(); to.cells as usize];
-    let stride = (to.stride(pool) + to.stride(to.rest())) as i64;
-    let mut visited = 0;
-    from.for_each(|cell, state| {
-        look(&mut visited, control)?;
+    let mut after: Cells<W> = to.empty_cells();
+    let mut after_tracked: Vec<Cells<W>> = tracked.iter().map(|_| to.empty_cells()).collect();
+    let stride = to.stride(pool) + to.stride(to.rest());
+    let mut lookout = Lookout::new(control);
+    from.for_each_towards(to, |cell, target, state| {
+        lookout.pass(1 + tracked.len())?;
         let weight = cells[cell];
         if weight.is_zero() {
             return Ok(());
         }
-        let (items, rest) = (state[pool], state[from.rest()]);
-        let target = to.cell(state);
-        for taken in choices(to, pool, items, rest) {
-            let mut part = weight.times(factorials.inverse[taken as usize]);
-            if is_tracked {
-                part = part.times(W::of(f64::from(items - taken) / f64::from(items.max(1))));
+        let items = state[pool];
+        for taken in choices(to, pool, items, state[from.rest()]) {
+            let target = (target - i64::from(taken) * stride) as usize;
+            let share = factorials.inverse[taken as usize];
+            after[target].add(weight.times(share));
+            // Any item of the pool is as likely as the others to be left waiting.
+            let waiting = share.times(W::of(f64::from(items - taken) / f64::from(items.max(1))));
+            for (track, after) in tracked.iter().zip(&mut after_tracked) {
+                let share = if track.pool == pool { waiting } else { share };
+                after[target].add(track.cells[cell].times(share));
             }
-            after[(target - i64::from(taken) * stride) as usize].add(part);
         }
         Ok(())
     })?;
+    for (track, after) in tracked.iter_mut().zip(after_tracked) {
+        track.cells = after;
+    }
     Ok(after)
 }
 
@@ -572,27 +593,28 @@ fn gather_take<W: Weight>(
     to: &Layer,
     pool: usize,
     after: &Cells<W>,
-    before: &mut Cells<W>,
     factorials: &Factorials<W>,
     control: &Control,
-) -> Result<()> {
-    let stride = (to.stride(pool) + to.stride(to.rest())) as i64;
-    let mut visited = 0;
-    from.for_each(|cell, state| {
-        look(&mut visited, control)?;
-        let target = to.cell(state);
+) -> Result<Cells<W>> {
+    let mut before = from.empty_cells();
+    let stride = to.stride(pool) + to.stride(to.rest());
+    let mut lookout = Lookout::new(control);
+    from.for_each_towards(to, |cell, target, state| {
+        lookout.pass(1)?;
         let mut sum = W::default();
         for taken in choices(to, pool, state[pool], state[from.rest()]) {
-            let weight = after[(target - i64::from(taken) * stride) as usize];
-            sum.add(weight.times(factorials.inverse[taken as usize]));
+            let target = (target - i64::from(taken) * stride) as usize;
+            sum.add(after[target].times(factorials.inverse[taken as usize]));
         }
         before[cell] = sum;
         Ok(())
-    })
+    })?;
+    Ok(before)
 }
 
 /// Where a state goes when pools are put together, and its factor R!/∏r! for every pool of R items that were
-/// r in each of the old ones; `None` where it leads nowhere.
+/// r in each of the old ones; `None` where it leads nowhere. The factor is never below 1, nor is what it is made
+/// from step by step.
 fn regrouped<W: Weight>(
     to: &Layer,
     regroup: &Regroup,
@@ -603,17 +625,18 @@ fn regrouped<W: Weight>(
     new_state.clear();
     new_state.extend_from_slice(&regroup.fresh);
     let mut factor = W::of(1.0);
+    for &items in regroup.fresh.iter().filter(|&&items| items > 1) {
+        factor = factor.times(*factorials.of.get(items as usize)?);
+    }
     for (&items, &target) in state.iter().zip(&regroup.into) {
         if let Some(pool) = target {
+            let others = new_state[pool];
             new_state[pool] += items;
-            if items > 1 {
-                factor = factor.times(factorials.inverse[items as usize]);
+            if items > 0 && others > 0 {
+                let together = *factorials.of.get((items + others) as usize)?;
+                let apart = factorials.inverse[items as usize].times(factorials.inverse[others as usize]);
+                factor = factor.times(together.times(apart));
             }
-        }
-    }
-    for &items in &*new_state {
-        if items > 1 {
-            factor = factor.times(*factorials.of.get(items as usize)?);
         }
     }
     new_state.push(regroup.codes);
@@ -628,21 +651,30 @@ fn scatter_regroup<W: Weight>(
     to: &Layer,
     regroup: &Regroup,
     cells: &Cells<W>,
+    tracked: &mut [Track<W>],
     factorials: &Factorials<W>,
     control: &Control,
 ) -> Result<Cells<W>> {
-    let mut after = vec![W::default(); to.cells as usize];
+    let mut after: Cells<W> = to.empty_cells();
+    let mut after_tracked: Vec<Cells<W>> = tracked.iter().map(|_| to.empty_cells()).collect();
     let mut new_state = Vec::new();
-    let mut visited = 0;
+    let mut lookout = Lookout::new(control);
     from.for_each(|cell, state| {
-        look(&mut visited, control)?;
-        if !cells[cell].is_zero() {
-            if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
-                after[target].add(cells[cell].times(factor));
+        lookout.pass(1 + tracked.len())?;
+        if cells[cell].is_zero() {
+            return Ok(());
+        }
+        if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
+            after[target].add(cells[cell].times(factor));
+            for (track, after) in tracked.iter().zip(&mut after_tracked) {
+                after[target].add(track.cells[cell].times(factor));
             }
         }
         Ok(())
     })?;
+    for (track, after) in tracked.iter_mut().zip(after_tracked) {
+        track.cells = after;
+    }
     Ok(after)
 }
 
@@ -651,19 +683,23 @@ fn gather_regroup<W: Weight>(
     to: &Layer,
     regroup: &Regroup,
     after: &Cells<W>,
-    before: &mut Cells<W>,
     factorials: &Factorials<W>,
     control: &Control,
-) -> Result<()> {
+) -> Result<Cells<W>> {
+    let mut before = from.empty_cells();
     let mut new_state = Vec::new();
-    let mut visited = 0;
+    let mut lookout = Lookout::new(control);
     from.for_each(|cell, state| {
-        look(&mut visited, control)?;
+        lookout.pass(1)?;
         if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
-            before[cell] = after[target].times(factor);
+            // A factor may be infinite, which is noticed later unless it makes something of nothing.
+            if !after[target].is_zero() {
+                before[cell] = after[target].times(factor);
+            }
         }
         Ok(())
-    })
+    })?;
+    Ok(before)
 }
 
 /// Divide all weights by the largest, which is returned; `None` where the number type cannot hold them.
@@ -685,4 +721,44 @@ fn scale<W: Weight>(cells: &mut Cells<W>) -> Option<W> {
         }
         largest
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ItemClass;
+    use super::*;
+
+    /// Ten pools of nearly thirty items: the product of their 1/r! is below what a double can hold.
+    #[test]
+    fn doubles_agree_with_wide_numbers_where_pools_are_many() {
+        for size in (26..=30).chain(60..=64) {
+            let classes = 10;
+            let items = |class: u32| ItemClass {
+                size,
+                candidates: match class + 1 < classes {
+                    true => vec![0, class + 1, class + 2],
+                    false => vec![0, 1, classes],
+                },
+            };
+            let mut codes = vec![size; classes as usize + 1];
+            codes[0] = 1;
+            codes[1] -= 1;
+            let graph = Graph {
+                codes,
+                items: (0..classes).map(items).collect(),
+            };
+            let parts = parts(&admissible(&graph).unwrap());
+            let [part] = &parts[..] else {
+                panic!("{} parts", parts.len());
+            };
+            let control = Control::new();
+            let wide = part.forth::<Wide>(None, &control).unwrap().unwrap();
+            if let Some(narrow) = part.forth::<f64>(None, &control).unwrap() {
+                assert!(
+                    (narrow.log_matchings / wide.log_matchings - 1.0).abs() < 1e-12,
+                    "{size}"
+                );
+            }
+        }
+    }
 }

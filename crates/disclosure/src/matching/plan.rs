@@ -138,54 +138,91 @@ impl Layer {
     }
 
     /// How far one coordinate's next value is from the last one's.
-    pub fn stride(&self, coordinate: usize) -> usize {
+    pub fn stride(&self, coordinate: usize) -> i64 {
         let axis = self.axes.iter().find(|&&(axis, _)| axis == coordinate);
-        axis.map_or(0, |&(_, stride)| stride)
+        axis.map_or(0, |&(_, stride)| stride as i64)
     }
 
     /// The cell of a state, without looking whether its coordinates are in range.
     #[inline]
     pub fn cell(&self, state: &[u32]) -> i64 {
+        self.cell_of(|coordinate| i64::from(state[coordinate]))
+    }
+
+    #[inline]
+    fn cell_of(&self, value: impl Fn(usize) -> i64) -> i64 {
         let parts = self.axes.iter().map(|&(coordinate, stride)| {
-            (i64::from(state[coordinate]) - i64::from(self.ranges[coordinate].low)) * stride as i64
+            (value(coordinate) - i64::from(self.ranges[coordinate].low)) * stride as i64
         });
         parts.sum()
+    }
+
+    /// A weight of 0 for every cell.
+    pub fn empty_cells<W: Copy + Default>(&self) -> Vec<W> {
+        vec![W::default(); self.cells as usize]
     }
 
     /// Visit every cell in turn that is a state.
     #[inline]
     pub fn for_each<E>(&self, mut visit: impl FnMut(usize, &[u32]) -> Result<(), E>) -> Result<(), E> {
-        let rest = self.rest();
-        let sign = |coordinate| if coordinate == rest { -1 } else { 1 };
+        self.for_each_towards(self, |cell, _, state| visit(cell, state))
+    }
+
+    /// Visit every cell in turn that is a state, with the cell that the same state has in a layer of the same pools:
+    /// without looking whether its coordinates are in range there.
+    #[inline]
+    pub fn for_each_towards<E>(
+        &self,
+        to: &Layer,
+        mut visit: impl FnMut(usize, i64, &[u32]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sign = |coordinate| if coordinate == self.rest() { -1 } else { 1 };
         let mut state: Vec<u32> = self.ranges.iter().map(|range| range.low).collect();
-        // The balance without the coordinate that follows from it.
-        let mut others: i64 = (0..state.len())
-            .filter(|&coordinate| coordinate != self.implied)
-            .map(|coordinate| sign(coordinate) * i64::from(state[coordinate]))
-            .sum();
-        let mut cell = 0;
-        loop {
-            let implied = (self.balance - others) * sign(self.implied);
-            if self.ranges[self.implied].holds(implied) {
+        let others = (0..state.len()).filter(|&coordinate| coordinate != self.implied);
+        let others = others.map(|coordinate| sign(coordinate) * i64::from(state[coordinate]));
+        let mut implied = (self.balance - others.sum::<i64>()) * sign(self.implied);
+        let mut target = to.cell_of(|coordinate| match coordinate == self.implied {
+            true => implied,
+            false => i64::from(state[coordinate]),
+        });
+        // How the coordinate that follows and the cell over there change with an axis.
+        let slopes = self.axes.iter().map(|&(axis, _)| {
+            let of_implied = -sign(axis) * sign(self.implied);
+            (
+                axis,
+                of_implied,
+                to.stride(axis) + of_implied * to.stride(self.implied),
+            )
+        });
+        let slopes: Vec<(usize, i64, i64)> = slopes.collect();
+        let range = self.ranges[self.implied];
+        for cell in 0.. {
+            if range.holds(implied) {
                 state[self.implied] = implied as u32;
-                visit(cell, &state)?;
+                visit(cell, target, &state)?;
             }
-            cell += 1;
-            let mut axes = self.axes.iter();
-            loop {
-                let Some(&(axis, _)) = axes.next() else {
-                    return Ok(());
-                };
-                let range = self.ranges[axis];
-                if state[axis] < range.high {
+            let mut is_last = true;
+            for &(axis, of_implied, of_target) in &slopes {
+                let Range { low, high } = self.ranges[axis];
+                let change = if state[axis] < high {
+                    is_last = false;
                     state[axis] += 1;
-                    others += sign(axis);
+                    1
+                } else {
+                    state[axis] = low;
+                    i64::from(low) - i64::from(high)
+                };
+                implied += change * of_implied;
+                target += change * of_target;
+                if !is_last {
                     break;
                 }
-                others -= sign(axis) * i64::from(range.high - range.low);
-                state[axis] = range.low;
+            }
+            if is_last {
+                break;
             }
         }
+        Ok(())
     }
 }
 

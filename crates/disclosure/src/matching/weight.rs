@@ -42,10 +42,11 @@ impl Weight for f64 {
         f64::ln(self)
     }
 
-    const LARGEST_POOL: u32 = 30;
+    const LARGEST_POOL: u32 = 100;
 
     fn can_hold(smallest: Self) -> bool {
-        // Below 1e-307 a double loses digits; two such numbers are multiplied at most, and a step has factorials.
+        // Below 1e-307 a double loses digits. Two such numbers are multiplied at most; and one step divides by the
+        // factorials of what the pools take, which together is no more than the largest pool's 100! < 1e158.
         smallest > 1e-120
     }
 
