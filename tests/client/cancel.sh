@@ -121,6 +121,13 @@ cracks="disclosure.budget = -1; SET disclosure.max_memory = '8GB'; SELECT disclo
 quickest pg_cancel_backend "SET $cracks, method => 'exact')"
 quickest pg_terminate_backend "SET $cracks, method => 'simulate', relative_error => 1e-9)"
 
+# The recipes, samples without end, and people against rows.
+recipe="disclosure.budget = -1; SELECT * FROM disclosure.assess"
+quickest pg_cancel_backend "SET ${recipe}_itemset_risk('frequent', 'items', sizes => 3, width => 0.005)"
+quickest pg_cancel_backend "SET ${recipe}_correlation_risk('frequent', 'items', apart => 9, method => 'o_estimate', relative_error => 1e-9)"
+quickest pg_cancel_backend "SELECT * FROM disclosure.similarity_by_sampling('frequent', 'items', samples => 1000000)"
+quickest pg_cancel_backend "SELECT * FROM disclosure.expected_reidentifications('many', 'many', '{a,b,c,d,e,f,g,h,i,j}')"
+
 # An interrupt that asks for something else does not end the call.
 interrupted=$(mktemp)
 PGAPPNAME=victim psql -qX -c "SET statement_timeout = '2s'; $comparing" >"$interrupted" 2>&1 &

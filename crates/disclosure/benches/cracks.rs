@@ -71,7 +71,9 @@ fn exact(
     runs: u32,
     budget: Duration,
 ) -> Result<String, Box<dyn Error>> {
-    let (planning, counting) = quickest(runs, || Ok(Counting::new(&space(frequencies, width)?.graph)))?;
+    let (planning, counting) = quickest(runs, || {
+        Ok(Counting::new(&space(frequencies, width)?.graph, &Control::new())?)
+    })?;
     let predicted = counting.steps() / Counting::STEPS_PER_SECOND;
     let plan = format!(
         "planning={planning:.6} steps={:.3e} predicted={predicted:.6} megabytes={:.3e}",

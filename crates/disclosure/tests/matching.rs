@@ -104,7 +104,7 @@ proptest! {
     fn counts_are_those_of_the_definition(graph in graphs()) {
         let matchings = matchings(&graph);
         let number: f64 = matchings.iter().map(|(_, ways)| ways).fold(0.0, std::ops::Add::add);
-        let counting = Counting::new(&graph);
+        let counting = Counting::new(&graph, &Control::new()).unwrap();
         let control = Control::new();
         let log = counting.log_matchings(&control).unwrap();
         assert_close(log.exp(), number);
@@ -123,7 +123,7 @@ proptest! {
     #[test]
     fn admissible_edges_are_those_of_some_matching(graph in graphs()) {
         let matchings = matchings(&graph);
-        match admissible(&graph) {
+        match admissible(&graph, &Control::new()).unwrap() {
             None => prop_assert!(matchings.is_empty()),
             Some(pruned) => {
                 let shares = shares(&graph, &matchings);
@@ -155,7 +155,11 @@ fn large_classes_are_counted_too() {
         codes: vec![700, 1000],
         items: vec![class(300, &[0]), class(900, &[0, 1]), class(500, &[1])],
     };
-    let found = Counting::new(&graph).shares(&Control::new()).unwrap().unwrap();
+    let found = Counting::new(&graph, &Control::new())
+        .unwrap()
+        .shares(&Control::new())
+        .unwrap()
+        .unwrap();
     let choices = log_factorial(900) - log_factorial(400) - log_factorial(500);
     let expected = log_factorial(700) + log_factorial(1000) + choices;
     assert!((found.log_matchings - expected).abs() < 1e-7);
@@ -173,7 +177,11 @@ fn nobody_gets_his_own_code() {
         codes: vec![1; 16],
         items: (0..16).map(|own| class(1, &all_but(own))).collect(),
     };
-    let found = Counting::new(&graph).shares(&Control::new()).unwrap().unwrap();
+    let found = Counting::new(&graph, &Control::new())
+        .unwrap()
+        .shares(&Control::new())
+        .unwrap()
+        .unwrap();
     assert_close(found.log_matchings, 7_697_064_251_745_f64.ln());
     for &share in found.of_class.iter().flatten() {
         assert_close(share, 1.0 / 15.0);
@@ -187,12 +195,13 @@ fn what_nobody_can_count_is_known_before() {
         codes: vec![1; 200],
         items: (0..200).map(|own| class(1, &all_but(own))).collect(),
     };
-    assert!(Counting::new(&graph).steps() > 1e14);
+    assert!(Counting::new(&graph, &Control::new()).unwrap().steps() > 1e14);
 }
 
 #[test]
 fn nothing_has_one_matching() {
-    let found = Counting::new(&Graph::default())
+    let found = Counting::new(&Graph::default(), &Control::new())
+        .unwrap()
         .shares(&Control::new())
         .unwrap()
         .unwrap();
@@ -206,9 +215,10 @@ fn counting_can_be_cancelled() {
         codes: vec![1],
         items: vec![class(1, &[0])],
     };
+    let counting = Counting::new(&graph, &Control::new()).unwrap();
     let control = Control::new();
     control.cancel();
-    let counting = Counting::new(&graph);
+    assert!(Counting::new(&graph, &control).is_err());
     assert_eq!(counting.shares(&control), Err(disclosure::Error::Cancelled));
     assert_eq!(
         counting.log_matchings(&control),

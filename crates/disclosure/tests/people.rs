@@ -122,7 +122,11 @@ fn assert_as_defined(case: &Case) {
     assert_eq!(keyed.strangers(), (case.rows.len() - released) as u64);
 
     let of_class = shares(graph);
-    let counted = Counting::new(graph).shares(&Control::new()).unwrap().unwrap();
+    let counted = Counting::new(graph, &Control::new())
+        .unwrap()
+        .shares(&Control::new())
+        .unwrap()
+        .unwrap();
     for (counted, share) in counted.of_class.iter().flatten().zip(of_class.iter().flatten()) {
         assert_close(*counted, *share);
     }

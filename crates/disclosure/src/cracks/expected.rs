@@ -85,10 +85,10 @@ pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> R
     let whole = match settings.method {
         Method::OEstimate => Some(Expected::estimate(Method::OEstimate, o_estimate_items(space))),
         Method::Propagated => Some(Expected::estimate(Method::Propagated, propagated_items(space))),
-        Method::Refined => refined(space),
+        Method::Refined => refined(space, control)?,
         Method::Simulate => simulated(space, settings, control)?,
         Method::Auto | Method::Exact => {
-            let counting = Counting::new(&space.graph);
+            let counting = Counting::new(&space.graph, control)?;
             let is_affordable = counting.steps() <= settings.steps && counting.bytes() <= settings.bytes;
             match (is_affordable, settings.method) {
                 (true, _) => counted(space, &counting, control)?,
@@ -173,12 +173,12 @@ fn too_expensive(counting: &Counting) -> Error {
     }
 }
 
-fn refined(space: &CrackSpace) -> Option<Expected> {
-    let refined = CrackSpace {
-        graph: admissible(&space.graph)?,
+fn refined(space: &CrackSpace, control: &Control) -> Result<Option<Expected>> {
+    let refined = admissible(&space.graph, control)?.map(|graph| CrackSpace {
+        graph,
         ..space.clone()
-    };
-    Some(Expected::estimate(Method::Refined, o_estimate_items(&refined)))
+    });
+    Ok(refined.map(|refined| Expected::estimate(Method::Refined, o_estimate_items(&refined))))
 }
 
 fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result<Option<Expected>> {

@@ -229,7 +229,7 @@ impl<'a> ItemsetCracks<'a> {
     /// The predicted steps (see [`Counting::steps`]) of exact answers for all these itemsets together, if
     /// nothing is remembered yet. To be asked before [`exact`](Self::exact), which does whatever it takes.
     pub fn steps<'i>(&self, itemsets: impl IntoIterator<Item = &'i [u32]>, control: &Control) -> Result<f64> {
-        let Some(mappings) = self.mappings() else {
+        let Some(mappings) = self.mappings(control)? else {
             return Ok(0.0);
         };
         let mut planned: FxHashSet<(u32, Work)> = FxHashSet::default();
@@ -288,7 +288,7 @@ impl<'a> ItemsetCracks<'a> {
 
     /// [`exact`](Self::exact) of an itemset that is one for sure.
     pub(super) fn exact_of(&self, itemset: &[u32], control: &Control) -> Result<Option<f64>> {
-        let Some(mappings) = self.mappings() else {
+        let Some(mappings) = self.mappings(control)? else {
             return Ok(None);
         };
         let mut chance = 1.0;
@@ -302,12 +302,15 @@ impl<'a> ItemsetCracks<'a> {
     }
 
     /// Prepared outside of the lock: that is parallel, and its threads may ask for the same.
-    fn mappings(&self) -> Option<&Mappings> {
+    fn mappings(&self, control: &Control) -> Result<Option<&Mappings>> {
         if let Some(known) = self.mappings.get() {
-            return known.as_ref();
+            return Ok(known.as_ref());
         }
-        let found = admissible(&self.space.graph).map(|graph| Mappings::new(&graph));
-        self.mappings.get_or_init(|| found).as_ref()
+        let admissible = admissible(&self.space.graph, control)?;
+        let found = admissible
+            .map(|graph| Mappings::new(&graph, control))
+            .transpose()?;
+        Ok(self.mappings.get_or_init(|| found).as_ref())
     }
 
     /// What an itemset takes from each component.
@@ -326,7 +329,7 @@ impl<'a> ItemsetCracks<'a> {
 }
 
 impl Mappings {
-    fn new(graph: &Graph) -> Self {
+    fn new(graph: &Graph, control: &Control) -> Result<Self> {
         let parts = Components::new(graph);
         let places = |of_classes: &[u32], members: &[Vec<u32>]| {
             let place = |(class, &component): (usize, &u32)| {
@@ -356,29 +359,31 @@ impl Mappings {
                     candidates: here(candidates),
                 }
             });
-            Component::new(Graph {
+            let graph = Graph {
                 codes: sizes.collect(),
                 items: items.collect(),
-            })
+            };
+            Component::new(graph, control)
         };
-        let components = parts.codes.iter().zip(&parts.items).map(of_part).collect();
-        Mappings {
+        let components = parts.codes.iter().zip(&parts.items).map(of_part);
+        let components = components.collect::<Result<_>>()?;
+        Ok(Mappings {
             items,
             codes,
             components,
-        }
+        })
     }
 }
 
 impl Component {
-    fn new(graph: Graph) -> Self {
-        Component {
-            counting: Counting::new(&graph),
+    fn new(graph: Graph, control: &Control) -> Result<Self> {
+        Ok(Component {
+            counting: Counting::new(&graph, control)?,
             graph,
             log_matchings: OnceLock::new(),
             chances: Memory::new(),
             shares: Memory::new(),
-        }
+        })
     }
 
     fn is_edge(&self, item: u32, code: u32) -> bool {
@@ -408,12 +413,12 @@ impl Component {
 
     /// Matchings of the items with the codes, times matchings of all others, by all matchings.
     fn chance_by_counting(&self, part: &Part, control: &Control) -> Result<f64> {
-        let within = Counting::new(&self.induced(part)).log_matchings(control)?;
+        let within = Counting::new(&self.induced(part), control)?.log_matchings(control)?;
         if within == f64::NEG_INFINITY {
             return Ok(0.0);
         }
         let rest = self.without(part).graph;
-        let rest = Counting::new(&rest).log_matchings(control)?;
+        let rest = Counting::new(&rest, control)?.log_matchings(control)?;
         Ok((within + rest - self.log_matchings(control)?).exp().min(1.0))
     }
 
@@ -445,7 +450,7 @@ impl Component {
             Some(rest) => rest,
             None => {
                 let graph = self.without(&Part::of_edge(given));
-                let shares = Counting::new(&graph.graph).shares(control)?;
+                let shares = Counting::new(&graph.graph, control)?.shares(control)?;
                 let rest = shares.map(|shares| Arc::new(Rest { graph, shares }));
                 self.shares.insert(given, rest.clone());
                 rest

@@ -128,7 +128,7 @@ impl Reidentification {
         if let Some(found) = of_keyed.transpose()?.flatten() {
             return Ok(found);
         }
-        let counting = Counting::new(&self.graph);
+        let counting = Counting::new(&self.graph, control)?;
         let is_affordable = counting.steps() <= settings.steps && counting.bytes() <= settings.bytes;
         let shares = match settings.method {
             Method::Auto | Method::Exact if is_affordable => counting.shares(control)?,

@@ -2,6 +2,7 @@
 
 use super::perfect::perfect;
 use super::{Graph, ItemClass};
+use crate::{Control, Result};
 
 /// The graph without the edges that no perfect matching uses, with the same classes in the same order;
 /// `None` if there is no perfect matching at all.
@@ -9,8 +10,10 @@ use super::{Graph, ItemClass};
 /// Given one perfect matching, an edge lies in some other one exactly if it closes a cycle of edges that are
 /// in turn outside and inside of the given one (Berge), i.e. if both its ends are in one strongly connected
 /// component when edges lead from items to codes and matched ones back.
-pub fn admissible(graph: &Graph) -> Option<Graph> {
-    let matched = perfect(graph)?;
+pub fn admissible(graph: &Graph, control: &Control) -> Result<Option<Graph>> {
+    let Some(matched) = perfect(graph, control)? else {
+        return Ok(None);
+    };
     let component = components(graph, &matched);
     let codes = graph.codes.len();
     let prune = |(class, items): (usize, &ItemClass)| {
@@ -22,10 +25,10 @@ pub fn admissible(graph: &Graph) -> Option<Graph> {
             candidates: kept.map(|(&code, _)| code).collect(),
         }
     };
-    Some(Graph {
+    Ok(Some(Graph {
         codes: graph.codes.clone(),
         items: graph.items.iter().enumerate().map(prune).collect(),
-    })
+    }))
 }
 
 /// The strongly connected component of every class of codes and, after these, of items (Tarjan 1972,

@@ -42,11 +42,13 @@ impl Counting {
     pub const STEPS_PER_SECOND: f64 = 3e8;
 
     /// Take away edges that no perfect matching uses, and plan how to count in each part that is left.
-    pub fn new(graph: &Graph) -> Self {
-        Counting {
-            components: admissible(graph).map(|graph| parts(&graph)),
+    pub fn new(graph: &Graph, control: &Control) -> Result<Self> {
+        let admissible = admissible(graph, control)?;
+        let components = admissible.map(|graph| parts(&graph, control)).transpose()?;
+        Ok(Counting {
+            components,
             candidates: graph.items.iter().map(|items| items.candidates.clone()).collect(),
-        }
+        })
     }
 
     fn cost(&self) -> impl Iterator<Item = Cost> + '_ {
@@ -105,33 +107,33 @@ impl Counting {
 }
 
 /// The connected components of a graph of admissible edges.
-fn parts(graph: &Graph) -> Vec<Part> {
+fn parts(graph: &Graph, control: &Control) -> Result<Vec<Part>> {
     let components = Components::new(graph);
     let members = components.codes.into_par_iter().zip(components.items);
     members
-        .map(|(codes, classes)| Part::new(graph, codes, classes))
+        .map(|(codes, classes)| Part::new(graph, codes, classes, control))
         .collect()
 }
 
 impl Part {
     /// In the order that is given, by frequency where codes are frequency groups; where that is expensive, in the
     /// cheapest of a few orders.
-    fn new(graph: &Graph, codes: Vec<u32>, classes: Vec<u32>) -> Self {
-        let mut best = Part::in_order(graph, codes, classes);
+    fn new(graph: &Graph, codes: Vec<u32>, classes: Vec<u32>, control: &Control) -> Result<Self> {
+        let mut best = Part::in_order(graph, codes, classes, control)?;
         if best.plan.cost.steps > CHEAP {
             let backwards = best.codes.iter().rev().copied().collect();
-            let few_open = few_open_order(graph, &best.codes, &best.classes);
+            let few_open = few_open_order(graph, &best.codes, &best.classes, control)?;
             for order in std::iter::once(backwards).chain(few_open) {
-                let part = Part::in_order(graph, order, best.classes.clone());
+                let part = Part::in_order(graph, order, best.classes.clone(), control)?;
                 if part.plan.cost.steps < best.plan.cost.steps {
                     best = part;
                 }
             }
         }
-        best
+        Ok(best)
     }
 
-    fn in_order(graph: &Graph, codes: Vec<u32>, classes: Vec<u32>) -> Self {
+    fn in_order(graph: &Graph, codes: Vec<u32>, classes: Vec<u32>, control: &Control) -> Result<Self> {
         let numbered = codes.iter().enumerate();
         let step_of: FxHashMap<u32, u32> = numbered.map(|(step, &code)| (code, step as u32)).collect();
         let items = || classes.iter().map(|&class| &graph.items[class as usize]);
@@ -145,12 +147,12 @@ impl Part {
             sizes: items().map(|items| items.size).collect(),
             candidates: items().map(|items| steps(&items.candidates)).collect(),
         };
-        Part {
-            plan: Plan::new(&component),
+        Ok(Part {
+            plan: Plan::new(&component, control)?,
             component,
             classes,
             codes,
-        }
+        })
     }
 
     fn log_matchings(&self, control: &Control) -> Result<f64> {
@@ -188,10 +190,15 @@ impl Part {
 
 /// An order that always takes next the codes after which the fewest states are open; `None` where there are so
 /// many that looking for it would take long.
-fn few_open_order(graph: &Graph, codes: &[u32], classes: &[u32]) -> Option<Vec<u32>> {
+fn few_open_order(
+    graph: &Graph,
+    codes: &[u32],
+    classes: &[u32],
+    control: &Control,
+) -> Result<Option<Vec<u32>>> {
     const MOST: usize = 250;
     if codes.len() > MOST {
-        return None;
+        return Ok(None);
     }
     let mut holders: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     // Of every class: the candidates that were not dealt out yet, and what it adds to the states while it is open.
@@ -220,6 +227,7 @@ fn few_open_order(graph: &Graph, codes: &[u32], classes: &[u32]) -> Option<Vec<u
     let mut waiting: Vec<(u32, f64)> = codes.iter().map(|&code| (code, growth(code, &left))).collect();
     let mut order = Vec::with_capacity(codes.len());
     while !waiting.is_empty() {
+        control.check()?;
         let best = (0..waiting.len())
             .min_by(|&a, &b| waiting[a].1.total_cmp(&waiting[b].1))
             .unwrap_or(0);
@@ -241,7 +249,7 @@ fn few_open_order(graph: &Graph, codes: &[u32], classes: &[u32]) -> Option<Vec<u
             }
         }
     }
-    Some(order)
+    Ok(Some(order))
 }
 
 /// Steps that are not worth a second thought.
@@ -471,7 +479,7 @@ struct Track<W> {
 }
 
 /// Before pools are put together: follow the classes in them from now on, and forget those that are done.
-/// Returns the pool that every class which is followed was in.
+/// Returns the classes that are followed.
 fn retrack<W: Weight>(
     tracked: &mut Vec<Track<W>>,
     regroup: &Regroup,
@@ -747,7 +755,8 @@ mod tests {
                 codes,
                 items: (0..classes).map(items).collect(),
             };
-            let parts = parts(&admissible(&graph).unwrap());
+            let control = Control::new();
+            let parts = parts(&admissible(&graph, &control).unwrap().unwrap(), &control).unwrap();
             let [part] = &parts[..] else {
                 panic!("{} parts", parts.len());
             };

@@ -3,13 +3,13 @@ use crate::{Control, Result};
 
 /// A perfect matching of the graph: for every class of items, how many of them get a code of each candidate
 /// class. `None` where there is no perfect matching.
-pub(crate) fn perfect(graph: &Graph) -> Option<Vec<Vec<u32>>> {
+pub(crate) fn perfect(graph: &Graph, control: &Control) -> Result<Option<Vec<Vec<u32>>>> {
     if graph.code_count() != graph.item_count() {
-        return None;
+        return Ok(None);
     }
-    let matching = maximum(graph, &Control::new()).ok()?;
+    let matching = maximum(graph, control)?;
     let given = matching.iter().flatten().copied().map(u64::from).sum::<u64>();
-    (given == graph.item_count()).then_some(matching)
+    Ok((given == graph.item_count()).then_some(matching))
 }
 
 /// A matching of as many items as possible, in the same form. There may be more codes than items, or fewer.
@@ -250,7 +250,7 @@ mod tests {
         fn a_perfect_matching_is_found_where_there_is_one(graph in graphs()) {
             let even = graph.code_count() == graph.item_count();
             let exists = even && has_perfect(&graph.items, &mut graph.codes.clone());
-            match perfect(&graph) {
+            match perfect(&graph, &Control::new()).unwrap() {
                 None => prop_assert!(!exists),
                 Some(given) => assert_perfect(&graph, &given),
             }
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn an_empty_graph_has_the_empty_matching() {
-        assert_eq!(perfect(&Graph::default()), Some(Vec::new()));
+        assert_eq!(perfect(&Graph::default(), &Control::new()), Ok(Some(Vec::new())));
     }
 
     /// The sweep gives code i to item i; then two items want the code after them, and one path has to move
@@ -277,7 +277,9 @@ mod tests {
                 .map(|candidates| ItemClass { size: 1, candidates })
                 .collect(),
         };
-        let given = perfect(&graph).expect("a perfect matching");
+        let given = perfect(&graph, &Control::new())
+            .unwrap()
+            .expect("a perfect matching");
         assert_perfect(&graph, &given);
     }
 }

@@ -6,6 +6,8 @@
 //! items left in every pool and the number of codes left of the step, the *rest*. Since pools and rest go down
 //! together, any one of these coordinates follows from the others, and is left out.
 
+use crate::Control;
+
 /// A connected component of a graph, with its codes in the order in which they are dealt out.
 #[derive(Debug)]
 pub(super) struct Component {
@@ -238,7 +240,7 @@ struct Pool {
 }
 
 impl Plan {
-    pub fn new(component: &Component) -> Self {
+    pub fn new(component: &Component, control: &Control) -> crate::Result<Self> {
         let mut planner = Planner {
             component,
             plan: Plan {
@@ -257,14 +259,15 @@ impl Plan {
             arrivals[candidates[0] as usize].push(class);
         }
         for (step, arrivals) in arrivals.into_iter().enumerate() {
+            control.check()?;
             planner.begin(step, &arrivals, component.codes[step]);
             planner.deal_out(step);
             if planner.plan.cost.is_prohibitive() {
-                return planner.plan;
+                return Ok(planner.plan);
             }
         }
         planner.begin(component.codes.len(), &[], 0);
-        planner.plan
+        Ok(planner.plan)
     }
 }
 

@@ -42,7 +42,7 @@ pub fn simulate_apart(
         });
     }
     let network = Network::new(space)?;
-    let Some(start) = network.a_matching() else {
+    let Some(start) = network.a_matching(control)? else {
         return Ok(None);
     };
     let moves = KeepApart::new(apart, space.items());

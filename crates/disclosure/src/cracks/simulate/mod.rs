@@ -106,7 +106,7 @@ const CHAINS: u64 = 16;
 pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) -> Result<Option<Simulated>> {
     let network = Network::new(space)?;
     let cracks = Cracks::new(&network);
-    let Some(matching) = network.matching() else {
+    let Some(matching) = network.matching(control)? else {
         return Ok(None);
     };
     // Should the chains not forget where they began, they had better not all begin at the same place.
@@ -154,7 +154,7 @@ pub fn simulate_as_published(
         relative_error: 0.0,
         deadline: None,
     };
-    let Some(start) = network.a_matching() else {
+    let Some(start) = network.a_matching(control)? else {
         return Ok(None);
     };
     let mut seeds = Pcg64Mcg::seed_from_u64(seed);
@@ -185,7 +185,7 @@ pub fn simulate_itemsets(
     }
     let network = Network::new(space)?;
     let observed = Itemsets::new(&network, itemsets);
-    let Some(start) = network.a_matching() else {
+    let Some(start) = network.a_matching(control)? else {
         return Ok(None);
     };
     let moves: &dyn Move<Walk> = match simulation.moves {

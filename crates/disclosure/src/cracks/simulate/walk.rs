@@ -155,13 +155,16 @@ impl<'a> Network<'a> {
     }
 
     /// The truth, or else some perfect matching; `None` where there is none.
-    pub fn a_matching(&self) -> Option<Vec<Held>> {
-        self.truth().or_else(|| Some(self.arrange(&self.matching()?)))
+    pub fn a_matching(&self, control: &Control) -> Result<Option<Vec<Held>>> {
+        match self.truth() {
+            Some(truth) => Ok(Some(truth)),
+            None => Ok(self.matching(control)?.map(|matching| self.arrange(&matching))),
+        }
     }
 
     /// Some perfect matching, as how many items hold a code by each arc; `None` where there is none.
-    pub fn matching(&self) -> Option<Vec<u32>> {
-        Some(perfect(&self.space.graph)?.concat())
+    pub fn matching(&self, control: &Control) -> Result<Option<Vec<u32>>> {
+        Ok(perfect(&self.space.graph, control)?.map(|given| given.concat()))
     }
 
     /// How many items hold a code by each arc.
