@@ -142,7 +142,7 @@ fn assess_itemset_risk(
         name!(itemsets, f64),
         name!(sampled, bool),
         name!(point_valued, f64),
-        name!(interval, f64),
+        name!(vulnerable, f64),
         name!(lower, f64),
         name!(upper, f64),
         name!(method, &'static str),
@@ -206,7 +206,8 @@ unsafe fn risk_of_itemsets(fcinfo: FunctionCallInfo) -> Result<Option<ItemsetRow
     if options.settings.method == Method::Exact && assessment.method == ItemsetMethod::Os {
         return Err(Problem::Argument {
             argument: "method",
-            problem: "exact would take longer than the budget".into(),
+            problem: "exact is out of reach: it would take longer than the budget, or no mapping agrees with the belief"
+                .into(),
             hint: "Raise budget, ask about fewer itemsets, or give 'auto' or 'o_estimate'.",
         });
     }

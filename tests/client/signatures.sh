@@ -14,6 +14,7 @@ psql -qXAt -F $'\t' >"$work/sql" <<'SQL'
 CREATE FUNCTION pg_temp.name_in_rust(declared oid) RETURNS text LANGUAGE sql AS $$
   SELECT CASE
     WHEN declared IN ('oid'::regtype, 'regclass'::regtype, 'regtype'::regtype) OR t.typtype = 'e' THEN 'oid'
+    WHEN declared = 'name'::regtype THEN 'cstring'
     WHEN declared = 'name[]'::regtype THEN 'cstring[]'
     WHEN declared = 'disclosure.item_counts'::regtype THEN 'bytea'
     WHEN declared = 'integer'::regtype THEN 'int'

@@ -19,13 +19,13 @@ use disclosure::cracks::{
 };
 use disclosure::matching::Counting;
 use disclosure::Control;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 fn read(file: &str) -> Result<Frequencies, Box<dyn Error>> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-    let mut counts: HashMap<&str, u64> = HashMap::new();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut transactions = 0;
     for line in text.lines() {
         let mut items: Vec<&str> = line.split_ascii_whitespace().collect();

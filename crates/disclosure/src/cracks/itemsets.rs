@@ -301,6 +301,11 @@ impl<'a> ItemsetCracks<'a> {
         Ok(Some(chance))
     }
 
+    /// Whether any mapping is consistent with the belief.
+    pub(super) fn has_mapping(&self, control: &Control) -> Result<bool> {
+        Ok(self.mappings(control)?.is_some())
+    }
+
     /// Prepared outside of the lock: that is parallel, and its threads may ask for the same.
     fn mappings(&self, control: &Control) -> Result<Option<&Mappings>> {
         if let Some(known) = self.mappings.get() {

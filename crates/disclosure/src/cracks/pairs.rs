@@ -331,9 +331,9 @@ impl CoOccurrence {
             .collect();
         let numbers: Vec<usize> = (0..transactions.len()).step_by(1024).collect();
         numbers.into_par_iter().try_for_each(|first| {
-            control.check()?;
             let mut places = Vec::new();
             for number in first..transactions.len().min(first + 1024) {
+                control.check()?;
                 places.clear();
                 let of_items = transactions.get(number).iter().map(|&item| place[item as usize]);
                 places.extend(of_items.filter(|&place| place != u32::MAX));

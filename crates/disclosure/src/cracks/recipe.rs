@@ -197,8 +197,8 @@ pub struct ItemsetQuestion {
     pub crack_danger: f64,
     /// The share of the itemsets that may be vulnerable: τ in Definition 2.1.
     pub tolerance: f64,
-    /// Probabilities under the belief are exact if that takes at most so many steps (see
-    /// [`Counting::steps`](crate::matching::Counting::steps)), else OS estimates. 0: always estimates.
+    /// Probabilities under the belief are exact if some mapping agrees with it and counting takes at most so many
+    /// steps (see [`Counting::steps`](crate::matching::Counting::steps)), else OS estimates. 0: always estimates.
     pub exact_steps: f64,
     /// How many random itemsets stand for all where they are too many.
     pub sample: usize,
@@ -280,18 +280,20 @@ pub fn assess_itemset_risk(
     let mut orders = Orders::new(space.items(), &question.compliance)?;
     let theta = Theta::new(frequencies, space, question, &mut orders.random, control)?;
     let cracks = ItemsetCracks::new(space);
-    let method =
-        match question.exact_steps > 0.0 && cracks.steps(theta.iter(), control)? <= question.exact_steps {
-            true => ItemsetMethod::Exact,
-            false => ItemsetMethod::Os,
-        };
+    let is_exact = question.exact_steps > 0.0
+        && cracks.has_mapping(control)?
+        && cracks.steps(theta.iter(), control)? <= question.exact_steps;
+    let method = match is_exact {
+        true => ItemsetMethod::Exact,
+        false => ItemsetMethod::Os,
+    };
     control.expect(theta.len() as u64);
     let is_vulnerable = |chance: f64| chance >= question.crack_danger - DANGER_ROUNDING;
     let of_itemset = |number: usize| {
         control.check()?;
         let itemset = theta.get(number);
         let under_belief = match method {
-            ItemsetMethod::Exact => cracks.exact_of(itemset, control)?.ok_or_else(contradiction)?,
+            ItemsetMethod::Exact => cracks.exact_of(itemset, control)?.unwrap_or(0.0),
             ItemsetMethod::Os => cracks.os_of(itemset),
         };
         let known = point_valued(frequencies, itemset);
@@ -330,14 +332,6 @@ pub fn assess_itemset_risk(
         interval,
         alpha_max,
     })
-}
-
-fn contradiction() -> Error {
-    Error::InvalidArgument {
-        argument: "belief",
-        problem: "no mapping of codes to items is consistent with it".into(),
-        allowed: "a belief that some mapping is consistent with; or method 'os'".into(),
-    }
 }
 
 pub(super) fn check_share(argument: &'static str, share: f64) -> Result<()> {

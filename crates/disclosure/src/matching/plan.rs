@@ -451,8 +451,10 @@ impl Planner<'_> {
         ranges.push(rest);
         let before = std::mem::replace(&mut self.layer, Layer::new(ranges, balance));
         let arrays = 2.0 + self.tracked;
-        let per_cell = 2.0 + before.ranges.len() as f64 / 2.0 + targets;
-        self.plan.cost.steps += arrays * before.cells * per_cell;
+        // Forth and back, a cell has to be found and its targets too; a class that is followed comes along.
+        let per_cell = 2.0 * (2.0 + before.ranges.len() as f64 / 2.0 + targets);
+        let per_class = 1.0 + targets;
+        self.plan.cost.steps += before.cells * (per_cell + self.tracked * per_class);
         let cells = before.cells + self.layer.cells;
         if arrays * cells > self.largest_layer {
             self.plan.cost.bytes += (arrays * cells - self.largest_layer) * CELL;

@@ -91,6 +91,9 @@ struct Block {
     sum_of_squares: f64,
 }
 
+/// The clock takes as long as a move.
+const MOVES_BETWEEN_LOOKS: u64 = 16;
+
 /// Of every round. Their means show a trend, or samples that depend on each other.
 const BLOCKS: u64 = 4;
 
@@ -254,7 +257,7 @@ impl<S: State> Chain<S> {
         match course.pace {
             Pace::Fixed { before, between } => {
                 self.between = between;
-                self.advance(course.moves, before, control)
+                self.advance(course, before, control)
             }
             Pace::Measured if self.state.is_empty() => Ok(()),
             Pace::Measured => {
@@ -264,11 +267,14 @@ impl<S: State> Chain<S> {
         }
     }
 
-    fn advance(&mut self, moves: &dyn Move<S>, count: u64, control: &Control) -> Result<()> {
+    fn advance(&mut self, course: &Course<S>, count: u64, control: &Control) -> Result<()> {
         // Where there is nothing to match, there is nothing to move.
         let count = if self.state.is_empty() { 0 } else { count };
-        for _ in 0..count {
-            moves.make(&mut self.state, control)?;
+        for number in 0..count {
+            if number % MOVES_BETWEEN_LOOKS == 0 && course.is_late() {
+                return Ok(());
+            }
+            course.moves.make(&mut self.state, control)?;
             control.check()?;
         }
         Ok(())
@@ -280,11 +286,12 @@ impl<S: State> Chain<S> {
         for block in 0..BLOCKS {
             let mut so_far = Block::default();
             for _ in samples * block / BLOCKS..samples * (block + 1) / BLOCKS {
-                // A first block there must be, however late.
-                if course.is_late() && self.blocks().next().is_some_and(|block| block.samples > 0) {
+                // A first sample there must be, however late.
+                let has_sample = so_far.samples > 0 || self.blocks().any(|block| block.samples > 0);
+                if has_sample && course.is_late() {
                     break;
                 }
-                self.advance(course.moves, self.between, control)?;
+                self.advance(course, self.between, control)?;
                 let value = course.observed.observe(&self.state, &mut self.now.tally);
                 so_far.add(value);
                 control.advance(1);

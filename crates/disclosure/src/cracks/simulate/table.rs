@@ -160,7 +160,9 @@ impl Mix {
     fn rotate(table: &mut Table, control: &Control) -> Result<()> {
         let classes = u64::from(table.network.classes());
         let doublings = classes.next_power_of_two().ilog2();
-        let limit = 4 << table.random.random_range(0..=2 * doublings);
+        // To come back may take a square of steps, which nobody can wait for where classes are many.
+        let most = (2 * doublings).min((doublings + 4).max(16));
+        let limit = 4 << table.random.random_range(0..=most);
         table.rotate(limit, control)
     }
 }
@@ -182,7 +184,9 @@ impl<'a> Move<Table<'a>> for Mix {
             control.check()?;
         }
         table.rotations = TRIAL as f64 / (TRIAL + table.steps) as f64;
-        Ok(table.counts.len() as u64 / 2)
+        // Of many ways to hold a code, an item uses one.
+        let items = table.network.space.items() as u64;
+        Ok((table.counts.len() as u64 / 2).min(items))
     }
 }
 
