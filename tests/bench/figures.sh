@@ -127,7 +127,7 @@ figure 'Fig. 18, MUSHROOM + phantom' ' size | itemsets | OS | exact | standard e
 
 figure 'Fig. 19 to 21' ' data | pairs | vulnerable, OS | exact | α_max, OS | exact ' "
     SELECT data, CASE skip WHEN 0 THEN 'all' ELSE 'without the top ' || 100 * skip || ' %' END,
-           round(o.interval::numeric, 3), round(e.interval::numeric, 3), round(o.alpha_max::numeric, 2), round(e.alpha_max::numeric, 2)
+           round(o.vulnerable::numeric, 3), round(e.vulnerable::numeric, 3), round(o.alpha_max::numeric, 2), round(e.alpha_max::numeric, 2)
       FROM summaries, unnest(ARRAY[0, 0.1, 0.2]) skip,
            disclosure.assess_itemset_risk(s, 2, 0.5, 0.1, skip_top => skip, runs => 20) e,
            disclosure.assess_itemset_risk(s, 2, 0.5, 0.1, skip_top => skip, runs => 20, method => 'o_estimate') o
@@ -160,4 +160,9 @@ for name in MUSHROOM CONNECT; do
                round(sum(CASE WHEN named THEN 1 ELSE 1.0 / candidates END), 2)
           FROM left_over"
 done
+figure 'Pairs that never occur together, MUSHROOM' ' known pairs | expected | 95 % ' "
+    SELECT apart, round(expected::numeric, 1), '± ' || round(((upper - lower) / 2)::numeric, 1)
+      FROM unnest(ARRAY[10, 50, 200, 1000]) apart,
+           disclosure.assess_correlation_risk('mushroom', 'items', pairs => 0, among => 0, apart => apart, relative_error => 0.005)
+     WHERE knows = 'apart' ORDER BY apart"
 run -c 'SET client_min_messages = error; DROP SCHEMA figures CASCADE'
