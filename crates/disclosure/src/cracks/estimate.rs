@@ -33,8 +33,16 @@ pub fn propagated_items(space: &CrackSpace) -> Vec<f64> {
     propagation.chances()
 }
 
+/// A sum that does not drift however many there are (Kahan 1965): two million items of one group are one crack.
 pub(super) fn sum(chances: &[f64]) -> f64 {
-    chances.iter().fold(0.0, |sum, chance| sum + chance)
+    let (mut sum, mut lost) = (0.0, 0.0);
+    for chance in chances {
+        let next = chance - lost;
+        let larger = sum + next;
+        lost = (larger - sum) - next;
+        sum = larger;
+    }
+    sum
 }
 
 /// Nodes of a class have the same degree, so degrees are kept per class. Where there is a crack mapping, only
