@@ -439,7 +439,6 @@ fn report_of(question: Option<Question>, options: &Options) -> Result<ReportRow,
     let gaps = frequencies.gaps();
     let groups = frequencies.group_counts().len();
     let expected = question.expected(&options.settings)?;
-    let log_matchings = expected.as_ref().and_then(|expected| expected.log_matchings);
     Ok((
         frequencies.items() as i64,
         frequencies.transactions() as i64,
@@ -459,19 +458,9 @@ fn report_of(question: Option<Question>, options: &Options) -> Result<ReportRow,
         expected.as_ref().and_then(|expected| expected.lower),
         expected.as_ref().and_then(|expected| expected.upper),
         expected.as_ref().map(|expected| method_name(expected.method)),
-        log_matchings,
-        log_matchings.map(|matchings| degree_of_anonymity(matchings, frequencies.items())),
+        expected.as_ref().and_then(|expected| expected.log_matchings),
+        expected.as_ref().and_then(Expected::degree_of_anonymity),
     ))
-}
-
-/// The logarithm of the number of crack mappings, as a share of what it would be if nothing were known; a
-/// single item is never anonymous.
-fn degree_of_anonymity(log_matchings: f64, items: usize) -> f64 {
-    let all = (2..=items).fold(0.0, |sum, item| sum + (item as f64).ln());
-    match all > 0.0 {
-        true => log_matchings / all,
-        false => 0.0,
-    }
 }
 
 type RiskRow = (Option<String>, f64, i64, i64, Option<f64>);

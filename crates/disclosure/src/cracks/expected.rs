@@ -101,6 +101,15 @@ pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> R
 }
 
 impl Expected {
+    /// The logarithm of the number of crack mappings, as a share of what it would be if nothing were known; a single
+    /// item is never anonymous. Only of [`Method::Exact`].
+    pub fn degree_of_anonymity(&self) -> Option<f64> {
+        let items = self.crack_probability.len();
+        let all = (2..=items).fold(0.0, |sum, item| sum + (item as f64).ln());
+        let matchings = self.log_matchings?;
+        Some(if all > 0.0 { matchings / all } else { 0.0 })
+    }
+
     pub(super) fn estimate(method: Method, crack_probability: Vec<f64>) -> Self {
         Expected {
             expected: sum(&crack_probability),
