@@ -235,7 +235,7 @@ struct Pool {
     members: Vec<usize>,
     next: usize,
     range: Range,
-    /// How many of them came in just now and have not taken anything.
+    /// Whether they all came in just now, so that none has a code yet.
     is_fresh: bool,
 }
 
@@ -348,7 +348,7 @@ impl Planner<'_> {
         debug_assert!(pools.iter().all(|pool| self.future(pool)[0] as usize >= step));
         self.pools = pools;
         let balance = self.items - i64::from(codes);
-        self.tighten(balance + i64::from(codes));
+        self.tighten(self.items);
         self.tracked = self
             .pools
             .iter()
