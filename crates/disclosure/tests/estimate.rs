@@ -1,6 +1,9 @@
 //! The O-estimate, with and without propagation, against graphs of single nodes.
 
-use disclosure::cracks::{o_estimate, o_estimate_items, propagated, Belief, CrackSpace, Frequencies, Width};
+mod all_mappings;
+
+use all_mappings::{big_mart, h, k};
+use disclosure::cracks::{o_estimate, o_estimate_items, propagated, CrackSpace, Width};
 use disclosure::matching::{Graph, ItemClass};
 use proptest::prelude::*;
 
@@ -118,33 +121,13 @@ fn the_examples_of_figure_6() {
 
 #[test]
 fn the_beliefs_of_bigmart() {
-    let frequencies = Frequencies::new(10, vec![5, 4, 5, 5, 3, 5]);
-    let around = |width| Belief::around(&frequencies, width).unwrap().space(&frequencies);
+    let around = |width| all_mappings::around(&big_mart(), width);
     assert_close(o_estimate(&around(Width::Share(0.0))), 3.0);
     assert_close(o_estimate(&around(Width::Ignorant)), 1.0);
     assert_close(o_estimate(&around(Width::Share(0.1))), 22.0 / 15.0);
-    let of = |intervals: [(f64, f64); 6]| {
-        Belief::of_intervals(&frequencies, &intervals.map(Some)).space(&frequencies)
-    };
-    let h = of([
-        (0.0, 1.0),
-        (0.4, 0.5),
-        (0.5, 0.5),
-        (0.4, 0.6),
-        (0.1, 0.4),
-        (0.5, 0.5),
-    ]);
-    assert_close(o_estimate(&h), 47.0 / 30.0);
-    let k = of([
-        (0.1, 0.4),
-        (0.5, 0.5),
-        (0.1, 0.3),
-        (0.4, 0.6),
-        (0.1, 0.4),
-        (0.5, 0.5),
-    ]);
-    assert_close(o_estimate(&k), 19.0 / 20.0);
-    assert_eq!(o_estimate_items(&k)[..3], [0.0; 3]);
+    assert_close(o_estimate(&h()), 47.0 / 30.0);
+    assert_close(o_estimate(&k()), 19.0 / 20.0);
+    assert_eq!(o_estimate_items(&k())[..3], [0.0; 3]);
 }
 
 #[test]

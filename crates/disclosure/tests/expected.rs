@@ -2,7 +2,7 @@
 
 mod all_mappings;
 
-use all_mappings::{around, assert_close, big_mart, config, mappings};
+use all_mappings::{around, assert_close, big_mart, config, h, k, mappings};
 use disclosure::cracks::{
     cautious, expected, Belief, CrackSpace, Expected, Frequencies, Method, Settings, Width,
 };
@@ -34,37 +34,8 @@ fn cracks(space: &CrackSpace, mappings: &[Vec<usize>]) -> Vec<f64> {
         .collect()
 }
 
-fn intervals(of_items: [(f64, f64); 6]) -> CrackSpace {
-    let frequencies = big_mart();
-    Belief::of_intervals(&frequencies, &of_items.map(Some)).space(&frequencies)
-}
-
 fn within(width: Width) -> CrackSpace {
     around(&big_mart(), width)
-}
-
-/// Fig. 2.
-fn h() -> CrackSpace {
-    intervals([
-        (0.0, 1.0),
-        (0.4, 0.5),
-        (0.5, 0.5),
-        (0.4, 0.6),
-        (0.1, 0.4),
-        (0.5, 0.5),
-    ])
-}
-
-/// Fig. 2: wrong about the first three items.
-fn k() -> CrackSpace {
-    intervals([
-        (0.1, 0.4),
-        (0.5, 0.5),
-        (0.1, 0.3),
-        (0.4, 0.6),
-        (0.1, 0.4),
-        (0.5, 0.5),
-    ])
 }
 
 #[test]

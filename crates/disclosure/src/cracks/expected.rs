@@ -42,6 +42,10 @@ pub struct Settings {
 }
 
 impl Settings {
+    pub(super) fn afford(&self, counting: &Counting) -> bool {
+        counting.steps() <= self.steps && counting.bytes() <= self.bytes
+    }
+
     pub(super) fn simulation(&self) -> Simulation {
         Simulation {
             relative_error: self.relative_error,
@@ -89,8 +93,7 @@ pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> R
         Method::Simulate => simulated(space, settings, control)?,
         Method::Auto | Method::Exact => {
             let counting = Counting::new(&space.graph, control)?;
-            let is_affordable = counting.steps() <= settings.steps && counting.bytes() <= settings.bytes;
-            match (is_affordable, settings.method) {
+            match (settings.afford(&counting), settings.method) {
                 (true, _) => counted(space, &counting, control)?,
                 (false, Method::Auto) => simulated(space, settings, control)?,
                 (false, _) => return Err(too_expensive(&counting)),

@@ -129,9 +129,8 @@ impl Reidentification {
             return Ok(found);
         }
         let counting = Counting::new(&self.graph, control)?;
-        let is_affordable = counting.steps() <= settings.steps && counting.bytes() <= settings.bytes;
         let shares = match settings.method {
-            Method::Auto | Method::Exact if is_affordable => counting.shares(control)?,
+            Method::Auto | Method::Exact if settings.afford(&counting) => counting.shares(control)?,
             _ => None,
         };
         let shares = shares.ok_or(Error::InvalidArgument {

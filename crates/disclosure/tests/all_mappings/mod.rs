@@ -74,6 +74,35 @@ pub fn around(frequencies: &Frequencies, width: Width) -> CrackSpace {
     Belief::around(frequencies, width).unwrap().space(frequencies)
 }
 
+fn intervals(of_items: [(f64, f64); 6]) -> CrackSpace {
+    let frequencies = big_mart();
+    Belief::of_intervals(&frequencies, &of_items.map(Some)).space(&frequencies)
+}
+
+/// Fig. 2.
+pub fn h() -> CrackSpace {
+    intervals([
+        (0.0, 1.0),
+        (0.4, 0.5),
+        (0.5, 0.5),
+        (0.4, 0.6),
+        (0.1, 0.4),
+        (0.5, 0.5),
+    ])
+}
+
+/// Fig. 2: wrong about the first three items.
+pub fn k() -> CrackSpace {
+    intervals([
+        (0.1, 0.4),
+        (0.5, 0.5),
+        (0.1, 0.3),
+        (0.4, 0.6),
+        (0.1, 0.4),
+        (0.5, 0.5),
+    ])
+}
+
 pub fn assert_close(value: f64, expected: f64) {
     assert!(
         (value - expected).abs() <= 1e-9 * expected.max(1.0),
