@@ -62,6 +62,14 @@ impl Answer {
         };
         (!is_null).then_some(value)
     }
+
+    /// A value of the answer as Rust has it; `None` for NULL.
+    ///
+    /// # Safety
+    /// The column is of the type that `T` stands for.
+    pub unsafe fn get<T: pgrx::FromDatum>(&self, row: usize, column: usize) -> Option<T> {
+        T::from_datum(self.value(row, column)?, false)
+    }
 }
 
 /// The plan of a query. Postgres itself makes it anew when a table changes.

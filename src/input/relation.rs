@@ -143,15 +143,25 @@ fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> R
     receiver.outcome
 }
 
-#[pg_guard]
-unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut DestReceiver) -> bool {
-    let receiver = &mut *receiver.cast::<Receiver>();
+/// All values of a row, and which of them are NULL.
+///
+/// # Safety
+/// A slot that holds a row, which stays there as long as the slices are used.
+pub unsafe fn values_of<'a>(slot: *mut TupleTableSlot) -> (&'a [Datum], &'a [bool]) {
     let width = (*(*slot).tts_tupleDescriptor).natts;
     if c_int::from((*slot).tts_nvalid) < width {
         pg_sys::slot_getsomeattrs_int(slot, width);
     }
-    let values = std::slice::from_raw_parts((*slot).tts_values, width as usize);
-    let nulls = std::slice::from_raw_parts((*slot).tts_isnull, width as usize);
+    (
+        std::slice::from_raw_parts((*slot).tts_values, width as usize),
+        std::slice::from_raw_parts((*slot).tts_isnull, width as usize),
+    )
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut DestReceiver) -> bool {
+    let receiver = &mut *receiver.cast::<Receiver>();
+    let (values, nulls) = values_of(slot);
     receiver.outcome = (receiver.on_row)(values.iter().copied().zip(nulls.iter().copied()));
     receiver.outcome.is_ok()
 }

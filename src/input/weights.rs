@@ -218,7 +218,7 @@ fn parse_label(column: &ColumnType, label: &str) -> Result<Label, Problem> {
 }
 
 /// The labels of a relation's columns, read as the calling user.
-fn labels_of(relation: pg_sys::Oid) -> Result<HashMap<String, Label>, Problem> {
+pub fn labels_of(relation: pg_sys::Oid) -> Result<HashMap<String, Label>, Problem> {
     const QUERY: &str = "SELECT l.column_name::pg_catalog.text, l.label FROM disclosure.labels l \
          WHERE l.relation::pg_catalog.oid OPERATOR(pg_catalog.=) $1";
     let mut parameters = Parameters::default();

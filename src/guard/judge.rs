@@ -1,0 +1,379 @@
+//! What a policy's measure says of rows that are to leave, wherever they are: collected from a query, or in an
+//! export table. Measured by our own SQL functions, over whatever can be named in FROM.
+
+use super::lineage::{Lineage, Origin, OutputColumn};
+use super::policy::{self, Limit, Measure, Policy, Statistic};
+use super::{rights, spool};
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::input::{labels_of, Answer, ColumnType, Parameters};
+use disclosure::{Label, Weights};
+use pgrx::pg_sys::{self, Oid};
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+use serde_json::json;
+
+/// Rows that are to be judged.
+pub struct Source {
+    place: Place,
+    columns: Vec<Column>,
+    /// Whether each row of a stored relation is in it at most once.
+    rows_once: bool,
+}
+
+/// Where they are.
+enum Place {
+    /// In a relation, by schema and name, quoted.
+    Relation(String),
+    /// Collected, and shown by `disclosure.leaving`.
+    Spool(Vec<OutputColumn>),
+}
+
+/// A column of them.
+struct Column {
+    /// Among those of the source.
+    number: usize,
+    /// What the source calls it, quoted.
+    sql: String,
+    /// What people call it.
+    name: String,
+    origins: Vec<Origin>,
+    plain: Option<Origin>,
+    /// May be made of anything.
+    unknown: bool,
+    /// `None` where it takes no part in any measure.
+    weights: Option<Weights>,
+}
+
+/// What a measure says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// `None` where there are no rows: nothing is safe.
+    pub value: Option<f64>,
+    pub rows: i64,
+    /// Rows that break the policy by themselves; `None` where the measure has no value for single rows.
+    pub unsafe_rows: Option<i64>,
+}
+
+impl Source {
+    /// What a query returns, while it is shown.
+    pub fn of_query(lineage: Lineage) -> Result<Self, Problem> {
+        let column = |(number, output): (usize, &OutputColumn)| {
+            Ok(Column {
+                number,
+                sql: spool::column_name(number),
+                name: output.name.clone(),
+                origins: output.origins.clone(),
+                plain: output.plain.clone(),
+                unknown: output.unknown,
+                weights: weights_of(&output.origins)?,
+            })
+        };
+        let columns = lineage.columns.iter().enumerate().map(column);
+        Ok(Source {
+            columns: columns.collect::<Result<_, Problem>>()?,
+            place: Place::Spool(lineage.columns),
+            rows_once: lineage.rows_once,
+        })
+    }
+
+    /// A whole relation, as it is now.
+    pub fn of_relation(oid: Oid) -> Result<Self, Problem> {
+        let relation = Relation::whole("relation", Some(oid))?;
+        let column = |(number, column): (usize, &ColumnType)| {
+            let origin = Origin {
+                relation: oid,
+                column: column.name.clone(),
+            };
+            Ok(Column {
+                number,
+                sql: quote_identifier(&column.name),
+                name: column.name.clone(),
+                weights: weights_of(std::slice::from_ref(&origin))?,
+                origins: vec![origin.clone()],
+                plain: Some(origin),
+                unknown: false,
+            })
+        };
+        let columns = relation.columns().iter().enumerate().map(column);
+        Ok(Source {
+            columns: columns.collect::<Result<_, Problem>>()?,
+            place: Place::Relation(relation.name().into()),
+            rows_once: true,
+        })
+    }
+
+    /// What stands in FROM, where only these columns are asked for.
+    fn from(&self, columns: &[&Column]) -> String {
+        match &self.place {
+            Place::Relation(name) => name.clone(),
+            Place::Spool(outputs) => {
+                let asked = columns.iter().map(|column| (column.number, &outputs[column.number]));
+                spool::from_item(&asked.collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+impl Column {
+    /// Whether a policy looks at it. `family` are the relations that share the policy's columns.
+    fn counts_for(&self, policy: &Policy, family: &[Oid]) -> bool {
+        let is_meant = |origin: &Origin| match &policy.columns {
+            Some(columns) => family.contains(&origin.relation) && columns.contains(&origin.column),
+            None => true,
+        };
+        self.unknown || self.origins.iter().any(is_meant)
+    }
+
+    /// Whether outsiders may know its values beforehand.
+    fn is_quasi(&self) -> bool {
+        self.weights.is_some_and(|weights| weights.likelihood > 0.0)
+    }
+}
+
+/// The weights of a column that is made of `origins`: the worst of theirs. Who knows an identifier knows whose
+/// row it is, so in what leaves it counts like a quasi-identifier.
+fn weights_of(origins: &[Origin]) -> Result<Option<Weights>, Problem> {
+    let mut worst: Option<Weights> = None;
+    let mut ignored = false;
+    for origin in origins {
+        let weights = match rights::as_guard(|| label_of(origin))? {
+            Some(Label::Ignore) => {
+                ignored = true;
+                continue;
+            }
+            Some(Label::Identifier) => Label::Quasi.weights(),
+            Some(label) => label.weights(),
+            // What the columns of a view without labels of its own are made of is among the origins too.
+            None if policy::is_view(origin.relation) => continue,
+            None => Some(Weights::UNLABELLED),
+        };
+        let so_far = worst.get_or_insert(Weights {
+            likelihood: 0.0,
+            danger: 0.0,
+        });
+        if let Some(weights) = weights {
+            so_far.likelihood = so_far.likelihood.max(weights.likelihood);
+            so_far.danger = so_far.danger.max(weights.danger);
+        }
+    }
+    Ok(worst.or((!ignored).then_some(Weights::UNLABELLED)))
+}
+
+/// The label of a column, or of the column of that name in the relation's family.
+fn label_of(origin: &Origin) -> Result<Option<Label>, Problem> {
+    let own = labels_of(origin.relation)?.get(&origin.column).copied();
+    if own.is_some() {
+        return Ok(own);
+    }
+    for relation in policy::family_of(&[origin.relation])? {
+        if let Some(&label) = labels_of(relation)?.get(&origin.column) {
+            return Ok(Some(label));
+        }
+    }
+    Ok(None)
+}
+
+/// What the policy's measure says of the source.
+pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
+    let family = rights::as_guard(|| policy::family_of(&[policy.relation]))?;
+    let counting: Vec<&Column> = source
+        .columns
+        .iter()
+        .filter(|column| column.counts_for(policy, &family))
+        .collect();
+    rights::under_own_settings(|| match &policy.measure {
+        Measure::KAnonymity => {
+            let quasi: Vec<&Column> = match policy.columns {
+                Some(_) => counting,
+                None => counting.into_iter().filter(|column| column.is_quasi()).collect(),
+            };
+            ask(&match source.rows_once {
+                true => class_sizes(policy, source, &quasi),
+                false => class_sizes_at_least(policy, source, &quasi, &family),
+            })
+        }
+        Measure::PrivacyScore(statistic) => ask(&scores(policy, *statistic, source, &counting)),
+        Measure::ExpectedCracks => ask(&cracks(source, &counting)),
+        Measure::Function(name) => function(policy, name, source, &counting),
+    })
+}
+
+/// Value, rows and unsafe rows, as a query answers them.
+fn ask(query: &str) -> Result<Measured, Problem> {
+    Spi::connect(|_| {
+        // SAFETY: SPI is connected; all queries of this file have columns float8, bigint and bigint.
+        unsafe {
+            let answer = Answer::to(query, &Parameters::default(), true)?;
+            Ok(Measured {
+                value: answer.get(0, 0),
+                rows: answer.get(0, 1).unwrap_or(0),
+                unsafe_rows: answer.get(0, 2),
+            })
+        }
+    })
+}
+
+fn list(columns: &[&Column]) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.sql.as_str()).collect();
+    names.join(", ")
+}
+
+fn class_sizes(policy: &Policy, source: &Source, quasi: &[&Column]) -> String {
+    // Rows of which nothing is known are all alike.
+    let size = match quasi {
+        [] => "count(*)".to_string(),
+        _ => format!("disclosure.class_size({})", list(quasi)),
+    };
+    format!(
+        "SELECT min(size)::float8, count(*), count(*) FILTER (WHERE size < {limit}) \
+           FROM (SELECT {size} OVER () AS size FROM {from}) AS sized",
+        limit = number(policy.limit.value()),
+        from = source.from(quasi),
+    )
+}
+
+/// Where a row may have left more than once, rows do not count, but what differs in columns as they are stored
+/// comes from different rows: so many there are at least.
+fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], family: &[Oid]) -> String {
+    let is_stored = |column: &&Column| {
+        column
+            .plain
+            .as_ref()
+            .is_some_and(|origin| family.contains(&origin.relation))
+    };
+    let stored: Vec<&Column> = source.columns.iter().filter(is_stored).collect();
+    let others = stored.iter().filter(|column| !quasi.iter().any(|other| other.number == column.number));
+    let asked: Vec<&Column> = quasi.iter().chain(others).copied().collect();
+    format!(
+        "SELECT min(size)::float8, sum(rows)::int8, coalesce(sum(rows) FILTER (WHERE size < {limit}), 0)::int8 \
+           FROM (SELECT count(DISTINCT ROW({stored})::text) AS size, count(*) AS rows \
+                   FROM {from} GROUP BY ROW({quasi})::text) AS sized",
+        limit = number(policy.limit.value()),
+        stored = list(&stored),
+        quasi = list(quasi),
+        from = source.from(&asked),
+    )
+}
+
+fn scores(policy: &Policy, statistic: Statistic, source: &Source, counting: &[&Column]) -> String {
+    let (value, is_unsafe) = match statistic {
+        Statistic::Maximum => ("max(score)".into(), format!("score > {}", number(policy.limit.value()))),
+        Statistic::Average => ("avg(score)".into(), "NULL".into()),
+        Statistic::Share { threshold } => {
+            let reached = format!("score >= {}", number(threshold));
+            (format!("avg(({reached})::int)::float8"), reached)
+        }
+    };
+    let unsafe_rows = match statistic {
+        Statistic::Average => "NULL::int8".to_string(),
+        _ => format!("count(*) FILTER (WHERE {is_unsafe})"),
+    };
+    format!(
+        "SELECT {value}, count(*), {unsafe_rows} FROM ({}) AS scored",
+        score_of_rows(source, counting)
+    )
+}
+
+/// A query of the score of every row of the source.
+fn score_of_rows(source: &Source, counting: &[&Column]) -> String {
+    let weighted: Vec<(&Column, Weights)> = counting
+        .iter()
+        .filter_map(|column| Some((*column, column.weights?)))
+        .collect();
+    if weighted.is_empty() {
+        return format!("SELECT 0::float8 AS score FROM {}", source.from(&[]));
+    }
+    // By position: names may not be unique in what a query returns.
+    let columns: Vec<String> = weighted
+        .iter()
+        .enumerate()
+        .map(|(place, (column, _))| format!("{} AS c{place}", column.sql))
+        .collect();
+    let weights: serde_json::Map<String, serde_json::Value> = weighted
+        .iter()
+        .enumerate()
+        .map(|(place, (_, weights))| {
+            let weights = json!({"likelihood": weights.likelihood, "danger": weights.danger});
+            (format!("c{place}"), weights)
+        })
+        .collect();
+    format!(
+        "SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score \
+           FROM (SELECT {columns} FROM {from}) AS \"row\"",
+        weights = serde_json::Value::Object(weights),
+        columns = columns.join(", "),
+        from = source.from(counting),
+    )
+}
+
+/// The worst of the columns of items; where none leaves, nothing can be cracked.
+fn cracks(source: &Source, counting: &[&Column]) -> String {
+    let upper: Vec<String> = counting
+        .iter()
+        .map(|column| {
+            format!(
+                "(SELECT upper FROM disclosure.crack_report((SELECT disclosure.item_summary({}) FROM {})))",
+                column.sql,
+                source.from(&[column])
+            )
+        })
+        .collect();
+    let value = match &upper[..] {
+        [] => "0::float8".into(),
+        upper => format!("greatest({})", upper.join(", ")),
+    };
+    format!("SELECT {value}, count(*), NULL::int8 FROM {}", source.from(&[]))
+}
+
+/// What somebody's own function says, with the rights of the relation's owner, who has chosen it: neither may it
+/// use those of whoever exports, nor does it get to see more than columns of that relation.
+fn function(
+    policy: &Policy,
+    name: &str,
+    source: &Source,
+    counting: &[&Column],
+) -> Result<Measured, Problem> {
+    let owner = policy::owner_of(policy.relation).ok_or(Problem::Lost)?;
+    let columns: Vec<String> = counting
+        .iter()
+        .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.name)))
+        .collect();
+    let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(counting));
+    let rows = ask(&format!("SELECT NULL::float8, count(*), NULL::int8 FROM {}", source.from(&[])))?.rows;
+    let visible = counting.iter().map(|column| column.number).collect();
+    let mut parameters = Parameters::default();
+    parameters.add(pg_sys::TEXTOID, query.into_datum().ok_or(Problem::Lost)?);
+    let call = || {
+        Spi::connect(|_| -> Result<Option<f64>, Problem> {
+            // SAFETY: SPI is connected; a text for the text, and the answer is cast to float8.
+            unsafe {
+                let answer = Answer::to(&format!("SELECT {name}($1)::float8"), &parameters, true)?;
+                Ok(answer.get(0, 0))
+            }
+        })
+    };
+    let value = rights::run_as(owner, true, || spool::show_only(visible, call))?;
+    match value {
+        None if rows > 0 => Err(Problem::NothingMeasured {
+            measure: name.into(),
+            policy: policy.number,
+        }),
+        value => Ok(Measured {
+            value: value.filter(|_| rows > 0),
+            rows,
+            unsafe_rows: None,
+        }),
+    }
+}
+
+/// A number as SQL has it, whatever it is.
+fn number(value: f64) -> String {
+    format!("'{value}'::float8")
+}
+
+impl Measured {
+    pub fn is_allowed(&self, limit: Limit) -> bool {
+        self.value.is_none_or(|value| limit.allows(value))
+    }
+}

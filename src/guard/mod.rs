@@ -1,0 +1,15 @@
+//! The export guard: policies say what may leave a relation, and what breaks them is refused.
+//!
+//! A policy is looked up ([`policy`]), what would leave is traced to the columns it is made of
+//! ([`lineage`]), collected ([`spool`]), measured by SQL of our own ([`judge`]), and what became of it is
+//! logged ([`log`]). Two roads lead here: [`hooks`], for COPY … TO and CREATE TABLE AS, which works only
+//! where the library is preloaded; and [`rows`], the triggers of export tables.
+
+pub mod hooks;
+pub mod judge;
+pub mod lineage;
+pub mod log;
+pub mod policy;
+pub mod rights;
+pub mod rows;
+pub mod spool;

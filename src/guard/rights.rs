@@ -1,0 +1,113 @@
+//! With whose rights, and under which circumstances, the guard works: nothing that the asking user has set
+//! or made may change what it sees.
+
+use crate::error::Problem;
+use pgrx::pg_sys::{self, Oid};
+use std::ffi::CStr;
+
+/// Everyone who may be behind a statement: the session, SET ROLE, and a SECURITY DEFINER function.
+pub fn everyone_behind() -> [Oid; 3] {
+    // SAFETY: read what this backend knows of itself.
+    unsafe { [pg_sys::GetSessionUserId(), asking(), pg_sys::GetUserId()] }
+}
+
+/// Who asks: the session's user or whom he became by SET ROLE, but never a function's owner, who lends his
+/// rights to others.
+pub fn asking() -> Oid {
+    // SAFETY: reads what this backend knows of itself.
+    unsafe { pg_sys::GetOuterUserId() }
+}
+
+/// Run `job` as `user`, who lends nothing to it beyond his rights on objects.
+pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
+    let mut flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32;
+    if restricted {
+        flags |= pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
+    }
+    let mut before = Before {
+        user: pg_sys::InvalidOid,
+        context: 0,
+    };
+    // SAFETY: what is changed here is changed back when `before` is dropped, on every path.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&mut before.user, &mut before.context);
+        pg_sys::SetUserIdAndSecContext(user, before.context | flags);
+    }
+    let result = job();
+    drop(before);
+    result
+}
+
+struct Before {
+    user: Oid,
+    context: i32,
+}
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        // SAFETY: the values that were found.
+        unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
+    }
+}
+
+/// Run `job` under settings that are the guard's own: no search_path that leads to somebody's operators, no
+/// budget so small that an answer is worth nothing.
+pub fn under_own_settings<R>(job: impl FnOnce() -> R) -> R {
+    // SAFETY: the level is left when `level` is dropped, which undoes the settings; on an error that unwinds
+    // past it, too.
+    let level = unsafe { Level(pg_sys::NewGUCNestLevel()) };
+    for (setting, value) in OWN_SETTINGS {
+        set(setting, value);
+    }
+    let result = job();
+    drop(level);
+    result
+}
+
+const OWN_SETTINGS: [(&CStr, &CStr); 3] = [
+    (c"search_path", c"pg_catalog, pg_temp"),
+    (c"disclosure.budget", c"1min"),
+    (c"disclosure.progress", c"off"),
+];
+
+struct Level(i32);
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        // SAFETY: the level that `under_own_settings` has entered, and all that are deeper.
+        unsafe { pg_sys::AtEOXact_GUC(true, self.0) };
+    }
+}
+
+fn set(setting: &CStr, value: &CStr) {
+    // SAFETY: a setting that exists, with a valid value, for the current level only.
+    unsafe {
+        pg_sys::set_config_option(
+            setting.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+    }
+}
+
+/// Run `job` under a snapshot that is taken now, even in a transaction that otherwise keeps an older one: what
+/// others have committed counts. Queries within have to be read-only, else they take another snapshot.
+pub fn under_latest_snapshot<R>(job: impl FnOnce() -> R) -> R {
+    // SAFETY: pushed here, popped below. If an error passes, the (sub)transaction that it aborts pops it.
+    unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
+    let result = job();
+    // SAFETY: the one that was pushed above.
+    unsafe { pg_sys::PopActiveSnapshot() };
+    result
+}
+
+/// Run `job`, which reads or writes what is the guard's own, whoever asks and whatever he has set.
+pub fn as_guard<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
+    let owner = super::policy::owner_of_policies()?;
+    run_as(owner, false, || under_own_settings(|| under_latest_snapshot(job)))
+}
