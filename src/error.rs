@@ -1,5 +1,6 @@
 //! The one place where a problem becomes SQLSTATE, message, DETAIL and HINT.
 
+use crate::guard::judge::Way;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use thiserror::Error;
@@ -45,6 +46,33 @@ pub enum Problem {
     #[error("invalid input for type disclosure.item_counts: {problem}")]
     SummaryText { problem: String },
 
+    #[error("must be owner of relation {relation}")]
+    NotOwner { relation: String },
+
+    #[error("{} {relation} refused: its {measure} is {}, {limit} is allowed", way.what(), shown(*measured))]
+    Unsafe {
+        relation: String,
+        policy: i32,
+        measure: String,
+        limit: String,
+        measured: Option<f64>,
+        rows: i64,
+        unsafe_rows: Option<i64>,
+        way: Way,
+    },
+
+    #[error("reading {relation} refused: policy {policy} lets it be read by COPY TO only, which is judged")]
+    OnlyByCopy { relation: String, policy: i32 },
+
+    #[error("export of {relation} refused: it is read where policy {policy} cannot be judged")]
+    CannotBeJudged { relation: String, policy: i32 },
+
+    #[error("policy {policy}: measure {measure} returned NULL")]
+    NothingMeasured { measure: String, policy: i32 },
+
+    #[error("disclosure.leaving: there are no such rows to be judged")]
+    NotLeaving,
+
     #[error("the computation needs more than disclosure.max_memory")]
     OutOfMemory { limit: usize },
 
@@ -67,6 +95,13 @@ impl Problem {
             | Problem::Literal { .. } => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             Problem::Algorithm(Error::TooMany { .. }) => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
             Problem::Algorithm(Error::Cancelled) => PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
+            Problem::NotOwner { .. }
+            | Problem::Unsafe { way: Way::Out, .. }
+            | Problem::OnlyByCopy { .. }
+            | Problem::CannotBeJudged { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            Problem::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
+            Problem::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            Problem::NotLeaving => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Problem::NoSuchColumn { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
             Problem::NotReadable { .. } | Problem::LabelNotOnColumn => {
                 PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE
@@ -82,6 +117,13 @@ impl Problem {
     fn detail(&self) -> Option<String> {
         match self {
             Problem::OutOfMemory { limit } => Some(format!("disclosure.max_memory is {} MB.", limit >> 20)),
+            Problem::Unsafe {
+                policy,
+                rows,
+                unsafe_rows: Some(unsafe_rows),
+                ..
+            } => Some(format!("Policy {policy}: {unsafe_rows} of {rows} rows are unsafe.")),
+            Problem::Unsafe { policy, rows, .. } => Some(format!("Policy {policy}, judged on {rows} rows.")),
             _ => None,
         }
     }
@@ -113,6 +155,20 @@ impl Problem {
                 r#"It looks like {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
                     .into(),
             ),
+            Problem::Unsafe { way: Way::Out, .. } => Some(
+                "Leave columns out or make them coarser; disclosure.check_export() tries a query without \
+                 exporting."
+                    .into(),
+            ),
+            Problem::Unsafe { way: Way::In, .. } => Some(
+                "Leave rows or columns out, make them coarser, or add rows that are like the unsafe ones."
+                    .into(),
+            ),
+            Problem::OnlyByCopy { .. } => Some("COPY (SELECT …) TO STDOUT".into()),
+            Problem::CannotBeJudged { .. } => {
+                Some("Read it in the exported query itself, not in a function or a prepared statement.".into())
+            }
+            Problem::NothingMeasured { .. } => Some("A measure returns a number for every query.".into()),
             Problem::OutOfMemory { .. } => {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
             }
@@ -139,4 +195,19 @@ impl Problem {
         report.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
     }
+}
+
+impl Way {
+    /// What is refused, before the name of a relation.
+    fn what(self) -> &'static str {
+        match self {
+            Way::Out => "export of",
+            Way::In => "rows for",
+        }
+    }
+}
+
+/// A measured value: what there is to say of it in a message.
+fn shown(measured: Option<f64>) -> String {
+    measured.map_or("unknown".into(), |value| value.to_string())
 }

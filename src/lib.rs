@@ -8,6 +8,7 @@ compile_error!("a panic must become a Postgres ERROR, which needs panic = \"unwi
 
 mod api;
 mod error;
+mod guard;
 mod guc;
 mod input;
 mod label;
@@ -30,4 +31,5 @@ static ALLOCATOR: memory::Counting = memory::Counting;
 extern "C-unwind" fn _PG_init() {
     guc::register();
     label::register_provider();
+    guard::hooks::install();
 }

@@ -6,9 +6,11 @@ mod columns;
 mod counted;
 mod crack_recipes;
 mod cracks;
+mod guard;
 mod inference;
 mod labels;
 mod people;
+mod policies;
 
 use crate::error::Problem;
 use crate::guc;

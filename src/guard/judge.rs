@@ -2,6 +2,7 @@
 //! export table. Measured by our own SQL functions, over whatever can be named in FROM.
 
 use super::lineage::{Lineage, Origin, OutputColumn};
+use super::log::{self, Entry, Lasting, Verdict};
 use super::policy::{self, Limit, Measure, Policy, Statistic};
 use super::{rights, spool};
 use crate::error::Problem;
@@ -370,6 +371,51 @@ fn function(
 /// A number as SQL has it, whatever it is.
 fn number(value: f64) -> String {
     format!("'{value}'::float8")
+}
+
+/// Which way rows go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Out of the relation.
+    Out,
+    /// Into it: it is an export table.
+    In,
+}
+
+/// What the user is told whose rows break a policy.
+pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Problem {
+    Problem::Unsafe {
+        relation: policy.relation_name(),
+        policy: policy.number,
+        measure: policy.measure.to_string(),
+        limit: policy.limit.to_string(),
+        measured: measured.value,
+        rows: measured.rows,
+        unsafe_rows: measured.unsafe_rows,
+        way,
+    }
+}
+
+/// Log what became of a statement under a policy.
+pub fn record(
+    kind: &str,
+    policy: &Policy,
+    measured: Option<Measured>,
+    verdict: Verdict,
+    lasting: Lasting,
+) -> Result<(), Problem> {
+    let entry = Entry {
+        kind,
+        relation: policy.relation,
+        policy: Some(policy.number),
+        measure: &policy.measure.to_string(),
+        limit: &policy.limit.to_string(),
+        measured: measured.and_then(|measured| measured.value),
+        rows: measured.map(|measured| measured.rows),
+        unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
+        verdict,
+    };
+    log::write(&entry, lasting)
 }
 
 impl Measured {

@@ -2,6 +2,7 @@
 
 use super::rights;
 use crate::error::Problem;
+use crate::input::relation::Relation;
 use crate::input::{Answer, Parameters};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
@@ -131,6 +132,14 @@ impl OnRows {
 }
 
 impl Policy {
+    /// Schema and name, quoted.
+    pub fn relation_name(&self) -> String {
+        Relation::whole("relation", Some(self.relation)).map_or_else(
+            |_| format!("relation {}", self.relation.to_u32()),
+            |relation| relation.name().into(),
+        )
+    }
+
     /// Whether it is for somebody who is behind this statement.
     pub fn concerns_us(&self) -> bool {
         self.for_role.is_none_or(|role| {
@@ -173,14 +182,13 @@ pub fn announce_change() -> Result<(), Problem> {
 
 /// A table of the guard's own; `None` where the extension is not in this database.
 pub fn own_table(name: &CStr) -> Option<Oid> {
-    // SAFETY: catalogue look-ups.
+    // SAFETY: catalogue look-ups. The last one is slow, and most databases never come to it.
     unsafe {
-        if pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true) == pg_sys::InvalidOid {
-            return None;
-        }
         let schema = pg_sys::get_namespace_oid(c"disclosure".as_ptr(), true);
         let table = pg_sys::get_relname_relid(name.as_ptr(), schema);
-        (table != pg_sys::InvalidOid).then_some(table)
+        let is_ours = table != pg_sys::InvalidOid
+            && pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true) != pg_sys::InvalidOid;
+        is_ours.then_some(table)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::error::Problem;
 use pgrx::pg_sys::{self, Oid};
+use std::cell::Cell;
 use std::ffi::CStr;
 
 /// Everyone who may be behind a statement: the session, SET ROLE, and a SECURITY DEFINER function.
@@ -16,6 +17,31 @@ pub fn everyone_behind() -> [Oid; 3] {
 pub fn asking() -> Oid {
     // SAFETY: reads what this backend knows of itself.
     unsafe { pg_sys::GetOuterUserId() }
+}
+
+/// Whether who asks may export whatever the policies say: a superuser, or whoever may execute
+/// `disclosure.export_freely()`.
+pub fn is_exempt() -> bool {
+    let role = asking();
+    // SAFETY: catalogue look-ups; an unknown function has no OID.
+    unsafe {
+        if pg_sys::superuser_arg(role) {
+            return true;
+        }
+        let name = c"disclosure.export_freely";
+        let names = pg_sys::stringToQualifiedNameList(
+            name.as_ptr(),
+            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            std::ptr::null_mut(),
+        );
+        let function = pg_sys::LookupFuncName(names, 0, std::ptr::null(), true);
+        let execute = pg_sys::ACL_EXECUTE as pg_sys::AclMode;
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        let granted = pg_sys::pg_proc_aclcheck(function, role, execute);
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        let granted = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, role, execute);
+        function != pg_sys::InvalidOid && granted == pg_sys::AclResult::ACLCHECK_OK
+    }
 }
 
 /// Run `job` as `user`, who lends nothing to it beyond his rights on objects.
@@ -56,6 +82,7 @@ pub fn under_own_settings<R>(job: impl FnOnce() -> R) -> R {
     // SAFETY: the level is left when `level` is dropped, which undoes the settings; on an error that unwinds
     // past it, too.
     let level = unsafe { Level(pg_sys::NewGUCNestLevel()) };
+    AT_WORK.set(AT_WORK.get() + 1);
     for (setting, value) in OWN_SETTINGS {
         set(setting, value);
     }
@@ -70,12 +97,23 @@ const OWN_SETTINGS: [(&CStr, &CStr); 3] = [
     (c"disclosure.progress", c"off"),
 ];
 
+thread_local! {
+    /// How many levels deep.
+    static AT_WORK: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether the guard itself runs what is running: it may read what it has to judge.
+pub fn is_guard_at_work() -> bool {
+    AT_WORK.get() > 0
+}
+
 struct Level(i32);
 
 impl Drop for Level {
     fn drop(&mut self) {
         // SAFETY: the level that `under_own_settings` has entered, and all that are deeper.
         unsafe { pg_sys::AtEOXact_GUC(true, self.0) };
+        AT_WORK.set(AT_WORK.get() - 1);
     }
 }
 

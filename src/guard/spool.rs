@@ -40,7 +40,8 @@ impl Spool {
                 receiveSlot: Some(receive),
                 rShutdown: Some(ignore),
                 rDestroy: Some(ignore),
-                mydest: pg_sys::CommandDest::DestTuplestore,
+                // As what it stands in for, so that the guard knows an export's own query by it.
+                mydest: pg_sys::CommandDest::DestCopyOut,
             },
             rows: self.rows,
         };
@@ -189,25 +190,11 @@ fn type_name(oid: Oid) -> String {
     }
 }
 
-/// leaving(columns int[]): the rows that are being judged
-#[pg_extern(sql = false)]
-fn leaving(fcinfo: pg_sys::FunctionCallInfo) -> Datum {
-    // SAFETY: declared with an int[] in sql/, and as returning a set of records.
-    unsafe {
-        let columns: Option<Vec<i32>> = pgrx::fcinfo::pg_getarg(fcinfo, 0);
-        let columns: Vec<usize> = columns
-            .unwrap_or_default()
-            .into_iter()
-            .map(|column| usize::try_from(column).unwrap_or(usize::MAX))
-            .collect();
-        show_in(fcinfo, &columns).unwrap_or_else(Problem::raise);
-        pgrx::fcinfo::pg_return_null(fcinfo)
-    }
-}
-
+/// Let a call of `disclosure.leaving` return the given columns of the rows that are being judged.
+///
 /// # Safety
 /// The call of a function that returns a set of records.
-unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Result<(), Problem> {
+pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Result<(), Problem> {
     let result = (*fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
     let materialise = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
     if result.is_null() || (*result).expectedDesc.is_null() || (*result).allowedModes as u32 & materialise == 0 {

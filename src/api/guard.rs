@@ -1,0 +1,62 @@
+//! The export guard: `check_export`, and `leaving`, which shows a measure the rows that it is to judge.
+
+use crate::error::Problem;
+use crate::guard::{hooks, spool};
+use pgrx::iter::TableIterator;
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::prelude::*;
+
+/// leaving(columns int[]): the rows that are being judged
+#[pg_extern(sql = false)]
+fn leaving(fcinfo: pg_sys::FunctionCallInfo) -> Datum {
+    // SAFETY: declared with an int[] in sql/, and as returning a set of records.
+    unsafe {
+        let columns: Option<Vec<i32>> = pgrx::fcinfo::pg_getarg(fcinfo, 0);
+        let columns: Vec<usize> = columns
+            .unwrap_or_default()
+            .into_iter()
+            .map(|column| usize::try_from(column).unwrap_or(usize::MAX))
+            .collect();
+        spool::show_in(fcinfo, &columns).unwrap_or_else(Problem::raise);
+        pgrx::fcinfo::pg_return_null(fcinfo)
+    }
+}
+
+/// check_export(query text)
+#[allow(clippy::type_complexity)] // the columns of the declaration in sql/
+#[pg_extern(sql = false)]
+fn check_export(
+    query: &str,
+) -> TableIterator<
+    'static,
+    (
+        name!(policy, i32),
+        name!(relation, Oid),
+        name!(measure, String),
+        name!(limit, String),
+        name!(applies, bool),
+        name!(measured, Option<f64>),
+        name!(rows, i64),
+        name!(unsafe_rows, Option<i64>),
+        name!(verdict, &'static str),
+    ),
+> {
+    let outcome = hooks::try_out(query).unwrap_or_else(Problem::raise);
+    TableIterator::new(outcome.into_iter().map(|(policy, applies, measured)| {
+        let verdict = match measured.is_allowed(policy.limit) {
+            true => "safe",
+            false => "unsafe",
+        };
+        (
+            policy.number,
+            policy.relation,
+            policy.measure.to_string(),
+            policy.limit.to_string(),
+            applies,
+            measured.value,
+            measured.rows,
+            measured.unsafe_rows,
+            verdict,
+        )
+    }))
+}

@@ -1,0 +1,468 @@
+//! The guard's eyes in Postgres: COPY … TO, and CREATE TABLE AS by which rows leave a protected relation for one
+//! that is not.
+//!
+//! What leaves is judged where it can be: the statement itself reads the relation, so that its rows and where
+//! they come from are known. What cannot be judged is refused: reading a protected relation in a function that
+//! runs within such a statement; and all other reading, where a policy says so.
+
+use super::judge::{self, Measured, Source, Way};
+use super::lineage::{self, Lineage};
+use super::log::{Lasting, Verdict};
+use super::policy::{self, Policy};
+use super::rights;
+use super::spool::Spool;
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, QueryDesc};
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+use pgrx::PgList;
+use std::cell::RefCell;
+use std::ffi::{c_char, CStr, CString};
+use std::sync::OnceLock;
+
+/// Hooks that others have set before us, and which come after us.
+struct Before {
+    utility: pg_sys::ProcessUtility_hook_type,
+    start: pg_sys::ExecutorStart_hook_type,
+    run: pg_sys::ExecutorRun_hook_type,
+}
+
+static BEFORE: OnceLock<Before> = OnceLock::new();
+
+/// Called once, from `_PG_init`.
+pub fn install() {
+    // SAFETY: hooks are set on the main thread while the library is loaded.
+    unsafe {
+        BEFORE.get_or_init(|| Before {
+            utility: pg_sys::ProcessUtility_hook,
+            start: pg_sys::ExecutorStart_hook,
+            run: pg_sys::ExecutorRun_hook,
+        });
+        pg_sys::ProcessUtility_hook = Some(process_utility);
+        pg_sys::ExecutorStart_hook = Some(executor_start);
+        pg_sys::ExecutorRun_hook = Some(executor_run);
+    }
+    policy::forget_when_changed();
+}
+
+/// A statement by which rows would leave, while it runs.
+struct Export {
+    kind: &'static str,
+    /// Those that it has to keep to.
+    policies: Vec<Policy>,
+    /// Of its query; taken when it is judged.
+    lineage: Option<Lineage>,
+    /// The execution of its query, once that has begun.
+    execution: *mut QueryDesc,
+}
+
+thread_local! {
+    /// Exports that are under way, the innermost last.
+    static EXPORTS: RefCell<Vec<Export>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Takes the last of [`EXPORTS`] away again, however the statement ends.
+struct Ended;
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        EXPORTS.with_borrow_mut(Vec::pop);
+    }
+}
+
+/// Run `statement` as an export.
+fn while_exporting<R>(export: Export, statement: impl FnOnce() -> R) -> R {
+    EXPORTS.with_borrow_mut(|exports| exports.push(export));
+    let _ended = Ended;
+    statement()
+}
+
+#[allow(clippy::too_many_arguments)] // Postgres has them
+#[pg_guard]
+unsafe extern "C-unwind" fn process_utility(
+    planned: *mut PlannedStmt,
+    source: *const c_char,
+    read_only_tree: bool,
+    context: pg_sys::ProcessUtilityContext::Type,
+    parameters: pg_sys::ParamListInfo,
+    environment: *mut pg_sys::QueryEnvironment,
+    destination: *mut pg_sys::DestReceiver,
+    completion: *mut pg_sys::QueryCompletion,
+) {
+    let proceed = |planned: *mut PlannedStmt| {
+        let next = BEFORE.get().and_then(|before| before.utility);
+        let next = next.unwrap_or(pg_sys::standard_ProcessUtility);
+        pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            next(
+                planned,
+                source,
+                read_only_tree,
+                context,
+                parameters,
+                environment,
+                destination,
+                completion,
+            )
+        })
+    };
+    match export_of(planned, source).unwrap_or_else(Problem::raise) {
+        None => proceed(planned),
+        Some((export, planned)) => while_exporting(export, || proceed(planned)),
+    }
+}
+
+/// What has to be judged of a statement, and the statement in a form in which that is possible; `None` where
+/// there is nothing to judge.
+///
+/// # Safety
+/// A valid utility statement and the text it was parsed from.
+unsafe fn export_of(
+    planned: *mut PlannedStmt,
+    source: *const c_char,
+) -> Result<Option<(Export, *mut PlannedStmt)>, Problem> {
+    let statement = (*planned).utilityStmt;
+    let kind = match (*statement).type_ {
+        NodeTag::T_CopyStmt if !(*statement.cast::<pg_sys::CopyStmt>()).is_from => "COPY TO",
+        NodeTag::T_CreateTableAsStmt => "CREATE TABLE AS",
+        _ => return Ok(None),
+    };
+    let all = policy::all()?;
+    if all.is_empty() {
+        return Ok(None);
+    }
+    let (query, planned) = match kind {
+        "COPY TO" => match query_of_copy(planned, source) {
+            Some(found) => found,
+            None => return Ok(None),
+        },
+        _ => match query_of_create(statement.cast()) {
+            Some(query) => (query, planned),
+            None => return Ok(None),
+        },
+    };
+    let lineage = lineage::trace(query);
+    let policies = policy::of_relations(&all, &lineage.relations)?;
+    if policies.is_empty() {
+        return Ok(None);
+    }
+    if rights::is_exempt() {
+        for policy in &policies {
+            judge::record(kind, policy, None, Verdict::Exempt, Lasting::Always)?;
+        }
+        return Ok(None);
+    }
+    let policies: Vec<Policy> = policies.into_iter().filter(Policy::concerns_us).collect();
+    Ok((!policies.is_empty()).then_some((
+        Export {
+            kind,
+            policies,
+            lineage: Some(lineage),
+            execution: std::ptr::null_mut(),
+        },
+        planned,
+    )))
+}
+
+/// The query of COPY (query) TO; COPY table TO is made one first, since Postgres would read the table past the
+/// executor. `None` where Postgres itself has an objection, which it should raise.
+///
+/// # Safety
+/// A valid COPY … TO and the text it was parsed from.
+unsafe fn query_of_copy(
+    planned: *mut PlannedStmt,
+    source: *const c_char,
+) -> Option<(*mut pg_sys::Query, *mut PlannedStmt)> {
+    let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
+    if (*copy).relation.is_null() {
+        return Some((lineage::analyse((*copy).query, source), planned));
+    }
+    let text = CString::new(select_of_copy(&*copy)?).ok()?;
+    let parsed = PgList::<pg_sys::RawStmt>::from_pg(pg_sys::pg_parse_query(text.as_ptr()));
+    let query = (*parsed.head()?).stmt;
+    let planned = pg_sys::copyObjectImpl(planned.cast()).cast::<PlannedStmt>();
+    let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
+    (*copy).relation = std::ptr::null_mut();
+    (*copy).attlist = std::ptr::null_mut();
+    (*copy).query = query;
+    Some((lineage::analyse(query, text.as_ptr()), planned))
+}
+
+/// What COPY table TO would send, as a SELECT.
+///
+/// # Safety
+/// A valid COPY table … TO.
+unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
+    let oid = pg_sys::RangeVarGetRelidExtended(
+        copy.relation,
+        pg_sys::AccessShareLock as pg_sys::LOCKMODE,
+        pg_sys::RVROption::RVR_MISSING_OK,
+        None,
+        std::ptr::null_mut(),
+    );
+    let kind = pg_sys::get_rel_relkind(oid) as u8;
+    if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_MATVIEW) {
+        return None;
+    }
+    let relation = Relation::whole("relation", Some(oid)).ok()?;
+    let named = PgList::<pg_sys::Node>::from_pg(copy.attlist);
+    let columns: Option<Vec<String>> = if named.is_empty() {
+        let mut columns = relation.columns().iter();
+        let stored = columns.by_ref().filter(|column| !is_generated(oid, &column.name));
+        Some(stored.map(|column| quote_identifier(&column.name)).collect())
+    } else {
+        let column = |name: *mut pg_sys::Node| {
+            let name = CStr::from_ptr(pg_sys::strVal(name.cast())).to_string_lossy();
+            relation.column("columns", &name).ok().map(|column| quote_identifier(&column.name))
+        };
+        named.iter_ptr().map(column).collect()
+    };
+    // A materialized view has no heirs, and takes no ONLY in every version.
+    let only = if kind == pg_sys::RELKIND_RELATION { "ONLY " } else { "" };
+    Some(format!("SELECT {} FROM {only}{}", columns?.join(", "), relation.name()))
+}
+
+fn is_generated(relation: Oid, column: &str) -> bool {
+    let Ok(column) = CString::new(column) else {
+        return false;
+    };
+    // SAFETY: catalogue look-ups.
+    unsafe { pg_sys::get_attgenerated(relation, pg_sys::get_attnum(relation, column.as_ptr())) != 0 }
+}
+
+/// The query of CREATE TABLE AS and SELECT INTO; `None` where no rows leave, or where it cannot be told which:
+/// then the executor meets them.
+///
+/// # Safety
+/// A valid CREATE TABLE AS.
+unsafe fn query_of_create(create: *mut pg_sys::CreateTableAsStmt) -> Option<*mut pg_sys::Query> {
+    let query = (*create).query.cast::<pg_sys::Query>();
+    // What leaves a materialized view has left what it is made of, and is judged then.
+    let is_table = (*create).objtype == pg_sys::ObjectType::OBJECT_TABLE;
+    let has_rows = !(*(*create).into).skipData && (*query).commandType == pg_sys::CmdType::CMD_SELECT;
+    (is_table && has_rows).then(|| pg_sys::copyObjectImpl(query.cast()).cast())
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: i32) {
+    let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as i32 != 0;
+    // What a parallel worker may do was decided by the one who started it.
+    if !only_explained && !rights::is_guard_at_work() && pg_sys::ParallelWorkerNumber < 0 {
+        check_reading(execution).unwrap_or_else(Problem::raise);
+    }
+    let next = BEFORE.get().and_then(|before| before.start);
+    let next = next.unwrap_or(pg_sys::standard_ExecutorStart);
+    pg_sys::ffi::pg_guard_ffi_boundary(|| next(execution, flags));
+}
+
+/// Whether the query may read what it reads.
+///
+/// # Safety
+/// A valid execution that is about to start.
+unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
+    let all = policy::all()?;
+    if all.is_empty() || pg_sys::InNoForceRLSOperation() {
+        return Ok(()); // a foreign key looks for its own, and shows nobody what it finds
+    }
+    let destination = match (*execution).dest.is_null() {
+        true => pg_sys::CommandDest::DestNone,
+        false => (*(*execution).dest).mydest,
+    };
+    let leaves = matches!(
+        destination,
+        pg_sys::CommandDest::DestCopyOut | pg_sys::CommandDest::DestIntoRel
+    );
+    // The first such execution within an export is the export's own.
+    let judged: Option<Vec<i32>> = EXPORTS.with_borrow_mut(|exports| {
+        let export = exports.last_mut()?;
+        if !leaves || !export.execution.is_null() {
+            return Some(Vec::new());
+        }
+        export.execution = execution;
+        Some(export.policies.iter().map(|policy| policy.number).collect())
+    });
+    let within_export = judged.is_some();
+    let is_any_strict = || all.iter().any(|policy| policy.only_by_copy);
+    if !within_export && !leaves && !is_any_strict() {
+        return Ok(());
+    }
+    let found = policy::of_relations(&all, &relations_read((*execution).plannedstmt))?;
+    let broken = found.iter().find(|policy| {
+        let is_judged = judged.as_ref().is_some_and(|judged| judged.contains(&policy.number));
+        !is_judged && (within_export || leaves || policy.only_by_copy) && policy.concerns_us()
+    });
+    match broken {
+        Some(policy) if !rights::is_exempt() => {
+            let kind = if within_export || leaves { "within a statement" } else { "SELECT" };
+            judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
+            let (relation, policy) = (policy.relation_name(), policy.number);
+            Err(match within_export || leaves {
+                true => Problem::CannotBeJudged { relation, policy },
+                false => Problem::OnlyByCopy { relation, policy },
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The relations that a plan reads, on whose behalf soever.
+///
+/// # Safety
+/// A valid plan.
+unsafe fn relations_read(planned: *mut PlannedStmt) -> Vec<Oid> {
+    let reads = |permissions: pg_sys::AclMode| permissions & pg_sys::ACL_SELECT as pg_sys::AclMode != 0;
+    #[cfg(any(feature = "pg14", feature = "pg15"))]
+    let found = PgList::<pg_sys::RangeTblEntry>::from_pg((*planned).rtable)
+        .iter_ptr()
+        .filter(|&entry| (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION || (*entry).relid != pg_sys::InvalidOid)
+        .filter(|&entry| reads((*entry).requiredPerms))
+        .map(|entry| (*entry).relid)
+        .collect();
+    #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+    let found = PgList::<pg_sys::RTEPermissionInfo>::from_pg((*planned).permInfos)
+        .iter_ptr()
+        .filter(|&entry| reads((*entry).requiredPerms))
+        .map(|entry| (*entry).relid)
+        .collect();
+    found
+}
+
+#[cfg(not(feature = "pg18"))]
+#[pg_guard]
+unsafe extern "C-unwind" fn executor_run(
+    execution: *mut QueryDesc,
+    direction: pg_sys::ScanDirection::Type,
+    count: u64,
+    once: bool,
+) {
+    let next = BEFORE.get().and_then(|before| before.run);
+    let next = next.unwrap_or(pg_sys::standard_ExecutorRun);
+    run_judged(execution, || {
+        pg_sys::ffi::pg_guard_ffi_boundary(|| next(execution, direction, count, once))
+    });
+}
+
+#[cfg(feature = "pg18")]
+#[pg_guard]
+unsafe extern "C-unwind" fn executor_run(
+    execution: *mut QueryDesc,
+    direction: pg_sys::ScanDirection::Type,
+    count: u64,
+) {
+    let next = BEFORE.get().and_then(|before| before.run);
+    let next = next.unwrap_or(pg_sys::standard_ExecutorRun);
+    run_judged(execution, || {
+        pg_sys::ffi::pg_guard_ffi_boundary(|| next(execution, direction, count))
+    });
+}
+
+/// Run an execution; if it is an export's, let its rows pass only when they have been judged.
+///
+/// # Safety
+/// A valid execution that has started.
+unsafe fn run_judged(execution: *mut QueryDesc, run: impl FnOnce()) {
+    let export = EXPORTS.with_borrow_mut(|exports| {
+        let export = exports.last_mut().filter(|export| export.execution == execution)?;
+        Some((export.kind, export.policies.clone(), export.lineage.take()?))
+    });
+    let Some((kind, policies, lineage)) = export else {
+        return run();
+    };
+    let destination = (*execution).dest;
+    let spool = Spool::new();
+    spool.collect(|collector| {
+        (*execution).dest = collector;
+        run();
+        (*execution).dest = destination;
+    });
+    judge_export(kind, &policies, lineage, &spool, (*execution).tupDesc).unwrap_or_else(Problem::raise);
+    spool.forward(destination, (*execution).operation as i32, (*execution).tupDesc);
+    spool.end();
+}
+
+/// Every policy is measured and logged; one that is broken is an error.
+///
+/// # Safety
+/// `shape` is that of the collected rows.
+unsafe fn judge_export(
+    kind: &'static str,
+    policies: &[Policy],
+    lineage: Lineage,
+    spool: &Spool,
+    shape: pg_sys::TupleDesc,
+) -> Result<(), Problem> {
+    let source = Source::of_query(lineage)?;
+    let mut refused = None;
+    for policy in policies {
+        let measured = spool.show(shape, || judge::measure(policy, &source))?;
+        let allowed = measured.is_allowed(policy.limit);
+        let verdict = if allowed { Verdict::Allowed } else { Verdict::Refused };
+        judge::record(kind, policy, Some(measured), verdict, Lasting::Always)?;
+        if !allowed && refused.is_none() {
+            refused = Some(judge::refusal(policy, measured, Way::Out));
+        }
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// What every policy of the relations that a query reads says of what it returns, and whether the caller would
+/// have to keep to it. Nothing leaves, nothing is logged.
+pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
+    let text = CString::new(query).map_err(|_| not_a_query("contains a NUL character"))?;
+    // SAFETY: the text outlives the call, and so does all that is parsed from it.
+    let (lineage, shape) = unsafe {
+        let parsed = PgList::<pg_sys::RawStmt>::from_pg(pg_sys::pg_parse_query(text.as_ptr()));
+        let statement = match (parsed.len(), parsed.head()) {
+            (1, Some(statement)) => (*statement).stmt,
+            _ => return Err(not_a_query("is not one statement")),
+        };
+        if (*statement).type_ != NodeTag::T_SelectStmt {
+            return Err(not_a_query("is not a SELECT"));
+        }
+        let query = lineage::analyse(statement, text.as_ptr());
+        if (*query).commandType != pg_sys::CmdType::CMD_SELECT {
+            return Err(not_a_query("is not a SELECT"));
+        }
+        (lineage::trace(query), pg_sys::ExecCleanTypeFromTL((*query).targetList))
+    };
+    let policies = policy::of_relations(&policy::all()?, &lineage.relations)?;
+    let spool = Spool::new();
+    let export = Export {
+        kind: "check_export",
+        policies: policies.clone(),
+        lineage: None,
+        execution: std::ptr::null_mut(),
+    };
+    while_exporting(export, || {
+        Spi::connect(|_| {
+            spool.collect(|collector| {
+                let options = pg_sys::SPIExecuteOptions {
+                    read_only: true,
+                    dest: collector,
+                    ..Default::default()
+                };
+                // SAFETY: SPI is connected; the collector outlives the call.
+                unsafe { pg_sys::SPI_execute_extended(text.as_ptr(), &options) };
+            })
+        })
+    });
+    let source = Source::of_query(lineage)?;
+    let is_exempt = rights::is_exempt();
+    let outcome = policies.into_iter().map(|policy| {
+        // SAFETY: the shape is that of the query's rows.
+        let measured = unsafe { spool.show(shape, || judge::measure(&policy, &source)) }?;
+        let applies = !is_exempt && policy.concerns_us();
+        Ok((policy, applies, measured))
+    });
+    let outcome = outcome.collect();
+    spool.end();
+    outcome
+}
+
+fn not_a_query(problem: &str) -> Problem {
+    Problem::Argument {
+        argument: "query",
+        problem: problem.into(),
+        hint: "Give the text of one SELECT.",
+    }
+}
