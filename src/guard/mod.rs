@@ -1,0 +1,3 @@
+//! What stands between the data and the way out.
+
+pub mod log;
