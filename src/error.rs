@@ -52,7 +52,7 @@ pub enum Problem {
     #[error("must be owner of relation {relation}")]
     NotOwner { relation: String },
 
-    #[error("{} {relation} refused: its {measure} is {}, {limit} is allowed", way.what(), shown(*measured))]
+    #[error("{} {relation} refused: its {measure} is {}, {limit}", way.what(), shown(*measured))]
     Unsafe {
         relation: String,
         policy: i32,
@@ -126,7 +126,9 @@ impl Problem {
                 rows,
                 unsafe_rows: Some(unsafe_rows),
                 ..
-            } => Some(format!("Policy {policy}: {unsafe_rows} of {rows} rows are unsafe.")),
+            } => Some(format!(
+                "Policy {policy}: {unsafe_rows} of {rows} rows are unsafe."
+            )),
             Problem::Unsafe { policy, rows, .. } => Some(format!("Policy {policy}, judged on {rows} rows.")),
             _ => None,
         }
@@ -172,9 +174,9 @@ impl Problem {
                     .into(),
             ),
             Problem::OnlyByCopy { .. } => Some("COPY (SELECT …) TO STDOUT".into()),
-            Problem::CannotBeJudged { .. } => {
-                Some("Read it in the exported query itself, not in a function or a prepared statement.".into())
-            }
+            Problem::CannotBeJudged { .. } => Some(
+                "Read it in the exported query itself, not in a function or a prepared statement.".into(),
+            ),
             Problem::NothingMeasured { .. } => Some("A measure returns a number for every query.".into()),
             Problem::OutOfMemory { .. } => {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())

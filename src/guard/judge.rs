@@ -109,7 +109,9 @@ impl Source {
         match &self.place {
             Place::Relation(name) => name.clone(),
             Place::Spool(outputs) => {
-                let asked = columns.iter().map(|column| (column.number, &outputs[column.number]));
+                let asked = columns
+                    .iter()
+                    .map(|column| (column.number, &outputs[column.number]));
                 spool::from_item(&asked.collect::<Vec<_>>())
             }
         }
@@ -244,7 +246,9 @@ fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], fam
             .is_some_and(|origin| family.contains(&origin.relation))
     };
     let stored: Vec<&Column> = source.columns.iter().filter(is_stored).collect();
-    let others = stored.iter().filter(|column| !quasi.iter().any(|other| other.number == column.number));
+    let others = stored
+        .iter()
+        .filter(|column| !quasi.iter().any(|other| other.number == column.number));
     let asked: Vec<&Column> = quasi.iter().chain(others).copied().collect();
     format!(
         "SELECT min(size)::float8, sum(rows)::int8, coalesce(sum(rows) FILTER (WHERE size < {limit}), 0)::int8 \
@@ -259,7 +263,10 @@ fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], fam
 
 fn scores(policy: &Policy, statistic: Statistic, source: &Source, counting: &[&Column]) -> String {
     let (value, is_unsafe) = match statistic {
-        Statistic::Maximum => ("max(score)".into(), format!("score > {}", number(policy.limit.value()))),
+        Statistic::Maximum => (
+            "max(score)".into(),
+            format!("score > {}", number(policy.limit.value())),
+        ),
         Statistic::Average => ("avg(score)".into(), "NULL".into()),
         Statistic::Share { threshold } => {
             let reached = format!("score >= {}", number(threshold));
@@ -329,19 +336,18 @@ fn cracks(source: &Source, counting: &[&Column]) -> String {
 
 /// What somebody's own function says, with the rights of the relation's owner, who has chosen it: neither may it
 /// use those of whoever exports, nor does it get to see more than columns of that relation.
-fn function(
-    policy: &Policy,
-    name: &str,
-    source: &Source,
-    counting: &[&Column],
-) -> Result<Measured, Problem> {
+fn function(policy: &Policy, name: &str, source: &Source, counting: &[&Column]) -> Result<Measured, Problem> {
     let owner = policy::owner_of(policy.relation).ok_or(Problem::Lost)?;
     let columns: Vec<String> = counting
         .iter()
         .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.name)))
         .collect();
     let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(counting));
-    let rows = ask(&format!("SELECT NULL::float8, count(*), NULL::int8 FROM {}", source.from(&[])))?.rows;
+    let rows = ask(&format!(
+        "SELECT NULL::float8, count(*), NULL::int8 FROM {}",
+        source.from(&[])
+    ))?
+    .rows;
     let visible = counting.iter().map(|column| column.number).collect();
     let mut parameters = Parameters::default();
     parameters.add(pg_sys::TEXTOID, query.into_datum().ok_or(Problem::Lost)?);
@@ -388,7 +394,10 @@ pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Problem {
         relation: policy.relation_name(),
         policy: policy.number,
         measure: policy.measure.to_string(),
-        limit: policy.limit.to_string(),
+        limit: match policy.limit {
+            limit @ Limit::AtMost(_) => format!("{limit} is allowed"),
+            limit @ Limit::AtLeast(_) => format!("{limit} is required"),
+        },
         measured: measured.value,
         rows: measured.rows,
         unsafe_rows: measured.unsafe_rows,

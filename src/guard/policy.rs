@@ -26,7 +26,9 @@ pub enum Statistic {
     Maximum,
     Average,
     /// Of rows whose score is at or above the threshold.
-    Share { threshold: f64 },
+    Share {
+        threshold: f64,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
