@@ -8,6 +8,7 @@ compile_error!("a panic must become a Postgres ERROR, which needs panic = \"unwi
 
 mod api;
 mod error;
+mod guard;
 mod guc;
 mod input;
 mod label;

@@ -1,0 +1,3 @@
+//! What keeps unsafe data in.
+
+pub mod lineage;
