@@ -82,6 +82,7 @@ fn probe_lineage(
         name!(column_name, String),
         name!(column_type, String),
         name!(origins, Vec<String>),
+        name!(paired_by, Vec<String>),
         name!(plain, Option<String>),
         name!(unknown, bool),
     ),
@@ -91,6 +92,7 @@ fn probe_lineage(
             column.name.clone(),
             type_name(&column),
             column.origins.iter().map(origin_name).collect(),
+            column.paired_by.iter().map(origin_name).collect(),
             column.plain.as_ref().map(origin_name),
             column.unknown,
         )

@@ -1,12 +1,13 @@
 -- Where the columns of a query come from, and which relations it reads: what the guard judges by.
 CREATE FUNCTION probe_lineage(query text)
-RETURNS TABLE (column_name text, column_type text, origins text[], plain text, unknown boolean)
+RETURNS TABLE (column_name text, column_type text, origins text[], paired_by text[], plain text, unknown boolean)
 LANGUAGE c STRICT AS '$libdir/pg_disclosure', 'probe_lineage_wrapper';
 CREATE FUNCTION probe_relations(query text) RETURNS TABLE (relations text[], rows_once boolean)
 LANGUAGE c STRICT AS '$libdir/pg_disclosure', 'probe_relations_wrapper';
--- One line per column: name: origins, = plain column, ? may be made of anything.
+-- One line per column: name: origins, / what it is paired by, = plain column, ? may be made of anything.
 CREATE FUNCTION made(query text) RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT format('%s: %s%s%s', column_name, array_to_string(origins, ' '), ' = ' || plain, CASE WHEN unknown THEN ' ?' END)
+  SELECT format('%s: %s%s%s%s', column_name, array_to_string(origins, ' '), ' / ' || nullif(array_to_string(paired_by, ' '), ''),
+                ' = ' || plain, CASE WHEN unknown THEN ' ?' END)
   FROM probe_lineage(query)
 $$;
 -- And one for what is read.
@@ -89,6 +90,17 @@ SELECT made('SELECT id FROM patients p WHERE EXISTS (SELECT FROM visits v WHERE 
 SELECT reads('SELECT id FROM patients p WHERE EXISTS (SELECT FROM visits v WHERE v.patient = p.age)');
 SELECT reads('SELECT (SELECT age FROM patients LIMIT 1) FROM visits');
 
+\echo '# What decides which value stands in which row'
+SELECT made($$SELECT p.id, code FROM patients p JOIN (VALUES ('flu', 'F'), ('cold', 'C')) v (d, code) ON p.diagnosis = v.d$$);
+SELECT made($$SELECT p.id, code FROM patients p, (VALUES ('flu', 'F')) v (d, code), zips WHERE v.d = zips.region AND zips.zip = p.diagnosis$$);
+SELECT made($$SELECT p.id, x FROM patients p LEFT JOIN (VALUES (1)) v (x) ON p.diagnosis = 'flu'$$);
+SELECT made($$SELECT p.id, l.x FROM patients p LEFT JOIN LATERAL (SELECT 1 AS x WHERE p.diagnosis = 'flu') l ON true$$);
+SELECT made($$SELECT code, w FROM (SELECT code FROM patients JOIN (VALUES ('flu', 'F')) v (d, code) ON diagnosis = d) s
+  JOIN (VALUES ('F', 1)) v (c, w) ON c = code$$);
+SELECT made($$SELECT id, 'flu' AS d FROM patients WHERE diagnosis = 'flu' UNION ALL SELECT id, 'other' FROM patients WHERE age > 3$$);
+SELECT made($$SELECT zip, 'many' AS n FROM patients GROUP BY zip HAVING max(age) > 5 UNION SELECT zip, 'few' FROM zips$$);
+SELECT made($$WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r JOIN patients ON n < age) SELECT n FROM r$$);
+
 \echo '# Aggregates, windows'
 SELECT made($$SELECT zip, count(*) AS n, sum(age) FILTER (WHERE diagnosis = 'flu') AS s, string_agg(tags[1], ',' ORDER BY id) AS o,
   percentile_cont(0.5) WITHIN GROUP (ORDER BY age) AS p FROM patients GROUP BY zip HAVING max(id) > 1$$);
@@ -104,7 +116,7 @@ SELECT made('SELECT t, n FROM patients, unnest(tags) WITH ORDINALITY AS u (t, n)
 SELECT made('SELECT * FROM ROWS FROM (generate_series(1, 2), unnest(ARRAY[3])) AS f (a, b)');
 SELECT made('SELECT a, b, o FROM patients, ROWS FROM (generate_series(1, age), unnest(tags)) WITH ORDINALITY AS f (a, b, o)');
 SELECT made($$SELECT x.* FROM visits, jsonb_to_record(note) AS x (k text, v int)$$);
-SELECT made($$SELECT x.* FROM visits, XMLTABLE('/a' PASSING note::text::xml COLUMNS b text PATH 'b' DEFAULT day::text, n FOR ORDINALITY) x$$);
+SELECT made($$SELECT x.* FROM visits, XMLTABLE('/a' PASSING (note::text::xml) COLUMNS b text PATH 'b' DEFAULT day::text, n FOR ORDINALITY) x$$);
 CREATE FUNCTION everyone() RETURNS SETOF patients STABLE LANGUAGE sql AS 'SELECT * FROM patients';
 CREATE FUNCTION anyone(a int) RETURNS TABLE (x int, y text) STABLE LANGUAGE plpgsql AS 'BEGIN RETURN QUERY SELECT age, zip::text FROM patients; END';
 SELECT made('SELECT e.age, e FROM everyone() e');
@@ -140,8 +152,11 @@ SELECT reads('DELETE FROM patients RETURNING age'), reads('UPDATE zips SET regio
 SELECT reads('INSERT INTO zips SELECT zip, diagnosis FROM patients RETURNING *');
 SELECT reads('INSERT INTO zips SELECT zip, diagnosis FROM patients, visits RETURNING *');
 CREATE TABLE decoy (a int);
-CREATE RULE swap AS ON DELETE TO decoy DO INSTEAD SELECT age FROM patients;
-SELECT made('DELETE FROM decoy RETURNING a'), reads('DELETE FROM decoy RETURNING a');
+CREATE RULE swap AS ON DELETE TO decoy DO INSTEAD SELECT age, diagnosis FROM patients;
+CREATE RULE swap_update AS ON UPDATE TO decoy DO INSTEAD DELETE FROM patients RETURNING age;
+SELECT made('DELETE FROM decoy'), reads('DELETE FROM decoy');
+SELECT made('UPDATE decoy SET a = 1 RETURNING a'), reads('UPDATE decoy SET a = 1 RETURNING a');
+SELECT made('WITH d AS (UPDATE decoy SET a = 1 RETURNING a) SELECT a FROM d');
 
 \echo '# Generated columns, odd names, inheritance, samples, locks'
 CREATE TABLE "Odd ""Name" ("Älter" int, "select" text, bmi int GENERATED ALWAYS AS ("Älter" * 2) STORED);
@@ -166,10 +181,12 @@ ALTER TABLE patients FORCE ROW LEVEL SECURITY;
 ALTER VIEW older OWNER TO lineage_reader;
 ALTER VIEW adults OWNER TO lineage_reader;
 SELECT reads('SELECT d FROM older');
-DROP OWNED BY lineage_reader CASCADE;
+ALTER VIEW older OWNER TO CURRENT_USER;
+ALTER VIEW adults OWNER TO CURRENT_USER;
+DROP OWNED BY lineage_reader;
 DROP ROLE lineage_reader;
 
-\echo '# What is used again and again is followed once; what is nested too deeply is an error'
+\echo '# What is used again and again is followed once, however deep'
 SELECT made('SELECT c' || repeat(' FROM (SELECT c + c AS c', 60) || ' FROM (SELECT age AS c FROM patients) s' || repeat(') s', 60));
 SELECT made('SELECT ' || repeat('(SELECT ', 200) || 'age' || repeat(')', 200) || ' AS deep FROM patients');
 \set VERBOSITY terse
