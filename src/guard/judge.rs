@@ -38,6 +38,7 @@ struct Column {
     sql: String,
     /// What people call it.
     name: String,
+    /// What its values are made of, and what decides which of them stands in which row.
     origins: Vec<Origin>,
     plain: Option<Origin>,
     /// May be made of anything.
@@ -64,10 +65,13 @@ impl Source {
                 number,
                 sql: spool::column_name(number),
                 name: output.name.clone(),
-                origins: output.origins.clone(),
+                origins: [&output.origins[..], &output.paired_by].concat(),
                 plain: output.plain.clone(),
                 unknown: output.unknown,
-                weights: weights_of(&output.origins)?,
+                weights: weights_of(match &output.origins[..] {
+                    [] => &output.paired_by,
+                    origins => origins,
+                })?,
             })
         };
         let columns = lineage.columns.iter().enumerate().map(column);
