@@ -2,7 +2,7 @@
 //! export table. Measured by our own SQL functions, over whatever can be named in FROM.
 
 use super::lineage::{Lineage, Origin, OutputColumn};
-use super::log::{self, Entry, Lasting, Verdict};
+use super::log::{self, Lasting, Verdict};
 use super::policy::{self, Limit, Measure, Policy, Statistic};
 use super::{rights, spool};
 use crate::error::Problem;
@@ -13,6 +13,7 @@ use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::json;
+use std::collections::hash_map::{Entry, HashMap};
 
 /// Rows that are to be judged.
 pub struct Source {
@@ -60,7 +61,8 @@ pub struct Measured {
 impl Source {
     /// What a query returns, while it is shown.
     pub fn of_query(lineage: Lineage) -> Result<Self, Problem> {
-        let column = |(number, output): (usize, &OutputColumn)| {
+        let mut labels = Labels::default();
+        let mut column = |(number, output): (usize, &OutputColumn)| {
             Ok(Column {
                 number,
                 sql: spool::column_name(number),
@@ -68,13 +70,13 @@ impl Source {
                 origins: [&output.origins[..], &output.paired_by].concat(),
                 plain: output.plain.clone(),
                 unknown: output.unknown,
-                weights: weights_of(match &output.origins[..] {
+                weights: labels.weights(match &output.origins[..] {
                     [] => &output.paired_by,
                     origins => origins,
                 })?,
             })
         };
-        let columns = lineage.columns.iter().enumerate().map(column);
+        let columns = lineage.columns.iter().enumerate().map(&mut column);
         Ok(Source {
             columns: columns.collect::<Result<_, Problem>>()?,
             place: Place::Spool(lineage.columns),
@@ -85,7 +87,8 @@ impl Source {
     /// A whole relation, as it is now.
     pub fn of_relation(oid: Oid) -> Result<Self, Problem> {
         let relation = Relation::whole("relation", Some(oid))?;
-        let column = |(number, column): (usize, &ColumnType)| {
+        let mut labels = Labels::default();
+        let mut column = |(number, column): (usize, &ColumnType)| {
             let origin = Origin {
                 relation: oid,
                 column: column.name.clone(),
@@ -94,13 +97,13 @@ impl Source {
                 number,
                 sql: quote_identifier(&column.name),
                 name: column.name.clone(),
-                weights: weights_of(std::slice::from_ref(&origin))?,
+                weights: labels.weights(std::slice::from_ref(&origin))?,
                 origins: vec![origin.clone()],
                 plain: Some(origin),
                 unknown: false,
             })
         };
-        let columns = relation.columns().iter().enumerate().map(column);
+        let columns = relation.columns().iter().enumerate().map(&mut column);
         Ok(Source {
             columns: columns.collect::<Result<_, Problem>>()?,
             place: Place::Relation(relation.name().into()),
@@ -138,47 +141,56 @@ impl Column {
     }
 }
 
-/// The weights of a column that is made of `origins`: the worst of theirs. Who knows an identifier knows whose
-/// row it is, so in what leaves it counts like a quasi-identifier.
-fn weights_of(origins: &[Origin]) -> Result<Option<Weights>, Problem> {
-    let mut worst: Option<Weights> = None;
-    let mut ignored = false;
-    for origin in origins {
-        let weights = match rights::as_guard(|| label_of(origin))? {
-            Some(Label::Ignore) => {
-                ignored = true;
-                continue;
-            }
-            Some(Label::Identifier) => Label::Quasi.weights(),
-            Some(label) => label.weights(),
-            // What the columns of a view without labels of its own are made of is among the origins too.
-            None if policy::is_view(origin.relation) => continue,
-            None => Some(Weights::UNLABELLED),
-        };
-        let so_far = worst.get_or_insert(Weights {
-            likelihood: 0.0,
-            danger: 0.0,
-        });
-        if let Some(weights) = weights {
-            so_far.likelihood = so_far.likelihood.max(weights.likelihood);
-            so_far.danger = so_far.danger.max(weights.danger);
-        }
-    }
-    Ok(worst.or((!ignored).then_some(Weights::UNLABELLED)))
-}
+/// Labels, looked up once per relation.
+#[derive(Default)]
+struct Labels(HashMap<Oid, HashMap<String, Label>>);
 
-/// The label of a column, or of the column of that name in the relation's family.
-fn label_of(origin: &Origin) -> Result<Option<Label>, Problem> {
-    let own = labels_of(origin.relation)?.get(&origin.column).copied();
-    if own.is_some() {
-        return Ok(own);
+impl Labels {
+    /// The label of a column; else that of the column of that name in the relation's family.
+    fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Problem> {
+        let labels = match self.0.entry(origin.relation) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| {
+                let mut labels = HashMap::new();
+                for relation in policy::family_of(&[origin.relation])? {
+                    labels.extend(labels_of(relation)?);
+                }
+                labels.extend(labels_of(origin.relation)?);
+                Ok(labels)
+            })?),
+        };
+        Ok(labels.get(&origin.column).copied())
     }
-    for relation in policy::family_of(&[origin.relation])? {
-        if let Some(&label) = labels_of(relation)?.get(&origin.column) {
-            return Ok(Some(label));
+
+    /// The weights of a column that is made of `origins`: the worst of theirs; `None` where all are to be
+    /// ignored. Who knows an identifier knows whose row it is, so in what leaves it counts like a
+    /// quasi-identifier.
+    fn weights(&mut self, origins: &[Origin]) -> Result<Option<Weights>, Problem> {
+        let mut worst: Option<Weights> = None;
+        let mut is_ignored = false;
+        for origin in origins {
+            let weights = match self.of(origin)? {
+                Some(Label::Ignore) => {
+                    is_ignored = true;
+                    continue;
+                }
+                Some(Label::Identifier) => Label::Quasi.weights(),
+                Some(label) => label.weights(),
+                // What the column of a view is made of is among the origins too.
+                None if policy::is_view(origin.relation) => continue,
+                None => Some(Weights::UNLABELLED),
+            };
+            let so_far = worst.get_or_insert(Weights {
+                likelihood: 0.0,
+                danger: 0.0,
+            });
+            if let Some(weights) = weights {
+                so_far.likelihood = so_far.likelihood.max(weights.likelihood);
+                so_far.danger = so_far.danger.max(weights.danger);
+            }
         }
+        Ok(worst.or((!is_ignored).then_some(Weights::UNLABELLED)))
     }
-    Ok(None)
 }
 
 /// What the policy's measure says of the source.
@@ -417,7 +429,7 @@ pub fn record(
     verdict: Verdict,
     lasting: Lasting,
 ) -> Result<(), Problem> {
-    let entry = Entry {
+    let entry = log::Entry {
         kind,
         relation: policy.relation,
         policy: Some(policy.number),
