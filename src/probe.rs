@@ -74,6 +74,7 @@ fn probe_unblocked_signals_in_worker() -> i64 {
 
 /// What `src/guard/lineage.rs` says of a query's columns.
 #[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)] // it is that of the SQL function
 fn probe_lineage(
     query: &str,
 ) -> TableIterator<

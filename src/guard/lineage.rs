@@ -90,7 +90,8 @@ pub unsafe fn analyse(statement: *mut pg_sys::Node, source: *const c_char) -> *m
     return pg_sys::parse_analyze_fixedparams(&mut raw, source, std::ptr::null(), 0, std::ptr::null_mut());
 }
 
-/// The lineage of a SELECT, or of an INSERT, UPDATE, DELETE or MERGE with RETURNING.
+/// The lineage of a SELECT, or of an INSERT, UPDATE, DELETE or MERGE with RETURNING. Of a utility statement
+/// there is none: EXECUTE and CREATE TABLE AS have a query inside, for the caller to find.
 ///
 /// # Safety
 /// An analysed query that is not yet rewritten. It stays as it is.
@@ -673,7 +674,6 @@ unsafe extern "C-unwind" fn collect_origins(node: *mut pg_sys::Node, context: *m
         }
         NodeTag::T_RangeTblFunction => {
             let function = node.cast::<pg_sys::RangeTblFunction>();
-            let walk = &mut *context.cast::<Walk>();
             walk.made.unknown |= calls_unknown_function((*function).funcexpr, std::ptr::null_mut());
         }
         _ => {}
@@ -775,9 +775,18 @@ unsafe fn output_entries(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::TargetEn
     entries
 }
 
-/// What stands in FROM, if there is no join.
+/// What stands in FROM, if it is one thing and nothing is joined to it.
 unsafe fn from_item(query: *mut pg_sys::Query) -> Option<*mut pg_sys::RangeTblEntry> {
-    match list::<pg_sys::Node>((*(*query).jointree).fromlist)[..] {
+    // Its target is not in FROM, but joined.
+    #[cfg(not(feature = "pg14"))]
+    if (*query).commandType == CmdType::CMD_MERGE {
+        return None;
+    }
+    let from = (*query).jointree;
+    if from.is_null() {
+        return None;
+    }
+    match list::<pg_sys::Node>((*from).fromlist)[..] {
         [item] if (*item).type_ == NodeTag::T_RangeTblRef => {
             let index = (*item.cast::<pg_sys::RangeTblRef>()).rtindex;
             Some(range_table_entry(query, index))
