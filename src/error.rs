@@ -185,6 +185,18 @@ impl Problem {
     /// Leave for SQL: `result.unwrap_or_else(Problem::raise)` is the last thing a SQL function does.
     #[track_caller]
     pub fn raise<T>(self) -> T {
+        self.report(PgLogLevel::ERROR);
+        unreachable!("an ERROR does not return")
+    }
+
+    /// Say it, and go on.
+    #[track_caller]
+    pub fn warn(self) {
+        self.report(PgLogLevel::WARNING);
+    }
+
+    #[track_caller]
+    fn report(self, level: PgLogLevel) {
         let mut report = ErrorReport::new(self.sqlstate(), self.to_string(), "");
         if let Some(detail) = self.detail() {
             report = report.set_detail(detail);
@@ -192,8 +204,7 @@ impl Problem {
         if let Some(hint) = self.hint() {
             report = report.set_hint(hint);
         }
-        report.report(PgLogLevel::ERROR);
-        unreachable!("an ERROR does not return")
+        report.report(level);
     }
 }
 

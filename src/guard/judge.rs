@@ -2,7 +2,7 @@
 //! export table. Measured by our own SQL functions, over whatever can be named in FROM.
 
 use super::lineage::{Lineage, Origin, OutputColumn};
-use super::log::{self, Entry, Lasting, Verdict};
+use super::log::{self, Lasting, Verdict};
 use super::policy::{self, Limit, Measure, Policy, Statistic};
 use super::{rights, spool};
 use crate::error::Problem;
@@ -12,7 +12,9 @@ use disclosure::{Label, Weights};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use serde_json::json;
+use serde_json::{json, Value};
+use std::collections::hash_map::Entry;
+use std::collections::HashMap;
 
 /// Rows that are to be judged.
 pub struct Source {
@@ -31,19 +33,19 @@ enum Place {
 }
 
 /// A column of them.
-struct Column {
+pub struct Column {
     /// Among those of the source.
     number: usize,
     /// What the source calls it, quoted.
-    sql: String,
+    pub sql: String,
     /// What people call it.
-    name: String,
+    pub name: String,
     origins: Vec<Origin>,
     plain: Option<Origin>,
     /// May be made of anything.
     unknown: bool,
     /// `None` where it takes no part in any measure.
-    weights: Option<Weights>,
+    pub weights: Option<Weights>,
 }
 
 /// What a measure says.
@@ -59,6 +61,7 @@ pub struct Measured {
 impl Source {
     /// What a query returns, while it is shown.
     pub fn of_query(lineage: Lineage) -> Result<Self, Problem> {
+        let mut labels = Labels::default();
         let column = |(number, output): (usize, &OutputColumn)| {
             Ok(Column {
                 number,
@@ -67,7 +70,7 @@ impl Source {
                 origins: output.origins.clone(),
                 plain: output.plain.clone(),
                 unknown: output.unknown,
-                weights: weights_of(&output.origins)?,
+                weights: weights_of(&output.origins, &mut labels)?,
             })
         };
         let columns = lineage.columns.iter().enumerate().map(column);
@@ -81,6 +84,7 @@ impl Source {
     /// A whole relation, as it is now.
     pub fn of_relation(oid: Oid) -> Result<Self, Problem> {
         let relation = Relation::whole("relation", Some(oid))?;
+        let mut labels = Labels::default();
         let column = |(number, column): (usize, &ColumnType)| {
             let origin = Origin {
                 relation: oid,
@@ -90,7 +94,7 @@ impl Source {
                 number,
                 sql: quote_identifier(&column.name),
                 name: column.name.clone(),
-                weights: weights_of(std::slice::from_ref(&origin))?,
+                weights: weights_of(std::slice::from_ref(&origin), &mut labels)?,
                 origins: vec![origin.clone()],
                 plain: Some(origin),
                 unknown: false,
@@ -102,6 +106,14 @@ impl Source {
             place: Place::Relation(relation.name().into()),
             rows_once: true,
         })
+    }
+
+    /// The columns that a policy's measure is made of. `family` are the relations that share the policy's
+    /// columns.
+    pub fn counting(&self, policy: &Policy, family: &[Oid]) -> Vec<&Column> {
+        let only_quasi = policy.measure == Measure::KAnonymity && policy.columns.is_none();
+        let counts = |column: &&Column| column.counts_for(policy, family) && (!only_quasi || column.is_quasi());
+        self.columns.iter().filter(counts).collect()
     }
 
     /// What stands in FROM, where only these columns are asked for.
@@ -134,11 +146,11 @@ impl Column {
 
 /// The weights of a column that is made of `origins`: the worst of theirs. Who knows an identifier knows whose
 /// row it is, so in what leaves it counts like a quasi-identifier.
-fn weights_of(origins: &[Origin]) -> Result<Option<Weights>, Problem> {
+fn weights_of(origins: &[Origin], labels: &mut Labels) -> Result<Option<Weights>, Problem> {
     let mut worst: Option<Weights> = None;
     let mut ignored = false;
     for origin in origins {
-        let weights = match rights::as_guard(|| label_of(origin))? {
+        let weights = match labels.of(origin)? {
             Some(Label::Ignore) => {
                 ignored = true;
                 continue;
@@ -161,39 +173,42 @@ fn weights_of(origins: &[Origin]) -> Result<Option<Weights>, Problem> {
     Ok(worst.or((!ignored).then_some(Weights::UNLABELLED)))
 }
 
-/// The label of a column, or of the column of that name in the relation's family.
-fn label_of(origin: &Origin) -> Result<Option<Label>, Problem> {
-    let own = labels_of(origin.relation)?.get(&origin.column).copied();
-    if own.is_some() {
-        return Ok(own);
+/// The labels of relations, looked up once each.
+#[derive(Default)]
+struct Labels(HashMap<Oid, HashMap<String, Label>>);
+
+impl Labels {
+    /// The label of a column, or of the column of that name in the relation's family.
+    fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Problem> {
+        let labels = match self.0.entry(origin.relation) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| labels_in_family(origin.relation))?),
+        };
+        Ok(labels.get(&origin.column).copied())
     }
-    for relation in policy::family_of(&[origin.relation])? {
-        if let Some(&label) = labels_of(relation)?.get(&origin.column) {
-            return Ok(Some(label));
+}
+
+fn labels_in_family(relation: Oid) -> Result<HashMap<String, Label>, Problem> {
+    let mut labels = labels_of(relation)?;
+    for relative in policy::family_of(&[relation])? {
+        if relative != relation {
+            for (column, label) in labels_of(relative)? {
+                labels.entry(column).or_insert(label);
+            }
         }
     }
-    Ok(None)
+    Ok(labels)
 }
 
 /// What the policy's measure says of the source.
 pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
-    let family = rights::as_guard(|| policy::family_of(&[policy.relation]))?;
-    let counting: Vec<&Column> = source
-        .columns
-        .iter()
-        .filter(|column| column.counts_for(policy, &family))
-        .collect();
+    let family = policy::family_of(&[policy.relation])?;
+    let counting = source.counting(policy, &family);
     rights::under_own_settings(|| match &policy.measure {
-        Measure::KAnonymity => {
-            let quasi: Vec<&Column> = match policy.columns {
-                Some(_) => counting,
-                None => counting.into_iter().filter(|column| column.is_quasi()).collect(),
-            };
-            ask(&match source.rows_once {
-                true => class_sizes(policy, source, &quasi),
-                false => class_sizes_at_least(policy, source, &quasi, &family),
-            })
-        }
+        Measure::KAnonymity => ask(&match source.rows_once {
+            true => class_sizes(policy, source, &counting),
+            false => class_sizes_at_least(policy, source, &counting, &family),
+        }),
         Measure::PrivacyScore(statistic) => ask(&scores(policy, *statistic, source, &counting)),
         Measure::ExpectedCracks => ask(&cracks(source, &counting)),
         Measure::Function(name) => function(policy, name, source, &counting),
@@ -278,34 +293,30 @@ fn scores(policy: &Policy, statistic: Statistic, source: &Source, counting: &[&C
 
 /// A query of the score of every row of the source.
 fn score_of_rows(source: &Source, counting: &[&Column]) -> String {
-    let weighted: Vec<(&Column, Weights)> = counting
-        .iter()
-        .filter_map(|column| Some((*column, column.weights?)))
-        .collect();
-    if weighted.is_empty() {
-        return format!("SELECT 0::float8 AS score FROM {}", source.from(&[]));
+    let (weighted, weights) = weighted(counting);
+    match weighted.is_empty() {
+        true => format!("SELECT 0::float8 AS score FROM {}", source.from(&[])),
+        false => format!(
+            "SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score \
+               FROM (SELECT {columns} FROM {from}) AS \"row\"",
+            columns = weighted.join(", "),
+            from = source.from(counting),
+        ),
     }
-    // By position: names may not be unique in what a query returns.
-    let columns: Vec<String> = weighted
-        .iter()
-        .enumerate()
-        .map(|(place, (column, _))| format!("{} AS c{place}", column.sql))
-        .collect();
-    let weights: serde_json::Map<String, serde_json::Value> = weighted
-        .iter()
-        .enumerate()
-        .map(|(place, (_, weights))| {
-            let weights = json!({"likelihood": weights.likelihood, "danger": weights.danger});
-            (format!("c{place}"), weights)
-        })
-        .collect();
-    format!(
-        "SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score \
-           FROM (SELECT {columns} FROM {from}) AS \"row\"",
-        weights = serde_json::Value::Object(weights),
-        columns = columns.join(", "),
-        from = source.from(counting),
-    )
+}
+
+/// Those of the columns that take part in a score, as a SELECT has them, and their weights. By position: names
+/// may not be unique in what a query returns.
+pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
+    let taking_part = counting.iter().filter_map(|column| Some((column, column.weights?)));
+    let mut columns = Vec::new();
+    let mut weights = serde_json::Map::new();
+    for (place, (column, of_column)) in taking_part.enumerate() {
+        columns.push(format!("{} AS c{place}", column.sql));
+        let of_column = json!({"likelihood": of_column.likelihood, "danger": of_column.danger});
+        weights.insert(format!("c{place}"), of_column);
+    }
+    (columns, Value::Object(weights))
 }
 
 /// The worst of the columns of items; where none leaves, nothing can be cracked.
@@ -369,7 +380,7 @@ fn function(
 }
 
 /// A number as SQL has it, whatever it is.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     format!("'{value}'::float8")
 }
 
@@ -404,7 +415,7 @@ pub fn record(
     verdict: Verdict,
     lasting: Lasting,
 ) -> Result<(), Problem> {
-    let entry = Entry {
+    let entry = log::Entry {
         kind,
         relation: policy.relation,
         policy: Some(policy.number),

@@ -2,6 +2,7 @@
 
 use crate::error::Problem;
 use pgrx::pg_sys::{self, Datum};
+use pgrx::PgList;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -70,6 +71,21 @@ impl Answer {
     pub unsafe fn get<T: pgrx::FromDatum>(&self, row: usize, column: usize) -> Option<T> {
         T::from_datum(self.value(row, column)?, false)
     }
+}
+
+/// What the planner thinks that a query without parameters costs.
+///
+/// # Safety
+/// Called within `Spi::connect`.
+pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
+    let plan = pg_sys::SPI_plan_get_cached_plan(plan(query, &[])?);
+    if plan.is_null() {
+        return Err(Problem::Lost);
+    }
+    let statements = PgList::<pg_sys::PlannedStmt>::from_pg((*plan).stmt_list);
+    let cost = statements.head().map(|statement| (*(*statement).planTree).total_cost);
+    pg_sys::ReleaseCachedPlan(plan, pg_sys::CurrentResourceOwner);
+    cost.ok_or(Problem::Lost)
 }
 
 /// The plan of a query. Postgres itself makes it anew when a table changes.
