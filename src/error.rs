@@ -40,6 +40,9 @@ pub enum Problem {
     #[error("labels of provider \"disclosure\" go on columns only")]
     LabelNotOnColumn,
 
+    #[error("the export log, disclosure.export_attempt, cannot be written: {0}")]
+    LogUnusable(&'static str),
+
     #[error("row: rows of different types in one call")]
     RowTypesDiffer,
 
@@ -106,6 +109,7 @@ impl Problem {
             Problem::NotReadable { .. } | Problem::LabelNotOnColumn => {
                 PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE
             }
+            Problem::LogUnusable(_) => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Problem::RowTypesDiffer | Problem::ItemTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
             Problem::SummaryText { .. } => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
             Problem::OutOfMemory { .. } => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
@@ -144,6 +148,9 @@ impl Problem {
                 Some("Give a table, view, materialized view or foreign table.".into())
             }
             Problem::LabelNotOnColumn => Some("SECURITY LABEL FOR disclosure ON COLUMN … IS '…'".into()),
+            Problem::LogUnusable(_) => {
+                Some("Without a log nothing is let out. Its owner has to undo what was changed.".into())
+            }
             Problem::RowTypesDiffer => {
                 Some("Build every row from the same columns, in the same order.".into())
             }

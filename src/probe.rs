@@ -2,6 +2,7 @@
 //! behind. Compiled with the feature `probe` only, and declared by the tests themselves.
 
 use crate::error::Problem;
+use crate::guard::log::{self, Entry, Lasting, Verdict};
 use crate::{memory, run};
 use pgrx::prelude::*;
 use rayon::prelude::*;
@@ -68,4 +69,28 @@ fn probe_unblocked_signals_in_worker() -> i64 {
         Ok(open as i64)
     })
     .unwrap_or_else(Problem::raise)
+}
+
+/// Write to the export log, for ever or only if the transaction commits.
+#[pg_extern(sql = false)]
+fn probe_log(kind: &str, relation: pg_sys::Oid, verdict: &str, always: bool) {
+    let entry = Entry {
+        kind,
+        relation,
+        policy: Some(1),
+        measure: "k_anonymity",
+        limit: "at least 5",
+        measured: Some(2.0),
+        rows: Some(10),
+        unsafe_rows: None,
+        verdict: Verdict::ALL
+            .into_iter()
+            .find(|known| known.name() == verdict)
+            .unwrap_or(Verdict::Refused),
+    };
+    let lasting = match always {
+        true => Lasting::Always,
+        false => Lasting::IfCommitted,
+    };
+    log::write(&entry, lasting).unwrap_or_else(Problem::raise)
 }

@@ -3,12 +3,12 @@
 use crate::error::Problem;
 use crate::guard::{hooks, spool};
 use pgrx::iter::TableIterator;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 
 /// leaving(columns int[]): the rows that are being judged
 #[pg_extern(sql = false)]
-fn leaving(fcinfo: pg_sys::FunctionCallInfo) -> Datum {
+fn leaving(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: declared with an int[] in sql/, and as returning a set of records.
     unsafe {
         let columns: Option<Vec<i32>> = pgrx::fcinfo::pg_getarg(fcinfo, 0);
@@ -18,7 +18,6 @@ fn leaving(fcinfo: pg_sys::FunctionCallInfo) -> Datum {
             .map(|column| usize::try_from(column).unwrap_or(usize::MAX))
             .collect();
         spool::show_in(fcinfo, &columns).unwrap_or_else(Problem::raise);
-        pgrx::fcinfo::pg_return_null(fcinfo)
     }
 }
 

@@ -6,7 +6,7 @@
 //! runs within such a statement; and all other reading, where a policy says so.
 
 use super::judge::{self, Measured, Source, Way};
-use super::lineage::{self, Lineage};
+use super::lineage::{self, list, Lineage};
 use super::log::{Lasting, Verdict};
 use super::policy::{self, Policy};
 use super::rights;
@@ -16,7 +16,6 @@ use crate::input::relation::Relation;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, QueryDesc};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use pgrx::PgList;
 use std::cell::RefCell;
 use std::ffi::{c_char, CStr, CString};
 use std::sync::OnceLock;
@@ -29,6 +28,16 @@ struct Before {
 }
 
 static BEFORE: OnceLock<Before> = OnceLock::new();
+
+/// Call the hook that was there before us, else what Postgres does without one.
+macro_rules! with_next {
+    ($hook:expr, $standard:ident($($argument:expr),*)) => {
+        match $hook {
+            Some(hook) => pg_sys::ffi::pg_guard_ffi_boundary(|| hook($($argument),*)),
+            None => pg_sys::$standard($($argument),*),
+        }
+    };
+}
 
 /// Called once, from `_PG_init`.
 pub fn install() {
@@ -92,9 +101,9 @@ unsafe extern "C-unwind" fn process_utility(
 ) {
     let proceed = |planned: *mut PlannedStmt| {
         let next = BEFORE.get().and_then(|before| before.utility);
-        let next = next.unwrap_or(pg_sys::standard_ProcessUtility);
-        pg_sys::ffi::pg_guard_ffi_boundary(|| {
-            next(
+        with_next!(
+            next,
+            standard_ProcessUtility(
                 planned,
                 source,
                 read_only_tree,
@@ -102,9 +111,9 @@ unsafe extern "C-unwind" fn process_utility(
                 parameters,
                 environment,
                 destination,
-                completion,
+                completion
             )
-        })
+        )
     };
     match export_of(planned, source).unwrap_or_else(Problem::raise) {
         None => proceed(planned),
@@ -178,8 +187,8 @@ unsafe fn query_of_copy(
         return Some((lineage::analyse((*copy).query, source), planned));
     }
     let text = CString::new(select_of_copy(&*copy)?).ok()?;
-    let parsed = PgList::<pg_sys::RawStmt>::from_pg(pg_sys::pg_parse_query(text.as_ptr()));
-    let query = (*parsed.head()?).stmt;
+    let parsed = list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()));
+    let query = (**parsed.first()?).stmt;
     let planned = pg_sys::copyObjectImpl(planned.cast()).cast::<PlannedStmt>();
     let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
     (*copy).relation = std::ptr::null_mut();
@@ -205,21 +214,30 @@ unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
         return None;
     }
     let relation = Relation::whole("relation", Some(oid)).ok()?;
-    let named = PgList::<pg_sys::Node>::from_pg(copy.attlist);
+    let named = list::<pg_sys::Node>(copy.attlist);
     let columns: Option<Vec<String>> = if named.is_empty() {
         let mut columns = relation.columns().iter();
         let stored = columns.by_ref().filter(|column| !is_generated(oid, &column.name));
         Some(stored.map(|column| quote_identifier(&column.name)).collect())
     } else {
         let column = |name: *mut pg_sys::Node| {
-            let name = CStr::from_ptr(pg_sys::strVal(name.cast())).to_string_lossy();
+            let name = CStr::from_ptr(string_of(name)).to_string_lossy();
             relation.column("columns", &name).ok().map(|column| quote_identifier(&column.name))
         };
-        named.iter_ptr().map(column).collect()
+        named.into_iter().map(column).collect()
     };
     // A materialized view has no heirs, and takes no ONLY in every version.
     let only = if kind == pg_sys::RELKIND_RELATION { "ONLY " } else { "" };
     Some(format!("SELECT {} FROM {only}{}", columns?.join(", "), relation.name()))
+}
+
+/// # Safety
+/// A valid node that holds a string.
+unsafe fn string_of(node: *mut pg_sys::Node) -> *const c_char {
+    #[cfg(feature = "pg14")]
+    return (*node.cast::<pg_sys::Value>()).val.str_;
+    #[cfg(not(feature = "pg14"))]
+    return (*node.cast::<pg_sys::String>()).sval;
 }
 
 fn is_generated(relation: Oid, column: &str) -> bool {
@@ -251,8 +269,7 @@ unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: i32
         check_reading(execution).unwrap_or_else(Problem::raise);
     }
     let next = BEFORE.get().and_then(|before| before.start);
-    let next = next.unwrap_or(pg_sys::standard_ExecutorStart);
-    pg_sys::ffi::pg_guard_ffi_boundary(|| next(execution, flags));
+    with_next!(next, standard_ExecutorStart(execution, flags));
 }
 
 /// Whether the query may read what it reads.
@@ -312,15 +329,14 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
 unsafe fn relations_read(planned: *mut PlannedStmt) -> Vec<Oid> {
     let reads = |permissions: pg_sys::AclMode| permissions & pg_sys::ACL_SELECT as pg_sys::AclMode != 0;
     #[cfg(any(feature = "pg14", feature = "pg15"))]
-    let found = PgList::<pg_sys::RangeTblEntry>::from_pg((*planned).rtable)
-        .iter_ptr()
-        .filter(|&entry| (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION || (*entry).relid != pg_sys::InvalidOid)
+    let found = list::<pg_sys::RangeTblEntry>((*planned).rtable)
+        .into_iter()
         .filter(|&entry| reads((*entry).requiredPerms))
         .map(|entry| (*entry).relid)
         .collect();
     #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-    let found = PgList::<pg_sys::RTEPermissionInfo>::from_pg((*planned).permInfos)
-        .iter_ptr()
+    let found = list::<pg_sys::RTEPermissionInfo>((*planned).permInfos)
+        .into_iter()
         .filter(|&entry| reads((*entry).requiredPerms))
         .map(|entry| (*entry).relid)
         .collect();
@@ -336,9 +352,8 @@ unsafe extern "C-unwind" fn executor_run(
     once: bool,
 ) {
     let next = BEFORE.get().and_then(|before| before.run);
-    let next = next.unwrap_or(pg_sys::standard_ExecutorRun);
     run_judged(execution, || {
-        pg_sys::ffi::pg_guard_ffi_boundary(|| next(execution, direction, count, once))
+        with_next!(next, standard_ExecutorRun(execution, direction, count, once))
     });
 }
 
@@ -350,9 +365,8 @@ unsafe extern "C-unwind" fn executor_run(
     count: u64,
 ) {
     let next = BEFORE.get().and_then(|before| before.run);
-    let next = next.unwrap_or(pg_sys::standard_ExecutorRun);
     run_judged(execution, || {
-        pg_sys::ffi::pg_guard_ffi_boundary(|| next(execution, direction, count))
+        with_next!(next, standard_ExecutorRun(execution, direction, count))
     });
 }
 
@@ -411,9 +425,8 @@ pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
     let text = CString::new(query).map_err(|_| not_a_query("contains a NUL character"))?;
     // SAFETY: the text outlives the call, and so does all that is parsed from it.
     let (lineage, shape) = unsafe {
-        let parsed = PgList::<pg_sys::RawStmt>::from_pg(pg_sys::pg_parse_query(text.as_ptr()));
-        let statement = match (parsed.len(), parsed.head()) {
-            (1, Some(statement)) => (*statement).stmt,
+        let statement = match list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()))[..] {
+            [statement] => (*statement).stmt,
             _ => return Err(not_a_query("is not one statement")),
         };
         if (*statement).type_ != NodeTag::T_SelectStmt {

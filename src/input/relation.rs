@@ -172,27 +172,30 @@ unsafe extern "C-unwind" fn start(_receiver: *mut DestReceiver, _operation: c_in
 #[pg_guard]
 unsafe extern "C-unwind" fn ignore(_receiver: *mut DestReceiver) {}
 
-/// Schema and name of a relation that has rows.
-fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Problem> {
+/// Schema and name of a relation, not quoted; `None` if there is none with this OID.
+pub fn schema_and_name(oid: pg_sys::Oid) -> Option<(String, String)> {
     // SAFETY: catalogue look-ups that return NULL for an unknown OID, else a string that lives until the
     // current memory context is reset.
-    let (name, schema, kind) = unsafe {
+    unsafe {
         let text = |name: *const c_char| {
             (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
         };
-        (
-            text(pg_sys::get_rel_name(oid)),
-            text(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(oid))),
-            pg_sys::get_rel_relkind(oid) as u8,
-        )
-    };
-    let (Some(name), Some(schema)) = (name, schema) else {
+        let schema = text(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(oid)))?;
+        Some((schema, text(pg_sys::get_rel_name(oid))?))
+    }
+}
+
+/// Schema and name of a relation that has rows.
+fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Problem> {
+    let Some((schema, name)) = schema_and_name(oid) else {
         return Err(Problem::Argument {
             argument,
             problem: format!("there is no relation with OID {}", oid.to_u32()),
             hint: "Give the name of a table or view.",
         });
     };
+    // SAFETY: a catalogue look-up.
+    let kind = unsafe { pg_sys::get_rel_relkind(oid) } as u8;
     match kind {
         pg_sys::RELKIND_RELATION
         | pg_sys::RELKIND_PARTITIONED_TABLE

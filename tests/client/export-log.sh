@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# The export log where no single session reaches: a crash, a standby, many writers at once, VACUUM, pg_dump. In a
+# cluster of its own, which it may crash.
+set -euo pipefail
+source tools/common.sh
+use_postgres
+source tools/cluster.sh
+database=$PGDATABASE
+cluster_temporary "$(extension_dir --probe)"
+fresh_database "$database"
+export PGDATABASE=$database
+
+fail() {
+  echo "$*"
+  exit 1
+}
+ask() {
+  psql -qXAt -v ON_ERROR_STOP=1 "$@"
+}
+# expect VALUE QUERY WHAT
+expect() {
+  local got
+  got=$(ask -c "$2")
+  [[ $got == "$1" ]] || fail "$3: $got instead of $1"
+}
+
+# Nothing but the entry itself sees to it that it gets to disk.
+ask <<'SQL'
+ALTER SYSTEM SET wal_writer_delay = '10s';
+SELECT pg_reload_conf() \g /dev/null
+CREATE FUNCTION log(kind text, relation regclass, verdict text, always boolean) RETURNS void
+  LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS '$libdir/pg_disclosure', 'probe_log_wrapper';
+CREATE TABLE patients AS SELECT x AS age FROM generate_series(1, 3) x;
+CREATE EXTENSION amcheck;
+CHECKPOINT;
+SQL
+
+# A crash while the transaction goes on.
+coproc CRASHED { psql -qXAt 2>/dev/null; }
+printf '%s\n' BEGIN\; "SELECT log('lasting', 'patients', 'refused', true);" \
+  "SELECT log('fleeting', 'patients', 'refused', false);" '\echo logged' >&"${CRASHED[1]}"
+while read -r line <&"${CRASHED[0]}" && [[ $line != logged ]]; do :; done
+cluster_stop "$DISCLOSURE_CLUSTER" immediate
+cluster_start "$DISCLOSURE_CLUSTER"
+expect lasting "SELECT string_agg(kind, ',') FROM disclosure.export_log" 'after a crash'
+
+# Many writers at once, of whom half roll back, while the log is vacuumed.
+write() {
+  printf "BEGIN; SELECT log('many', 'patients', 'refused', true) \\\\g /dev/null\n%s;\n" "$1" |
+    awk '{ text = text $0 "\n" } END { for (i = 0; i < 250; i++) printf "%s", text }' | ask
+}
+writers=()
+for end in COMMIT ROLLBACK COMMIT ROLLBACK; do
+  write "$end" &
+  writers+=("$!")
+done
+for _ in 1 2 3; do
+  ask -c 'VACUUM (FREEZE) disclosure.export_attempt'
+done
+for writer in "${writers[@]}"; do
+  wait "$writer" || fail 'a writer failed'
+done
+expect 1000 "SELECT count(*) FROM disclosure.export_log WHERE kind = 'many'" 'entries of many writers'
+
+# The table is as sound as any: before, between and after vacuuming.
+for command in VACUUM 'VACUUM (FREEZE, DISABLE_PAGE_SKIPPING)' 'VACUUM FULL'; do
+  expect 0 "SELECT count(*) FROM verify_heapam('disclosure.export_attempt')" "corruption before $command"
+  ask -c "$command disclosure.export_attempt"
+  ask -c "BEGIN; SELECT log('after vacuum', 'patients', 'refused', true); ROLLBACK" >/dev/null
+done
+expect 0 "SELECT count(*) FROM verify_heapam('disclosure.export_attempt')" 'corruption'
+expect 0 "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'disclosure.export_attempt'::regclass" \
+  'bytes stored elsewhere'
+expect 1004 'SELECT count(*) FROM disclosure.export_log' 'entries in all'
+
+# said TEXT LOG: it is in the server's log.
+said() {
+  as_server_user grep -qF -- "$1" "$2" || fail "the server's log does not say: $1"
+}
+facts='DETAIL:  session role postgres, role postgres, policy 1, measure k_anonymity, limit at least 5, measured 2, rows 10'
+
+# In the midst of a parallel query.
+PGOPTIONS='-c parallel_setup_cost=0 -c parallel_tuple_cost=0 -c min_parallel_table_scan_size=0' \
+  ask -c "SELECT count(*) FROM patients WHERE log('parallel', 'patients', 'refused', true) IS NOT NULL" >/dev/null
+expect 0 "SELECT count(*) FROM disclosure.export_log WHERE kind = 'parallel'" 'entries of a parallel query'
+said 'LOG:  disclosure: parallel of public.patients: refused' "$DISCLOSURE_CLUSTER/log"
+said "$facts" "$DISCLOSURE_CLUSTER/log"
+
+# On a standby, which has the entries of the primary though their transactions were rolled back.
+standby=$DISCLOSURE_CLUSTER/standby
+as_server_user mkdir -m 700 "$standby"
+as_server_user "$PG_BINDIR/pg_basebackup" --host="$PGHOST" --username=postgres --pgdata="$standby/data" \
+  --checkpoint=fast --write-recovery-conf
+end_standby() { cluster_stop "$standby" immediate; }
+at_exit+=(end_standby)
+as_server_user "$PG_BINDIR/pg_ctl" start --silent --wait --pgdata="$standby/data" --log="$standby/log" \
+  -o "-k '$standby'" -p "$DISCLOSURE_CLUSTER/root$PG_BINDIR/postgres"
+ask -c "BEGIN; SELECT log('replicated', 'patients', 'refused', true); ROLLBACK" >/dev/null
+position=$(ask -c 'SELECT pg_current_wal_flush_lsn()')
+PGHOST=$standby
+for _ in {1..100}; do
+  [[ $(ask -c "SELECT pg_last_wal_replay_lsn() >= '$position'") == f ]] || break
+  sleep 0.1
+done
+expect 1005 'SELECT count(*) FROM disclosure.export_log' 'entries on the standby'
+ask -c "SELECT log('standby', 'patients', 'refused', true)" >/dev/null
+expect 1005 'SELECT count(*) FROM disclosure.export_log' 'entries on the standby after another attempt'
+said 'LOG:  disclosure: standby of public.patients: refused' "$standby/log"
+said "$facts" "$standby/log"
+PGHOST=$DISCLOSURE_CLUSTER
+
+# The owner of a database who created the extension without being a superuser can dump and restore the log, and
+# read it, but neither change nor empty it. Entries find their relation again.
+ask -c 'CREATE ROLE keeper LOGIN CREATEDB' -c 'CREATE DATABASE kept OWNER keeper'
+ask -d kept <<'SQL'
+CREATE FUNCTION log(kind text, relation regclass, verdict text, always boolean) RETURNS void
+  LANGUAGE c VOLATILE STRICT AS '$libdir/pg_disclosure', 'probe_log_wrapper';
+SET ROLE keeper;
+CREATE EXTENSION pg_disclosure;
+CREATE SCHEMA mine;
+CREATE TABLE mine.patients (age int);
+CREATE TABLE mine.gone (age int);
+RESET ROLE;
+SELECT log('COPY TO', 'mine.patients', 'refused', true), log('COPY TO', 'mine.gone', 'refused', true) \g /dev/null
+DROP TABLE mine.gone;
+DROP FUNCTION log(text, regclass, text, boolean);
+SQL
+for command in 'DELETE FROM' 'TRUNCATE' 'UPDATE'; do
+  set=
+  [[ $command != UPDATE ]] || set='SET measured = 0'
+  if ask -d kept -U keeper -c "$command disclosure.export_attempt $set" 2>/dev/null; then
+    fail "the extension's owner may $command"
+  fi
+done
+seen='SELECT at, session_role, kind, relation_name, verdict FROM disclosure.export_log ORDER BY at'
+export PGUSER=keeper PGDATABASE=kept
+before=$(ask -c "$seen")
+dump=$(pg_dump)
+ask -d postgres -c 'CREATE DATABASE restored TEMPLATE template0'
+PGDATABASE=restored
+ask <<<"$dump" >/dev/null
+expect "$before" "$seen" 'the restored log'
+expect mine.patients "SELECT relation FROM disclosure.export_log WHERE relation_name = 'mine.patients'" \
+  'the relation of a restored entry'
