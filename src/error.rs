@@ -52,7 +52,7 @@ pub enum Problem {
     #[error("must be owner of relation {relation}")]
     NotOwner { relation: String },
 
-    #[error("{} {relation} refused: its {measure} is {}, {limit} is allowed", way.what(), shown(*measured))]
+    #[error("{} {relation} {}: its {measure} is {}, {limit} is allowed", way.what(), way.outcome(), shown(*measured))]
     Unsafe {
         relation: String,
         policy: i32,
@@ -72,6 +72,9 @@ pub enum Problem {
 
     #[error("policy {policy}: measure {measure} returned NULL")]
     NothingMeasured { measure: String, policy: i32 },
+
+    #[error("{0} is called by the triggers of export tables only")]
+    NotTheTrigger(&'static str),
 
     #[error("disclosure.leaving: there are no such rows to be judged")]
     NotLeaving,
@@ -103,7 +106,11 @@ impl Problem {
             | Problem::OnlyByCopy { .. }
             | Problem::CannotBeJudged { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             Problem::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
+            Problem::Unsafe {
+                way: Way::InAnyhow, ..
+            } => PgSqlErrorCode::ERRCODE_WARNING,
             Problem::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            Problem::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
             Problem::NotLeaving => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Problem::NoSuchColumn { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
             Problem::NotReadable { .. } | Problem::LabelNotOnColumn => {
@@ -124,9 +131,33 @@ impl Problem {
             Problem::Unsafe {
                 policy,
                 rows,
+                unsafe_rows,
+                way: Way::In | Way::InAnyhow,
+                ..
+            } => {
+                let found = unsafe_rows.map_or(String::new(), |rows| {
+                    format!(
+                        " {rows} of the table's {} unsafe then.",
+                        if rows == 1 { "rows is" } else { "rows are" }
+                    )
+                });
+                let changed = if *rows == 1 {
+                    "1 row".into()
+                } else {
+                    format!("{rows} rows")
+                };
+                Some(format!(
+                    "Policy {policy}: the statement changes {changed}.{found}"
+                ))
+            }
+            Problem::Unsafe {
+                policy,
+                rows,
                 unsafe_rows: Some(unsafe_rows),
                 ..
-            } => Some(format!("Policy {policy}: {unsafe_rows} of {rows} rows are unsafe.")),
+            } => Some(format!(
+                "Policy {policy}: {unsafe_rows} of {rows} rows are unsafe."
+            )),
             Problem::Unsafe { policy, rows, .. } => Some(format!("Policy {policy}, judged on {rows} rows.")),
             _ => None,
         }
@@ -167,14 +198,14 @@ impl Problem {
                  exporting."
                     .into(),
             ),
-            Problem::Unsafe { way: Way::In, .. } => Some(
+            Problem::Unsafe { .. } => Some(
                 "Leave rows or columns out, make them coarser, or add rows that are like the unsafe ones."
                     .into(),
             ),
             Problem::OnlyByCopy { .. } => Some("COPY (SELECT …) TO STDOUT".into()),
-            Problem::CannotBeJudged { .. } => {
-                Some("Read it in the exported query itself, not in a function or a prepared statement.".into())
-            }
+            Problem::CannotBeJudged { .. } => Some(
+                "Read it in the exported query itself, not in a function or a prepared statement.".into(),
+            ),
             Problem::NothingMeasured { .. } => Some("A measure returns a number for every query.".into()),
             Problem::OutOfMemory { .. } => {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
@@ -220,7 +251,15 @@ impl Way {
     fn what(self) -> &'static str {
         match self {
             Way::Out => "export of",
-            Way::In => "rows for",
+            Way::In | Way::InAnyhow => "change of",
+        }
+    }
+
+    /// What becomes of it.
+    fn outcome(self) -> &'static str {
+        match self {
+            Way::Out | Way::In => "refused",
+            Way::InAnyhow => "is unsafe",
         }
     }
 }

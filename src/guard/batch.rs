@@ -15,7 +15,7 @@ use disclosure::Control;
 use pgrx::pg_sys::{self, Oid, TriggerData};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use pgrx::PgList;
+use pgrx::list::old_list::PgList;
 use serde_json::{json, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,9 +102,15 @@ impl Batch {
             .enumerate()
             .map(|(place, column)| format!("{column} AS c{place}"))
             .collect();
-        let listed = if listed.is_empty() { "true".into() } else { listed.join(", ") };
+        let listed = if listed.is_empty() {
+            "true".into()
+        } else {
+            listed.join(", ")
+        };
         let tables = self.event.tables().iter();
-        let selects: Vec<String> = tables.map(|table| format!("SELECT {listed} FROM {table}")).collect();
+        let selects: Vec<String> = tables
+            .map(|table| format!("SELECT {listed} FROM {table}"))
+            .collect();
         selects.join(" UNION ALL ")
     }
 
@@ -194,7 +200,9 @@ pub fn measure(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, 
 /// cannot be told.
 pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>, Problem> {
     let query = match &policy.measure {
-        Measure::KAnonymity => Classes::touched_by(batch, policy)?.map(|classes| classes.in_small_ones(batch)),
+        Measure::KAnonymity => {
+            Classes::touched_by(batch, policy)?.map(|classes| classes.in_small_ones(batch))
+        }
         Measure::PrivacyScore(Statistic::Maximum) => Some(rows_with_scores(policy)),
         _ => None,
     };
@@ -287,16 +295,27 @@ impl Classes {
         if self.columns.is_empty() {
             return Ok(vec![Vec::new()]);
         }
-        let are_null: Vec<String> = self.places().iter().map(|place| format!("{place} IS NULL")).collect();
+        let are_null: Vec<String> = self
+            .places()
+            .iter()
+            .map(|place| format!("{place} IS NULL"))
+            .collect();
         let touched = batch.touched(&self.names());
-        let query = format!("SELECT DISTINCT {} FROM ({touched}) AS touched", are_null.join(", "));
+        let query = format!(
+            "SELECT DISTINCT {} FROM ({touched}) AS touched",
+            are_null.join(", ")
+        );
         let query = batch.marked(&query, self.table);
         batch.with_tables(|| {
             // SAFETY: SPI is connected; all columns are booleans.
             unsafe {
                 let answer = Answer::to(&query, &Parameters::default(), true)?;
                 let is_null = |row, column| answer.get(row, column).unwrap_or(true);
-                let pattern = |row| (0..self.columns.len()).map(|column| is_null(row, column)).collect();
+                let pattern = |row| {
+                    (0..self.columns.len())
+                        .map(|column| is_null(row, column))
+                        .collect()
+                };
                 Ok((0..answer.rows()).map(pattern).collect())
             }
         })
@@ -434,7 +453,10 @@ const ASKED_WITHOUT_INDEX: i64 = 4;
 fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>, Problem> {
     let source = Source::of_relation(policy.relation)?;
     let counting: Vec<&Column> = source.counting(policy, &[policy.relation]);
-    let counting: Vec<&Column> = counting.into_iter().filter(|column| column.weights.is_some()).collect();
+    let counting: Vec<&Column> = counting
+        .into_iter()
+        .filter(|column| column.weights.is_some())
+        .collect();
     let names: Vec<&str> = counting.iter().map(|column| column.name.as_str()).collect();
     if counting.is_empty() || !batch.has_columns(policy, &names)? {
         return Ok(None);
@@ -454,7 +476,11 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
         value: scores.iter().map(|&(score, _)| score).reduce(f64::max),
         rows: batch.rows,
         unsafe_rows: Some(
-            scores.iter().filter(|&&(score, _)| !limit.allows(score)).map(|&(_, rows)| rows).sum(),
+            scores
+                .iter()
+                .filter(|&&(score, _)| !limit.allows(score))
+                .map(|&(_, rows)| rows)
+                .sum(),
         ),
     }))
 }
@@ -462,7 +488,11 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
 /// About how many rows it pays to be asked about one by one.
 fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
     let is_quasi = |column: &&&Column| column.weights.is_some_and(|weights| weights.likelihood > 0.0);
-    let quasi: Vec<String> = counting.iter().filter(is_quasi).map(|column| column.name.clone()).collect();
+    let quasi: Vec<String> = counting
+        .iter()
+        .filter(is_quasi)
+        .map(|column| column.name.clone())
+        .collect();
     const QUERY: &str = "
         SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
                         WHERE i.indrelid = $1 AND i.indisvalid AND i.indpred IS NULL AND a.attname = ANY ($2)),
@@ -470,13 +500,19 @@ fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
     let mut parameters = Parameters::default();
     parameters.add(pg_sys::OIDOID, table.into());
     parameters.add(pg_sys::TEXTARRAYOID, quasi.into_datum().ok_or(Problem::Lost)?);
-    parameters.add(pg_sys::OIDARRAYOID, with_heirs(table).into_datum().ok_or(Problem::Lost)?);
+    parameters.add(
+        pg_sys::OIDARRAYOID,
+        with_heirs(table).into_datum().ok_or(Problem::Lost)?,
+    );
     Spi::connect(|_| {
         // SAFETY: SPI is connected; the parameters are of their types, the columns boolean and bigint.
         unsafe {
             let answer = Answer::to(QUERY, &parameters, true)?;
             // Nobody may have counted them yet.
-            let rows = answer.get::<i64>(0, 1).unwrap_or(0).max(pages_of(table) * ROWS_OF_PAGE);
+            let rows = answer
+                .get::<i64>(0, 1)
+                .unwrap_or(0)
+                .max(pages_of(table) * ROWS_OF_PAGE);
             Ok(match answer.get(0, 0) {
                 Some(true) => (rows * ASKED_OF_THOUSAND / 1_000).max(ASKED_WITHOUT_INDEX),
                 _ => ASKED_WITHOUT_INDEX,

@@ -112,7 +112,8 @@ impl Source {
     /// columns.
     pub fn counting(&self, policy: &Policy, family: &[Oid]) -> Vec<&Column> {
         let only_quasi = policy.measure == Measure::KAnonymity && policy.columns.is_none();
-        let counts = |column: &&Column| column.counts_for(policy, family) && (!only_quasi || column.is_quasi());
+        let counts =
+            |column: &&Column| column.counts_for(policy, family) && (!only_quasi || column.is_quasi());
         self.columns.iter().filter(counts).collect()
     }
 
@@ -121,7 +122,9 @@ impl Source {
         match &self.place {
             Place::Relation(name) => name.clone(),
             Place::Spool(outputs) => {
-                let asked = columns.iter().map(|column| (column.number, &outputs[column.number]));
+                let asked = columns
+                    .iter()
+                    .map(|column| (column.number, &outputs[column.number]));
                 spool::from_item(&asked.collect::<Vec<_>>())
             }
         }
@@ -259,7 +262,9 @@ fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], fam
             .is_some_and(|origin| family.contains(&origin.relation))
     };
     let stored: Vec<&Column> = source.columns.iter().filter(is_stored).collect();
-    let others = stored.iter().filter(|column| !quasi.iter().any(|other| other.number == column.number));
+    let others = stored
+        .iter()
+        .filter(|column| !quasi.iter().any(|other| other.number == column.number));
     let asked: Vec<&Column> = quasi.iter().chain(others).copied().collect();
     format!(
         "SELECT min(size)::float8, sum(rows)::int8, coalesce(sum(rows) FILTER (WHERE size < {limit}), 0)::int8 \
@@ -274,7 +279,10 @@ fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], fam
 
 fn scores(policy: &Policy, statistic: Statistic, source: &Source, counting: &[&Column]) -> String {
     let (value, is_unsafe) = match statistic {
-        Statistic::Maximum => ("max(score)".into(), format!("score > {}", number(policy.limit.value()))),
+        Statistic::Maximum => (
+            "max(score)".into(),
+            format!("score > {}", number(policy.limit.value())),
+        ),
         Statistic::Average => ("avg(score)".into(), "NULL".into()),
         Statistic::Share { threshold } => {
             let reached = format!("score >= {}", number(threshold));
@@ -308,7 +316,9 @@ fn score_of_rows(source: &Source, counting: &[&Column]) -> String {
 /// Those of the columns that take part in a score, as a SELECT has them, and their weights. By position: names
 /// may not be unique in what a query returns.
 pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
-    let taking_part = counting.iter().filter_map(|column| Some((column, column.weights?)));
+    let taking_part = counting
+        .iter()
+        .filter_map(|column| Some((column, column.weights?)));
     let mut columns = Vec::new();
     let mut weights = serde_json::Map::new();
     for (place, (column, of_column)) in taking_part.enumerate() {
@@ -340,19 +350,18 @@ fn cracks(source: &Source, counting: &[&Column]) -> String {
 
 /// What somebody's own function says, with the rights of the relation's owner, who has chosen it: neither may it
 /// use those of whoever exports, nor does it get to see more than columns of that relation.
-fn function(
-    policy: &Policy,
-    name: &str,
-    source: &Source,
-    counting: &[&Column],
-) -> Result<Measured, Problem> {
+fn function(policy: &Policy, name: &str, source: &Source, counting: &[&Column]) -> Result<Measured, Problem> {
     let owner = policy::owner_of(policy.relation).ok_or(Problem::Lost)?;
     let columns: Vec<String> = counting
         .iter()
         .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.name)))
         .collect();
     let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(counting));
-    let rows = ask(&format!("SELECT NULL::float8, count(*), NULL::int8 FROM {}", source.from(&[])))?.rows;
+    let rows = ask(&format!(
+        "SELECT NULL::float8, count(*), NULL::int8 FROM {}",
+        source.from(&[])
+    ))?
+    .rows;
     let visible = counting.iter().map(|column| column.number).collect();
     let mut parameters = Parameters::default();
     parameters.add(pg_sys::TEXTOID, query.into_datum().ok_or(Problem::Lost)?);
@@ -391,6 +400,8 @@ pub enum Way {
     Out,
     /// Into it: it is an export table.
     In,
+    /// Into it, in spite of all.
+    InAnyhow,
 }
 
 /// What the user is told whose rows break a policy.

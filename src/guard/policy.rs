@@ -26,7 +26,9 @@ pub enum Statistic {
     Maximum,
     Average,
     /// Of rows whose score is at or above the threshold.
-    Share { threshold: f64 },
+    Share {
+        threshold: f64,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -259,9 +261,7 @@ unsafe extern "C-unwind" {
 /// Whether nothing is above or below it in an inheritance or partition tree.
 fn is_alone(&relation: &Oid) -> bool {
     // SAFETY: catalogue look-ups; the first one fails where there is no such relation.
-    unsafe {
-        pg_sys::get_rel_relkind(relation) != 0 && !has_subclass(relation) && !has_superclass(relation)
-    }
+    unsafe { pg_sys::get_rel_relkind(relation) != 0 && !has_subclass(relation) && !has_superclass(relation) }
 }
 
 /// The relations themselves, and all above and below them in inheritance and partition trees.

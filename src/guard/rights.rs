@@ -46,7 +46,15 @@ pub fn is_exempt() -> bool {
 
 /// Run `job` as `user`, who lends nothing to it beyond his rights on objects.
 pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
-    run_with(user, if restricted { pg_sys::SECURITY_RESTRICTED_OPERATION } else { 0 }, job)
+    run_with(
+        user,
+        if restricted {
+            pg_sys::SECURITY_RESTRICTED_OPERATION
+        } else {
+            0
+        },
+        job,
+    )
 }
 
 /// Run `job` as the owner of a table, who sees all of its rows: as foreign keys do, which work for the table and

@@ -140,7 +140,10 @@ impl RowLookup {
             };
             let equals = equality_operator(there)?.ok_or_else(|| Problem::Argument {
                 argument: "row",
-                problem: format!("the type of column \"{}\" has no equality to look it up by", there.name),
+                problem: format!(
+                    "the type of column \"{}\" has no equality to look it up by",
+                    there.name
+                ),
                 hint: "Label the column 'ignore', or leave it out of the row.",
             })?;
             let parameter = self.parameters.add(there.base_type(), value);

@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::PgList;
+use pgrx::list::old_list::PgList;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -83,7 +83,9 @@ pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
         return Err(Problem::Lost);
     }
     let statements = PgList::<pg_sys::PlannedStmt>::from_pg((*plan).stmt_list);
-    let cost = statements.head().map(|statement| (*(*statement).planTree).total_cost);
+    let cost = statements
+        .head()
+        .map(|statement| (*(*statement).planTree).total_cost);
     pg_sys::ReleaseCachedPlan(plan, pg_sys::CurrentResourceOwner);
     cost.ok_or(Problem::Lost)
 }
