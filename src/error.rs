@@ -52,7 +52,7 @@ pub enum Problem {
     #[error("must be owner of relation {relation}")]
     NotOwner { relation: String },
 
-    #[error("{} {relation} {}: its {measure} is {}, {limit} is allowed", way.what(), way.outcome(), shown(*measured))]
+    #[error("{} {relation} {}: its {measure} is {}, {limit}", way.what(), way.outcome(), shown(*measured))]
     Unsafe {
         relation: String,
         policy: i32,

@@ -2,10 +2,12 @@
 //! behind. Compiled with the feature `probe` only, and declared by the tests themselves.
 
 use crate::error::Problem;
+use crate::guard::lineage::{self, Lineage, Origin, OutputColumn};
 use crate::guard::log::{self, Entry, Lasting, Verdict};
 use crate::{memory, run};
 use pgrx::prelude::*;
 use rayon::prelude::*;
+use std::ffi::{CStr, CString};
 
 /// Bytes that this backend's Rust code holds.
 #[pg_extern(sql = false)]
@@ -93,4 +95,81 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, verdict: &str, always: bool) {
         false => Lasting::IfCommitted,
     };
     log::write(&entry, lasting).unwrap_or_else(Problem::raise)
+}
+
+/// What `src/guard/lineage.rs` says of a query's columns.
+#[pg_extern(sql = false)]
+fn probe_lineage(
+    query: &str,
+) -> TableIterator<
+    'static,
+    (
+        name!(column_name, String),
+        name!(column_type, String),
+        name!(origins, Vec<String>),
+        name!(paired_by, Vec<String>),
+        name!(plain, Option<String>),
+        name!(unknown, bool),
+    ),
+> {
+    let columns = lineage(query).columns.into_iter().map(|column| {
+        (
+            column.name.clone(),
+            type_name(&column),
+            column.origins.iter().map(origin_name).collect(),
+            column.paired_by.iter().map(origin_name).collect(),
+            column.plain.as_ref().map(origin_name),
+            column.unknown,
+        )
+    });
+    TableIterator::new(columns.collect::<Vec<_>>())
+}
+
+/// What it says of the relations that a query reads, and whether each of their rows gives at most one.
+#[pg_extern(sql = false)]
+fn probe_relations(
+    query: &str,
+) -> TableIterator<'static, (name!(relations, Vec<String>), name!(rows_once, bool))> {
+    let lineage = lineage(query);
+    // Not in the order of their OIDs, so that the same is printed always.
+    let mut relations: Vec<String> = lineage.relations.into_iter().map(relation_name).collect();
+    relations.sort();
+    TableIterator::once((relations, lineage.rows_once))
+}
+
+fn lineage(query: &str) -> Lineage {
+    let query = CString::new(query).unwrap_or_default();
+    // SAFETY: the text outlives the call; the parser returns a list of RawStmt.
+    unsafe {
+        let statements = pg_sys::pg_parse_query(query.as_ptr());
+        let raw: *mut pg_sys::RawStmt = lineage::list(statements)[0];
+        lineage::trace(lineage::analyse((*raw).stmt, query.as_ptr()))
+    }
+}
+
+fn origin_name(origin: &Origin) -> String {
+    format!("{}.{}", relation_name(origin.relation), origin.column)
+}
+
+fn type_name(column: &OutputColumn) -> String {
+    // SAFETY: catalogue look-ups of a type and a collation that exist.
+    unsafe {
+        let name = pg_sys::format_type_with_typemod(column.type_oid, column.typmod);
+        let name = CStr::from_ptr(name).to_string_lossy().into_owned();
+        match pg_sys::get_collation_name(column.collation) {
+            collation if collation.is_null() => name,
+            collation => format!("{name} {}", CStr::from_ptr(collation).to_string_lossy()),
+        }
+    }
+}
+
+fn relation_name(oid: pg_sys::Oid) -> String {
+    // SAFETY: a catalogue look-up that returns NULL or a string.
+    unsafe {
+        let name = pg_sys::get_rel_name(oid);
+        match name.is_null() {
+            true => oid.to_u32().to_string(),
+            false => CStr::from_ptr(name).to_string_lossy().into_owned(),
+        }
+    }
 }

@@ -76,9 +76,15 @@ fn check(given: Given) -> Result<Stored, Problem> {
     let has_columns = given.columns.is_some();
     let relation = Relation::new(given.relation, given.columns)?;
     let oid = given.relation.ok_or(Problem::Lost)?; // NULL was refused above
-    let chosen: Vec<String> = relation.columns().iter().map(|column| column.name.clone()).collect();
+    let chosen: Vec<String> = relation
+        .columns()
+        .iter()
+        .map(|column| column.name.clone())
+        .collect();
     check_owner(oid, &relation)?;
-    let measure = given.measure.ok_or_else(|| invalid("measure", "must not be NULL", MEASURES))?;
+    let measure = given
+        .measure
+        .ok_or_else(|| invalid("measure", "must not be NULL", MEASURES))?;
     let measure = match measure.as_str() {
         "privacy_score" | "k_anonymity" | "expected_cracks" => measure,
         _ => function_named(&measure)?,
@@ -146,9 +152,15 @@ fn check_statistic(
     let statistic = match (statistic, threshold) {
         (None, None) if !is_score => return Ok(None),
         (Some(_), _) if !is_score => {
-            return Err(invalid("statistic", "is for the measure privacy_score only", hint))
+            return Err(invalid(
+                "statistic",
+                "is for the measure privacy_score only",
+                hint,
+            ))
         }
-        (Some("share"), Some(threshold)) if (0.0..=1.0).contains(&threshold) => Statistic::Share { threshold },
+        (Some("share"), Some(threshold)) if (0.0..=1.0).contains(&threshold) => {
+            Statistic::Share { threshold }
+        }
         (Some("share"), _) => {
             return Err(invalid(
                 "threshold",
@@ -258,7 +270,11 @@ fn function_named(measure: &str) -> Result<String, Problem> {
         unsafe {
             let answer = Answer::to(QUERY, &parameters, true)?;
             if answer.rows() == 0 {
-                return Err(invalid("measure", format!("there is no function {measure}"), MEASURES));
+                return Err(invalid(
+                    "measure",
+                    format!("there is no function {measure}"),
+                    MEASURES,
+                ));
             }
             let name: String = answer.get(0, 0).ok_or(Problem::Lost)?;
             match (answer.get(0, 1), answer.get(0, 2)) {
@@ -268,7 +284,11 @@ fn function_named(measure: &str) -> Result<String, Problem> {
                     format!("you may not execute {name}"),
                     "GRANT EXECUTE ON FUNCTION …",
                 )),
-                _ => Err(invalid("measure", format!("{name} does not return a number"), MEASURES)),
+                _ => Err(invalid(
+                    "measure",
+                    format!("{name} does not return a number"),
+                    MEASURES,
+                )),
             }
         }
     })
@@ -276,7 +296,9 @@ fn function_named(measure: &str) -> Result<String, Problem> {
 
 /// Whoever may lay a policy down need not be allowed to write the table of policies.
 fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    rights::run_as(policy::owner_of_policies()?, false, || rights::under_own_settings(job))
+    rights::run_as(policy::owner_of_policies()?, false, || {
+        rights::under_own_settings(job)
+    })
 }
 
 /// A policy is known by its relation, measure, columns and role; what is new of it replaces what was.
@@ -324,7 +346,9 @@ fn store(policy: &Stored) -> Result<i32, Problem> {
             true => client.update(INSERT, None, &arguments)?.first().get_one::<i32>(),
         }
     });
-    number.map_err(|_: pgrx::spi::Error| Problem::Lost)?.ok_or(Problem::Lost)
+    number
+        .map_err(|_: pgrx::spi::Error| Problem::Lost)?
+        .ok_or(Problem::Lost)
 }
 
 /// unprotect(policy int)
@@ -344,14 +368,21 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
     let all = policy::all()?;
     let meant: Vec<&policy::Policy> = all.iter().filter(|policy| is_meant(policy)).collect();
     for policy in &meant {
-        check_owner(policy.relation, &Relation::whole("relation", Some(policy.relation))?)?;
+        check_owner(
+            policy.relation,
+            &Relation::whole("relation", Some(policy.relation))?,
+        )?;
     }
     as_owner(|| {
         Spi::connect_mut(|client| {
             for policy in &meant {
                 let number = [policy.number.into()];
                 client
-                    .update("DELETE FROM disclosure.policy p WHERE p.policy = $1", None, &number)
+                    .update(
+                        "DELETE FROM disclosure.policy p WHERE p.policy = $1",
+                        None,
+                        &number,
+                    )
                     .map_err(|_| Problem::Lost)?;
             }
             Ok(())
@@ -387,7 +418,9 @@ fn warn_if_not_preloaded() -> Result<(), Problem> {
             "pg_disclosure is not preloaded: COPY TO is not guarded yet",
             "",
         )
-        .set_hint("ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure'; it holds for new sessions.")
+        .set_hint(
+            "ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure'; it holds for new sessions.",
+        )
         .report(PgLogLevel::WARNING);
     }
     Ok(())

@@ -1,13 +1,13 @@
 //! Which triggers an export table has, and all that it is judged together with: a statement on a partition fires
 //! the triggers of that partition only, one on the whole those of the whole only.
 
+use super::lineage::list;
 use super::policy::{self, OnRows};
 use super::{rights, rows};
 use crate::error::Problem;
 use crate::input::{Answer, Parameters};
 use pgrx::pg_sys::{self, FunctionCallInfo, NodeTag, Oid};
 use pgrx::prelude::*;
-use pgrx::list::old_list::PgList;
 use std::cell::Cell;
 
 /// A trigger of an export table.
@@ -233,9 +233,7 @@ unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
         )
     };
     Some(
-        PgList::<pg_sys::AlterTableCmd>::from_pg(commands)
-            .iter_ptr()
-            .any(brings),
+        list(commands).into_iter().any(brings),
     )
 }
 

@@ -15,7 +15,6 @@ use disclosure::Control;
 use pgrx::pg_sys::{self, Oid, TriggerData};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use pgrx::list::old_list::PgList;
 use serde_json::{json, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,7 +149,8 @@ pub fn with_heirs(table: Oid) -> Vec<Oid> {
     unsafe {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         let found = find_all_inheritors(table, lock, std::ptr::null_mut());
-        PgList::<Oid>::from_pg(found).iter_oid().collect()
+        let oids = (0..(*found).length as usize).map(|place| (*(*found).elements.add(place)).oid_value);
+        oids.collect()
     }
 }
 

@@ -60,7 +60,7 @@ struct Export {
     kind: &'static str,
     /// Those that it has to keep to.
     policies: Vec<Policy>,
-    /// Of its query; taken when it is judged.
+    /// Of its query; taken when that is judged, and not there where there is nothing to judge.
     lineage: Option<Lineage>,
     /// The execution of its query, once that has begun.
     execution: *mut QueryDesc,
@@ -140,7 +140,7 @@ unsafe fn export_of(
     if all.is_empty() {
         return Ok(None);
     }
-    let (query, planned) = match kind {
+    let (query, judgeable) = match kind {
         "COPY TO" => match query_of_copy(planned, source) {
             Some(found) => found,
             None => return Ok(None),
@@ -151,26 +151,22 @@ unsafe fn export_of(
         },
     };
     let lineage = lineage::trace(query);
-    let policies = policy::of_relations(&all, &lineage.relations)?;
-    if policies.is_empty() {
-        return Ok(None);
-    }
+    let mut policies = policy::of_relations(&all, &lineage.relations)?;
     if rights::is_exempt() {
         for policy in &policies {
             judge::record(kind, policy, None, Verdict::Exempt, Lasting::Always)?;
         }
         return Ok(None);
     }
-    let policies: Vec<Policy> = policies.into_iter().filter(Policy::concerns_us).collect();
-    Ok((!policies.is_empty()).then_some((
-        Export {
-            kind,
-            policies,
-            lineage: Some(lineage),
-            execution: std::ptr::null_mut(),
-        },
-        planned,
-    )))
+    policies.retain(Policy::concerns_us);
+    // Where no policy has to be kept, functions that the query calls may still read what they should not.
+    let export = Export {
+        kind,
+        lineage: (!policies.is_empty()).then_some(lineage),
+        policies,
+        execution: std::ptr::null_mut(),
+    };
+    Ok(Some((export, judgeable)))
 }
 
 /// The query of COPY (query) TO; COPY table TO is made one first, since Postgres would read the table past the
@@ -222,13 +218,24 @@ unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
     } else {
         let column = |name: *mut pg_sys::Node| {
             let name = CStr::from_ptr(string_of(name)).to_string_lossy();
-            relation.column("columns", &name).ok().map(|column| quote_identifier(&column.name))
+            relation
+                .column("columns", &name)
+                .ok()
+                .map(|column| quote_identifier(&column.name))
         };
         named.into_iter().map(column).collect()
     };
     // A materialized view has no heirs, and takes no ONLY in every version.
-    let only = if kind == pg_sys::RELKIND_RELATION { "ONLY " } else { "" };
-    Some(format!("SELECT {} FROM {only}{}", columns?.join(", "), relation.name()))
+    let only = if kind == pg_sys::RELKIND_RELATION {
+        "ONLY "
+    } else {
+        ""
+    };
+    Some(format!(
+        "SELECT {} FROM {only}{}",
+        columns?.join(", "),
+        relation.name()
+    ))
 }
 
 /// # Safety
@@ -281,45 +288,73 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
     if all.is_empty() || pg_sys::InNoForceRLSOperation() {
         return Ok(()); // a foreign key looks for its own, and shows nobody what it finds
     }
-    let destination = match (*execution).dest.is_null() {
-        true => pg_sys::CommandDest::DestNone,
-        false => (*(*execution).dest).mydest,
-    };
-    let leaves = matches!(
-        destination,
-        pg_sys::CommandDest::DestCopyOut | pg_sys::CommandDest::DestIntoRel
-    );
+    let leaves = is_bound_out(execution);
     // The first such execution within an export is the export's own.
-    let judged: Option<Vec<i32>> = EXPORTS.with_borrow_mut(|exports| {
-        let export = exports.last_mut()?;
-        if !leaves || !export.execution.is_null() {
-            return Some(Vec::new());
+    let reading = EXPORTS.with_borrow_mut(|exports| match exports.last_mut() {
+        Some(export) if leaves && export.execution.is_null() => {
+            export.execution = execution;
+            let judged = export.policies.iter().map(|policy| policy.number);
+            Reading::Judged(export.kind, judged.collect())
         }
-        export.execution = execution;
-        Some(export.policies.iter().map(|policy| policy.number).collect())
+        Some(export) => Reading::Hidden(export.kind),
+        None if leaves => Reading::Hidden("CREATE TABLE AS"),
+        None => Reading::Free,
     });
-    let within_export = judged.is_some();
-    let is_any_strict = || all.iter().any(|policy| policy.only_by_copy);
-    if !within_export && !leaves && !is_any_strict() {
+    check_relations(&all, reading, (*execution).plannedstmt)
+}
+
+/// Whether an execution's rows go to a COPY or into a new table.
+///
+/// # Safety
+/// A valid execution.
+unsafe fn is_bound_out(execution: *mut QueryDesc) -> bool {
+    !(*execution).dest.is_null()
+        && matches!(
+            (*(*execution).dest).mydest,
+            pg_sys::CommandDest::DestCopyOut | pg_sys::CommandDest::DestIntoRel
+        )
+}
+
+/// How a query reads, as far as the guard is concerned.
+enum Reading {
+    /// As an export of that kind, which keeps to the policies with these numbers.
+    Judged(&'static str, Vec<i32>),
+    /// Within an export of that kind, or as one that the guard cannot see into.
+    Hidden(&'static str),
+    /// For whatever else.
+    Free,
+}
+
+/// # Safety
+/// A valid plan.
+unsafe fn check_relations(
+    all: &[Policy],
+    reading: Reading,
+    planned: *mut PlannedStmt,
+) -> Result<(), Problem> {
+    let is_broken = |policy: &Policy| match &reading {
+        Reading::Judged(_, judged) => !judged.contains(&policy.number),
+        Reading::Hidden(_) => true,
+        Reading::Free => policy.only_by_copy,
+    };
+    let candidates: Vec<Policy> = all.iter().filter(|policy| is_broken(policy)).cloned().collect();
+    let found = policy::of_relations(&candidates, &relations_read(planned))?;
+    let Some(policy) = found.iter().find(|policy| policy.concerns_us()) else {
+        return Ok(());
+    };
+    if rights::is_exempt() {
         return Ok(());
     }
-    let found = policy::of_relations(&all, &relations_read((*execution).plannedstmt))?;
-    let broken = found.iter().find(|policy| {
-        let is_judged = judged.as_ref().is_some_and(|judged| judged.contains(&policy.number));
-        !is_judged && (within_export || leaves || policy.only_by_copy) && policy.concerns_us()
-    });
-    match broken {
-        Some(policy) if !rights::is_exempt() => {
-            let kind = if within_export || leaves { "within a statement" } else { "SELECT" };
-            judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
-            let (relation, policy) = (policy.relation_name(), policy.number);
-            Err(match within_export || leaves {
-                true => Problem::CannotBeJudged { relation, policy },
-                false => Problem::OnlyByCopy { relation, policy },
-            })
-        }
-        _ => Ok(()),
-    }
+    let kind = match reading {
+        Reading::Judged(kind, _) | Reading::Hidden(kind) => kind,
+        Reading::Free => "SELECT",
+    };
+    judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
+    let (relation, policy) = (policy.relation_name(), policy.number);
+    Err(match reading {
+        Reading::Free => Problem::OnlyByCopy { relation, policy },
+        _ => Problem::CannotBeJudged { relation, policy },
+    })
 }
 
 /// The relations that a plan reads, on whose behalf soever.
@@ -376,10 +411,13 @@ unsafe extern "C-unwind" fn executor_run(
 /// A valid execution that has started.
 unsafe fn run_judged(execution: *mut QueryDesc, run: impl FnOnce()) {
     let export = EXPORTS.with_borrow_mut(|exports| {
-        let export = exports.last_mut().filter(|export| export.execution == execution)?;
+        let export = exports
+            .last_mut()
+            .filter(|export| export.execution == execution)?;
         Some((export.kind, export.policies.clone(), export.lineage.take()?))
     });
     let Some((kind, policies, lineage)) = export else {
+        check_late(execution).unwrap_or_else(Problem::raise);
         return run();
     };
     let destination = (*execution).dest;
@@ -392,6 +430,28 @@ unsafe fn run_judged(execution: *mut QueryDesc, run: impl FnOnce()) {
     judge_export(kind, &policies, lineage, &spool, (*execution).tupDesc).unwrap_or_else(Problem::raise);
     spool.forward(destination, (*execution).operation as i32, (*execution).tupDesc);
     spool.end();
+}
+
+/// A prepared statement learns only now that its rows go into a new table.
+///
+/// # Safety
+/// A valid execution that has started.
+unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
+    if !is_bound_out(execution) || rights::is_guard_at_work() {
+        return Ok(());
+    }
+    let is_own = EXPORTS.with_borrow(|exports| {
+        let export = exports.last();
+        export.is_some_and(|export| export.execution == execution)
+    });
+    match is_own {
+        true => Ok(()),
+        false => check_relations(
+            &*policy::all()?,
+            Reading::Hidden("CREATE TABLE AS"),
+            (*execution).plannedstmt,
+        ),
+    }
 }
 
 /// Every policy is measured and logged; one that is broken is an error.
@@ -410,7 +470,11 @@ unsafe fn judge_export(
     for policy in policies {
         let measured = spool.show(shape, || judge::measure(policy, &source))?;
         let allowed = measured.is_allowed(policy.limit);
-        let verdict = if allowed { Verdict::Allowed } else { Verdict::Refused };
+        let verdict = if allowed {
+            Verdict::Allowed
+        } else {
+            Verdict::Refused
+        };
         judge::record(kind, policy, Some(measured), verdict, Lasting::Always)?;
         if !allowed && refused.is_none() {
             refused = Some(judge::refusal(policy, measured, Way::Out));
@@ -436,7 +500,10 @@ pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
         if (*query).commandType != pg_sys::CmdType::CMD_SELECT {
             return Err(not_a_query("is not a SELECT"));
         }
-        (lineage::trace(query), pg_sys::ExecCleanTypeFromTL((*query).targetList))
+        (
+            lineage::trace(query),
+            pg_sys::ExecCleanTypeFromTL((*query).targetList),
+        )
     };
     let policies = policy::of_relations(&policy::all()?, &lineage.relations)?;
     let spool = Spool::new();

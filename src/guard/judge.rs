@@ -13,8 +13,7 @@ use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::{json, Value};
-use std::collections::hash_map::Entry;
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 
 /// Rows that are to be judged.
 pub struct Source {
@@ -40,6 +39,7 @@ pub struct Column {
     pub sql: String,
     /// What people call it.
     pub name: String,
+    /// What its values are made of, and what decides which of them stands in which row.
     origins: Vec<Origin>,
     plain: Option<Origin>,
     /// May be made of anything.
@@ -62,18 +62,21 @@ impl Source {
     /// What a query returns, while it is shown.
     pub fn of_query(lineage: Lineage) -> Result<Self, Problem> {
         let mut labels = Labels::default();
-        let column = |(number, output): (usize, &OutputColumn)| {
+        let mut column = |(number, output): (usize, &OutputColumn)| {
             Ok(Column {
                 number,
                 sql: spool::column_name(number),
                 name: output.name.clone(),
-                origins: output.origins.clone(),
+                origins: [&output.origins[..], &output.paired_by].concat(),
                 plain: output.plain.clone(),
                 unknown: output.unknown,
-                weights: weights_of(&output.origins, &mut labels)?,
+                weights: labels.weights(match &output.origins[..] {
+                    [] => &output.paired_by,
+                    origins => origins,
+                })?,
             })
         };
-        let columns = lineage.columns.iter().enumerate().map(column);
+        let columns = lineage.columns.iter().enumerate().map(&mut column);
         Ok(Source {
             columns: columns.collect::<Result<_, Problem>>()?,
             place: Place::Spool(lineage.columns),
@@ -85,7 +88,7 @@ impl Source {
     pub fn of_relation(oid: Oid) -> Result<Self, Problem> {
         let relation = Relation::whole("relation", Some(oid))?;
         let mut labels = Labels::default();
-        let column = |(number, column): (usize, &ColumnType)| {
+        let mut column = |(number, column): (usize, &ColumnType)| {
             let origin = Origin {
                 relation: oid,
                 column: column.name.clone(),
@@ -94,13 +97,13 @@ impl Source {
                 number,
                 sql: quote_identifier(&column.name),
                 name: column.name.clone(),
-                weights: weights_of(std::slice::from_ref(&origin), &mut labels)?,
+                weights: labels.weights(std::slice::from_ref(&origin))?,
                 origins: vec![origin.clone()],
                 plain: Some(origin),
                 unknown: false,
             })
         };
-        let columns = relation.columns().iter().enumerate().map(column);
+        let columns = relation.columns().iter().enumerate().map(&mut column);
         Ok(Source {
             columns: columns.collect::<Result<_, Problem>>()?,
             place: Place::Relation(relation.name().into()),
@@ -147,60 +150,56 @@ impl Column {
     }
 }
 
-/// The weights of a column that is made of `origins`: the worst of theirs. Who knows an identifier knows whose
-/// row it is, so in what leaves it counts like a quasi-identifier.
-fn weights_of(origins: &[Origin], labels: &mut Labels) -> Result<Option<Weights>, Problem> {
-    let mut worst: Option<Weights> = None;
-    let mut ignored = false;
-    for origin in origins {
-        let weights = match labels.of(origin)? {
-            Some(Label::Ignore) => {
-                ignored = true;
-                continue;
-            }
-            Some(Label::Identifier) => Label::Quasi.weights(),
-            Some(label) => label.weights(),
-            // What the columns of a view without labels of its own are made of is among the origins too.
-            None if policy::is_view(origin.relation) => continue,
-            None => Some(Weights::UNLABELLED),
-        };
-        let so_far = worst.get_or_insert(Weights {
-            likelihood: 0.0,
-            danger: 0.0,
-        });
-        if let Some(weights) = weights {
-            so_far.likelihood = so_far.likelihood.max(weights.likelihood);
-            so_far.danger = so_far.danger.max(weights.danger);
-        }
-    }
-    Ok(worst.or((!ignored).then_some(Weights::UNLABELLED)))
-}
-
-/// The labels of relations, looked up once each.
+/// Labels, looked up once per relation.
 #[derive(Default)]
 struct Labels(HashMap<Oid, HashMap<String, Label>>);
 
 impl Labels {
-    /// The label of a column, or of the column of that name in the relation's family.
+    /// The label of a column; else that of the column of that name in the relation's family.
     fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Problem> {
         let labels = match self.0.entry(origin.relation) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| labels_in_family(origin.relation))?),
+            Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| {
+                let mut labels = HashMap::new();
+                for relation in policy::family_of(&[origin.relation])? {
+                    labels.extend(labels_of(relation)?);
+                }
+                labels.extend(labels_of(origin.relation)?);
+                Ok(labels)
+            })?),
         };
         Ok(labels.get(&origin.column).copied())
     }
-}
 
-fn labels_in_family(relation: Oid) -> Result<HashMap<String, Label>, Problem> {
-    let mut labels = labels_of(relation)?;
-    for relative in policy::family_of(&[relation])? {
-        if relative != relation {
-            for (column, label) in labels_of(relative)? {
-                labels.entry(column).or_insert(label);
+    /// The weights of a column that is made of `origins`: the worst of theirs; `None` where all are to be
+    /// ignored. Who knows an identifier knows whose row it is, so in what leaves it counts like a
+    /// quasi-identifier.
+    fn weights(&mut self, origins: &[Origin]) -> Result<Option<Weights>, Problem> {
+        let mut worst: Option<Weights> = None;
+        let mut is_ignored = false;
+        for origin in origins {
+            let weights = match self.of(origin)? {
+                Some(Label::Ignore) => {
+                    is_ignored = true;
+                    continue;
+                }
+                Some(Label::Identifier) => Label::Quasi.weights(),
+                Some(label) => label.weights(),
+                // What the column of a view is made of is among the origins too.
+                None if policy::is_view(origin.relation) => continue,
+                None => Some(Weights::UNLABELLED),
+            };
+            let so_far = worst.get_or_insert(Weights {
+                likelihood: 0.0,
+                danger: 0.0,
+            });
+            if let Some(weights) = weights {
+                so_far.likelihood = so_far.likelihood.max(weights.likelihood);
+                so_far.danger = so_far.danger.max(weights.danger);
             }
         }
+        Ok(worst.or((!is_ignored).then_some(Weights::UNLABELLED)))
     }
-    Ok(labels)
 }
 
 /// What the policy's measure says of the source.
@@ -410,7 +409,10 @@ pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Problem {
         relation: policy.relation_name(),
         policy: policy.number,
         measure: policy.measure.to_string(),
-        limit: policy.limit.to_string(),
+        limit: match policy.limit {
+            limit @ Limit::AtMost(_) => format!("{limit} is allowed"),
+            limit @ Limit::AtLeast(_) => format!("{limit} is required"),
+        },
         measured: measured.value,
         rows: measured.rows,
         unsafe_rows: measured.unsafe_rows,

@@ -50,6 +50,10 @@ pub struct OutputColumn {
     pub collation: Oid,
     /// Sorted, without duplicates. Empty: made of nothing that is stored.
     pub origins: Vec<Origin>,
+    /// Columns that are no part of the value, but decide which value stands in which row: those in the
+    /// conditions of joins, and of the arms of a set operation. A join with a list of codes turns a diagnosis
+    /// into a code that has no origin. Sorted, without those in `origins`.
+    pub paired_by: Vec<Origin>,
     /// A column of that relation as it is, at most renamed, through any number of subqueries, CTEs and views:
     /// the one that is furthest down.
     pub plain: Option<Origin>,
@@ -93,27 +97,34 @@ pub unsafe fn analyse(statement: *mut pg_sys::Node, source: *const c_char) -> *m
 pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
     let query = copy(query);
     pg_sys::AcquireRewriteLocks(query, true, false);
+    let rewritten = list::<pg_sys::Query>(pg_sys::QueryRewrite(copy(query)));
     let mut tracer = Tracer::default();
-    let columns = output_entries(query)
-        .into_iter()
-        .map(|entry| {
+    let is_replaced = tracer.is_replaced_by_rules(query);
+    // A rule may return other columns than the statement, even where that has no RETURNING.
+    let returning = if is_replaced { &rewritten[..] } else { &[query] };
+    let mut columns = Vec::new();
+    for &query in returning {
+        for entry in output_entries(query) {
             let made = tracer.output(query, None, (*entry).resno);
             let expression = (*entry).expr.cast();
-            OutputColumn {
+            columns.push(OutputColumn {
                 name: text((*entry).resname),
                 type_oid: pg_sys::exprType(expression),
                 typmod: pg_sys::exprTypmod(expression),
                 collation: pg_sys::exprCollation(expression),
+                paired_by: made.paired_by.difference(&made.origins).cloned().collect(),
                 origins: made.origins.into_iter().collect(),
                 plain: made.plain,
-                unknown: made.unknown,
-            }
-        })
-        .collect();
+                unknown: made.unknown || is_replaced,
+            });
+        }
+    }
     let rows_once = tracer.rows_once(query, None);
+    // Views are in the query as it was analysed; row security policies and rules only in the rewritten one.
+    let everywhere = rewritten.into_iter().chain([query]);
     Lineage {
         columns,
-        relations: relations(&mut tracer, query),
+        relations: relations(&mut tracer, everywhere),
         rows_once,
     }
 }
@@ -122,6 +133,7 @@ pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Made {
     origins: BTreeSet<Origin>,
+    paired_by: BTreeSet<Origin>,
     plain: Option<Origin>,
     unknown: bool,
 }
@@ -137,7 +149,14 @@ impl Made {
     /// It is made of `other`, too. Whether it is a plain column is for the caller to say.
     fn of(&mut self, other: Made) {
         self.origins.extend(other.origins);
+        self.paired_by.extend(other.paired_by);
         self.unknown |= other.unknown;
+    }
+
+    /// It stands where `conditions` put it. Whatever those are made of, its values are known.
+    fn where_put_by(&mut self, conditions: Made) {
+        self.paired_by.extend(conditions.origins);
+        self.paired_by.extend(conditions.paired_by);
     }
 }
 
@@ -259,7 +278,14 @@ impl Tracer {
         if (*arm).type_ == NodeTag::T_RangeTblRef {
             let index = (*arm.cast::<pg_sys::RangeTblRef>()).rtindex;
             let entry = range_table_entry(scope.query, index);
-            return self.output((*entry).subquery, Some(scope), column);
+            let query = (*entry).subquery;
+            let mut made = self.output(query, Some(scope), column);
+            made.where_put_by(self.conditions(&Scope {
+                query,
+                parent: Some(scope),
+                returning: false,
+            }));
+            return made;
         }
         let operation = arm.cast::<pg_sys::SetOperationStmt>();
         let mut made = self.set_operation(scope, (*operation).larg, column);
@@ -291,7 +317,45 @@ impl Tracer {
         let Some(scope) = scope.up((*variable).varlevelsup) else {
             return Made::unknown();
         };
-        self.column(scope, (*variable).varno as c_int, (*variable).varattno)
+        let mut made = self.column(scope, (*variable).varno as c_int, (*variable).varattno);
+        made.where_put_by(self.pairing(scope));
+        made
+    }
+
+    /// What decides how the rows of joined relations meet.
+    unsafe fn pairing(&mut self, scope: &Scope) -> Made {
+        let query = scope.query;
+        if from_item(query).is_some() {
+            return Made::default();
+        }
+        // No column has the number 0.
+        if let Some(known) = self.known.get(&(query, 0)) {
+            return known.clone();
+        }
+        // The conditions are about columns of the same joins, which need not add what is being added.
+        self.known.insert((query, 0), Made::default());
+        let conditions = self.conditions(&scope.outside_returning());
+        self.known.insert((query, 0), conditions.clone());
+        conditions
+    }
+
+    /// All that decides which rows a query returns, or makes of joined relations.
+    unsafe fn conditions(&mut self, scope: &Scope) -> Made {
+        let query = scope.query;
+        let mut made = self.expression(scope, (*query).jointree.cast());
+        made.of(self.expression(scope, (*query).havingQual));
+        #[cfg(any(feature = "pg17", feature = "pg18"))]
+        made.of(self.expression(scope, (*query).mergeJoinCondition));
+        #[cfg(not(feature = "pg14"))]
+        for action in list::<pg_sys::MergeAction>((*query).mergeActionList) {
+            made.of(self.expression(scope, (*action).qual));
+        }
+        for entry in list::<pg_sys::RangeTblEntry>((*query).rtable) {
+            if (*entry).lateral && (*entry).rtekind == RTEKind::RTE_SUBQUERY {
+                made.of(self.expression(scope, (*entry).subquery.cast()));
+            }
+        }
+        made
     }
 
     /// A column of an entry of the range table; 0 is the whole row.
@@ -517,16 +581,12 @@ impl Tracer {
             || pg_sys::checkExprHasSubLink((*query).targetList.cast())
             || pg_sys::checkExprHasSubLink((*query).returningList.cast())
             || self.is_replaced_by_rules(query);
-        if multiplies || (*query).jointree.is_null() {
+        if multiplies {
             return false;
         }
-        let [item] = list::<pg_sys::Node>((*(*query).jointree).fromlist)[..] else {
+        let Some(entry) = from_item(query) else {
             return false;
         };
-        if (*item).type_ != NodeTag::T_RangeTblRef {
-            return false;
-        }
-        let entry = range_table_entry(query, (*item.cast::<pg_sys::RangeTblRef>()).rtindex);
         let scope = Scope {
             query,
             parent,
@@ -666,16 +726,13 @@ struct Readings<'a> {
 }
 
 /// See [`Lineage::relations`].
-unsafe fn relations(tracer: &mut Tracer, query: *mut pg_sys::Query) -> Vec<Oid> {
+unsafe fn relations(tracer: &mut Tracer, queries: impl Iterator<Item = *mut pg_sys::Query>) -> Vec<Oid> {
     let mut readings = Readings {
         tracer,
         found: FxHashSet::default(),
     };
-    let context = (&raw mut readings).cast();
-    collect_relations(query.cast(), context);
-    // Row security policies and rewrite rules come in here.
-    for rewritten in list::<pg_sys::Node>(pg_sys::QueryRewrite(copy(query))) {
-        collect_relations(rewritten, context);
+    for query in queries {
+        collect_relations(query.cast(), (&raw mut readings).cast());
     }
     let mut found: Vec<Oid> = readings.found.into_iter().collect();
     found.sort_by_key(|oid| oid.to_u32());
@@ -716,6 +773,17 @@ unsafe fn output_entries(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::TargetEn
     let mut entries = list::<pg_sys::TargetEntry>(entries);
     entries.retain(|entry| !(**entry).resjunk);
     entries
+}
+
+/// What stands in FROM, if there is no join.
+unsafe fn from_item(query: *mut pg_sys::Query) -> Option<*mut pg_sys::RangeTblEntry> {
+    match list::<pg_sys::Node>((*(*query).jointree).fromlist)[..] {
+        [item] if (*item).type_ == NodeTag::T_RangeTblRef => {
+            let index = (*item.cast::<pg_sys::RangeTblRef>()).rtindex;
+            Some(range_table_entry(query, index))
+        }
+        _ => None,
+    }
 }
 
 unsafe fn range_table_entry(query: *mut pg_sys::Query, index: c_int) -> *mut pg_sys::RangeTblEntry {
@@ -794,6 +862,10 @@ pub unsafe fn list<T>(list: *mut pg_sys::List) -> Vec<*mut T> {
         .collect()
 }
 
+/// A name; none is empty.
 unsafe fn text(name: *const c_char) -> String {
+    if name.is_null() {
+        return String::new();
+    }
     CStr::from_ptr(name).to_string_lossy().into_owned()
 }

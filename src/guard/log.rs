@@ -4,6 +4,7 @@
 //! So such an entry is written as sequences write theirs: frozen from the start, hence there for everyone and
 //! whatever becomes of the transaction. Nothing else would have to be undone, as the table has no index.
 
+use super::policy::own_table;
 use crate::error::Problem;
 use crate::input::columns_of;
 use crate::input::relation::schema_and_name;
@@ -170,17 +171,9 @@ impl Table {
     const LONGEST_TEXT: usize = 200;
 
     fn open() -> Result<Self, Problem> {
-        // SAFETY: catalogue look-ups with static names that return InvalidOid for what does not exist; then the
-        // table is locked, as it is whenever rows are inserted.
+        let table = own_table(c"export_attempt").ok_or(Problem::LogUnusable("the table is not there"))?;
+        // SAFETY: a table that exists, locked as it is whenever rows are inserted.
         unsafe {
-            let schema = pg_sys::get_namespace_oid(c"disclosure".as_ptr(), true);
-            let table = pg_sys::get_relname_relid(c"export_attempt".as_ptr(), schema);
-            let extension = pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true);
-            // Else it is not ours, but somebody's who wants to read along.
-            let owner = pg_sys::getExtensionOfObject(pg_sys::RelationRelationId, table);
-            if extension == pg_sys::InvalidOid || owner != extension {
-                return Err(Problem::LogUnusable("the table is not there"));
-            }
             let relation = pg_sys::table_open(table, pg_sys::RowExclusiveLock as LOCKMODE);
             let table = Table { relation };
             table.check()?;

@@ -184,12 +184,17 @@ pub fn announce_change() -> Result<(), Problem> {
 
 /// A table of the guard's own; `None` where the extension is not in this database.
 pub fn own_table(name: &CStr) -> Option<Oid> {
-    // SAFETY: catalogue look-ups. The last one is slow, and most databases never come to it.
+    // SAFETY: catalogue look-ups. The last two are slow, and most databases never come to them.
     unsafe {
         let schema = pg_sys::get_namespace_oid(c"disclosure".as_ptr(), true);
         let table = pg_sys::get_relname_relid(name.as_ptr(), schema);
-        let is_ours = table != pg_sys::InvalidOid
-            && pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true) != pg_sys::InvalidOid;
+        if table == pg_sys::InvalidOid {
+            return None;
+        }
+        // Else it is not ours, but somebody's who wants to read or to decide.
+        let extension = pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true);
+        let is_ours = extension != pg_sys::InvalidOid
+            && pg_sys::getExtensionOfObject(pg_sys::RelationRelationId, table) == extension;
         is_ours.then_some(table)
     }
 }

@@ -158,7 +158,13 @@ pub fn from_item(columns: &[(usize, &OutputColumn)]) -> String {
     let numbers: Vec<String> = columns.iter().map(|(number, _)| number.to_string()).collect();
     let definitions: Vec<String> = columns
         .iter()
-        .map(|(number, column)| format!("{} {}", column_name(*number), type_name(shown_type(column.type_oid))))
+        .map(|(number, column)| {
+            format!(
+                "{} {}",
+                column_name(*number),
+                type_name(shown_type(column.type_oid))
+            )
+        })
         .collect();
     match columns {
         // A function has to return something.
@@ -197,14 +203,20 @@ fn type_name(oid: Oid) -> String {
 pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Result<(), Problem> {
     let result = (*fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
     let materialise = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
-    if result.is_null() || (*result).expectedDesc.is_null() || (*result).allowedModes as u32 & materialise == 0 {
+    if result.is_null()
+        || (*result).expectedDesc.is_null()
+        || (*result).allowedModes as u32 & materialise == 0
+    {
         return Err(Problem::NotLeaving);
     }
     let (rows, shape) = SHOWN.with_borrow(|all| {
         let shown = all.last().ok_or(Problem::NotLeaving)?;
         let may_be_seen = |&column: &usize| {
             (column as i32) < (*shown.shape).natts
-                && shown.columns.as_ref().is_none_or(|columns| columns.contains(&column))
+                && shown
+                    .columns
+                    .as_ref()
+                    .is_none_or(|columns| columns.contains(&column))
         };
         match columns.iter().all(may_be_seen) {
             true => Ok((shown.rows, shown.shape)),

@@ -2,7 +2,6 @@
 
 use crate::error::Problem;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::list::old_list::PgList;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -82,12 +81,11 @@ pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
     if plan.is_null() {
         return Err(Problem::Lost);
     }
-    let statements = PgList::<pg_sys::PlannedStmt>::from_pg((*plan).stmt_list);
-    let cost = statements
-        .head()
-        .map(|statement| (*(*statement).planTree).total_cost);
+    // One query is one statement.
+    let statement = (*(*(*plan).stmt_list).elements).ptr_value.cast::<pg_sys::PlannedStmt>();
+    let cost = (*(*statement).planTree).total_cost;
     pg_sys::ReleaseCachedPlan(plan, pg_sys::CurrentResourceOwner);
-    cost.ok_or(Problem::Lost)
+    Ok(cost)
 }
 
 /// The plan of a query. Postgres itself makes it anew when a table changes.
