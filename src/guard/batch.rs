@@ -324,8 +324,9 @@ impl Classes {
     fn measure(&self, batch: &Batch) -> Result<Measured, Problem> {
         let measured = |sizes: String| {
             let query = format!(
-                "SELECT min(size)::float8, sum(size) FILTER (WHERE size < {})::int8 FROM ({sizes}) AS sized",
-                self.least
+                "SELECT min(least(size, {least}))::float8, (sum(size) FILTER (WHERE size < {least}))::int8 \
+                   FROM ({sizes}) AS sized",
+                least = self.least,
             );
             batch.marked(&query, self.table)
         };

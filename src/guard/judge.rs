@@ -409,10 +409,7 @@ pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Problem {
         relation: policy.relation_name(),
         policy: policy.number,
         measure: policy.measure.to_string(),
-        limit: match policy.limit {
-            limit @ Limit::AtMost(_) => format!("{limit} is allowed"),
-            limit @ Limit::AtLeast(_) => format!("{limit} is required"),
-        },
+        limit: policy.limit.rule(),
         measured: measured.value,
         rows: measured.rows,
         unsafe_rows: measured.unsafe_rows,

@@ -73,14 +73,6 @@ impl Measure {
             _ => Measure::Function(measure),
         }
     }
-
-    /// Whether each row has a value of its own, so that one can be told to be unsafe.
-    pub fn is_by_row(&self) -> bool {
-        matches!(
-            self,
-            Measure::KAnonymity | Measure::PrivacyScore(Statistic::Maximum)
-        )
-    }
 }
 
 impl fmt::Display for Measure {
@@ -103,6 +95,14 @@ impl Limit {
         match self {
             Limit::AtMost(limit) => measured <= limit,
             Limit::AtLeast(limit) => measured >= limit,
+        }
+    }
+
+    /// In words, at the end of a message.
+    pub fn rule(self) -> String {
+        match self {
+            Limit::AtMost(_) => format!("{self} is allowed"),
+            Limit::AtLeast(_) => format!("{self} is required"),
         }
     }
 
