@@ -300,7 +300,7 @@ fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
         .texts(inference.inferred.iter().map(|inferred| inferred.attribute));
     let mut told = json!({
         "score": partition.scores.lower[row],
-        "inference": in_words(&known, &inferred),
+        "inference": as_formula(&known, &inferred),
         "known": known,
         "inferred": inferred,
         "likelihood": inference.likelihood,
@@ -317,10 +317,25 @@ fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
 }
 
 /// `zip=90210 & sex=f ⇒ diagnosis=hiv`; what everybody shares follows from nothing, `⇒ country=fr`.
-fn in_words(known: &[String], inferred: &[String]) -> Option<String> {
+fn as_formula(known: &[String], inferred: &[String]) -> Option<String> {
     (!inferred.is_empty()).then(|| {
         let sentence = format!("{} ⇒ {}", known.join(" & "), inferred.join(" & "));
         sentence.trim_start().into()
+    })
+}
+
+/// in_words(inference jsonb): what privacy_inference returns, for people who read it in a view.
+#[pg_extern(sql = false)]
+fn in_words(inference: JsonB) -> Option<String> {
+    let attributes = |key: &str| {
+        let attributes = inference.0.get(key).and_then(Value::as_array)?;
+        let texts: Vec<&str> = attributes.iter().filter_map(Value::as_str).collect();
+        (!texts.is_empty()).then(|| texts.join(" & "))
+    };
+    let learnt = attributes("inferred")?;
+    Some(match attributes("known") {
+        Some(known) => format!("who knows {known} learns {learnt}"),
+        None => format!("everybody learns {learnt}"),
     })
 }
 
@@ -551,7 +566,7 @@ fn holes_of(
             table.texts(hole.attributes.iter().copied()),
             hole.attributes.len() as i32,
             hole.worst.weight(),
-            in_words(&known, &inferred),
+            as_formula(&known, &inferred),
             hole.worst.support as i64,
         )
     };
