@@ -1,10 +1,20 @@
 -- Views that show the risk of every row beside it.
 
-CREATE FUNCTION disclosure.in_words(inference jsonb) RETURNS text
-  LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-  AS 'MODULE_PATHNAME', 'in_words_wrapper';
-COMMENT ON FUNCTION disclosure.in_words(jsonb) IS
-  'what disclosure.privacy_inference() returns as a sentence: who knows … learns …; NULL if nothing can be inferred';
+CREATE TYPE disclosure.row_risk AS (privacy_score float8, worst_inference text);
+COMMENT ON TYPE disclosure.row_risk IS
+  'what disclosure.privacy_risk() says of a row: its privacy score, and the inference behind it in words; NULL if there is none';
+
+CREATE FUNCTION disclosure.privacy_risk(
+    "row"          record,
+    weights        jsonb DEFAULT NULL,
+    min_confidence float8 DEFAULT 1,
+    constant       float8 DEFAULT 1,
+    budget         interval DEFAULT NULL
+  ) RETURNS disclosure.row_risk
+  LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'privacy_risk_wrapper';
+COMMENT ON FUNCTION disclosure.privacy_risk(record, jsonb, float8, float8, interval) IS
+  'window function: privacy score and worst inference of this row of the partition by one search, for views';
 
 CREATE FUNCTION disclosure.risk_view(
     relation         regclass,
@@ -89,7 +99,7 @@ BEGIN
   END IF;
 
   -- What is wrong with the weights shows when they are used, be it on a row without values.
-  EXECUTE format('SELECT disclosure.privacy_inference(nothing, $1) OVER () FROM (SELECT NULL::%s) AS source(nothing)',
+  EXECUTE format('SELECT disclosure.privacy_risk(nothing, $1) OVER () FROM (SELECT NULL::%s) AS source(nothing)',
                  risk_view.relation) USING risk_view.weights;
 
   -- Where the view goes.
@@ -161,11 +171,11 @@ BEGIN
     EXECUTE format(
       'CREATE OR REPLACE VIEW %s %s AS
          SELECT %s,
-                coalesce(risk.worst_inference -> ''upper'', risk.worst_inference -> ''score'')::float8 AS privacy_score,
+                (risk.privacy_score).privacy_score,
                 risk.class_size,
-                disclosure.in_words(risk.worst_inference) AS worst_inference
+                (risk.privacy_score).worst_inference
            FROM (SELECT %s,
-                        disclosure.privacy_inference(%s, %L::jsonb) OVER () AS worst_inference,
+                        disclosure.privacy_risk(%s, %L::jsonb) OVER () AS privacy_score,
                         %s OVER () AS class_size
                    FROM %s) AS risk',
       qualified_name,

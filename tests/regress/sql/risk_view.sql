@@ -76,7 +76,12 @@ BEGIN;
 UPDATE patients SET diagnosis = 'flu';
 SELECT DISTINCT privacy_score, class_size, worst_inference FROM patients_secret;
 ROLLBACK;
-SELECT disclosure.in_words('{}'), disclosure.in_words('{"known": [], "inferred": []}'), disclosure.in_words('[1]'), disclosure.in_words(NULL);
+-- The function behind it takes the options of its sisters; what is only probable is called so.
+SELECT id, (risk).* FROM (SELECT id, disclosure.privacy_risk(p, min_confidence => 0.5) OVER () AS risk FROM patients p) q ORDER BY id;
+SELECT bool_and((risk).privacy_score = score) AS same
+  FROM (SELECT disclosure.privacy_risk(p, budget => '0') OVER () AS risk,
+               disclosure.privacy_score(p, budget => '0') OVER () AS score FROM patients p) q;
+SELECT disclosure.privacy_risk(p) FROM patients p;
 
 -- Names.
 CREATE SCHEMA "Far Away";
