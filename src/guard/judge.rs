@@ -260,7 +260,14 @@ fn class_sizes(policy: &Policy, source: &Source, quasi: &[&Column]) -> String {
         [] => "count(*) OVER ()".to_string(),
         // What all rows have in common may be what a window function has gathered of each.
         _ if quasi.iter().any(|column| column.windowed) => "1".into(),
-        _ => format!("disclosure.class_size({}) OVER ()", sent(quasi)),
+        _ => {
+            let compared = match source.place {
+                // Batches of rows that come in are compared by their types, too.
+                Place::Relation(_) => list(quasi),
+                Place::Spool(_) => sent(quasi),
+            };
+            format!("disclosure.class_size({compared}) OVER ()")
+        }
     };
     format!(
         "SELECT min(size)::float8, count(*), count(*) FILTER (WHERE size < {limit}) \
