@@ -13,11 +13,13 @@ use super::rights;
 use super::spool::Spool;
 use crate::error::Problem;
 use crate::input::relation::Relation;
+use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, QueryDesc};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use std::cell::RefCell;
 use std::ffi::{c_char, CStr, CString};
+use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 
 /// Hooks that others have set before us, and which come after us.
@@ -60,6 +62,8 @@ struct Export {
     kind: &'static str,
     /// Those that it has to keep to.
     policies: Vec<Policy>,
+    /// What its query reads, by name as it was when it was judged what that is.
+    relations: Vec<Oid>,
     /// Of its query; taken when that is judged, and not there where there is nothing to judge.
     lineage: Option<Lineage>,
     /// The execution of its query, once that has begun.
@@ -163,6 +167,7 @@ unsafe fn export_of(
     // Where no policy has to be kept, functions that the query calls may still read what they should not.
     let export = Export {
         kind,
+        relations: lineage.relations.clone(),
         lineage: (!policies.is_empty()).then_some(lineage),
         policies,
         execution: std::ptr::null_mut(),
@@ -316,8 +321,7 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
     let reading = EXPORTS.with_borrow_mut(|exports| match exports.last_mut() {
         Some(export) if leaves && export.execution.is_null() => {
             export.execution = execution;
-            let judged = export.policies.iter().map(|policy| policy.number);
-            Reading::Judged(export.kind, judged.collect())
+            Reading::Judged(export.kind, export.policies.clone(), export.relations.clone())
         }
         Some(export) => Reading::Hidden(export.kind),
         None if leaves => Reading::Hidden("CREATE TABLE AS"),
@@ -378,8 +382,8 @@ unsafe fn is_bound_out(execution: *mut QueryDesc) -> bool {
 
 /// How a query reads, as far as the guard is concerned.
 enum Reading {
-    /// As an export of that kind, which keeps to the policies with these numbers.
-    Judged(&'static str, Vec<i32>),
+    /// As an export of that kind, which keeps to these policies, and was found to read these relations.
+    Judged(&'static str, Vec<Policy>, Vec<Oid>),
     /// Within an export of that kind, or as one that the guard cannot see into.
     Hidden(&'static str),
     /// For whatever else.
@@ -393,10 +397,15 @@ unsafe fn check_relations(
     reading: Reading,
     planned: *mut PlannedStmt,
 ) -> Result<(), Problem> {
+    let is_other = match &reading {
+        Reading::Judged(_, judged, relations) => !judged.is_empty() && reads_others(planned, relations)?,
+        _ => false,
+    };
     let has_side_effects = has_side_effects(planned);
     let is_broken = |policy: &Policy| match &reading {
-        Reading::Judged(_, judged) => {
-            !judged.contains(&policy.number) || policy.only_by_copy && has_side_effects
+        Reading::Judged(_, judged, _) => {
+            let judged = judged.iter().any(|other| other.number == policy.number);
+            !judged || is_other || policy.only_by_copy && has_side_effects
         }
         Reading::Hidden(_) => true,
         Reading::Free => policy.only_by_copy,
@@ -411,7 +420,7 @@ unsafe fn check_relations(
         return Ok(());
     }
     let kind = match reading {
-        Reading::Judged(kind, _) | Reading::Hidden(kind) => kind,
+        Reading::Judged(kind, ..) | Reading::Hidden(kind) => kind,
         Reading::Free => "SELECT",
     };
     judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
@@ -420,6 +429,24 @@ unsafe fn check_relations(
         Reading::Free => Problem::OnlyByCopy { relation, policy },
         _ => Problem::CannotBeJudged { relation, policy },
     })
+}
+
+/// Whether a plan reads other relations than those that its columns were followed to. Names are looked up twice:
+/// meanwhile somebody may have renamed a schema, or made a relation that comes before another of that name.
+///
+/// # Safety
+/// A valid plan.
+unsafe fn reads_others(planned: *mut PlannedStmt, relations: &[Oid]) -> Result<bool, Problem> {
+    let read = list::<pg_sys::RangeTblEntry>((*planned).rtable)
+        .into_iter()
+        .map(|entry| (*entry).relid)
+        .filter(|&oid| oid != Oid::INVALID && !relations.contains(&oid));
+    let others: Vec<Oid> = read.collect();
+    if others.is_empty() {
+        return Ok(false);
+    }
+    let family = policy::family_of(relations)?;
+    Ok(others.iter().any(|other| !family.contains(other)))
 }
 
 /// Whether a foreign key looks for its own, which it does as the owner, and shows nobody what it finds. Triggers
@@ -497,12 +524,61 @@ unsafe fn run_judged(execution: *mut QueryDesc, run: impl FnOnce()) {
     let spool = Spool::new();
     spool.collect(|collector| {
         (*execution).dest = collector;
-        run();
+        without_telling(&policies, run);
         (*execution).dest = destination;
     });
     judge_export(kind, &policies, lineage, &spool, (*execution).tupDesc).unwrap_or_else(Problem::raise);
     spool.forward(destination, (*execution).operation as i32, (*execution).tupDesc);
     spool.end();
+}
+
+/// Run a query whose error messages may hold values: where only what is judged may be seen, they are withheld.
+fn without_telling(policies: &[Policy], run: impl FnOnce()) {
+    let Some(policy) = policies
+        .iter()
+        .find(|policy| policy.only_by_copy && policy.concerns_us())
+    else {
+        return run();
+    };
+    if rights::is_exempt() {
+        return run();
+    }
+    let (relation, policy) = (policy.relation_name(), policy.number);
+    PgTryBuilder::new(AssertUnwindSafe(run))
+        .catch_others(move |cause| {
+            let (CaughtError::PostgresError(report)
+            | CaughtError::ErrorReport(report)
+            | CaughtError::RustPanic { ereport: report, .. }) = &cause;
+            let code = report.sql_error_code() as i32;
+            if HARMLESS.iter().any(|&class| code & CLASS == class as i32) {
+                cause.rethrow()
+            }
+            Problem::QueryFailed {
+                relation: relation.clone(),
+                policy,
+                sqlstate: sqlstate_of(code),
+            }
+            .raise()
+        })
+        .execute();
+}
+
+/// The bits of an error code that are its class.
+const CLASS: i32 = (1 << 12) - 1;
+
+/// Classes of errors that come from the circumstances, not from values.
+const HARMLESS: [PgSqlErrorCode; 3] = [
+    PgSqlErrorCode::ERRCODE_TRANSACTION_ROLLBACK,
+    PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
+    PgSqlErrorCode::ERRCODE_OPERATOR_INTERVENTION,
+];
+
+/// The five characters that an error code stands for.
+fn sqlstate_of(code: i32) -> String {
+    // SAFETY: returns a static buffer, which is copied.
+    unsafe { CStr::from_ptr(pg_sys::unpack_sql_state(code)) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// A prepared statement learns only now that its rows go into a new table; a cursor that was opened before may be
@@ -587,11 +663,12 @@ pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
     let spool = Spool::new();
     let export = Export {
         kind: CHECK_EXPORT,
+        relations: lineage.relations.clone(),
         policies: policies.clone(),
         lineage: None,
         execution: std::ptr::null_mut(),
     };
-    while_exporting(export, || {
+    let run = || {
         Spi::connect(|_| {
             spool.collect(|collector| {
                 let options = pg_sys::SPIExecuteOptions {
@@ -603,7 +680,8 @@ pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
                 unsafe { pg_sys::SPI_execute_extended(text.as_ptr(), &options) };
             })
         })
-    });
+    };
+    while_exporting(export, || without_telling(&policies, run));
     let source = Source::of_query(lineage)?;
     let is_exempt = rights::is_exempt();
     let outcome = policies.into_iter().map(|policy| {
