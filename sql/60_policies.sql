@@ -82,6 +82,13 @@ CREATE FUNCTION disclosure.unprotect(relation regclass) RETURNS int
 COMMENT ON FUNCTION disclosure.unprotect(regclass) IS
   'take all policies of a relation away; returns how many there were';
 
+-- Without it, Postgres would not know which of the two unprotect('patients') means.
+CREATE FUNCTION disclosure.unprotect(relation text) RETURNS int
+  LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+  AS 'SELECT disclosure.unprotect(relation::pg_catalog.regclass)';
+COMMENT ON FUNCTION disclosure.unprotect(text) IS
+  'take all policies of a relation away, which is given by its name; returns how many there were';
+
 CREATE FUNCTION disclosure.export_freely() RETURNS boolean
   LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT true';
 COMMENT ON FUNCTION disclosure.export_freely() IS
