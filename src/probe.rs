@@ -99,6 +99,7 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, verdict: &str, always: bool) {
 
 /// What `src/guard/lineage.rs` says of a query's columns.
 #[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)] // it is that of the SQL function
 fn probe_lineage(
     query: &str,
 ) -> TableIterator<

@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_void, CStr};
+use std::ptr;
 use std::rc::Rc;
 
 /// The OID of LANGUAGE sql, the same in every database.
@@ -85,12 +86,13 @@ pub unsafe fn analyse(statement: *mut pg_sys::Node, source: *const c_char) -> *m
         ..Default::default()
     };
     #[cfg(feature = "pg14")]
-    return pg_sys::parse_analyze(&mut raw, source, std::ptr::null_mut(), 0, std::ptr::null_mut());
+    return pg_sys::parse_analyze(&mut raw, source, ptr::null_mut(), 0, ptr::null_mut());
     #[cfg(not(feature = "pg14"))]
-    return pg_sys::parse_analyze_fixedparams(&mut raw, source, std::ptr::null(), 0, std::ptr::null_mut());
+    return pg_sys::parse_analyze_fixedparams(&mut raw, source, ptr::null(), 0, ptr::null_mut());
 }
 
-/// The lineage of a SELECT, or of an INSERT, UPDATE, DELETE or MERGE with RETURNING.
+/// The lineage of a SELECT, or of an INSERT, UPDATE, DELETE or MERGE with RETURNING. Of a utility statement
+/// there is none: EXECUTE and CREATE TABLE AS have a query inside, for the caller to find.
 ///
 /// # Safety
 /// An analysed query that is not yet rewritten. It stays as it is.
@@ -308,7 +310,7 @@ impl Tracer {
             scope: *scope,
             made: Made::default(),
         };
-        collect_origins(expression, (&raw mut walk).cast());
+        collect_origins(expression, &mut walk);
         walk.made
     }
 
@@ -630,12 +632,16 @@ struct Walk<'a> {
     made: Made,
 }
 
+/// For Postgres to call; Rust calls [`collect_origins`], because an ERROR leaves this one by a jump.
 #[pg_guard]
-unsafe extern "C-unwind" fn collect_origins(node: *mut pg_sys::Node, context: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn origins_callback(node: *mut pg_sys::Node, walk: *mut c_void) -> bool {
+    collect_origins(node, &mut *walk.cast())
+}
+
+unsafe fn collect_origins(node: *mut pg_sys::Node, walk: &mut Walk) -> bool {
     if node.is_null() {
         return false;
     }
-    let walk = &mut *context.cast::<Walk>();
     match (*node).type_ {
         NodeTag::T_Var => {
             let made = walk.tracer.variable(&walk.scope, node.cast());
@@ -657,7 +663,7 @@ unsafe extern "C-unwind" fn collect_origins(node: *mut pg_sys::Node, context: *m
             };
             pg_sys::query_tree_walker(
                 query,
-                Some(collect_origins),
+                Some(origins_callback),
                 (&raw mut inner).cast(),
                 pg_sys::QTW_IGNORE_JOINALIASES as c_int,
             );
@@ -668,22 +674,20 @@ unsafe extern "C-unwind" fn collect_origins(node: *mut pg_sys::Node, context: *m
         // The rank within a window tells what the window is ordered by.
         NodeTag::T_WindowFunc => {
             for expression in window_expressions(walk.scope.query, node.cast()) {
-                collect_origins(expression, context);
+                collect_origins(expression, walk);
             }
         }
         NodeTag::T_RangeTblFunction => {
             let function = node.cast::<pg_sys::RangeTblFunction>();
-            let walk = &mut *context.cast::<Walk>();
-            walk.made.unknown |= calls_unknown_function((*function).funcexpr, std::ptr::null_mut());
+            walk.made.unknown |= calls_unknown_function((*function).funcexpr);
         }
         _ => {}
     }
-    pg_sys::expression_tree_walker(node, Some(collect_origins), context)
+    pg_sys::expression_tree_walker(node, Some(origins_callback), ptr::from_mut(walk).cast())
 }
 
 /// Whether a function is called that Postgres may expand into a query, or that is not its own.
-#[pg_guard]
-unsafe extern "C-unwind" fn calls_unknown_function(node: *mut pg_sys::Node, context: *mut c_void) -> bool {
+unsafe fn calls_unknown_function(node: *mut pg_sys::Node) -> bool {
     if node.is_null() {
         return false;
     }
@@ -695,7 +699,15 @@ unsafe extern "C-unwind" fn calls_unknown_function(node: *mut pg_sys::Node, cont
             return true;
         }
     }
-    pg_sys::expression_tree_walker(node, Some(calls_unknown_function), context)
+    pg_sys::expression_tree_walker(node, Some(unknown_function_callback), ptr::null_mut())
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn unknown_function_callback(
+    node: *mut pg_sys::Node,
+    _nothing: *mut c_void,
+) -> bool {
+    calls_unknown_function(node)
 }
 
 /// What the window of a window function is divided, ordered and bounded by.
@@ -732,7 +744,7 @@ unsafe fn relations(tracer: &mut Tracer, queries: impl Iterator<Item = *mut pg_s
         found: FxHashSet::default(),
     };
     for query in queries {
-        collect_relations(query.cast(), (&raw mut readings).cast());
+        collect_relations(query.cast(), &mut readings);
     }
     let mut found: Vec<Oid> = readings.found.into_iter().collect();
     found.sort_by_key(|oid| oid.to_u32());
@@ -740,27 +752,30 @@ unsafe fn relations(tracer: &mut Tracer, queries: impl Iterator<Item = *mut pg_s
 }
 
 #[pg_guard]
-unsafe extern "C-unwind" fn collect_relations(node: *mut pg_sys::Node, context: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn relations_callback(node: *mut pg_sys::Node, readings: *mut c_void) -> bool {
+    collect_relations(node, &mut *readings.cast())
+}
+
+unsafe fn collect_relations(node: *mut pg_sys::Node, readings: &mut Readings) -> bool {
     if node.is_null() {
         return false;
     }
     match (*node).type_ {
         NodeTag::T_RangeTblEntry => {
-            let readings = &mut *context.cast::<Readings>();
             let oid = (*node.cast::<pg_sys::RangeTblEntry>()).relid;
             if oid != Oid::INVALID && readings.found.insert(oid) {
                 let definition = readings.tracer.relation(oid).definition;
-                collect_relations(definition.cast(), context);
+                collect_relations(definition.cast(), readings);
             }
             false
         }
         NodeTag::T_Query => pg_sys::query_tree_walker(
             node.cast(),
-            Some(collect_relations),
-            context,
+            Some(relations_callback),
+            ptr::from_mut(readings).cast(),
             pg_sys::QTW_EXAMINE_RTES_BEFORE as c_int,
         ),
-        _ => pg_sys::expression_tree_walker(node, Some(collect_relations), context),
+        _ => pg_sys::expression_tree_walker(node, Some(relations_callback), ptr::from_mut(readings).cast()),
     }
 }
 
@@ -775,9 +790,18 @@ unsafe fn output_entries(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::TargetEn
     entries
 }
 
-/// What stands in FROM, if there is no join.
+/// What stands in FROM, if it is one thing and nothing is joined to it.
 unsafe fn from_item(query: *mut pg_sys::Query) -> Option<*mut pg_sys::RangeTblEntry> {
-    match list::<pg_sys::Node>((*(*query).jointree).fromlist)[..] {
+    // Its target is not in FROM, but joined.
+    #[cfg(not(feature = "pg14"))]
+    if (*query).commandType == CmdType::CMD_MERGE {
+        return None;
+    }
+    let from = (*query).jointree;
+    if from.is_null() {
+        return None;
+    }
+    match list::<pg_sys::Node>((*from).fromlist)[..] {
         [item] if (*item).type_ == NodeTag::T_RangeTblRef => {
             let index = (*item.cast::<pg_sys::RangeTblRef>()).rtindex;
             Some(range_table_entry(query, index))
@@ -813,7 +837,7 @@ unsafe fn stored_columns(oid: Oid, relation: pg_sys::Relation) -> BTreeMap<AttrN
 
 /// The columns in an expression over one relation.
 unsafe fn columns_in(expression: *mut pg_sys::Node) -> Vec<AttrNumber> {
-    let mut members = std::ptr::null_mut();
+    let mut members = ptr::null_mut();
     pg_sys::pull_varattnos(expression, 1, &mut members);
     let mut columns = Vec::new();
     let mut member = pg_sys::bms_next_member(members, -1);
@@ -828,7 +852,7 @@ unsafe fn columns_in(expression: *mut pg_sys::Node) -> Vec<AttrNumber> {
 unsafe fn definition(relation: pg_sys::Relation) -> *mut pg_sys::Query {
     let rules = rules(relation);
     let Some(rule) = rules.iter().find(|rule| (***rule).event == CmdType::CMD_SELECT) else {
-        return std::ptr::null_mut();
+        return ptr::null_mut();
     };
     let query = copy(list((**rule).actions)[0]);
     pg_sys::AcquireRewriteLocks(query, true, false);

@@ -189,5 +189,7 @@ DROP ROLE lineage_reader;
 \echo '# What is used again and again is followed once, however deep'
 SELECT made('SELECT c' || repeat(' FROM (SELECT c + c AS c', 60) || ' FROM (SELECT age AS c FROM patients) s' || repeat(') s', 60));
 SELECT made('SELECT ' || repeat('(SELECT ', 200) || 'age' || repeat(')', 200) || ' AS deep FROM patients');
+SELECT made('SELECT age' || repeat(' + age', 500) || ' AS sum FROM patients');
+SELECT made('CREATE TABLE copied AS TABLE patients'), reads('CREATE TABLE copied AS TABLE patients');
 \set VERBOSITY terse
 SELECT made('SELECT nothing FROM patients');
