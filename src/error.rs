@@ -52,7 +52,7 @@ pub enum Problem {
     #[error("must be owner of relation {relation}")]
     NotOwner { relation: String },
 
-    #[error("{} {relation} refused: its {measure} is {}, {limit}", way.what(), shown(*measured))]
+    #[error("{} {relation} {}: its {measure} is {}, {limit}", way.what(), way.outcome(), shown(*measured))]
     Unsafe {
         relation: String,
         policy: i32,
@@ -72,6 +72,9 @@ pub enum Problem {
 
     #[error("policy {policy}: measure {measure} returned NULL")]
     NothingMeasured { measure: String, policy: i32 },
+
+    #[error("{0} is called by the triggers of export tables only")]
+    NotTheTrigger(&'static str),
 
     #[error("disclosure.leaving: there are no such rows to be judged")]
     NotLeaving,
@@ -103,7 +106,11 @@ impl Problem {
             | Problem::OnlyByCopy { .. }
             | Problem::CannotBeJudged { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             Problem::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
+            Problem::Unsafe {
+                way: Way::InAnyhow, ..
+            } => PgSqlErrorCode::ERRCODE_WARNING,
             Problem::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            Problem::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
             Problem::NotLeaving => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Problem::NoSuchColumn { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
             Problem::NotReadable { .. } | Problem::LabelNotOnColumn => {
@@ -121,6 +128,28 @@ impl Problem {
     fn detail(&self) -> Option<String> {
         match self {
             Problem::OutOfMemory { limit } => Some(format!("disclosure.max_memory is {} MB.", limit >> 20)),
+            Problem::Unsafe {
+                policy,
+                rows,
+                unsafe_rows,
+                way: Way::In | Way::InAnyhow,
+                ..
+            } => {
+                let found = unsafe_rows.map_or(String::new(), |rows| {
+                    format!(
+                        " {rows} of the table's {} unsafe then.",
+                        if rows == 1 { "rows is" } else { "rows are" }
+                    )
+                });
+                let changed = if *rows == 1 {
+                    "1 row".into()
+                } else {
+                    format!("{rows} rows")
+                };
+                Some(format!(
+                    "Policy {policy}: the statement changes {changed}.{found}"
+                ))
+            }
             Problem::Unsafe {
                 policy,
                 rows,
@@ -169,7 +198,7 @@ impl Problem {
                  exporting."
                     .into(),
             ),
-            Problem::Unsafe { way: Way::In, .. } => Some(
+            Problem::Unsafe { .. } => Some(
                 "Leave rows or columns out, make them coarser, or add rows that are like the unsafe ones."
                     .into(),
             ),
@@ -194,6 +223,18 @@ impl Problem {
     /// Leave for SQL: `result.unwrap_or_else(Problem::raise)` is the last thing a SQL function does.
     #[track_caller]
     pub fn raise<T>(self) -> T {
+        self.report(PgLogLevel::ERROR);
+        unreachable!("an ERROR does not return")
+    }
+
+    /// Say it, and go on.
+    #[track_caller]
+    pub fn warn(self) {
+        self.report(PgLogLevel::WARNING);
+    }
+
+    #[track_caller]
+    fn report(self, level: PgLogLevel) {
         let mut report = ErrorReport::new(self.sqlstate(), self.to_string(), "");
         if let Some(detail) = self.detail() {
             report = report.set_detail(detail);
@@ -201,8 +242,7 @@ impl Problem {
         if let Some(hint) = self.hint() {
             report = report.set_hint(hint);
         }
-        report.report(PgLogLevel::ERROR);
-        unreachable!("an ERROR does not return")
+        report.report(level);
     }
 }
 
@@ -211,7 +251,15 @@ impl Way {
     fn what(self) -> &'static str {
         match self {
             Way::Out => "export of",
-            Way::In => "rows for",
+            Way::In | Way::InAnyhow => "change of",
+        }
+    }
+
+    /// What becomes of it.
+    fn outcome(self) -> &'static str {
+        match self {
+            Way::Out | Way::In => "refused",
+            Way::InAnyhow => "is unsafe",
         }
     }
 }

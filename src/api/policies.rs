@@ -3,7 +3,7 @@
 use super::names;
 use crate::error::Problem;
 use crate::guard::policy::{self, Limit, OnRows, Statistic};
-use crate::guard::{rights, rows};
+use crate::guard::{arming, rights};
 use crate::input::relation::Relation;
 use crate::input::{Answer, Parameters};
 use pgrx::fcinfo::pg_getarg;
@@ -64,8 +64,9 @@ fn protect(fcinfo: FunctionCallInfo) -> i32 {
 fn lay_down(given: Given) -> Result<i32, Problem> {
     let stored = check(given)?;
     let number = as_owner(|| store(&stored))?;
-    if stored.on_rows.is_some() {
-        rows::arm(stored.relation)?;
+    match stored.on_rows {
+        Some(_) => arming::arm(stored.relation)?,
+        None => arming::disarm(stored.relation)?, // what it replaces may have had one
     }
     warn_if_not_preloaded()?;
     Ok(number)
@@ -388,7 +389,7 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
         })
     })?;
     for policy in &meant {
-        rows::disarm(policy.relation)?;
+        arming::disarm(policy.relation)?;
     }
     Ok(meant.len() as i32)
 }

@@ -12,7 +12,7 @@ use disclosure::{Label, Weights};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use serde_json::json;
+use serde_json::{json, Value};
 use std::collections::hash_map::{Entry, HashMap};
 
 /// Rows that are to be judged.
@@ -32,20 +32,20 @@ enum Place {
 }
 
 /// A column of them.
-struct Column {
+pub struct Column {
     /// Among those of the source.
     number: usize,
     /// What the source calls it, quoted.
-    sql: String,
+    pub sql: String,
     /// What people call it.
-    name: String,
+    pub name: String,
     /// What its values are made of, and what decides which of them stands in which row.
     origins: Vec<Origin>,
     plain: Option<Origin>,
     /// May be made of anything.
     unknown: bool,
     /// `None` where it takes no part in any measure.
-    weights: Option<Weights>,
+    pub weights: Option<Weights>,
 }
 
 /// What a measure says.
@@ -109,6 +109,15 @@ impl Source {
             place: Place::Relation(relation.name().into()),
             rows_once: true,
         })
+    }
+
+    /// The columns that a policy's measure is made of. `family` are the relations that share the policy's
+    /// columns.
+    pub fn counting(&self, policy: &Policy, family: &[Oid]) -> Vec<&Column> {
+        let only_quasi = policy.measure == Measure::KAnonymity && policy.columns.is_none();
+        let counts =
+            |column: &&Column| column.counts_for(policy, family) && (!only_quasi || column.is_quasi());
+        self.columns.iter().filter(counts).collect()
     }
 
     /// What stands in FROM, where only these columns are asked for.
@@ -195,23 +204,13 @@ impl Labels {
 
 /// What the policy's measure says of the source.
 pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
-    let family = rights::as_guard(|| policy::family_of(&[policy.relation]))?;
-    let counting: Vec<&Column> = source
-        .columns
-        .iter()
-        .filter(|column| column.counts_for(policy, &family))
-        .collect();
+    let family = policy::family_of(&[policy.relation])?;
+    let counting = source.counting(policy, &family);
     rights::under_own_settings(|| match &policy.measure {
-        Measure::KAnonymity => {
-            let quasi: Vec<&Column> = match policy.columns {
-                Some(_) => counting,
-                None => counting.into_iter().filter(|column| column.is_quasi()).collect(),
-            };
-            ask(&match source.rows_once {
-                true => class_sizes(policy, source, &quasi),
-                false => class_sizes_at_least(policy, source, &quasi, &family),
-            })
-        }
+        Measure::KAnonymity => ask(&match source.rows_once {
+            true => class_sizes(policy, source, &counting),
+            false => class_sizes_at_least(policy, source, &counting, &family),
+        }),
         Measure::PrivacyScore(statistic) => ask(&scores(policy, *statistic, source, &counting)),
         Measure::ExpectedCracks => ask(&cracks(source, &counting)),
         Measure::Function(name) => function(policy, name, source, &counting),
@@ -301,34 +300,32 @@ fn scores(policy: &Policy, statistic: Statistic, source: &Source, counting: &[&C
 
 /// A query of the score of every row of the source.
 fn score_of_rows(source: &Source, counting: &[&Column]) -> String {
-    let weighted: Vec<(&Column, Weights)> = counting
-        .iter()
-        .filter_map(|column| Some((*column, column.weights?)))
-        .collect();
-    if weighted.is_empty() {
-        return format!("SELECT 0::float8 AS score FROM {}", source.from(&[]));
+    let (weighted, weights) = weighted(counting);
+    match weighted.is_empty() {
+        true => format!("SELECT 0::float8 AS score FROM {}", source.from(&[])),
+        false => format!(
+            "SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score \
+               FROM (SELECT {columns} FROM {from}) AS \"row\"",
+            columns = weighted.join(", "),
+            from = source.from(counting),
+        ),
     }
-    // By position: names may not be unique in what a query returns.
-    let columns: Vec<String> = weighted
+}
+
+/// Those of the columns that take part in a score, as a SELECT has them, and their weights. By position: names
+/// may not be unique in what a query returns.
+pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
+    let taking_part = counting
         .iter()
-        .enumerate()
-        .map(|(place, (column, _))| format!("{} AS c{place}", column.sql))
-        .collect();
-    let weights: serde_json::Map<String, serde_json::Value> = weighted
-        .iter()
-        .enumerate()
-        .map(|(place, (_, weights))| {
-            let weights = json!({"likelihood": weights.likelihood, "danger": weights.danger});
-            (format!("c{place}"), weights)
-        })
-        .collect();
-    format!(
-        "SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score \
-           FROM (SELECT {columns} FROM {from}) AS \"row\"",
-        weights = serde_json::Value::Object(weights),
-        columns = columns.join(", "),
-        from = source.from(counting),
-    )
+        .filter_map(|column| Some((column, column.weights?)));
+    let mut columns = Vec::new();
+    let mut weights = serde_json::Map::new();
+    for (place, (column, of_column)) in taking_part.enumerate() {
+        columns.push(format!("{} AS c{place}", column.sql));
+        let of_column = json!({"likelihood": of_column.likelihood, "danger": of_column.danger});
+        weights.insert(format!("c{place}"), of_column);
+    }
+    (columns, Value::Object(weights))
 }
 
 /// The worst of the columns of items; where none leaves, nothing can be cracked.
@@ -391,7 +388,7 @@ fn function(policy: &Policy, name: &str, source: &Source, counting: &[&Column]) 
 }
 
 /// A number as SQL has it, whatever it is.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     format!("'{value}'::float8")
 }
 
@@ -402,6 +399,8 @@ pub enum Way {
     Out,
     /// Into it: it is an export table.
     In,
+    /// Into it, in spite of all.
+    InAnyhow,
 }
 
 /// What the user is told whose rows break a policy.
@@ -410,10 +409,7 @@ pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Problem {
         relation: policy.relation_name(),
         policy: policy.number,
         measure: policy.measure.to_string(),
-        limit: match policy.limit {
-            limit @ Limit::AtMost(_) => format!("{limit} is allowed"),
-            limit @ Limit::AtLeast(_) => format!("{limit} is required"),
-        },
+        limit: policy.limit.rule(),
         measured: measured.value,
         rows: measured.rows,
         unsafe_rows: measured.unsafe_rows,

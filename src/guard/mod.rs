@@ -3,8 +3,11 @@
 //! A policy is looked up ([`policy`]), what would leave is traced to the columns it is made of
 //! ([`lineage`]), collected ([`spool`]), measured by SQL of our own ([`judge`]), and what became of it is
 //! logged ([`log`]). Two roads lead here: [`hooks`], for COPY … TO and CREATE TABLE AS, which works only
-//! where the library is preloaded; and [`rows`], the triggers of export tables.
+//! where the library is preloaded; and [`rows`], the triggers of export tables, which [`arming`] makes and which
+//! look at what a statement has changed ([`batch`]).
 
+pub mod arming;
+mod batch;
 pub mod hooks;
 pub mod judge;
 pub mod lineage;

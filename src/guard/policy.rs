@@ -73,14 +73,6 @@ impl Measure {
             _ => Measure::Function(measure),
         }
     }
-
-    /// Whether each row has a value of its own, so that one can be told to be unsafe.
-    pub fn is_by_row(&self) -> bool {
-        matches!(
-            self,
-            Measure::KAnonymity | Measure::PrivacyScore(Statistic::Maximum)
-        )
-    }
 }
 
 impl fmt::Display for Measure {
@@ -103,6 +95,14 @@ impl Limit {
         match self {
             Limit::AtMost(limit) => measured <= limit,
             Limit::AtLeast(limit) => measured >= limit,
+        }
+    }
+
+    /// In words, at the end of a message.
+    pub fn rule(self) -> String {
+        match self {
+            Limit::AtMost(_) => format!("{self} is allowed"),
+            Limit::AtLeast(_) => format!("{self} is required"),
         }
     }
 
@@ -252,13 +252,32 @@ pub fn of_relations(all: &[Policy], relations: &[Oid]) -> Result<Vec<Policy>, Pr
     if all.is_empty() || relations.is_empty() {
         return Ok(Vec::new());
     }
-    let family = rights::as_guard(|| family_of(relations))?;
+    let family = family_of(relations)?;
     let concerned = all.iter().filter(|policy| family.contains(&policy.relation));
     Ok(concerned.cloned().collect())
 }
 
+#[pg_guard]
+unsafe extern "C-unwind" {
+    fn has_subclass(relation: Oid) -> bool;
+    fn has_superclass(relation: Oid) -> bool;
+}
+
+/// Whether nothing is above or below it in an inheritance or partition tree.
+fn is_alone(&relation: &Oid) -> bool {
+    // SAFETY: catalogue look-ups; the first one fails where there is no such relation.
+    unsafe { pg_sys::get_rel_relkind(relation) != 0 && !has_subclass(relation) && !has_superclass(relation) }
+}
+
 /// The relations themselves, and all above and below them in inheritance and partition trees.
 pub fn family_of(relations: &[Oid]) -> Result<Vec<Oid>, Problem> {
+    match relations.iter().all(is_alone) {
+        true => Ok(relations.to_vec()), // as most are, and every statement on an export table asks
+        false => rights::as_guard(|| relatives_of(relations)),
+    }
+}
+
+fn relatives_of(relations: &[Oid]) -> Result<Vec<Oid>, Problem> {
     const QUERY: &str = "
         WITH RECURSIVE above(relation) AS (
             SELECT pg_catalog.unnest($1)

@@ -24,6 +24,8 @@ pub struct RowLookup {
     relation: String,
     attributes: Vec<Asked>,
     parameters: Parameters,
+    /// Whether it is asked under the snapshot that is in force, and not under a new one.
+    in_snapshot: bool,
     /// What went wrong, if something did.
     problem: Option<Problem>,
 }
@@ -55,6 +57,7 @@ impl RowLookup {
             relation: table.name().into(),
             attributes: Vec::new(),
             parameters: Parameters::default(),
+            in_snapshot: false,
             problem: None,
         };
         for (column, (value, is_null)) in columns.iter().zip(shape.deform(row)?) {
@@ -64,6 +67,12 @@ impl RowLookup {
             }
         }
         Ok(lookup)
+    }
+
+    /// Ask under the snapshot that is in force.
+    pub fn in_snapshot(mut self) -> Self {
+        self.in_snapshot = true;
+        self
     }
 
     /// The weights of the row's attributes, in the order in which they are numbered.
@@ -129,7 +138,14 @@ impl RowLookup {
                 Some(weights) => weights,
                 None => weights.of_value(&print(there.oid, value)),
             };
-            let equals = equality_operator(there)?;
+            let equals = equality_operator(there)?.ok_or_else(|| Problem::Argument {
+                argument: "row",
+                problem: format!(
+                    "the type of column \"{}\" has no equality to look it up by",
+                    there.name
+                ),
+                hint: "Label the column 'ignore', or leave it out of the row.",
+            })?;
             let parameter = self.parameters.add(there.base_type(), value);
             self.add(format!("{name} {equals} {parameter}"), weights);
         }
@@ -165,7 +181,7 @@ impl RowLookup {
         let question = self.question(known, inferred);
         Spi::connect(|_| {
             // SAFETY: within Spi::connect; the values are those of the row, by the contract of `new`.
-            let answer = unsafe { Answer::to(&question, &self.parameters, false)? };
+            let answer = unsafe { Answer::to(&question, &self.parameters, self.in_snapshot)? };
             let lacks = |row, &attribute: &usize| {
                 answer
                     .value(row, attribute)
@@ -224,8 +240,8 @@ unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
     pg_sys::OidInputFunctionCall(input, literal.cast_mut_ptr(), parameter, -1)
 }
 
-/// The operator that says whether two values of a column are equal, as SQL.
-fn equality_operator(column: &ColumnType) -> Result<String, Problem> {
+/// The operator that says whether two values of a column are equal, as SQL; `None` where its type has none.
+pub fn equality_operator(column: &ColumnType) -> Result<Option<String>, Problem> {
     thread_local! {
         static OPERATORS: RefCell<FxHashMap<u32, String>> = RefCell::default();
     }
@@ -236,7 +252,7 @@ fn equality_operator(column: &ColumnType) -> Result<String, Problem> {
             .to_u32()
     };
     if let Some(known) = OPERATORS.with_borrow(|operators| operators.get(&operator).cloned()) {
-        return Ok(known);
+        return Ok(Some(known));
     }
     let query = format!(
         "SELECT pg_catalog.format('OPERATOR(%I.%s)', n.nspname, o.oprname) FROM pg_catalog.pg_operator o \
@@ -252,14 +268,8 @@ fn equality_operator(column: &ColumnType) -> Result<String, Problem> {
             Ok(row.and_then(|value| String::from_datum(value, false)))
         }
     })?;
-    let found = found.ok_or_else(|| Problem::Argument {
-        argument: "row",
-        problem: format!(
-            "the type of column \"{}\" has no equality to look it up by",
-            column.name
-        ),
-        hint: "Label the column 'ignore', or leave it out of the row.",
-    })?;
-    OPERATORS.with_borrow_mut(|operators| operators.insert(operator, found.clone()));
+    if let Some(found) = &found {
+        OPERATORS.with_borrow_mut(|operators| operators.insert(operator, found.clone()));
+    }
     Ok(found)
 }

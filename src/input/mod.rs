@@ -26,7 +26,7 @@ pub use attributes::Attributes;
 pub use beliefs::{itemset, itemsets_of_array, itemsets_of_table, Interval};
 pub use dictionary::Dictionary;
 pub use people::People;
-pub use plans::{Answer, Parameters};
+pub use plans::{cost_of, Answer, Parameters};
 pub use row::columns_of;
 pub use weights::{column_settings, labels_of, ColumnSettings};
 

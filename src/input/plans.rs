@@ -72,6 +72,22 @@ impl Answer {
     }
 }
 
+/// What the planner thinks that a query without parameters costs.
+///
+/// # Safety
+/// Called within `Spi::connect`.
+pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
+    let plan = pg_sys::SPI_plan_get_cached_plan(plan(query, &[])?);
+    if plan.is_null() {
+        return Err(Problem::Lost);
+    }
+    // One query is one statement.
+    let statement = (*(*(*plan).stmt_list).elements).ptr_value.cast::<pg_sys::PlannedStmt>();
+    let cost = (*(*statement).planTree).total_cost;
+    pg_sys::ReleaseCachedPlan(plan, pg_sys::CurrentResourceOwner);
+    Ok(cost)
+}
+
 /// The plan of a query. Postgres itself makes it anew when a table changes.
 ///
 /// # Safety
