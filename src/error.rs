@@ -88,6 +88,9 @@ pub enum Problem {
     #[error("internal error: rows were pushed after an error")]
     Lost,
 
+    #[error("internal error: the result type is not the one that was declared")]
+    ResultType,
+
     #[error("could not start worker threads: {0}")]
     NoThreads(String),
 }
@@ -121,7 +124,9 @@ impl Problem {
             Problem::SummaryText { .. } => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
             Problem::OutOfMemory { .. } => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
             Problem::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
-            Problem::Panicked(_) | Problem::Lost => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+            Problem::Panicked(_) | Problem::Lost | Problem::ResultType => {
+                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR
+            }
         }
     }
 
@@ -211,7 +216,7 @@ impl Problem {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
             }
             Problem::NoThreads(_) => Some("Lower disclosure.threads.".into()),
-            Problem::Panicked(_) | Problem::Lost => {
+            Problem::Panicked(_) | Problem::Lost | Problem::ResultType => {
                 Some("Nothing was changed. Please report this with the call that led to it.".into())
             }
             _ => None,

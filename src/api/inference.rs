@@ -16,9 +16,10 @@ use disclosure::inference::{
 };
 use disclosure::Control;
 use pgrx::datum::Interval;
+use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::{Array, JsonB};
+use pgrx::{AllocatedByRust, Array, JsonB, PgTupleDesc};
 use serde_json::{json, Value};
 use std::ffi::CStr;
 
@@ -280,27 +281,39 @@ struct InferencesOfPartition {
     inferences: Explanations,
 }
 
-fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
-    let partition = call.partition_state(|call| {
-        let options = Options::of_call(call)?;
-        let table = Table::of_partition(call, &options)?;
-        let scores = table.scores(&options)?;
-        let inferences = table.explain(&options, &scores)?;
-        Ok(InferencesOfPartition {
-            table,
-            scores,
-            inferences,
+impl InferencesOfPartition {
+    fn of_call(call: &WindowCall) -> Result<&Self, Problem> {
+        call.partition_state(|call| {
+            let options = Options::of_call(call)?;
+            let table = Table::of_partition(call, &options)?;
+            let scores = table.scores(&options)?;
+            let inferences = table.explain(&options, &scores)?;
+            Ok(InferencesOfPartition {
+                table,
+                scores,
+                inferences,
+            })
         })
-    })?;
+    }
+
+    /// What has to be known, and what follows.
+    fn texts(&self, inference: &Inference) -> (Vec<String>, Vec<String>) {
+        let inferred = inference.inferred.iter().map(|inferred| inferred.attribute);
+        (
+            self.table.texts(inference.known.iter().copied()),
+            self.table.texts(inferred),
+        )
+    }
+}
+
+fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
+    let partition = InferencesOfPartition::of_call(call)?;
     let row = partition.table.distinct_of_row[call.position()] as usize;
     let inference = partition.inferences.of(row);
-    let known = partition.table.texts(inference.known.iter().copied());
-    let inferred = partition
-        .table
-        .texts(inference.inferred.iter().map(|inferred| inferred.attribute));
+    let (known, inferred) = partition.texts(inference);
     let mut told = json!({
         "score": partition.scores.lower[row],
-        "inference": in_words(&known, &inferred),
+        "inference": in_symbols(&known, &inferred),
         "known": known,
         "inferred": inferred,
         "likelihood": inference.likelihood,
@@ -317,11 +330,50 @@ fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
 }
 
 /// `zip=90210 & sex=f ⇒ diagnosis=hiv`; what everybody shares follows from nothing, `⇒ country=fr`.
-fn in_words(known: &[String], inferred: &[String]) -> Option<String> {
+fn in_symbols(known: &[String], inferred: &[String]) -> Option<String> {
     (!inferred.is_empty()).then(|| {
         let sentence = format!("{} ⇒ {}", known.join(" & "), inferred.join(" & "));
         sentence.trim_start().into()
     })
+}
+
+/// privacy_risk(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+#[pg_extern(sql = false)]
+fn privacy_risk(fcinfo: FunctionCallInfo) -> PgHeapTuple<'static, AllocatedByRust> {
+    // SAFETY: declared WINDOW in sql/, with a composite type as its result.
+    let (call, result) = unsafe {
+        let function = (*(*fcinfo).flinfo).fn_oid;
+        (WindowCall::new(fcinfo), pg_sys::get_func_rettype(function))
+    };
+    risk_of_row(&call, result).unwrap_or_else(Problem::raise)
+}
+
+fn risk_of_row(
+    call: &WindowCall,
+    result: pg_sys::Oid,
+) -> Result<PgHeapTuple<'static, AllocatedByRust>, Problem> {
+    let partition = InferencesOfPartition::of_call(call)?;
+    let row = partition.table.distinct_of_row[call.position()] as usize;
+    let inference = partition.inferences.of(row);
+    let values = [
+        partition.scores.upper[row].into_datum(),
+        in_words(partition, inference).into_datum(),
+    ];
+    let row_type = PgTupleDesc::for_composite_type_by_oid(result).ok_or(Problem::ResultType)?;
+    // SAFETY: float8 and text, as the type is declared in sql/.
+    unsafe { PgHeapTuple::from_datums(row_type, values) }.map_err(|_| Problem::ResultType)
+}
+
+/// `who knows zip=90210 & sex=f learns diagnosis=hiv`, for people who do not read formulas.
+fn in_words(partition: &InferencesOfPartition, inference: &Inference) -> Option<String> {
+    let confidence = least_confidence(inference)?;
+    let (known, inferred) = partition.texts(inference);
+    let who = match &known[..] {
+        [] => "everybody".into(),
+        known => format!("who knows {}", known.join(" & ")),
+    };
+    let certainty = if confidence < 1.0 { "probably " } else { "" };
+    Some(format!("{who} {certainty}learns {}", inferred.join(" & ")))
 }
 
 /// That of the least certain attribute that is inferred.
@@ -551,7 +603,7 @@ fn holes_of(
             table.texts(hole.attributes.iter().copied()),
             hole.attributes.len() as i32,
             hole.worst.weight(),
-            in_words(&known, &inferred),
+            in_symbols(&known, &inferred),
             hole.worst.support as i64,
         )
     };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pg_dump and restore keep every label, set either way, after renames and dropped columns too, and every summary.
+# pg_dump and restore keep every label, set either way, after renames and dropped columns too, every summary, and risk views.
 set -euo pipefail
 
 psql -qX <<'SQL'
@@ -24,6 +24,18 @@ ALTER TABLE patients DROP COLUMN gone;
 ALTER TABLE patients RENAME COLUMN zip TO postcode;
 ALTER TABLE patients RENAME COLUMN age TO zip;
 DROP TABLE dropped;
+-- Risk views of what has changed since.
+CREATE TABLE guests (gone int, town text, ill text);
+INSERT INTO guests VALUES (1, 'Aix', 'flu'), (2, 'Aix', 'flu'), (3, 'Bar', 'flu'), (4, 'Bar', NULL);
+DO $$
+BEGIN
+  PERFORM disclosure.label_column('guests', 'town', 'quasi');
+  ALTER TABLE guests DROP COLUMN gone;
+  PERFORM disclosure.risk_view('guests', '"Far Away"."Risk"');
+  PERFORM disclosure.risk_view('guests', 'guests_risk', ARRAY['ill', 'town'], '{"ill": {"danger": 0.5}}');
+END $$;
+ALTER TABLE guests RENAME COLUMN town TO place;
+ALTER TABLE guests ADD COLUMN smoker boolean DEFAULT true;
 -- Summaries of items of types that come with the dump.
 CREATE TYPE "Far Away"."Größe" AS ENUM ('S', 'M');
 CREATE TYPE pair AS (a int, b text);
@@ -44,24 +56,32 @@ summaries() {
   psql -qXAt -d "$1" -c 'SELECT name, s FROM summaries ORDER BY name'
 }
 
+risks() {
+  psql -qXAt -d "$1" -c 'SELECT * FROM "Far Away"."Risk" ORDER BY 1, 2' -c 'SELECT * FROM guests_risk ORDER BY 1, 2'
+}
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 labels "$PGDATABASE" >"$work/before"
-[ "$(wc -l <"$work/before")" = 5 ]
+[ "$(wc -l <"$work/before")" = 6 ]
 summaries "$PGDATABASE" >"$work/summaries"
 [ "$(wc -l <"$work/summaries")" = 4 ]
+risks "$PGDATABASE" >"$work/risks"
+grep -qx 'Aix|flu|0.3333333333333333|2|who knows town=Aix learns ill=flu' "$work/risks"
 
 pg_dump >"$work/plain.sql"
 createdb -T template0 "${PGDATABASE}_plain"
 psql -qX -v ON_ERROR_STOP=1 -d "${PGDATABASE}_plain" -f "$work/plain.sql" >/dev/null
 labels "${PGDATABASE}_plain" | diff "$work/before" -
 summaries "${PGDATABASE}_plain" | diff "$work/summaries" -
+risks "${PGDATABASE}_plain" | diff "$work/risks" -
 
 pg_dump -Fc -f "$work/custom"
 createdb -T template0 "${PGDATABASE}_custom"
 pg_restore --exit-on-error -d "${PGDATABASE}_custom" "$work/custom"
 labels "${PGDATABASE}_custom" | diff "$work/before" -
 summaries "${PGDATABASE}_custom" | diff "$work/summaries" -
+risks "${PGDATABASE}_custom" | diff "$work/risks" -
 
 # A restored label is as good as a new one: it follows renames and can be changed.
 psql -qXAt -d "${PGDATABASE}_custom" >/dev/null <<'SQL'
