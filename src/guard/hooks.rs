@@ -17,6 +17,7 @@ use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, QueryDesc};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
+use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::ffi::{c_char, CStr, CString};
 use std::panic::AssertUnwindSafe;
@@ -218,6 +219,8 @@ unsafe fn query_of_copy(
     Some((lineage::analyse(query, text.as_ptr()), planned))
 }
 
+const FIRST_TO_COPY_MATERIALIZED_VIEWS: u32 = 180_000;
+
 /// What COPY table TO would send, as a SELECT.
 ///
 /// # Safety
@@ -231,7 +234,9 @@ unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
         std::ptr::null_mut(),
     );
     let kind = pg_sys::get_rel_relkind(oid) as u8;
-    if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_MATVIEW) {
+    let is_copied = kind == pg_sys::RELKIND_RELATION
+        || kind == pg_sys::RELKIND_MATVIEW && pg_sys::PG_VERSION_NUM >= FIRST_TO_COPY_MATERIALIZED_VIEWS;
+    if !is_copied {
         return None;
     }
     let relation = Relation::whole("relation", Some(oid)).ok()?;
@@ -243,13 +248,15 @@ unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
     } else {
         let column = |name: *mut pg_sys::Node| {
             let name = CStr::from_ptr(string_of(name)).to_string_lossy();
-            relation
-                .column("columns", &name)
-                .ok()
-                .map(|column| quote_identifier(&column.name))
+            let column = relation.column("columns", &name).ok()?;
+            (!is_generated(oid, &column.name)).then(|| quote_identifier(&column.name))
         };
         named.into_iter().map(column).collect()
     };
+    let columns = columns.filter(|columns| {
+        let mut seen = FxHashSet::default();
+        columns.iter().all(|column| seen.insert(column))
+    });
     // A materialized view has no heirs, and takes no ONLY in every version.
     let only = if kind == pg_sys::RELKIND_RELATION {
         "ONLY "
