@@ -117,7 +117,10 @@ CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE
 CREATE TRIGGER keep BEFORE DELETE ON queue FOR EACH ROW EXECUTE FUNCTION keep();
 INSERT INTO queue VALUES (20, '20', 'new'), (1, '1', 'new');
 DROP TRIGGER keep ON queue;
-CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '% %', TG_OP, OLD; RETURN NULL; END $$;
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  RAISE NOTICE '% % with path %', TG_OP, OLD, current_setting('search_path');
+  RETURN NULL;
+END $$;
 CREATE TRIGGER tell AFTER DELETE ON queue FOR EACH ROW EXECUTE FUNCTION tell();
 INSERT INTO queue VALUES (20, '20', 'new'), (1, '1', 'new');
 DROP TRIGGER tell ON queue;
