@@ -197,7 +197,9 @@ impl Problem {
             ),
             Problem::OnlyByCopy { .. } => Some("COPY (SELECT …) TO STDOUT".into()),
             Problem::CannotBeJudged { .. } => Some(
-                "Read it in the exported query itself, not in a function or a prepared statement.".into(),
+                "Read it in the exported query itself, not in a function or a prepared statement. A query \
+                 of what may be read by COPY TO only must not write, nor call functions that may."
+                    .into(),
             ),
             Problem::NothingMeasured { .. } => Some("A measure returns a number for every query.".into()),
             Problem::OutOfMemory { .. } => {

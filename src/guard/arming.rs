@@ -234,9 +234,7 @@ unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
             pg_sys::AlterTableType::AT_AttachPartition | pg_sys::AlterTableType::AT_AddInherit
         )
     };
-    Some(
-        list(commands).into_iter().any(brings),
-    )
+    Some(list(commands).into_iter().any(brings))
 }
 
 fn arm_changed() -> Result<(), Problem> {

@@ -159,6 +159,7 @@ unsafe fn export_of(
         return Ok(None);
     }
     policies.retain(Policy::concerns_us);
+    check_volatile(kind, &policies, query)?;
     // Where no policy has to be kept, functions that the query calls may still read what they should not.
     let export = Export {
         kind,
@@ -167,6 +168,25 @@ unsafe fn export_of(
         execution: std::ptr::null_mut(),
     };
     Ok(Some((export, judgeable)))
+}
+
+/// Volatile functions may keep what they are given: in settings, locks, sequences, large objects.
+///
+/// # Safety
+/// A valid query.
+unsafe fn check_volatile(
+    kind: &'static str,
+    policies: &[Policy],
+    query: *mut pg_sys::Query,
+) -> Result<(), Problem> {
+    match policies.iter().find(|policy| policy.only_by_copy) {
+        Some(policy) if pg_sys::contain_volatile_functions(query.cast()) => {
+            judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
+            let (relation, policy) = (policy.relation_name(), policy.number);
+            Err(Problem::CannotBeJudged { relation, policy })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The query of COPY (query) TO; COPY table TO is made one first, since Postgres would read the table past the
@@ -271,7 +291,7 @@ unsafe fn query_of_create(create: *mut pg_sys::CreateTableAsStmt) -> Option<*mut
 #[pg_guard]
 unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: i32) {
     let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as i32 != 0;
-    // What a parallel worker may do was decided by the one who started it.
+    // What a parallel worker may do was decided by the one who started it: see `keep_own_functions_here`.
     if !only_explained && !rights::is_guard_at_work() && pg_sys::ParallelWorkerNumber < 0 {
         check_reading(execution).unwrap_or_else(Problem::raise);
     }
@@ -285,8 +305,11 @@ unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: i32
 /// A valid execution that is about to start.
 unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
     let all = policy::all()?;
-    if all.is_empty() || pg_sys::InNoForceRLSOperation() {
-        return Ok(()); // a foreign key looks for its own, and shows nobody what it finds
+    if all.is_empty() {
+        return Ok(());
+    }
+    if all.iter().any(Policy::concerns_us) && !rights::is_exempt() {
+        keep_own_functions_here(execution);
     }
     let leaves = is_bound_out(execution);
     // The first such execution within an export is the export's own.
@@ -301,6 +324,44 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
         None => Reading::Free,
     });
     check_relations(&all, reading, (*execution).plannedstmt)
+}
+
+/// A function that is called in a parallel worker could read there what the guard does not see. Functions that
+/// come with Postgres do not.
+///
+/// # Safety
+/// A valid execution that is about to start.
+unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
+    let planned = (*execution).plannedstmt;
+    if (*planned).parallelModeNeeded && calls_own_functions(planned) {
+        // The plan may be one that is kept, for others too. Without parallel mode, its leader does all the work.
+        let here = pg_sys::MemoryContextAlloc(pg_sys::TopTransactionContext, size_of::<PlannedStmt>());
+        let here = here.cast::<PlannedStmt>();
+        here.copy_from_nonoverlapping(planned, 1);
+        (*here).parallelModeNeeded = false;
+        (*execution).plannedstmt = here;
+    }
+}
+
+/// Whether a plan depends on functions that did not come with Postgres.
+///
+/// # Safety
+/// A valid plan.
+unsafe fn calls_own_functions(planned: *mut PlannedStmt) -> bool {
+    list::<pg_sys::PlanInvalItem>((*planned).invalItems)
+        .into_iter()
+        .any(|item| (*item).cacheId == pg_sys::SysCacheIdentifier::PROCOID as i32)
+}
+
+/// Whether a statement that a policy lets read may do more than return what is judged: write it elsewhere, or
+/// tell it by notices, settings, locks.
+///
+/// # Safety
+/// A valid plan.
+unsafe fn has_side_effects(planned: *mut PlannedStmt) -> bool {
+    (*planned).commandType != pg_sys::CmdType::CMD_SELECT
+        || (*planned).hasModifyingCTE
+        || calls_own_functions(planned)
 }
 
 /// Whether an execution's rows go to a COPY or into a new table.
@@ -332,14 +393,18 @@ unsafe fn check_relations(
     reading: Reading,
     planned: *mut PlannedStmt,
 ) -> Result<(), Problem> {
+    let has_side_effects = has_side_effects(planned);
     let is_broken = |policy: &Policy| match &reading {
-        Reading::Judged(_, judged) => !judged.contains(&policy.number),
+        Reading::Judged(_, judged) => {
+            !judged.contains(&policy.number) || policy.only_by_copy && has_side_effects
+        }
         Reading::Hidden(_) => true,
         Reading::Free => policy.only_by_copy,
     };
     let candidates: Vec<Policy> = all.iter().filter(|policy| is_broken(policy)).cloned().collect();
     let found = policy::of_relations(&candidates, &relations_read(planned))?;
-    let Some(policy) = found.iter().find(|policy| policy.concerns_us()) else {
+    let is_kept = |policy: &&Policy| !policy.concerns_us() || is_foreign_key_of(policy);
+    let Some(policy) = found.iter().find(|policy| !is_kept(policy)) else {
         return Ok(());
     };
     if rights::is_exempt() {
@@ -355,6 +420,14 @@ unsafe fn check_relations(
         Reading::Free => Problem::OnlyByCopy { relation, policy },
         _ => Problem::CannotBeJudged { relation, policy },
     })
+}
+
+/// Whether a foreign key looks for its own, which it does as the owner, and shows nobody what it finds. Triggers
+/// that a foreign key sets off run alike, but as the owner of their own table.
+fn is_foreign_key_of(policy: &Policy) -> bool {
+    // SAFETY: reads what this backend knows of itself.
+    let (is_foreign_key, user) = unsafe { (pg_sys::InNoForceRLSOperation(), pg_sys::GetUserId()) };
+    is_foreign_key && policy::owner_of(policy.relation) == Some(user)
 }
 
 /// The relations that a plan reads, on whose behalf soever.
@@ -432,25 +505,23 @@ unsafe fn run_judged(execution: *mut QueryDesc, run: impl FnOnce()) {
     spool.end();
 }
 
-/// A prepared statement learns only now that its rows go into a new table.
+/// A prepared statement learns only now that its rows go into a new table; a cursor that was opened before may be
+/// read within an export.
 ///
 /// # Safety
 /// A valid execution that has started.
 unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
-    if !is_bound_out(execution) || rights::is_guard_at_work() {
+    if rights::is_guard_at_work() || pg_sys::ParallelWorkerNumber >= 0 {
         return Ok(());
     }
-    let is_own = EXPORTS.with_borrow(|exports| {
-        let export = exports.last();
-        export.is_some_and(|export| export.execution == execution)
+    let kind = EXPORTS.with_borrow(|exports| match exports.last() {
+        Some(export) if export.execution == execution => None,
+        Some(export) => Some(export.kind),
+        None => is_bound_out(execution).then_some("CREATE TABLE AS"),
     });
-    match is_own {
-        true => Ok(()),
-        false => check_relations(
-            &*policy::all()?,
-            Reading::Hidden("CREATE TABLE AS"),
-            (*execution).plannedstmt,
-        ),
+    match kind {
+        None => Ok(()),
+        Some(kind) => check_relations(&*policy::all()?, Reading::Hidden(kind), (*execution).plannedstmt),
     }
 }
 
@@ -488,7 +559,7 @@ unsafe fn judge_export(
 pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
     let text = CString::new(query).map_err(|_| not_a_query("contains a NUL character"))?;
     // SAFETY: the text outlives the call, and so does all that is parsed from it.
-    let (lineage, shape) = unsafe {
+    let (lineage, shape, policies) = unsafe {
         let statement = match list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()))[..] {
             [statement] => (*statement).stmt,
             _ => return Err(not_a_query("is not one statement")),
@@ -500,15 +571,22 @@ pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
         if (*query).commandType != pg_sys::CmdType::CMD_SELECT {
             return Err(not_a_query("is not a SELECT"));
         }
-        (
-            lineage::trace(query),
-            pg_sys::ExecCleanTypeFromTL((*query).targetList),
-        )
+        let lineage = lineage::trace(query);
+        let policies = policy::of_relations(&policy::all()?, &lineage.relations)?;
+        if !rights::is_exempt() {
+            let ours: Vec<Policy> = policies
+                .iter()
+                .filter(|policy| policy.concerns_us())
+                .cloned()
+                .collect();
+            check_volatile(CHECK_EXPORT, &ours, query)?;
+        }
+        let shape = pg_sys::ExecCleanTypeFromTL((*query).targetList);
+        (lineage, shape, policies)
     };
-    let policies = policy::of_relations(&policy::all()?, &lineage.relations)?;
     let spool = Spool::new();
     let export = Export {
-        kind: "check_export",
+        kind: CHECK_EXPORT,
         policies: policies.clone(),
         lineage: None,
         execution: std::ptr::null_mut(),
@@ -538,6 +616,9 @@ pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
     spool.end();
     outcome
 }
+
+/// What the dry run is called in the log, where it is refused.
+const CHECK_EXPORT: &str = "check_export";
 
 fn not_a_query(problem: &str) -> Problem {
     Problem::Argument {

@@ -8,10 +8,11 @@
 use pgrx::pg_catalog::pg_proc::PgProc;
 use pgrx::pg_sys::{self, AttrNumber, CmdType, NodeTag, Oid, RTEKind};
 use pgrx::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_void, CStr};
+use std::hash::{Hash, Hasher};
 use std::ptr;
 use std::rc::Rc;
 
@@ -58,9 +59,43 @@ pub struct OutputColumn {
     /// A column of that relation as it is, at most renamed, through any number of subqueries, CTEs and views:
     /// the one that is furthest down.
     pub plain: Option<Origin>,
+    /// In which place that column stands: columns of one place and one row come from one stored row.
+    pub stored_in: Option<u64>,
+    /// The places that the value comes from, or what decides where it stands.
+    pub places: Vec<Place>,
+    /// A window function may have put values of other rows into it.
+    pub windowed: bool,
     /// May be made of anything: it comes out of a function in FROM, which Postgres may expand into a query of
     /// its own, or a rewrite rule puts something else in its place.
     pub unknown: bool,
+}
+
+/// A stored relation where it stands in FROM: in FROM patients p, patients q there are two of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub path: u64,
+    relation: u32,
+}
+
+impl Place {
+    pub fn relation(self) -> Oid {
+        Oid::from_u32(self.relation)
+    }
+
+    /// The same, where `path` is seen as something else.
+    fn seen_as(self, path: impl FnOnce(u64) -> u64) -> Self {
+        Place {
+            path: path(self.path),
+            ..self
+        }
+    }
+}
+
+/// A path that leads on from another.
+fn path_of(from: u64, on: u64) -> u64 {
+    let mut hasher = FxHasher::default();
+    (from, on).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Where what a query returns comes from.
@@ -116,7 +151,10 @@ pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
                 collation: pg_sys::exprCollation(expression),
                 paired_by: made.paired_by.difference(&made.origins).cloned().collect(),
                 origins: made.origins.into_iter().collect(),
+                stored_in: made.plain.as_ref().and(made.stored_in),
                 plain: made.plain,
+                places: made.places.into_iter().collect(),
+                windowed: made.windowed,
                 unknown: made.unknown || is_replaced,
             });
         }
@@ -137,6 +175,9 @@ struct Made {
     origins: BTreeSet<Origin>,
     paired_by: BTreeSet<Origin>,
     plain: Option<Origin>,
+    stored_in: Option<u64>,
+    places: BTreeSet<Place>,
+    windowed: bool,
     unknown: bool,
 }
 
@@ -152,6 +193,8 @@ impl Made {
     fn of(&mut self, other: Made) {
         self.origins.extend(other.origins);
         self.paired_by.extend(other.paired_by);
+        self.places.extend(other.places);
+        self.windowed |= other.windowed;
         self.unknown |= other.unknown;
     }
 
@@ -159,6 +202,56 @@ impl Made {
     fn where_put_by(&mut self, conditions: Made) {
         self.paired_by.extend(conditions.origins);
         self.paired_by.extend(conditions.paired_by);
+        self.places.extend(conditions.places);
+    }
+
+    /// It is seen through an entry of the range table.
+    unsafe fn through(mut self, entry: *mut pg_sys::RangeTblEntry) -> Self {
+        let here = entry as u64;
+        if (*entry).self_reference {
+            // What recursion brings along may be from any row of any round.
+            self.stored_in = None;
+            self.places = self.places.iter().map(|place| place.seen_as(|_| here)).collect();
+            return self;
+        }
+        let path = |path| path_of(here, path);
+        self.stored_in = self.stored_in.map(path);
+        self.places = self.places.iter().map(|place| place.seen_as(path)).collect();
+        self
+    }
+
+    /// It comes from one arm of a set operation or the other. Columns that share their places in both arms
+    /// share one here.
+    fn or(&mut self, other: Made) {
+        /// More places than people write; a query could be made to have any number.
+        const MOST: usize = 64;
+        if self.plain != other.plain {
+            self.plain = None;
+        }
+        self.stored_in = match (self.stored_in, other.stored_in) {
+            (Some(left), Some(right)) => Some(path_of(left, right)),
+            _ => None,
+        };
+        let paths = |places: &BTreeSet<Place>| match places.len() {
+            0 => vec![0],
+            _ => places.iter().map(|place| place.path).collect(),
+        };
+        let (left, right) = (paths(&self.places), paths(&other.places));
+        let few = left.len() * right.len() <= MOST;
+        let of_left = self.places.iter().flat_map(|place| {
+            let right = if few { &right[..] } else { &[0] };
+            right
+                .iter()
+                .map(|&right| place.seen_as(|left| path_of(left, right)))
+        });
+        let of_right = other.places.iter().flat_map(|place| {
+            let left = if few { &left[..] } else { &[0] };
+            left.iter()
+                .map(|&left| place.seen_as(|right| path_of(left, right)))
+        });
+        let places = of_left.chain(of_right).collect();
+        self.of(other);
+        self.places = places;
     }
 }
 
@@ -291,11 +384,7 @@ impl Tracer {
         }
         let operation = arm.cast::<pg_sys::SetOperationStmt>();
         let mut made = self.set_operation(scope, (*operation).larg, column);
-        let right = self.set_operation(scope, (*operation).rarg, column);
-        if made.plain != right.plain {
-            made.plain = None;
-        }
-        made.of(right);
+        made.or(self.set_operation(scope, (*operation).rarg, column));
         made
     }
 
@@ -371,15 +460,17 @@ impl Tracer {
                     made.of(written);
                     made.plain = None;
                 }
-                made
+                made.through(entry)
             }
             // A transition table: the columns are those of its table.
             RTEKind::RTE_NAMEDTUPLESTORE if (*entry).relid != Oid::INVALID => {
-                self.relation_column((*entry).relid, column)
+                self.relation_column((*entry).relid, column).through(entry)
             }
-            RTEKind::RTE_SUBQUERY if column > 0 => self.output((*entry).subquery, Some(&outside), column),
-            RTEKind::RTE_SUBQUERY => self.outputs((*entry).subquery, Some(&outside)),
-            RTEKind::RTE_CTE => self.cte_column(&outside, entry, column),
+            RTEKind::RTE_SUBQUERY if column > 0 => self
+                .output((*entry).subquery, Some(&outside), column)
+                .through(entry),
+            RTEKind::RTE_SUBQUERY => self.outputs((*entry).subquery, Some(&outside)).through(entry),
+            RTEKind::RTE_CTE => self.cte_column(&outside, entry, column).through(entry),
             RTEKind::RTE_JOIN => self.nth_expression(&outside, (*entry).joinaliasvars, column),
             RTEKind::RTE_FUNCTION => self.function_column(&outside, entry, column),
             RTEKind::RTE_TABLEFUNC => self.expression(&outside, (*entry).tablefunc.cast()),
@@ -433,7 +524,15 @@ impl Tracer {
             None => return Made::unknown(),
         };
         let mut made = if relation.definition.is_null() {
-            Made::default()
+            let place = Place {
+                path: 0,
+                relation: oid.to_u32(),
+            };
+            Made {
+                stored_in: Some(place.path),
+                places: BTreeSet::from([place]),
+                ..Made::default()
+            }
         } else {
             self.output(relation.definition, None, column)
         };
@@ -673,6 +772,8 @@ unsafe fn collect_origins(node: *mut pg_sys::Node, walk: &mut Walk) -> bool {
         }
         // The rank within a window tells what the window is ordered by.
         NodeTag::T_WindowFunc => {
+            let function = node.cast::<pg_sys::WindowFunc>();
+            walk.made.windowed |= !(*function).args.is_null() || !(*function).aggfilter.is_null();
             for expression in window_expressions(walk.scope.query, node.cast()) {
                 collect_origins(expression, walk);
             }

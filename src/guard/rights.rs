@@ -112,8 +112,10 @@ pub fn under_safe_path<R>(job: impl FnOnce() -> R) -> R {
     result
 }
 
-const OWN_SETTINGS: [(&CStr, &CStr); 3] = [
+const OWN_SETTINGS: [(&CStr, &CStr); 4] = [
     (c"search_path", c"pg_catalog, pg_temp"),
+    // Numbers that differ must not look alike, since they may be sent in binary.
+    (c"extra_float_digits", c"3"),
     (c"disclosure.budget", c"1min"),
     (c"disclosure.progress", c"off"),
 ];

@@ -82,7 +82,9 @@ pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
         return Err(Problem::Lost);
     }
     // One query is one statement.
-    let statement = (*(*(*plan).stmt_list).elements).ptr_value.cast::<pg_sys::PlannedStmt>();
+    let statement = (*(*(*plan).stmt_list).elements)
+        .ptr_value
+        .cast::<pg_sys::PlannedStmt>();
     let cost = (*(*statement).planTree).total_cost;
     pg_sys::ReleaseCachedPlan(plan, pg_sys::CurrentResourceOwner);
     Ok(cost)
