@@ -200,7 +200,9 @@ pub fn measure(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, 
 /// cannot be told.
 pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>, Problem> {
     let query = match &policy.measure {
-        Measure::KAnonymity => Classes::touched_by(batch, policy)?.map(|classes| classes.in_small_ones(batch)),
+        Measure::KAnonymity => {
+            Classes::touched_by(batch, policy)?.map(|classes| classes.in_small_ones(batch))
+        }
         Measure::PrivacyScore(Statistic::Maximum) => Some(rows_with_scores(policy)?),
         _ => None,
     };
