@@ -112,12 +112,14 @@ pub fn under_safe_path<R>(job: impl FnOnce() -> R) -> R {
     result
 }
 
-const OWN_SETTINGS: [(&CStr, &CStr); 4] = [
+const OWN_SETTINGS: [(&CStr, &CStr); 5] = [
     (c"search_path", c"pg_catalog, pg_temp"),
     // Numbers that differ must not look alike, since they may be sent in binary.
     (c"extra_float_digits", c"3"),
     (c"disclosure.budget", c"1min"),
     (c"disclosure.progress", c"off"),
+    // pg_dump keeps its session from views that it does not dump; ours are to be read.
+    (c"restrict_nonsystem_relation_kind", c""),
 ];
 
 thread_local! {
@@ -162,6 +164,9 @@ impl Drop for Level {
 fn set(setting: &CStr, value: &CStr) {
     // SAFETY: a setting that exists, with a valid value, for the current level only.
     unsafe {
+        if pg_sys::GetConfigOption(setting.as_ptr(), true, false).is_null() {
+            return; // not in every minor version
+        }
         pg_sys::set_config_option(
             setting.as_ptr(),
             value.as_ptr(),
