@@ -71,13 +71,13 @@ COMMENT ON FUNCTION disclosure.protect(regclass, text, float8, float8, name[], r
   'lay down what may leave a relation: a measure and its limit, for everyone or for a role; exports that break it are refused; returns the number of the policy';
 
 CREATE FUNCTION disclosure.unprotect(policy int) RETURNS boolean
-  LANGUAGE c VOLATILE PARALLEL UNSAFE
+  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
   AS 'MODULE_PATHNAME', 'unprotect_policy_wrapper';
 COMMENT ON FUNCTION disclosure.unprotect(int) IS
   'take a policy away, by its number in disclosure.policies; false where there is none';
 
 CREATE FUNCTION disclosure.unprotect(relation regclass) RETURNS int
-  LANGUAGE c VOLATILE PARALLEL UNSAFE
+  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
   AS 'MODULE_PATHNAME', 'unprotect_relation_wrapper';
 COMMENT ON FUNCTION disclosure.unprotect(regclass) IS
   'take all policies of a relation away; returns how many there were';

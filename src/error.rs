@@ -140,20 +140,8 @@ impl Problem {
                 way: Way::In | Way::InAnyhow,
                 ..
             } => {
-                let found = unsafe_rows.map_or(String::new(), |rows| {
-                    format!(
-                        " {rows} of the table's {} unsafe then.",
-                        if rows == 1 { "rows is" } else { "rows are" }
-                    )
-                });
-                let changed = if *rows == 1 {
-                    "1 row".into()
-                } else {
-                    format!("{rows} rows")
-                };
-                Some(format!(
-                    "Policy {policy}: the statement changes {changed}.{found}"
-                ))
+                let found = unsafe_rows.map_or(String::new(), |rows| format!(", unsafe rows then: {rows}"));
+                Some(format!("Policy {policy}: rows changed: {rows}{found}."))
             }
             Problem::Unsafe {
                 policy,

@@ -255,7 +255,8 @@ fn function_named(measure: &str) -> Result<String, Problem> {
     const QUERY: &str = "
         SELECT pg_catalog.format('%I.%I', n.nspname, p.proname),
                p.prorettype OPERATOR(pg_catalog.=) ANY ('{int2,int4,int8,float4,float8,numeric}'::pg_catalog.regtype[])
-               AND NOT p.proretset AND p.prokind OPERATOR(pg_catalog.=) 'f',
+               AND NOT p.proretset AND p.prokind OPERATOR(pg_catalog.=) 'f'
+               AND p.proargtypes OPERATOR(pg_catalog.=) '25'::pg_catalog.oidvector,
                pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
           FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
          WHERE p.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure($1)";

@@ -92,20 +92,22 @@ fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Problem> {
     if family.len() == 1 {
         return Ok(family);
     }
-    rights::as_guard(|| oids(QUERY, &family))
-}
-
-fn oids(query: &str, given: &[Oid]) -> Result<Vec<Oid>, Problem> {
     let mut parameters = Parameters::default();
     parameters.add(
         pg_sys::OIDARRAYOID,
-        given.to_vec().into_datum().ok_or(Problem::Lost)?,
+        family.into_datum().ok_or(Problem::Lost)?,
     );
+    rights::as_guard(|| oids(QUERY, &parameters))
+}
+
+fn oids(query: &str, parameters: &Parameters) -> Result<Vec<Oid>, Problem> {
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; the parameter is an array of OIDs, and so is the column.
+        // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of OIDs.
         unsafe {
-            let answer = Answer::to(query, &parameters, true)?;
-            Ok((0..answer.rows()).filter_map(|row| answer.get(row, 0)).collect())
+            let answer = Answer::to(query, parameters, true)?;
+            Ok((0..answer.rows())
+                .filter_map(|row| answer.get(row, 0))
+                .collect())
         }
     })
 }
@@ -239,11 +241,11 @@ fn arm_changed() -> Result<(), Problem> {
     const QUERY: &str = "
         SELECT DISTINCT d.objid FROM pg_catalog.pg_event_trigger_ddl_commands() d
          WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
-           AND d.object_type OPERATOR(pg_catalog.=) 'table' AND $1 IS NOT NULL";
+           AND d.object_type OPERATOR(pg_catalog.=) 'table'";
     if !policy::all()?.iter().any(|policy| policy.on_rows.is_some()) {
         return Ok(());
     }
-    for relation in oids(QUERY, &[])? {
+    for relation in oids(QUERY, &Parameters::default())? {
         if !rows::policies_of(relation)?.is_empty() {
             arm(relation)?;
         }

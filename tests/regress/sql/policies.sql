@@ -89,6 +89,7 @@ SELECT disclosure.export_freely();
 -- A policy follows its columns and holds on to them.
 ALTER TABLE patients RENAME zip TO "Postal code";
 ALTER TABLE patients DROP COLUMN "Postal code";
+ALTER TABLE patients DROP COLUMN "Postal code" CASCADE;
 ALTER TABLE patients DROP COLUMN diagnosis;
 SELECT columns FROM disclosure.policies WHERE policy = 4;
 SELECT disclosure.unprotect(4);
