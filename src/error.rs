@@ -70,6 +70,13 @@ pub enum Problem {
     #[error("export of {relation} refused: it is read where policy {policy} cannot be judged")]
     CannotBeJudged { relation: String, policy: i32 },
 
+    #[error("export of {relation} refused: its query failed with SQLSTATE {sqlstate}")]
+    QueryFailed {
+        relation: String,
+        policy: i32,
+        sqlstate: String,
+    },
+
     #[error("policy {policy}: measure {measure} returned NULL")]
     NothingMeasured { measure: String, policy: i32 },
 
@@ -107,6 +114,7 @@ impl Problem {
             Problem::NotOwner { .. }
             | Problem::Unsafe { way: Way::Out, .. }
             | Problem::OnlyByCopy { .. }
+            | Problem::QueryFailed { .. }
             | Problem::CannotBeJudged { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             Problem::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
             Problem::Unsafe {
@@ -132,6 +140,9 @@ impl Problem {
 
     fn detail(&self) -> Option<String> {
         match self {
+            Problem::QueryFailed { policy, .. } => Some(format!(
+                "The message is withheld, as it may hold what policy {policy} lets be read by COPY TO only."
+            )),
             Problem::OutOfMemory { limit } => Some(format!("disclosure.max_memory is {} MB.", limit >> 20)),
             Problem::Unsafe {
                 policy,
@@ -140,8 +151,18 @@ impl Problem {
                 way: Way::In | Way::InAnyhow,
                 ..
             } => {
-                let found = unsafe_rows.map_or(String::new(), |rows| format!(", unsafe rows then: {rows}"));
-                Some(format!("Policy {policy}: rows changed: {rows}{found}."))
+                let found = unsafe_rows.map_or(String::new(), |rows| {
+                    let are = if rows == 1 { "rows is" } else { "rows are" };
+                    format!(" {rows} of the table's {are} unsafe then.")
+                });
+                let changed = if *rows == 1 {
+                    "1 row".into()
+                } else {
+                    format!("{rows} rows")
+                };
+                Some(format!(
+                    "Policy {policy}: the statement changes {changed}.{found}"
+                ))
             }
             Problem::Unsafe {
                 policy,

@@ -93,10 +93,7 @@ fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Problem> {
         return Ok(family);
     }
     let mut parameters = Parameters::default();
-    parameters.add(
-        pg_sys::OIDARRAYOID,
-        family.into_datum().ok_or(Problem::Lost)?,
-    );
+    parameters.add(pg_sys::OIDARRAYOID, family.into_datum().ok_or(Problem::Lost)?);
     rights::as_guard(|| oids(QUERY, &parameters))
 }
 
@@ -105,9 +102,7 @@ fn oids(query: &str, parameters: &Parameters) -> Result<Vec<Oid>, Problem> {
         // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of OIDs.
         unsafe {
             let answer = Answer::to(query, parameters, true)?;
-            Ok((0..answer.rows())
-                .filter_map(|row| answer.get(row, 0))
-                .collect())
+            Ok((0..answer.rows()).filter_map(|row| answer.get(row, 0)).collect())
         }
     })
 }

@@ -41,6 +41,11 @@ CREATE EXTENSION dblink;
 CREATE SERVER loopback FOREIGN DATA WRAPPER postgres_fdw
   OPTIONS (host :'host', port :'port', dbname :'database');
 GRANT USAGE ON FOREIGN SERVER loopback TO attacker;
+GRANT EXECUTE ON FUNCTION dblink_connect_u(text) TO attacker;
+CREATE TABLE scored (LIKE patients);
+INSERT INTO scored TABLE patients;
+GRANT SELECT ON scored TO attacker;
+SELECT disclosure.protect('scored', 'privacy_score', at_most => 0);
 CREATE USER MAPPING FOR attacker SERVER loopback OPTIONS (user 'attacker', password_required 'false');
 SET ROLE attacker;
 CREATE FUNCTION mine.plain_sql() RETURNS SETOF patients LANGUAGE sql STABLE AS 'SELECT * FROM patients';
@@ -60,6 +65,7 @@ CREATE TABLE mine.numbers AS SELECT i FROM generate_series(1, 60) i;
 CREATE TABLE mine.rows (row text);
 SQL
 
+parallel="SET $(psql -qXAt -c "SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')") = on"
 failures=0
 fail() {
   echo "$*"
@@ -92,7 +98,7 @@ refused() {
   logged=$now
 }
 # unsafe SQL, hidden SQL: refused for what was measured, or because it cannot be measured.
-unsafe() { refused 'export of public\.[a-z]+ refused: its k_anonymity is [0-9]+, at least 5 is required' "$1"; }
+unsafe() { refused 'export of public\.[a-z]+ refused: its k_anonymity is [0-9]+, at least [0-9]+ is required' "$1"; }
 hidden() { refused 'export of public\.[a-z]+ refused: it is read where policy [0-9]+ cannot be judged' "$1"; }
 # closed SQL: refused because the table may be read by COPY TO only.
 closed() {
@@ -126,13 +132,13 @@ unsafe 'COPY patients TO STDOUT'
 unsafe 'COPY locked TO STDOUT'
 unsafe 'COPY patients (zip) TO STDOUT'
 unsafe 'COPY (TABLE patients) TO STDOUT'
-unsafe 'COPY (SELECT * FROM patients) TO STDOUT (FORMAT csv, HEADER, FORCE_QUOTE *)'
+unsafe 'COPY (SELECT * FROM patients) TO STDOUT (FORMAT csv, FORCE_QUOTE *)'
 unsafe 'COPY (SELECT * FROM patients) TO STDOUT (FORMAT binary)'
 unsafe '\copy patients to stdout'
 unsafe 'BEGIN READ ONLY; COPY patients TO STDOUT; ROLLBACK'
 unsafe 'BEGIN ISOLATION LEVEL SERIALIZABLE; COPY patients TO STDOUT; ROLLBACK'
-denied 'permission denied to COPY to or from an external program' "COPY patients TO PROGRAM 'cat'"
-denied 'permission denied to COPY to or from a file' "COPY patients TO '/tmp/never'"
+denied 'to COPY to or from an external program' "COPY patients TO PROGRAM 'cat'"
+denied 'to COPY to (or from )?a file' "COPY patients TO '/tmp/never'"
 
 # Into a table of one's own, and out of that.
 got='SELECT * FROM mine.got; COPY mine.got TO STDOUT; DROP TABLE IF EXISTS mine.got;'
@@ -151,12 +157,13 @@ unsafe "CREATE TABLE mine.got AS TABLE mine.kept; $got"
 # Views and functions.
 unsafe 'CREATE VIEW mine.v AS TABLE patients; COPY (TABLE mine.v) TO STDOUT'
 unsafe 'CREATE TEMP VIEW v AS SELECT zip AS harmless FROM mine.v; COPY (TABLE v) TO STDOUT'
-unsafe 'COPY (SELECT * FROM mine.plain_sql()) TO STDOUT'
+hidden 'COPY (SELECT * FROM mine.plain_sql()) TO STDOUT'
+hidden 'COPY (SELECT p.diagnosis, f.zip FROM patients p, mine.plain_sql() f) TO STDOUT'
 hidden 'COPY (SELECT mine.plain_sql()) TO STDOUT'
 hidden 'COPY (SELECT mine.peek(1)) TO STDOUT'
 hidden 'COPY (SELECT mine.peek_immutable(1)) TO STDOUT'
 hidden 'COPY (SELECT mine.peek(i) FROM mine.numbers) TO STDOUT'
-hidden 'SET force_parallel_mode = on; COPY (SELECT mine.peek(i) FROM mine.numbers) TO STDOUT'
+hidden "$parallel; COPY (SELECT mine.peek(i) FROM mine.numbers) TO STDOUT"
 hidden "COPY (SELECT query_to_xml('TABLE patients', true, true, '')) TO STDOUT"
 hidden "COPY (SELECT table_to_xml('patients', true, true, '')) TO STDOUT"
 hidden "COPY (SELECT word FROM ts_stat('SELECT to_tsvector(zip) FROM patients')) TO STDOUT"
@@ -173,7 +180,7 @@ unsafe "BEGIN; SAVEPOINT s; COPY patients TO STDOUT; ROLLBACK TO s; COPY patient
 # What is done to columns on the way.
 for query in \
   'SELECT age + 0 FROM patients' 'SELECT md5(zip) FROM patients' 'SELECT p FROM patients p' \
-  'SELECT p::text FROM patients p' 'SELECT row_to_json(p) FROM patients p' 'SELECT to_jsonb(p) - 1 FROM patients p' \
+  'SELECT p::text FROM patients p' 'SELECT row_to_json(p) FROM patients p' "SELECT to_jsonb(p) - 'id' FROM patients p" \
   'SELECT ROW(zip, age) FROM patients' 'SELECT ARRAY[zip] FROM patients' 'SELECT (p).zip FROM patients p' \
   "SELECT CASE WHEN zip > 'x' THEN 1 ELSE age END FROM patients" 'SELECT ctid FROM patients' \
   'SELECT code FROM patients JOIN codes USING (zip)' 'SELECT code FROM codes WHERE zip IN (SELECT zip FROM patients)' \
@@ -212,7 +219,6 @@ for query in \
   'SELECT first_value(zip) OVER (ORDER BY id) FROM patients' \
   "SELECT count(*) FILTER (WHERE zip = 'x') OVER () FROM patients" \
   "SELECT s FROM (SELECT string_agg(zip, ',') OVER () AS s FROM patients) q" \
-  "SELECT ('x' || repeat(' ', age))::character FROM patients" \
   "SELECT ('x' || repeat(' ', age))::bpchar FROM patients" 'SELECT round(1, age) FROM patients' \
   'SELECT to_jsonb(round(1, age)) FROM patients' "SELECT make_interval(months => age) - make_interval(days => 30 * age) FROM patients"; do
   unsafe "COPY ($query) TO STDOUT"
@@ -249,7 +255,7 @@ done
 # Settings.
 for setting in 'disclosure.max_memory = 64' "disclosure.budget = '1ms'" 'disclosure.threads = 1' "work_mem = '64kB'" \
   'row_security = off' 'default_transaction_read_only = on' 'standard_conforming_strings = off' \
-  'transform_null_equals = on' 'force_parallel_mode = on' "plan_cache_mode = 'force_generic_plan'"; do
+  'transform_null_equals = on' "${parallel#SET }" "plan_cache_mode = 'force_generic_plan'"; do
   unsafe "SET $setting; COPY patients TO STDOUT"
 done
 attempt "SET statement_timeout = 1; COPY (SELECT p.zip FROM patients p, generate_series(1, 100000)) TO STDOUT"
@@ -320,12 +326,15 @@ only_locked "SELECT * FROM disclosure.check_export('SELECT mine.tell(zip) FROM @
 only_locked "BEGIN; DECLARE c CURSOR WITH HOLD FOR TABLE @; COMMIT; COPY (SELECT mine.fetched('c')) TO STDOUT"
 only_locked "SELECT set_config('mine.rows', string_agg(zip, ','), false) FROM @; COPY (SELECT current_setting('mine.rows')) TO STDOUT"
 only_locked "COPY (SELECT set_config('mine.rows', max(diagnosis), false) FROM @ GROUP BY id) TO STDOUT"
-only_locked "SELECT convert_from(lo_get(lo_from_bytea(0, convert_to(string_agg(zip, ','), 'UTF8'))), 'UTF8') FROM @"
+only_locked "SELECT lo_from_bytea(0, convert_to(string_agg(zip, ','), 'UTF8')) AS lo FROM @ \\gset
+  SELECT convert_from(lo_get(:lo), 'UTF8')"
 only_locked 'MERGE INTO mine.rows USING @ p ON false WHEN NOT MATCHED THEN INSERT VALUES (p.zip); TABLE mine.rows; TRUNCATE mine.rows'
 only_locked 'SELECT zip FROM @ FOR UPDATE SKIP LOCKED; TABLE @'
-leaks 'SET force_parallel_mode = on; SELECT mine.peek(i) FROM mine.numbers'
+only_locked 'CREATE TABLE mine.ruled (i int); CREATE RULE also AS ON INSERT TO mine.ruled DO ALSO SELECT zip FROM @;
+  INSERT INTO mine.ruled VALUES (1); DROP TABLE mine.ruled'
+leaks "$parallel; SELECT mine.peek(i) FROM mine.numbers"
 closed 'SELECT mine.peek_locked(1)'
-closed 'SET force_parallel_mode = on; SELECT mine.peek_locked(i) FROM mine.numbers'
+closed "$parallel; SELECT mine.peek_locked(i) FROM mine.numbers"
 attempt "
   CREATE TABLE mine.one (i int PRIMARY KEY); CREATE TABLE mine.many (i int REFERENCES mine.one ON DELETE CASCADE);
   CREATE FUNCTION mine.read_on() RETURNS trigger LANGUAGE plpgsql
@@ -337,12 +346,23 @@ closed 'DELETE FROM mine.one'
 # Not covered: another session, which only SELECTs.
 only_locked "CREATE FOREIGN TABLE mine.far (zip text) SERVER loopback OPTIONS (schema_name 'public', table_name '@');
   COPY mine.far TO STDOUT; COPY (TABLE mine.far) TO STDOUT; DROP FOREIGN TABLE mine.far"
+only_locked "SELECT dblink_connect_u('host=$PGHOST port=$PGPORT dbname=$PGDATABASE user=attacker') \\g /dev/null
+  COPY (SELECT zip FROM dblink('SELECT zip FROM @') AS far(zip text)) TO STDOUT"
 psql -qX -c 'REVOKE USAGE ON FOREIGN SERVER loopback FROM attacker'
 denied 'permission denied for foreign server loopback' \
   "CREATE FOREIGN TABLE mine.far (zip text) SERVER loopback OPTIONS (schema_name 'public', table_name 'patients')"
 
+# Messages of errors. Where only COPY may read, they are withheld.
+withheld='refused: its query failed with SQLSTATE'
+for query in 'SELECT name::int FROM @' 'SELECT zip::regclass FROM @' 'SELECT (name || age)::json FROM @ WHERE id > 5'; do
+  leaks "COPY (${query//@/patients}) TO STDOUT"
+  denied "$withheld" "COPY (${query//@/locked}) TO STDOUT"
+  denied "$withheld" "SELECT * FROM disclosure.check_export('${query//@/locked}')"
+done
+denied 'canceling statement due to statement timeout' \
+  "SET statement_timeout = 20; COPY (SELECT count(*) FROM locked, generate_series(1, 10000000)) TO STDOUT"
+
 # Not covered by any option: what Postgres itself tells.
-leaks 'COPY (SELECT name::int FROM locked) TO STDOUT'
 leaks "SELECT most_common_vals FROM pg_stats WHERE tablename = 'locked'"
 psql -qX -c 'REVOKE SELECT ON pg_stats FROM PUBLIC'
 denied 'permission denied for view pg_stats' "SELECT most_common_vals FROM pg_stats WHERE tablename = 'locked'"
@@ -358,8 +378,22 @@ psql -qX -c "SELECT disclosure.protect('scored', 'k_anonymity', at_least => 5, f
 unsafe "COPY (SELECT name FROM scored WHERE diagnosis = 'secret-diagnosis-1') TO STDOUT"
 # Not covered: exports are judged one by one, and in any order of rows.
 leaks 'COPY (SELECT diagnosis FROM locked ORDER BY zip) TO STDOUT'
-psql -qX -c 'REVOKE SELECT ON locked FROM attacker' -c 'GRANT SELECT (id, diagnosis) ON locked TO attacker'
-denied 'permission denied for table locked' 'COPY (SELECT name::int FROM locked) TO STDOUT'
+psql -qX -c 'REVOKE SELECT ON locked FROM attacker, colleague' -c 'GRANT SELECT (id, diagnosis) ON locked TO attacker'
 denied 'permission denied for table locked' 'COPY (SELECT diagnosis FROM locked ORDER BY zip) TO STDOUT'
+
+# Not covered: what several exports tell together, each of which is safe; what a refusal tells; and, under
+# privacy_score, single rows.
+leaks 'COPY (SELECT diagnosis FROM patients WHERE id < 31) TO STDOUT; COPY (SELECT diagnosis FROM patients WHERE id < 32) TO STDOUT'
+unsafe "COPY (SELECT 1 FROM patients WHERE id = 5 AND diagnosis LIKE '%5') TO STDOUT"
+attempt "COPY (SELECT 1 FROM patients WHERE id = 5 AND diagnosis LIKE '%4') TO STDOUT"
+[[ ! -s $work/said ]] || fail "an export of no rows: $(cat "$work/said")"
+leaks 'COPY (SELECT * FROM scored WHERE id = 5) TO STDOUT'
+psql -qX -c "SELECT disclosure.protect('scored', 'k_anonymity', at_least => 2)" >/dev/null
+unsafe 'COPY (SELECT * FROM scored WHERE id = 5) TO STDOUT'
+
+# Not covered: sessions without the library. The policies say so.
+psql -qX -c "ALTER DATABASE \"$PGDATABASE\" RESET session_preload_libraries"
+leaks 'COPY patients TO STDOUT'
+[[ $(psql -qXAt -c 'SELECT DISTINCT guards_copy FROM disclosure.policies') == f ]] || fail 'guards_copy is wrong'
 
 ((failures == 0)) || { echo "$failures failures"; exit 1; }
