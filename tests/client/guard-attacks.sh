@@ -149,7 +149,7 @@ unsafe "CREATE TABLE mine.got AS WITH w AS (INSERT INTO mine.rows SELECT zip FRO
 hidden "PREPARE p AS TABLE patients; CREATE TABLE mine.got AS EXECUTE p; $got"
 hidden "EXPLAIN (ANALYZE) CREATE TABLE mine.got AS TABLE patients; $got"
 hidden "PREPARE p AS TABLE patients; EXPLAIN ANALYZE CREATE TABLE mine.got AS EXECUTE p; $got"
-unsafe 'CREATE MATERIALIZED VIEW mine.kept AS TABLE patients WITH NO DATA; REFRESH MATERIALIZED VIEW mine.kept; COPY mine.kept TO STDOUT'
+unsafe 'CREATE MATERIALIZED VIEW mine.kept AS TABLE patients WITH NO DATA; REFRESH MATERIALIZED VIEW mine.kept; COPY (TABLE mine.kept) TO STDOUT'
 unsafe 'COPY (SELECT zip FROM mine.kept) TO STDOUT'
 unsafe "CREATE TABLE mine.got AS TABLE mine.kept; $got"
 
@@ -157,7 +157,7 @@ unsafe "CREATE TABLE mine.got AS TABLE mine.kept; $got"
 unsafe 'CREATE VIEW mine.v AS TABLE patients; COPY (TABLE mine.v) TO STDOUT'
 unsafe 'CREATE TEMP VIEW v AS SELECT zip AS harmless FROM mine.v; COPY (TABLE v) TO STDOUT'
 hidden 'COPY (SELECT * FROM mine.plain_sql()) TO STDOUT'
-hidden 'COPY (SELECT p.diagnosis, f.zip FROM patients p, mine.plain_sql() f) TO STDOUT'
+unsafe 'COPY (SELECT p.diagnosis, f.zip FROM patients p, mine.plain_sql() f) TO STDOUT'
 hidden 'COPY (SELECT mine.plain_sql()) TO STDOUT'
 hidden 'COPY (SELECT mine.peek(1)) TO STDOUT'
 hidden 'COPY (SELECT mine.peek_immutable(1)) TO STDOUT'
