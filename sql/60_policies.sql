@@ -25,6 +25,16 @@ COMMENT ON COLUMN disclosure.policy.attnums IS
 SELECT pg_catalog.pg_extension_config_dump('disclosure.policy', '');
 SELECT pg_catalog.pg_extension_config_dump('disclosure.policy_policy_seq', '');
 GRANT SELECT ON disclosure.policy TO PUBLIC; -- what is forbidden is no secret; only functions write it
+-- The tables of a trusted extension belong to a superuser. Who owns the extension has to be able to dump and restore.
+DO $$
+DECLARE
+  keeper name := (SELECT r.rolname FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_roles r ON r.oid = e.extowner
+                   WHERE e.extname = 'pg_disclosure');
+BEGIN
+  EXECUTE pg_catalog.format('GRANT INSERT ON disclosure.policy TO %I', keeper);
+  EXECUTE pg_catalog.format('GRANT SELECT, UPDATE ON SEQUENCE disclosure.policy_policy_seq TO %I', keeper);
+END
+$$;
 
 CREATE FUNCTION disclosure.number_policy_columns() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp

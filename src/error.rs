@@ -151,8 +151,18 @@ impl Problem {
                 way: Way::In | Way::InAnyhow,
                 ..
             } => {
-                let found = unsafe_rows.map_or(String::new(), |rows| format!(", unsafe rows then: {rows}"));
-                Some(format!("Policy {policy}: rows changed: {rows}{found}."))
+                let found = unsafe_rows.map_or(String::new(), |rows| {
+                    let are = if rows == 1 { "rows is" } else { "rows are" };
+                    format!(" {rows} of the table's {are} unsafe then.")
+                });
+                let changed = if *rows == 1 {
+                    "1 row".into()
+                } else {
+                    format!("{rows} rows")
+                };
+                Some(format!(
+                    "Policy {policy}: the statement changes {changed}.{found}"
+                ))
             }
             Problem::Unsafe {
                 policy,

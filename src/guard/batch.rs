@@ -203,13 +203,13 @@ pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>,
         Measure::KAnonymity => {
             Classes::touched_by(batch, policy)?.map(|classes| classes.in_small_ones(batch))
         }
-        Measure::PrivacyScore(Statistic::Maximum) => Some(rows_with_scores(policy)),
+        Measure::PrivacyScore(Statistic::Maximum) => Some(rows_with_scores(policy)?),
         _ => None,
     };
     let Some(query) = query else {
         return Ok(None);
     };
-    let query = batch.marked(&query?, policy.relation);
+    let query = batch.marked(&query, policy.relation);
     batch.with_tables(|| {
         // SAFETY: SPI is connected; the columns are of types oid and tid.
         unsafe {
@@ -238,6 +238,10 @@ struct ClassColumn {
     /// The operator that says whether two values are equal.
     equals: String,
 }
+
+/// The planner prices every look-up as if it came from disk; after the first few, the index is in memory. Measured:
+/// 4,300 classes in 100,000 rows take 20 ms one by one and 70 ms in one pass, which it takes for cheaper.
+const CACHED: f64 = 4.0;
 
 /// With more combinations of NULLs, one pass over the table is better than a condition for each.
 const MOST_PATTERNS: usize = 16;
@@ -336,7 +340,7 @@ impl Classes {
             // SAFETY: SPI is connected; the columns are float8 and bigint.
             unsafe {
                 let query = match self.null_patterns.len() <= MOST_PATTERNS
-                    && cost_of(&one_by_one)? <= cost_of(&in_one_pass)?
+                    && cost_of(&one_by_one)? <= cost_of(&in_one_pass)? * CACHED
                 {
                     true => &one_by_one,
                     false => &in_one_pass,
@@ -420,27 +424,27 @@ impl Classes {
     }
 
     /// A query of where the rows of touched classes are that are too small.
-    fn in_small_ones(&self, batch: &Batch) -> Result<String, Problem> {
+    fn in_small_ones(&self, batch: &Batch) -> String {
         if self.null_patterns.len() > MOST_PATTERNS {
             let partition = match self.places() {
                 places if places.is_empty() => String::new(),
                 places => format!("PARTITION BY {}", places.join(", ")),
             };
-            return Ok(format!(
+            return format!(
                 "SELECT place, tuple FROM (SELECT place, tuple, is_stored, \
                  count(*) FILTER (WHERE is_stored) OVER class AS size, bool_or(NOT is_stored) OVER class AS is_touched \
                  FROM ({}) AS rows WINDOW class AS ({partition})) AS sized \
                  WHERE is_stored AND is_touched AND size < {}",
                 self.stored_and_touched(batch),
                 self.least
-            ));
+            );
         }
         let found = "array_agg(few.tableoid) AS places, array_agg(few.ctid) AS tuples, count(*) AS size";
         let which = format!("WHERE size < {}", self.least);
-        Ok(format!(
+        format!(
             "SELECT place, tuple FROM ({}) AS small, unnest(small.places, small.tuples) AS row(place, tuple)",
             self.each_class(batch, found, &which)
-        ))
+        )
     }
 }
 

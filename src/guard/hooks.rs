@@ -19,7 +19,7 @@ use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
-use std::ffi::{c_char, CStr, CString};
+use std::ffi::{c_char, c_int, CStr, CString};
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 
@@ -32,14 +32,98 @@ struct Before {
 
 static BEFORE: OnceLock<Before> = OnceLock::new();
 
-/// Call the hook that was there before us, else what Postgres does without one.
-macro_rules! with_next {
-    ($hook:expr, $standard:ident($($argument:expr),*)) => {
-        match $hook {
-            Some(hook) => pg_sys::ffi::pg_guard_ffi_boundary(|| hook($($argument),*)),
-            None => pg_sys::$standard($($argument),*),
-        }
-    };
+/// What Postgres does without hooks. As it is, without pgrx in between, which would catch every ERROR of every
+/// statement and raise another one that lacks its context, its constraint, its table.
+mod standard {
+    use super::*;
+
+    unsafe extern "C-unwind" {
+        pub fn standard_ProcessUtility(
+            planned: *mut PlannedStmt,
+            source: *const c_char,
+            read_only_tree: bool,
+            context: pg_sys::ProcessUtilityContext::Type,
+            parameters: pg_sys::ParamListInfo,
+            environment: *mut pg_sys::QueryEnvironment,
+            destination: *mut pg_sys::DestReceiver,
+            completion: *mut pg_sys::QueryCompletion,
+        );
+        pub fn standard_ExecutorStart(execution: *mut QueryDesc, flags: c_int);
+        #[cfg(not(feature = "pg18"))]
+        pub fn standard_ExecutorRun(
+            execution: *mut QueryDesc,
+            direction: pg_sys::ScanDirection::Type,
+            count: u64,
+            once: bool,
+        );
+        #[cfg(feature = "pg18")]
+        pub fn standard_ExecutorRun(
+            execution: *mut QueryDesc,
+            direction: pg_sys::ScanDirection::Type,
+            count: u64,
+        );
+    }
+}
+
+/// The arguments of ProcessUtility besides the statement.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Utility {
+    source: *const c_char,
+    read_only_tree: bool,
+    context: pg_sys::ProcessUtilityContext::Type,
+    parameters: pg_sys::ParamListInfo,
+    environment: *mut pg_sys::QueryEnvironment,
+    destination: *mut pg_sys::DestReceiver,
+    completion: *mut pg_sys::QueryCompletion,
+}
+
+impl Utility {
+    /// Let the statement run. An ERROR jumps over this frame and the caller's: there must be nothing in them
+    /// that has to be dropped.
+    ///
+    /// # Safety
+    /// A valid statement.
+    unsafe fn proceed(self, planned: *mut PlannedStmt) {
+        let hook = BEFORE.get().and_then(|before| before.utility);
+        hook.unwrap_or(standard::standard_ProcessUtility)(
+            planned,
+            self.source,
+            self.read_only_tree,
+            self.context,
+            self.parameters,
+            self.environment,
+            self.destination,
+            self.completion,
+        );
+    }
+}
+
+/// The arguments of ExecutorRun besides the execution.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Run {
+    direction: pg_sys::ScanDirection::Type,
+    count: u64,
+    #[cfg(not(feature = "pg18"))]
+    once: bool,
+}
+
+impl Run {
+    /// Let the execution run; see [`Utility::proceed`].
+    ///
+    /// # Safety
+    /// A valid execution that has started.
+    unsafe fn proceed(self, execution: *mut QueryDesc) {
+        let hook = BEFORE.get().and_then(|before| before.run);
+        hook.unwrap_or(standard::standard_ExecutorRun)(
+            execution,
+            self.direction,
+            self.count,
+            #[cfg(not(feature = "pg18"))]
+            self.once,
+        );
+    }
 }
 
 /// Called once, from `_PG_init`.
@@ -72,6 +156,8 @@ struct Export {
 }
 
 thread_local! {
+    /// What `is_export` has found, for `run_export`.
+    static NEXT: RefCell<Option<(Export, *mut PlannedStmt)>> = const { RefCell::new(None) };
     /// Exports that are under way, the innermost last.
     static EXPORTS: RefCell<Vec<Export>> = const { RefCell::new(Vec::new()) };
 }
@@ -93,7 +179,6 @@ fn while_exporting<R>(export: Export, statement: impl FnOnce() -> R) -> R {
 }
 
 #[allow(clippy::too_many_arguments)] // Postgres has them
-#[pg_guard]
 unsafe extern "C-unwind" fn process_utility(
     planned: *mut PlannedStmt,
     source: *const c_char,
@@ -104,25 +189,36 @@ unsafe extern "C-unwind" fn process_utility(
     destination: *mut pg_sys::DestReceiver,
     completion: *mut pg_sys::QueryCompletion,
 ) {
-    let proceed = |planned: *mut PlannedStmt| {
-        let next = BEFORE.get().and_then(|before| before.utility);
-        with_next!(
-            next,
-            standard_ProcessUtility(
-                planned,
-                source,
-                read_only_tree,
-                context,
-                parameters,
-                environment,
-                destination,
-                completion
-            )
-        )
+    let utility = Utility {
+        source,
+        read_only_tree,
+        context,
+        parameters,
+        environment,
+        destination,
+        completion,
     };
-    match export_of(planned, source).unwrap_or_else(Problem::raise) {
-        None => proceed(planned),
-        Some((export, planned)) => while_exporting(export, || proceed(planned)),
+    match is_export(planned, source) {
+        true => run_export(utility),
+        false => utility.proceed(planned),
+    }
+}
+
+/// Whether a statement has to be run as an export, which then is [`NEXT`].
+#[pg_guard]
+unsafe extern "C-unwind" fn is_export(planned: *mut PlannedStmt, source: *const c_char) -> bool {
+    let export = export_of(planned, source).unwrap_or_else(Problem::raise);
+    let is_export = export.is_some();
+    NEXT.replace(export);
+    is_export
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn run_export(utility: Utility) {
+    if let Some((export, planned)) = NEXT.take() {
+        while_exporting(export, || {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| utility.proceed(planned))
+        });
     }
 }
 
@@ -300,15 +396,19 @@ unsafe fn query_of_create(create: *mut pg_sys::CreateTableAsStmt) -> Option<*mut
     (is_table && has_rows).then(|| pg_sys::copyObjectImpl(query.cast()).cast())
 }
 
+unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: c_int) {
+    look_at_start(execution, flags);
+    let hook = BEFORE.get().and_then(|before| before.start);
+    hook.unwrap_or(standard::standard_ExecutorStart)(execution, flags);
+}
+
 #[pg_guard]
-unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: i32) {
-    let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as i32 != 0;
+unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_int) {
+    let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int != 0;
     // What a parallel worker may do was decided by the one who started it: see `keep_own_functions_here`.
     if !only_explained && !rights::is_guard_at_work() && pg_sys::ParallelWorkerNumber < 0 {
         check_reading(execution).unwrap_or_else(Problem::raise);
     }
-    let next = BEFORE.get().and_then(|before| before.start);
-    with_next!(next, standard_ExecutorStart(execution, flags));
 }
 
 /// Whether the query may read what it reads.
@@ -486,56 +586,72 @@ unsafe fn relations_read(planned: *mut PlannedStmt) -> Vec<Oid> {
 }
 
 #[cfg(not(feature = "pg18"))]
-#[pg_guard]
 unsafe extern "C-unwind" fn executor_run(
     execution: *mut QueryDesc,
     direction: pg_sys::ScanDirection::Type,
     count: u64,
     once: bool,
 ) {
-    let next = BEFORE.get().and_then(|before| before.run);
-    run_judged(execution, || {
-        with_next!(next, standard_ExecutorRun(execution, direction, count, once))
-    });
+    let run = Run {
+        direction,
+        count,
+        once,
+    };
+    run_looked_at(execution, run);
 }
 
 #[cfg(feature = "pg18")]
-#[pg_guard]
 unsafe extern "C-unwind" fn executor_run(
     execution: *mut QueryDesc,
     direction: pg_sys::ScanDirection::Type,
     count: u64,
 ) {
-    let next = BEFORE.get().and_then(|before| before.run);
-    run_judged(execution, || {
-        with_next!(next, standard_ExecutorRun(execution, direction, count))
-    });
+    run_looked_at(execution, Run { direction, count });
 }
 
-/// Run an execution; if it is an export's, let its rows pass only when they have been judged.
-///
 /// # Safety
 /// A valid execution that has started.
-unsafe fn run_judged(execution: *mut QueryDesc, run: impl FnOnce()) {
+unsafe fn run_looked_at(execution: *mut QueryDesc, run: Run) {
+    match has_to_be_judged(execution) {
+        true => run_judged(execution, run),
+        false => run.proceed(execution),
+    }
+}
+
+/// Whether it is an export's own execution; any other must not be a hidden one.
+#[pg_guard]
+unsafe extern "C-unwind" fn has_to_be_judged(execution: *mut QueryDesc) -> bool {
+    let is_own = EXPORTS.with_borrow(|exports| {
+        let export = exports.last();
+        export.is_some_and(|export| export.execution == execution && export.lineage.is_some())
+    });
+    if !is_own {
+        check_late(execution).unwrap_or_else(Problem::raise);
+    }
+    is_own
+}
+
+/// Run an export's execution, and let its rows pass only when they have been judged.
+#[pg_guard]
+unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
     let export = EXPORTS.with_borrow_mut(|exports| {
-        let export = exports
-            .last_mut()
-            .filter(|export| export.execution == execution)?;
+        let export = exports.last_mut()?;
         Some((export.kind, export.policies.clone(), export.lineage.take()?))
     });
     let Some((kind, policies, lineage)) = export else {
-        check_late(execution).unwrap_or_else(Problem::raise);
-        return run();
+        return Problem::Lost.raise();
     };
     let destination = (*execution).dest;
     let spool = Spool::new();
     spool.collect(|collector| {
         (*execution).dest = collector;
-        without_telling(&policies, run);
+        without_telling(&policies, || {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| run.proceed(execution))
+        });
         (*execution).dest = destination;
     });
     judge_export(kind, &policies, lineage, &spool, (*execution).tupDesc).unwrap_or_else(Problem::raise);
-    spool.forward(destination, (*execution).operation as i32, (*execution).tupDesc);
+    spool.forward(destination, (*execution).operation as c_int, (*execution).tupDesc);
     spool.end();
 }
 

@@ -95,13 +95,18 @@ impl Drop for Before {
 /// Run `job` under settings that are the guard's own: no search_path that leads to somebody's operators, no
 /// budget so small that an answer is worth nothing.
 pub fn under_own_settings<R>(job: impl FnOnce() -> R) -> R {
-    // SAFETY: the level is left when `level` is dropped, which undoes the settings; on an error that unwinds
-    // past it, too.
-    let level = unsafe { Level(pg_sys::NewGUCNestLevel()) };
+    let level = Level::with(&OWN_SETTINGS);
     AT_WORK.set(AT_WORK.get() + 1);
-    for (setting, value) in OWN_SETTINGS {
-        set(setting, value);
-    }
+    let working = Working;
+    let result = job();
+    drop((working, level));
+    result
+}
+
+/// Run `job`, which runs what others have made with somebody's rights, under a search_path by which nobody can
+/// slip something of his own to it.
+pub fn under_safe_path<R>(job: impl FnOnce() -> R) -> R {
+    let level = Level::with(&OWN_SETTINGS[..1]);
     let result = job();
     drop(level);
     result
@@ -127,13 +132,32 @@ pub fn is_guard_at_work() -> bool {
     AT_WORK.get() > 0
 }
 
+struct Working;
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        AT_WORK.set(AT_WORK.get() - 1);
+    }
+}
+
+/// Settings that hold until it is dropped, also if by an error that unwinds past it.
 struct Level(i32);
+
+impl Level {
+    fn with(settings: &[(&CStr, &CStr)]) -> Self {
+        // SAFETY: the level is left when the value is dropped, which undoes the settings.
+        let level = unsafe { Level(pg_sys::NewGUCNestLevel()) };
+        for (setting, value) in settings {
+            set(setting, value);
+        }
+        level
+    }
+}
 
 impl Drop for Level {
     fn drop(&mut self) {
-        // SAFETY: the level that `under_own_settings` has entered, and all that are deeper.
+        // SAFETY: the level that was entered, and all that are deeper.
         unsafe { pg_sys::AtEOXact_GUC(true, self.0) };
-        AT_WORK.set(AT_WORK.get() - 1);
     }
 }
 

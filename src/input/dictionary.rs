@@ -607,6 +607,12 @@ fn type_functions(oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
     unsafe { pg_sys::lookup_type_cache(oid, wanted as i32) }
 }
 
+/// Whether values that are equal for their type are the same in every respect.
+pub fn equal_is_identical(column: &ColumnType) -> bool {
+    // SAFETY: entries of the type cache live as long as the backend.
+    equal_means_equal_image(unsafe { &*type_functions(column.oid) }, column)
+}
+
 /// B-tree support function number 4 says whether equal values always have equal images. It says yes to
 /// bpchar too, which holds within char(n) but not among bare bpchar values ('a' = 'a ').
 fn equal_means_equal_image(entry: &pg_sys::TypeCacheEntry, column: &ColumnType) -> bool {

@@ -24,7 +24,7 @@ pub mod wire;
 pub use arguments::OptionArgument;
 pub use attributes::Attributes;
 pub use beliefs::{itemset, itemsets_of_array, itemsets_of_table, Interval};
-pub use dictionary::Dictionary;
+pub use dictionary::{equal_is_identical, Dictionary};
 pub use people::People;
 pub use plans::{cost_of, Answer, Parameters};
 pub use row::columns_of;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# pg_dump and restore keep every label, set either way, after renames and dropped columns too, every summary, and risk views.
+# pg_dump and restore keep every label, set either way, after renames and dropped columns too, every summary, risk views,
+# and export tables.
 set -euo pipefail
 
 psql -qX <<'SQL'
@@ -36,6 +37,19 @@ BEGIN
 END $$;
 ALTER TABLE guests RENAME COLUMN town TO place;
 ALTER TABLE guests ADD COLUMN smoker boolean DEFAULT true;
+-- Export tables, with constraints that are restored before and after their triggers.
+CREATE TABLE outbox (gone int, id int, zip text, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+ALTER TABLE outbox DROP COLUMN gone;
+CREATE TABLE outbox_low PARTITION OF outbox FOR VALUES FROM (0) TO (10);
+CREATE TABLE outbox_high PARTITION OF outbox FOR VALUES FROM (10) TO (20);
+CREATE TABLE copies (id int REFERENCES outbox);
+DO $$
+BEGIN
+  PERFORM disclosure.protect('outbox', measure => 'k_anonymity', at_least => 2, columns => ARRAY['zip'], on_rows => 'drop');
+  PERFORM disclosure.protect('copies', measure => 'k_anonymity', at_least => 1, on_rows => 'warn');
+END $$;
+INSERT INTO outbox VALUES (1, 'a'), (11, 'a');
+INSERT INTO copies VALUES (11);
 -- Summaries of items of types that come with the dump.
 CREATE TYPE "Far Away"."Größe" AS ENUM ('S', 'M');
 CREATE TYPE pair AS (a int, b text);
@@ -60,6 +74,12 @@ risks() {
   psql -qXAt -d "$1" -c 'SELECT * FROM "Far Away"."Risk" ORDER BY 1, 2' -c 'SELECT * FROM guests_risk ORDER BY 1, 2'
 }
 
+exports() {
+  psql -qXAt -d "$1" -c "SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger WHERE tgname LIKE 'disclosure%' ORDER BY tgrelid::regclass::text, 2" \
+    -c "SELECT policy, relation, measure, at_least, columns, attnums IS NULL, on_rows FROM disclosure.policy ORDER BY policy" \
+    -c "INSERT INTO outbox_low VALUES (2, 'a'), (3, 'b')" -c 'SELECT * FROM outbox ORDER BY id' -c 'DELETE FROM outbox WHERE id = 2' 2>&1
+}
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 labels "$PGDATABASE" >"$work/before"
@@ -67,6 +87,9 @@ labels "$PGDATABASE" >"$work/before"
 summaries "$PGDATABASE" >"$work/summaries"
 [ "$(wc -l <"$work/summaries")" = 4 ]
 risks "$PGDATABASE" >"$work/risks"
+exports "$PGDATABASE" >"$work/exports"
+[ "$(grep -c disclosure_ "$work/exports")" = 19 ]
+grep -q '1 of 2 rows left out of public.outbox' "$work/exports"
 grep -qx 'Aix|flu|0.3333333333333333|2|who knows town=Aix learns ill=flu' "$work/risks"
 
 pg_dump >"$work/plain.sql"
@@ -75,6 +98,7 @@ psql -qX -v ON_ERROR_STOP=1 -d "${PGDATABASE}_plain" -f "$work/plain.sql" >/dev/
 labels "${PGDATABASE}_plain" | diff "$work/before" -
 summaries "${PGDATABASE}_plain" | diff "$work/summaries" -
 risks "${PGDATABASE}_plain" | diff "$work/risks" -
+exports "${PGDATABASE}_plain" | diff "$work/exports" -
 
 pg_dump -Fc -f "$work/custom"
 createdb -T template0 "${PGDATABASE}_custom"
@@ -82,6 +106,7 @@ pg_restore --exit-on-error -d "${PGDATABASE}_custom" "$work/custom"
 labels "${PGDATABASE}_custom" | diff "$work/before" -
 summaries "${PGDATABASE}_custom" | diff "$work/summaries" -
 risks "${PGDATABASE}_custom" | diff "$work/risks" -
+exports "${PGDATABASE}_custom" | diff "$work/exports" -
 
 # A restored label is as good as a new one: it follows renames and can be changed.
 psql -qXAt -d "${PGDATABASE}_custom" >/dev/null <<'SQL'

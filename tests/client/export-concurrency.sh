@@ -53,7 +53,6 @@ for level in 'READ COMMITTED' 'REPEATABLE READ' 'SERIALIZABLE'; do
   psql -qX <<SQL >"$scratch/one" 2>&1 &
 BEGIN ISOLATION LEVEL $level;
 DELETE FROM first WHERE number = 1;
-SELECT pg_sleep(0) FROM generate_series(1, 1) \g /dev/null
 \! while [ ! -e $scratch/go ]; do sleep 0.05; done
 COMMIT;
 SQL
@@ -105,8 +104,8 @@ work() {
   for ((i = 0; i < 50; i++)); do
     cat <<SQL
 BEGIN;
-INSERT INTO first SELECT $((i % 5)), $1 FROM generate_series(1, 3);
-INSERT INTO second SELECT $((i % 7)), $1 FROM generate_series(1, 3);
+INSERT INTO first SELECT $((i % 5)), $1 FROM generate_series(1, 4);
+INSERT INTO second SELECT $((i % 7)), $1 FROM generate_series(1, 4);
 COMMIT;
 BEGIN;
 DELETE FROM first WHERE ctid = (SELECT min(ctid) FROM first WHERE class = $((i % 5)));

@@ -117,7 +117,10 @@ CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE
 CREATE TRIGGER keep BEFORE DELETE ON queue FOR EACH ROW EXECUTE FUNCTION keep();
 INSERT INTO queue VALUES (20, '20', 'new'), (1, '1', 'new');
 DROP TRIGGER keep ON queue;
-CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '% %', TG_OP, OLD; RETURN NULL; END $$;
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  RAISE NOTICE '% % with path %', TG_OP, OLD, current_setting('search_path');
+  RETURN NULL;
+END $$;
 CREATE TRIGGER tell AFTER DELETE ON queue FOR EACH ROW EXECUTE FUNCTION tell();
 INSERT INTO queue VALUES (20, '20', 'new'), (1, '1', 'new');
 DROP TRIGGER tell ON queue;
@@ -293,6 +296,20 @@ INSERT INTO odd VALUES ('1', '(1,1)'), ('1', '(1,1)');
 SELECT disclosure.label_column('odd', 'j', 'sensitive'), disclosure.label_column('odd', 'p', 'ignore') \g /dev/null
 DELETE FROM odd WHERE ctid = (SELECT min(ctid) FROM odd);
 DELETE FROM odd;
+-- More combinations of NULLs than are looked up one by one
+CREATE TABLE gaps (a int, b int, c int, d int, e int);
+SELECT disclosure.protect('gaps', measure => 'k_anonymity', at_least => 2, columns => '{a,b,c,d,e}', on_rows => 'drop') > 0 AS made;
+CREATE VIEW patterns AS
+  SELECT nullif(i & 1, 0) AS a, nullif(i & 2, 0) AS b, nullif(i & 4, 0) AS c, nullif(i & 8, 0) AS d, nullif(i & 16, 0) AS e
+    FROM generate_series(0, 31) i;
+INSERT INTO gaps TABLE patterns;
+INSERT INTO gaps SELECT p.* FROM patterns p, generate_series(1, 1 + coalesce(p.a, 0));
+SELECT count(*), count(a) FROM gaps;
+SELECT disclosure.protect('gaps', measure => 'k_anonymity', at_least => 2, columns => '{a,b,c,d,e}', on_rows => 'block') > 0 AS replaced;
+INSERT INTO gaps SELECT p.* FROM patterns p WHERE p.a > 0;
+INSERT INTO gaps TABLE patterns;
+DELETE FROM gaps WHERE ctid IN (SELECT min(ctid) FROM gaps GROUP BY a, b, c, d, e);
+DELETE FROM gaps WHERE ctid IN (SELECT min(ctid) FROM gaps GROUP BY a, b, c, d, e);
 -- A table that changes its shape between two statements of a session
 CREATE TABLE moving (a int, b int);
 SELECT disclosure.protect('moving', measure => 'k_anonymity', at_least => 2, columns => ARRAY['b'], on_rows => 'block') > 0 AS made;
@@ -306,7 +323,8 @@ INSERT INTO moving VALUES ('2', 'c');
 ALTER TABLE moving RENAME COLUMN b TO bb;
 INSERT INTO moving VALUES ('1', 'c');
 INSERT INTO moving VALUES ('2', 'c');
-DROP TABLE moving, odd, stray;
+DROP VIEW patterns;
+DROP TABLE moving, odd, stray, gaps;
 DROP SCHEMA trap CASCADE;
 REVOKE CREATE ON SCHEMA public FROM export_owner;
 DROP ROLE export_clerk, export_analyst, export_owner;
