@@ -243,6 +243,12 @@ for query in \
   refused 'export of public.scored refused: its privacy_score is 0\.[0-9]+, at most 0.4 is allowed' "COPY ($query) TO STDOUT"
 done
 
+# Not covered: a code that stands for two columns at once.
+attempt "CREATE TABLE mine.pairs AS SELECT 'secret-zip-' || i || 'secret-diagnosis-' || i % 6 AS pair, i AS code FROM mine.numbers"
+attempt 'COPY (SELECT code FROM scored JOIN mine.pairs ON pair = zip || diagnosis) TO STDOUT'
+[[ -s $work/out ]] || fail "a code for two columns is covered, yet docs/guard.md says it is not: $(cat "$work/said")"
+unsafe 'COPY (SELECT code FROM patients JOIN mine.pairs ON pair = zip || diagnosis) TO STDOUT'
+
 # Names of one's own in the place of the guard's and of Postgres's.
 attempt "
   CREATE FUNCTION mine.class_size(VARIADIC text[]) RETURNS bigint LANGUAGE sql AS 'SELECT 99::bigint';
