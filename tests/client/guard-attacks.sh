@@ -143,6 +143,11 @@ unsafe 'BEGIN ISOLATION LEVEL SERIALIZABLE; COPY patients TO STDOUT; ROLLBACK'
 denied 'to COPY to or from an external program' "COPY patients TO PROGRAM 'cat'"
 denied 'to COPY to (or from )?a file' "COPY patients TO '/tmp/never'"
 
+# Postgres sends the header before there are rows.
+attempt 'COPY patients TO STDOUT (FORMAT csv, HEADER)'
+[[ $(cat "$work/out") == id,name,age,zip,diagnosis,visits ]] || fail "CSV with a header: $(head -c 300 "$work/out")"
+logged=$(refusals)
+
 # Into a table of one's own, and out of that.
 got='SELECT * FROM mine.got; COPY mine.got TO STDOUT; DROP TABLE IF EXISTS mine.got;'
 unsafe "CREATE TABLE mine.got AS TABLE patients; $got"
