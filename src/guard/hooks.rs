@@ -260,6 +260,9 @@ unsafe fn export_of(
         return Ok(None);
     }
     policies.retain(Policy::concerns_us);
+    if policies.is_empty() && judgeable != planned {
+        return Ok(None); // a table is copied, and nothing else runs
+    }
     check_volatile(kind, &policies, query)?;
     // Where no policy has to be kept, functions that the query calls may still read what they should not.
     let export = Export {
