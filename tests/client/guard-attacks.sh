@@ -393,6 +393,11 @@ denied 'canceling statement due to statement timeout' \
 # Not covered by any option: functions that Postgres calls unseen, for the check of a domain.
 leaks 'COPY (SELECT diagnosis FROM locked WHERE zip::mine.checked IS NOT NULL) TO STDOUT'
 
+# Nor volatile functions of Postgres in a view.
+leaks "CREATE VIEW mine.keeps AS SELECT set_config('mine.kept', zip, false) AS kept, diagnosis FROM locked;
+  COPY (SELECT diagnosis FROM mine.keeps WHERE kept IS NOT NULL) TO STDOUT;
+  SELECT current_setting('mine.kept')"
+
 # Not covered by any option: what Postgres itself tells.
 leaks "SELECT most_common_vals FROM pg_stats WHERE tablename = 'locked'"
 psql -qX -c 'REVOKE SELECT ON pg_stats FROM PUBLIC'
