@@ -457,15 +457,14 @@ unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
     }
 }
 
-/// Whether a plan depends on functions that did not come with Postgres, or on domains, whose checks may call some.
+/// Whether a plan depends on functions that did not come with Postgres.
 ///
 /// # Safety
 /// A valid plan.
 unsafe fn calls_own_functions(planned: *mut PlannedStmt) -> bool {
-    use pg_sys::SysCacheIdentifier::{PROCOID, TYPEOID};
     list::<pg_sys::PlanInvalItem>((*planned).invalItems)
         .into_iter()
-        .any(|item| [PROCOID as i32, TYPEOID as i32].contains(&(*item).cacheId))
+        .any(|item| (*item).cacheId == pg_sys::SysCacheIdentifier::PROCOID as i32)
 }
 
 /// Whether a statement that a policy lets read may do more than return what is judged: write it elsewhere, or

@@ -349,7 +349,6 @@ only_locked 'COPY (INSERT INTO mine.rows SELECT zip FROM @ RETURNING 1) TO STDOU
 only_locked 'COPY (WITH w AS (INSERT INTO mine.rows SELECT zip FROM @) SELECT diagnosis FROM @) TO STDOUT; TABLE mine.rows; TRUNCATE mine.rows'
 only_locked 'COPY (SELECT mine.tell(zip) FROM @) TO STDOUT'
 only_locked "COPY (SELECT diagnosis FROM @ WHERE zip OPERATOR(mine.===) 'x') TO STDOUT"
-only_locked 'COPY (SELECT diagnosis FROM @ WHERE zip::mine.checked IS NOT NULL) TO STDOUT'
 only_locked 'COPY (SELECT diagnosis FROM @ ORDER BY mine.tell(zip)) TO STDOUT'
 only_locked "SELECT * FROM disclosure.check_export('SELECT mine.tell(zip) FROM @')"
 only_locked "BEGIN; DECLARE c CURSOR WITH HOLD FOR TABLE @; COMMIT; COPY (SELECT mine.fetched('c')) TO STDOUT"
@@ -390,6 +389,14 @@ for query in 'SELECT name::int FROM @' 'SELECT zip::regclass FROM @' 'SELECT (na
 done
 denied 'canceling statement due to statement timeout' \
   "SET statement_timeout = 20; COPY (SELECT count(*) FROM locked, generate_series(1, 10000000)) TO STDOUT"
+
+# Not covered by any option: functions that Postgres calls unseen, for the check of a domain.
+leaks 'COPY (SELECT diagnosis FROM locked WHERE zip::mine.checked IS NOT NULL) TO STDOUT'
+
+# Nor volatile functions of Postgres in a view.
+leaks "CREATE VIEW mine.keeps AS SELECT set_config('mine.kept', zip, false) AS kept, diagnosis FROM locked;
+  COPY (SELECT diagnosis FROM mine.keeps WHERE kept IS NOT NULL) TO STDOUT;
+  SELECT current_setting('mine.kept')"
 
 # Not covered by any option: what Postgres itself tells.
 leaks "SELECT most_common_vals FROM pg_stats WHERE tablename = 'locked'"
