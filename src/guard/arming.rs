@@ -1,5 +1,5 @@
-//! Which triggers an export table has, and all that it is judged together with: a statement on a partition fires
-//! the triggers of that partition only, one on the whole those of the whole only.
+//! Which triggers an export table has, and all that it is judged together with: a statement on a partition
+//! fires the triggers of that partition only, one on the whole those of the whole only.
 
 use super::lineage::list;
 use super::policy::{self, OnRows};
@@ -49,13 +49,14 @@ const OF_ROWS: Trigger = Trigger {
     what: "FOR EACH ROW EXECUTE FUNCTION disclosure.export_collect()",
 };
 
-/// Give a table, and all above and below it, the triggers that its policies want, as the calling user, who has to
-/// own them. Triggers that somebody has switched off are on again afterwards.
+/// Give a table, and all above and below it, the triggers that its policies want, as the calling user, who
+/// has to own them. Triggers that somebody has switched off are on again afterwards.
 pub fn arm(relation: Oid) -> Result<(), Problem> {
     fit_family(relation, true)
 }
 
-/// Take the triggers away that no policy wants any more. Those on tables of others stay, and find nothing to do.
+/// Take the triggers away that no policy wants any more. Those on tables of others stay, and find nothing to
+/// do.
 pub fn disarm(relation: Oid) -> Result<(), Problem> {
     fit_family(relation, false)
 }
@@ -99,7 +100,8 @@ fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Problem> {
 
 fn oids(query: &str, parameters: &Parameters) -> Result<Vec<Oid>, Problem> {
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of OIDs.
+        // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of
+        // OIDs.
         unsafe {
             let answer = Answer::to(query, parameters, true)?;
             Ok((0..answer.rows()).filter_map(|row| answer.get(row, 0)).collect())
@@ -218,7 +220,8 @@ unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
     if FITTING.get() {
         return Some(false);
     }
-    // pg_dump makes triggers itself, and alters tables before and after: other changes are none of our business.
+    // pg_dump makes triggers itself, and alters tables before and after: other changes are none of our
+    // business.
     if (*command).type_ != NodeTag::T_AlterTableStmt {
         return Some(true);
     }

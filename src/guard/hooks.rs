@@ -260,6 +260,9 @@ unsafe fn export_of(
         return Ok(None);
     }
     policies.retain(Policy::concerns_us);
+    if policies.is_empty() && judgeable != planned {
+        return Ok(None); // a table is copied, and nothing else runs
+    }
     check_volatile(kind, &policies, query)?;
     // Where no policy has to be kept, functions that the query calls may still read what they should not.
     let export = Export {
@@ -454,14 +457,15 @@ unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
     }
 }
 
-/// Whether a plan depends on functions that did not come with Postgres.
+/// Whether a plan depends on functions that did not come with Postgres, or on domains, whose checks may call some.
 ///
 /// # Safety
 /// A valid plan.
 unsafe fn calls_own_functions(planned: *mut PlannedStmt) -> bool {
+    use pg_sys::SysCacheIdentifier::{PROCOID, TYPEOID};
     list::<pg_sys::PlanInvalItem>((*planned).invalItems)
         .into_iter()
-        .any(|item| (*item).cacheId == pg_sys::SysCacheIdentifier::PROCOID as i32)
+        .any(|item| [PROCOID as i32, TYPEOID as i32].contains(&(*item).cacheId))
 }
 
 /// Whether a statement that a policy lets read may do more than return what is judged: write it elsewhere, or

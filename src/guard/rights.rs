@@ -57,8 +57,8 @@ pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
     )
 }
 
-/// Run `job` as the owner of a table, who sees all of its rows: as foreign keys do, which work for the table and
-/// not for whoever changes it.
+/// Run `job` as the owner of a table, who sees all of its rows: as foreign keys do, which work for the table
+/// and not for whoever changes it.
 pub fn run_for<R>(table: Oid, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
     let owner = super::policy::owner_of(table).ok_or(Problem::Lost)?;
     run_with(owner, pg_sys::SECURITY_NOFORCE_RLS, job)
@@ -103,8 +103,8 @@ pub fn under_own_settings<R>(job: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Run `job`, which runs what others have made with somebody's rights, under a search_path by which nobody can
-/// slip something of his own to it.
+/// Run `job`, which runs what others have made with somebody's rights, under a search_path by which nobody
+/// can slip something of his own to it.
 pub fn under_safe_path<R>(job: impl FnOnce() -> R) -> R {
     let level = Level::with(&OWN_SETTINGS[..1]);
     let result = job();
@@ -180,8 +180,8 @@ fn set(setting: &CStr, value: &CStr) {
     }
 }
 
-/// Run `job` under a snapshot that is taken now, even in a transaction that otherwise keeps an older one: what
-/// others have committed counts. Queries within have to be read-only, else they take another snapshot.
+/// Run `job` under a snapshot that is taken now, even in a transaction that otherwise keeps an older one:
+/// what others have committed counts. Queries within have to be read-only, else they take another snapshot.
 pub fn under_latest_snapshot<R>(job: impl FnOnce() -> R) -> R {
     // SAFETY: pushed here, popped below. If an error passes, the (sub)transaction that it aborts pops it.
     unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };

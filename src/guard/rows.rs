@@ -1,8 +1,8 @@
-//! Export tables: tables with a policy that says what becomes of unsafe rows. Triggers, which [`super::arming`]
-//! makes, judge what every statement leaves behind, whoever runs it.
+//! Export tables: tables with a policy that says what becomes of unsafe rows. Triggers, which
+//! [`super::arming`] makes, judge what every statement leaves behind, whoever runs it.
 //!
-//! Two transactions are never judged at once: each waits for its turn before it changes the first row. What counts
-//! is what is there when it is judged, also where the transaction itself sees an older state.
+//! Two transactions are never judged at once: each waits for its turn before it changes the first row. What
+//! counts is what is there when it is judged, also where the transaction itself sees an older state.
 
 use super::batch::{self, Batch, Event, Place};
 use super::judge::{self, Measured, Way};
@@ -79,8 +79,8 @@ fn take_turn(relation: Oid) -> Result<(), Problem> {
     tables.sort_by_key(|table| table.to_u32());
     tables.dedup();
     let table_of_policies = policy::own_table(c"policy").ok_or(Problem::Lost)?;
-    // One after the other in the same order everywhere; and of a tree only the top, so that who holds the lock
-    // of a part never waits for that of the whole.
+    // One after the other in the same order everywhere; and of a tree only the top, so that who holds the
+    // lock of a part never waits for that of the whole.
     for &table in &tables {
         let is_below = |&other: &Oid| other != table && batch::with_heirs(other).contains(&table);
         if tables.len() == 1 || !tables.iter().any(is_below) {
@@ -197,8 +197,8 @@ fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Problem>) -> Re
     rights::run_for(policy.relation, fresh)
 }
 
-/// Take those of the statement's rows out again that break one of the policies; how many they were. Without them
-/// others may be unsafe too: so until none is.
+/// Take those of the statement's rows out again that break one of the policies; how many they were. Without
+/// them others may be unsafe too: so until none is.
 fn drop_unsafe(batch: &Batch, policies: &[Policy], inserted: Vec<Place>) -> Result<i64, Problem> {
     // Else somebody has switched off the trigger that collects them.
     let are_all_known = inserted.len() as i64 >= batch.rows;

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What the guard costs: COPY of rows that are judged, against COPY without the guard and the same measure in plain
-# SQL; COPY where there is nothing to judge, against COPY without the library; and INSERT into export tables of
-# different sizes, against INSERT into tables that are none.
+# SQL; and COPY where there is nothing to judge, against COPY without the library. See also export_tables.sh.
 set -euo pipefail
 source tools/bench-lib.sh
 
@@ -94,32 +93,3 @@ guarded 'COPY judged by privacy_score; COPY and privacy_score' privacy_score 'at
 run -c "SET client_min_messages = error; SELECT disclosure.protect('guard_bench.patients', 'k_anonymity', at_least => 1)" \
     >/dev/null
 unjudged 'COPY with the library, a policy on another table' other
-
-# inserted MEASURE LIMIT SIZE INDEX: a thousand rows into an export table of that size. An INDEX of '' is none.
-inserted() {
-    local table insert=()
-    for table in judged free; do
-        run -v table="$table" -v size="$3" -v index="$4" <<'SQL'
-SET client_min_messages = warning;
-DROP TABLE IF EXISTS guard_bench.:table;
-CREATE TABLE guard_bench.:table AS SELECT age, sex, smoker, diagnosis FROM guard_bench.patients LIMIT :size;
-SELECT disclosure.label_column(('guard_bench.' || :'table')::regclass, c,
-                               CASE c WHEN 'diagnosis' THEN 'sensitive' ELSE 'quasi' END)
-  FROM unnest(ARRAY['age', 'sex', 'smoker', 'diagnosis']) c \g /dev/null
-SELECT format('CREATE INDEX ON guard_bench.%I (%s)', :'table', :'index') WHERE :'index' <> '' \gexec
-VACUUM ANALYZE guard_bench.:table;
-SQL
-        insert+=("BEGIN \\; INSERT INTO guard_bench.$table SELECT age, sex, smoker, diagnosis
-                  FROM guard_bench.patients LIMIT 1000 \\; ROLLBACK")
-    done
-    run -c "SET client_min_messages = error;
-            SELECT disclosure.protect('guard_bench.judged', '$1', $2, on_rows => 'block')" >/dev/null
-    compare "1000 rows into $3, $1${4:+, index}" - "RESET ROLE" "${insert[@]}"
-}
-for size in 10000 100000 "$rows"; do
-    inserted k_anonymity "at_least => 2, columns => '{age,sex}'" "$size" 'age, sex'
-done
-inserted k_anonymity "at_least => 2, columns => '{age,sex}'" "$rows" ''
-for size in 10000 100000 "$rows"; do
-    inserted privacy_score 'at_most => 1' "$size" 'age, sex, smoker'
-done

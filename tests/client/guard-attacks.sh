@@ -55,11 +55,15 @@ AS $$ BEGIN RETURN (SELECT p::text FROM public.locked p WHERE p.id = i); END $$;
 CREATE FUNCTION mine.peek_immutable(i int) RETURNS text LANGUAGE plpgsql IMMUTABLE
 AS $$ BEGIN RETURN (SELECT p::text FROM public.patients p WHERE p.id = i); END $$;
 CREATE FUNCTION mine.tell(x text) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', x; RETURN 1; END $$;
+CREATE FUNCTION mine.told(x text, y text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', x; RETURN true; END $$;
 CREATE FUNCTION mine.fetched(c refcursor) RETURNS SETOF text LANGUAGE plpgsql
 AS $$ DECLARE r record; BEGIN LOOP FETCH c INTO r; EXIT WHEN NOT FOUND; RETURN NEXT r::text; END LOOP; END $$;
 CREATE FUNCTION mine.makes(command text) RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE command; RETURN 1; END $$;
 CREATE FUNCTION mine.makes_unseen(command text) RETURNS int LANGUAGE plpgsql IMMUTABLE
 AS $$ BEGIN RETURN (SELECT mine.makes(command)); END $$;
+CREATE FUNCTION mine.checks(x text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', x; RETURN true; END $$;
+CREATE DOMAIN mine.checked AS text CHECK (mine.checks(VALUE));
+CREATE OPERATOR mine.=== (FUNCTION = mine.told, LEFTARG = text, RIGHTARG = text);
 CREATE TABLE mine.numbers AS SELECT i FROM generate_series(1, 60) i;
 CREATE TABLE mine.rows (row text);
 SQL
@@ -139,6 +143,11 @@ unsafe 'BEGIN ISOLATION LEVEL SERIALIZABLE; COPY patients TO STDOUT; ROLLBACK'
 denied 'to COPY to or from an external program' "COPY patients TO PROGRAM 'cat'"
 denied 'to COPY to (or from )?a file' "COPY patients TO '/tmp/never'"
 
+# Postgres sends the header before there are rows.
+attempt 'COPY patients TO STDOUT (FORMAT csv, HEADER)'
+[[ $(cat "$work/out") == id,name,age,zip,diagnosis,visits ]] || fail "CSV with a header: $(head -c 300 "$work/out")"
+logged=$(refusals)
+
 # Into a table of one's own, and out of that.
 got='SELECT * FROM mine.got; COPY mine.got TO STDOUT; DROP TABLE IF EXISTS mine.got;'
 unsafe "CREATE TABLE mine.got AS TABLE patients; $got"
@@ -149,7 +158,7 @@ unsafe "CREATE TABLE mine.got AS WITH w AS (INSERT INTO mine.rows SELECT zip FRO
 hidden "PREPARE p AS TABLE patients; CREATE TABLE mine.got AS EXECUTE p; $got"
 hidden "EXPLAIN (ANALYZE) CREATE TABLE mine.got AS TABLE patients; $got"
 hidden "PREPARE p AS TABLE patients; EXPLAIN ANALYZE CREATE TABLE mine.got AS EXECUTE p; $got"
-unsafe 'CREATE MATERIALIZED VIEW mine.kept AS TABLE patients WITH NO DATA; REFRESH MATERIALIZED VIEW mine.kept; COPY mine.kept TO STDOUT'
+unsafe 'CREATE MATERIALIZED VIEW mine.kept AS TABLE patients WITH NO DATA; REFRESH MATERIALIZED VIEW mine.kept; COPY (TABLE mine.kept) TO STDOUT'
 unsafe 'COPY (SELECT zip FROM mine.kept) TO STDOUT'
 unsafe "CREATE TABLE mine.got AS TABLE mine.kept; $got"
 
@@ -157,7 +166,7 @@ unsafe "CREATE TABLE mine.got AS TABLE mine.kept; $got"
 unsafe 'CREATE VIEW mine.v AS TABLE patients; COPY (TABLE mine.v) TO STDOUT'
 unsafe 'CREATE TEMP VIEW v AS SELECT zip AS harmless FROM mine.v; COPY (TABLE v) TO STDOUT'
 hidden 'COPY (SELECT * FROM mine.plain_sql()) TO STDOUT'
-hidden 'COPY (SELECT p.diagnosis, f.zip FROM patients p, mine.plain_sql() f) TO STDOUT'
+unsafe 'COPY (SELECT p.diagnosis, f.zip FROM patients p, mine.plain_sql() f) TO STDOUT'
 hidden 'COPY (SELECT mine.plain_sql()) TO STDOUT'
 hidden 'COPY (SELECT mine.peek(1)) TO STDOUT'
 hidden 'COPY (SELECT mine.peek_immutable(1)) TO STDOUT'
@@ -238,6 +247,12 @@ for query in \
   "SELECT id, (SELECT string_agg(zip || diagnosis, ',') FROM scored) FROM scored"; do
   refused 'export of public.scored refused: its privacy_score is 0\.[0-9]+, at most 0.4 is allowed' "COPY ($query) TO STDOUT"
 done
+
+# Not covered: a code that stands for two columns at once.
+attempt "CREATE TABLE mine.pairs AS SELECT 'secret-zip-' || i || 'secret-diagnosis-' || i % 6 AS pair, i AS code FROM mine.numbers"
+attempt 'COPY (SELECT code FROM scored JOIN mine.pairs ON pair = zip || diagnosis) TO STDOUT'
+[[ -s $work/out ]] || fail "a code for two columns is covered, yet docs/guard.md says it is not: $(cat "$work/said")"
+unsafe 'COPY (SELECT code FROM patients JOIN mine.pairs ON pair = zip || diagnosis) TO STDOUT'
 
 # Names of one's own in the place of the guard's and of Postgres's.
 attempt "
@@ -333,6 +348,9 @@ only_locked 'INSERT INTO mine.rows SELECT zip FROM @; COPY mine.rows TO STDOUT; 
 only_locked 'COPY (INSERT INTO mine.rows SELECT zip FROM @ RETURNING 1) TO STDOUT; TABLE mine.rows; TRUNCATE mine.rows'
 only_locked 'COPY (WITH w AS (INSERT INTO mine.rows SELECT zip FROM @) SELECT diagnosis FROM @) TO STDOUT; TABLE mine.rows; TRUNCATE mine.rows'
 only_locked 'COPY (SELECT mine.tell(zip) FROM @) TO STDOUT'
+only_locked "COPY (SELECT diagnosis FROM @ WHERE zip OPERATOR(mine.===) 'x') TO STDOUT"
+only_locked 'COPY (SELECT diagnosis FROM @ WHERE zip::mine.checked IS NOT NULL) TO STDOUT'
+only_locked 'COPY (SELECT diagnosis FROM @ ORDER BY mine.tell(zip)) TO STDOUT'
 only_locked "SELECT * FROM disclosure.check_export('SELECT mine.tell(zip) FROM @')"
 only_locked "BEGIN; DECLARE c CURSOR WITH HOLD FOR TABLE @; COMMIT; COPY (SELECT mine.fetched('c')) TO STDOUT"
 only_locked "SELECT set_config('mine.rows', string_agg(zip, ','), false) FROM @; COPY (SELECT current_setting('mine.rows')) TO STDOUT"
@@ -378,9 +396,15 @@ leaks "SELECT most_common_vals FROM pg_stats WHERE tablename = 'locked'"
 psql -qX -c 'REVOKE SELECT ON pg_stats FROM PUBLIC'
 denied 'permission denied for view pg_stats' "SELECT most_common_vals FROM pg_stats WHERE tablename = 'locked'"
 # Not covered: what a condition tells. That nobody is singled out needs a policy of its own.
-leaks "COPY (SELECT name FROM scored WHERE diagnosis = 'secret-diagnosis-1') TO STDOUT"
-psql -qX -c "SELECT disclosure.protect('scored', 'k_anonymity', at_least => 5, for_role => 'attacker')" >/dev/null
-unsafe "COPY (SELECT name FROM scored WHERE diagnosis = 'secret-diagnosis-1') TO STDOUT"
+psql -qX -v ON_ERROR_STOP=1 >/dev/null <<'SQL'
+CREATE TABLE named AS SELECT name, diagnosis FROM patients;
+SELECT disclosure.label_column('named', 'name', 'identifier'), disclosure.label_column('named', 'diagnosis', 'sensitive'),
+       disclosure.protect('named', 'privacy_score', at_most => 0.4, for_role => 'attacker');
+GRANT SELECT ON named TO attacker;
+SQL
+leaks "COPY (SELECT name FROM named WHERE diagnosis = 'secret-diagnosis-1') TO STDOUT"
+psql -qX -c "SELECT disclosure.protect('named', 'k_anonymity', at_least => 5, for_role => 'attacker')" >/dev/null
+unsafe "COPY (SELECT name FROM named WHERE diagnosis = 'secret-diagnosis-1') TO STDOUT"
 # Not covered: exports are judged one by one, and in any order of rows.
 leaks 'COPY (SELECT diagnosis FROM locked ORDER BY zip) TO STDOUT'
 psql -qX -c 'REVOKE SELECT ON locked FROM attacker, colleague' -c 'GRANT SELECT (id, diagnosis) ON locked TO attacker'

@@ -1,11 +1,11 @@
 -- Policies: what protect() takes and what it refuses, who may, and how policies keep to their relation.
 SET client_min_messages = warning;
-CREATE ROLE keeper;
-CREATE ROLE stranger;
-CREATE ROLE analyst;
-GRANT keeper TO CURRENT_USER;
-GRANT CREATE ON SCHEMA public TO keeper;
-SET ROLE keeper;
+CREATE ROLE pd_keeper;
+CREATE ROLE pd_stranger;
+CREATE ROLE pd_analyst;
+GRANT pd_keeper TO CURRENT_USER;
+GRANT CREATE ON SCHEMA public TO pd_keeper;
+SET ROLE pd_keeper;
 CREATE TABLE patients (id int, age int, zip text, items text[], diagnosis text, "Odd name" int);
 CREATE FUNCTION public.my_measure(query text) RETURNS numeric LANGUAGE sql AS 'SELECT 1.5';
 CREATE FUNCTION public.my_text(query text) RETURNS text LANGUAGE sql AS 'SELECT ''x''';
@@ -13,7 +13,7 @@ CREATE FUNCTION public.my_set(query text) RETURNS SETOF int LANGUAGE sql AS 'SEL
 CREATE VIEW young AS SELECT age, zip FROM patients WHERE age < 20;
 
 -- It works as soon as it is laid down, but not for sessions that do not have the library: it says so at once.
-SELECT disclosure.protect('patients', measure => 'privacy_score', at_most => 0.5, for_role => 'analyst');
+SELECT disclosure.protect('patients', measure => 'privacy_score', at_most => 0.5, for_role => 'pd_analyst');
 SET client_min_messages = error;
 SELECT disclosure.protect('patients', measure => 'privacy_score', statistic => 'average', at_most => 0.2);
 SELECT disclosure.protect('patients', measure => 'privacy_score', statistic => 'share', threshold => 0.5, at_most => 0);
@@ -21,7 +21,7 @@ SELECT disclosure.protect('patients', measure => 'k_anonymity', at_least => 5, c
 SELECT disclosure.protect('patients', measure => 'k_anonymity', at_least => 2, columns => ARRAY['Odd name'], only_by_copy => true);
 SELECT disclosure.protect('patients', measure => 'expected_cracks', at_most => 1, columns => ARRAY['items']);
 SELECT disclosure.protect('patients', measure => 'my_measure', at_most => 1);
-SELECT disclosure.protect('patients', measure => 'public.my_measure(text)', at_least => -3, for_role => 'analyst');
+SELECT disclosure.protect('patients', measure => 'public.my_measure(text)', at_least => -3, for_role => 'pd_analyst');
 SELECT disclosure.protect('young', measure => 'k_anonymity', at_least => 5);
 SELECT policy, relation, measure, statistic, threshold, at_most, at_least, columns, for_role, on_rows, only_by_copy,
        guards_copy, guards_rows, made_by
@@ -29,7 +29,7 @@ SELECT policy, relation, measure, statistic, threshold, at_most, at_least, colum
 
 -- The same relation, measure, statistic, columns and role: the same policy, with what is new.
 SELECT disclosure.protect('patients', measure => 'k_anonymity', at_least => 7, columns => ARRAY['age', 'zip']);
-SELECT disclosure.protect('patients', measure => 'privacy_score', at_most => 0.4, for_role => 'analyst');
+SELECT disclosure.protect('patients', measure => 'privacy_score', at_most => 0.4, for_role => 'pd_analyst');
 SELECT disclosure.protect('patients', measure => 'privacy_score', at_most => 0.3);
 SELECT policy, measure, at_most, at_least, for_role FROM disclosure.policies WHERE policy IN (1, 4) OR policy > 9 ORDER BY 1;
 
@@ -71,7 +71,7 @@ SELECT disclosure.protect('disclosure.policy_policy_seq', 'k_anonymity', at_leas
 SELECT count(*) FROM disclosure.policies;
 
 -- Only the owner decides, and only by these functions.
-SET ROLE stranger;
+SET ROLE pd_stranger;
 SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5);
 SELECT disclosure.unprotect(1);
 SELECT disclosure.unprotect('patients'::regclass);
@@ -81,7 +81,7 @@ INSERT INTO disclosure.policy (relation, measure, at_most, only_by_copy, made_by
 UPDATE disclosure.policy SET at_most = 1;
 DELETE FROM disclosure.policy;
 TRUNCATE disclosure.policy;
-SET ROLE keeper;
+SET ROLE pd_keeper;
 UPDATE disclosure.policy SET at_most = 1;
 DELETE FROM disclosure.policies;
 SELECT disclosure.export_freely();
@@ -118,7 +118,7 @@ SELECT * FROM disclosure.check_export(NULL);
 SELECT * FROM disclosure.leaving('{0}') AS (age int);
 
 RESET ROLE;
-DROP OWNED BY keeper CASCADE;
-DROP ROLE keeper;
-DROP ROLE stranger;
-DROP ROLE analyst;
+DROP OWNED BY pd_keeper CASCADE;
+DROP ROLE pd_keeper;
+DROP ROLE pd_stranger;
+DROP ROLE pd_analyst;
