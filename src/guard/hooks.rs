@@ -284,8 +284,9 @@ unsafe fn check_volatile(
     policies: &[Policy],
     query: *mut pg_sys::Query,
 ) -> Result<(), Problem> {
+    let is_volatile = |query: *mut pg_sys::Query| pg_sys::contain_volatile_functions(query.cast());
     match policies.iter().find(|policy| policy.only_by_copy) {
-        Some(policy) if pg_sys::contain_volatile_functions(query.cast()) => {
+        Some(policy) if lineage::rewrite(query).into_iter().any(is_volatile) => {
             judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
             let (relation, policy) = (policy.relation_name(), policy.number);
             Err(Problem::CannotBeJudged { relation, policy })
@@ -727,7 +728,8 @@ unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
     }
 }
 
-/// Every policy is measured and logged; one that is broken is an error.
+/// Every policy is measured; one that is broken is an error. The log has those that are broken or, where there are
+/// none, all: whoever reads there that something was allowed can rely on it that it has left.
 ///
 /// # Safety
 /// `shape` is that of the collected rows.
@@ -739,21 +741,23 @@ unsafe fn judge_export(
     shape: pg_sys::TupleDesc,
 ) -> Result<(), Problem> {
     let source = Source::of_query(lineage)?;
-    let mut refused = None;
+    let mut judged = Vec::with_capacity(policies.len());
     for policy in policies {
-        let measured = spool.show(shape, || judge::measure(policy, &source))?;
-        let allowed = measured.is_allowed(policy.limit);
-        let verdict = if allowed {
-            Verdict::Allowed
-        } else {
-            Verdict::Refused
-        };
-        judge::record(kind, policy, Some(measured), verdict, Lasting::Always)?;
-        if !allowed && refused.is_none() {
-            refused = Some(judge::refusal(policy, measured, Way::Out));
-        }
+        judged.push((policy, spool.show(shape, || judge::measure(policy, &source))?));
     }
-    refused.map_or(Ok(()), Err)
+    let is_allowed = |(policy, measured): &(&Policy, Measured)| measured.is_allowed(policy.limit);
+    let (kept, broken): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_allowed);
+    let (verdict, entries) = match broken.is_empty() {
+        true => (Verdict::Allowed, &kept),
+        false => (Verdict::Refused, &broken),
+    };
+    for (policy, measured) in entries {
+        judge::record(kind, policy, Some(*measured), verdict, Lasting::Always)?;
+    }
+    match broken.first() {
+        Some((policy, measured)) => Err(judge::refusal(policy, *measured, Way::Out)),
+        None => Ok(()),
+    }
 }
 
 /// What every policy of the relations that a query reads says of what it returns, and whether the caller would

@@ -126,15 +126,24 @@ pub unsafe fn analyse(statement: *mut pg_sys::Node, source: *const c_char) -> *m
     return pg_sys::parse_analyze_fixedparams(&mut raw, source, ptr::null(), 0, ptr::null_mut());
 }
 
+/// What Postgres makes of a query by rules, views and row security policies.
+///
+/// # Safety
+/// An analysed query that is not yet rewritten. It stays as it is.
+pub unsafe fn rewrite(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::Query> {
+    let query = copy(query);
+    pg_sys::AcquireRewriteLocks(query, true, false);
+    list(pg_sys::QueryRewrite(query))
+}
+
 /// The lineage of a SELECT, or of an INSERT, UPDATE, DELETE or MERGE with RETURNING. Of a utility statement
 /// there is none: EXECUTE and CREATE TABLE AS have a query inside, for the caller to find.
 ///
 /// # Safety
 /// An analysed query that is not yet rewritten. It stays as it is.
 pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
+    let rewritten = rewrite(query);
     let query = copy(query);
-    pg_sys::AcquireRewriteLocks(query, true, false);
-    let rewritten = list::<pg_sys::Query>(pg_sys::QueryRewrite(copy(query)));
     let mut tracer = Tracer::default();
     let is_replaced = tracer.is_replaced_by_rules(query);
     // A rule may return other columns than the statement, even where that has no RETURNING.
