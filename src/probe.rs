@@ -85,10 +85,13 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, verdict: &str, always: bool) {
         measured: Some(2.0),
         rows: Some(10),
         unsafe_rows: None,
-        verdict: Verdict::ALL
-            .into_iter()
-            .find(|known| known.name() == verdict)
-            .unwrap_or(Verdict::Refused),
+        verdict: match verdict {
+            "allowed" => Verdict::Allowed,
+            "dropped" => Verdict::Dropped,
+            "warned" => Verdict::Warned,
+            "exempt" => Verdict::Exempt,
+            _ => Verdict::Refused,
+        },
     };
     let lasting = match always {
         true => Lasting::Always,
@@ -153,15 +156,9 @@ fn origin_name(origin: &Origin) -> String {
 }
 
 fn type_name(column: &OutputColumn) -> String {
-    // SAFETY: catalogue look-ups of a type and a collation that exist.
-    unsafe {
-        let name = pg_sys::format_type_with_typemod(column.type_oid, column.typmod);
-        let name = CStr::from_ptr(name).to_string_lossy().into_owned();
-        match pg_sys::get_collation_name(column.collation) {
-            collation if collation.is_null() => name,
-            collation => format!("{name} {}", CStr::from_ptr(collation).to_string_lossy()),
-        }
-    }
+    // SAFETY: a catalogue look-up of a type that exists.
+    let name = unsafe { CStr::from_ptr(pg_sys::format_type_with_typemod(column.type_oid, column.typmod)) };
+    name.to_string_lossy().into_owned()
 }
 
 fn relation_name(oid: pg_sys::Oid) -> String {

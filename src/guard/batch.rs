@@ -258,7 +258,7 @@ impl Classes {
             None => {
                 let source = Source::of_relation(policy.relation)?;
                 let quasi = source.counting(policy, &[policy.relation]);
-                quasi.iter().map(|column| column.name.clone()).collect()
+                quasi.iter().map(|column| column.made.name.clone()).collect()
             }
         };
         if !batch.has_columns(policy, &names.iter().map(String::as_str).collect::<Vec<_>>())? {
@@ -464,7 +464,7 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
         .into_iter()
         .filter(|column| column.weights.is_some())
         .collect();
-    let names: Vec<&str> = counting.iter().map(|column| column.name.as_str()).collect();
+    let names: Vec<&str> = counting.iter().map(|column| column.made.name.as_str()).collect();
     if counting.is_empty() || !batch.has_columns(policy, &names)? {
         return Ok(None);
     }
@@ -498,7 +498,7 @@ fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
     let quasi: Vec<String> = counting
         .iter()
         .filter(is_quasi)
-        .map(|column| column.name.clone())
+        .map(|column| column.made.name.clone())
         .collect();
     const QUERY: &str = "
         SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
@@ -543,7 +543,7 @@ fn scores_by_asking(
         .filter_map(|column| {
             let weights = column.weights?;
             let weights = json!({"likelihood": weights.likelihood, "danger": weights.danger});
-            Some((column.name.clone(), weights))
+            Some((column.made.name.clone(), weights))
         })
         .collect();
     let weights = Value::Object(weights);

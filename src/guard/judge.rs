@@ -1,7 +1,7 @@
 //! What a policy's measure says of rows that are to leave, wherever they are: collected from a query, or in an
 //! export table. Measured by our own SQL functions, over whatever can be named in FROM.
 
-use super::lineage::{self, Lineage, Origin, OutputColumn};
+use super::lineage::{Lineage, Origin, OutputColumn};
 use super::log::{self, Lasting, Verdict};
 use super::policy::{self, Limit, Measure, Policy, Statistic};
 use super::{rights, spool};
@@ -29,7 +29,7 @@ enum Place {
     /// In a relation, by schema and name, quoted.
     Relation(String),
     /// Collected, and shown by `disclosure.leaving`.
-    Spool(Vec<OutputColumn>),
+    Spool,
 }
 
 /// A column of them.
@@ -38,19 +38,10 @@ pub struct Column {
     number: usize,
     /// What the source calls it, quoted.
     pub sql: String,
-    /// What people call it.
-    pub name: String,
-    /// What its values are made of, and what decides which of them stands in which row.
-    origins: Vec<Origin>,
-    plain: Option<Origin>,
-    /// Where a plain column stands in FROM, and all that stands there and is part of this one.
-    stored_in: Option<u64>,
-    places: Vec<lineage::Place>,
-    windowed: bool,
+    /// What it is made of.
+    pub made: OutputColumn,
     /// What may be known and what is dangerous to learn may both be in its values.
     combined: bool,
-    /// May be made of anything.
-    unknown: bool,
     /// `None` where it takes no part in any measure.
     pub weights: Option<Weights>,
 }
@@ -69,28 +60,22 @@ impl Source {
     /// What a query returns, while it is shown.
     pub fn of_query(lineage: Lineage) -> Result<Self, Problem> {
         let mut labels = Labels::default();
-        let mut column = |(number, output): (usize, &OutputColumn)| {
+        let column = |(number, made): (usize, OutputColumn)| {
             Ok(Column {
                 number,
                 sql: spool::column_name(number),
-                name: output.name.clone(),
-                origins: [&output.origins[..], &output.paired_by].concat(),
-                plain: output.plain.clone(),
-                stored_in: output.stored_in,
-                places: output.places.clone(),
-                windowed: output.windowed,
-                combined: output.plain.is_none() && labels.combines(&output.origins)?,
-                unknown: output.unknown,
-                weights: labels.weights(match &output.origins[..] {
-                    [] => &output.paired_by,
+                combined: made.plain.is_none() && labels.combines(&made.origins)?,
+                weights: labels.weights(match &made.origins[..] {
+                    [] => &made.paired_by,
                     origins => origins,
                 })?,
+                made,
             })
         };
-        let columns = lineage.columns.iter().enumerate().map(&mut column);
+        let columns = lineage.columns.into_iter().enumerate().map(column);
         Ok(Source {
             columns: columns.collect::<Result<_, Problem>>()?,
-            place: Place::Spool(lineage.columns),
+            place: Place::Spool,
             rows_once: lineage.rows_once,
         })
     }
@@ -99,26 +84,17 @@ impl Source {
     pub fn of_relation(oid: Oid) -> Result<Self, Problem> {
         let relation = Relation::whole("relation", Some(oid))?;
         let mut labels = Labels::default();
-        let mut column = |(number, column): (usize, &ColumnType)| {
-            let origin = Origin {
-                relation: oid,
-                column: column.name.clone(),
-            };
+        let column = |(number, column): (usize, &ColumnType)| {
+            let made = OutputColumn::stored(oid, column);
             Ok(Column {
                 number,
                 sql: quote_identifier(&column.name),
-                name: column.name.clone(),
-                weights: labels.weights(std::slice::from_ref(&origin))?,
-                origins: vec![origin.clone()],
-                plain: Some(origin),
-                stored_in: None,
-                places: Vec::new(),
-                windowed: false,
                 combined: false,
-                unknown: false,
+                weights: labels.weights(&made.origins)?,
+                made,
             })
         };
-        let columns = relation.columns().iter().enumerate().map(&mut column);
+        let columns = relation.columns().iter().enumerate().map(column);
         Ok(Source {
             columns: columns.collect::<Result<_, Problem>>()?,
             place: Place::Relation(relation.name().into()),
@@ -139,10 +115,8 @@ impl Source {
     fn from(&self, columns: &[&Column]) -> String {
         match &self.place {
             Place::Relation(name) => name.clone(),
-            Place::Spool(outputs) => {
-                let asked = columns
-                    .iter()
-                    .map(|column| (column.number, &outputs[column.number]));
+            Place::Spool => {
+                let asked = columns.iter().map(|column| (column.number, &column.made));
                 spool::from_item(&asked.collect::<Vec<_>>())
             }
         }
@@ -156,13 +130,14 @@ impl Column {
             Some(columns) => family.contains(&origin.relation) && columns.contains(&origin.column),
             None => true,
         };
-        self.unknown || self.origins.iter().any(is_meant)
+        let made = &self.made;
+        made.unknown || made.origins.iter().chain(&made.paired_by).any(is_meant)
     }
 
     /// What its values are compared by: those that are made by a query as they are sent, see [`sent`].
     fn compared(&self) -> String {
         let sql = &self.sql;
-        match self.plain {
+        match self.made.plain {
             Some(_) => sql.clone(),
             None => format!("CASE WHEN num_nonnulls({sql}) > 0 THEN ROW({sql})::text END"),
         }
@@ -325,17 +300,17 @@ enum Alike {
 fn alike(source: &Source, quasi: &[&Column]) -> Alike {
     match (quasi, &source.place) {
         ([], _) => Alike::All,
-        _ if quasi.iter().any(|column| column.windowed) => Alike::None,
+        _ if quasi.iter().any(|column| column.made.windowed) => Alike::None,
         // Batches of rows that come in are compared by their types, too.
         (_, Place::Relation(_)) => Alike::By(list(quasi)),
-        (_, Place::Spool(outputs)) => Alike::By(sent_quickly(outputs, quasi)),
+        (_, Place::Spool) => Alike::By(sent_quickly(quasi)),
     }
 }
 
 /// What says as much as [`sent`], without a text of every row where types tell apart whatever is sent differently.
-fn sent_quickly(outputs: &[OutputColumn], columns: &[&Column]) -> String {
+fn sent_quickly(columns: &[&Column]) -> String {
     let is_exact = |column: &&Column| {
-        let oid = outputs[column.number].type_oid;
+        let oid = column.made.type_oid;
         equal_is_identical(&ColumnType {
             name: String::new(),
             oid,
@@ -362,8 +337,9 @@ fn sent(columns: &[&Column]) -> String {
 /// quasi-identifiers do: in FROM patients p, patients q each row of p meets all of q.
 fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], family: &[Oid]) -> String {
     let is_stored = |column: &&Column| {
-        column.stored_in.is_some()
+        column.made.stored_in.is_some()
             && column
+                .made
                 .plain
                 .as_ref()
                 .is_some_and(|origin| family.contains(&origin.relation))
@@ -371,21 +347,24 @@ fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], fam
     let stored: Vec<&Column> = source.columns.iter().filter(is_stored).collect();
     let paths_of_quasi: BTreeSet<u64> = quasi
         .iter()
-        .flat_map(|column| &column.places)
+        .flat_map(|column| &column.made.places)
         .filter(|place| family.contains(&place.relation()))
         .map(|place| place.path)
         .collect();
     let sizes = |paths: BTreeSet<u64>| -> Vec<String> {
         let size = |path| {
-            let here = stored.iter().filter(|column| column.stored_in == Some(path));
+            let here = stored.iter().filter(|column| column.made.stored_in == Some(path));
             format!("count(DISTINCT {})", sent(&here.copied().collect::<Vec<_>>()))
         };
         paths.into_iter().map(size).collect()
     };
-    let size = if quasi.iter().any(|column| column.windowed || column.unknown) {
+    let size = if quasi
+        .iter()
+        .any(|column| column.made.windowed || column.made.unknown)
+    {
         "1".to_string()
     } else if paths_of_quasi.is_empty() {
-        let paths = stored.iter().filter_map(|column| column.stored_in).collect();
+        let paths = stored.iter().filter_map(|column| column.made.stored_in).collect();
         format!(
             "greatest({})",
             [vec!["1".into()], sizes(paths)].concat().join(", ")
@@ -426,16 +405,16 @@ fn privacy_score(
     if !source.rows_once {
         let paths: BTreeSet<u64> = taking_part
             .iter()
-            .flat_map(|column| &column.places)
+            .flat_map(|column| &column.made.places)
             .map(|place| place.path)
             .collect();
         for path in paths {
             parts.insert(numbers(&|column| {
-                column.places.iter().any(|place| place.path == path)
+                column.made.places.iter().any(|place| place.path == path)
             }));
         }
     }
-    for windowed in taking_part.iter().filter(|column| column.windowed) {
+    for windowed in taking_part.iter().filter(|column| column.made.windowed) {
         parts.insert(vec![windowed.number]);
     }
     for part in parts {
@@ -553,7 +532,7 @@ fn function(policy: &Policy, name: &str, source: &Source, counting: &[&Column]) 
     let owner = policy::owner_of(policy.relation).ok_or(Problem::Lost)?;
     let columns: Vec<String> = counting
         .iter()
-        .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.name)))
+        .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.made.name)))
         .collect();
     let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(counting));
     let rows = ask(&format!(

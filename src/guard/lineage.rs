@@ -5,6 +5,7 @@
 //! counted. What only decides which rows there are (WHERE, HAVING, DISTINCT, LIMIT) is not part of a column;
 //! [`Lineage::relations`] has it.
 
+use crate::input::ColumnType;
 use pgrx::pg_catalog::pg_proc::PgProc;
 use pgrx::pg_sys::{self, AttrNumber, CmdType, NodeTag, Oid, RTEKind};
 use pgrx::prelude::*;
@@ -49,7 +50,6 @@ pub struct OutputColumn {
     pub name: String,
     pub type_oid: Oid,
     pub typmod: i32,
-    pub collation: Oid,
     /// Sorted, without duplicates. Empty: made of nothing that is stored.
     pub origins: Vec<Origin>,
     /// Columns that are no part of the value, but decide which value stands in which row: those in the
@@ -68,6 +68,28 @@ pub struct OutputColumn {
     /// May be made of anything: it comes out of a function in FROM, which Postgres may expand into a query of
     /// its own, or a rewrite rule puts something else in its place.
     pub unknown: bool,
+}
+
+impl OutputColumn {
+    /// A column of a relation as it is stored.
+    pub fn stored(relation: Oid, column: &ColumnType) -> Self {
+        let origin = Origin {
+            relation,
+            column: column.name.clone(),
+        };
+        OutputColumn {
+            name: column.name.clone(),
+            type_oid: column.oid,
+            typmod: -1,
+            origins: vec![origin.clone()],
+            paired_by: Vec::new(),
+            plain: Some(origin),
+            stored_in: None,
+            places: Vec::new(),
+            windowed: false,
+            unknown: false,
+        }
+    }
 }
 
 /// A stored relation where it stands in FROM: in FROM patients p, patients q there are two of them.
@@ -157,7 +179,6 @@ pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
                 name: text((*entry).resname),
                 type_oid: pg_sys::exprType(expression),
                 typmod: pg_sys::exprTypmod(expression),
-                collation: pg_sys::exprCollation(expression),
                 paired_by: made.paired_by.difference(&made.origins).cloned().collect(),
                 origins: made.origins.into_iter().collect(),
                 stored_in: made.plain.as_ref().and(made.stored_in),

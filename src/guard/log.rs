@@ -38,14 +38,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub const ALL: [Verdict; 5] = [
-        Verdict::Allowed,
-        Verdict::Refused,
-        Verdict::Dropped,
-        Verdict::Warned,
-        Verdict::Exempt,
-    ];
-
     /// As it is in the log.
     pub fn name(self) -> &'static str {
         match self {

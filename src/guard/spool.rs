@@ -158,13 +158,7 @@ pub fn from_item(columns: &[(usize, &OutputColumn)]) -> String {
     let numbers: Vec<String> = columns.iter().map(|(number, _)| number.to_string()).collect();
     let definitions: Vec<String> = columns
         .iter()
-        .map(|(number, column)| {
-            format!(
-                "{} {}",
-                column_name(*number),
-                type_name(shown_type(column.type_oid))
-            )
-        })
+        .map(|(number, column)| format!("{} {}", column_name(*number), type_of(column)))
         .collect();
     match columns {
         // A function has to return something.
@@ -187,11 +181,19 @@ fn shown_type(oid: Oid) -> Oid {
     }
 }
 
-/// With its schema.
-fn type_name(oid: Oid) -> String {
+/// The type of a column that is shown, with its schema. Not its collation: one that calls everything equal must not
+/// hide what is different.
+fn type_of(column: &OutputColumn) -> String {
+    let shown = shown_type(column.type_oid);
+    let modifier = if shown == column.type_oid {
+        column.typmod
+    } else {
+        -1
+    };
+    let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
     // SAFETY: a type that exists; the text lives until the current memory context is reset.
     unsafe {
-        let name = pg_sys::format_type_extended(oid, -1, pg_sys::FORMAT_TYPE_FORCE_QUALIFY as u16);
+        let name = pg_sys::format_type_extended(shown, modifier, flags as u16);
         CStr::from_ptr(name).to_string_lossy().into_owned()
     }
 }
