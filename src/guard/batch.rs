@@ -137,10 +137,13 @@ impl Batch {
     }
 
     /// Whether the transition tables have all of the columns: the table of the policy may be a child that has
-    /// more of them.
+    /// more of them; and what is computed may be computed otherwise there.
     fn has_columns(&self, policy: &Policy, names: &[&str]) -> Result<bool, Problem> {
         if self.relation == policy.relation {
             return Ok(true);
+        }
+        if self.columns.is_some() {
+            return Ok(false);
         }
         let own = Relation::whole("relation", Some(self.relation))?;
         let has = |name: &&str| own.columns().iter().any(|column| column.name == *name);

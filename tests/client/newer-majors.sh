@@ -110,6 +110,15 @@ if ((version >= 180000)); then
       prints "$said"$'\nb1|b…|flu\nb2|b…|cold' postgres "$exported"
     done
   done
+
+  # A child may compute it otherwise. What counts is what the table of the policy shows.
+  attempt postgres "
+    CREATE TABLE tree (zip text, area text GENERATED ALWAYS AS (left(zip, 1)) VIRTUAL);
+    CREATE TABLE twig (zip text, area text GENERATED ALWAYS AS ('all') VIRTUAL) INHERITS (tree);
+    SELECT disclosure.protect('tree', 'k_anonymity', at_least => 2, columns => '{area}', on_rows => 'block')"
+  prints $'a1|a\na2|a' postgres "INSERT INTO twig VALUES ('a1'), ('a2'); TABLE tree ORDER BY zip"
+  attempt postgres "INSERT INTO twig VALUES ('b1')"
+  grep -q 'change of public.tree refused: its k_anonymity is 1' "$work/said" || fail "a child: $(cat "$work/said")"
 fi
 
 ((failures == 0)) || { echo "$failures failures"; exit 1; }
