@@ -5,6 +5,7 @@
 
 use super::judge::{self, Column, Measured, Source};
 use super::policy::{Limit, Measure, Policy, Statistic};
+use super::rights;
 use crate::error::Problem;
 use crate::guc;
 use crate::input::lookup::{equality_operator, RowLookup};
@@ -16,6 +17,7 @@ use pgrx::pg_sys::{self, Oid, TriggerData};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::{json, Value};
+use std::ffi::CStr;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
@@ -51,6 +53,9 @@ pub struct Batch {
     pub relation: Oid,
     pub event: Event,
     pub rows: i64,
+    /// What to select from the transition tables to have all columns, where they lack some: see
+    /// [`with_computed_columns`].
+    columns: Option<String>,
 }
 
 /// Where a row is.
@@ -80,6 +85,7 @@ impl Batch {
             relation: (*(*trigger).tg_relation).rd_id,
             event,
             rows: pg_sys::tuplestore_tuple_count(changed),
+            columns: with_computed_columns((*trigger).tg_relation),
         })
     }
 
@@ -92,6 +98,14 @@ impl Batch {
                 _ => job(),
             }
         })
+    }
+
+    /// A transition table as a FROM item, with all columns of its table.
+    fn transition(&self, table: &str) -> String {
+        match &self.columns {
+            Some(columns) => format!("(SELECT {columns} FROM {table}) AS {table}"),
+            None => table.into(),
+        }
     }
 
     /// Rows with these columns, called c0, c1, …, that the statement has made or done away with.
@@ -108,7 +122,7 @@ impl Batch {
         };
         let tables = self.event.tables().iter();
         let selects: Vec<String> = tables
-            .map(|table| format!("SELECT {listed} FROM {table}"))
+            .map(|table| format!("SELECT {listed} FROM {}", self.transition(table)))
             .collect();
         selects.join(" UNION ALL ")
     }
@@ -123,15 +137,49 @@ impl Batch {
     }
 
     /// Whether the transition tables have all of the columns: the table of the policy may be a child that has
-    /// more of them.
+    /// more of them; and what is computed may be computed otherwise there.
     fn has_columns(&self, policy: &Policy, names: &[&str]) -> Result<bool, Problem> {
         if self.relation == policy.relation {
             return Ok(true);
+        }
+        if self.columns.is_some() {
+            return Ok(false);
         }
         let own = Relation::whole("relation", Some(self.relation))?;
         let has = |name: &&str| own.columns().iter().any(|column| column.name == *name);
         Ok(names.iter().all(has))
     }
+}
+
+/// All columns of a table, as a SELECT from its transition tables lists them; `None` where `*` does. From
+/// Postgres 18 on there are generated columns that are not stored: those are computed here as reading the table
+/// would, since transition tables do not have them.
+///
+/// # Safety
+/// An open relation.
+unsafe fn with_computed_columns(relation: pg_sys::Relation) -> Option<String> {
+    const VIRTUAL: u8 = b'v';
+    let table = (*relation).rd_id;
+    let numbers = 1..=(*(*relation).rd_att).natts as pg_sys::AttrNumber;
+    let is_virtual = |column| pg_sys::get_attgenerated(table, column) as u8 == VIRTUAL;
+    if !numbers.clone().any(is_virtual) {
+        return None;
+    }
+    let context = pg_sys::deparse_context_for(pg_sys::get_rel_name(table), table);
+    let sql = |column| {
+        let name = CStr::from_ptr(pg_sys::get_attname(table, column, false)).to_string_lossy();
+        let name = quote_identifier(name);
+        if !is_virtual(column) {
+            return name;
+        }
+        let expression = pg_sys::build_column_default(relation, column.into());
+        let expression = pg_sys::deparse_expression(expression, context, false, false);
+        format!("({}) AS {name}", CStr::from_ptr(expression).to_string_lossy())
+    };
+    let is_there = |column: &pg_sys::AttrNumber| pg_sys::get_atttype(table, *column) != pg_sys::InvalidOid;
+    // The queries that it becomes a part of run under this path, too.
+    let columns: Vec<String> = rights::under_safe_path(|| numbers.filter(is_there).map(sql).collect());
+    Some(columns.join(", "))
 }
 
 #[pg_guard]
@@ -549,7 +597,8 @@ fn scores_by_asking(
     let weights = Value::Object(weights);
     let names = names.join(", ");
     let query = format!(
-        "SELECT \"row\", count(*) FROM (SELECT {names} FROM disclosure_new) AS \"row\" GROUP BY \"row\""
+        "SELECT \"row\", count(*) FROM (SELECT {names} FROM {new}) AS \"row\" GROUP BY \"row\"",
+        new = batch.transition("disclosure_new"),
     );
     let query = batch.marked(&query, policy.relation);
     let settings = Settings {
@@ -589,9 +638,10 @@ fn scores_of_all(
         "SELECT score, count(*) FROM (\
            SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score, \"row\".is_new \
              FROM (SELECT {columns}, false AS is_new FROM {stored} \
-                   UNION ALL SELECT {columns}, true FROM disclosure_new) AS \"row\") AS scored \
+                   UNION ALL SELECT {columns}, true FROM {new}) AS \"row\") AS scored \
           WHERE is_new GROUP BY score",
         stored = table.name(),
+        new = batch.transition("disclosure_new"),
     );
     let query = batch.marked(&query, policy.relation);
     batch.with_tables(|| {

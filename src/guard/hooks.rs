@@ -484,11 +484,31 @@ unsafe fn has_side_effects(planned: *mut PlannedStmt) -> bool {
 /// # Safety
 /// A valid execution.
 unsafe fn is_bound_out(execution: *mut QueryDesc) -> bool {
-    !(*execution).dest.is_null()
-        && matches!(
-            (*(*execution).dest).mydest,
-            pg_sys::CommandDest::DestCopyOut | pg_sys::CommandDest::DestIntoRel
-        )
+    let destination = (*execution).dest;
+    !destination.is_null()
+        && match (*destination).mydest {
+            pg_sys::CommandDest::DestCopyOut => true,
+            pg_sys::CommandDest::DestIntoRel => !is_materialized_view(destination),
+            _ => false,
+        }
+}
+
+/// What Postgres knows of a table that a query fills, up to what is needed here. It keeps that to itself, but it is
+/// the same in every major.
+#[repr(C)]
+struct IntoRelation {
+    callbacks: pg_sys::DestReceiver,
+    into: *mut pg_sys::IntoClause,
+}
+
+/// Whether a query fills a materialized view as that is made; see [`query_of_create`]. From Postgres 17 on, it is
+/// filled as REFRESH does, which is no such destination.
+///
+/// # Safety
+/// A valid destination of the kind DestIntoRel.
+unsafe fn is_materialized_view(destination: *mut pg_sys::DestReceiver) -> bool {
+    let into = (*destination.cast::<IntoRelation>()).into;
+    !into.is_null() && !(*into).viewQuery.is_null()
 }
 
 /// How a query reads, as far as the guard is concerned.
