@@ -588,11 +588,7 @@ fn scores_by_asking(
     let names: Vec<&str> = counting.iter().map(|column| column.sql.as_str()).collect();
     let weights: serde_json::Map<String, Value> = counting
         .iter()
-        .filter_map(|column| {
-            let weights = column.weights?;
-            let weights = json!({"likelihood": weights.likelihood, "danger": weights.danger});
-            Some((column.made.name.clone(), weights))
-        })
+        .filter_map(|column| Some((column.made.name.clone(), judge::as_json(column.weights?))))
         .collect();
     let weights = Value::Object(weights);
     let names = names.join(", ");

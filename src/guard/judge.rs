@@ -396,7 +396,7 @@ fn privacy_score(
 ) -> Result<Measured, Problem> {
     let taking_part = counting.iter().copied().filter(|column| column.weights.is_some());
     let taking_part: Vec<&Column> = taking_part.collect();
-    let mut measured = ask(&scores(policy, statistic, &score_of_rows(source, counting)))?;
+    let mut measured = ask(&scores(policy, statistic, &score_of_rows(source, counting, "")))?;
     let mut parts: BTreeSet<Vec<usize>> = BTreeSet::new();
     let numbers = |is_part: &dyn Fn(&Column) -> bool| {
         let part = taking_part.iter().filter(|column| is_part(column));
@@ -423,10 +423,11 @@ fn privacy_score(
             .copied()
             .filter(|column| part.contains(&column.number))
             .collect();
+        let different = format!("DISTINCT ON ({})", sent(&part));
         let of_part = ask(&scores(
             policy,
             statistic,
-            &score_of_different_rows(source, &part),
+            &score_of_rows(source, &part, &different),
         ))?;
         if of_part.value > measured.value {
             measured = Measured {
@@ -458,17 +459,8 @@ fn scores(policy: &Policy, statistic: Statistic, score_of_rows: &str) -> String 
     format!("SELECT {value}, count(*), {unsafe_rows} FROM ({score_of_rows}) AS scored")
 }
 
-/// A query of the score of every row of the source.
-fn score_of_rows(source: &Source, counting: &[&Column]) -> String {
-    score_of(source, counting, "")
-}
-
-/// The same, of rows that differ in these columns.
-fn score_of_different_rows(source: &Source, columns: &[&Column]) -> String {
-    score_of(source, columns, &format!("DISTINCT ON ({})", sent(columns)))
-}
-
-fn score_of(source: &Source, counting: &[&Column], which: &str) -> String {
+/// A query of the scores of the source's rows; `which` goes after SELECT.
+fn score_of_rows(source: &Source, counting: &[&Column], which: &str) -> String {
     let (weighted, weights) = weighted(counting);
     match weighted.is_empty() {
         true => format!("SELECT 0::float8 AS score FROM {}", source.from(&[])),
@@ -489,22 +481,38 @@ pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
         .filter_map(|column| Some((column, column.weights?)));
     let mut columns = Vec::new();
     let mut weights = serde_json::Map::new();
-    let mut add = |column: &Column, likelihood: f64, danger: f64| {
+    let mut add = |column: &Column, of_column: Weights| {
         let place = columns.len();
         columns.push(format!("{} AS c{place}", column.compared()));
-        let of_column = json!({"likelihood": likelihood, "danger": danger});
-        weights.insert(format!("c{place}"), of_column);
+        weights.insert(format!("c{place}"), as_json(of_column));
     };
-    for (column, Weights { likelihood, danger }) in taking_part {
+    for (column, of_column) in taking_part {
         if column.combined {
             // As if the parts stood side by side, each of which tells the others.
-            add(column, likelihood, 0.0);
-            add(column, 0.0, danger);
+            add(
+                column,
+                Weights {
+                    danger: 0.0,
+                    ..of_column
+                },
+            );
+            add(
+                column,
+                Weights {
+                    likelihood: 0.0,
+                    ..of_column
+                },
+            );
         } else {
-            add(column, likelihood, danger);
+            add(column, of_column);
         }
     }
     (columns, Value::Object(weights))
+}
+
+/// Weights as the argument of `disclosure.privacy_score` has them.
+pub fn as_json(weights: Weights) -> Value {
+    json!({"likelihood": weights.likelihood, "danger": weights.danger})
 }
 
 /// The worst of the columns of items; where none leaves, nothing can be cracked.
