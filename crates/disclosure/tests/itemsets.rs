@@ -2,7 +2,9 @@
 
 mod all_mappings;
 
-use all_mappings::{around, assert_close, big_mart, config, itemsets, mappings, neighbours, os, probability};
+use all_mappings::{
+    around, assert_close, big_mart, config, itemsets, k, mappings, neighbours, os, probability,
+};
 use disclosure::cracks::{
     ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
     point_valued_itemset_probability, Belief, CrackSpace, Frequencies, ItemsetCracks, Width,
@@ -130,15 +132,7 @@ fn estimates_of_figure_6b() {
 
 #[test]
 fn a_mapping_that_does_not_exist_cracks_nothing_for_sure() {
-    let k = [
-        (0.1, 0.4),
-        (0.5, 0.5),
-        (0.1, 0.3),
-        (0.4, 0.6),
-        (0.1, 0.4),
-        (0.5, 0.5),
-    ];
-    let space = Belief::of_intervals(&big_mart(), &k.map(Some)).space(&big_mart());
+    let space = k();
     assert_eq!(exact(&space, &[3, 5]), None);
     assert_close(
         ItemsetCracks::new(&space).os(&[3, 5]).unwrap(),

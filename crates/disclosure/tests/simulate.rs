@@ -1,5 +1,8 @@
 //! Simulated cracks against all mappings, counted one by one.
 
+mod all_mappings;
+
+use all_mappings::{around, big_mart, h, k};
 use disclosure::cracks::{
     simulate, simulate_apart, simulate_as_published, simulate_itemsets, Apart, Belief, CrackSpace,
     Frequencies, Moves, Simulated, Simulation, Width,
@@ -224,29 +227,11 @@ proptest! {
     }
 }
 
-fn bigmart() -> Frequencies {
-    Frequencies::new(10, vec![5, 4, 5, 5, 3, 5])
-}
-
-/// Belief h of Fig. 2.
-fn bigmart_h() -> CrackSpace {
-    let intervals = [
-        (0.0, 1.0),
-        (0.4, 0.5),
-        (0.5, 0.5),
-        (0.4, 0.6),
-        (0.1, 0.4),
-        (0.5, 0.5),
-    ]
-    .map(Some);
-    Belief::of_intervals(&bigmart(), &intervals).space(&bigmart())
-}
-
 #[test]
 fn the_beliefs_of_bigmart() {
-    let around = |width| Belief::around(&bigmart(), width).unwrap().space(&bigmart());
+    let around = |width| around(&big_mart(), width);
     let cases = [
-        (bigmart_h(), 29.0 / 16.0),
+        (h(), 29.0 / 16.0),
         (around(Width::Share(0.1)), 11.0 / 6.0),
         (around(Width::Ignorant), 1.0),
         (around(Width::Share(0.0)), 3.0),
@@ -286,7 +271,7 @@ fn pairs_of_bigmart() {
         1.0 / 16.0,
     ];
     let simulation = all_samples(Moves::Groups, 100_000);
-    let simulated = simulate_itemsets(&bigmart_h(), &itemsets, &simulation, &Control::new());
+    let simulated = simulate_itemsets(&h(), &itemsets, &simulation, &Control::new());
     for (simulated, exact) in simulated.unwrap().unwrap().crack_probability.iter().zip(exact) {
         assert!((simulated - exact).abs() < 0.005, "{simulated}, exactly {exact}");
     }
@@ -294,16 +279,7 @@ fn pairs_of_bigmart() {
 
 #[test]
 fn without_a_consistent_mapping_there_is_no_answer() {
-    let intervals = [
-        (0.1, 0.4),
-        (0.5, 0.5),
-        (0.1, 0.3),
-        (0.4, 0.6),
-        (0.1, 0.4),
-        (0.5, 0.5),
-    ]
-    .map(Some);
-    let k = Belief::of_intervals(&bigmart(), &intervals).space(&bigmart());
+    let k = k();
     let control = Control::new();
     let simulation = Simulation::default();
     assert_eq!(simulate(&k, &simulation, &control), Ok(None));
@@ -313,14 +289,14 @@ fn without_a_consistent_mapping_there_is_no_answer() {
 
 #[test]
 fn the_published_chain_finds_about_the_same() {
-    let simulated = simulate_as_published(&bigmart_h(), 250, 1, &Control::new())
+    let simulated = simulate_as_published(&h(), 250, 1, &Control::new())
         .unwrap()
         .unwrap();
     assert_eq!(simulated.samples, 250);
     assert!((simulated.expected - 29.0 / 16.0).abs() < 0.3, "{simulated:?}");
     // One seed matching tells nothing about the error, nor does one sample.
     assert_eq!((simulated.lower, simulated.upper), (0.0, 6.0));
-    let simulated = simulate_as_published(&bigmart_h(), 1, 1, &Control::new())
+    let simulated = simulate_as_published(&h(), 1, 1, &Control::new())
         .unwrap()
         .unwrap();
     assert_eq!(
@@ -391,7 +367,7 @@ fn the_number_of_threads_does_not_matter() {
             seed: 5,
             ..Simulation::default()
         };
-        pool.install(|| simulate(&bigmart_h(), &simulation, &Control::new()).unwrap())
+        pool.install(|| simulate(&h(), &simulation, &Control::new()).unwrap())
     };
     for moves in [Moves::Swaps, Moves::Groups] {
         assert_eq!(on_threads(1, moves), on_threads(2, moves));
@@ -421,9 +397,7 @@ fn without_time_anything_is_possible() {
         budget: Some(Duration::ZERO),
         ..Simulation::default()
     };
-    let simulated = simulate(&bigmart_h(), &simulation, &Control::new())
-        .unwrap()
-        .unwrap();
+    let simulated = simulate(&h(), &simulation, &Control::new()).unwrap().unwrap();
     assert!(!simulated.reached);
     assert_eq!((simulated.lower, simulated.upper), (0.0, 6.0));
 }
@@ -444,11 +418,8 @@ fn whoever_no_longer_waits_need_not() {
     let control = Control::new();
     control.cancel();
     let cancelled = Err(Error::Cancelled);
-    assert_eq!(
-        simulate(&bigmart_h(), &Simulation::default(), &control),
-        cancelled
-    );
-    assert_eq!(simulate_as_published(&bigmart_h(), 5000, 0, &control), cancelled);
+    assert_eq!(simulate(&h(), &Simulation::default(), &control), cancelled);
+    assert_eq!(simulate_as_published(&h(), 5000, 0, &control), cancelled);
 }
 
 #[test]
@@ -463,20 +434,20 @@ fn arguments_are_checked() {
             relative_error,
             ..Simulation::default()
         };
-        let refused = simulate(&bigmart_h(), &simulation, &control).unwrap_err();
+        let refused = simulate(&h(), &simulation, &control).unwrap_err();
         assert_eq!(argument(refused), "relative_error");
     }
-    let refused = simulate_itemsets(&bigmart_h(), &[vec![6]], &Simulation::default(), &control).unwrap_err();
+    let refused = simulate_itemsets(&h(), &[vec![6]], &Simulation::default(), &control).unwrap_err();
     assert_eq!(argument(refused), "itemsets");
     for pairs in [[(0, 0)], [(0, 6)]] {
         let apart = Apart {
             pairs: &pairs,
             together: &|_, _| false,
         };
-        let refused = simulate_apart(&bigmart_h(), &apart, &Simulation::default(), &control).unwrap_err();
+        let refused = simulate_apart(&h(), &apart, &Simulation::default(), &control).unwrap_err();
         assert_eq!(argument(refused), "apart");
     }
-    let mut space = bigmart_h();
+    let mut space = h();
     space.own[0] = 0;
     assert_eq!(
         argument(simulate(&space, &Simulation::default(), &control).unwrap_err()),
@@ -490,7 +461,7 @@ fn pairs_that_cannot_be_kept_apart_are_refused() {
         pairs: &[(0, 1)],
         together: &|_, _| true,
     };
-    let refused = simulate_apart(&bigmart_h(), &apart, &Simulation::default(), &Control::new()).unwrap_err();
+    let refused = simulate_apart(&h(), &apart, &Simulation::default(), &Control::new()).unwrap_err();
     assert!(matches!(
         refused,
         Error::InvalidArgument {
