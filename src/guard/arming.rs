@@ -2,7 +2,7 @@
 //! fires the triggers of that partition only, one on the whole those of the whole only.
 
 use super::lineage::list;
-use super::policy::{self, OnRows};
+use super::policy::{self, oids, OnRows};
 use super::{rights, rows};
 use crate::error::Problem;
 use crate::input::{Answer, Parameters};
@@ -93,20 +93,8 @@ fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Problem> {
     if family.len() == 1 {
         return Ok(family);
     }
-    let mut parameters = Parameters::default();
-    parameters.add(pg_sys::OIDARRAYOID, family.into_datum().ok_or(Problem::Lost)?);
+    let parameters = Parameters::of_oids(&family)?;
     rights::as_guard(|| oids(QUERY, &parameters))
-}
-
-fn oids(query: &str, parameters: &Parameters) -> Result<Vec<Oid>, Problem> {
-    Spi::connect(|_| {
-        // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of
-        // OIDs.
-        unsafe {
-            let answer = Answer::to(query, parameters, true)?;
-            Ok((0..answer.rows()).filter_map(|row| answer.get(row, 0)).collect())
-        }
-    })
 }
 
 /// What there is of our triggers on a table.
@@ -132,11 +120,7 @@ fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
             ON t.tgrelid = c.oid AND t.tgname LIKE 'disclosure\\_%'
          WHERE c.oid = ANY ($1) AND c.relkind IN ('r', 'p')
          GROUP BY c.oid, n.nspname, c.relname, c.relowner";
-    let mut parameters = Parameters::default();
-    parameters.add(
-        pg_sys::OIDARRAYOID,
-        vec![relation].into_datum().ok_or(Problem::Lost)?,
-    );
+    let parameters = Parameters::of_oids(&[relation])?;
     Spi::connect(|_| {
         // SAFETY: SPI is connected; an OID array for an OID array; text, boolean and three times text[].
         unsafe {

@@ -287,9 +287,7 @@ unsafe fn check_volatile(
     let is_volatile = |query: *mut pg_sys::Query| pg_sys::contain_volatile_functions(query.cast());
     match policies.iter().find(|policy| policy.only_by_copy) {
         Some(policy) if lineage::rewrite(query).into_iter().any(is_volatile) => {
-            judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
-            let (relation, policy) = (policy.relation_name(), policy.number);
-            Err(Problem::CannotBeJudged { relation, policy })
+            Err(refused(kind, policy, false)?)
         }
         _ => Ok(()),
     }
@@ -424,7 +422,8 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
     if all.is_empty() {
         return Ok(());
     }
-    if all.iter().any(Policy::concerns_us) && !rights::is_exempt() {
+    let is_parallel = (*(*execution).plannedstmt).parallelModeNeeded;
+    if is_parallel && all.iter().any(Policy::concerns_us) && !rights::is_exempt() {
         keep_own_functions_here(execution);
     }
     let leaves = is_bound_out(execution);
@@ -445,10 +444,10 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
 /// come with Postgres do not.
 ///
 /// # Safety
-/// A valid execution that is about to start.
+/// A valid execution that is about to start in parallel mode.
 unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
     let planned = (*execution).plannedstmt;
-    if (*planned).parallelModeNeeded && calls_own_functions(planned) {
+    if calls_own_functions(planned) {
         // The plan may be one that is kept, for others too. Without parallel mode, its leader does all the work.
         let here = pg_sys::MemoryContextAlloc(pg_sys::TopTransactionContext, size_of::<PlannedStmt>());
         let here = here.cast::<PlannedStmt>();
@@ -532,16 +531,18 @@ unsafe fn check_relations(
         Reading::Judged(_, judged, relations) => !judged.is_empty() && reads_others(planned, relations)?,
         _ => false,
     };
-    let has_side_effects = has_side_effects(planned);
     let is_broken = |policy: &Policy| match &reading {
         Reading::Judged(_, judged, _) => {
             let judged = judged.iter().any(|other| other.number == policy.number);
-            !judged || is_other || policy.only_by_copy && has_side_effects
+            !judged || is_other || policy.only_by_copy && has_side_effects(planned)
         }
         Reading::Hidden(_) => true,
         Reading::Free => policy.only_by_copy,
     };
     let candidates: Vec<Policy> = all.iter().filter(|policy| is_broken(policy)).cloned().collect();
+    if candidates.is_empty() {
+        return Ok(()); // as for most statements
+    }
     let found = policy::of_relations(&candidates, &relations_read(planned))?;
     let is_kept = |policy: &&Policy| !policy.concerns_us() || is_foreign_key_of(policy);
     let Some(policy) = found.iter().find(|policy| !is_kept(policy)) else {
@@ -554,11 +555,16 @@ unsafe fn check_relations(
         Reading::Judged(kind, ..) | Reading::Hidden(kind) => kind,
         Reading::Free => "SELECT",
     };
+    Err(refused(kind, policy, matches!(reading, Reading::Free))?)
+}
+
+/// Log that a statement was refused without a measure, and say why: for reading at all, or where it cannot be judged.
+fn refused(kind: &'static str, policy: &Policy, for_reading: bool) -> Result<Problem, Problem> {
     judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
     let (relation, policy) = (policy.relation_name(), policy.number);
-    Err(match reading {
-        Reading::Free => Problem::OnlyByCopy { relation, policy },
-        _ => Problem::CannotBeJudged { relation, policy },
+    Ok(match for_reading {
+        true => Problem::OnlyByCopy { relation, policy },
+        false => Problem::CannotBeJudged { relation, policy },
     })
 }
 

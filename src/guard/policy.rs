@@ -199,10 +199,17 @@ pub fn own_table(name: &CStr) -> Option<Oid> {
     }
 }
 
+/// The table of policies, which is known as long as they are remembered: it cannot go without being announced.
+pub fn table() -> Result<Oid, Problem> {
+    match REMEMBERED.with_borrow(Option::is_some) {
+        true => Ok(TABLE.get()),
+        false => own_table(c"policy").ok_or(Problem::Lost),
+    }
+}
+
 /// Whose rights it takes to read and write the guard's own tables.
 pub fn owner_of_policies() -> Result<Oid, Problem> {
-    let table = own_table(c"policy").ok_or(Problem::Lost)?;
-    owner_of(table).ok_or(Problem::Lost)
+    owner_of(table()?).ok_or(Problem::Lost)
 }
 
 /// The owner of a relation; `None` where there is no such relation.
@@ -286,17 +293,17 @@ fn relatives_of(relations: &[Oid]) -> Result<Vec<Oid>, Problem> {
             SELECT pg_catalog.unnest($1)
             UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i, below b WHERE i.inhparent = b.relation)
         TABLE above UNION TABLE below";
-    let mut parameters = Parameters::default();
-    parameters.add(
-        pg_sys::OIDARRAYOID,
-        relations.to_vec().into_datum().ok_or(Problem::Lost)?,
-    );
+    oids(QUERY, &Parameters::of_oids(relations)?)
+}
+
+/// The answer to a query of one column of OIDs.
+pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<Oid>, Problem> {
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; the parameter is an array of OIDs, and so is the column.
+        // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of
+        // OIDs.
         unsafe {
-            let answer = Answer::to(QUERY, &parameters, true)?;
-            let oids = (0..answer.rows()).filter_map(|row| answer.get(row, 0));
-            Ok(oids.collect())
+            let answer = Answer::to(query, parameters, true)?;
+            Ok((0..answer.rows()).filter_map(|row| answer.get(row, 0)).collect())
         }
     })
 }

@@ -78,7 +78,7 @@ fn take_turn(relation: Oid) -> Result<(), Problem> {
     let mut tables: Vec<Oid> = policies.iter().map(|policy| policy.relation).collect();
     tables.sort_by_key(|table| table.to_u32());
     tables.dedup();
-    let table_of_policies = policy::own_table(c"policy").ok_or(Problem::Lost)?;
+    let table_of_policies = policy::table()?;
     // One after the other in the same order everywhere; and of a tree only the top, so that who holds the
     // lock of a part never waits for that of the whole.
     for &table in &tables {

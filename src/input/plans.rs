@@ -2,6 +2,7 @@
 
 use crate::error::Problem;
 use pgrx::pg_sys::{self, Datum};
+use pgrx::IntoDatum;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -17,6 +18,14 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// One parameter, an array of OIDs.
+    pub fn of_oids(oids: &[pg_sys::Oid]) -> Result<Self, Problem> {
+        let mut parameters = Self::default();
+        let array = oids.to_vec().into_datum().ok_or(Problem::Lost)?;
+        parameters.add(pg_sys::OIDARRAYOID, array);
+        Ok(parameters)
+    }
+
     /// Its placeholder.
     pub fn add(&mut self, oid: pg_sys::Oid, value: Datum) -> String {
         self.types.push(oid);
