@@ -26,6 +26,7 @@ mod error;
 pub mod inference;
 mod label;
 pub mod matching;
+pub mod permutation;
 mod rows;
 mod sharded;
 mod sort;

@@ -1,0 +1,32 @@
+use super::rank::{ranks, Ties};
+use super::HalfRanks;
+use crate::Result;
+
+/// Spearman's rank correlation of two columns of the same records, equal values sharing their mean rank;
+/// `None` where a column has less than two different values. All sums are exact.
+///
+/// The paper's measure of disclosure risk, as the second column has the ranks of the reverse-mapped one.
+pub fn rank_correlation(first: &[u32], second: &[u32]) -> Result<Option<f64>> {
+    debug_assert_eq!(first.len(), second.len());
+    let (first, second) = (ranks(first, Ties::Shared)?, ranks(second, Ties::Shared)?);
+    Ok(of_ranks(first.iter().copied().zip(second.iter().copied())))
+}
+
+/// Pearson's correlation of ranks, whose mean is known.
+fn of_ranks(pairs: impl ExactSizeIterator<Item = (HalfRanks, HalfRanks)>) -> Option<f64> {
+    let twice_the_mean = pairs.len() as i64 + 1;
+    let mut sums = [0i128; 3];
+    for (first, second) in pairs {
+        let (first, second) = (
+            i64::from(first) - twice_the_mean,
+            i64::from(second) - twice_the_mean,
+        );
+        let products = [first * second, first * first, second * second];
+        for (sum, product) in sums.iter_mut().zip(products) {
+            *sum += i128::from(product);
+        }
+    }
+    let [together, first, second] = sums.map(|sum| sum as f64);
+    // The root of a square is exact, so that two equal columns correlate by exactly 1.
+    (first > 0.0 && second > 0.0).then(|| together / (first * second).sqrt())
+}

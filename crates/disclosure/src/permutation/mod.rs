@@ -1,0 +1,17 @@
+//! Anonymisation as permutation (Domingo-Ferrer and Muralidhar 2015): any anonymised column is the original
+//! one, permuted, plus noise that changes no rank.
+//!
+//! A column comes in as *places*: the place of every record's value in the order of the column's different
+//! values, from 1; [`NULL`](crate::NULL) stands for an absent value and comes after all others. Records are
+//! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
+
+mod correlation;
+mod points;
+mod rank;
+
+pub use correlation::rank_correlation;
+pub use points::{distance, Points};
+pub use rank::{ranks, Ties};
+
+/// Steps of a half: twice a rank, or twice the distance of two ranks.
+pub type HalfRanks = u32;

@@ -1,0 +1,128 @@
+//! Ranks and their correlation: the definitions, golden values, and properties.
+
+use disclosure::permutation::{rank_correlation, ranks, Ties};
+use disclosure::NULL;
+use proptest::prelude::*;
+
+/// The place of every value among the different ones.
+fn places(values: &[i64]) -> Vec<u32> {
+    let mut different = values.to_vec();
+    different.sort_unstable();
+    different.dedup();
+    let place = |value| {
+        different
+            .binary_search(value)
+            .map_or(NULL, |place| place as u32 + 1)
+    };
+    values.iter().map(place).collect()
+}
+
+/// `reverse_map` of the paper, Algorithm 1: the original value that has the rank of the anonymised one.
+fn reverse_map(original: &[i64], anonymised: &[i64], seed: u64) -> Vec<i64> {
+    let mut sorted = original.to_vec();
+    sorted.sort_unstable();
+    let ranks = ranks(&places(anonymised), Ties::Random { seed }).unwrap();
+    ranks
+        .iter()
+        .map(|&twice| sorted[twice as usize / 2 - 1])
+        .collect()
+}
+
+const X: [i64; 5] = [10, 20, 30, 40, 50];
+const Y: [i64; 5] = [33, 11, 58, 22, 47];
+
+#[test]
+fn the_example_by_hand() {
+    let z = reverse_map(&X, &Y, 1);
+    assert_eq!(z, [30, 10, 50, 20, 40]);
+    assert_eq!(rank_correlation(&places(&X), &places(&z)).unwrap(), Some(0.3));
+    let ties = Ties::Random { seed: 1 };
+    let (before, after) = (
+        ranks(&places(&X), ties).unwrap(),
+        ranks(&places(&Y), ties).unwrap(),
+    );
+    let shifts: Vec<u32> = before
+        .iter()
+        .zip(&after)
+        .map(|(x, y)| x.abs_diff(*y) / 2)
+        .collect();
+    assert_eq!(shifts, [2, 1, 2, 2, 1]);
+}
+
+#[test]
+fn absent_values_come_last() {
+    assert_eq!(ranks(&[2, NULL, 1], Ties::Shared).unwrap(), [4, 6, 2]);
+    assert_eq!(ranks(&[NULL, NULL, 1], Ties::Shared).unwrap(), [5, 5, 2]);
+    assert_eq!(ranks(&[NULL], Ties::Random { seed: 3 }).unwrap(), [2]);
+    assert!(ranks(&[], Ties::Shared).unwrap().is_empty());
+}
+
+#[test]
+fn ties_are_broken_by_the_seed_in_every_way() {
+    let orders = |seed| ranks(&[1, 1, 1], Ties::Random { seed }).unwrap();
+    let mut seen: Vec<_> = (0..200).map(orders).collect();
+    assert_eq!(orders(7), orders(7));
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 6);
+}
+
+#[test]
+fn a_constant_column_correlates_with_nothing() {
+    assert_eq!(rank_correlation(&[1, 1, 1], &[1, 2, 3]).unwrap(), None);
+    assert_eq!(rank_correlation(&[1], &[1]).unwrap(), None);
+    assert_eq!(rank_correlation(&[], &[]).unwrap(), None);
+}
+
+/// Twice the rank by counting: the values below, and half of the equal ones.
+fn shared_by_counting(places: &[u32]) -> Vec<u32> {
+    let key = |&place: &u32| if place == NULL { u32::MAX } else { place };
+    let count = |of: &u32, keep: fn(u32, u32) -> bool| {
+        places.iter().filter(|other| keep(key(other), key(of))).count() as u32
+    };
+    let twice = |place: &u32| 2 * count(place, |a, b| a < b) + count(place, |a, b| a == b) + 1;
+    places.iter().map(twice).collect()
+}
+
+proptest! {
+    #[test]
+    fn ranks_are_those_of_the_definition(places in prop::collection::vec(0u32..6, 0..30), seed: u64) {
+        let shared = ranks(&places, Ties::Shared).unwrap();
+        prop_assert_eq!(&shared, &shared_by_counting(&places));
+        let random = ranks(&places, Ties::Random { seed }).unwrap();
+        let mut all = random.clone();
+        all.sort_unstable();
+        prop_assert_eq!(all, (1..=places.len() as u32).map(|rank| 2 * rank).collect::<Vec<_>>());
+        for (a, b) in random.iter().zip(&shared).flat_map(|a| random.iter().zip(&shared).map(move |b| (a, b))) {
+            prop_assert!(a.1 >= b.1 || a.0 < b.0, "a larger value has the larger rank");
+        }
+    }
+
+    #[test]
+    fn reverse_mapping_permutes(pairs in prop::collection::vec((-5i64..5, -5i64..5), 1..30), seed: u64) {
+        let (x, y): (Vec<i64>, Vec<i64>) = pairs.into_iter().unzip();
+        let z = reverse_map(&x, &y, seed);
+        let sorted = |values: &[i64]| { let mut values = values.to_vec(); values.sort_unstable(); values };
+        prop_assert_eq!(sorted(&z), sorted(&x));
+        prop_assert_eq!(reverse_map(&x, &x, seed), x.clone());
+        let stretched: Vec<i64> = y.iter().map(|y| y * y * y - 7).collect();
+        prop_assert_eq!(reverse_map(&x, &stretched, seed), z);
+    }
+
+    #[test]
+    fn correlation_is_that_of_the_ranks(pairs in prop::collection::vec((0u32..6, 0u32..6), 0..30)) {
+        let (first, second): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+        let number = first.len() as f64;
+        let centred = |places: &[u32]| -> Vec<f64> {
+            shared_by_counting(places).iter().map(|&twice| f64::from(twice) / 2.0 - (number + 1.0) / 2.0).collect()
+        };
+        let (a, b) = (centred(&first), centred(&second));
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (aa, bb) = (product(&a, &a), product(&b, &b));
+        match rank_correlation(&first, &second).unwrap() {
+            None => prop_assert!(aa == 0.0 || bb == 0.0),
+            Some(found) => prop_assert!((found - product(&a, &b) / (aa * bb).sqrt()).abs() < 1e-12),
+        }
+        prop_assert!(matches!(rank_correlation(&first, &first).unwrap(), None | Some(1.0)));
+    }
+}
