@@ -1,14 +1,17 @@
 use super::rank::{ranks, Ties};
 use super::HalfRanks;
-use crate::Result;
+use crate::{Control, Result};
 
 /// Spearman's rank correlation of two columns of the same records, equal values sharing their mean rank;
 /// `None` where a column has less than two different values. All sums are exact.
 ///
 /// The paper's measure of disclosure risk, as the second column has the ranks of the reverse-mapped one.
-pub fn rank_correlation(first: &[u32], second: &[u32]) -> Result<Option<f64>> {
+pub fn rank_correlation(first: &[u32], second: &[u32], control: &Control) -> Result<Option<f64>> {
     debug_assert_eq!(first.len(), second.len());
-    let (first, second) = (ranks(first, Ties::Shared)?, ranks(second, Ties::Shared)?);
+    let (first, second) = (
+        ranks(first, Ties::Shared, control)?,
+        ranks(second, Ties::Shared, control)?,
+    );
     Ok(of_ranks(first.iter().copied().zip(second.iter().copied())))
 }
 

@@ -13,7 +13,7 @@ mod rank;
 pub use correlation::rank_correlation;
 pub use nearest::{Found, Marks, Tree};
 pub use points::{distance, Points};
-pub use rank::{ranks, Ties};
+pub use rank::{places, ranks, Ties, FEW};
 
 /// Steps of a half: twice a rank, or twice the distance of two ranks.
 pub type HalfRanks = u32;

@@ -1,7 +1,6 @@
 use super::HalfRanks;
-use crate::{Error, Result, NULL};
-use rand::seq::SliceRandom;
-use rand::SeedableRng;
+use crate::{sort, Control, Error, Result, NULL};
+use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// What ranks equal values have.
@@ -21,36 +20,67 @@ pub enum Ties {
 /// Records that can be ranked in half steps.
 pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
 
+/// Records between two looks at the control: less than a millisecond.
+const PIECE: usize = 1 << 16;
+
+/// The place of every value in their order, from 1; equal values share one. `keys` are in the order of the
+/// values. Up to [`FEW`] are sorted without other threads.
+pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
+    let mut sorted: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
+    match sorted.len() {
+        0..=FEW => sorted.sort_unstable(),
+        _ => sort::sort(&mut sorted, control)?,
+    }
+    let mut places = vec![0; keys.len()];
+    let (mut place, mut before) = (0, None);
+    for piece in sorted.chunks(PIECE) {
+        control.check()?;
+        for &(key, value) in piece {
+            place += u32::from(before.replace(key) != Some(key));
+            places[value as usize] = place;
+        }
+    }
+    Ok(places)
+}
+
+/// So few that other threads would not be worth it.
+pub const FEW: usize = 1 << 14;
+
 /// Twice the rank of every record, from 2 on. Absent values come last.
-pub fn ranks(places: &[u32], ties: Ties) -> Result<Vec<HalfRanks>> {
+pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRanks>> {
     if places.len() > MOST_RECORDS {
         return Err(Error::TooMany {
             what: "records to rank",
             limit: MOST_RECORDS as u64,
         });
     }
-    let ranks_up_to = ranks_up_to(places);
-    Ok(match ties {
+    let ranks_up_to = ranks_up_to(places, control)?;
+    match ties {
         Ties::Shared => {
             let first = |place: usize| if place == 0 { 1 } else { ranks_up_to[place - 1] + 1 };
             let twice_the_mean = |place: usize| first(place) + ranks_up_to[place];
             let of_place: Vec<HalfRanks> = (0..ranks_up_to.len()).map(twice_the_mean).collect();
-            places
-                .iter()
-                .map(|&place| of_place[bucket(place, &of_place)])
-                .collect()
+            let mut ranks = Vec::with_capacity(places.len());
+            for piece in places.chunks(PIECE) {
+                control.check()?;
+                ranks.extend(piece.iter().map(|&place| of_place[bucket(place, &of_place)]));
+            }
+            Ok(ranks)
         }
         Ties::Random { seed } => {
             let mut last_free = ranks_up_to;
             let mut ranks = vec![0; places.len()];
-            for record in shuffled(places.len(), seed) {
-                let bucket = bucket(places[record as usize], &last_free);
-                ranks[record as usize] = 2 * last_free[bucket];
-                last_free[bucket] -= 1;
+            for piece in shuffled(places.len(), seed, control)?.chunks(PIECE) {
+                control.check()?;
+                for &record in piece {
+                    let bucket = bucket(places[record as usize], &last_free);
+                    ranks[record as usize] = 2 * last_free[bucket];
+                    last_free[bucket] -= 1;
+                }
             }
-            ranks
+            Ok(ranks)
         }
-    })
+    }
 }
 
 /// Where a place is counted: in order, the absent values at the end.
@@ -63,24 +93,33 @@ fn bucket<T>(place: u32, buckets: &[T]) -> usize {
 }
 
 /// How many records have this place or one before it; the last entry is for absent values.
-fn ranks_up_to(places: &[u32]) -> Vec<u32> {
+fn ranks_up_to(places: &[u32], control: &Control) -> Result<Vec<u32>> {
     let last = places.iter().max().map_or(0, |&place| place as usize);
     let mut counts = vec![0; last + 1];
-    for &place in places {
-        let bucket = bucket(place, &counts);
-        counts[bucket] += 1;
+    for piece in places.chunks(PIECE) {
+        control.check()?;
+        for &place in piece {
+            let bucket = bucket(place, &counts);
+            counts[bucket] += 1;
+        }
     }
     let mut sum = 0;
     for count in &mut counts {
         sum += *count;
         *count = sum;
     }
-    counts
+    Ok(counts)
 }
 
 /// All record numbers in an order that depends on nothing but the seed.
-fn shuffled(records: usize, seed: u64) -> Vec<u32> {
+fn shuffled(records: usize, seed: u64, control: &Control) -> Result<Vec<u32>> {
     let mut order: Vec<u32> = (0..records as u32).collect();
-    order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
-    order
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    for last in (1..records).rev() {
+        if last % PIECE == 0 {
+            control.check()?;
+        }
+        order.swap(last, random.random_range(0..=last));
+    }
+    Ok(order)
 }
