@@ -44,6 +44,14 @@ impl Scale {
         }
     }
 
+    /// The numbers of a dictionary's values, codes in order. It is one of a type of this scale.
+    pub fn numbers(self, dictionary: &Dictionary) -> Result<Vec<f64>, Problem> {
+        scratch::for_each("reading values", 0..dictionary.len(), |value| {
+            // SAFETY: a value of the dictionary.
+            Ok(unsafe { self.number(dictionary.value(value + 1)) })
+        })
+    }
+
     /// # Safety
     /// A valid Datum of the type, from a dictionary.
     unsafe fn number(self, value: Datum) -> f64 {
@@ -134,10 +142,7 @@ impl Bins {
         binning: Binning,
         rows_of: impl FnOnce() -> Vec<u64>,
     ) -> Result<(Self, Vec<u32>), Problem> {
-        let numbers = scratch::for_each("reading values", 0..dictionary.len(), |value| {
-            // SAFETY: a value of the dictionary.
-            Ok(unsafe { scale.number(dictionary.value(value + 1)) })
-        })?;
+        let numbers = scale.numbers(dictionary)?;
         let mut of_value = vec![0; numbers.len()];
         let mut bins = match binning {
             Binning::EqualFrequency(parts) => equal_frequency(&numbers, &rows_of(), parts, &mut of_value),

@@ -234,7 +234,7 @@ fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType])
 ///
 /// # Safety
 /// A valid C string.
-unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
+pub(super) unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
     pg_sys::getTypeInputInfo(column.oid, &mut input, &mut parameter);
     pg_sys::OidInputFunctionCall(input, literal.cast_mut_ptr(), parameter, -1)

@@ -3,6 +3,7 @@
 
 use super::encoder::Encoder;
 use super::scratch::Scratch;
+use super::summary::type_name;
 use super::{row, ColumnType, Encoded, Sink};
 use crate::error::Problem;
 use crate::run::Meter;
@@ -25,7 +26,7 @@ impl Relation {
     pub fn new(oid: Option<pg_sys::Oid>, columns: Option<Vec<Option<String>>>) -> Result<Self, Problem> {
         let mut relation = Self::whole("relation", oid)?;
         if let Some(given) = columns {
-            relation.columns = chosen_columns(given, &relation)?;
+            relation.columns = relation.chosen_columns(given)?;
         }
         Ok(relation)
     }
@@ -70,17 +71,53 @@ impl Relation {
 
     /// Encode every row that the calling user may see.
     pub fn read<S: Sink>(self, sink: S) -> Result<Encoded<S>, Problem> {
-        let names: Vec<String> = self
-            .columns
-            .iter()
-            .map(|column| quote_identifier(&column.name))
-            .collect();
-        let query = format!("SELECT {} FROM {}", names.join(", "), self.name);
-        let mut encoder = Encoder::new(self.columns, sink);
+        self.read_as(self.columns.clone(), sink)
+    }
+
+    /// Encode these columns of every row that the calling user may see. Those that are to be of another type
+    /// than they are here are cast to it.
+    pub fn read_as<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Problem> {
+        let is_here = |wanted: &ColumnType| {
+            let mut columns = self.columns.iter();
+            columns.any(|column| column.name == wanted.name && column.oid == wanted.oid)
+        };
+        let wanted = columns.iter().map(|column| {
+            let name = quote_identifier(&column.name);
+            match is_here(column) {
+                true => name,
+                false => format!("{name}::{}", type_name(column.oid)),
+            }
+        });
+        let wanted: Vec<String> = wanted.collect();
+        let query = format!("SELECT {} FROM {}", wanted.join(", "), self.name);
+        let mut encoder = Encoder::new(columns, sink);
         // SAFETY: the row has the columns that `encoder` was made for: the query names them, and the lock
         // that `columns_of` has taken keeps their types.
         for_each_row(&query, |row| unsafe { encoder.push(row) })?;
         encoder.finish()
+    }
+
+    /// What the caller asked for, if it makes sense.
+    pub fn chosen_columns(&self, given: Vec<Option<String>>) -> Result<Vec<ColumnType>, Problem> {
+        let argument = "columns";
+        let invalid = |problem: String| Problem::Argument {
+            argument,
+            problem,
+            hint: "Give an array of distinct column names, or NULL for all columns.",
+        };
+        if given.is_empty() {
+            return Err(invalid("must not be empty".into()));
+        }
+        let mut chosen: Vec<ColumnType> = Vec::with_capacity(given.len());
+        for name in given {
+            let name = name.ok_or_else(|| invalid("must not contain NULL".into()))?;
+            let column = self.column(argument, &name)?;
+            if chosen.contains(column) {
+                return Err(invalid(format!("\"{name}\" is given twice")));
+            }
+            chosen.push(column.clone());
+        }
+        Ok(chosen)
     }
 }
 
@@ -219,27 +256,4 @@ fn columns_of(oid: pg_sys::Oid) -> Vec<ColumnType> {
         pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
         columns
     }
-}
-
-/// What the caller asked for, if it makes sense.
-fn chosen_columns(given: Vec<Option<String>>, relation: &Relation) -> Result<Vec<ColumnType>, Problem> {
-    let argument = "columns";
-    let invalid = |problem: String| Problem::Argument {
-        argument,
-        problem,
-        hint: "Give an array of distinct column names, or NULL for all columns.",
-    };
-    if given.is_empty() {
-        return Err(invalid("must not be empty".into()));
-    }
-    let mut chosen: Vec<ColumnType> = Vec::with_capacity(given.len());
-    for name in given {
-        let name = name.ok_or_else(|| invalid("must not contain NULL".into()))?;
-        let column = relation.column(argument, &name)?;
-        if chosen.contains(column) {
-            return Err(invalid(format!("\"{name}\" is given twice")));
-        }
-        chosen.push(column.clone());
-    }
-    Ok(chosen)
 }

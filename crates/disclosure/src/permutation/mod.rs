@@ -5,15 +5,19 @@
 //! values, from 1; [`NULL`](crate::NULL) stands for an absent value and comes after all others. Records are
 //! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
 
+mod canonical;
 mod correlation;
 mod nearest;
 mod points;
 mod rank;
+mod report;
 
+pub use canonical::canonical_order;
 pub use correlation::rank_correlation;
 pub use nearest::{Found, Marks, Tree};
 pub use points::{distance, Points};
 pub use rank::{places, ranks, Ties, FEW};
+pub use report::{shift, Permuted, Shift, Side};
 
 /// Steps of a half: twice a rank, or twice the distance of two ranks.
 pub type HalfRanks = u32;

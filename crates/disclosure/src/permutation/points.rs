@@ -1,4 +1,6 @@
+use super::rank::{ranks, Ties};
 use super::HalfRanks;
+use crate::{Control, Result};
 
 /// Records as points in rank space, one coordinate per column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +19,20 @@ impl Points {
             width: columns.len(),
             coordinates: (0..records).flat_map(of_record).collect(),
         }
+    }
+
+    /// `columns` has the place of every record's value in each column, of which there is at least one. Ties are
+    /// broken by another draw in every column.
+    pub fn of_places(columns: &[&[u32]], ties: Ties, control: &Control) -> Result<Self> {
+        let ties_in = |column: u64| match ties {
+            Ties::Random { seed } => Ties::Random {
+                seed: seed.wrapping_add(column.wrapping_mul(APART)),
+            },
+            Ties::Shared => Ties::Shared,
+        };
+        let of_columns = columns.iter().zip(0..);
+        let ranks = of_columns.map(|(places, column)| ranks(places, ties_in(column), control));
+        Ok(Points::new(&ranks.collect::<Result<Vec<_>>>()?))
     }
 
     /// How many columns there are.
@@ -44,6 +60,9 @@ impl Points {
         self.coordinates.chunks_exact(self.width.max(1))
     }
 }
+
+/// Between the seeds of two columns, so far that those of neighbouring seeds do not meet.
+const APART: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The permutation distance of two records: the largest difference of their ranks in any column.
 pub fn distance(here: &[HalfRanks], there: &[HalfRanks]) -> HalfRanks {

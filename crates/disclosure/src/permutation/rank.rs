@@ -21,7 +21,7 @@ pub enum Ties {
 pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
 
 /// Records between two looks at the control: less than a millisecond.
-const PIECE: usize = 1 << 16;
+pub(super) const PIECE: usize = 1 << 16;
 
 /// The place of every value in their order, from 1; equal values share one. `keys` are in the order of the
 /// values. Up to [`FEW`] are sorted without other threads.
@@ -85,7 +85,7 @@ pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRa
 
 /// Where a place is counted: in order, the absent values at the end.
 #[inline]
-fn bucket<T>(place: u32, buckets: &[T]) -> usize {
+pub(super) fn bucket<T>(place: u32, buckets: &[T]) -> usize {
     match place {
         NULL => buckets.len() - 1,
         place => place as usize - 1,
@@ -93,7 +93,7 @@ fn bucket<T>(place: u32, buckets: &[T]) -> usize {
 }
 
 /// How many records have this place or one before it; the last entry is for absent values.
-fn ranks_up_to(places: &[u32], control: &Control) -> Result<Vec<u32>> {
+pub(super) fn ranks_up_to(places: &[u32], control: &Control) -> Result<Vec<u32>> {
     let last = places.iter().max().map_or(0, |&place| place as usize);
     let mut counts = vec![0; last + 1];
     for piece in places.chunks(PIECE) {

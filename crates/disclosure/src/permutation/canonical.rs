@@ -1,0 +1,50 @@
+use super::rank::{bucket, ranks_up_to, PIECE};
+use crate::{Control, Result};
+
+/// The numbers of all records in an order that depends on nothing but their values: by the places of the
+/// first column, then of the second, and so on, absent values last. Records that are equal in every column
+/// stay as they were, and nobody can tell them apart.
+pub fn canonical_order(columns: &[&[u32]], control: &Control) -> Result<Vec<u32>> {
+    let records = columns.first().map_or(0, |column| column.len());
+    let mut order: Vec<u32> = (0..records as u32).collect();
+    let mut sorted = vec![0; records];
+    // A stable sort by every column, the last one first.
+    for places in columns.iter().rev() {
+        let mut after = ranks_up_to(places, control)?;
+        for piece in order.rchunks(PIECE) {
+            control.check()?;
+            for &record in piece.iter().rev() {
+                let bucket = bucket(places[record as usize], &after);
+                after[bucket] -= 1;
+                sorted[after[bucket] as usize] = record;
+            }
+        }
+        std::mem::swap(&mut order, &mut sorted);
+    }
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NULL;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn as_a_sort_by_all_columns(records in prop::collection::vec((0u32..4, 0u32..3, 0u32..9), 0..60)) {
+            let columns = [
+                records.iter().map(|record| record.0).collect::<Vec<_>>(),
+                records.iter().map(|record| record.1).collect(),
+                records.iter().map(|record| record.2).collect(),
+            ];
+            let absent_last = |place: u32| if place == NULL { u32::MAX } else { place };
+            let mut expected: Vec<u32> = (0..records.len() as u32).collect();
+            expected.sort_by_key(|&record| {
+                columns.each_ref().map(|column| absent_last(column[record as usize]))
+            });
+            let columns = columns.each_ref().map(Vec::as_slice);
+            prop_assert_eq!(canonical_order(&columns, &Control::new()).unwrap(), expected);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! How much a column was permuted.
+
+use disclosure::permutation::{places, shift, Permuted, Shift, Side};
+use disclosure::{Control, NULL};
+use proptest::prelude::*;
+
+fn report(x: &[f64], y: &[f64]) -> Shift {
+    let of = |values: &[f64]| {
+        let keys: Vec<u64> = values.iter().map(|&value| value as u64).collect();
+        let mut numbers = values.to_vec();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        (places(&keys, &Control::new()).unwrap(), numbers)
+    };
+    let ((x, of_x), (y, of_y)) = (of(x), of(y));
+    report_of((&x, Some(&of_x)), (&y, Some(&of_y)))
+}
+
+fn report_of(x: (&[u32], Option<&[f64]>), y: (&[u32], Option<&[f64]>)) -> Shift {
+    let side = |(places, numbers)| Side { places, numbers };
+    shift(side(x), side(y), 1, &Control::new()).unwrap()
+}
+
+/// The column of GOLDEN.md: Z = 30 10 50 20 40, moved by 2 1 2 2 1.
+#[test]
+fn by_hand() {
+    let report = report(&[10., 20., 30., 40., 50.], &[33., 11., 58., 22., 47.]);
+    assert_eq!(report.rank_correlation, Some(0.3));
+    assert_eq!(
+        (report.mean, report.median, report.max),
+        (Some(1.6), Some(2.0), Some(2))
+    );
+    // A random permutation of 5 moves a value by 24 / 15 on average.
+    assert_eq!(report.permutation, Some(1.0));
+    // 3, 1, 8, 2 and 7.
+    assert_eq!(report.residual_noise, Some((127.0_f64 / 5.0).sqrt()));
+    assert_eq!(report.noise_share, Some((127.0_f64 / 5.0 / 200.0).sqrt()));
+    assert_eq!(report.verdict, Some(Permuted::AsGoodAsRandom));
+}
+
+#[test]
+fn nothing_moved() {
+    let report = report(
+        &[1., 1., 2., 3., 3., 3., 9.],
+        &[11., 11., 12., 13., 13., 13., 19.],
+    );
+    assert_eq!((report.mean, report.max), (Some(0.0), Some(0)));
+    assert_eq!(report.residual_noise, Some(10.0));
+    assert_eq!(report.verdict, Some(Permuted::Not));
+}
+
+#[test]
+fn little_to_say() {
+    let none = report(&[], &[]);
+    assert_eq!(
+        (none.mean, none.median, none.max, none.verdict),
+        (None, None, None, None)
+    );
+    let one = report(&[7.], &[8.]);
+    assert_eq!((one.mean, one.permutation, one.verdict), (Some(0.0), None, None));
+    assert_eq!((one.residual_noise, one.noise_share), (Some(1.0), None));
+    let constant = report(&[7., 7., 7.], &[1., 2., 3.]);
+    assert_eq!((constant.rank_correlation, constant.verdict), (None, None));
+}
+
+/// An absent value has no noise, nor has one that took an absent one's rank, or an infinite one.
+#[test]
+fn absent_values() {
+    let (x, y) = ([1, 2, NULL], [2, NULL, 1]);
+    let infinite = [f64::NEG_INFINITY, 5.0];
+    let report = report_of((&x, Some(&infinite)), (&y, Some(&[3.0, 8.0])));
+    assert_eq!(report.residual_noise, Some(3.0));
+    assert_eq!(report_of((&x, None), (&y, Some(&infinite))).residual_noise, None);
+}
+
+#[test]
+fn the_weakest_column() {
+    let ten: Vec<f64> = (0..10).map(f64::from).collect();
+    let turned: Vec<f64> = (0..10).rev().map(f64::from).collect();
+    let mut swapped = ten.clone();
+    swapped.swap(0, 2);
+    let columns = [
+        report(&ten, &turned),
+        report(&ten, &swapped),
+        report(&[3.; 10], &[3.; 10]),
+    ];
+    let weakest = Shift::weakest(&columns);
+    assert_eq!(weakest.rank_correlation, Some(-1.0));
+    assert_eq!((weakest.mean, weakest.max), (columns[1].mean, Some(2)));
+    assert_eq!(weakest.verdict, Some(Permuted::Partly));
+    assert_eq!(Shift::weakest(&[]).verdict, None);
+}
+
+proptest! {
+    /// In rank terms nothing but order matters; in a column without ties, shifts are those of two sorts.
+    #[test]
+    fn as_defined(y in Just((0..20).collect::<Vec<u32>>()).prop_shuffle()) {
+        let x: Vec<f64> = (0..20).map(f64::from).collect();
+        let moved: Vec<u64> = y.iter().zip(0u32..).map(|(&y, x)| u64::from(y.abs_diff(x))).collect();
+        let y: Vec<f64> = y.into_iter().map(|y| f64::from(y * y)).collect();
+        let report = report(&x, &y);
+        prop_assert_eq!(report.mean, Some(moved.iter().sum::<u64>() as f64 / 20.0));
+        prop_assert_eq!(report.max, moved.iter().max().copied());
+    }
+}

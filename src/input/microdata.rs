@@ -1,0 +1,719 @@
+//! Microdata, the original table and its anonymised version: records by the places that their values have in
+//! the order of each column.
+//!
+//! In which order a table is read must not matter, and need not be the same twice. So records are put in an
+//! order that depends on their content only: by their key where they have one, else by their values.
+
+use super::dictionary::{parse, print, Dictionary};
+use super::lookup::read_literal;
+use super::orders::{Meaning, Ordered, Orders};
+use super::relation::Relation;
+use super::row::RowShape;
+use super::weights::labels_of;
+use super::{ColumnType, Encoded, Sink};
+use crate::error::Problem;
+use crate::run;
+use disclosure::permutation::{canonical_order, Ordinal};
+use disclosure::{Label, Rows, NULL};
+use pgrx::pg_sys::{self, Datum};
+use pgrx::prelude::*;
+use serde_json::{Number, Value};
+
+/// The records of one table.
+pub struct Records {
+    pub columns: Vec<Column>,
+    keys: Option<Values>,
+    records: usize,
+}
+
+/// A column of a table.
+pub struct Column {
+    values: Values,
+    pub ordinal: Ordinal,
+    /// Whether its values are numbers, dates or timestamps, and the scale of `ordinal` is in their unit.
+    pub is_number: bool,
+}
+
+/// The values of a column, record by record.
+struct Values {
+    dictionary: Dictionary,
+    codes: Vec<u32>,
+}
+
+/// Two tables whose records can be compared.
+pub struct Microdata {
+    pub original: Records,
+    pub anonymised: Records,
+    /// Records of each whose key is not in the other; they were left out.
+    pub only_original: u64,
+    pub only_anonymised: u64,
+}
+
+/// What the caller says about two tables.
+pub struct Wanted {
+    pub original: Option<pg_sys::Oid>,
+    pub anonymised: Option<pg_sys::Oid>,
+    /// `None`: all that both have, other than the key and those that are labelled to take no part.
+    pub columns: Option<Vec<Option<String>>>,
+    pub key: Option<String>,
+    pub orders: Option<JsonB>,
+}
+
+const COLUMNS: &str = "columns";
+const KEY: &str = "key";
+const ORIGINAL: &str = "original";
+const ANONYMISED: &str = "anonymised";
+
+impl Microdata {
+    /// Two tables that are compared by ranks. With a key, records that both have are left, and those with the
+    /// same number belong together; without one, there are as many in both.
+    pub fn by_rank(wanted: Wanted) -> Result<Self, Problem> {
+        let orders = Orders::new(wanted.orders)?;
+        let original = Relation::whole(ORIGINAL, wanted.original)?;
+        let anonymised = Relation::whole(ANONYMISED, wanted.anonymised)?;
+        let chosen = chosen_columns(
+            (&original, wanted.original),
+            Some(&anonymised),
+            wanted.columns,
+            wanted.key.as_deref(),
+        )?;
+        orders.check(&chosen)?;
+        let pairs = chosen
+            .iter()
+            .map(|column| {
+                let there = anonymised.column(COLUMNS, &column.name)?;
+                match orders.of_column(&column.name) {
+                    None => Ok(Pair::new(column, there)),
+                    Some(_) => Pair::comparable(COLUMNS, column, there),
+                }
+            })
+            .collect::<Result<Vec<Pair>, Problem>>()?;
+        let key = wanted
+            .key
+            .map(|key| Pair::comparable(KEY, original.column(KEY, &key)?, anonymised.column(KEY, &key)?))
+            .transpose()?;
+        let mut here = Table::read(&original, pairs.iter().chain(&key).map(|pair| pair.here.clone()))?;
+        let mut there = Table::read(
+            &anonymised,
+            pairs.iter().chain(&key).map(|pair| pair.there.clone()),
+        )?;
+        let mut keys = None;
+        let (mut only_original, mut only_anonymised) = (0, 0);
+        if key.is_some() {
+            let (of_here, of_there) = (here.pop_column()?, there.pop_column()?);
+            let shared = SharedKeys::new(of_here, of_there)?;
+            only_original = (here.records - shared.rows.len()) as u64;
+            only_anonymised = (there.records - shared.rows.len()) as u64;
+            here.arrange(&shared.rows_here());
+            there.arrange(&shared.rows_there());
+            keys = Some(shared.keys);
+        } else if here.records != there.records {
+            return Err(Problem::Argument {
+                argument: ANONYMISED,
+                problem: format!("has {} rows and the original {}", there.records, here.records),
+                hint: "Give a key that both tables have, so that the rows that both have are compared.",
+            });
+        }
+        let columns = here.columns.into_iter().zip(there.columns);
+        let columns = columns.map(
+            |(here, there)| match orders.of_column(&here.dictionary.column().name) {
+                None => Ok((here.by_type()?, there.by_type()?)),
+                Some(_) => together(here, there, &orders, Frequencies::OfOriginal),
+            },
+        );
+        let (here, there): (Vec<Column>, Vec<Column>) =
+            columns.collect::<Result<Vec<_>, Problem>>()?.into_iter().unzip();
+        let mut original = Records::new(here, keys);
+        let mut anonymised = Records::new(there, None);
+        if original.keys.is_none() {
+            original.put_in_order()?;
+            anonymised.put_in_order()?;
+        }
+        Ok(Microdata {
+            original,
+            anonymised,
+            only_original,
+            only_anonymised,
+        })
+    }
+
+    /// Two tables whose values are compared. A key only tells who is who in the original; where values have no
+    /// numbers of their own, they are compared by their place among the anonymised ones.
+    pub fn by_value(wanted: Wanted) -> Result<Self, Problem> {
+        let orders = Orders::new(wanted.orders)?;
+        let original = Relation::whole(ORIGINAL, wanted.original)?;
+        let anonymised = Relation::whole(ANONYMISED, wanted.anonymised)?;
+        let key = wanted.key.as_deref();
+        let chosen = chosen_columns(
+            (&original, wanted.original),
+            Some(&anonymised),
+            wanted.columns,
+            key,
+        )?;
+        orders.check(&chosen)?;
+        let key = key.map(|key| original.column(KEY, key).cloned()).transpose()?;
+        let pairs = comparable_pairs(&chosen, &anonymised)?;
+        let of_original = pairs.iter().map(|pair| pair.here.clone()).chain(key.clone());
+        let mut here = Table::read(&original, of_original)?;
+        let there = Table::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        let keys = key.is_some().then(|| here.pop_column()).transpose()?;
+        Self::of_values(here, there, keys, &orders)
+    }
+
+    /// One record against an anonymised table; its fields are the columns, in this order.
+    ///
+    /// # Safety
+    /// `subject` is a valid composite Datum.
+    pub unsafe fn of_subject(
+        subject: Datum,
+        anonymised: Option<pg_sys::Oid>,
+        columns: Option<Vec<Option<String>>>,
+        orders: Option<JsonB>,
+    ) -> Result<Self, Problem> {
+        let orders = Orders::new(orders)?;
+        let anonymised = Relation::whole(ANONYMISED, anonymised)?;
+        let columns = columns.ok_or(Problem::Argument {
+            argument: COLUMNS,
+            problem: "must not be NULL".into(),
+            hint: "Give the names of the anonymised columns, in the order of the subject's fields.",
+        })?;
+        let chosen = anonymised.chosen_columns(columns)?;
+        orders.check(&chosen)?;
+        let mut shape = RowShape::of_value(subject, pg_sys::CurrentMemoryContext);
+        let fields = shape.columns();
+        if fields.len() != chosen.len() {
+            return Err(Problem::Argument {
+                argument: "subject",
+                problem: format!(
+                    "has {} fields, but there are {} columns",
+                    fields.len(),
+                    chosen.len()
+                ),
+                hint: "Give a row with a field for every one of the columns, in their order.",
+            });
+        }
+        // A field is called as its column, and an untyped literal is of its type.
+        let fields: Vec<ColumnType> = fields
+            .into_iter()
+            .zip(&chosen)
+            .map(|(field, column)| match field.oid {
+                pg_sys::UNKNOWNOID => column.clone(),
+                oid => ColumnType {
+                    name: column.name.clone(),
+                    oid,
+                    collation: column.collation,
+                },
+            })
+            .collect();
+        let pairs = comparable_pairs(&fields, &anonymised).map_err(|problem| match problem {
+            Problem::Argument { problem, .. } => Problem::Argument {
+                argument: "subject",
+                problem,
+                hint: "Give every field in the type of its column.",
+            },
+            other => other,
+        })?;
+        let types = shape.columns();
+        let mut record = Vec::with_capacity(pairs.len());
+        for ((pair, field), (value, is_null)) in pairs.iter().zip(&types).zip(shape.deform(subject)?) {
+            let mut dictionary = Dictionary::new(pair.here.clone());
+            let code = match is_null {
+                true => NULL,
+                false => dictionary.encode(converted(value, field, &pair.here)?)?,
+            };
+            record.push(Values {
+                dictionary,
+                codes: vec![code],
+            });
+        }
+        let here = Table {
+            columns: record,
+            records: 1,
+        };
+        let there = Table::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        Self::of_values(here, there, None, &orders)
+    }
+
+    fn of_values(here: Table, there: Table, keys: Option<Values>, orders: &Orders) -> Result<Self, Problem> {
+        let columns = here.columns.into_iter().zip(there.columns);
+        let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfAnonymised));
+        let (here, there): (Vec<Column>, Vec<Column>) =
+            columns.collect::<Result<Vec<_>, Problem>>()?.into_iter().unzip();
+        let mut original = Records::new(here, keys);
+        let mut anonymised = Records::new(there, None);
+        original.put_in_order()?;
+        anonymised.put_in_order()?;
+        Ok(Microdata {
+            original,
+            anonymised,
+            only_original: 0,
+            only_anonymised: 0,
+        })
+    }
+}
+
+impl Records {
+    /// A table by itself, the argument `original`.
+    pub fn alone(
+        relation: Option<pg_sys::Oid>,
+        columns: Option<Vec<Option<String>>>,
+        orders: Option<JsonB>,
+    ) -> Result<Self, Problem> {
+        let orders = Orders::new(orders)?;
+        let original = Relation::whole(ORIGINAL, relation)?;
+        let chosen = chosen_columns((&original, relation), None, columns, None)?;
+        orders.check(&chosen)?;
+        let table = Table::read(&original, chosen)?;
+        let columns = table.columns.into_iter().map(|mut values| {
+            let name = values.dictionary.column().name.clone();
+            let ordered = match orders.of_column(&name) {
+                None => Ordered::by_type(&mut values.dictionary)?,
+                Some(given) => {
+                    let records_of = values.records_of();
+                    Ordered::by_orders(&mut values.dictionary, given, &records_of)?
+                }
+            };
+            Ok(Column::new(values, &ordered, |code| code))
+        });
+        let mut records = Records::new(columns.collect::<Result<_, Problem>>()?, None);
+        records.put_in_order()?;
+        Ok(records)
+    }
+
+    fn new(columns: Vec<Column>, keys: Option<Values>) -> Self {
+        Records {
+            records: columns.first().map_or(0, |column| column.values.codes.len()),
+            columns,
+            keys,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.records
+    }
+
+    /// The places of every record in each column.
+    pub fn places(&self) -> Vec<&[u32]> {
+        self.columns
+            .iter()
+            .map(|column| &column.ordinal.places[..])
+            .collect()
+    }
+
+    /// What tells who a record is.
+    pub fn key(&self, record: usize) -> Option<String> {
+        let keys = self.keys.as_ref()?;
+        keys.dictionary.text(keys.codes[record])
+    }
+
+    /// The values of a record by column.
+    pub fn json(&self, record: usize) -> JsonB {
+        let fields = self.columns.iter().map(|column| {
+            let Values { dictionary, codes } = &column.values;
+            (dictionary.column().name.clone(), json(dictionary, codes[record]))
+        });
+        JsonB(Value::Object(fields.collect()))
+    }
+
+    /// In the order of the keys, and then in that of the values.
+    fn put_in_order(&mut self) -> Result<(), Problem> {
+        let keys = match &mut self.keys {
+            None => None,
+            Some(keys) => {
+                let order = keys.dictionary.order()?;
+                let place = |&code: &u32| match code {
+                    NULL => NULL,
+                    code => order[code as usize - 1],
+                };
+                Some(keys.codes.iter().map(place).collect::<Vec<u32>>())
+            }
+        };
+        let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.places()).collect();
+        let order = run::long("sorting records", |control| canonical_order(&columns, control))?;
+        for column in &mut self.columns {
+            column.values.arrange(&order);
+            let places = &mut column.ordinal.places;
+            *places = order.iter().map(|&record| places[record as usize]).collect();
+        }
+        if let Some(keys) = &mut self.keys {
+            keys.arrange(&order);
+        }
+        Ok(())
+    }
+}
+
+impl Column {
+    /// `code_there` is what a code is called in the dictionary that was ordered.
+    fn new(values: Values, ordered: &Ordered, code_there: impl Fn(u32) -> u32) -> Self {
+        let place = |&code: &u32| ordered.place(code_there(code));
+        Column {
+            ordinal: Ordinal {
+                places: values.codes.iter().map(place).collect(),
+                scale: ordered.scale.clone(),
+            },
+            is_number: ordered.meaning == Meaning::Numbers,
+            values,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.values.dictionary.column().name
+    }
+
+    pub fn nulls(&self) -> usize {
+        self.values.codes.iter().filter(|&&code| code == NULL).count()
+    }
+
+    /// What a record's value counts as; `None` where it is absent.
+    pub fn scaled(&self, record: usize) -> Option<f64> {
+        match self.ordinal.places[record] {
+            NULL => None,
+            place => Some(self.ordinal.scale[place as usize - 1]),
+        }
+    }
+
+    /// The different values that have a place from `first` to `last`.
+    pub fn values_between(&self, first: u32, last: u32) -> Vec<Value> {
+        let mut codes: Vec<(u32, u32)> = self
+            .ordinal
+            .places
+            .iter()
+            .zip(&self.values.codes)
+            .filter(|(place, _)| (first..=last).contains(place))
+            .map(|(&place, &code)| (place, code))
+            .collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+            .into_iter()
+            .map(|(_, code)| json(&self.values.dictionary, code))
+            .collect()
+    }
+}
+
+/// A value as to_jsonb would write it: numbers and truth values as such, if JSON numbers as Rust has them do not
+/// change them, and anything else as text.
+fn json(dictionary: &Dictionary, code: u32) -> Value {
+    let Some(text) = dictionary.text(code) else {
+        return Value::Null;
+    };
+    match dictionary.column().base_type() {
+        pg_sys::BOOLOID => Value::Bool(text == "t"),
+        pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => {
+            text.parse::<i64>().map_or(Value::Null, Value::from)
+        }
+        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => {
+            let number = text.parse().ok().and_then(Number::from_f64);
+            number.map_or(text.into(), Value::Number)
+        }
+        pg_sys::NUMERICOID => {
+            if let Ok(integer) = text.parse::<i64>() {
+                return integer.into();
+            }
+            let number = text.parse::<f64>().ok();
+            let short = text.trim_end_matches('0').trim_end_matches('.');
+            let is_same = |number: &f64| text.contains('.') && number.to_string() == short;
+            let number = number.filter(is_same).and_then(Number::from_f64);
+            number.map_or(text.into(), Value::Number)
+        }
+        _ => text.into(),
+    }
+}
+
+impl Values {
+    fn by_type(mut self) -> Result<Column, Problem> {
+        let ordered = Ordered::by_type(&mut self.dictionary)?;
+        Ok(Column::new(self, &ordered, |code| code))
+    }
+
+    /// How many records hold each value, codes in order.
+    fn records_of(&self) -> Vec<u64> {
+        let mut records_of = vec![0; self.dictionary.len() as usize];
+        for &code in self.codes.iter().filter(|&&code| code != NULL) {
+            records_of[code as usize - 1] += 1;
+        }
+        records_of
+    }
+
+    /// Only these records, in this order.
+    fn arrange(&mut self, records: &[u32]) {
+        self.codes = records
+            .iter()
+            .map(|&record| self.codes[record as usize])
+            .collect();
+    }
+}
+
+/// In which of two tables it counts how often values occur.
+#[derive(Clone, Copy, PartialEq)]
+enum Frequencies {
+    OfOriginal,
+    OfAnonymised,
+}
+
+/// A column of both tables in one order.
+fn together(
+    mut here: Values,
+    there: Values,
+    orders: &Orders,
+    frequencies: Frequencies,
+) -> Result<(Column, Column), Problem> {
+    let name = here.dictionary.column().name.clone();
+    let code_here = here.dictionary.adopt(&there.dictionary)?;
+    let translated = |code: u32| code_here[code as usize];
+    let mut ordered = match orders.of_column(&name) {
+        None => Ordered::by_type(&mut here.dictionary)?,
+        Some(given) => {
+            let mut records_of = here.records_of();
+            if frequencies == Frequencies::OfAnonymised {
+                records_of.fill(0);
+                for (records, code) in there.records_of().into_iter().zip(1..) {
+                    records_of[translated(code) as usize - 1] += records;
+                }
+            }
+            Ordered::by_orders(&mut here.dictionary, given, &records_of)?
+        }
+    };
+    if ordered.meaning == Meaning::Places {
+        let released = (1..=there.dictionary.len()).map(|code| ordered.place(translated(code)));
+        ordered.scale = places_among(released.collect(), ordered.scale.len());
+    }
+    Ok((
+        Column::new(here, &ordered, |code| code),
+        Column::new(there, &ordered, translated),
+    ))
+}
+
+/// The scale of all places up to `last` where only some of them, the `released` ones, are counted, and those
+/// between two of them are half-way. What is not in the release has no say in it, as its readers cannot know.
+fn places_among(mut released: Vec<u32>, last: usize) -> Vec<f64> {
+    released.sort_unstable();
+    released.dedup();
+    let scale = |place: u32| {
+        let before = released.partition_point(|&other| other < place) as f64;
+        match released.binary_search(&place) {
+            Ok(_) => before + 1.0,
+            Err(_) => before + 0.5,
+        }
+    };
+    (1..=last as u32).map(scale).collect()
+}
+
+/// A table as it was read.
+struct Table {
+    columns: Vec<Values>,
+    records: usize,
+}
+
+/// Keeps the codes of all rows.
+struct Codes(Vec<Vec<u32>>);
+
+impl Sink for Codes {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        for (column, codes) in self.0.iter_mut().zip(rows.columns()) {
+            column.extend_from_slice(codes);
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    fn read(relation: &Relation, columns: impl IntoIterator<Item = ColumnType>) -> Result<Self, Problem> {
+        let columns: Vec<ColumnType> = columns.into_iter().collect();
+        let codes = Codes(vec![Vec::new(); columns.len()]);
+        let Encoded { dictionaries, sink } = relation.read_as(columns, codes)?;
+        let records = sink.0.first().map_or(0, Vec::len);
+        let columns = dictionaries.into_iter().zip(sink.0);
+        Ok(Table {
+            columns: columns
+                .map(|(dictionary, codes)| Values { dictionary, codes })
+                .collect(),
+            records,
+        })
+    }
+
+    /// Take the last column away.
+    fn pop_column(&mut self) -> Result<Values, Problem> {
+        self.columns.pop().ok_or(Problem::Lost)
+    }
+
+    /// Only these records, in this order.
+    fn arrange(&mut self, records: &[u32]) {
+        self.columns.iter_mut().for_each(|column| column.arrange(records));
+        self.records = records.len();
+    }
+}
+
+/// The keys that both tables have, in order.
+struct SharedKeys {
+    keys: Values,
+    /// The number of the row with each key in the original, and in the anonymised table.
+    rows: Vec<(u32, u32)>,
+}
+
+impl SharedKeys {
+    fn new(mut here: Values, there: Values) -> Result<Self, Problem> {
+        let code_here = here.dictionary.adopt(&there.dictionary)?;
+        let values = here.dictionary.len() as usize;
+        let of_original = rows_by_key(here.codes.iter().copied(), values, ORIGINAL)?;
+        let there = there.codes.iter().map(|&code| code_here[code as usize]);
+        let of_anonymised = rows_by_key(there, values, ANONYMISED)?;
+        let places = here.dictionary.order()?;
+        let mut shared: Vec<(u32, u32)> = places
+            .into_iter()
+            .zip(1..)
+            .filter(|&(_, code)| {
+                of_original[code as usize].is_some() && of_anonymised[code as usize].is_some()
+            })
+            .collect();
+        shared.sort_unstable();
+        let codes: Vec<u32> = shared.into_iter().map(|(_, code)| code).collect();
+        let row = |&code: &u32| of_original[code as usize].zip(of_anonymised[code as usize]);
+        Ok(SharedKeys {
+            rows: codes.iter().filter_map(row).collect(),
+            keys: Values { codes, ..here },
+        })
+    }
+
+    fn rows_here(&self) -> Vec<u32> {
+        self.rows.iter().map(|&(here, _)| here).collect()
+    }
+
+    fn rows_there(&self) -> Vec<u32> {
+        self.rows.iter().map(|&(_, there)| there).collect()
+    }
+}
+
+/// The row that holds each key, by its code.
+fn rows_by_key(
+    codes: impl Iterator<Item = u32>,
+    values: usize,
+    table: &'static str,
+) -> Result<Vec<Option<u32>>, Problem> {
+    let invalid = |problem: String| Problem::Argument {
+        argument: KEY,
+        problem,
+        hint: "Give a column that is different for everybody.",
+    };
+    let mut row_of = vec![None; values + 1];
+    for (code, row) in codes.zip(0..) {
+        if code == NULL {
+            return Err(invalid(format!("is NULL in a row of the {table} table")));
+        }
+        if row_of[code as usize].replace(row).is_some() {
+            return Err(invalid(format!(
+                "two rows of the {table} table have the same value of it"
+            )));
+        }
+    }
+    Ok(row_of)
+}
+
+/// The columns that take part, as the first table has them.
+fn chosen_columns(
+    (original, oid): (&Relation, Option<pg_sys::Oid>),
+    anonymised: Option<&Relation>,
+    given: Option<Vec<Option<String>>>,
+    key: Option<&str>,
+) -> Result<Vec<ColumnType>, Problem> {
+    if let Some(given) = given {
+        let chosen = original.chosen_columns(given)?;
+        if let Some(anonymised) = anonymised {
+            for column in &chosen {
+                anonymised.column(COLUMNS, &column.name)?;
+            }
+        }
+        return Ok(chosen);
+    }
+    let labels = oid.map_or(Ok(Default::default()), labels_of)?;
+    let takes_part = |column: &&ColumnType| {
+        let is_in = |relation: &Relation| {
+            let mut columns = relation.columns().iter();
+            columns.any(|other| other.name == column.name)
+        };
+        let label = labels.get(&column.name);
+        key != Some(&column.name)
+            && !matches!(label, Some(Label::Ignore | Label::Identifier))
+            && anonymised.is_none_or(is_in)
+    };
+    let chosen: Vec<ColumnType> = original.columns().iter().filter(takes_part).cloned().collect();
+    match chosen.is_empty() {
+        false => Ok(chosen),
+        true => Err(Problem::Argument {
+            argument: COLUMNS,
+            problem: "there are none to compare".into(),
+            hint: "Columns that only one table has, the key, and those labelled 'identifier' or 'ignore' take no \
+                   part unless they are named.",
+        }),
+    }
+}
+
+/// A column as it is read from the original, and from the anonymised table.
+struct Pair {
+    here: ColumnType,
+    there: ColumnType,
+}
+
+impl Pair {
+    /// As it is.
+    fn new(here: &ColumnType, there: &ColumnType) -> Self {
+        Pair {
+            here: here.clone(),
+            there: there.clone(),
+        }
+    }
+
+    /// In one type, so that values of both can be compared. The column's name comes from `argument`.
+    fn comparable(argument: &'static str, here: &ColumnType, there: &ColumnType) -> Result<Self, Problem> {
+        let mut pair = Pair::new(here, there);
+        if here.base_type() != there.base_type() {
+            let common = common_type(here.base_type(), there.base_type());
+            let common = common.ok_or_else(|| Problem::Argument {
+                argument,
+                problem: format!("\"{}\" cannot be compared: its types differ", here.name),
+                hint: "Give a column whose values are of the same type in both tables.",
+            })?;
+            (pair.here.oid, pair.there.oid) = (common, common);
+        }
+        // What is equal, and what comes first, the original says.
+        if here.collation == pg_sys::InvalidOid {
+            pair.here.collation = there.collation;
+        }
+        pair.there.collation = pair.here.collation;
+        Ok(pair)
+    }
+}
+
+fn comparable_pairs(columns: &[ColumnType], anonymised: &Relation) -> Result<Vec<Pair>, Problem> {
+    columns
+        .iter()
+        .map(|column| Pair::comparable(COLUMNS, column, anonymised.column(COLUMNS, &column.name)?))
+        .collect()
+}
+
+/// The one of two types to which Postgres would cast values of the other by itself.
+fn common_type(here: pg_sys::Oid, there: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    let becomes = |from: pg_sys::Oid, to: pg_sys::Oid| {
+        // SAFETY: catalogue look-ups; one type each.
+        unsafe { pg_sys::can_coerce_type(1, &from, &to, pg_sys::CoercionContext::COERCION_IMPLICIT) }
+    };
+    match (becomes(here, there), becomes(there, here)) {
+        // Texts of all kinds become each other.
+        (true, true) => Some(if here == pg_sys::TEXTOID { here } else { there }),
+        (true, false) => Some(there),
+        (false, true) => Some(here),
+        (false, false) => None,
+    }
+}
+
+/// A field of a row as a value of the type in which it is compared.
+///
+/// # Safety
+/// A valid Datum of the field's type.
+unsafe fn converted(value: Datum, field: &ColumnType, wanted: &ColumnType) -> Result<Datum, Problem> {
+    match field.oid {
+        pg_sys::UNKNOWNOID => Ok(read_literal(wanted, value)),
+        _ if field.base_type() == wanted.base_type() => Ok(value),
+        oid => parse(wanted.oid, &print(oid, value)),
+    }
+}
