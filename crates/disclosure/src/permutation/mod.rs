@@ -8,10 +8,12 @@
 mod correlation;
 mod points;
 mod rank;
+mod samples;
 
 pub use correlation::rank_correlation;
 pub use points::{distance, Points};
 pub use rank::{ranks, Ties};
+pub use samples::{PValue, Quantiles, Sample, Shorter};
 
 /// Steps of a half: twice a rank, or twice the distance of two ranks.
 pub type HalfRanks = u32;
