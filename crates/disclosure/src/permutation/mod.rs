@@ -6,14 +6,23 @@
 //! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
 
 mod correlation;
+mod marginality;
+mod microaggregation;
+mod noise;
 mod points;
 mod rank;
 mod samples;
+mod spread;
+mod swap;
 
 pub use correlation::rank_correlation;
+pub use marginality::{marginality, Marginality};
+pub use microaggregation::microaggregate;
+pub use noise::add_noise;
 pub use points::{distance, Points};
 pub use rank::{ranks, Ties};
 pub use samples::{PValue, Quantiles, Sample, Shorter};
+pub use swap::{rank_swap, swap_records};
 
 /// Steps of a half: twice a rank, or twice the distance of two ranks.
 pub type HalfRanks = u32;
