@@ -8,6 +8,7 @@
 mod correlation;
 mod marginality;
 mod microaggregation;
+mod nearest;
 mod noise;
 mod points;
 mod rank;
@@ -18,6 +19,7 @@ mod swap;
 pub use correlation::rank_correlation;
 pub use marginality::{marginality, Marginality};
 pub use microaggregation::microaggregate;
+pub use nearest::{Found, Marks, Tree};
 pub use noise::add_noise;
 pub use points::{distance, Points};
 pub use rank::{ranks, Ties};

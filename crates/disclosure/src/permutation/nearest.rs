@@ -1,0 +1,559 @@
+use super::{HalfRanks, Points};
+use crate::{Control, Result};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Records that are not split further. Larger leaves make a search compare more points, smaller ones make
+/// it visit more nodes.
+const LEAF: usize = 8;
+/// Records whose subtree one thread builds alone: about a millisecond.
+const PIECE: usize = 1 << 13;
+/// Records that are looked at to choose the column in which a node is split.
+const SAMPLE: usize = 64;
+
+/// Points in rank space, so arranged that those near a place are found without looking at all: a k-d tree.
+///
+/// Equal records are one point. A node is split at a value, so that equal points stay together, and about
+/// in the middle, in the column where the points are most spread.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    width: usize,
+    /// In preorder: the left child follows its parent.
+    nodes: Vec<Node>,
+    /// Per node and column the lowest and the highest coordinate.
+    boxes: Vec<Interval>,
+    /// Per node the lowest record number.
+    firsts: Vec<u32>,
+    /// The coordinates of each different point; points of a subtree are neighbours.
+    coordinates: Vec<HalfRanks>,
+    /// Where the records of each point begin in `order`, and the end of the last.
+    starts: Vec<u32>,
+    /// The records, point by point, ascending within one.
+    order: Vec<u32>,
+}
+
+/// A closed interval of coordinates.
+#[derive(Debug, Clone, Copy)]
+struct Interval {
+    low: HalfRanks,
+    high: HalfRanks,
+}
+
+impl Interval {
+    /// How far it is from another one, 0 if they meet.
+    #[inline]
+    fn gap(self, other: Interval) -> HalfRanks {
+        let (above, below) = (
+            self.low.saturating_sub(other.high),
+            other.low.saturating_sub(self.high),
+        );
+        above | below // one of them is 0
+    }
+
+    /// How far it protrudes from another one, 0 if it is inside.
+    #[inline]
+    fn excess(self, other: Interval) -> HalfRanks {
+        let (below, above) = (
+            other.low.saturating_sub(self.low),
+            self.high.saturating_sub(other.high),
+        );
+        below.max(above)
+    }
+
+    fn cover(&mut self, other: Interval) {
+        self.low = self.low.min(other.low);
+        self.high = self.high.max(other.high);
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    /// Its points.
+    begin: u32,
+    end: u32,
+    /// How many nodes further on its right child is; 0 for a leaf.
+    right: u32,
+    /// Where the points are split, and how far those of either child reach in this column.
+    column: u32,
+    sides: [Interval; 2],
+}
+
+impl Node {
+    fn points(&self) -> Range<usize> {
+        self.begin as usize..self.end as usize
+    }
+
+    #[inline]
+    fn is_leaf(&self) -> bool {
+        self.right == 0
+    }
+}
+
+/// The records that a question has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// How many.
+    pub records: u64,
+    /// The lowest record number; `u32::MAX` if there is none.
+    pub first: u32,
+}
+
+/// The union of what several questions have found, gathered by all threads at once.
+#[derive(Debug)]
+pub struct Marks {
+    nodes: Vec<AtomicBool>,
+    points: Vec<AtomicBool>,
+}
+
+/// Part of an answer.
+enum Piece {
+    Subtree(usize),
+    Point(usize),
+}
+
+/// Call a method for the width of the tree, known at compile time where it is small; 0 stands for any width.
+macro_rules! with_width {
+    ($tree:ident . $method:ident ( $($argument:expr),* )) => {
+        match $tree.width {
+            1 => $tree.$method::<1>($($argument),*),
+            2 => $tree.$method::<2>($($argument),*),
+            3 => $tree.$method::<3>($($argument),*),
+            4 => $tree.$method::<4>($($argument),*),
+            5 => $tree.$method::<5>($($argument),*),
+            6 => $tree.$method::<6>($($argument),*),
+            _ => $tree.$method::<0>($($argument),*),
+        }
+    };
+}
+
+impl Tree {
+    /// Arrange points, of which there may be none.
+    pub fn new(points: &Points, control: &Control) -> Result<Tree> {
+        let mut order: Vec<u32> = (0..points.len() as u32).collect();
+        let mut branch = match order.is_empty() {
+            true => Branch::default(),
+            false => Branch::grown(points, &mut order, control)?,
+        };
+        branch.starts.push(order.len() as u32);
+        let firsts_of_points = branch.starts[..branch.starts.len() - 1].par_iter();
+        let coordinates = firsts_of_points
+            .flat_map_iter(|&start| points.point(order[start as usize] as usize).iter().copied())
+            .collect();
+        Ok(Tree {
+            width: points.width(),
+            nodes: branch.nodes,
+            boxes: branch.boxes,
+            firsts: branch.firsts,
+            coordinates,
+            starts: branch.starts,
+            order,
+        })
+    }
+
+    /// How many different points there are.
+    pub fn points(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// A point; those whose numbers are near are near each other.
+    pub fn point(&self, number: usize) -> &[HalfRanks] {
+        &self.coordinates[number * self.width..(number + 1) * self.width]
+    }
+
+    /// The records that are this point, ascending.
+    pub fn records(&self, number: usize) -> &[u32] {
+        &self.order[self.starts[number] as usize..self.starts[number + 1] as usize]
+    }
+
+    /// The distance of the nearest point to a closed box, which is a point where `low` and `high` are equal:
+    /// the largest gap in any column. `None` if there is no point.
+    pub fn nearest(&self, low: &[HalfRanks], high: &[HalfRanks]) -> Option<HalfRanks> {
+        // No distance of two ranks is as large.
+        let mut best = HalfRanks::MAX;
+        if !self.nodes.is_empty() {
+            with_width!(self.search(low, high, 0, 0, &mut best));
+        }
+        (best < HalfRanks::MAX).then_some(best)
+    }
+
+    /// All points that are at most so far from a closed box.
+    pub fn within(&self, low: &[HalfRanks], high: &[HalfRanks], distance: HalfRanks) -> Found {
+        self.gather(low, high, distance, |_| {})
+    }
+
+    /// The same, and remember them.
+    pub fn mark_within(
+        &self,
+        low: &[HalfRanks],
+        high: &[HalfRanks],
+        distance: HalfRanks,
+        marks: &Marks,
+    ) -> Found {
+        self.gather(low, high, distance, |piece| marks.add(piece))
+    }
+
+    /// Nothing is marked yet.
+    pub fn marks(&self) -> Marks {
+        let none = |number: usize| (0..number).map(|_| AtomicBool::new(false)).collect();
+        Marks {
+            nodes: none(self.nodes.len()),
+            points: none(self.points()),
+        }
+    }
+
+    /// How many records are not marked.
+    pub fn unmarked(&self, marks: &Marks) -> u64 {
+        let mut unmarked = 0;
+        let mut covered_up_to = 0;
+        for (node, marked) in self.nodes.iter().zip(&marks.nodes) {
+            if marked.load(Relaxed) {
+                covered_up_to = covered_up_to.max(node.end);
+            } else if node.is_leaf() && node.begin >= covered_up_to {
+                let points = node.points().filter(|&point| !marks.points[point].load(Relaxed));
+                unmarked += points.map(|point| self.records(point).len() as u64).sum::<u64>();
+            }
+        }
+        unmarked
+    }
+
+    /// Make `best` the distance of the nearest point below a node, if that is nearer. `gap` is a distance
+    /// that no point of the node falls below.
+    fn search<const WIDTH: usize>(
+        &self,
+        low: &[HalfRanks],
+        high: &[HalfRanks],
+        mut gap: HalfRanks,
+        mut number: usize,
+        best: &mut HalfRanks,
+    ) {
+        loop {
+            let node = &self.nodes[number];
+            if node.is_leaf() {
+                for point in node.points() {
+                    *best = (*best).min(self.gap_to_point::<WIDTH>(low, high, point));
+                }
+                return;
+            }
+            let column = node.column as usize;
+            let here = Interval {
+                low: low[column],
+                high: high[column],
+            };
+            let [left, right] = node.sides.map(|side| side.gap(here).max(gap));
+            let (left, right) = ((left, number + 1), (right, number + node.right as usize));
+            let (near, far) = if left.0 <= right.0 {
+                (left, right)
+            } else {
+                (right, left)
+            };
+            if near.0 < *best {
+                self.search::<WIDTH>(low, high, near.0, near.1, best);
+            }
+            if far.0 >= *best {
+                return;
+            }
+            (gap, number) = far;
+        }
+    }
+
+    #[inline]
+    fn gap_to_point<const WIDTH: usize>(
+        &self,
+        low: &[HalfRanks],
+        high: &[HalfRanks],
+        point: usize,
+    ) -> HalfRanks {
+        let width = if WIDTH == 0 { self.width } else { WIDTH };
+        let point = &self.coordinates[point * width..][..width];
+        let sides = low[..width].iter().zip(&high[..width]);
+        let gaps = point.iter().zip(sides).map(|(&coordinate, (&low, &high))| {
+            // One of them is 0.
+            low.saturating_sub(coordinate) | coordinate.saturating_sub(high)
+        });
+        gaps.max().unwrap_or(0)
+    }
+
+    /// Find what is at most so far from a box; `keep` gets it in pieces.
+    fn gather(
+        &self,
+        low: &[HalfRanks],
+        high: &[HalfRanks],
+        distance: HalfRanks,
+        mut keep: impl FnMut(Piece),
+    ) -> Found {
+        let mut found = Found {
+            records: 0,
+            first: u32::MAX,
+        };
+        let mut add = |piece: Piece| {
+            let (points, first) = match piece {
+                Piece::Subtree(node) => (self.nodes[node].points(), self.firsts[node]),
+                Piece::Point(point) => (point..point + 1, self.order[self.starts[point] as usize]),
+            };
+            found.records += u64::from(self.starts[points.end] - self.starts[points.start]);
+            found.first = found.first.min(first);
+            keep(piece);
+        };
+        if !self.nodes.is_empty() {
+            with_width!(self.gather_below(low, high, distance, 0, &mut add));
+        }
+        found
+    }
+
+    fn gather_below<const WIDTH: usize>(
+        &self,
+        low: &[HalfRanks],
+        high: &[HalfRanks],
+        distance: HalfRanks,
+        mut number: usize,
+        add: &mut impl FnMut(Piece),
+    ) {
+        loop {
+            let node = &self.nodes[number];
+            if node.is_leaf() {
+                let near = |&point: &usize| self.gap_to_point::<WIDTH>(low, high, point) <= distance;
+                node.points()
+                    .filter(near)
+                    .for_each(|point| add(Piece::Point(point)));
+                return;
+            }
+            if self.is_inside::<WIDTH>(low, high, distance, number) {
+                add(Piece::Subtree(number));
+                return;
+            }
+            let column = node.column as usize;
+            let here = Interval {
+                low: low[column],
+                high: high[column],
+            };
+            let [left, right] = node.sides.map(|side| side.gap(here) <= distance);
+            let children = [number + 1, number + node.right as usize];
+            match (left, right) {
+                (true, true) => {
+                    self.gather_below::<WIDTH>(low, high, distance, children[0], add);
+                    number = children[1];
+                }
+                (true, false) => number = children[0],
+                (false, true) => number = children[1],
+                (false, false) => return,
+            }
+        }
+    }
+
+    /// Whether no point of a node can be farther from the box.
+    #[inline]
+    fn is_inside<const WIDTH: usize>(
+        &self,
+        low: &[HalfRanks],
+        high: &[HalfRanks],
+        distance: HalfRanks,
+        node: usize,
+    ) -> bool {
+        let width = if WIDTH == 0 { self.width } else { WIDTH };
+        let reach = &self.boxes[node * width..][..width];
+        let mut sides = reach.iter().zip(low[..width].iter().zip(&high[..width]));
+        sides.all(|(side, (&low, &high))| side.excess(Interval { low, high }) <= distance)
+    }
+}
+
+impl Marks {
+    #[inline]
+    fn add(&self, piece: Piece) {
+        let mark = match piece {
+            Piece::Subtree(node) => &self.nodes[node],
+            Piece::Point(point) => &self.points[point],
+        };
+        // Threads that only read do not take the memory from each other.
+        if !mark.load(Relaxed) {
+            mark.store(true, Relaxed);
+        }
+    }
+}
+
+/// A part of a tree while it grows. Points are numbered from its first, records from the first of the slice
+/// of the order that it is made of.
+#[derive(Default)]
+struct Branch {
+    nodes: Vec<Node>,
+    boxes: Vec<Interval>,
+    firsts: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+impl Branch {
+    /// The tree of the records in `order`, which is put in the order of the points. There is at least one.
+    fn grown(points: &Points, order: &mut [u32], control: &Control) -> Result<Branch> {
+        let mut branch = Branch::default();
+        if order.len() <= PIECE {
+            control.check()?;
+            branch.grow(points, order, 0, &mut Vec::new());
+            return Ok(branch);
+        }
+        let Some(column) = most_spread(points, order) else {
+            branch.push_leaf(points, order, 0);
+            return Ok(branch);
+        };
+        control.check()?;
+        let middle = split(points, order, column, &mut Vec::new());
+        let (before, after) = order.split_at_mut(middle);
+        let (left, right) = rayon::join(
+            || Self::grown(points, before, control),
+            || Self::grown(points, after, control),
+        );
+        let root = branch.push_node(points.width());
+        let left_child = branch.nodes.len();
+        branch.append(left?, 0);
+        let right_child = branch.nodes.len();
+        branch.append(right?, middle as u32);
+        branch.join(root, column, [left_child, right_child], points.width());
+        Ok(branch)
+    }
+
+    /// Append the tree of the records in `order`, which begins at `start`. Return its root.
+    fn grow(&mut self, points: &Points, order: &mut [u32], start: u32, keys: &mut Vec<u64>) -> usize {
+        let column = (order.len() > LEAF).then(|| most_spread(points, order));
+        let Some(Some(column)) = column else {
+            return self.push_leaf(points, order, start);
+        };
+        let middle = split(points, order, column, keys);
+        let (before, after) = order.split_at_mut(middle);
+        let root = self.push_node(points.width());
+        let left = self.grow(points, before, start, keys);
+        let right = self.grow(points, after, start + middle as u32, keys);
+        self.join(root, column, [left, right], points.width());
+        root
+    }
+
+    /// Append a node of which nothing is known yet. Return its number.
+    fn push_node(&mut self, width: usize) -> usize {
+        const EMPTY: Interval = Interval {
+            low: HalfRanks::MAX,
+            high: 0,
+        };
+        let points = self.starts.len() as u32;
+        self.nodes.push(Node {
+            begin: points,
+            end: points,
+            right: 0,
+            column: 0,
+            sides: [EMPTY; 2],
+        });
+        self.boxes.extend(std::iter::repeat_n(EMPTY, width));
+        self.firsts.push(u32::MAX);
+        self.nodes.len() - 1
+    }
+
+    /// Append a leaf with these records. Return its number.
+    fn push_leaf(&mut self, points: &Points, order: &mut [u32], start: u32) -> usize {
+        let point = |record: u32| points.point(record as usize);
+        order.sort_unstable_by(|&a, &b| point(a).cmp(point(b)).then(a.cmp(&b)));
+        let leaf = self.push_node(points.width());
+        let reach = &mut self.boxes[leaf * points.width()..];
+        let mut begin = start;
+        for equal in order.chunk_by(|&a, &b| point(a) == point(b)) {
+            self.starts.push(begin);
+            begin += equal.len() as u32;
+            self.firsts[leaf] = self.firsts[leaf].min(equal[0]);
+            for (side, &coordinate) in reach.iter_mut().zip(point(equal[0])) {
+                side.cover(Interval {
+                    low: coordinate,
+                    high: coordinate,
+                });
+            }
+        }
+        self.nodes[leaf].end = self.starts.len() as u32;
+        leaf
+    }
+
+    /// Append what has grown elsewhere, from records that begin at `start`.
+    fn append(&mut self, mut other: Branch, start: u32) {
+        let points = self.starts.len() as u32;
+        for node in &mut other.nodes {
+            node.begin += points;
+            node.end += points;
+        }
+        self.starts.extend(other.starts.iter().map(|first| first + start));
+        self.nodes.append(&mut other.nodes);
+        self.boxes.append(&mut other.boxes);
+        self.firsts.append(&mut other.firsts);
+    }
+
+    /// Tell a node about its children, which have just been appended.
+    fn join(&mut self, root: usize, column: usize, children: [usize; 2], width: usize) {
+        for (side, child) in children.into_iter().enumerate() {
+            self.nodes[root].sides[side] = self.boxes[child * width + column];
+            self.firsts[root] = self.firsts[root].min(self.firsts[child]);
+            for column in 0..width {
+                let reach = self.boxes[child * width + column];
+                self.boxes[root * width + column].cover(reach);
+            }
+        }
+        let node = &mut self.nodes[root];
+        node.end = self.starts.len() as u32;
+        node.right = (children[1] - root) as u32;
+        node.column = column as u32;
+    }
+}
+
+/// The column in which some records are spread most, `None` if all of them are equal.
+fn most_spread(points: &Points, records: &[u32]) -> Option<usize> {
+    let sample = || records.iter().step_by(records.len().div_ceil(SAMPLE)).copied();
+    widest(points, |column| {
+        let coordinates = || sample().map(|record| points.point(record as usize)[column]);
+        let number = coordinates().count() as u64;
+        let mean = coordinates().map(u64::from).sum::<u64>() / number;
+        // A column in which few records differ from all others is a bad one to split, however far they are.
+        coordinates()
+            .map(|coordinate| u64::from(coordinate).abs_diff(mean))
+            .sum()
+    })
+    .or_else(|| {
+        widest(points, |column| {
+            let coordinates = || {
+                records
+                    .iter()
+                    .map(|&record| points.point(record as usize)[column])
+            };
+            let (low, high) = (coordinates().min(), coordinates().max());
+            u64::from(high.unwrap_or(0) - low.unwrap_or(0))
+        })
+    })
+}
+
+/// The column of largest width, `None` if none has any.
+fn widest(points: &Points, width: impl Fn(usize) -> u64) -> Option<usize> {
+    let widths = (0..points.width()).map(|column| (width(column), column));
+    widths
+        .max()
+        .filter(|&(width, _)| width > 0)
+        .map(|(_, column)| column)
+}
+
+/// Put the records with lower values in a column first, about half of them, but never a part of equal ones.
+/// Return how many. The column has two different values at least.
+fn split(points: &Points, order: &mut [u32], column: usize, keys: &mut Vec<u64>) -> usize {
+    let coordinate = |record: u32| points.point(record as usize)[column];
+    keys.clear();
+    keys.extend(
+        order
+            .iter()
+            .map(|&record| u64::from(coordinate(record)) << 32 | u64::from(record)),
+    );
+    let half = keys.len() / 2;
+    let (lower, &mut median, upper) = keys.select_nth_unstable(half);
+    let median = median >> 32;
+    let below = lower.iter().filter(|&&key| key >> 32 < median).count();
+    let up_to = order.len() - upper.iter().filter(|&&key| key >> 32 > median).count();
+    // The records at the median go to the side that makes both more equal, and leaves none empty.
+    let median_is_upper = below > 0 && (up_to == order.len() || half - below <= up_to - half);
+    let middle = if median_is_upper { below } else { up_to };
+    let mut ends = [0, middle];
+    for &key in &*keys {
+        let is_upper = key >> 32 > median || (median_is_upper && key >> 32 == median);
+        let end = &mut ends[usize::from(is_upper)];
+        order[*end] = key as u32;
+        *end += 1;
+    }
+    middle
+}
