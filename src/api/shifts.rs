@@ -6,7 +6,7 @@ use crate::error::Problem;
 use crate::input::microdata::{Column, Microdata, Wanted};
 use crate::input::marginality_of_column;
 use crate::run;
-use disclosure::permutation::{shift, Permuted, Shift, Side};
+use disclosure::permutation::{shift, Extent, Shift, Side};
 use pgrx::prelude::*;
 use pgrx::{Array, JsonB};
 use std::ffi::CStr;
@@ -129,11 +129,11 @@ fn side(column: &Column) -> Side<'_> {
     }
 }
 
-fn verdict_name(verdict: Permuted) -> &'static str {
+fn verdict_name(verdict: Extent) -> &'static str {
     match verdict {
-        Permuted::Not => "not permuted",
-        Permuted::Partly => "partly permuted",
-        Permuted::AsGoodAsRandom => "as good as random",
+        Extent::NotPermuted => "not permuted",
+        Extent::PartlyPermuted => "partly permuted",
+        Extent::AsGoodAsRandom => "as good as random",
     }
 }
 

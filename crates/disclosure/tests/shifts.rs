@@ -1,6 +1,6 @@
 //! How much a column was permuted.
 
-use disclosure::permutation::{places, shift, Permuted, Shift, Side};
+use disclosure::permutation::{places, shift, Extent, Shift, Side};
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn by_hand() {
     // 3, 1, 8, 2 and 7.
     assert_eq!(report.residual_noise, Some((127.0_f64 / 5.0).sqrt()));
     assert_eq!(report.noise_share, Some((127.0_f64 / 5.0 / 200.0).sqrt()));
-    assert_eq!(report.verdict, Some(Permuted::AsGoodAsRandom));
+    assert_eq!(report.verdict, Some(Extent::AsGoodAsRandom));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn nothing_moved() {
     );
     assert_eq!((report.mean, report.max), (Some(0.0), Some(0)));
     assert_eq!(report.residual_noise, Some(10.0));
-    assert_eq!(report.verdict, Some(Permuted::Not));
+    assert_eq!(report.verdict, Some(Extent::NotPermuted));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn the_weakest_column() {
     let weakest = Shift::weakest(&columns);
     assert_eq!(weakest.rank_correlation, Some(-1.0));
     assert_eq!((weakest.mean, weakest.max), (columns[1].mean, Some(2)));
-    assert_eq!(weakest.verdict, Some(Permuted::Partly));
+    assert_eq!(weakest.verdict, Some(Extent::PartlyPermuted));
     assert_eq!(Shift::weakest(&[]).verdict, None);
 }
 

@@ -7,17 +7,28 @@
 
 mod canonical;
 mod correlation;
+mod marginality;
+mod microaggregation;
 mod nearest;
+mod noise;
 mod points;
 mod rank;
 mod report;
+mod samples;
+mod spread;
+mod swap;
 
 pub use canonical::canonical_order;
 pub use correlation::rank_correlation;
+pub use marginality::{marginality, Marginality};
+pub use microaggregation::microaggregate;
 pub use nearest::{Found, Marks, Tree};
+pub use noise::add_noise;
 pub use points::{distance, Points};
 pub use rank::{places, ranks, Ties, FEW};
-pub use report::{shift, Permuted, Shift, Side};
+pub use report::{shift, Extent, Shift, Side};
+pub use samples::{PValue, Quantiles, Sample, Shorter};
+pub use swap::{rank_swap, swap_records};
 
 /// Steps of a half: twice a rank, or twice the distance of two ranks.
 pub type HalfRanks = u32;

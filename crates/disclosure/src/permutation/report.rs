@@ -32,7 +32,7 @@ pub struct Shift {
     /// not vary.
     pub noise_share: Option<f64>,
     /// `None` where a side has less than two values, and there is nothing to permute.
-    pub verdict: Option<Permuted>,
+    pub verdict: Option<Extent>,
 }
 
 impl Shift {
@@ -61,11 +61,11 @@ impl Shift {
 
 /// What permutation a column has seen, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Permuted {
+pub enum Extent {
     /// No rank has changed.
-    Not,
+    NotPermuted,
     /// Ranks tell something about the original ones.
-    Partly,
+    PartlyPermuted,
     /// The rank correlation is not significant (5 %).
     AsGoodAsRandom,
 }
@@ -117,9 +117,9 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
         verdict: rank_correlation.map(|correlation| {
             let spread = ((records - 1) as f64).sqrt();
             match max {
-                Some(0) => Permuted::Not,
-                _ if correlation.abs() * spread < SIGNIFICANT => Permuted::AsGoodAsRandom,
-                _ => Permuted::Partly,
+                Some(0) => Extent::NotPermuted,
+                _ if correlation.abs() * spread < SIGNIFICANT => Extent::AsGoodAsRandom,
+                _ => Extent::PartlyPermuted,
             }
         }),
     })

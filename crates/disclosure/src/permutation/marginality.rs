@@ -1,0 +1,74 @@
+use crate::{Control, Error, Result};
+use rayon::prelude::*;
+
+/// An order of values that have none of their own (Domingo-Ferrer, Sánchez and Rufian-Torrell 2013): from the
+/// most central one to the most marginal one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Marginality {
+    /// The place of every value in the order, from 1. Equally marginal values share a place.
+    pub places: Vec<u32>,
+    /// For every place the marginality of its values.
+    pub scale: Vec<f64>,
+}
+
+/// What differs by less, relatively, differs by rounding only.
+const ROUNDING: f64 = 1e-12;
+
+/// The marginality of a value is the sum of its distances to the values of all records. `counts` has the
+/// number of records of every value, `distance` tells how far two values are from each other.
+pub fn marginality(
+    counts: &[u64],
+    distance: impl Fn(usize, usize) -> f64 + Sync,
+    control: &Control,
+) -> Result<Marginality> {
+    if u32::try_from(counts.len()).is_err() {
+        return Err(Error::TooMany {
+            what: "different values",
+            limit: u64::from(u32::MAX),
+        });
+    }
+    control.expect(counts.len() as u64);
+    let of_value = |value: usize| {
+        control.check()?;
+        control.advance(1);
+        let mut to_others = counts.iter().enumerate();
+        to_others.try_fold(0.0, |sum, (other, &records)| match distance(value, other) {
+            distance if distance >= 0.0 && distance.is_finite() => Ok(sum + records as f64 * distance),
+            _ => Err(Error::InvalidArgument {
+                argument: "distance",
+                problem: "must not be negative or infinite".into(),
+                allowed: "for any two values how far they are from each other".into(),
+            }),
+        })
+    };
+    let marginality: Vec<f64> = (0..counts.len())
+        .into_par_iter()
+        .map(of_value)
+        .collect::<Result<_>>()?;
+    Ok(Marginality::of(&marginality))
+}
+
+impl Marginality {
+    fn of(marginality: &[f64]) -> Self {
+        let mut order: Vec<usize> = (0..marginality.len()).collect();
+        order.sort_by(|&one, &other| marginality[one].total_cmp(&marginality[other]));
+        let mut found = Marginality {
+            places: vec![0; marginality.len()],
+            scale: Vec::new(),
+        };
+        for value in order {
+            let marginality = marginality[value];
+            match found.scale.last() {
+                Some(last) if marginality - last <= ROUNDING * marginality => {}
+                _ => found.scale.push(marginality),
+            }
+            found.places[value] = found.scale.len() as u32;
+        }
+        found
+    }
+
+    /// The marginality of a value.
+    pub fn of_value(&self, value: usize) -> f64 {
+        self.scale[self.places[value] as usize - 1]
+    }
+}

@@ -1,0 +1,71 @@
+use super::spread::{finite, unit, Squares};
+use crate::{Control, Error, Result};
+
+/// Optimal microaggregation of one column: every value becomes the mean of its group, where groups have at
+/// least `k` values and the sum of squared differences from the means is the least possible one. Less than
+/// `k` values make one group. Absent values stay absent.
+///
+/// Groups are runs of the sorted values, and none needs 2 `k` values, as it could be parted. So the best ones
+/// are a shortest path (Hansen and Mukherjee 2003), in time of the order of `k` times the number of values.
+pub fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Result<Vec<Option<f64>>> {
+    if k == 0 {
+        return Err(Error::InvalidArgument {
+            argument: "k",
+            problem: "must be at least 1".into(),
+            allowed: "the least number of values in a group, such as 3".into(),
+        });
+    }
+    let unit = unit(&finite(values)?);
+    let in_units = values.iter().map(|value| value.map(|value| value / unit));
+    let present = in_units
+        .enumerate()
+        .filter_map(|(record, value)| Some((value?, record)));
+    let mut sorted: Vec<(f64, usize)> = present.collect();
+    sorted.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let mut means = vec![None; values.len()];
+    let mut rest = &sorted[..];
+    for size in group_sizes(&sorted, k, control)? {
+        let (group, after) = rest.split_at(size);
+        let mut squares = Squares::default();
+        group.iter().for_each(|(value, _)| squares.add(*value));
+        for &(_, record) in group {
+            means[record] = Some(squares.mean * unit);
+        }
+        rest = after;
+    }
+    Ok(means)
+}
+
+/// How many of the sorted values are in each of the best groups.
+fn group_sizes(sorted: &[(f64, usize)], k: usize, control: &Control) -> Result<Vec<usize>> {
+    if sorted.len() < k.saturating_mul(2) {
+        return Ok(vec![sorted.len()]);
+    }
+    // For the first so many values: the least sum of squares, and the size of the last group.
+    let mut best = vec![(f64::INFINITY, 0); sorted.len() + 1];
+    best[0] = (0.0, 0);
+    for start in 0..=sorted.len() - k {
+        control.check()?;
+        let before = best[start].0;
+        if before == f64::INFINITY {
+            continue;
+        }
+        let mut squares = Squares::default();
+        for (size, (value, _)) in (1..2 * k).zip(&sorted[start..]) {
+            squares.add(*value);
+            let sum = before + squares.sum;
+            let known = &mut best[start + size];
+            if size >= k && sum < known.0 {
+                *known = (sum, size);
+            }
+        }
+    }
+    let mut sizes = Vec::with_capacity(sorted.len() / k);
+    let mut end = sorted.len();
+    while end > 0 {
+        sizes.push(best[end].1);
+        end -= best[end].1;
+    }
+    sizes.reverse();
+    Ok(sizes)
+}

@@ -1,0 +1,50 @@
+use crate::{Error, Result};
+
+/// The power of two next to the largest magnitude, from below. Division by it changes no digit and leaves
+/// numbers whose squares do not overflow.
+pub(super) fn unit(values: &[f64]) -> f64 {
+    const EXPONENT: u64 = 0x7FF0_0000_0000_0000;
+    let largest = values
+        .iter()
+        .fold(0.0, |largest, value| f64::max(largest, value.abs()));
+    f64::from_bits(largest.to_bits() & EXPONENT).max(f64::MIN_POSITIVE)
+}
+
+/// The square root of the mean squared difference from the mean; 0 without values.
+pub(super) fn standard_deviation(values: &[f64]) -> f64 {
+    let unit = unit(values);
+    let mut squares = Squares::default();
+    values.iter().for_each(|value| squares.add(value / unit));
+    (squares.sum / squares.number.max(1.0)).sqrt() * unit
+}
+
+/// The mean of numbers and the sum of their squared differences from it, by Welford's recurrence, which loses
+/// nothing where the mean is large and the differences are small.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Squares {
+    number: f64,
+    pub mean: f64,
+    pub sum: f64,
+}
+
+impl Squares {
+    pub fn add(&mut self, value: f64) {
+        self.number += 1.0;
+        let before = value - self.mean;
+        self.mean += before / self.number;
+        self.sum += before * (value - self.mean);
+    }
+}
+
+/// The values that are present, which must be finite.
+pub(super) fn finite(values: &[Option<f64>]) -> Result<Vec<f64>> {
+    let present: Vec<f64> = values.iter().copied().flatten().collect();
+    if present.iter().all(|value| value.is_finite()) {
+        return Ok(present);
+    }
+    Err(Error::InvalidArgument {
+        argument: "values",
+        problem: "must not be infinite and must be numbers".into(),
+        allowed: "finite numbers, and absent values".into(),
+    })
+}

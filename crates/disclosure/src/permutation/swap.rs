@@ -1,0 +1,111 @@
+use super::rank::{ranks, Ties, MOST_RECORDS};
+use crate::{Error, Result};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Rank swapping (Moore 1996): in increasing order, every value that was not yet swapped changes places with
+/// one that is drawn among those that were not yet swapped and are at most `p` percent of all ranks above it.
+/// Where there is none, the value stays.
+///
+/// The answer has for every rank, from 0 on, the rank whose value it gets. No value moves by more than `p`
+/// percent of the number of records. The same seed draws the same swaps.
+pub fn rank_swap(records: usize, p: f64, seed: u64) -> Result<Vec<u32>> {
+    if !(0.0..=100.0).contains(&p) {
+        return Err(Error::InvalidArgument {
+            argument: "p",
+            problem: "must be between 0 and 100".into(),
+            allowed: "how far values are swapped, in percent of the number of records, such as 10".into(),
+        });
+    }
+    if records > MOST_RECORDS {
+        return Err(Error::TooMany {
+            what: "records to swap",
+            limit: MOST_RECORDS as u64,
+        });
+    }
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let mut swapped: Vec<u32> = (0..records as u32).collect();
+    let mut free = Free::new(records);
+    for (rank, end) in (0..records).zip(1 + reach(records, p)..) {
+        free.add_up_to(end.min(records));
+        if free.remove(rank as u32) {
+            if let Some(partner) = free.draw(&mut random) {
+                swapped.swap(rank, partner as usize);
+            }
+        }
+    }
+    Ok(swapped)
+}
+
+/// Rank swapping of the values of records: the record whose value each one gets. Equal values are ordered at
+/// random; absent ones come last and are swapped like others.
+pub fn swap_records(places: &[u32], p: f64, seed: u64) -> Result<Vec<u32>> {
+    let mut seeds = Pcg64Mcg::seed_from_u64(seed);
+    let swapped = rank_swap(places.len(), p, seeds.next_u64())?;
+    let ranks = ranks(
+        places,
+        Ties::Random {
+            seed: seeds.next_u64(),
+        },
+    )?;
+    let rank = |twice: u32| twice as usize / 2 - 1;
+    let mut record_at = vec![0; places.len()];
+    for (record, &twice) in (0..).zip(&ranks) {
+        record_at[rank(twice)] = record;
+    }
+    let giver = |&twice: &u32| record_at[swapped[rank(twice)] as usize];
+    Ok(ranks.iter().map(giver).collect())
+}
+
+/// The number of ranks that are `p` percent of all. What is whole but for rounding counts as whole.
+fn reach(records: usize, p: f64) -> usize {
+    (p / 100.0 * records as f64 * (1.0 + 4.0 * f64::EPSILON)).floor() as usize
+}
+
+/// The ranks that may still be swapped, in no order, and where each of them is.
+struct Free {
+    ranks: Vec<u32>,
+    position: Vec<u32>,
+}
+
+/// The position of a rank that is not free.
+const TAKEN: u32 = u32::MAX;
+
+impl Free {
+    fn new(records: usize) -> Self {
+        Free {
+            ranks: Vec::new(),
+            position: Vec::with_capacity(records),
+        }
+    }
+
+    /// Ranks below `end` are free unless they were taken.
+    fn add_up_to(&mut self, end: usize) {
+        for rank in self.position.len()..end {
+            self.position.push(self.ranks.len() as u32);
+            self.ranks.push(rank as u32);
+        }
+    }
+
+    /// Take a rank; whether it was free.
+    fn remove(&mut self, rank: u32) -> bool {
+        let position = std::mem::replace(&mut self.position[rank as usize], TAKEN);
+        if position == TAKEN {
+            return false;
+        }
+        self.ranks.swap_remove(position as usize);
+        if let Some(&moved) = self.ranks.get(position as usize) {
+            self.position[moved as usize] = position;
+        }
+        true
+    }
+
+    /// Take one of the free ranks, each with the same chance.
+    fn draw(&mut self, random: &mut impl Rng) -> Option<u32> {
+        if self.ranks.is_empty() {
+            return None;
+        }
+        let drawn = self.ranks[random.random_range(0..self.ranks.len())];
+        self.remove(drawn).then_some(drawn)
+    }
+}

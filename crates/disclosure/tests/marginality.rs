@@ -1,0 +1,74 @@
+//! Marginality of nominal values.
+
+use disclosure::permutation::marginality;
+use disclosure::{Control, Error};
+use proptest::prelude::*;
+
+/// Distances in a small tree of diseases: flu and cold are both of the lungs, gangrene is far from both.
+const DISTANCE: [[f64; 3]; 3] = [[0.0, 0.1, 0.9], [0.1, 0.0, 0.8], [0.9, 0.8, 0.0]];
+
+#[test]
+fn the_frequent_and_near_are_central() {
+    let found = marginality(&[5, 1, 2], |a, b| DISTANCE[a][b], &Control::new()).unwrap();
+    // 0.1 + 2 · 0.9, 5 · 0.1 + 2 · 0.8, 5 · 0.9 + 0.8
+    for (value, expected) in [1.9, 2.1, 5.3].into_iter().enumerate() {
+        assert!((found.of_value(value) - expected).abs() < 1e-12);
+    }
+    assert_eq!(found.places, [1, 2, 3]);
+    let found = marginality(&[1, 5, 2], |a, b| DISTANCE[a][b], &Control::new()).unwrap();
+    assert_eq!(found.places, [2, 1, 3]);
+}
+
+#[test]
+fn equally_marginal_values_share_a_place() {
+    // 0.1 + 0.2 + 0.3 depends on the order of the sum.
+    let ring = [
+        [0.0, 0.1, 0.2, 0.3],
+        [0.1, 0.0, 0.3, 0.2],
+        [0.2, 0.3, 0.0, 0.1],
+        [0.3, 0.2, 0.1, 0.0],
+    ];
+    let found = marginality(&[1; 4], |a, b| ring[a][b], &Control::new()).unwrap();
+    assert_eq!(found.places, [1; 4]);
+    assert_eq!(found.scale.len(), 1);
+    let nowhere = marginality(&[3, 4], |_, _| 0.0, &Control::new()).unwrap();
+    assert_eq!((nowhere.places, nowhere.scale), (vec![1, 1], vec![0.0]));
+    assert!(marginality(&[], |_, _| 1.0, &Control::new())
+        .unwrap()
+        .places
+        .is_empty());
+}
+
+#[test]
+fn distances_are_checked() {
+    for distance in [-1.0, f64::NAN, f64::INFINITY] {
+        let found = marginality(&[1, 1], |_, _| distance, &Control::new());
+        assert!(matches!(
+            found,
+            Err(Error::InvalidArgument {
+                argument: "distance",
+                ..
+            })
+        ));
+    }
+    let control = Control::new();
+    control.cancel();
+    assert_eq!(marginality(&[1], |_, _| 1.0, &control), Err(Error::Cancelled));
+}
+
+proptest! {
+    #[test]
+    fn places_follow_the_sum_over_records(records in prop::collection::vec(0usize..6, 0..20), seed in 1usize..1000) {
+        let distance = |a: usize, b: usize| ((a + 1) * (b + 1) * seed % 17) as f64 * f64::from(u8::from(a != b));
+        let counts: Vec<u64> = (0..6).map(|value| records.iter().filter(|&&other| other == value).count() as u64).collect();
+        let found = marginality(&counts, distance, &Control::new()).unwrap();
+        let sums: Vec<f64> = (0..6).map(|value| records.iter().map(|&other| distance(value, other)).sum()).collect();
+        for (value, sum) in sums.iter().enumerate() {
+            prop_assert_eq!(found.of_value(value), *sum);
+            let mut nearer: Vec<u64> = sums.iter().filter(|other| *other < sum).map(|sum| sum.to_bits()).collect();
+            nearer.sort_unstable();
+            nearer.dedup();
+            prop_assert_eq!(found.places[value] as usize, nearer.len() + 1);
+        }
+    }
+}
