@@ -11,6 +11,8 @@ mod elements;
 mod encoder;
 pub mod items;
 pub mod lookup;
+mod order;
+mod pairs;
 mod people;
 mod plans;
 pub mod relation;
@@ -25,6 +27,7 @@ pub use arguments::OptionArgument;
 pub use attributes::Attributes;
 pub use beliefs::{itemset, itemsets_of_array, itemsets_of_table, Interval};
 pub use dictionary::{equal_is_identical, Dictionary};
+pub use pairs::{Ordered, Pairs};
 pub use people::People;
 pub use plans::{cost_of, Answer, Parameters};
 pub use row::columns_of;
@@ -42,6 +45,14 @@ pub struct ColumnType {
 }
 
 impl ColumnType {
+    /// The same under another name.
+    pub fn named(self, name: &str) -> Self {
+        ColumnType {
+            name: name.into(),
+            ..self
+        }
+    }
+
     /// The type under all domains.
     pub fn base_type(&self) -> pg_sys::Oid {
         // SAFETY: a catalogue look-up.

@@ -6,10 +6,12 @@
 //! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
 
 mod correlation;
+mod mapping;
 mod points;
 mod rank;
 
 pub use correlation::rank_correlation;
+pub use mapping::{rank_shifts, reverse_map};
 pub use points::{distance, Points};
 pub use rank::{places, ranks, Ties, FEW};
 
