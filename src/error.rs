@@ -28,6 +28,9 @@ pub enum Problem {
         column: String,
     },
 
+    #[error("the type of column \"{column}\" has no order, so that its values have no ranks")]
+    NoOrder { column: String },
+
     #[error("{argument}: \"{relation}\" has no rows to read")]
     NotReadable {
         argument: &'static str,
@@ -124,6 +127,7 @@ impl Problem {
             Problem::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
             Problem::NotLeaving => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Problem::NoSuchColumn { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+            Problem::NoOrder { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
             Problem::NotReadable { .. } | Problem::LabelNotOnColumn => {
                 PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE
             }

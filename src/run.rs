@@ -64,6 +64,20 @@ pub fn long<R: Send>(
     })
 }
 
+/// [`long`] where the `size` of the work is beyond `few`. Anything smaller is done here and now, as a window
+/// may have very many small partitions; then the job must not use other threads.
+pub fn sized<R: Send>(
+    what: &'static str,
+    size: usize,
+    few: usize,
+    job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
+) -> Result<R, Problem> {
+    match size <= few {
+        true => Ok(job(&Control::new())?),
+        false => long(what, job),
+    }
+}
+
 /// Lets an error that leaves [`long`] take the job along.
 struct CancelOnDrop<'a>(&'a Control);
 

@@ -10,6 +10,7 @@ mod guard;
 mod inference;
 mod labels;
 mod people;
+mod permutation;
 mod policies;
 
 use crate::error::Problem;

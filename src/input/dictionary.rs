@@ -51,6 +51,23 @@ impl Dictionary {
             // json, xml, point, …: the type does not say what is equal, so only the same is.
             Equality::Image
         };
+        Self::with(column, entry, equality, float)
+    }
+
+    /// A dictionary that tells equal values apart if they are not the same in every respect, such as 1.0 and
+    /// 1.00.
+    pub fn exact(column: ColumnType) -> Self {
+        // SAFETY: entries of the type cache live as long as the backend.
+        let entry = unsafe { &*type_functions(column.oid) };
+        Self::with(column, entry, Equality::Image, None)
+    }
+
+    fn with(
+        column: ColumnType,
+        entry: &pg_sys::TypeCacheEntry,
+        equality: Equality,
+        float: Option<Float>,
+    ) -> Self {
         let layout = match entry.typlen {
             length if entry.typbyval => Layout::Value(length as usize),
             -1 => Layout::Varlena,
@@ -90,6 +107,14 @@ impl Dictionary {
     pub fn text(&self, code: u32) -> Option<String> {
         // SAFETY: a live copy of a value of the column's type.
         (code != NULL).then(|| unsafe { print(self.column().oid, self.value(code)) })
+    }
+
+    /// A copy of the value of a code that is not [`NULL`], in the current memory context.
+    pub fn copy(&self, code: u32) -> Datum {
+        match self {
+            Dictionary::Bits(_) => self.value(code),
+            Dictionary::Images(dictionary) => dictionary.copy(code),
+        }
     }
 
     /// The value of a code that is not [`NULL`], as long as the dictionary lives and does not change.
@@ -286,6 +311,11 @@ impl Bits {
         self.intake
     }
 
+    /// The values, codes in order.
+    pub fn values(&self) -> &[u64] {
+        &self.values
+    }
+
     #[inline]
     pub fn encode(&mut self, bits: u64) -> disclosure::Result<u32> {
         match self.near.get(self.place(bits) as usize) {
@@ -451,6 +481,14 @@ impl Images {
         self.layout
             .datum_at(&self.arena, self.first_image[code as usize - 1])
     }
+
+    fn copy(&self, code: u32) -> Datum {
+        let image = self.first_image[code as usize - 1];
+        match self.layout {
+            Layout::Value(_) => self.layout.datum_at(&self.arena, image),
+            _ => self.layout.copy(&self.arena, image),
+        }
+    }
 }
 
 impl Equality {
@@ -561,6 +599,17 @@ impl Layout {
                 Layout::Fixed(length) => std::slice::from_raw_parts(place.cast(), length),
                 Layout::Value(_) => std::slice::from_raw_parts(place.cast(), size_of::<u64>()),
             }
+        }
+    }
+
+    /// A copy of a value in the arena that is passed by reference, in the current memory context.
+    fn copy(self, arena: &[u64], image: Image) -> Datum {
+        let total = self.header() + self.bytes_at(arena, image).len() + self.trailer();
+        // SAFETY: `keep` has written that many bytes there, and the copy has room for them.
+        unsafe {
+            let copy = pg_sys::palloc(total);
+            std::ptr::copy_nonoverlapping(arena[image..].as_ptr().cast::<u8>(), copy.cast(), total);
+            Datum::from(copy)
         }
     }
 

@@ -12,7 +12,9 @@ mod encoder;
 pub mod items;
 pub mod lookup;
 pub mod microdata;
+mod order;
 mod orders;
+mod pairs;
 mod people;
 mod plans;
 pub mod relation;
@@ -28,6 +30,7 @@ pub use attributes::Attributes;
 pub use beliefs::{itemset, itemsets_of_array, itemsets_of_table, Interval};
 pub use dictionary::{equal_is_identical, Dictionary};
 pub use orders::marginality;
+pub use pairs::{Ordered, Pairs};
 pub use people::People;
 pub use plans::{cost_of, Answer, Parameters};
 pub use row::columns_of;
@@ -45,6 +48,14 @@ pub struct ColumnType {
 }
 
 impl ColumnType {
+    /// The same under another name.
+    pub fn named(self, name: &str) -> Self {
+        ColumnType {
+            name: name.into(),
+            ..self
+        }
+    }
+
     /// The type under all domains.
     pub fn base_type(&self) -> pg_sys::Oid {
         // SAFETY: a catalogue look-up.

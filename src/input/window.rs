@@ -3,7 +3,7 @@
 use super::arguments::{argument_types, ArgumentRows, OptionArgument};
 use super::encoder::Encoder;
 use super::scratch::Scratch;
-use super::{ColumnType, Encoded, Sink};
+use super::{ColumnType, Dictionary, Encoded, Sink};
 use crate::error::Problem;
 use crate::run::Meter;
 use disclosure::Rows;
@@ -137,21 +137,23 @@ impl WindowCall {
         })
     }
 
-    /// Encode the arguments that make up `columns`, the first ones, of every row of the partition. There
-    /// are no dictionaries where all rows are NULL, so that the columns never became known.
-    pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Problem> {
-        // SAFETY: a live window object. By-reference values are valid until the next row is fetched, and
-        // encoded before that.
-        unsafe {
-            let mut arguments = vec![NullableDatum::default(); columns.len()];
-            let mut rows = ArgumentRows::new(columns, sink, Encoder::new, pg_sys::CurrentMemoryContext)?;
-            let scratch = Scratch::new();
-            let _entered = scratch.enter();
-            let mut meter = Meter::new("reading the partition");
-            for position in 0..self.partition_rows()? {
-                for (number, argument) in arguments.iter_mut().enumerate() {
-                    let mut is_out = false;
-                    argument.value = WinGetFuncArgInPartition(
+    /// Hand the first `width` arguments of every row of the partition to `on_row`, with scratch memory as
+    /// the current one. By-reference values are valid until the next row.
+    fn for_each_row(
+        &self,
+        width: usize,
+        mut on_row: impl FnMut(&[NullableDatum]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let mut arguments = vec![NullableDatum::default(); width];
+        let scratch = Scratch::new();
+        let _entered = scratch.enter();
+        let mut meter = Meter::new("reading the partition");
+        for position in 0..self.partition_rows()? {
+            for (number, argument) in arguments.iter_mut().enumerate() {
+                let mut is_out = false;
+                // SAFETY: a live window object, by the contract of `new`.
+                argument.value = unsafe {
+                    WinGetFuncArgInPartition(
                         self.window,
                         number as c_int,
                         position,
@@ -159,23 +161,51 @@ impl WindowCall {
                         false,
                         &mut argument.isnull,
                         &mut is_out,
-                    );
-                }
-                rows.push(&arguments)?;
-                if meter.row()? {
-                    scratch.reset();
-                }
+                    )
+                };
             }
-            meter.finish();
-            let mut finished = rows.finish()?;
-            if finished.dictionaries.is_none() {
-                finished.sink.rows(Rows::new(&[], finished.nulls as usize))?;
+            on_row(&arguments)?;
+            if meter.row()? {
+                scratch.reset();
             }
-            Ok(Encoded {
-                dictionaries: finished.dictionaries.unwrap_or_default(),
-                sink: finished.sink,
-            })
         }
+        meter.finish();
+        Ok(())
+    }
+
+    /// Encode the arguments that make up `columns`, the first ones, of every row of the partition. There
+    /// are no dictionaries where all rows are NULL, so that the columns never became known.
+    pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Problem> {
+        let width = columns.len();
+        // SAFETY: reads a variable of this backend.
+        let context = unsafe { pg_sys::CurrentMemoryContext };
+        let mut rows = ArgumentRows::new(columns, sink, Encoder::new, context)?;
+        // SAFETY: values of the arguments' types, encoded before the next row is fetched.
+        self.for_each_row(width, |arguments| unsafe { rows.push(arguments) })?;
+        let mut finished = rows.finish()?;
+        if finished.dictionaries.is_none() {
+            finished.sink.rows(Rows::new(&[], finished.nulls as usize))?;
+        }
+        Ok(Encoded {
+            dictionaries: finished.dictionaries.unwrap_or_default(),
+            sink: finished.sink,
+        })
+    }
+
+    /// Encode the first arguments of every row of the partition, each as one column, with these dictionaries.
+    pub fn read_columns<S: Sink>(
+        &self,
+        dictionaries: Vec<Dictionary>,
+        sink: S,
+    ) -> Result<Encoded<S>, Problem> {
+        let width = dictionaries.len();
+        let mut encoder = Encoder::of_dictionaries(dictionaries, sink);
+        self.for_each_row(width, |arguments| {
+            let values = arguments.iter().map(|argument| (argument.value, argument.isnull));
+            // SAFETY: values of the arguments' types, encoded before the next row is fetched.
+            unsafe { encoder.push(values) }
+        })?;
+        encoder.finish()
     }
 }
 

@@ -17,15 +17,17 @@ fn rank_correlation(first: &[u32], second: &[u32]) -> Option<f64> {
     permutation::rank_correlation(first, second, &Control::new()).unwrap()
 }
 
-/// `reverse_map` of the paper, Algorithm 1: the original value that has the rank of the anonymised one.
 fn reverse_map(original: &[i64], anonymised: &[i64], seed: u64) -> Vec<i64> {
+    let places = [&places(original)[..], &places(anonymised)];
+    permutation::reverse_map(original, places, Ties::Random { seed }, &Control::new()).unwrap()
+}
+
+/// Algorithm 1 of the paper, where no two values are equal.
+fn reverse_map_by_definition(original: &[i64], anonymised: &[i64]) -> Vec<i64> {
     let mut sorted = original.to_vec();
     sorted.sort_unstable();
-    let ranks = ranks(&places(anonymised), Ties::Random { seed });
-    ranks
-        .iter()
-        .map(|&twice| sorted[twice as usize / 2 - 1])
-        .collect()
+    let rank = |value: &i64| anonymised.iter().filter(|other| *other <= value).count();
+    anonymised.iter().map(|value| sorted[rank(value) - 1]).collect()
 }
 
 const X: [i64; 5] = [10, 20, 30, 40, 50];
@@ -37,12 +39,7 @@ fn the_example_by_hand() {
     assert_eq!(z, [30, 10, 50, 20, 40]);
     assert_eq!(rank_correlation(&places(&X), &places(&z)), Some(0.3));
     let ties = Ties::Random { seed: 1 };
-    let (before, after) = (ranks(&places(&X), ties), ranks(&places(&Y), ties));
-    let shifts: Vec<u32> = before
-        .iter()
-        .zip(&after)
-        .map(|(x, y)| x.abs_diff(*y) / 2)
-        .collect();
+    let shifts = permutation::rank_shifts(&places(&X), &places(&Y), ties, &Control::new()).unwrap();
     assert_eq!(shifts, [2, 1, 2, 2, 1]);
 }
 
@@ -117,6 +114,22 @@ proptest! {
         prop_assert_eq!(reverse_map(&x, &x, seed), x.clone());
         let stretched: Vec<i64> = y.iter().map(|y| y * y * y - 7).collect();
         prop_assert_eq!(reverse_map(&x, &stretched, seed), z);
+    }
+
+    #[test]
+    fn reverse_mapping_is_that_of_the_definition(
+        x in prop::collection::btree_set(-99i64..99, 12),
+        y in prop::collection::btree_set(-99i64..99, 12),
+        seed: u64,
+    ) {
+        // Sets come sorted; a seeded order of their values makes columns of them.
+        let order = ranks(&[1; 12], Ties::Random { seed });
+        let column = |set: &std::collections::BTreeSet<i64>, step: usize| -> Vec<i64> {
+            let values: Vec<i64> = set.iter().copied().collect();
+            (0..12).map(|row| values[order[row * step % 12] as usize / 2 - 1]).collect()
+        };
+        let (x, y) = (column(&x, 1), column(&y, 5));
+        prop_assert_eq!(reverse_map(&x, &y, seed), reverse_map_by_definition(&x, &y));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod canonical;
 mod correlation;
+mod mapping;
 mod marginality;
 mod microaggregation;
 mod nearest;
@@ -24,6 +25,7 @@ pub use marginality::{marginality, Marginality};
 pub use microaggregation::microaggregate;
 pub use nearest::{Found, Marks, Tree};
 pub use noise::add_noise;
+pub use mapping::{rank_shifts, reverse_map};
 pub use points::{distance, Points};
 pub use rank::{places, ranks, Ties, FEW};
 pub use report::{shift, Extent, Shift, Side};

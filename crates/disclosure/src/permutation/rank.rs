@@ -68,9 +68,14 @@ pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRa
             Ok(ranks)
         }
         Ties::Random { seed } => {
+            // Where all values differ, there is nothing to draw.
+            let records = match ranks_up_to.len() >= places.len() && all_differ(&ranks_up_to) {
+                true => (0..places.len() as u32).collect(),
+                false => shuffled(places.len(), seed, control)?,
+            };
             let mut last_free = ranks_up_to;
             let mut ranks = vec![0; places.len()];
-            for piece in shuffled(places.len(), seed, control)?.chunks(PIECE) {
+            for piece in records.chunks(PIECE) {
                 control.check()?;
                 for &record in piece {
                     let bucket = bucket(places[record as usize], &last_free);
@@ -109,6 +114,12 @@ pub(super) fn ranks_up_to(places: &[u32], control: &Control) -> Result<Vec<u32>>
         *count = sum;
     }
     Ok(counts)
+}
+
+/// Whether no two records share a place.
+fn all_differ(ranks_up_to: &[u32]) -> bool {
+    let after_the_first = ranks_up_to.windows(2).all(|pair| pair[1] - pair[0] <= 1);
+    after_the_first && ranks_up_to.first().is_none_or(|&first| first <= 1)
 }
 
 /// All record numbers in an order that depends on nothing but the seed.

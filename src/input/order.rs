@@ -1,0 +1,158 @@
+//! The values of a dictionary in the order of their type.
+
+use super::dictionary::Dictionary;
+use super::scratch;
+use crate::error::Problem;
+use crate::run;
+use disclosure::permutation;
+use pgrx::pg_sys::{self, Datum};
+use std::ptr::null_mut;
+
+impl Dictionary {
+    /// The place of every value, codes in order, from 1: the default order of the type under the column's
+    /// collation. Values that are equal for their type share a place.
+    pub fn order(&mut self) -> Result<Vec<u32>, Problem> {
+        match self.keys() {
+            Some(keys) => run::sized("sorting values", keys.len(), permutation::FEW, |control| {
+                permutation::places(&keys, control)
+            }),
+            None => self.order_by_type(),
+        }
+    }
+
+    /// Numbers in the order of the values, where those are numbers themselves.
+    fn keys(&self) -> Option<Vec<u64>> {
+        let Dictionary::Bits(dictionary) = self else {
+            return None;
+        };
+        const SIGN: u64 = 1 << 63;
+        let integer = |bits: u64| bits ^ SIGN;
+        let float = |number: f64| match number {
+            0.0 => SIGN,
+            number if number.is_nan() => u64::MAX,
+            number if number.is_sign_negative() => !number.to_bits(),
+            number => number.to_bits() | SIGN,
+        };
+        let values = dictionary.values().iter();
+        Some(match self.column().base_type() {
+            pg_sys::INT2OID
+            | pg_sys::INT4OID
+            | pg_sys::INT8OID
+            | pg_sys::BOOLOID
+            | pg_sys::DATEOID
+            | pg_sys::TIMEOID
+            | pg_sys::TIMESTAMPOID
+            | pg_sys::TIMESTAMPTZOID => values.map(|&bits| integer(bits)).collect(),
+            pg_sys::FLOAT4OID => values
+                .map(|&bits| float(f64::from(f32::from_bits(bits as u32))))
+                .collect(),
+            pg_sys::FLOAT8OID => values.map(|&bits| float(f64::from_bits(bits))).collect(),
+            _ => return None,
+        })
+    }
+
+    /// Sorted by Postgres itself, which asks the type.
+    fn order_by_type(&mut self) -> Result<Vec<u32>, Problem> {
+        let column = self.column().clone();
+        let wanted = pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_CMP_PROC_FINFO;
+        // SAFETY: any OID of a type will do; entries of the type cache live as long as the backend.
+        let functions = unsafe { &mut *pg_sys::lookup_type_cache(column.oid, wanted as i32) };
+        if functions.lt_opr == pg_sys::InvalidOid {
+            return Err(Problem::NoOrder { column: column.name });
+        }
+        let values = 0..self.len();
+        // SAFETY: a sort of values of this type, all of which the dictionary keeps.
+        let mut sorted = unsafe { Sort::new(column.base_type(), functions.lt_opr, column.collation) };
+        scratch::for_each("sorting values", values.clone(), |value| {
+            sorted.put(self.value(value + 1));
+            Ok(())
+        })?;
+        sorted.perform();
+        let mut places = vec![0; values.len()];
+        let (mut place, mut before) = (0, None);
+        scratch::for_each("sorting values", values, |_| {
+            let Some(value) = sorted.next() else {
+                return Err(Problem::Lost);
+            };
+            // SAFETY: a value of the dictionary, which has its code already.
+            let code = unsafe { self.encode(value)? };
+            let is_equal = before.replace(code).is_some_and(|before| {
+                let (before, value) = (self.value(before), self.value(code));
+                // SAFETY: two values of the type that the function compares.
+                unsafe {
+                    pg_sys::FunctionCall2Coll(
+                        &raw mut functions.cmp_proc_finfo,
+                        column.collation,
+                        before,
+                        value,
+                    )
+                    .value() as i32
+                        == 0
+                }
+            });
+            place += u32::from(!is_equal);
+            places[code as usize - 1] = place;
+            Ok(())
+        })?;
+        sorted.end();
+        Ok(places)
+    }
+}
+
+/// A sort of values of one type, within work_mem.
+struct Sort(*mut pg_sys::Tuplesortstate);
+
+impl Sort {
+    /// # Safety
+    /// `less` is the operator by which values of the type are ordered.
+    unsafe fn new(oid: pg_sys::Oid, less: pg_sys::Oid, collation: pg_sys::Oid) -> Self {
+        #[cfg(feature = "pg14")]
+        let options = false;
+        #[cfg(not(feature = "pg14"))]
+        let options = 0;
+        let nulls_first = false;
+        Sort(pg_sys::tuplesort_begin_datum(
+            oid,
+            less,
+            collation,
+            nulls_first,
+            pg_sys::work_mem,
+            null_mut(),
+            options,
+        ))
+    }
+
+    fn put(&mut self, value: Datum) {
+        // SAFETY: a live sort of values of this type, by the contract of `new`.
+        unsafe { pg_sys::tuplesort_putdatum(self.0, value, false) }
+    }
+
+    fn perform(&mut self) {
+        // SAFETY: a live sort.
+        unsafe { pg_sys::tuplesort_performsort(self.0) }
+    }
+
+    /// The next value in order, in the current memory context if it is passed by reference.
+    fn next(&mut self) -> Option<Datum> {
+        let (mut value, mut is_null) = (Datum::from(0), false);
+        let forward = true;
+        // SAFETY: a live sort that was performed.
+        let found = unsafe {
+            #[cfg(any(feature = "pg14", feature = "pg15"))]
+            let found = pg_sys::tuplesort_getdatum(self.0, forward, &mut value, &mut is_null, null_mut());
+            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            let found = {
+                let copy = true;
+                pg_sys::tuplesort_getdatum(self.0, forward, copy, &mut value, &mut is_null, null_mut())
+            };
+            found
+        };
+        found.then_some(value)
+    }
+
+    /// Free it. After an ERROR this is left to Postgres, as it is with the sorts of its own.
+    fn end(self) {
+        // SAFETY: a live sort, which nobody uses any more.
+        unsafe { pg_sys::tuplesort_end(self.0) }
+    }
+}
