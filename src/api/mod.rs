@@ -12,6 +12,7 @@ mod labels;
 mod people;
 mod permutation;
 mod policies;
+mod shifts;
 
 use crate::error::Problem;
 use crate::guc;

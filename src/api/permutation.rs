@@ -4,27 +4,13 @@
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::input::window::WindowCall;
-use crate::input::{ColumnType, Dictionary, Ordered, Pairs, Sink};
+use crate::input::{Codes, ColumnType, Dictionary, Ordered, Pairs};
 use crate::run;
 use disclosure::permutation::{self, Ties, FEW};
-use disclosure::{Rows, NULL};
+use disclosure::NULL;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
 use pgrx::{AnyElement, Internal};
-
-/// The codes of every row, column by column.
-#[derive(Default)]
-struct Codes(Vec<Vec<u32>>);
-
-impl Sink for Codes {
-    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
-        self.0.resize(rows.columns().len(), Vec::new());
-        for (all, column) in self.0.iter_mut().zip(rows.columns()) {
-            all.extend_from_slice(column);
-        }
-        Ok(())
-    }
-}
 
 /// The first arguments of every row of a partition; `columns` says what each is called, and how its values are
 /// told apart.

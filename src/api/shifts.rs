@@ -3,8 +3,7 @@
 use super::cracks::given;
 use super::names;
 use crate::error::Problem;
-use crate::input::microdata::{Column, Microdata, Wanted};
-use crate::input::marginality_of_column;
+use crate::input::microdata::{marginal_values, Column, Microdata, Wanted};
 use crate::run;
 use disclosure::permutation::{shift, Extent, Shift, Side};
 use pgrx::prelude::*;
@@ -69,7 +68,7 @@ fn permutation_report(
             anonymised,
             columns: columns.map(names),
             key: Some(key.to_string_lossy().into_owned()),
-            orders,
+            orders: orders.map(|JsonB(orders)| orders),
         })?;
         report(&tables, seed as u64)
     };
@@ -117,7 +116,9 @@ pub(super) fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Proble
         .map(|(here, there)| (side(here), side(there)))
         .collect();
     run::long("comparing ranks", |control| {
-        let shifts = sides.iter().map(|&(here, there)| shift(here, there, seed, control));
+        let shifts = sides
+            .iter()
+            .map(|&(here, there)| shift(here, there, seed, control));
         shifts.collect()
     })
 }
@@ -154,7 +155,7 @@ fn marginality(
     ),
 > {
     let column = column.map(|name| name.to_string_lossy().into_owned());
-    let values = marginality_of_column(relation, column, distances).unwrap_or_else(Problem::raise);
+    let values = marginal_values(relation, column, distances).unwrap_or_else(Problem::raise);
     TableIterator::new(values.into_iter().map(|value| {
         (
             value.text,

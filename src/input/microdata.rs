@@ -6,38 +6,31 @@
 
 use super::dictionary::{parse, print, Dictionary};
 use super::lookup::read_literal;
-use super::orders::{Meaning, Ordered, Orders};
+use super::orders::{marginality, Meaning, Orders, Scaled};
 use super::relation::Relation;
 use super::row::RowShape;
 use super::weights::labels_of;
-use super::{ColumnType, Encoded, Sink};
+use super::{Codes, ColumnType, Encoded, Ordered};
 use crate::error::Problem;
 use crate::run;
 use disclosure::permutation::{canonical_order, Ordinal};
-use disclosure::{Label, Rows, NULL};
+use disclosure::{Label, NULL};
 use pgrx::pg_sys::{self, Datum};
-use pgrx::prelude::*;
 use serde_json::{Number, Value};
 
 /// The records of one table.
 pub struct Records {
     pub columns: Vec<Column>,
-    keys: Option<Values>,
+    keys: Option<Ordered>,
     records: usize,
 }
 
 /// A column of a table.
 pub struct Column {
-    values: Values,
+    values: Ordered,
     pub ordinal: Ordinal,
     /// Whether its values are numbers, dates or timestamps, and the scale of `ordinal` is in their unit.
     pub is_number: bool,
-}
-
-/// The values of a column, record by record.
-struct Values {
-    dictionary: Dictionary,
-    codes: Vec<u32>,
 }
 
 /// Two tables whose records can be compared.
@@ -56,7 +49,7 @@ pub struct Wanted {
     /// `None`: all that both have, other than the key and those that are labelled to take no part.
     pub columns: Option<Vec<Option<String>>>,
     pub key: Option<String>,
-    pub orders: Option<JsonB>,
+    pub orders: Option<Value>,
 }
 
 const COLUMNS: &str = "columns";
@@ -168,7 +161,7 @@ impl Microdata {
         subject: Datum,
         anonymised: Option<pg_sys::Oid>,
         columns: Option<Vec<Option<String>>>,
-        orders: Option<JsonB>,
+        orders: Option<Value>,
     ) -> Result<Self, Problem> {
         let orders = Orders::new(orders)?;
         let anonymised = Relation::whole(ANONYMISED, anonymised)?;
@@ -221,7 +214,7 @@ impl Microdata {
                 true => NULL,
                 false => dictionary.encode(converted(value, field, &pair.here)?)?,
             };
-            record.push(Values {
+            record.push(Ordered {
                 dictionary,
                 codes: vec![code],
             });
@@ -234,7 +227,7 @@ impl Microdata {
         Self::of_values(here, there, None, &orders)
     }
 
-    fn of_values(here: Table, there: Table, keys: Option<Values>, orders: &Orders) -> Result<Self, Problem> {
+    fn of_values(here: Table, there: Table, keys: Option<Ordered>, orders: &Orders) -> Result<Self, Problem> {
         let columns = here.columns.into_iter().zip(there.columns);
         let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfAnonymised));
         let (here, there): (Vec<Column>, Vec<Column>) =
@@ -257,7 +250,7 @@ impl Records {
     pub fn alone(
         relation: Option<pg_sys::Oid>,
         columns: Option<Vec<Option<String>>>,
-        orders: Option<JsonB>,
+        orders: Option<Value>,
     ) -> Result<Self, Problem> {
         let orders = Orders::new(orders)?;
         let original = Relation::whole(ORIGINAL, relation)?;
@@ -266,21 +259,21 @@ impl Records {
         let table = Table::read(&original, chosen)?;
         let columns = table.columns.into_iter().map(|mut values| {
             let name = values.dictionary.column().name.clone();
-            let ordered = match orders.of_column(&name) {
-                None => Ordered::by_type(&mut values.dictionary)?,
+            let scaled = match orders.of_column(&name) {
+                None => Scaled::by_type(&mut values.dictionary)?,
                 Some(given) => {
                     let records_of = values.records_of();
-                    Ordered::by_orders(&mut values.dictionary, given, &records_of)?
+                    Scaled::by_orders(&mut values.dictionary, given, &records_of)?
                 }
             };
-            Ok(Column::new(values, &ordered, |code| code))
+            Ok(Column::new(values, &scaled, |code| code))
         });
         let mut records = Records::new(columns.collect::<Result<_, Problem>>()?, None);
         records.put_in_order()?;
         Ok(records)
     }
 
-    fn new(columns: Vec<Column>, keys: Option<Values>) -> Self {
+    fn new(columns: Vec<Column>, keys: Option<Ordered>) -> Self {
         Records {
             records: columns.first().map_or(0, |column| column.values.codes.len()),
             columns,
@@ -307,27 +300,17 @@ impl Records {
     }
 
     /// The values of a record by column.
-    pub fn json(&self, record: usize) -> JsonB {
+    pub fn json(&self, record: usize) -> Value {
         let fields = self.columns.iter().map(|column| {
-            let Values { dictionary, codes } = &column.values;
+            let Ordered { dictionary, codes } = &column.values;
             (dictionary.column().name.clone(), json(dictionary, codes[record]))
         });
-        JsonB(Value::Object(fields.collect()))
+        Value::Object(fields.collect())
     }
 
     /// In the order of the keys, and then in that of the values.
     fn put_in_order(&mut self) -> Result<(), Problem> {
-        let keys = match &mut self.keys {
-            None => None,
-            Some(keys) => {
-                let order = keys.dictionary.order()?;
-                let place = |&code: &u32| match code {
-                    NULL => NULL,
-                    code => order[code as usize - 1],
-                };
-                Some(keys.codes.iter().map(place).collect::<Vec<u32>>())
-            }
-        };
+        let keys = self.keys.as_mut().map(Ordered::places).transpose()?;
         let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.places()).collect();
         let order = run::long("sorting records", |control| canonical_order(&columns, control))?;
         for column in &mut self.columns {
@@ -343,15 +326,15 @@ impl Records {
 }
 
 impl Column {
-    /// `code_there` is what a code is called in the dictionary that was ordered.
-    fn new(values: Values, ordered: &Ordered, code_there: impl Fn(u32) -> u32) -> Self {
-        let place = |&code: &u32| ordered.place(code_there(code));
+    /// `code_there` is what a code is called in the dictionary that was scaled.
+    fn new(values: Ordered, scaled: &Scaled, code_there: impl Fn(u32) -> u32) -> Self {
+        let place = |&code: &u32| scaled.place(code_there(code));
         Column {
             ordinal: Ordinal {
                 places: values.codes.iter().map(place).collect(),
-                scale: ordered.scale.clone(),
+                scale: scaled.scale.clone(),
             },
-            is_number: ordered.meaning == Meaning::Numbers,
+            is_number: scaled.meaning == Meaning::Numbers,
             values,
         }
     }
@@ -362,14 +345,6 @@ impl Column {
 
     pub fn nulls(&self) -> usize {
         self.values.codes.iter().filter(|&&code| code == NULL).count()
-    }
-
-    /// What a record's value counts as; `None` where it is absent.
-    pub fn scaled(&self, record: usize) -> Option<f64> {
-        match self.ordinal.places[record] {
-            NULL => None,
-            place => Some(self.ordinal.scale[place as usize - 1]),
-        }
     }
 
     /// The different values that have a place from `first` to `last`.
@@ -420,10 +395,10 @@ fn json(dictionary: &Dictionary, code: u32) -> Value {
     }
 }
 
-impl Values {
+impl Ordered {
     fn by_type(mut self) -> Result<Column, Problem> {
-        let ordered = Ordered::by_type(&mut self.dictionary)?;
-        Ok(Column::new(self, &ordered, |code| code))
+        let scaled = Scaled::by_type(&mut self.dictionary)?;
+        Ok(Column::new(self, &scaled, |code| code))
     }
 
     /// How many records hold each value, codes in order.
@@ -453,16 +428,16 @@ enum Frequencies {
 
 /// A column of both tables in one order.
 fn together(
-    mut here: Values,
-    there: Values,
+    mut here: Ordered,
+    there: Ordered,
     orders: &Orders,
     frequencies: Frequencies,
 ) -> Result<(Column, Column), Problem> {
     let name = here.dictionary.column().name.clone();
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let translated = |code: u32| code_here[code as usize];
-    let mut ordered = match orders.of_column(&name) {
-        None => Ordered::by_type(&mut here.dictionary)?,
+    let mut scaled = match orders.of_column(&name) {
+        None => Scaled::by_type(&mut here.dictionary)?,
         Some(given) => {
             let mut records_of = here.records_of();
             if frequencies == Frequencies::OfAnonymised {
@@ -471,16 +446,16 @@ fn together(
                     records_of[translated(code) as usize - 1] += records;
                 }
             }
-            Ordered::by_orders(&mut here.dictionary, given, &records_of)?
+            Scaled::by_orders(&mut here.dictionary, given, &records_of)?
         }
     };
-    if ordered.meaning == Meaning::Places {
-        let released = (1..=there.dictionary.len()).map(|code| ordered.place(translated(code)));
-        ordered.scale = places_among(released.collect(), ordered.scale.len());
+    if scaled.meaning == Meaning::Places {
+        let released = (1..=there.dictionary.len()).map(|code| scaled.place(translated(code)));
+        scaled.scale = places_among(released.collect(), scaled.scale.len());
     }
     Ok((
-        Column::new(here, &ordered, |code| code),
-        Column::new(there, &ordered, translated),
+        Column::new(here, &scaled, |code| code),
+        Column::new(there, &scaled, translated),
     ))
 }
 
@@ -501,39 +476,26 @@ fn places_among(mut released: Vec<u32>, last: usize) -> Vec<f64> {
 
 /// A table as it was read.
 struct Table {
-    columns: Vec<Values>,
+    columns: Vec<Ordered>,
     records: usize,
-}
-
-/// Keeps the codes of all rows.
-struct Codes(Vec<Vec<u32>>);
-
-impl Sink for Codes {
-    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
-        for (column, codes) in self.0.iter_mut().zip(rows.columns()) {
-            column.extend_from_slice(codes);
-        }
-        Ok(())
-    }
 }
 
 impl Table {
     fn read(relation: &Relation, columns: impl IntoIterator<Item = ColumnType>) -> Result<Self, Problem> {
         let columns: Vec<ColumnType> = columns.into_iter().collect();
-        let codes = Codes(vec![Vec::new(); columns.len()]);
-        let Encoded { dictionaries, sink } = relation.read_as(columns, codes)?;
+        let Encoded { dictionaries, sink } = relation.read_as(columns, Codes::default())?;
         let records = sink.0.first().map_or(0, Vec::len);
         let columns = dictionaries.into_iter().zip(sink.0);
         Ok(Table {
             columns: columns
-                .map(|(dictionary, codes)| Values { dictionary, codes })
+                .map(|(dictionary, codes)| Ordered { dictionary, codes })
                 .collect(),
             records,
         })
     }
 
     /// Take the last column away.
-    fn pop_column(&mut self) -> Result<Values, Problem> {
+    fn pop_column(&mut self) -> Result<Ordered, Problem> {
         self.columns.pop().ok_or(Problem::Lost)
     }
 
@@ -546,13 +508,13 @@ impl Table {
 
 /// The keys that both tables have, in order.
 struct SharedKeys {
-    keys: Values,
+    keys: Ordered,
     /// The number of the row with each key in the original, and in the anonymised table.
     rows: Vec<(u32, u32)>,
 }
 
 impl SharedKeys {
-    fn new(mut here: Values, there: Values) -> Result<Self, Problem> {
+    fn new(mut here: Ordered, there: Ordered) -> Result<Self, Problem> {
         let code_here = here.dictionary.adopt(&there.dictionary)?;
         let values = here.dictionary.len() as usize;
         let of_original = rows_by_key(here.codes.iter().copied(), values, ORIGINAL)?;
@@ -571,7 +533,7 @@ impl SharedKeys {
         let row = |&code: &u32| of_original[code as usize].zip(of_anonymised[code as usize]);
         Ok(SharedKeys {
             rows: codes.iter().filter_map(row).collect(),
-            keys: Values { codes, ..here },
+            keys: Ordered { codes, ..here },
         })
     }
 
@@ -716,4 +678,41 @@ unsafe fn converted(value: Datum, field: &ColumnType, wanted: &ColumnType) -> Re
         _ if field.base_type() == wanted.base_type() => Ok(value),
         oid => parse(wanted.oid, &print(oid, value)),
     }
+}
+
+/// A value of a nominal column.
+pub struct MarginalValue {
+    pub text: Option<String>,
+    pub records: u64,
+    pub marginality: f64,
+    pub place: u32,
+}
+
+/// The values of a column from the most central one to the most marginal one; equally marginal ones by their text.
+pub fn marginal_values(
+    relation: Option<pg_sys::Oid>,
+    column: Option<String>,
+    distances: Option<pg_sys::Oid>,
+) -> Result<Vec<MarginalValue>, Problem> {
+    let missing = |argument, hint| Problem::Argument {
+        argument,
+        problem: "must not be NULL".into(),
+        hint,
+    };
+    let relation = Relation::whole("relation", relation)?;
+    let column = column.ok_or(missing("column", "Give the name of a column."))?;
+    let column = relation.column("column", &column)?.clone();
+    let distances = distances.ok_or(missing("distances", "Give the name of a table or view."))?;
+    let mut values = Table::read(&relation, [column])?.pop_column()?;
+    let records_of = values.records_of();
+    let found = marginality("distances", &mut values.dictionary, distances, &records_of)?;
+    let of_value = |(records, number): (u64, usize)| MarginalValue {
+        text: values.dictionary.text(number as u32 + 1),
+        records,
+        marginality: found.of_value(number),
+        place: found.places[number],
+    };
+    let mut values: Vec<MarginalValue> = records_of.into_iter().zip(0..).map(of_value).collect();
+    values.sort_by(|one, other| (one.place, &one.text).cmp(&(other.place, &other.text)));
+    Ok(values)
 }

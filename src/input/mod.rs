@@ -29,7 +29,6 @@ pub use arguments::OptionArgument;
 pub use attributes::Attributes;
 pub use beliefs::{itemset, itemsets_of_array, itemsets_of_table, Interval};
 pub use dictionary::{equal_is_identical, Dictionary};
-pub use orders::marginality;
 pub use pairs::{Ordered, Pairs};
 pub use people::People;
 pub use plans::{cost_of, Answer, Parameters};
@@ -74,6 +73,20 @@ impl ColumnType {
 /// What becomes of encoded rows. It may be called on another thread, so it must not touch Postgres.
 pub trait Sink: Send + 'static {
     fn rows(&mut self, rows: Rows) -> disclosure::Result<()>;
+}
+
+/// Keeps the codes of every row, column by column.
+#[derive(Default)]
+pub struct Codes(pub Vec<Vec<u32>>);
+
+impl Sink for Codes {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        self.0.resize(rows.columns().len(), Vec::new());
+        for (all, column) in self.0.iter_mut().zip(rows.columns()) {
+            all.extend_from_slice(column);
+        }
+        Ok(())
+    }
 }
 
 /// What reading ends with: the dictionary of every column, and the sink that has all rows.

@@ -6,7 +6,8 @@ use super::relation::{for_each_row, Relation};
 use super::summary::type_name;
 use super::ColumnType;
 use crate::error::Problem;
-use disclosure::permutation;
+use crate::run::{self, Meter};
+use disclosure::permutation::{self, Marginality};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
@@ -26,10 +27,10 @@ pub enum Given {
 }
 
 impl Orders {
-    pub fn new(orders: Option<JsonB>) -> Result<Self, Problem> {
+    pub fn new(orders: Option<Value>) -> Result<Self, Problem> {
         let given = match orders {
             None => return Ok(Self::default()),
-            Some(JsonB(Value::Object(given))) => given,
+            Some(Value::Object(given)) => given,
             Some(_) => return Err(invalid("is not a JSON object".into())),
         };
         let of_columns = given.into_iter().map(|(column, given)| {
@@ -79,7 +80,7 @@ fn texts(column: &str, values: Vec<Value>) -> Result<Vec<String>, Problem> {
 }
 
 /// The order of a dictionary's values.
-pub struct Ordered {
+pub struct Scaled {
     /// The place of every value, codes in order, from 1.
     place_of: Vec<u32>,
     /// What every place counts as, places in order.
@@ -99,13 +100,13 @@ pub enum Meaning {
     Given,
 }
 
-impl Ordered {
+impl Scaled {
     /// By the order of the type.
     pub fn by_type(dictionary: &mut Dictionary) -> Result<Self, Problem> {
         let place_of = dictionary.order()?;
         let last = place_of.iter().max().map_or(0, |&place| place as usize);
         match Scale::of_type(dictionary.column().base_type()) {
-            None => Ok(Ordered {
+            None => Ok(Scaled {
                 scale: (1..=last).map(|place| place as f64).collect(),
                 place_of,
                 meaning: Meaning::Places,
@@ -115,7 +116,7 @@ impl Ordered {
                 for (&place, number) in place_of.iter().zip(scale.numbers(dictionary)?) {
                     of_place[place as usize - 1] = number;
                 }
-                Ok(Ordered {
+                Ok(Scaled {
                     place_of,
                     scale: of_place,
                     meaning: Meaning::Numbers,
@@ -134,12 +135,10 @@ impl Ordered {
         match given {
             Given::List(texts) => Self::by_list(dictionary, texts),
             Given::Distances(relation) => {
-                let argument = "orders";
-                let marginality = marginality(argument, dictionary, *relation, records_of)?;
-                let (place_of, scale) = permutation::places_by_marginality(&marginality);
-                Ok(Ordered {
-                    place_of,
-                    scale,
+                let found = marginality("orders", dictionary, *relation, records_of)?;
+                Ok(Scaled {
+                    place_of: found.places,
+                    scale: found.scale,
                     meaning: Meaning::Given,
                 })
             }
@@ -163,7 +162,7 @@ impl Ordered {
         if place_of[..known].contains(&0) {
             return Err(invalid_for(&column.name, "a value of the column is not there"));
         }
-        Ok(Ordered {
+        Ok(Scaled {
             place_of,
             scale: (1..=texts.len()).map(|place| place as f64).collect(),
             meaning: Meaning::Given,
@@ -186,7 +185,7 @@ pub fn marginality(
     dictionary: &mut Dictionary,
     distances: pg_sys::Oid,
     records_of: &[u64],
-) -> Result<Vec<f64>, Problem> {
+) -> Result<Marginality, Problem> {
     let distances = Distances::read(argument, dictionary, distances)?;
     let values = records_of.len() as u32;
     let missing = || Problem::Argument {
@@ -198,7 +197,7 @@ pub fn marginality(
         hint: DISTANCES,
     };
     let all = (1..=values).flat_map(|one| (1..one).map(move |other| (other, one)));
-    let mut meter = crate::run::Meter::new("looking for distances");
+    let mut meter = Meter::new("looking for distances");
     for pair in all {
         meter.row()?;
         if !distances.0.contains_key(&pair) {
@@ -213,7 +212,7 @@ pub fn marginality(
             .copied()
             .unwrap_or(0.0)
     };
-    crate::run::long("adding up distances", |control| {
+    run::long("adding up distances", |control| {
         permutation::marginality(records_of, distance, control)
     })
 }

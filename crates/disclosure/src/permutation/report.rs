@@ -1,5 +1,6 @@
-use super::rank::{ranks, Ties, PIECE};
-use super::{rank_correlation, HalfRanks};
+use super::rank::PIECE;
+use super::spread::standard_deviation;
+use super::{rank_correlation, rank_shifts, reverse_map, Ties};
 use crate::{Control, Result, NULL};
 
 /// One side of a column: the place of every record's value, and the number that every place stands for
@@ -78,30 +79,25 @@ const SIGNIFICANT: f64 = 1.96;
 /// not changed has not moved.
 pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Result<Shift> {
     let ties = Ties::Random { seed };
-    let before = ranks(original.places, ties, control)?;
-    let after = ranks(released.places, ties, control)?;
-    let records = before.len();
-    let mut moved: Vec<HalfRanks> = before.iter().zip(&after).map(|(x, y)| x.abs_diff(*y)).collect();
+    let mut moved = rank_shifts(original.places, released.places, ties, control)?;
+    let records = moved.len();
     let sum: u64 = moved.iter().map(|&moved| u64::from(moved)).sum();
-    let max = moved.iter().max().map(|&moved| u64::from(moved) / 2);
-    let mean = (records > 0).then(|| sum as f64 / 2.0 / records as f64);
+    let max = moved.iter().max().map(|&moved| u64::from(moved));
+    let mean = (records > 0).then(|| sum as f64 / records as f64);
     control.check()?;
-    let median = (records > 0).then(|| {
-        let (_, middle, _) = moved.select_nth_unstable((records - 1) / 2);
-        f64::from(*middle) / 2.0
-    });
+    let median = (records > 0).then(|| f64::from(*moved.select_nth_unstable((records - 1) / 2).1));
     let rank_correlation = rank_correlation(original.places, released.places, control)?;
     let residual_noise = match (original.numbers, released.numbers) {
-        (Some(x), Some(y)) => noise(
-            (original.places, &before, x),
-            (released.places, &after, y),
-            control,
-        )?,
+        (Some(of_original), Some(of_released)) => {
+            let both = [original.places, released.places];
+            let mapped = reverse_map(original.places, both, ties, control)?;
+            noise((&mapped, of_original), (released.places, of_released), control)?
+        }
         _ => None,
     };
-    let deviation = original
-        .numbers
-        .and_then(|numbers| standard_deviation(original.places, numbers));
+    let deviation = finite_values(original)
+        .map(|values| standard_deviation(&values))
+        .filter(|&deviation| deviation > 0.0);
     Ok(Shift {
         rank_correlation,
         mean,
@@ -131,29 +127,22 @@ fn mean_of_random(records: usize) -> f64 {
     (records * records - 1.0) / (3.0 * records)
 }
 
-/// The root mean square of the anonymised values less the reverse-mapped ones.
+/// The root mean square of the anonymised values less the reverse-mapped ones, of which both the places, and the
+/// numbers by place, are given.
 fn noise(
-    (places, ranks, numbers): (&[u32], &[HalfRanks], &[f64]),
-    (released, released_ranks, released_numbers): (&[u32], &[HalfRanks], &[f64]),
+    (mapped, of_mapped): (&[u32], &[f64]),
+    (released, of_released): (&[u32], &[f64]),
     control: &Control,
 ) -> Result<Option<f64>> {
-    let mut sorted = vec![NULL; places.len()];
-    for (&place, &rank) in places.iter().zip(ranks) {
-        sorted[rank as usize / 2 - 1] = place;
-    }
     let finite = |place: u32, numbers: &[f64]| {
         let number = (place != NULL).then(|| numbers[place as usize - 1]);
         number.filter(|number| number.is_finite())
     };
     let (mut squares, mut counted) = (0.0, 0u64);
-    for (places, ranks) in released.chunks(PIECE).zip(released_ranks.chunks(PIECE)) {
+    for (mapped, released) in mapped.chunks(PIECE).zip(released.chunks(PIECE)) {
         control.check()?;
-        for (&place, &rank) in places.iter().zip(ranks) {
-            let (y, z) = (
-                finite(place, released_numbers),
-                finite(sorted[rank as usize / 2 - 1], numbers),
-            );
-            if let (Some(y), Some(z)) = (y, z) {
+        for (&mapped, &released) in mapped.iter().zip(released) {
+            if let (Some(z), Some(y)) = (finite(mapped, of_mapped), finite(released, of_released)) {
                 squares += (y - z) * (y - z);
                 counted += 1;
             }
@@ -162,16 +151,10 @@ fn noise(
     Ok((counted > 0).then(|| (squares / counted as f64).sqrt()))
 }
 
-/// Of the finite values of all records; `None` where it is 0.
-fn standard_deviation(places: &[u32], numbers: &[f64]) -> Option<f64> {
-    let values = || {
-        let present = places.iter().filter(|&&place| place != NULL);
-        present
-            .map(|&place| numbers[place as usize - 1])
-            .filter(|number| number.is_finite())
-    };
-    let count = values().count() as f64;
-    let mean = values().map(|value| value / count).sum::<f64>();
-    let variance = values().map(|value| (value - mean).powi(2) / count).sum::<f64>();
-    (variance > 0.0).then(|| variance.sqrt())
+/// What the values of all records count as, as far as they are finite.
+fn finite_values(side: Side) -> Option<Vec<f64>> {
+    let numbers = side.numbers?;
+    let present = side.places.iter().filter(|&&place| place != NULL);
+    let values = present.map(|&place| numbers[place as usize - 1]);
+    Some(values.filter(|value| value.is_finite()).collect())
 }

@@ -47,6 +47,7 @@ pub fn swap_records(places: &[u32], p: f64, seed: u64) -> Result<Vec<u32>> {
         Ties::Random {
             seed: seeds.next_u64(),
         },
+        &crate::Control::new(),
     )?;
     let rank = |twice: u32| twice as usize / 2 - 1;
     let mut record_at = vec![0; places.len()];
