@@ -3,7 +3,7 @@
 use super::cracks::given;
 use super::names;
 use crate::error::Problem;
-use crate::input::microdata::{marginal_values, Column, Microdata, Wanted};
+use crate::input::microdata::{marginal_values, Microdata, Records, Wanted};
 use crate::run;
 use disclosure::permutation::{shift, Extent, Shift, Side};
 use pgrx::prelude::*;
@@ -108,13 +108,7 @@ fn report(tables: &Microdata, seed: u64) -> Result<Vec<ReportRow>, Problem> {
 
 /// How far the values of every column have moved.
 pub(super) fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Problem> {
-    let sides: Vec<(Side, Side)> = tables
-        .original
-        .columns
-        .iter()
-        .zip(&tables.anonymised.columns)
-        .map(|(here, there)| (side(here), side(there)))
-        .collect();
+    let sides: Vec<(Side, Side)> = sides(&tables.original).zip(sides(&tables.anonymised)).collect();
     run::long("comparing ranks", |control| {
         let shifts = sides
             .iter()
@@ -123,11 +117,12 @@ pub(super) fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Proble
     })
 }
 
-fn side(column: &Column) -> Side<'_> {
-    Side {
-        places: &column.ordinal.places,
-        numbers: column.is_number.then_some(&column.ordinal.scale),
-    }
+fn sides(records: &Records) -> impl Iterator<Item = Side<'_>> {
+    let columns = records.columns.iter().zip(&records.ordinals);
+    columns.map(|(column, ordinal)| Side {
+        places: &ordinal.places,
+        numbers: column.is_number.then_some(&ordinal.scale),
+    })
 }
 
 fn verdict_name(verdict: Extent) -> &'static str {
