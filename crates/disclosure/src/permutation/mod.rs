@@ -6,13 +6,20 @@
 //! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
 
 mod correlation;
+mod linkage;
+mod moments;
 mod nearest;
+mod ordinal;
 mod points;
+mod privacy;
 mod rank;
 
 pub use correlation::rank_correlation;
+pub use linkage::{link, Linkage, Match};
 pub use nearest::{Found, Marks, Tree};
+pub use ordinal::Ordinal;
 pub use points::{distance, Points};
+pub use privacy::{Closest, Permuted, Release};
 pub use rank::{ranks, Ties};
 
 /// Steps of a half: twice a rank, or twice the distance of two ranks.
