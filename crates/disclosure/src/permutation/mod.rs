@@ -7,13 +7,16 @@
 
 mod canonical;
 mod correlation;
+mod linkage;
 mod mapping;
 mod marginality;
 mod microaggregation;
+mod moments;
 mod nearest;
 mod noise;
 mod ordinal;
 mod points;
+mod privacy;
 mod rank;
 mod report;
 mod samples;
@@ -22,6 +25,7 @@ mod swap;
 
 pub use canonical::canonical_order;
 pub use correlation::rank_correlation;
+pub use linkage::{link, Linkage, Match};
 pub use mapping::{rank_shifts, reverse_map};
 pub use marginality::{marginality, Marginality};
 pub use microaggregation::microaggregate;
@@ -29,6 +33,7 @@ pub use nearest::{Found, Marks, Tree};
 pub use noise::add_noise;
 pub use ordinal::Ordinal;
 pub use points::{distance, Points};
+pub use privacy::{Closest, Permuted, Release};
 pub use rank::{places, ranks, Ties, FEW};
 pub use report::{shift, Extent, Shift, Side};
 pub use samples::{PValue, Quantiles, Sample, Shorter};
