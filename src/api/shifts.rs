@@ -1,7 +1,7 @@
 //! How much a table was permuted: `permutation_report`; and the order of nominal values: `marginality`.
 
 use super::cracks::given;
-use super::names;
+use super::{json, name, names};
 use crate::error::Problem;
 use crate::input::microdata::{marginal_values, Microdata, Records, Wanted};
 use crate::run;
@@ -58,7 +58,7 @@ fn permutation_report(
 > {
     let rows = || {
         let seed = given("seed", seed)?;
-        let key = key.ok_or(Problem::Argument {
+        let key = name(key).ok_or(Problem::Argument {
             argument: "key",
             problem: "must not be NULL".into(),
             hint: "Give the column of both tables that tells which rows belong together.",
@@ -67,8 +67,8 @@ fn permutation_report(
             original,
             anonymised,
             columns: columns.map(names),
-            key: Some(key.to_string_lossy().into_owned()),
-            orders: orders.map(|JsonB(orders)| orders),
+            key: Some(key),
+            orders: json(orders),
         })?;
         report(&tables, seed as u64)
     };
@@ -149,8 +149,7 @@ fn marginality(
         name!(place, i64),
     ),
 > {
-    let column = column.map(|name| name.to_string_lossy().into_owned());
-    let values = marginal_values(relation, column, distances).unwrap_or_else(Problem::raise);
+    let values = marginal_values(relation, name(column), distances).unwrap_or_else(Problem::raise);
     TableIterator::new(values.into_iter().map(|value| {
         (
             value.text,

@@ -216,6 +216,11 @@ impl Microdata {
         Self::of_values(here, there, None, &orders)
     }
 
+    /// Whether records with the same number belong together.
+    pub fn is_paired(&self) -> bool {
+        self.original.keys.is_some()
+    }
+
     fn of_values(here: Table, there: Table, keys: Option<Ordered>, orders: &Orders) -> Result<Self, Problem> {
         let columns = here.columns.into_iter().zip(there.columns);
         let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfAnonymised));
@@ -275,6 +280,10 @@ impl Records {
             ordinals,
             keys,
         }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     pub fn len(&self) -> usize {

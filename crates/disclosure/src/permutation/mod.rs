@@ -35,7 +35,7 @@ pub use ordinal::Ordinal;
 pub use points::{distance, Points};
 pub use privacy::{Closest, Permuted, Release};
 pub use rank::{places, ranks, Ties, FEW};
-pub use report::{shift, Extent, Shift, Side};
+pub use report::{shift, Average, Extent, Shift, Side};
 pub use samples::{PValue, Quantiles, Sample, Shorter};
 pub use swap::{rank_swap, swap_records};
 
