@@ -4,28 +4,12 @@
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::input::window::WindowCall;
-use crate::input::{Codes, ColumnType, Dictionary, Ordered, Pairs};
+use crate::input::{Pairs, Sequence};
 use crate::run;
 use disclosure::permutation::{self, Ties, FEW};
-use disclosure::NULL;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
 use pgrx::{AnyElement, Internal};
-
-/// The first arguments of every row of a partition; `columns` says what each is called, and how its values are
-/// told apart.
-fn read_partition<const WIDTH: usize>(
-    call: &WindowCall,
-    columns: [(&str, fn(ColumnType) -> Dictionary); WIDTH],
-) -> Result<[Ordered; WIDTH], Problem> {
-    let types = call.argument_types().into_iter().zip(columns);
-    let dictionaries = types.map(|(column, (name, dictionary))| dictionary(column.named(name)));
-    let read = call.read_columns(dictionaries.collect(), Codes::default())?;
-    let columns = read.dictionaries.into_iter().zip(read.sink.0);
-    let columns = columns.map(|(dictionary, codes)| Ordered { dictionary, codes });
-    let columns: Vec<Ordered> = columns.collect();
-    columns.try_into().map_err(|_| Problem::Lost)
-}
 
 /// An argument that counts as it is in the partition's first row, and must not be NULL.
 fn setting<T: FromDatum>(call: &WindowCall, number: usize, argument: &'static str) -> Result<T, Problem> {
@@ -40,27 +24,9 @@ fn setting<T: FromDatum>(call: &WindowCall, number: usize, argument: &'static st
         })
 }
 
-/// The order of equal values, by the argument with this number.
-fn random_ties(call: &WindowCall, seed_at: usize) -> Result<Ties, Problem> {
-    let seed: i64 = setting(call, seed_at, "seed")?;
-    Ok(Ties::Random { seed: seed as u64 })
-}
-
-/// A column of a partition whose values have found new rows.
-struct Mapped {
-    dictionary: Dictionary,
-    /// What every row has now.
-    codes: Vec<u32>,
-}
-
-impl Mapped {
-    /// The value of the current row. It is copied, as the executor expects it in memory of its own.
-    fn current(&self, call: &WindowCall) -> Option<AnyElement> {
-        let code = self.codes[call.position()];
-        let value = (code != NULL).then(|| self.dictionary.copy(code))?;
-        // SAFETY: a value of the column's type.
-        unsafe { AnyElement::from_polymorphic_datum(value, false, self.dictionary.column().oid) }
-    }
+/// The argument `seed`, which is the one with this number.
+fn seed(call: &WindowCall, number: usize) -> Result<u64, Problem> {
+    setting::<i64>(call, number, "seed").map(|seed| seed as u64)
 }
 
 /// reverse_map(original anyelement, anonymised "any", seed bigint) OVER (…)
@@ -68,26 +34,21 @@ impl Mapped {
 fn reverse_map(fcinfo: FunctionCallInfo) -> Option<AnyElement> {
     // SAFETY: declared WINDOW in sql/; so are those below.
     let call = unsafe { WindowCall::new(fcinfo) };
-    let mapped = call.partition_state(reverse_mapped);
-    mapped.unwrap_or_else(Problem::raise).current(&call)
+    let mapped = call
+        .partition_state(reverse_mapped)
+        .unwrap_or_else(Problem::raise);
+    mapped.value(call.position())
 }
 
-/// Algorithm 1 of the paper: every row gets the original value that has the rank of its anonymised one.
-fn reverse_mapped(call: &WindowCall) -> Result<Mapped, Problem> {
-    let ties = random_ties(call, 2)?;
-    let columns = [
-        ("original", Dictionary::exact as fn(ColumnType) -> Dictionary),
-        ("anonymised", Dictionary::new),
-    ];
-    let [mut original, mut anonymised] = read_partition(call, columns)?;
+fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
+    let ties = Ties::Random { seed: seed(call, 2)? };
+    let [mut original, mut anonymised] = call.sequences(["original", "anonymised"])?;
     let places = (original.places()?, anonymised.places()?);
-    let codes = run::sized("reverse mapping", original.codes.len(), FEW, |control| {
-        permutation::reverse_map(&original.codes, [&places.0, &places.1], ties, control)
+    let sources = run::sized("reverse mapping", original.len(), FEW, |control| {
+        let rows: Vec<u32> = (0..places.0.len() as u32).collect();
+        permutation::reverse_map(&rows, [&places.0, &places.1], ties, control)
     })?;
-    Ok(Mapped {
-        dictionary: original.dictionary,
-        codes,
-    })
+    Ok(original.arranged(&sources))
 }
 
 /// rank_shift(original "any", anonymised "any", seed bigint) OVER (…)
@@ -100,15 +61,65 @@ fn rank_shift(fcinfo: FunctionCallInfo) -> i64 {
 }
 
 fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
-    let ties = random_ties(call, 2)?;
-    let columns = [
-        ("original", Dictionary::new as fn(ColumnType) -> Dictionary),
-        ("anonymised", Dictionary::new),
-    ];
-    let [mut original, mut anonymised] = read_partition(call, columns)?;
+    let ties = Ties::Random { seed: seed(call, 2)? };
+    let [mut original, mut anonymised] = call.sequences(["original", "anonymised"])?;
     let (original, anonymised) = (original.places()?, anonymised.places()?);
     run::sized("comparing ranks", original.len(), FEW, |control| {
         permutation::rank_shifts(&original, &anonymised, ties, control)
+    })
+}
+
+/// rank_swap(value anyelement, p float8, seed bigint) OVER (…)
+#[pg_extern(sql = false)]
+fn rank_swap(fcinfo: FunctionCallInfo) -> Option<AnyElement> {
+    // SAFETY: as above.
+    let call = unsafe { WindowCall::new(fcinfo) };
+    let swapped = call.partition_state(rank_swapped).unwrap_or_else(Problem::raise);
+    swapped.value(call.position())
+}
+
+fn rank_swapped(call: &WindowCall) -> Result<Sequence, Problem> {
+    let (p, seed) = (setting(call, 1, "p")?, seed(call, 2)?);
+    let [mut values] = call.sequences(["value"])?;
+    let places = values.places()?;
+    let sources = run::sized("swapping", values.len(), FEW, |control| {
+        permutation::swap_records(&places, p, seed, control)
+    })?;
+    Ok(values.arranged(&sources))
+}
+
+/// add_noise(value float8, share float8, seed bigint) OVER (…)
+#[pg_extern(sql = false)]
+fn add_noise(fcinfo: FunctionCallInfo) -> Option<f64> {
+    // SAFETY: as above.
+    let call = unsafe { WindowCall::new(fcinfo) };
+    let noisy = call.partition_state(with_noise).unwrap_or_else(Problem::raise);
+    noisy[call.position()]
+}
+
+fn with_noise(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
+    let (share, seed) = (setting(call, 1, "share")?, seed(call, 2)?);
+    let values = call.numbers()?;
+    run::sized("adding noise", values.len(), FEW, |_| {
+        permutation::add_noise(&values, share, seed)
+    })
+}
+
+/// microaggregate(value float8, k int) OVER (…)
+#[pg_extern(sql = false)]
+fn microaggregate(fcinfo: FunctionCallInfo) -> Option<f64> {
+    // SAFETY: as above.
+    let call = unsafe { WindowCall::new(fcinfo) };
+    let means = call.partition_state(group_means).unwrap_or_else(Problem::raise);
+    means[call.position()]
+}
+
+fn group_means(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
+    let k: i32 = setting(call, 1, "k")?;
+    let values = call.numbers()?;
+    run::sized("grouping", values.len(), FEW, |control| {
+        // What is negative is refused as zero is.
+        permutation::microaggregate(&values, usize::try_from(k).unwrap_or(0), control)
     })
 }
 

@@ -275,6 +275,11 @@ impl Intake {
         Intake { unused, float }
     }
 
+    /// All bits of a value of this length, integers with their sign.
+    pub fn plain(length: usize) -> Self {
+        Self::new(length, None)
+    }
+
     /// Integers with their sign. Every zero is 0 and every NaN is one NaN, as the comparison operators of
     /// floats have it.
     #[inline]

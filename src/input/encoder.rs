@@ -67,10 +67,7 @@ impl<S: Sink> Encoder<S> {
 
     /// An encoder that does everything on this thread.
     pub fn alone(columns: impl IntoIterator<Item = ColumnType>, sink: S) -> Self {
-        Self::with(columns.into_iter().map(Dictionary::new), sink)
-    }
-
-    fn with(dictionaries: impl IntoIterator<Item = Dictionary>, sink: S) -> Self {
+        let dictionaries = columns.into_iter().map(Dictionary::new);
         let (mut front, mut bits) = (Vec::new(), Vec::new());
         for dictionary in dictionaries {
             match dictionary {
@@ -94,12 +91,7 @@ impl<S: Sink> Encoder<S> {
 
     /// An encoder that takes a second thread where `disclosure.threads` allows and the rows are many.
     pub fn new(columns: impl IntoIterator<Item = ColumnType>, sink: S) -> Self {
-        Self::of_dictionaries(columns.into_iter().map(Dictionary::new), sink)
-    }
-
-    /// The same, with dictionaries that were made before.
-    pub fn of_dictionaries(dictionaries: impl IntoIterator<Item = Dictionary>, sink: S) -> Self {
-        let mut encoder = Self::with(dictionaries, sink);
+        let mut encoder = Self::alone(columns, sink);
         if guc::threads() > 1 {
             encoder.batches_alone = Self::BATCHES_ALONE;
         }

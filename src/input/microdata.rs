@@ -413,7 +413,7 @@ impl Ordered {
     }
 
     /// Only these records, in this order.
-    fn arrange(&mut self, records: &[u32]) {
+    pub(super) fn arrange(&mut self, records: &[u32]) {
         self.codes = records
             .iter()
             .map(|&record| self.codes[record as usize])

@@ -1,12 +1,30 @@
 //! The values of a dictionary in the order of their type.
 
-use super::dictionary::Dictionary;
+use super::dictionary::{Dictionary, Intake};
 use super::scratch;
 use crate::error::Problem;
 use crate::run;
-use disclosure::permutation;
+use disclosure::{permutation, NULL};
 use pgrx::pg_sys::{self, Datum};
 use std::ptr::null_mut;
+
+/// A column whose values have an order: what they are, and the code of every row.
+pub struct Ordered {
+    pub dictionary: Dictionary,
+    pub codes: Vec<u32>,
+}
+
+impl Ordered {
+    /// The place of every row's value among the different ones, from 1; [`NULL`] where there is none.
+    pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
+        let of_code = self.dictionary.order()?;
+        let place = |&code: &u32| match code {
+            NULL => NULL,
+            code => of_code[code as usize - 1],
+        };
+        Ok(self.codes.iter().map(place).collect())
+    }
+}
 
 impl Dictionary {
     /// The place of every value, codes in order, from 1: the default order of the type under the column's
@@ -25,30 +43,8 @@ impl Dictionary {
         let Dictionary::Bits(dictionary) = self else {
             return None;
         };
-        const SIGN: u64 = 1 << 63;
-        let integer = |bits: u64| bits ^ SIGN;
-        let float = |number: f64| match number {
-            0.0 => SIGN,
-            number if number.is_nan() => u64::MAX,
-            number if number.is_sign_negative() => !number.to_bits(),
-            number => number.to_bits() | SIGN,
-        };
-        let values = dictionary.values().iter();
-        Some(match self.column().base_type() {
-            pg_sys::INT2OID
-            | pg_sys::INT4OID
-            | pg_sys::INT8OID
-            | pg_sys::BOOLOID
-            | pg_sys::DATEOID
-            | pg_sys::TIMEOID
-            | pg_sys::TIMESTAMPOID
-            | pg_sys::TIMESTAMPTZOID => values.map(|&bits| integer(bits)).collect(),
-            pg_sys::FLOAT4OID => values
-                .map(|&bits| float(f64::from(f32::from_bits(bits as u32))))
-                .collect(),
-            pg_sys::FLOAT8OID => values.map(|&bits| float(f64::from_bits(bits))).collect(),
-            _ => return None,
-        })
+        let (_, key) = sort_key(self.column().base_type())?;
+        Some(dictionary.values().iter().map(|&bits| key(bits)).collect())
     }
 
     /// Sorted by Postgres itself, which asks the type.
@@ -97,6 +93,37 @@ impl Dictionary {
         sorted.end();
         Ok(places)
     }
+}
+
+/// How to get bits out of values that are numbers, and numbers in the same order out of those.
+pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, fn(u64) -> u64)> {
+    const SIGN: u64 = 1 << 63;
+    fn integer(bits: u64) -> u64 {
+        bits ^ SIGN
+    }
+    /// Every zero is the same, and every NaN is one NaN above all numbers, as the comparison operators of
+    /// floats have it.
+    fn double(bits: u64) -> u64 {
+        match f64::from_bits(bits) {
+            0.0 => SIGN,
+            number if number.is_nan() => u64::MAX,
+            number if number.is_sign_negative() => !bits,
+            _ => bits | SIGN,
+        }
+    }
+    fn single(bits: u64) -> u64 {
+        double(f64::from(f32::from_bits(bits as u32)).to_bits())
+    }
+    let (length, key): (usize, fn(u64) -> u64) = match base_type {
+        pg_sys::BOOLOID => (1, integer),
+        pg_sys::INT2OID => (2, integer),
+        pg_sys::INT4OID | pg_sys::DATEOID => (4, integer),
+        pg_sys::INT8OID | pg_sys::TIMEOID | pg_sys::TIMESTAMPOID | pg_sys::TIMESTAMPTZOID => (8, integer),
+        pg_sys::FLOAT4OID => (4, single),
+        pg_sys::FLOAT8OID => (8, double),
+        _ => return None,
+    };
+    Some((Intake::plain(length), key))
 }
 
 /// A sort of values of one type, within work_mem.

@@ -3,7 +3,7 @@
 use super::arguments::{argument_types, ArgumentRows, OptionArgument};
 use super::encoder::Encoder;
 use super::scratch::Scratch;
-use super::{ColumnType, Dictionary, Encoded, Sink};
+use super::{ColumnType, Encoded, Sequence, Sink};
 use crate::error::Problem;
 use crate::run::Meter;
 use disclosure::Rows;
@@ -192,20 +192,29 @@ impl WindowCall {
         })
     }
 
-    /// Encode the first arguments of every row of the partition, each as one column, with these dictionaries.
-    pub fn read_columns<S: Sink>(
-        &self,
-        dictionaries: Vec<Dictionary>,
-        sink: S,
-    ) -> Result<Encoded<S>, Problem> {
-        let width = dictionaries.len();
-        let mut encoder = Encoder::of_dictionaries(dictionaries, sink);
-        self.for_each_row(width, |arguments| {
-            let values = arguments.iter().map(|argument| (argument.value, argument.isnull));
-            // SAFETY: values of the arguments' types, encoded before the next row is fetched.
-            unsafe { encoder.push(values) }
+    /// The first arguments of every row of the partition, each as one column; `names` are what errors call them.
+    pub fn sequences<const WIDTH: usize>(&self, names: [&str; WIDTH]) -> Result<[Sequence; WIDTH], Problem> {
+        let types = self.argument_types().into_iter().zip(names);
+        let mut columns: Vec<Sequence> = types
+            .map(|(column, name)| Sequence::new(column.named(name)))
+            .collect();
+        self.for_each_row(WIDTH, |arguments| {
+            let mut columns = columns.iter_mut().zip(arguments);
+            // SAFETY: values of the arguments' types, which are valid until the next row.
+            columns.try_for_each(|(column, &argument)| unsafe { column.push(argument) })
         })?;
-        encoder.finish()
+        columns.try_into().map_err(|_| Problem::Lost)
+    }
+
+    /// The first argument of every row of the partition, which is of type float8.
+    pub fn numbers(&self) -> Result<Vec<Option<f64>>, Problem> {
+        let mut numbers = Vec::new();
+        self.for_each_row(1, |arguments| {
+            // SAFETY: declared so in sql/.
+            numbers.push(unsafe { f64::from_datum(arguments[0].value, arguments[0].isnull) });
+            Ok(())
+        })?;
+        Ok(numbers)
     }
 }
 

@@ -38,7 +38,9 @@ fn swaps_are_as_likely_as_defined() {
         let mut found: HashMap<Vec<u32>, f64> = HashMap::new();
         for seed in 0..SEEDS {
             let p = 100.0 * reach as f64 / records as f64;
-            *found.entry(rank_swap(records, p, seed).unwrap()).or_default() += 1.0;
+            *found
+                .entry(rank_swap(records, p, seed, &Control::new()).unwrap())
+                .or_default() += 1.0;
         }
         assert!(found.keys().all(|swapped| expected.contains_key(swapped)));
         for (swapped, chance) in expected {
@@ -55,17 +57,17 @@ fn swaps_are_as_likely_as_defined() {
 #[test]
 fn swapping_by_nothing_changes_nothing() {
     let unchanged: Vec<u32> = (0..50).collect();
-    assert_eq!(rank_swap(50, 0.0, 1).unwrap(), unchanged);
-    assert_eq!(rank_swap(50, 1.9, 1).unwrap(), unchanged);
-    assert_ne!(rank_swap(50, 2.0, 1).unwrap(), unchanged);
-    assert_eq!(rank_swap(0, 10.0, 1).unwrap(), Vec::<u32>::new());
-    assert_eq!(rank_swap(1, 100.0, 1).unwrap(), [0]);
+    assert_eq!(rank_swap(50, 0.0, 1, &Control::new()).unwrap(), unchanged);
+    assert_eq!(rank_swap(50, 1.9, 1, &Control::new()).unwrap(), unchanged);
+    assert_ne!(rank_swap(50, 2.0, 1, &Control::new()).unwrap(), unchanged);
+    assert_eq!(rank_swap(0, 10.0, 1, &Control::new()).unwrap(), Vec::<u32>::new());
+    assert_eq!(rank_swap(1, 100.0, 1, &Control::new()).unwrap(), [0]);
 }
 
 #[test]
 fn a_percentage_that_rounding_shortens_still_counts() {
     // 0.57 · 10000 / 100 is 56.99999999999999 in floating point.
-    let swapped = rank_swap(10_000, 0.57, 1).unwrap();
+    let swapped = rank_swap(10_000, 0.57, 1, &Control::new()).unwrap();
     let shifts = (0u32..).zip(&swapped).map(|(rank, from)| rank.abs_diff(*from));
     assert_eq!(shifts.max(), Some(57));
 }
@@ -74,7 +76,7 @@ fn a_percentage_that_rounding_shortens_still_counts() {
 fn percentages_are_checked() {
     for p in [-1.0, 100.5, f64::NAN, f64::INFINITY] {
         assert!(matches!(
-            rank_swap(5, p, 1),
+            rank_swap(5, p, 1, &Control::new()),
             Err(Error::InvalidArgument { argument: "p", .. })
         ));
     }
@@ -83,7 +85,7 @@ fn percentages_are_checked() {
 #[test]
 fn equal_values_are_ordered_at_random() {
     // Only the first of the equal values reaches the larger one.
-    let partners = |seed| swap_records(&[1, 1, 1, 2], 25.0, seed).unwrap();
+    let partners = |seed| swap_records(&[1, 1, 1, 2], 25.0, seed, &Control::new()).unwrap();
     let mut of_the_larger: Vec<u32> = (0..100).map(|seed| partners(seed)[3]).collect();
     of_the_larger.sort_unstable();
     of_the_larger.dedup();
@@ -210,7 +212,7 @@ fn least_squares(sorted: &[f64], k: usize) -> f64 {
 proptest! {
     #[test]
     fn nobody_moves_further_than_allowed(records in 0usize..60, p in 0.0f64..=100.0, seed: u64) {
-        let swapped = rank_swap(records, p, seed).unwrap();
+        let swapped = rank_swap(records, p, seed, &Control::new()).unwrap();
         let reach = p / 100.0 * records as f64 + 1e-9;
         let mut stays: Vec<usize> = Vec::new();
         for (rank, &from) in swapped.iter().enumerate() {
@@ -227,7 +229,7 @@ proptest! {
 
     #[test]
     fn records_get_values_of_ranks_nearby(places in prop::collection::vec(0u32..9, 0..40), p in 0.0f64..=100.0, seed: u64) {
-        let from = swap_records(&places, p, seed).unwrap();
+        let from = swap_records(&places, p, seed, &Control::new()).unwrap();
         let key = |place: u32| if place == NULL { u32::MAX } else { place };
         for (record, &giver) in from.iter().enumerate() {
             prop_assert_eq!(from[giver as usize] as usize, record);

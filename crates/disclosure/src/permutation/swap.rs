@@ -1,5 +1,5 @@
-use super::rank::{ranks, Ties, MOST_RECORDS};
-use crate::{Error, Result};
+use super::rank::{ranks, Ties, MOST_RECORDS, PIECE};
+use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 ///
 /// The answer has for every rank, from 0 on, the rank whose value it gets. No value moves by more than `p`
 /// percent of the number of records. The same seed draws the same swaps.
-pub fn rank_swap(records: usize, p: f64, seed: u64) -> Result<Vec<u32>> {
+pub fn rank_swap(records: usize, p: f64, seed: u64, control: &Control) -> Result<Vec<u32>> {
     if !(0.0..=100.0).contains(&p) {
         return Err(Error::InvalidArgument {
             argument: "p",
@@ -27,6 +27,9 @@ pub fn rank_swap(records: usize, p: f64, seed: u64) -> Result<Vec<u32>> {
     let mut swapped: Vec<u32> = (0..records as u32).collect();
     let mut free = Free::new(records);
     for (rank, end) in (0..records).zip(1 + reach(records, p)..) {
+        if rank.is_multiple_of(PIECE) {
+            control.check()?;
+        }
         free.add_up_to(end.min(records));
         if free.remove(rank as u32) {
             if let Some(partner) = free.draw(&mut random) {
@@ -39,15 +42,15 @@ pub fn rank_swap(records: usize, p: f64, seed: u64) -> Result<Vec<u32>> {
 
 /// Rank swapping of the values of records: the record whose value each one gets. Equal values are ordered at
 /// random; absent ones come last and are swapped like others.
-pub fn swap_records(places: &[u32], p: f64, seed: u64) -> Result<Vec<u32>> {
+pub fn swap_records(places: &[u32], p: f64, seed: u64, control: &Control) -> Result<Vec<u32>> {
     let mut seeds = Pcg64Mcg::seed_from_u64(seed);
-    let swapped = rank_swap(places.len(), p, seeds.next_u64())?;
+    let swapped = rank_swap(places.len(), p, seeds.next_u64(), control)?;
     let ranks = ranks(
         places,
         Ties::Random {
             seed: seeds.next_u64(),
         },
-        &crate::Control::new(),
+        control,
     )?;
     let rank = |twice: u32| twice as usize / 2 - 1;
     let mut record_at = vec![0; places.len()];

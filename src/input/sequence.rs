@@ -1,0 +1,129 @@
+//! The values of a column, row by row, to be put in order.
+//!
+//! Numbers and dates are kept as they are, as sorting them is quicker than looking each up; anything else goes
+//! through a dictionary, so that its type has to compare the different values only.
+
+use super::dictionary::{Dictionary, Intake};
+use super::order::sort_key;
+use super::{ColumnType, Ordered};
+use crate::error::Problem;
+use crate::run;
+use disclosure::permutation::{self, FEW};
+use disclosure::NULL;
+use pgrx::pg_sys::{self, NullableDatum};
+use pgrx::{AnyElement, FromDatum};
+
+pub struct Sequence {
+    oid: pg_sys::Oid,
+    values: Values,
+}
+
+enum Values {
+    Numbers {
+        intake: Intake,
+        key: fn(u64) -> u64,
+        /// The value of every row, anything where it is NULL.
+        bits: Vec<u64>,
+        /// The rows that are NULL.
+        nulls: Vec<u32>,
+    },
+    Coded(Ordered),
+}
+
+impl Sequence {
+    /// No values yet. Equal ones of which one is not quite the other, such as 1.0 and 1.00, are kept apart.
+    pub fn new(column: ColumnType) -> Self {
+        let values = match sort_key(column.base_type()) {
+            Some((intake, key)) => Values::Numbers {
+                intake,
+                key,
+                bits: Vec::new(),
+                nulls: Vec::new(),
+            },
+            None => Values::Coded(Ordered {
+                dictionary: Dictionary::exact(column.clone()),
+                codes: Vec::new(),
+            }),
+        };
+        Sequence {
+            oid: column.oid,
+            values,
+        }
+    }
+
+    /// The value of the next row.
+    ///
+    /// # Safety
+    /// A valid Datum of the column's type.
+    #[inline]
+    pub unsafe fn push(&mut self, value: NullableDatum) -> Result<(), Problem> {
+        match &mut self.values {
+            Values::Numbers {
+                intake, bits, nulls, ..
+            } => {
+                if value.isnull {
+                    nulls.push(bits.len() as u32);
+                }
+                bits.push(intake.bits(value.value));
+            }
+            Values::Coded(Ordered { dictionary, codes }) => codes.push(match value.isnull {
+                true => NULL,
+                false => dictionary.encode(value.value)?,
+            }),
+        }
+        Ok(())
+    }
+
+    pub fn len(&self) -> usize {
+        match &self.values {
+            Values::Numbers { bits, .. } => bits.len(),
+            Values::Coded(Ordered { codes, .. }) => codes.len(),
+        }
+    }
+
+    /// The place of every row's value among the different ones, from 1; [`NULL`] where there is none.
+    pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
+        let (key, bits, nulls) = match &mut self.values {
+            Values::Coded(values) => return values.places(),
+            Values::Numbers { key, bits, nulls, .. } => (*key, &*bits, &*nulls),
+        };
+        run::sized("sorting values", bits.len(), FEW, |control| {
+            let mut keys: Vec<u64> = bits.iter().map(|&bits| key(bits)).collect();
+            // Whatever is behind all others changes nobody else's place.
+            nulls.iter().for_each(|&row| keys[row as usize] = u64::MAX);
+            let mut places = permutation::places(&keys, control)?;
+            nulls.iter().for_each(|&row| places[row as usize] = NULL);
+            Ok(places)
+        })
+    }
+
+    /// The values in another order: every row gets the value of the row that `sources` names.
+    pub fn arranged(mut self, sources: &[u32]) -> Self {
+        match &mut self.values {
+            Values::Coded(values) => values.arrange(sources),
+            Values::Numbers { bits, nulls, .. } => {
+                let mut is_null = vec![false; bits.len()];
+                nulls.iter().for_each(|&row| is_null[row as usize] = true);
+                *bits = sources.iter().map(|&source| bits[source as usize]).collect();
+                let rows = (0..).zip(sources).filter(|(_, &source)| is_null[source as usize]);
+                *nulls = rows.map(|(row, _)| row).collect();
+            }
+        }
+        self
+    }
+
+    /// The value of a row. It is copied, as the executor expects it in memory of its own.
+    pub fn value(&self, row: usize) -> Option<AnyElement> {
+        let value = match &self.values {
+            Values::Numbers { bits, nulls, .. } => {
+                let is_null = !nulls.is_empty() && nulls.binary_search(&(row as u32)).is_ok();
+                (!is_null).then(|| pg_sys::Datum::from(bits[row]))
+            }
+            Values::Coded(Ordered { dictionary, codes }) => Some(codes[row])
+                .filter(|&code| code != NULL)
+                .map(|code| dictionary.copy(code)),
+        };
+        // SAFETY: a value of the column's type.
+        unsafe { AnyElement::from_polymorphic_datum(value?, false, self.oid) }
+    }
+}
