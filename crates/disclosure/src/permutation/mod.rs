@@ -6,22 +6,29 @@
 //! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
 
 mod correlation;
+mod linkage;
 mod marginality;
 mod microaggregation;
+mod moments;
 mod nearest;
 mod noise;
+mod ordinal;
 mod points;
+mod privacy;
 mod rank;
 mod samples;
 mod spread;
 mod swap;
 
 pub use correlation::rank_correlation;
+pub use linkage::{link, Linkage, Match};
 pub use marginality::{marginality, Marginality};
 pub use microaggregation::microaggregate;
 pub use nearest::{Found, Marks, Tree};
 pub use noise::add_noise;
+pub use ordinal::Ordinal;
 pub use points::{distance, Points};
+pub use privacy::{Closest, Permuted, Release};
 pub use rank::{ranks, Ties};
 pub use samples::{PValue, Quantiles, Sample, Shorter};
 pub use swap::{rank_swap, swap_records};
