@@ -5,6 +5,8 @@
 //! values, from 1; [`NULL`](crate::NULL) stands for an absent value and comes after all others. Records are
 //! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
 
+mod calibrate;
+mod chance;
 mod correlation;
 mod linkage;
 mod marginality;
@@ -20,6 +22,8 @@ mod samples;
 mod spread;
 mod swap;
 
+pub use calibrate::{calibrate, Candidate};
+pub use chance::{plausibility, plausibility_of, Chance, Plausibility, Verdict};
 pub use correlation::rank_correlation;
 pub use linkage::{link, Linkage, Match};
 pub use marginality::{marginality, Marginality};
