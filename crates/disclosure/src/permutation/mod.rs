@@ -5,7 +5,9 @@
 //! values, from 1; [`NULL`](crate::NULL) stands for an absent value and comes after all others. Records are
 //! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
 
+mod calibrate;
 mod canonical;
+mod chance;
 mod correlation;
 mod linkage;
 mod mapping;
@@ -23,7 +25,9 @@ mod samples;
 mod spread;
 mod swap;
 
+pub use calibrate::{calibrate, Candidate};
 pub use canonical::canonical_order;
+pub use chance::{plausibility, plausibility_of, Chance, Plausibility, Verdict};
 pub use correlation::rank_correlation;
 pub use linkage::{link, Linkage, Match};
 pub use mapping::{rank_shifts, reverse_map};
