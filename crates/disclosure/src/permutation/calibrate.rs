@@ -1,6 +1,7 @@
+use super::chance::RandomRecords;
+use super::linkage::link_trees;
 use super::{
-    link, plausibility_of, rank_correlation, ranks, swap_records, Chance, HalfRanks, Plausibility, Points,
-    Ties, Verdict,
+    rank_correlation, ranks, swap_records, Chance, HalfRanks, Plausibility, Points, Ties, Tree, Verdict,
 };
 use crate::{Control, Error, Result};
 use rand::{Rng, SeedableRng};
@@ -28,8 +29,8 @@ pub struct Candidate {
 /// and find the least one for which matches are plausibly random.
 ///
 /// Swaps of different columns have nothing to do with each other, and those of one candidate do not depend on
-/// which other candidates there are. Where ties are broken at random, this is done anew for every column and on
-/// both sides: the same order on both would tell who is who.
+/// which other candidates there are. Where ties are broken at random, this is done anew for every column and
+/// on both sides: the same order on both would tell who is who.
 pub fn calibrate(
     columns: &[Vec<u32>],
     ties: Ties,
@@ -45,6 +46,9 @@ pub fn calibrate(
         });
     }
     let original = Points::new(&ranks_of(columns, ties, ORIGINAL)?);
+    let random = RandomRecords::new(&original, chance)?;
+    control.expect(candidates.len() as u64 * (original.len() as u64 + random.number));
+    let tree = Tree::new(&original, control)?;
     let own: Vec<u32> = (0..original.len() as u32).collect();
     let evaluate = |&p: &f64| {
         let swapped = swap(columns, p, chance.seed)?;
@@ -52,19 +56,15 @@ pub fn calibrate(
         let correlations = pairs.map(|(column, swapped)| rank_correlation(column, swapped));
         let correlations = correlations.collect::<Result<_>>()?;
         let released = Points::new(&ranks_of(&swapped, ties, p.to_bits())?);
-        let linkage = link(&original, &released, control)?;
+        let released_tree = Tree::new(&released, control)?;
+        let linkage = link_trees(&tree, &released_tree, control)?;
         let correct = linkage.correct(&original, &released, &own);
-        let hits = linkage
-            .matches
-            .iter()
-            .zip(&correct)
-            .filter(|(_, correct)| **correct);
         Ok(Candidate {
             p,
             correlations,
-            plausibility: plausibility_of(&linkage, &original, &released, chance, control)?,
-            correct: hits.clone().count() as u64,
-            expected_correct: hits.map(|(found, _)| 1.0 / found.ties as f64).sum(),
+            plausibility: random.compare(&linkage, &released_tree, control)?,
+            correct: correct.iter().filter(|correct| **correct).count() as u64,
+            expected_correct: linkage.expected_correct(&correct),
             chosen: false,
         })
     };
