@@ -14,6 +14,7 @@ mod people;
 mod permutation;
 mod permuted;
 mod policies;
+mod releases;
 mod shifts;
 
 use crate::error::Problem;

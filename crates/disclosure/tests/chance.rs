@@ -8,7 +8,9 @@ use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
 
 fn points(columns: &[Vec<u32>]) -> Points {
-    let ranks = columns.iter().map(|column| ranks(column, Ties::Shared).unwrap());
+    let ranks = columns
+        .iter()
+        .map(|column| ranks(column, Ties::Shared, &Control::new()).unwrap());
     Points::new(&ranks.collect::<Vec<_>>())
 }
 
@@ -248,6 +250,11 @@ fn the_least_swapping_that_is_enough_is_chosen() {
         .all(|correlation| correlation.unwrap() > 0.95));
     assert!(found[4].correct > found[0].correct);
     assert!(found[0].expected_correct <= found[0].correct as f64);
+    let nobody = calibrated(&[vec![1, 2], vec![1, 2]], Ties::Shared, &[50.0]).remove(0);
+    assert_eq!(
+        (nobody.correct, nobody.expected_correct.to_bits()),
+        (0, 0.0f64.to_bits())
+    );
 }
 
 #[test]
@@ -319,12 +326,12 @@ fn candidates_are_checked() {
 proptest! {
     #[test]
     fn all_combinations_are_those_of_the_definition(
-        rows in prop::collection::vec((prop::array::uniform3(0u32..4), prop::array::uniform3(0u32..4)), 1..7),
+        rows in prop::collection::vec(prop::array::uniform6(0u32..4), 1..7),
         width in 1usize..4,
     ) {
-        let column = |side: fn(&([u32; 3], [u32; 3])) -> [u32; 3], column: usize| rows.iter().map(|row| side(row)[column]).collect();
-        let columns = |side| -> Vec<Vec<u32>> { (0..width).map(|at| column(side, at)).collect() };
-        let (original, released) = (points(&columns(|row| row.0)), points(&columns(|row| row.1)));
+        let column = |number: usize| rows.iter().map(|row| row[number]).collect();
+        let columns = |first: usize| -> Vec<Vec<u32>> { (first..first + width).map(column).collect() };
+        let (original, released) = (points(&columns(0)), points(&columns(3)));
         let found = compared(&original, &released, &Chance::default());
         let random = Sample::of_weights(&weights(&distances_of_all(&original, &released)));
         let linked = link(&original, &released, &Control::new()).unwrap();

@@ -5,7 +5,9 @@ use disclosure::{Control, Error};
 use proptest::prelude::*;
 
 fn points(columns: &[Vec<u32>], ties: Ties) -> Points {
-    let ranks = columns.iter().map(|places| ranks(places, ties, &Control::new()).unwrap());
+    let ranks = columns
+        .iter()
+        .map(|places| ranks(places, ties, &Control::new()).unwrap());
     Points::new(&ranks.collect::<Vec<_>>())
 }
 

@@ -104,7 +104,14 @@ impl Definition {
     fn new(record: &[Value], released: &[Vec<Value>], ties: Ties) -> Definition {
         let ranks: Vec<Vec<u32>> = released
             .iter()
-            .map(|column| ranks(&ordinal(column, different(column, &[])).places, ties, &Control::new()).unwrap())
+            .map(|column| {
+                ranks(
+                    &ordinal(column, different(column, &[])).places,
+                    ties,
+                    &Control::new(),
+                )
+                .unwrap()
+            })
             .collect();
         let columns = record.iter().zip(released).zip(&ranks);
         let sides = columns.map(|((&value, column), ranks)| {

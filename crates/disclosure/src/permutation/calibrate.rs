@@ -1,6 +1,7 @@
+use super::chance::RandomRecords;
+use super::linkage::link_trees;
 use super::{
-    link, plausibility_of, rank_correlation, ranks, swap_records, Chance, HalfRanks, Plausibility, Points,
-    Ties, Verdict,
+    rank_correlation, ranks, swap_records, Chance, HalfRanks, Plausibility, Points, Ties, Tree, Verdict,
 };
 use crate::{Control, Error, Result};
 use rand::{Rng, SeedableRng};
@@ -28,8 +29,8 @@ pub struct Candidate {
 /// and find the least one for which matches are plausibly random.
 ///
 /// Swaps of different columns have nothing to do with each other, and those of one candidate do not depend on
-/// which other candidates there are. Where ties are broken at random, this is done anew for every column and on
-/// both sides: the same order on both would tell who is who.
+/// which other candidates there are. Where ties are broken at random, this is done anew for every column and
+/// on both sides: the same order on both would tell who is who.
 pub fn calibrate(
     columns: &[Vec<u32>],
     ties: Ties,
@@ -44,27 +45,26 @@ pub fn calibrate(
             allowed: "distances in percent of the number of records, such as 1, 5 and 10".into(),
         });
     }
-    let original = Points::new(&ranks_of(columns, ties, ORIGINAL)?);
+    let original = Points::new(&ranks_of(columns, ties, ORIGINAL, control)?);
+    let random = RandomRecords::new(&original, chance)?;
+    control.expect(candidates.len() as u64 * (original.len() as u64 + random.number));
+    let tree = Tree::new(&original, control)?;
     let own: Vec<u32> = (0..original.len() as u32).collect();
     let evaluate = |&p: &f64| {
-        let swapped = swap(columns, p, chance.seed)?;
+        let swapped = swap(columns, p, chance.seed, control)?;
         let pairs = columns.iter().zip(&swapped);
-        let correlations = pairs.map(|(column, swapped)| rank_correlation(column, swapped));
+        let correlations = pairs.map(|(column, swapped)| rank_correlation(column, swapped, control));
         let correlations = correlations.collect::<Result<_>>()?;
-        let released = Points::new(&ranks_of(&swapped, ties, p.to_bits())?);
-        let linkage = link(&original, &released, control)?;
+        let released = Points::new(&ranks_of(&swapped, ties, p.to_bits(), control)?);
+        let released_tree = Tree::new(&released, control)?;
+        let linkage = link_trees(&tree, &released_tree, control)?;
         let correct = linkage.correct(&original, &released, &own);
-        let hits = linkage
-            .matches
-            .iter()
-            .zip(&correct)
-            .filter(|(_, correct)| **correct);
         Ok(Candidate {
             p,
             correlations,
-            plausibility: plausibility_of(&linkage, &original, &released, chance, control)?,
-            correct: hits.clone().count() as u64,
-            expected_correct: hits.map(|(found, _)| 1.0 / found.ties as f64).sum(),
+            plausibility: random.compare(&linkage, &released_tree, control)?,
+            correct: correct.iter().filter(|correct| **correct).count() as u64,
+            expected_correct: linkage.expected_correct(&correct),
             chosen: false,
         })
     };
@@ -83,23 +83,24 @@ pub fn calibrate(
 const ORIGINAL: u64 = u64::MAX;
 
 /// The columns with their ranks swapped.
-fn swap(columns: &[Vec<u32>], p: f64, seed: u64) -> Result<Vec<Vec<u32>>> {
+fn swap(columns: &[Vec<u32>], p: f64, seed: u64, control: &Control) -> Result<Vec<Vec<u32>>> {
     let swap = |(number, column): (u64, &Vec<u32>)| {
-        let givers = swap_records(column, p, derived(seed, [p.to_bits(), number]))?;
+        let givers = swap_records(column, p, derived(seed, [p.to_bits(), number]), control)?;
         Ok(givers.iter().map(|&giver| column[giver as usize]).collect())
     };
     (0..).zip(columns).map(swap).collect()
 }
 
 /// The ranks of every column.
-fn ranks_of(columns: &[Vec<u32>], ties: Ties, side: u64) -> Result<Vec<Vec<HalfRanks>>> {
+fn ranks_of(columns: &[Vec<u32>], ties: Ties, side: u64, control: &Control) -> Result<Vec<Vec<HalfRanks>>> {
     let of_column = |(number, column): (u64, &Vec<u32>)| match ties {
-        Ties::Shared => ranks(column, ties),
+        Ties::Shared => ranks(column, ties, control),
         Ties::Random { seed } => ranks(
             column,
             Ties::Random {
                 seed: derived(seed, [side, number]),
             },
+            control,
         ),
     };
     (0..).zip(columns).map(of_column).collect()

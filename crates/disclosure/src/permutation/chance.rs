@@ -1,4 +1,5 @@
-use super::{link, HalfRanks, Linkage, Points, Quantiles, Sample, Shorter, Tree};
+use super::linkage::link_trees;
+use super::{HalfRanks, Linkage, Points, Quantiles, Sample, Shorter, Tree};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -76,16 +77,14 @@ pub fn plausibility(
     chance: &Chance,
     control: &Control,
 ) -> Result<Plausibility> {
-    plausibility_of(
-        &link(original, released, control)?,
-        original,
-        released,
-        chance,
-        control,
-    )
+    let random = RandomRecords::new(original, chance)?;
+    control.expect(original.len() as u64 + random.number);
+    let released = Tree::new(released, control)?;
+    let linkage = link_trees(&Tree::new(original, control)?, &released, control)?;
+    random.compare(&linkage, &released, control)
 }
 
-/// The same for records that were [linked](link) before.
+/// The same for records that were [linked](super::link) before.
 pub fn plausibility_of(
     linkage: &Linkage,
     original: &Points,
@@ -93,51 +92,91 @@ pub fn plausibility_of(
     chance: &Chance,
     control: &Control,
 ) -> Result<Plausibility> {
-    chance.check()?;
-    let margins = Margins::of(original);
-    let tree = Tree::new(released, control)?;
-    let real = Sample::of_records(linkage.matches.iter().map(|found| found.distance).collect());
-    let drawn = u64::from(chance.draws).saturating_mul(original.len() as u64);
-    let combinations = margins.combinations();
-    let all = combinations.filter(|&number| number <= drawn.max(ALWAYS_ALL));
-    let random = match all {
-        Some(number) => Sample::of_weights(&by_distance(number, control, |from, records| {
-            margins.distances_of_combinations(&tree, from, records)
-        })?),
-        None => {
-            let mut seeds = Pcg64Mcg::seed_from_u64(chance.seed);
-            let chunks = drawn.div_ceil(CHUNK) as usize;
-            let seeds: Vec<u64> = std::iter::repeat_with(|| seeds.next_u64()).take(chunks).collect();
-            Sample::of_counts(&by_distance(drawn, control, |from, records| {
-                let mut random = Pcg64Mcg::seed_from_u64(seeds[(from / CHUNK) as usize]);
-                distances_of_draws(original, &tree, records, &mut random, control)
-            })?)
+    let random = RandomRecords::new(original, chance)?;
+    control.expect(random.number);
+    random.compare(linkage, &Tree::new(released, control)?, control)
+}
+
+/// The random records of an original: set A of the paper.
+pub(super) struct RandomRecords<'a> {
+    original: &'a Points,
+    chance: &'a Chance,
+    margins: Margins,
+    /// How many they are.
+    pub number: u64,
+    all_combinations: bool,
+}
+
+impl<'a> RandomRecords<'a> {
+    pub fn new(original: &'a Points, chance: &'a Chance) -> Result<Self> {
+        chance.check()?;
+        let margins = Margins::of(original);
+        let drawn = u64::from(chance.draws).saturating_mul(original.len() as u64);
+        let combinations = margins.combinations();
+        let all = combinations.filter(|&number| number <= drawn.max(ALWAYS_ALL));
+        Ok(RandomRecords {
+            original,
+            chance,
+            margins,
+            number: all.unwrap_or(drawn),
+            all_combinations: all.is_some(),
+        })
+    }
+
+    /// Compare their matches with those of the original records.
+    pub fn compare(&self, linkage: &Linkage, released: &Tree, control: &Control) -> Result<Plausibility> {
+        let matches = &linkage.matches;
+        let real = Sample::of_records(matches.iter().map(|found| found.distance).collect());
+        let random = self.distances(released, control)?;
+        let compared = (real.quantiles(), random.quantiles(), real.overlap(&random));
+        let shorter = real.shorter_than(&random, control)?;
+        let ((Some(real_distances), Some(random_distances), Some(overlap)), Some(shorter)) =
+            (compared, shorter)
+        else {
+            return Err(no_records(self.original));
+        };
+        Ok(Plausibility {
+            random_records: self.number,
+            all_combinations: self.all_combinations,
+            real_distances,
+            random_distances,
+            overlap,
+            shorter,
+            ties: matches.iter().map(|found| found.ties as f64).sum::<f64>() / matches.len() as f64,
+            unlinked: linkage.unlinked,
+            verdict: self.verdict(overlap, shorter.p_value),
+        })
+    }
+
+    fn verdict(&self, overlap: f64, p_value: f64) -> Verdict {
+        if self.margins.columns_that_vary() < 2 {
+            Verdict::Undecided
+        } else if overlap >= self.chance.enough {
+            Verdict::PlausiblyRandom
+        } else if p_value >= SIGNIFICANT {
+            Verdict::Undecided
+        } else {
+            Verdict::BetterThanChance
         }
-    };
-    let compared = (real.quantiles(), random.quantiles(), real.overlap(&random));
-    let shorter = real.shorter_than(&random, control)?;
-    let ((Some(real_distances), Some(random_distances), Some(overlap)), Some(shorter)) = (compared, shorter)
-    else {
-        return Err(no_records(original));
-    };
-    let verdict = match () {
-        () if margins.columns_that_vary() < 2 => Verdict::Undecided,
-        () if overlap >= chance.enough => Verdict::PlausiblyRandom,
-        () if shorter.p_value >= SIGNIFICANT => Verdict::Undecided,
-        () => Verdict::BetterThanChance,
-    };
-    Ok(Plausibility {
-        random_records: all.unwrap_or(drawn),
-        all_combinations: all.is_some(),
-        real_distances,
-        random_distances,
-        overlap,
-        shorter,
-        ties: linkage.matches.iter().map(|found| found.ties as f64).sum::<f64>()
-            / linkage.matches.len() as f64,
-        unlinked: linkage.unlinked,
-        verdict,
-    })
+    }
+
+    /// The distances of their matches.
+    fn distances(&self, released: &Tree, control: &Control) -> Result<Sample> {
+        if self.all_combinations {
+            let weights = by_distance(self.number, control, |from, records| {
+                Ok(self.margins.distances_of_combinations(released, from, records))
+            });
+            return Ok(Sample::of_weights(&weights?));
+        }
+        let mut seeds = Pcg64Mcg::seed_from_u64(self.chance.seed);
+        let chunks = self.number.div_ceil(CHUNK) as usize;
+        let seeds: Vec<u64> = std::iter::repeat_with(|| seeds.next_u64()).take(chunks).collect();
+        let counts = by_distance(self.number, control, |from, records| {
+            let mut random = Pcg64Mcg::seed_from_u64(seeds[(from / CHUNK) as usize]);
+            distances_of_draws(self.original, released, records, &mut random, control)
+        });
+        Ok(Sample::of_counts(&counts?))
+    }
 }
 
 impl Chance {
@@ -192,7 +231,6 @@ fn by_distance(
     control: &Control,
     distances: impl Fn(u64, u64) -> Result<Vec<Weighted>> + Sync,
 ) -> Result<Vec<f64>> {
-    control.expect(records);
     let starts: Vec<u64> = (0..records).step_by(CHUNK as usize).collect();
     let mut weights: Vec<f64> = Vec::new();
     for wave in starts.chunks(WAVE) {
@@ -264,7 +302,7 @@ impl Margins {
 
     /// The distances of the matches of some of the combinations, numbered so that the last column changes
     /// first, each as often as the combination occurs when every value is drawn on its own.
-    fn distances_of_combinations(&self, tree: &Tree, from: u64, combinations: u64) -> Result<Vec<Weighted>> {
+    fn distances_of_combinations(&self, tree: &Tree, from: u64, combinations: u64) -> Vec<Weighted> {
         let mut at: Vec<usize> = self.0.iter().map(|_| 0).collect();
         let mut rest = from;
         for (at, values) in at.iter_mut().zip(&self.0).rev() {
@@ -289,6 +327,6 @@ impl Margins {
                 }
             }
         }
-        Ok(found)
+        found
     }
 }

@@ -26,9 +26,16 @@ pub struct Linkage {
 /// same columns.
 pub fn link(original: &Points, released: &Points, control: &Control) -> Result<Linkage> {
     control.expect(original.len() as u64);
-    let released = Tree::new(released, control)?;
-    // Equal records have equal matches, and neighbours need the same part of the other tree.
-    let original = Tree::new(original, control)?;
+    link_trees(
+        &Tree::new(original, control)?,
+        &Tree::new(released, control)?,
+        control,
+    )
+}
+
+/// The same for records that are arranged, as part of some larger task. Equal original records have equal
+/// matches, and neighbours need the same part of the other tree.
+pub(super) fn link_trees(original: &Tree, released: &Tree, control: &Control) -> Result<Linkage> {
     let marks = released.marks();
     let matches = original.per_record(control, |place| {
         let distance = released.nearest(place, place)?;
@@ -55,5 +62,13 @@ impl Linkage {
             own < released.len() && distance(original.point(record), released.point(own)) == found.distance
         });
         is_correct.collect()
+    }
+
+    /// How many links an intruder can expect to get right who takes one of the matches of each record by lot,
+    /// given whether the counterpart is [among them](Self::correct).
+    pub fn expected_correct(&self, correct: &[bool]) -> f64 {
+        let hits = self.matches.iter().zip(correct).filter(|(_, correct)| **correct);
+        // Not `sum`: that of nothing is a negative zero.
+        hits.fold(0.0, |sum, (found, _)| sum + 1.0 / found.ties as f64)
     }
 }

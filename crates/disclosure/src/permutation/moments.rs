@@ -37,6 +37,16 @@ impl Moments {
         }
     }
 
+    /// The mean; 0 without values.
+    pub(super) fn mean(self) -> f64 {
+        self.mean + self.rest_of_mean
+    }
+
+    /// The sum of the squared distances from the mean.
+    pub(super) fn squares(self) -> f64 {
+        self.squares
+    }
+
     /// The population variance, infinite where it is too large for a number; `None` without values.
     pub(super) fn variance(self) -> Option<f64> {
         let variance = self.squares / self.number;

@@ -73,9 +73,8 @@ impl Average {
     /// Of these columns; `None` where there is none to count.
     pub fn of(columns: &[Shift]) -> Self {
         let columns = columns.iter().filter(|column| column.verdict.is_some());
-        let mean = |values: Vec<f64>| {
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        };
+        let mean =
+            |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let correlations = columns.clone().filter_map(|column| column.rank_correlation);
         Average {
             rank_correlation: mean(correlations.map(f64::abs).collect()),
