@@ -47,7 +47,7 @@ CREATE TABLE staff (id int, salary numeric, age int, born date, seen timestamptz
 CREATE TABLE released (LIKE staff);
 INSERT INTO staff
   SELECT i, i * 37 % 101 / 4.0, nullif(i % 9, 3), date '1970-01-01' + i * 97 % 500, timestamptz '2020-01-01 00:00+00' + i * 31 % 77 * interval '1 h',
-         chr(97 + i * 7 % 26), enum_range(NULL::grade)[1 + i % 3]::grade, i % 4 = 0, CASE i % 5 WHEN 0 THEN 'NaN' WHEN 1 THEN 'inf' ELSE i END
+         chr(97 + i * 7 % 26), (enum_range(NULL::grade))[1 + i % 3], i % 4 = 0, CASE i % 5 WHEN 0 THEN 'NaN' WHEN 1 THEN 'inf' ELSE i END
     FROM generate_series(1, 60) i;
 INSERT INTO released
   SELECT id, salary + id % 3, nullif(age + id % 2, 8), born + id % 30, seen + id % 5 * interval '10 min', chr(97 + (ascii(name) - 96 + id % 3) % 26),
@@ -200,7 +200,6 @@ SELECT * FROM disclosure.permutation_report('x', 'twice', 'id');
 CREATE VIEW unknown AS SELECT nullif(id, 3) AS id, salary FROM x;
 SELECT * FROM disclosure.permutation_report('unknown', 'x', 'id');
 SELECT * FROM disclosure.permutation_report('x', 'unknown', 'id');
-SELECT * FROM disclosure.permutation_report('x', (SELECT 'points'::regclass FROM (SELECT 1) s), 'id');
 CREATE TABLE points (id int, salary point);
 SELECT * FROM disclosure.permutation_report('x', 'points', 'id');
 SELECT * FROM disclosure.permuted_privacy('x', 'points');
