@@ -193,7 +193,7 @@ impl Sample {
         // By the number of steps to `here`, after so many steps in all.
         let steps_here: Vec<f64> = (0..=all_here).map(|here| here as f64).collect();
         let (mut before, mut share) = (vec![0.0; all_here + 1], vec![0.0; all_here + 1]);
-        for steps in 1..=all {
+        for (steps, &is_last) in last_of_equal.iter().enumerate().skip(1) {
             control.check()?;
             let (least, most) = (steps.saturating_sub(all_there), steps.min(all_here));
             share[0] = before[0];
@@ -203,7 +203,7 @@ impl Sample {
             for ((share, here), (from_here, from_there)) in points.zip(from) {
                 *share = (here * from_here + (steps as f64 - here) * from_there) / steps as f64;
             }
-            if last_of_equal[steps] {
+            if is_last {
                 let leading = (largest_lead + steps * all_here).div_ceil(all).max(least);
                 share[leading.min(most + 1)..=most].fill(1.0);
             }
