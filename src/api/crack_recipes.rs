@@ -31,7 +31,7 @@ fn decision_name(decision: Decision) -> &'static str {
 }
 
 /// A number of something, from an int argument.
-fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<usize, Problem> {
+pub(super) fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<usize, Problem> {
     value
         .filter(|&value| value >= least)
         .map(|value| value as usize)

@@ -1,13 +1,11 @@
-//! The intruder with maximum knowledge: `record_linkage`, `linkage_plausibility`, `compare_releases`,
-//! `calibrate_permutation`.
+//! The intruder with maximum knowledge: `record_linkage`.
 
 use super::cracks::given;
-use super::names;
-use super::shifts::shifts;
+use super::{json, name, names};
 use crate::error::Problem;
-use crate::input::microdata::{Microdata, Records, Wanted};
+use crate::input::microdata::{Microdata, Wanted};
 use crate::run;
-use disclosure::permutation::{self, Calibration, Kind, Linkage, Plausibility, Points, Ties, Verdict};
+use disclosure::permutation::{self, HalfRanks, Linkage, Points, Ties};
 use disclosure::Control;
 use pgrx::prelude::*;
 use pgrx::{Array, JsonB};
@@ -46,17 +44,32 @@ impl TieTreatment {
     }
 }
 
-/// The records of both tables in rank space.
-fn points(tables: &Microdata, ties: TieTreatment, control: &Control) -> disclosure::Result<(Points, Points)> {
-    Ok((
-        Points::of_places(&tables.original.places(), ties.of_original(), control)?,
-        Points::of_places(&tables.anonymised.places(), ties.of_anonymised(), control)?,
-    ))
+/// The places of both tables' values, which other threads may see.
+pub(super) struct Places<'a> {
+    original: Vec<&'a [u32]>,
+    anonymised: Vec<&'a [u32]>,
 }
 
-/// The records of the anonymised table that original ones have become, where there is a key.
-fn own(tables: &Microdata) -> Vec<u32> {
-    (0..tables.original.len() as u32).collect()
+impl<'a> Places<'a> {
+    pub fn of(tables: &'a Microdata) -> Self {
+        Places {
+            original: tables.original.places(),
+            anonymised: tables.anonymised.places(),
+        }
+    }
+
+    /// The records of both tables in rank space.
+    pub fn points(&self, ties: TieTreatment, control: &Control) -> disclosure::Result<(Points, Points)> {
+        Ok((
+            Points::of_places(&self.original, ties.of_original(), control)?,
+            Points::of_places(&self.anonymised, ties.of_anonymised(), control)?,
+        ))
+    }
+}
+
+/// The anonymised record that every original one has become, where tables are paired.
+pub(super) fn own(original: &Points) -> Vec<u32> {
+    (0..original.len() as u32).collect()
 }
 
 /// record_linkage(original regclass, anonymised regclass, columns name[], key name, orders jsonb,
@@ -85,43 +98,45 @@ fn record_linkage(
 > {
     let found = || {
         let ties = TieTreatment::new(ties, seed)?;
-        let has_key = key.is_some();
         let tables = Microdata::by_rank(Wanted {
             original,
             anonymised,
             columns: columns.map(names),
-            key: text(key),
-            orders,
+            key: name(key),
+            orders: json(orders),
         })?;
+        let (places, is_paired) = (Places::of(&tables), tables.is_paired());
         let (linkage, correct) = run::long("linking records", |control| {
-            let (original, anonymised) = points(&tables, ties, control)?;
+            let (original, anonymised) = places.points(ties, control)?;
             let linkage = permutation::link(&original, &anonymised, control)?;
-            let correct = has_key.then(|| linkage.correct(&original, &anonymised, &own(&tables)));
+            let correct = is_paired.then(|| linkage.correct(&original, &anonymised, &own(&original)));
             Ok((linkage, correct))
         })?;
         Ok((tables, linkage, correct))
     };
     let (tables, linkage, correct): (Microdata, Linkage, Option<Vec<bool>>) =
         found().unwrap_or_else(Problem::raise);
-    TableIterator::new(linkage.matches.into_iter().enumerate().map(move |(record, found)| {
-        let correct = correct.as_ref().map(|correct| correct[record]);
-        (
-            tables.original.key(record),
-            tables.original.json(record),
-            tables.anonymised.json(found.first as usize),
-            in_ranks(found.distance),
-            found.ties as i64,
-            correct,
-            correct.map(|correct| f64::from(u8::from(correct)) / found.ties as f64),
-        )
-    }))
-}
-
-fn text(name: Option<&CStr>) -> Option<String> {
-    name.map(|name| name.to_string_lossy().into_owned())
+    TableIterator::new(
+        linkage
+            .matches
+            .into_iter()
+            .enumerate()
+            .map(move |(record, found)| {
+                let correct = correct.as_ref().map(|correct| correct[record]);
+                (
+                    tables.original.key(record),
+                    JsonB(tables.original.json(record)),
+                    JsonB(tables.anonymised.json(found.first as usize)),
+                    in_ranks(found.distance),
+                    found.ties as i64,
+                    correct,
+                    correct.map(|correct| f64::from(u8::from(correct)) / found.ties as f64),
+                )
+            }),
+    )
 }
 
 /// A distance as people count it.
-fn in_ranks(distance: permutation::HalfRanks) -> f64 {
+pub(super) fn in_ranks(distance: HalfRanks) -> f64 {
     f64::from(distance) / 2.0
 }

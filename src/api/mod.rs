@@ -9,9 +9,12 @@ mod cracks;
 mod guard;
 mod inference;
 mod labels;
+mod linkage;
 mod people;
 mod permutation;
+mod permuted;
 mod policies;
+mod releases;
 mod shifts;
 
 use crate::error::Problem;
@@ -25,6 +28,16 @@ use std::time::Duration;
 fn names(array: pgrx::Array<'_, &std::ffi::CStr>) -> Vec<Option<String>> {
     let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
     array.iter().map(|name| name.map(text)).collect()
+}
+
+/// A name argument.
+fn name(given: Option<&std::ffi::CStr>) -> Option<String> {
+    given.map(|name| name.to_string_lossy().into_owned())
+}
+
+/// A jsonb argument.
+fn json(given: Option<pgrx::JsonB>) -> Option<serde_json::Value> {
+    given.map(|pgrx::JsonB(value)| value)
 }
 
 /// The argument budget: how long a search may go on; `None` means without limit.

@@ -1,9 +1,9 @@
 //! How much a table was permuted: `permutation_report`; and the order of nominal values: `marginality`.
 
 use super::cracks::given;
-use super::names;
+use super::{json, name, names};
 use crate::error::Problem;
-use crate::input::microdata::{marginal_values, Column, Microdata, Wanted};
+use crate::input::microdata::{marginal_values, Microdata, Records, Wanted};
 use crate::run;
 use disclosure::permutation::{shift, Extent, Shift, Side};
 use pgrx::prelude::*;
@@ -58,7 +58,7 @@ fn permutation_report(
 > {
     let rows = || {
         let seed = given("seed", seed)?;
-        let key = key.ok_or(Problem::Argument {
+        let key = name(key).ok_or(Problem::Argument {
             argument: "key",
             problem: "must not be NULL".into(),
             hint: "Give the column of both tables that tells which rows belong together.",
@@ -67,8 +67,8 @@ fn permutation_report(
             original,
             anonymised,
             columns: columns.map(names),
-            key: Some(key.to_string_lossy().into_owned()),
-            orders: orders.map(|JsonB(orders)| orders),
+            key: Some(key),
+            orders: json(orders),
         })?;
         report(&tables, seed as u64)
     };
@@ -108,13 +108,7 @@ fn report(tables: &Microdata, seed: u64) -> Result<Vec<ReportRow>, Problem> {
 
 /// How far the values of every column have moved.
 pub(super) fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Problem> {
-    let sides: Vec<(Side, Side)> = tables
-        .original
-        .columns
-        .iter()
-        .zip(&tables.anonymised.columns)
-        .map(|(here, there)| (side(here), side(there)))
-        .collect();
+    let sides: Vec<(Side, Side)> = sides(&tables.original).zip(sides(&tables.anonymised)).collect();
     run::long("comparing ranks", |control| {
         let shifts = sides
             .iter()
@@ -123,11 +117,12 @@ pub(super) fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Proble
     })
 }
 
-fn side(column: &Column) -> Side<'_> {
-    Side {
-        places: &column.ordinal.places,
-        numbers: column.is_number.then_some(&column.ordinal.scale),
-    }
+fn sides(records: &Records) -> impl Iterator<Item = Side<'_>> {
+    let columns = records.columns.iter().zip(&records.ordinals);
+    columns.map(|(column, ordinal)| Side {
+        places: &ordinal.places,
+        numbers: column.is_number.then_some(&ordinal.scale),
+    })
 }
 
 fn verdict_name(verdict: Extent) -> &'static str {
@@ -154,8 +149,7 @@ fn marginality(
         name!(place, i64),
     ),
 > {
-    let column = column.map(|name| name.to_string_lossy().into_owned());
-    let values = marginal_values(relation, column, distances).unwrap_or_else(Problem::raise);
+    let values = marginal_values(relation, name(column), distances).unwrap_or_else(Problem::raise);
     TableIterator::new(values.into_iter().map(|value| {
         (
             value.text,

@@ -21,15 +21,15 @@ use serde_json::{Number, Value};
 /// The records of one table.
 pub struct Records {
     pub columns: Vec<Column>,
+    /// What the values of every column count as.
+    pub ordinals: Vec<Ordinal>,
     keys: Option<Ordered>,
-    records: usize,
 }
 
 /// A column of a table.
 pub struct Column {
     values: Ordered,
-    pub ordinal: Ordinal,
-    /// Whether its values are numbers, dates or timestamps, and the scale of `ordinal` is in their unit.
+    /// Whether its values are numbers, dates or timestamps, and counted as such.
     pub is_number: bool,
 }
 
@@ -85,28 +85,23 @@ impl Microdata {
             .key
             .map(|key| Pair::comparable(KEY, original.column(KEY, &key)?, anonymised.column(KEY, &key)?))
             .transpose()?;
-        let mut here = Table::read(&original, pairs.iter().chain(&key).map(|pair| pair.here.clone()))?;
-        let mut there = Table::read(
-            &anonymised,
-            pairs.iter().chain(&key).map(|pair| pair.there.clone()),
-        )?;
-        let mut keys = None;
-        let (mut only_original, mut only_anonymised) = (0, 0);
-        if key.is_some() {
-            let (of_here, of_there) = (here.pop_column()?, there.pop_column()?);
-            let shared = SharedKeys::new(of_here, of_there)?;
-            only_original = (here.records - shared.rows.len()) as u64;
-            only_anonymised = (there.records - shared.rows.len()) as u64;
-            here.arrange(&shared.rows_here());
-            there.arrange(&shared.rows_there());
-            keys = Some(shared.keys);
-        } else if here.records != there.records {
-            return Err(Problem::Argument {
-                argument: ANONYMISED,
-                problem: format!("has {} rows and the original {}", there.records, here.records),
-                hint: "Give a key that both tables have, so that the rows that both have are compared.",
-            });
-        }
+        let of_original = pairs.iter().chain(&key).map(|pair| pair.here.clone());
+        let of_anonymised = pairs.iter().chain(&key).map(|pair| pair.there.clone());
+        let mut here = Table::read(&original, of_original)?;
+        let mut there = Table::read(&anonymised, of_anonymised)?;
+        let rows = (here.records, there.records);
+        let keys = match key {
+            Some(_) => Some(keep_shared(&mut here, &mut there)?),
+            None if rows.0 == rows.1 => None,
+            None => {
+                return Err(Problem::Argument {
+                    argument: ANONYMISED,
+                    problem: format!("has {} rows and the original {}", rows.1, rows.0),
+                    hint: "Give a key that both tables have, so that the rows that both have are compared.",
+                })
+            }
+        };
+        let shared = here.records;
         let columns = here.columns.into_iter().zip(there.columns);
         let columns = columns.map(
             |(here, there)| match orders.of_column(&here.dictionary.column().name) {
@@ -114,20 +109,14 @@ impl Microdata {
                 Some(_) => together(here, there, &orders, Frequencies::OfOriginal),
             },
         );
-        let (here, there): (Vec<Column>, Vec<Column>) =
-            columns.collect::<Result<Vec<_>, Problem>>()?.into_iter().unzip();
-        let mut original = Records::new(here, keys);
-        let mut anonymised = Records::new(there, None);
-        if original.keys.is_none() {
-            original.put_in_order()?;
-            anonymised.put_in_order()?;
+        let mut tables = Self::of_columns(columns, keys)?;
+        if tables.original.keys.is_none() {
+            tables.original.put_in_order()?;
+            tables.anonymised.put_in_order()?;
         }
-        Ok(Microdata {
-            original,
-            anonymised,
-            only_original,
-            only_anonymised,
-        })
+        tables.only_original = (rows.0 - shared) as u64;
+        tables.only_anonymised = (rows.1 - shared) as u64;
+        Ok(tables)
     }
 
     /// Two tables whose values are compared. A key only tells who is who in the original; where values have no
@@ -227,18 +216,29 @@ impl Microdata {
         Self::of_values(here, there, None, &orders)
     }
 
+    /// Whether records with the same number belong together.
+    pub fn is_paired(&self) -> bool {
+        self.original.keys.is_some()
+    }
+
     fn of_values(here: Table, there: Table, keys: Option<Ordered>, orders: &Orders) -> Result<Self, Problem> {
         let columns = here.columns.into_iter().zip(there.columns);
         let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfAnonymised));
-        let (here, there): (Vec<Column>, Vec<Column>) =
-            columns.collect::<Result<Vec<_>, Problem>>()?.into_iter().unzip();
-        let mut original = Records::new(here, keys);
-        let mut anonymised = Records::new(there, None);
-        original.put_in_order()?;
-        anonymised.put_in_order()?;
+        let mut tables = Self::of_columns(columns, keys)?;
+        tables.original.put_in_order()?;
+        tables.anonymised.put_in_order()?;
+        Ok(tables)
+    }
+
+    fn of_columns(
+        columns: impl Iterator<Item = Result<(Counted, Counted), Problem>>,
+        keys: Option<Ordered>,
+    ) -> Result<Self, Problem> {
+        let columns = columns.collect::<Result<Vec<_>, Problem>>()?;
+        let (original, anonymised): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         Ok(Microdata {
-            original,
-            anonymised,
+            original: Records::new(original, keys),
+            anonymised: Records::new(anonymised, None),
             only_original: 0,
             only_anonymised: 0,
         })
@@ -266,31 +266,33 @@ impl Records {
                     Scaled::by_orders(&mut values.dictionary, given, &records_of)?
                 }
             };
-            Ok(Column::new(values, &scaled, |code| code))
+            Ok(counted(values, &scaled, |code| code))
         });
         let mut records = Records::new(columns.collect::<Result<_, Problem>>()?, None);
         records.put_in_order()?;
         Ok(records)
     }
 
-    fn new(columns: Vec<Column>, keys: Option<Ordered>) -> Self {
+    fn new(columns: Vec<Counted>, keys: Option<Ordered>) -> Self {
+        let (columns, ordinals) = columns.into_iter().unzip();
         Records {
-            records: columns.first().map_or(0, |column| column.values.codes.len()),
             columns,
+            ordinals,
             keys,
         }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     pub fn len(&self) -> usize {
-        self.records
+        self.ordinals.first().map_or(0, |column| column.places.len())
     }
 
     /// The places of every record in each column.
     pub fn places(&self) -> Vec<&[u32]> {
-        self.columns
-            .iter()
-            .map(|column| &column.ordinal.places[..])
-            .collect()
+        self.ordinals.iter().map(|column| &column.places[..]).collect()
     }
 
     /// What tells who a record is.
@@ -308,15 +310,31 @@ impl Records {
         Value::Object(fields.collect())
     }
 
+    /// The different values of a column that have a place from `first` to `last`, in order.
+    pub fn values_between(&self, column: usize, first: u32, last: u32) -> Vec<Value> {
+        let Ordered { dictionary, codes } = &self.columns[column].values;
+        let places = self.ordinals[column].places.iter().copied();
+        let mut found: Vec<(u32, u32)> = places
+            .zip(codes.iter().copied())
+            .filter(|(place, _)| (first..=last).contains(place))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+            .into_iter()
+            .map(|(_, code)| json(dictionary, code))
+            .collect()
+    }
+
     /// In the order of the keys, and then in that of the values.
     fn put_in_order(&mut self) -> Result<(), Problem> {
         let keys = self.keys.as_mut().map(Ordered::places).transpose()?;
         let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.places()).collect();
         let order = run::long("sorting records", |control| canonical_order(&columns, control))?;
-        for column in &mut self.columns {
+        for (column, ordinal) in self.columns.iter_mut().zip(&mut self.ordinals) {
             column.values.arrange(&order);
-            let places = &mut column.ordinal.places;
-            *places = order.iter().map(|&record| places[record as usize]).collect();
+            let place = |&record: &u32| ordinal.places[record as usize];
+            ordinal.places = order.iter().map(place).collect();
         }
         if let Some(keys) = &mut self.keys {
             keys.arrange(&order);
@@ -325,44 +343,28 @@ impl Records {
     }
 }
 
-impl Column {
-    /// `code_there` is what a code is called in the dictionary that was scaled.
-    fn new(values: Ordered, scaled: &Scaled, code_there: impl Fn(u32) -> u32) -> Self {
-        let place = |&code: &u32| scaled.place(code_there(code));
-        Column {
-            ordinal: Ordinal {
-                places: values.codes.iter().map(place).collect(),
-                scale: scaled.scale.clone(),
-            },
-            is_number: scaled.meaning == Meaning::Numbers,
-            values,
-        }
-    }
+/// A column, and what its values count as.
+type Counted = (Column, Ordinal);
 
+/// A column whose values were put in order, perhaps with those of another one; then `code_there` is what a code
+/// is called in the dictionary of both.
+fn counted(values: Ordered, scaled: &Scaled, code_there: impl Fn(u32) -> u32) -> Counted {
+    let place = |&code: &u32| scaled.place(code_there(code));
+    let ordinal = Ordinal {
+        places: values.codes.iter().map(place).collect(),
+        scale: scaled.scale.clone(),
+    };
+    let is_number = scaled.meaning == Meaning::Numbers;
+    (Column { values, is_number }, ordinal)
+}
+
+impl Column {
     pub fn name(&self) -> &str {
         &self.values.dictionary.column().name
     }
 
     pub fn nulls(&self) -> usize {
         self.values.codes.iter().filter(|&&code| code == NULL).count()
-    }
-
-    /// The different values that have a place from `first` to `last`.
-    pub fn values_between(&self, first: u32, last: u32) -> Vec<Value> {
-        let mut codes: Vec<(u32, u32)> = self
-            .ordinal
-            .places
-            .iter()
-            .zip(&self.values.codes)
-            .filter(|(place, _)| (first..=last).contains(place))
-            .map(|(&place, &code)| (place, code))
-            .collect();
-        codes.sort_unstable();
-        codes.dedup();
-        codes
-            .into_iter()
-            .map(|(_, code)| json(&self.values.dictionary, code))
-            .collect()
     }
 }
 
@@ -396,9 +398,9 @@ fn json(dictionary: &Dictionary, code: u32) -> Value {
 }
 
 impl Ordered {
-    fn by_type(mut self) -> Result<Column, Problem> {
+    fn by_type(mut self) -> Result<Counted, Problem> {
         let scaled = Scaled::by_type(&mut self.dictionary)?;
-        Ok(Column::new(self, &scaled, |code| code))
+        Ok(counted(self, &scaled, |code| code))
     }
 
     /// How many records hold each value, codes in order.
@@ -432,7 +434,7 @@ fn together(
     there: Ordered,
     orders: &Orders,
     frequencies: Frequencies,
-) -> Result<(Column, Column), Problem> {
+) -> Result<(Counted, Counted), Problem> {
     let name = here.dictionary.column().name.clone();
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let translated = |code: u32| code_here[code as usize];
@@ -454,8 +456,8 @@ fn together(
         scaled.scale = places_among(released.collect(), scaled.scale.len());
     }
     Ok((
-        Column::new(here, &scaled, |code| code),
-        Column::new(there, &scaled, translated),
+        counted(here, &scaled, |code| code),
+        counted(there, &scaled, translated),
     ))
 }
 
@@ -506,44 +508,29 @@ impl Table {
     }
 }
 
-/// The keys that both tables have, in order.
-struct SharedKeys {
-    keys: Ordered,
-    /// The number of the row with each key in the original, and in the anonymised table.
-    rows: Vec<(u32, u32)>,
-}
-
-impl SharedKeys {
-    fn new(mut here: Ordered, there: Ordered) -> Result<Self, Problem> {
-        let code_here = here.dictionary.adopt(&there.dictionary)?;
-        let values = here.dictionary.len() as usize;
-        let of_original = rows_by_key(here.codes.iter().copied(), values, ORIGINAL)?;
-        let there = there.codes.iter().map(|&code| code_here[code as usize]);
-        let of_anonymised = rows_by_key(there, values, ANONYMISED)?;
-        let places = here.dictionary.order()?;
-        let mut shared: Vec<(u32, u32)> = places
-            .into_iter()
-            .zip(1..)
-            .filter(|&(_, code)| {
-                of_original[code as usize].is_some() && of_anonymised[code as usize].is_some()
-            })
-            .collect();
-        shared.sort_unstable();
-        let codes: Vec<u32> = shared.into_iter().map(|(_, code)| code).collect();
-        let row = |&code: &u32| of_original[code as usize].zip(of_anonymised[code as usize]);
-        Ok(SharedKeys {
-            rows: codes.iter().filter_map(row).collect(),
-            keys: Ordered { codes, ..here },
-        })
-    }
-
-    fn rows_here(&self) -> Vec<u32> {
-        self.rows.iter().map(|&(here, _)| here).collect()
-    }
-
-    fn rows_there(&self) -> Vec<u32> {
-        self.rows.iter().map(|&(_, there)| there).collect()
-    }
+/// Leave only the records whose key, the last column of both tables, the other table has too, in the order of
+/// the keys, which are returned.
+fn keep_shared(original: &mut Table, anonymised: &mut Table) -> Result<Ordered, Problem> {
+    let (mut here, there) = (original.pop_column()?, anonymised.pop_column()?);
+    let code_here = here.dictionary.adopt(&there.dictionary)?;
+    let values = here.dictionary.len() as usize;
+    let of_original = rows_by_key(here.codes.iter().copied(), values, ORIGINAL)?;
+    let there = there.codes.iter().map(|&code| code_here[code as usize]);
+    let of_anonymised = rows_by_key(there, values, ANONYMISED)?;
+    let places = here.dictionary.order()?;
+    let shared = |(place, code): (u32, u32)| {
+        let row_here = of_original[code as usize]?;
+        let row_there = of_anonymised[code as usize]?;
+        Some((place, code, row_here, row_there))
+    };
+    let mut shared: Vec<_> = places.into_iter().zip(1..).filter_map(shared).collect();
+    shared.sort_unstable();
+    let rows: Vec<u32> = shared.iter().map(|&(.., row, _)| row).collect();
+    original.arrange(&rows);
+    let rows: Vec<u32> = shared.iter().map(|&(.., row)| row).collect();
+    anonymised.arrange(&rows);
+    here.codes = shared.into_iter().map(|(_, code, ..)| code).collect();
+    Ok(here)
 }
 
 /// The row that holds each key, by its code.

@@ -39,6 +39,10 @@ CREATE TABLE many AS
 SELECT (random() * 7)::int a, (random() * 7)::int b, (random() * 7)::int c, (random() * 7)::int d, (random() * 7)::int e,
        (random() * 7)::int f, (random() * 7)::int g, (random() * 7)::int h, (random() * 7)::int i, (random() * 7)::int j
   FROM generate_series(1, 600000);
+CREATE TABLE records AS SELECT random() a, random() b, random() c, random() d, random() e, random() f, random() g, random() h
+  FROM generate_series(1, 200000);
+CREATE TABLE unrelated AS SELECT * FROM records LIMIT 0;
+INSERT INTO unrelated SELECT random(), random(), random(), random(), random(), random(), random(), random() FROM records;
 SQL
 
 # stop HOW CALL: start CALL in a session of its own, and once it runs, stop it with the function HOW.
@@ -127,6 +131,13 @@ quickest pg_cancel_backend "SET ${recipe}_itemset_risk('frequent', 'items', size
 quickest pg_cancel_backend "SET ${recipe}_correlation_risk('frequent', 'items', apart => 9, method => 'o_estimate', relative_error => 1e-9)"
 quickest pg_cancel_backend "SELECT * FROM disclosure.similarity_by_sampling('frequent', 'items', samples => 1000000)"
 quickest pg_cancel_backend "SELECT * FROM disclosure.expected_reidentifications('many', 'many', '{a,b,c,d,e,f,g,h,i,j}')"
+
+# Records in rank space: unrelated ones in eight columns have to be compared with many others.
+quickest pg_cancel_backend "SELECT count(*) FROM disclosure.record_linkage('records', 'unrelated')"
+quickest pg_terminate_backend "SELECT * FROM disclosure.linkage_plausibility('records', 'records', draws => 100)"
+quickest pg_cancel_backend "SELECT count(*) FROM disclosure.permuted_privacy('records', 'unrelated')"
+quickest pg_cancel_backend "SELECT * FROM disclosure.calibrate_permutation('records', draws => 100)"
+quickest pg_cancel_backend "SELECT * FROM disclosure.permutation_report('endless', 'endless', key => 'x', columns => '{x}')"
 
 # An interrupt that asks for something else does not end the call.
 interrupted=$(mktemp)

@@ -16,6 +16,7 @@ CREATE FUNCTION pg_temp.name_in_rust(declared oid) RETURNS text LANGUAGE sql AS 
     WHEN declared IN ('oid'::regtype, 'regclass'::regtype, 'regtype'::regtype) OR t.typtype = 'e' THEN 'oid'
     WHEN declared = 'name'::regtype THEN 'cstring'
     WHEN declared = 'name[]'::regtype THEN 'cstring[]'
+    WHEN declared = 'regclass[]'::regtype THEN 'oid[]'
     WHEN declared = 'disclosure.item_counts'::regtype THEN 'bytea'
     WHEN declared = 'integer'::regtype THEN 'int'
     WHEN declared = 'boolean'::regtype THEN 'bool'

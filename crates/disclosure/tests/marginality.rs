@@ -58,14 +58,21 @@ fn distances_are_checked() {
 
 proptest! {
     #[test]
-    fn places_follow_the_sum_over_records(records in prop::collection::vec(0usize..6, 0..20), seed in 1usize..1000) {
-        let distance = |a: usize, b: usize| ((a + 1) * (b + 1) * seed % 17) as f64 * f64::from(u8::from(a != b));
-        let counts: Vec<u64> = (0..6).map(|value| records.iter().filter(|&&other| other == value).count() as u64).collect();
+    fn places_follow_the_sum_over_records(
+        records in prop::collection::vec(0usize..6, 0..20),
+        seed in 1usize..1000,
+    ) {
+        let apart = |a: usize, b: usize| ((a + 1) * (b + 1) * seed % 17) as f64;
+        let distance = |a: usize, b: usize| if a == b { 0.0 } else { apart(a, b) };
+        let count = |value: usize| records.iter().filter(|&&other| other == value).count() as u64;
+        let counts: Vec<u64> = (0..6).map(count).collect();
         let found = marginality(&counts, distance, &Control::new()).unwrap();
-        let sums: Vec<f64> = (0..6).map(|value| records.iter().map(|&other| distance(value, other)).sum()).collect();
+        let sum = |value: usize| records.iter().map(|&other| distance(value, other)).sum();
+        let sums: Vec<f64> = (0..6).map(sum).collect();
         for (value, sum) in sums.iter().enumerate() {
             prop_assert_eq!(found.of_value(value), *sum);
-            let mut nearer: Vec<u64> = sums.iter().filter(|other| *other < sum).map(|sum| sum.to_bits()).collect();
+            let less = sums.iter().filter(|other| *other < sum);
+            let mut nearer: Vec<u64> = less.map(|sum| sum.to_bits()).collect();
             nearer.sort_unstable();
             nearer.dedup();
             prop_assert_eq!(found.places[value] as usize, nearer.len() + 1);

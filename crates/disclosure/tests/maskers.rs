@@ -228,7 +228,11 @@ proptest! {
     }
 
     #[test]
-    fn records_get_values_of_ranks_nearby(places in prop::collection::vec(0u32..9, 0..40), p in 0.0f64..=100.0, seed: u64) {
+    fn records_get_values_of_ranks_nearby(
+        places in prop::collection::vec(0u32..9, 0..40),
+        p in 0.0f64..=100.0,
+        seed: u64,
+    ) {
         let from = swap_records(&places, p, seed, &Control::new()).unwrap();
         let key = |place: u32| if place == NULL { u32::MAX } else { place };
         for (record, &giver) in from.iter().enumerate() {
@@ -242,9 +246,13 @@ proptest! {
     }
 
     #[test]
-    fn microaggregation_is_optimal(numbers in prop::collection::vec(prop::option::weighted(0.9, 0i32..30), 0..13), k in 1usize..6) {
+    fn microaggregation_is_optimal(
+        numbers in prop::collection::vec(prop::option::weighted(0.9, 0i32..30), 0..13),
+        k in 1usize..6,
+    ) {
         const FAR: f64 = 1e9;
-        let values: Vec<Option<f64>> = numbers.iter().map(|number| number.map(|number| FAR + f64::from(number) / 8.0)).collect();
+        let value = |number: i32| FAR + f64::from(number) / 8.0;
+        let values: Vec<Option<f64>> = numbers.iter().map(|number| number.map(value)).collect();
         let means = microaggregate(&values, k, &Control::new()).unwrap();
         let pairs = values.iter().zip(&means).filter_map(|(value, mean)| value.zip(*mean));
         let found: f64 = pairs.map(|(value, mean)| (value - mean).powi(2)).sum();

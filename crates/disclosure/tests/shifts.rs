@@ -1,6 +1,6 @@
 //! How much a column was permuted.
 
-use disclosure::permutation::{places, shift, Extent, Shift, Side};
+use disclosure::permutation::{places, shift, Average, Extent, Shift, Side};
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 
@@ -89,6 +89,10 @@ fn the_weakest_column() {
     assert_eq!((weakest.mean, weakest.max), (columns[1].mean, Some(2)));
     assert_eq!(weakest.verdict, Some(Extent::PartlyPermuted));
     assert_eq!(Shift::weakest(&[]).verdict, None);
+    let average = Average::of(&columns);
+    let other = columns[1].rank_correlation.unwrap();
+    assert_eq!(average.rank_correlation, Some((1.0 + other) / 2.0));
+    assert_eq!(Average::of(&columns[2..]).permutation, None);
 }
 
 proptest! {

@@ -1,4 +1,5 @@
-use super::spread::{finite, unit, Squares};
+use super::moments::Moments;
+use super::spread::{finite, unit};
 use crate::{Control, Error, Result};
 
 /// Optimal microaggregation of one column: every value becomes the mean of its group, where groups have at
@@ -26,10 +27,10 @@ pub fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Re
     let mut rest = &sorted[..];
     for size in group_sizes(&sorted, k, control)? {
         let (group, after) = rest.split_at(size);
-        let mut squares = Squares::default();
-        group.iter().for_each(|(value, _)| squares.add(*value));
+        let alone = group.iter().map(|(value, _)| Moments::equal(*value, 1));
+        let mean = alone.fold(Moments::default(), Moments::and).mean() * unit;
         for &(_, record) in group {
-            means[record] = Some(squares.mean * unit);
+            means[record] = Some(mean);
         }
         rest = after;
     }
@@ -50,10 +51,10 @@ fn group_sizes(sorted: &[(f64, usize)], k: usize, control: &Control) -> Result<V
         if before == f64::INFINITY {
             continue;
         }
-        let mut squares = Squares::default();
+        let mut moments = Moments::default();
         for (size, (value, _)) in (1..2 * k).zip(&sorted[start..]) {
-            squares.add(*value);
-            let sum = before + squares.sum;
+            moments = moments.and(Moments::equal(*value, 1));
+            let sum = before + moments.squares();
             let known = &mut best[start + size];
             if size >= k && sum < known.0 {
                 *known = (sum, size);

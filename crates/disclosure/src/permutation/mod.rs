@@ -5,23 +5,31 @@
 //! values, from 1; [`NULL`](crate::NULL) stands for an absent value and comes after all others. Records are
 //! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
 
+mod calibrate;
 mod canonical;
+mod chance;
 mod correlation;
+mod linkage;
 mod mapping;
 mod marginality;
 mod microaggregation;
+mod moments;
 mod nearest;
 mod noise;
 mod ordinal;
 mod points;
+mod privacy;
 mod rank;
 mod report;
 mod samples;
 mod spread;
 mod swap;
 
+pub use calibrate::{calibrate, Candidate};
 pub use canonical::canonical_order;
+pub use chance::{plausibility, plausibility_of, Chance, Plausibility, Verdict};
 pub use correlation::rank_correlation;
+pub use linkage::{link, Linkage, Match};
 pub use mapping::{rank_shifts, reverse_map};
 pub use marginality::{marginality, Marginality};
 pub use microaggregation::microaggregate;
@@ -29,8 +37,9 @@ pub use nearest::{Found, Marks, Tree};
 pub use noise::add_noise;
 pub use ordinal::Ordinal;
 pub use points::{distance, Points};
+pub use privacy::{Closest, Permuted, Release};
 pub use rank::{places, ranks, Ties, FEW};
-pub use report::{shift, Extent, Shift, Side};
+pub use report::{shift, Average, Extent, Shift, Side};
 pub use samples::{PValue, Quantiles, Sample, Shorter};
 pub use swap::{rank_swap, swap_records};
 

@@ -12,6 +12,9 @@ const PIECE: usize = 1 << 13;
 /// Records that are looked at to choose the column in which a node is split.
 const SAMPLE: usize = 64;
 
+/// Points about which something is asked between two looks at the control.
+const QUESTIONS: usize = 64;
+
 /// Points in rank space, so arranged that those near a place are found without looking at all: a k-d tree.
 ///
 /// Equal records are one point. A node is split at a value, so that equal points stay together, and about
@@ -164,6 +167,31 @@ impl Tree {
     /// The records that are this point, ascending.
     pub fn records(&self, number: usize) -> &[u32] {
         &self.order[self.starts[number] as usize..self.starts[number + 1] as usize]
+    }
+
+    /// What there is to say about each point, as a list per record. Points are looked at on all threads, in
+    /// their order. Nothing, if there is nothing to say about one.
+    pub(super) fn per_record<T: Clone + Send>(
+        &self,
+        control: &Control,
+        say: impl Fn(&[HalfRanks]) -> Option<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let pieces = (0..self.points().div_ceil(QUESTIONS))
+            .into_par_iter()
+            .map(|piece| {
+                control.check()?;
+                let points = piece * QUESTIONS..self.points().min((piece + 1) * QUESTIONS);
+                control.advance(u64::from(self.starts[points.end] - self.starts[points.start]));
+                Ok(points.map(|point| say(self.point(point))).collect())
+            });
+        let said: Vec<Vec<Option<T>>> = pieces.collect::<Result<_>>()?;
+        let mut of_records = vec![None; self.order.len()];
+        for (point, said) in said.into_iter().flatten().enumerate() {
+            for &record in self.records(point) {
+                of_records[record as usize] = said.clone();
+            }
+        }
+        Ok(of_records.into_iter().flatten().collect())
     }
 
     /// The distance of the nearest point to a closed box, which is a point where `low` and `high` are equal:
@@ -387,7 +415,14 @@ impl Branch {
         let mut branch = Branch::default();
         if order.len() <= PIECE {
             control.check()?;
-            branch.grow(points, order, 0, &mut Vec::new());
+            // They are scattered in memory; a copy of their points fits into the cache.
+            order.sort_unstable();
+            let mut copies: Vec<u32> = (0..order.len() as u32).collect();
+            branch.grow(&points.of(order), &mut copies, 0, &mut Vec::new());
+            let of_copy = |&copy: &u32| order[copy as usize];
+            let sorted: Vec<u32> = copies.iter().map(of_copy).collect();
+            branch.firsts.iter_mut().for_each(|first| *first = of_copy(first));
+            order.copy_from_slice(&sorted);
             return Ok(branch);
         }
         let Some(column) = most_spread(points, order) else {

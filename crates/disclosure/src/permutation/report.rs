@@ -60,6 +60,29 @@ impl Shift {
     }
 }
 
+/// What columns have seen on average, as far as there is something to permute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Average {
+    /// Of the absolute values.
+    pub rank_correlation: Option<f64>,
+    /// In units of a random permutation.
+    pub permutation: Option<f64>,
+}
+
+impl Average {
+    /// Of these columns; `None` where there is none to count.
+    pub fn of(columns: &[Shift]) -> Self {
+        let columns = columns.iter().filter(|column| column.verdict.is_some());
+        let mean =
+            |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let correlations = columns.clone().filter_map(|column| column.rank_correlation);
+        Average {
+            rank_correlation: mean(correlations.map(f64::abs).collect()),
+            permutation: mean(columns.filter_map(|column| column.permutation).collect()),
+        }
+    }
+}
+
 /// What permutation a column has seen, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {

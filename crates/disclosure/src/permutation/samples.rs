@@ -42,8 +42,8 @@ const TWENTIETHS: [u8; 7] = [0, 1, 5, 10, 15, 19, 20];
 /// Quantiles of a distribution: see [`Sample::quantiles`].
 pub type Quantiles = [HalfRanks; TWENTIETHS.len()];
 
-/// The product of the numbers of records up to which the test is exact: some hundredths of a second.
-const MOST_PAIRS: u64 = 10_000_000;
+/// The product of the numbers of records up to which the test is exact: a tenth of a second.
+const MOST_PAIRS: u64 = 20_000_000;
 
 /// More bins say nothing more about an overlap.
 const MOST_BINS: u64 = 20;

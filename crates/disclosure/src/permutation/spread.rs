@@ -1,3 +1,4 @@
+use super::moments::Moments;
 use crate::{Error, Result};
 
 /// The power of two next to the largest magnitude, from below. Division by it changes no digit and leaves
@@ -13,27 +14,9 @@ pub(super) fn unit(values: &[f64]) -> f64 {
 /// The square root of the mean squared difference from the mean; 0 without values.
 pub(super) fn standard_deviation(values: &[f64]) -> f64 {
     let unit = unit(values);
-    let mut squares = Squares::default();
-    values.iter().for_each(|value| squares.add(value / unit));
-    (squares.sum / squares.number.max(1.0)).sqrt() * unit
-}
-
-/// The mean of numbers and the sum of their squared differences from it, by Welford's recurrence, which loses
-/// nothing where the mean is large and the differences are small.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Squares {
-    number: f64,
-    pub mean: f64,
-    pub sum: f64,
-}
-
-impl Squares {
-    pub fn add(&mut self, value: f64) {
-        self.number += 1.0;
-        let before = value - self.mean;
-        self.mean += before / self.number;
-        self.sum += before * (value - self.mean);
-    }
+    let alone = values.iter().map(|value| Moments::equal(value / unit, 1));
+    let variance = alone.fold(Moments::default(), Moments::and).variance();
+    variance.map_or(0.0, |variance| variance.sqrt() * unit)
 }
 
 /// The values that are present, which must be finite.

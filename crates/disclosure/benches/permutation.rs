@@ -1,0 +1,155 @@
+//! Times record linkage alone, without Postgres: `cargo bench -p disclosure --bench permutation`.
+//!
+//! Links n original records with n released ones in four columns and prints the nanoseconds per record: of
+//! all of it, of building both trees, and of comparing everybody with everybody where that ends soon. The
+//! release is
+//! - `noise`: the original with ranks moved by a thousandth of the table or less;
+//! - `shuffle`: every column shuffled by itself, so that there is nothing to find;
+//! - `tied`: the original with noise, in columns of ten values, equal ones sharing their rank.
+//!
+//! Options: `--columns`, `--most` records (by default 1,000,000), `--runs` of which the quickest counts.
+
+use disclosure::permutation::{distance, link, ranks, Points, Ties, Tree};
+use disclosure::Control;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use rayon::prelude::*;
+use std::error::Error;
+use std::time::Instant;
+
+/// Places of some records in one column, before and after.
+type Change = fn(usize, &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>);
+
+fn shuffled(records: usize, random: &mut Pcg64Mcg) -> Vec<u32> {
+    let mut places: Vec<u32> = (1..=records as u32).collect();
+    places.shuffle(random);
+    places
+}
+
+/// Add up to a thousandth of the table, either way. Places that are none are nearest to the ends.
+fn blurred(places: &[u32], random: &mut Pcg64Mcg) -> Vec<u32> {
+    let most = places.len() as u32 / 1000 + 1;
+    let blur = |&place: &u32| {
+        (place + random.random_range(0..=2 * most))
+            .saturating_sub(most)
+            .max(1)
+    };
+    places.iter().map(blur).collect()
+}
+
+fn noise(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
+    let places = shuffled(records, random);
+    let released = blurred(&places, random);
+    (places, released)
+}
+
+fn shuffle(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
+    (shuffled(records, random), shuffled(records, random))
+}
+
+fn tied(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
+    let (original, released) = noise(records, random);
+    let tenth = |places: Vec<u32>| {
+        places
+            .iter()
+            .map(|&place| ((place as usize - 1) * 10 / records).min(9) as u32 + 1)
+            .collect()
+    };
+    (tenth(original), tenth(released))
+}
+
+/// The quickest of some runs, in seconds.
+fn quickest<T>(
+    runs: u32,
+    mut run: impl FnMut() -> Result<T, disclosure::Error>,
+) -> Result<f64, disclosure::Error> {
+    let mut best = f64::INFINITY;
+    for _ in 0..runs {
+        let start = Instant::now();
+        std::hint::black_box(run()?);
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+fn everybody(original: &Points, released: &Points) -> Vec<(u32, u64)> {
+    let points: Vec<_> = original.iter().collect();
+    let nearest = |&point: &&[u32]| {
+        released.iter().fold((u32::MAX, 0), |(best, ties), other| {
+            let found = distance(point, other);
+            match found.cmp(&best) {
+                std::cmp::Ordering::Less => (found, 1),
+                std::cmp::Ordering::Equal => (best, ties + 1),
+                std::cmp::Ordering::Greater => (best, ties),
+            }
+        })
+    };
+    points.par_iter().map(nearest).collect()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (mut columns, mut most, mut runs) = (4, 1_000_000, 3);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().unwrap_or_default().parse::<usize>();
+        match &argument[..] {
+            "--bench" => (), // cargo's own
+            "--columns" => columns = number()?,
+            "--most" => most = number()?,
+            "--runs" => runs = number()? as u32,
+            unknown => return Err(format!("no such option: {unknown}").into()),
+        }
+    }
+    let kinds: [(&str, Change, Ties); 3] = [
+        ("noise", noise, Ties::Random { seed: 1 }),
+        ("shuffle", shuffle, Ties::Random { seed: 1 }),
+        ("tied", tied, Ties::Shared),
+    ];
+    println!("ns per record        records      link     trees     brute   seconds  mean distance  ties");
+    for (name, change, ties) in kinds {
+        for records in [1_000, 10_000, 100_000, 1_000_000, 10_000_000] {
+            if records > most {
+                break;
+            }
+            let mut random = Pcg64Mcg::seed_from_u64(records as u64);
+            let (mut original, mut released) = (Vec::new(), Vec::new());
+            for _ in 0..columns {
+                let (before, after) = change(records, &mut random);
+                original.push(ranks(&before, ties, &Control::new())?);
+                released.push(ranks(&after, ties, &Control::new())?);
+            }
+            let (original, released) = (Points::new(&original), Points::new(&released));
+            let linkage = link(&original, &released, &Control::new())?;
+            let seconds = quickest(runs, || link(&original, &released, &Control::new()))?;
+            let trees = quickest(runs, || {
+                Ok((
+                    Tree::new(&original, &Control::new())?,
+                    Tree::new(&released, &Control::new())?,
+                ))
+            })?;
+            let each = |seconds: f64| seconds * 1e9 / records as f64;
+            let brute = match records <= 10_000 {
+                true => format!(
+                    "{:.0}",
+                    each(quickest(1, || Ok(everybody(&original, &released)))?)
+                ),
+                false => "-".to_string(),
+            };
+            let of_all = |sum: f64| sum / records as f64;
+            let ranks = linkage
+                .matches
+                .iter()
+                .map(|found| f64::from(found.distance) / 2.0);
+            let ties = linkage.matches.iter().map(|found| found.ties as f64);
+            println!(
+                "{name:>13} {records:>14} {:>9.0} {:>9.0} {brute:>9} {seconds:>9.3} {:>14.1} {:>5.1}",
+                each(seconds),
+                each(trees),
+                of_all(ranks.sum()),
+                of_all(ties.sum())
+            );
+        }
+    }
+    Ok(())
+}

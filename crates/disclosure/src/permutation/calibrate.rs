@@ -1,0 +1,113 @@
+use super::chance::RandomRecords;
+use super::linkage::link_trees;
+use super::{
+    rank_correlation, ranks, swap_records, Chance, HalfRanks, Plausibility, Points, Ties, Tree, Verdict,
+};
+use crate::{Control, Error, Result};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// What swapping ranks by up to `p` percent does to risk and to utility.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// How far values are swapped, in percent of the number of records.
+    pub p: f64,
+    /// What is left of each column: its rank correlation with what it was. `None` for one that has a single
+    /// value.
+    pub correlations: Vec<Option<f64>>,
+    /// Whether the matches of an intruder are more than luck.
+    pub plausibility: Plausibility,
+    /// The number of records whose counterpart is among their matches.
+    pub correct: u64,
+    /// The expected number of correct links, where an intruder takes one of the matches of a record by lot.
+    pub expected_correct: f64,
+    /// Whether this is the least `p` with which matches are plausibly random.
+    pub chosen: bool,
+}
+
+/// How much permutation is enough: swap the ranks of every column by up to each of the candidate distances,
+/// and find the least one for which matches are plausibly random.
+///
+/// Swaps of different columns have nothing to do with each other, and those of one candidate do not depend on
+/// which other candidates there are. Where ties are broken at random, this is done anew for every column and
+/// on both sides: the same order on both would tell who is who.
+pub fn calibrate(
+    columns: &[Vec<u32>],
+    ties: Ties,
+    candidates: &[f64],
+    chance: &Chance,
+    control: &Control,
+) -> Result<Vec<Candidate>> {
+    if !candidates.iter().all(|p| (0.0..=100.0).contains(p)) {
+        return Err(Error::InvalidArgument {
+            argument: "candidates",
+            problem: "must be between 0 and 100".into(),
+            allowed: "distances in percent of the number of records, such as 1, 5 and 10".into(),
+        });
+    }
+    let original = Points::new(&ranks_of(columns, ties, ORIGINAL, control)?);
+    let random = RandomRecords::new(&original, chance)?;
+    control.expect(candidates.len() as u64 * (original.len() as u64 + random.number));
+    let tree = Tree::new(&original, control)?;
+    let own: Vec<u32> = (0..original.len() as u32).collect();
+    let evaluate = |&p: &f64| {
+        let swapped = swap(columns, p, chance.seed, control)?;
+        let pairs = columns.iter().zip(&swapped);
+        let correlations = pairs.map(|(column, swapped)| rank_correlation(column, swapped, control));
+        let correlations = correlations.collect::<Result<_>>()?;
+        let released = Points::new(&ranks_of(&swapped, ties, p.to_bits(), control)?);
+        let released_tree = Tree::new(&released, control)?;
+        let linkage = link_trees(&tree, &released_tree, control)?;
+        let correct = linkage.correct(&original, &released, &own);
+        Ok(Candidate {
+            p,
+            correlations,
+            plausibility: random.compare(&linkage, &released_tree, control)?,
+            correct: correct.iter().filter(|correct| **correct).count() as u64,
+            expected_correct: linkage.expected_correct(&correct),
+            chosen: false,
+        })
+    };
+    let mut candidates: Vec<Candidate> = candidates.iter().map(evaluate).collect::<Result<_>>()?;
+    let safe = candidates
+        .iter_mut()
+        .filter(|candidate| candidate.plausibility.verdict == Verdict::PlausiblyRandom);
+    if let Some(least) = safe.min_by(|one, other| one.p.total_cmp(&other.p)) {
+        least.chosen = true;
+    }
+    Ok(candidates)
+}
+
+/// What the ties of the original are broken for, where those of a release are for the bits of its `p`: no
+/// percentage has these.
+const ORIGINAL: u64 = u64::MAX;
+
+/// The columns with their ranks swapped.
+fn swap(columns: &[Vec<u32>], p: f64, seed: u64, control: &Control) -> Result<Vec<Vec<u32>>> {
+    let swap = |(number, column): (u64, &Vec<u32>)| {
+        let givers = swap_records(column, p, derived(seed, [p.to_bits(), number]), control)?;
+        Ok(givers.iter().map(|&giver| column[giver as usize]).collect())
+    };
+    (0..).zip(columns).map(swap).collect()
+}
+
+/// The ranks of every column.
+fn ranks_of(columns: &[Vec<u32>], ties: Ties, side: u64, control: &Control) -> Result<Vec<Vec<HalfRanks>>> {
+    let of_column = |(number, column): (u64, &Vec<u32>)| match ties {
+        Ties::Shared => ranks(column, ties, control),
+        Ties::Random { seed } => ranks(
+            column,
+            Ties::Random {
+                seed: derived(seed, [side, number]),
+            },
+            control,
+        ),
+    };
+    (0..).zip(columns).map(of_column).collect()
+}
+
+/// A seed for one of many purposes.
+fn derived(seed: u64, purpose: [u64; 2]) -> u64 {
+    let mix = |seed, part| Pcg64Mcg::seed_from_u64(seed).next_u64() ^ part;
+    purpose.into_iter().fold(seed, mix)
+}

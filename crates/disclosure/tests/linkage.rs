@@ -1,0 +1,84 @@
+//! Record linkage in rank space, against the definition.
+
+use disclosure::permutation::{distance, link, ranks, Match, Points, Ties};
+use disclosure::{Control, Error};
+use proptest::prelude::*;
+
+fn points(columns: &[Vec<u32>], ties: Ties) -> Points {
+    let ranks = columns
+        .iter()
+        .map(|places| ranks(places, ties, &Control::new()).unwrap());
+    Points::new(&ranks.collect::<Vec<_>>())
+}
+
+/// Places of some records in some columns, few or many.
+fn table(records: usize, width: usize, values: u32) -> impl Strategy<Value = Vec<Vec<u32>>> {
+    prop::collection::vec(prop::collection::vec(0..=values, records), width)
+}
+
+fn cases() -> impl Strategy<Value = (Vec<Vec<u32>>, Vec<Vec<u32>>, Vec<u32>, Ties)> {
+    let sizes = (1usize..=5, 0usize..40, 1usize..40, 1u32..30);
+    let tables = sizes.prop_flat_map(|(width, original, released, values)| {
+        let own = prop::collection::vec(0..released as u32 + 2, original);
+        (
+            table(original, width, values),
+            table(released, width, values),
+            own,
+        )
+    });
+    let ties = prop_oneof![
+        Just(Ties::Shared),
+        any::<u64>().prop_map(|seed| Ties::Random { seed })
+    ];
+    (tables, ties).prop_map(|((original, released, own), ties)| (original, released, own, ties))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn matches_are_those_of_the_definition((original, released, own, ties) in cases()) {
+        let (original, released) = (points(&original, ties), points(&released, ties));
+        let control = Control::new();
+        let linkage = link(&original, &released, &control).unwrap();
+        let correct = linkage.correct(&original, &released, &own);
+        prop_assert_eq!(linkage.matches.len(), original.len());
+        prop_assert_eq!(correct.len(), original.len());
+        let mut unlinked = vec![true; released.len()];
+        for (record, x) in original.iter().enumerate() {
+            let distances: Vec<u32> = released.iter().map(|y| distance(x, y)).collect();
+            let shortest = *distances.iter().min().unwrap();
+            let is_match = |y: &usize| distances[*y] == shortest;
+            let matches: Vec<usize> = (0..released.len()).filter(is_match).collect();
+            prop_assert_eq!(linkage.matches[record], Match {
+                distance: shortest,
+                ties: matches.len() as u64,
+                first: matches[0] as u32,
+            });
+            prop_assert_eq!(correct[record], matches.contains(&(own[record] as usize)));
+            matches.iter().for_each(|&y| unlinked[y] = false);
+        }
+        prop_assert_eq!(linkage.unlinked, unlinked.iter().filter(|&&unlinked| unlinked).count() as u64);
+        prop_assert!(original.is_empty() || control.progress() == Some(1.0));
+    }
+}
+
+#[test]
+fn nobody_is_linked_with_an_empty_release() {
+    let (some, none) = (
+        points(&[vec![1, 2]], Ties::Shared),
+        points(&[vec![]], Ties::Shared),
+    );
+    let linkage = link(&some, &none, &Control::new()).unwrap();
+    assert!(linkage.matches.is_empty());
+    assert_eq!(linkage.unlinked, 0);
+    assert_eq!(link(&none, &some, &Control::new()).unwrap().unlinked, 2);
+}
+
+#[test]
+fn a_cancel_is_noticed() {
+    let control = Control::new();
+    control.cancel();
+    let some = points(&[vec![1, 2]], Ties::Shared);
+    assert_eq!(link(&some, &some, &control), Err(Error::Cancelled));
+}

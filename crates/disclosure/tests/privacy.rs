@@ -1,0 +1,334 @@
+//! Permuted privacy, against the definition.
+
+use disclosure::permutation::{ranks, Closest, Ordinal, Permuted, Release, Ties};
+use disclosure::{Control, Error, NULL};
+use proptest::prelude::*;
+
+type Value = Option<f64>;
+
+/// The values that `values` and `others` have, in order.
+fn different(values: &[Value], others: &[Value]) -> Vec<f64> {
+    let mut different: Vec<f64> = values.iter().chain(others).copied().flatten().collect();
+    different.sort_by(f64::total_cmp);
+    different.dedup_by(|a, b| a.total_cmp(b).is_eq());
+    different
+}
+
+/// A column whose places are those in the order of some values.
+fn ordinal(values: &[Value], scale: Vec<f64>) -> Ordinal {
+    let place = |value: f64| scale.iter().position(|other| other.total_cmp(&value).is_eq());
+    let places = values.iter().map(|value| match value {
+        None => NULL,
+        Some(value) => place(*value).unwrap() as u32 + 1,
+    });
+    Ordinal {
+        places: places.collect(),
+        scale,
+    }
+}
+
+fn distance(first: f64, second: f64) -> f64 {
+    match first.total_cmp(&second).is_eq() {
+        true => 0.0,
+        false => Some((first - second).abs())
+            .filter(|distance| !distance.is_nan())
+            .unwrap_or(f64::INFINITY),
+    }
+}
+
+/// Which records of a released column are closest to a value, by looking at all.
+fn closest(value: Value, released: &[Value]) -> Vec<usize> {
+    let all = || 0..released.len();
+    let present: Vec<f64> = released.iter().copied().flatten().collect();
+    let nulls: Vec<usize> = all().filter(|&record| released[record].is_none()).collect();
+    let with = |keep: &dyn Fn(f64) -> bool| {
+        all()
+            .filter(|&record| released[record].is_some_and(keep))
+            .collect()
+    };
+    let Some(value) = value else {
+        let last = present.iter().copied().max_by(f64::total_cmp);
+        return match (nulls.is_empty(), last) {
+            (true, Some(last)) => with(&|other| other.total_cmp(&last).is_eq()),
+            _ => nulls,
+        };
+    };
+    if present.is_empty() {
+        return nulls;
+    }
+    let shortest = present
+        .iter()
+        .map(|&other| distance(other, value))
+        .min_by(f64::total_cmp)
+        .unwrap();
+    if shortest.is_finite() {
+        return with(&|other| distance(other, value) == shortest);
+    }
+    // Infinitely far are all; the next ones in order are closest.
+    let below = present
+        .iter()
+        .copied()
+        .filter(|other| other.total_cmp(&value).is_lt())
+        .max_by(f64::total_cmp);
+    let above = present
+        .iter()
+        .copied()
+        .filter(|other| other.total_cmp(&value).is_gt())
+        .min_by(f64::total_cmp);
+    with(&|other| {
+        [below, above]
+            .iter()
+            .flatten()
+            .any(|next| next.total_cmp(&other).is_eq())
+    })
+}
+
+/// The population variance in two passes.
+fn variance(values: &[f64]) -> Option<f64> {
+    if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let number = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / number;
+    Some(values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / number)
+}
+
+struct Definition {
+    released: Vec<Vec<Value>>,
+    ranks: Vec<Vec<u32>>,
+    /// The ranks of the closest values, column by column.
+    sides: Vec<(u32, u32)>,
+}
+
+impl Definition {
+    fn new(record: &[Value], released: &[Vec<Value>], ties: Ties) -> Definition {
+        let ranks: Vec<Vec<u32>> = released
+            .iter()
+            .map(|column| {
+                ranks(
+                    &ordinal(column, different(column, &[])).places,
+                    ties,
+                    &Control::new(),
+                )
+                .unwrap()
+            })
+            .collect();
+        let columns = record.iter().zip(released).zip(&ranks);
+        let sides = columns.map(|((&value, column), ranks)| {
+            let closest: Vec<u32> = closest(value, column).iter().map(|&other| ranks[other]).collect();
+            (*closest.iter().min().unwrap(), *closest.iter().max().unwrap())
+        });
+        Definition {
+            sides: sides.collect(),
+            released: released.to_vec(),
+            ranks,
+        }
+    }
+
+    /// How many ranks a released record is away from the closest ones in a column.
+    fn away(&self, column: usize, record: usize) -> f64 {
+        let (rank, (low, high)) = (self.ranks[column][record], self.sides[column]);
+        f64::from(rank.abs_diff(rank.clamp(low, high))) / 2.0
+    }
+
+    fn largest_d(&self) -> u64 {
+        let columns = || 0..self.released.len();
+        let records = 0..self.released[0].len();
+        let holds = |d: &u64| {
+            !records
+                .clone()
+                .any(|record| columns().all(|column| self.away(column, record) < *d as f64))
+        };
+        (0..=records.len() as u64).take_while(holds).last().unwrap()
+    }
+
+    fn variances(&self, d: u64) -> Vec<Option<f64>> {
+        let near = |column: usize| {
+            let records =
+                (0..self.released[0].len()).filter(move |&record| self.away(column, record) <= d as f64);
+            records
+                .filter_map(|record| self.released[column][record])
+                .collect::<Vec<_>>()
+        };
+        (0..self.released.len())
+            .map(|column| variance(&near(column)))
+            .collect()
+    }
+}
+
+fn same(found: &[Option<f64>], expected: &[Option<f64>]) -> bool {
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|pair| match pair {
+            (Some(found), Some(expected)) => (found - expected).abs() <= 1e-12 * expected.max(1e-3),
+            (found, expected) => found == expected,
+        })
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        20 => (0i32..12).prop_map(|number| Some(f64::from(number) / 2.0)),
+        10 => (0i32..1000).prop_map(|number| Some(f64::from(number))),
+        2 => Just(None),
+        1 => prop::sample::select(vec![f64::INFINITY, f64::NEG_INFINITY, f64::NAN]).prop_map(Some),
+    ]
+}
+
+fn columns(width: usize, records: usize) -> impl Strategy<Value = Vec<Vec<Value>>> {
+    let column = prop_oneof![
+        4 => prop::collection::vec(values(), records),
+        1 => prop::collection::vec((0..60i32).prop_map(|number| Some(f64::from(number))), records),
+        1 => Just(vec![None; records]),
+    ];
+    prop::collection::vec(column, width)
+}
+
+fn ties() -> impl Strategy<Value = Ties> {
+    prop_oneof![
+        Just(Ties::Shared),
+        any::<u64>().prop_map(|seed| Ties::Random { seed })
+    ]
+}
+
+type Case = (Vec<Vec<Value>>, Vec<Vec<Value>>, Ties, bool);
+
+fn cases() -> impl Strategy<Value = Case> {
+    let tables = (1usize..=5, 1usize..8, 1usize..50)
+        .prop_flat_map(|(width, original, released)| (columns(width, original), columns(width, released)));
+    (tables, ties(), any::<bool>())
+        .prop_map(|((original, released), ties, common)| (original, released, ties, common))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn answers_are_those_of_the_definition((original, released, ties, common) in cases()) {
+        let pairs = || original.iter().zip(&released);
+        // The release may have places that none of its records has.
+        let own = |values: &[Value], other: &[Value]| {
+            ordinal(values, different(values, if common { other } else { &[] }))
+        };
+        let columns: Vec<_> = pairs().map(|(original, released)| own(released, original)).collect();
+        let release = Release::new(&columns, ties, &Control::new()).unwrap();
+        let originals: Vec<_> = pairs().map(|(original, released)| own(original, released)).collect();
+        let control = Control::new();
+        let all = release.check_all(&originals, &control).unwrap();
+        prop_assert_eq!(all.len(), original[0].len());
+        prop_assert_eq!(control.progress(), Some(1.0));
+        for (number, in_batch) in all.iter().enumerate() {
+            let record: Vec<Value> = original.iter().map(|column| column[number]).collect();
+            let definition = Definition::new(&record, &released, ties);
+            let found = release.check(&record).unwrap();
+            prop_assert_eq!(&found, in_batch);
+            prop_assert_eq!(found.d, definition.largest_d());
+            prop_assert!(same(&found.variances, &definition.variances(found.d)), "{:?}", found);
+            for d in [0, 1, 3, u64::MAX] {
+                let (found, expected) = (release.variances(&record, d), definition.variances(d));
+                prop_assert!(same(&found, &expected), "{} {:?} {:?}", d, found, expected);
+            }
+            for (column, places) in release.closest(&record).unwrap().into_iter().enumerate() {
+                let closest = closest(record[column], &released[column]);
+                let closest = || closest.iter().map(|&record| columns[column].places[record]);
+                let expected = Closest { first: closest().min().unwrap(), last: closest().max().unwrap() };
+                prop_assert_eq!(places, expected);
+            }
+        }
+    }
+}
+
+fn numbers(values: &[f64]) -> Ordinal {
+    let values: Vec<Value> = values.iter().map(|&value| Some(value)).collect();
+    ordinal(&values, different(&values, &[]))
+}
+
+fn release(columns: &[&[f64]]) -> Release {
+    let columns: Vec<_> = columns.iter().map(|values| numbers(values)).collect();
+    Release::new(&columns, Ties::Shared, &Control::new()).unwrap()
+}
+
+#[test]
+fn an_example_by_hand() {
+    // The closest values of (11, 95) are 10, of rank 1, and 90, of rank 4. The records are
+    // (1, 1), (2, 4), (3, 3), (4, 2) in ranks: the second one differs by 1 and 0, the others by more.
+    let release = release(&[&[10.0, 20.0, 30.0, 40.0], &[60.0, 90.0, 80.0, 70.0]]);
+    let record = [Some(11.0), Some(95.0)];
+    let expected = Permuted {
+        d: 1,
+        variances: vec![Some(25.0), Some(25.0)],
+    };
+    assert_eq!(release.check(&record), Some(expected));
+    assert_eq!(release.variances(&record, 0), [Some(0.0), Some(0.0)]);
+    assert_eq!(release.variances(&record, 3), [Some(125.0), Some(125.0)]);
+}
+
+#[test]
+fn what_is_as_near_on_both_sides_counts_on_both() {
+    // 20 is between 10 and 30. Taking 10 for the closest value would leave the record (30, 3) at 1 rank.
+    let release = release(&[&[10.0, 30.0, 50.0], &[1.0, 3.0, 5.0]]);
+    assert_eq!(release.check(&[Some(20.0), Some(3.0)]).unwrap().d, 0);
+    assert_eq!(release.check(&[Some(19.9), Some(3.0)]).unwrap().d, 1);
+    assert_eq!(
+        release.closest(&[Some(20.0), None]).unwrap()[0],
+        Closest { first: 1, last: 2 }
+    );
+}
+
+#[test]
+fn rounding_breaks_no_tie() {
+    let release = release(&[&[0.2, 0.4]]);
+    assert_eq!(
+        release.closest(&[Some(0.3)]),
+        Some(vec![Closest { first: 1, last: 2 }])
+    );
+    assert_eq!(
+        release.closest(&[Some(0.3000001)]),
+        Some(vec![Closest { first: 2, last: 2 }])
+    );
+}
+
+#[test]
+fn variances_do_not_cancel() {
+    // A variance of 1e-6 beside values of 1e9, in a column that begins at 0.
+    let small = [0.0, 0.001, 0.002, 0.003];
+    for (base, tolerance) in [(0.0, 1e-12), (1e9, 1e-4)] {
+        let mut values: Vec<f64> = (0..1000).map(f64::from).map(|number| number - 1e6).collect();
+        values.extend(small.iter().map(|offset| base + offset));
+        let near: Vec<f64> = values[1000..].iter().map(|value| value - base).collect();
+        let found = release(&[&values]).variances(&[Some(base + 0.003)], 3)[0].unwrap();
+        let expected = variance(&near).unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+        assert!((expected / 1.25e-6 - 1.0).abs() < tolerance, "what was put in");
+    }
+}
+
+#[test]
+fn a_variance_too_large_for_a_number_is_infinite() {
+    let release = release(&[&[-1e308, 0.0, 1e308]]);
+    assert_eq!(release.variances(&[Some(0.0)], 1), [Some(f64::INFINITY)]);
+    assert_eq!(release.variances(&[Some(0.0)], 0), [Some(0.0)]);
+}
+
+#[test]
+fn nothing_is_said_without_records() {
+    let release = release(&[&[], &[]]);
+    assert_eq!(release.check(&[Some(1.0), None]), None);
+    assert_eq!(release.closest(&[Some(1.0), None]), None);
+    assert_eq!(release.variances(&[Some(1.0), None], 2), [None, None]);
+    assert!(release
+        .check_all(&[numbers(&[1.0]), numbers(&[1.0])], &Control::new())
+        .unwrap()
+        .is_empty());
+}
+
+#[test]
+fn a_cancel_is_noticed() {
+    let control = Control::new();
+    control.cancel();
+    let columns = [numbers(&[1.0, 2.0])];
+    assert_eq!(
+        Release::new(&columns, Ties::Shared, &control).err(),
+        Some(Error::Cancelled)
+    );
+    let release = release(&[&[1.0, 2.0]]);
+    assert_eq!(release.check_all(&columns, &control), Err(Error::Cancelled));
+}
