@@ -415,7 +415,14 @@ impl Branch {
         let mut branch = Branch::default();
         if order.len() <= PIECE {
             control.check()?;
-            branch.grow(points, order, 0, &mut Vec::new());
+            // They are scattered in memory; a copy of their points fits into the cache.
+            order.sort_unstable();
+            let mut copies: Vec<u32> = (0..order.len() as u32).collect();
+            branch.grow(&points.of(order), &mut copies, 0, &mut Vec::new());
+            let of_copy = |&copy: &u32| order[copy as usize];
+            let sorted: Vec<u32> = copies.iter().map(of_copy).collect();
+            branch.firsts.iter_mut().for_each(|first| *first = of_copy(first));
+            order.copy_from_slice(&sorted);
             return Ok(branch);
         }
         let Some(column) = most_spread(points, order) else {

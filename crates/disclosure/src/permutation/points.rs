@@ -39,6 +39,18 @@ impl Points {
         &self.coordinates[record * self.width..(record + 1) * self.width]
     }
 
+    /// These records only, in this order.
+    pub(super) fn of(&self, records: &[u32]) -> Points {
+        let mut coordinates = Vec::with_capacity(records.len() * self.width);
+        for &record in records {
+            coordinates.extend_from_slice(self.point(record as usize));
+        }
+        Points {
+            width: self.width,
+            coordinates,
+        }
+    }
+
     /// The ranks of all records, one after another.
     pub fn iter(&self) -> std::slice::ChunksExact<'_, HalfRanks> {
         self.coordinates.chunks_exact(self.width.max(1))
