@@ -74,7 +74,7 @@ fn compare(records: &[Vec<HalfRanks>], width: usize, boxes: &[(Vec<HalfRanks>, V
 
 /// Points with few and with many different coordinates, and boxes that are often points.
 fn cases() -> impl Strategy<Value = (Vec<Vec<HalfRanks>>, usize, Vec<(Vec<HalfRanks>, Vec<HalfRanks>)>)> {
-    (1usize..=8, prop::sample::select(vec![1u32, 2, 4, 30])).prop_flat_map(|(width, values)| {
+    (1usize..=14, prop::sample::select(vec![1u32, 2, 4, 30])).prop_flat_map(|(width, values)| {
         let point = || prop::collection::vec(2..2 + values, width);
         let sides = (point(), prop::collection::vec(0u32..3, width), any::<bool>());
         let boxed = sides.prop_map(|(low, sizes, is_point)| {
