@@ -11,12 +11,15 @@ fn points(columns: &[Vec<u32>], ties: Ties) -> Points {
     Points::new(&ranks.collect::<Vec<_>>())
 }
 
-/// Places of some records in some columns, few or many.
-fn table(records: usize, width: usize, values: u32) -> impl Strategy<Value = Vec<Vec<u32>>> {
+/// Places, column by column.
+type Table = Vec<Vec<u32>>;
+
+/// A table with few or many different values.
+fn table(records: usize, width: usize, values: u32) -> impl Strategy<Value = Table> {
     prop::collection::vec(prop::collection::vec(0..=values, records), width)
 }
 
-fn cases() -> impl Strategy<Value = (Vec<Vec<u32>>, Vec<Vec<u32>>, Vec<u32>, Ties)> {
+fn cases() -> impl Strategy<Value = (Table, Table, Vec<u32>, Ties)> {
     let sizes = (1usize..=5, 0usize..40, 1usize..40, 1u32..30);
     let tables = sizes.prop_flat_map(|(width, original, released, values)| {
         let own = prop::collection::vec(0..released as u32 + 2, original);

@@ -35,7 +35,7 @@ fn found(near: &[bool]) -> Found {
 }
 
 /// Ask about every box, and compare.
-fn compare(records: &[Vec<HalfRanks>], width: usize, boxes: &[(Vec<HalfRanks>, Vec<HalfRanks>)]) {
+fn compare(records: &[Vec<HalfRanks>], width: usize, boxes: &[Corners]) {
     let tree = Tree::new(&points(records, width), &Control::new()).unwrap();
     let marks = tree.marks();
     let mut marked = vec![false; records.len()];
@@ -72,9 +72,12 @@ fn compare(records: &[Vec<HalfRanks>], width: usize, boxes: &[(Vec<HalfRanks>, V
     assert_eq!(tree.points(), different.len());
 }
 
+/// The lowest and the highest corner.
+type Corners = (Vec<HalfRanks>, Vec<HalfRanks>);
+
 /// Points with few and with many different coordinates, and boxes that are often points.
-fn cases() -> impl Strategy<Value = (Vec<Vec<HalfRanks>>, usize, Vec<(Vec<HalfRanks>, Vec<HalfRanks>)>)> {
-    (1usize..=8, prop::sample::select(vec![1u32, 2, 4, 30])).prop_flat_map(|(width, values)| {
+fn cases() -> impl Strategy<Value = (Vec<Vec<HalfRanks>>, usize, Vec<Corners>)> {
+    (1usize..=14, prop::sample::select(vec![1u32, 2, 4, 30])).prop_flat_map(|(width, values)| {
         let point = || prop::collection::vec(2..2 + values, width);
         let sides = (point(), prop::collection::vec(0u32..3, width), any::<bool>());
         let boxed = sides.prop_map(|(low, sizes, is_point)| {

@@ -302,6 +302,22 @@ fn variances_do_not_cancel() {
 }
 
 #[test]
+fn variances_of_windows_of_any_size() {
+    let values: Vec<f64> = (0..1003).map(|number| f64::from(number).powf(1.5)).collect();
+    let release = release(&[&values]);
+    for middle in [0, 1, 15, 16, 17, 500, 511, 990, 1002] {
+        for d in [0, 1, 14, 15, 16, 31, 33, 64, 129, 400, 700, 2000] {
+            let window = &values[middle.max(d) - d..values.len().min(middle + d + 1)];
+            let found = release.variances(&[Some(values[middle])], d as u64);
+            assert!(
+                same(&found, &[variance(window)]),
+                "{d} ranks around {middle}: {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_variance_too_large_for_a_number_is_infinite() {
     let release = release(&[&[-1e308, 0.0, 1e308]]);
     assert_eq!(release.variances(&[Some(0.0)], 1), [Some(f64::INFINITY)]);

@@ -12,6 +12,8 @@ const PIECE: usize = 1 << 13;
 /// Records that are looked at to choose the column in which a node is split.
 const SAMPLE: usize = 64;
 
+/// Columns of wide points that are compared at once.
+const COLUMNS: usize = 4;
 /// Points about which something is asked between two looks at the control.
 const QUESTIONS: usize = 64;
 
@@ -47,11 +49,8 @@ impl Interval {
     /// How far it is from another one, 0 if they meet.
     #[inline]
     fn gap(self, other: Interval) -> HalfRanks {
-        let (above, below) = (
-            self.low.saturating_sub(other.high),
-            other.low.saturating_sub(self.high),
-        );
-        above | below // one of them is 0
+        // One of them is 0.
+        self.low.saturating_sub(other.high) | other.low.saturating_sub(self.high)
     }
 
     /// How far it protrudes from another one, 0 if it is inside.
@@ -259,7 +258,7 @@ impl Tree {
             let node = &self.nodes[number];
             if node.is_leaf() {
                 for point in node.points() {
-                    *best = (*best).min(self.gap_to_point::<WIDTH>(low, high, point));
+                    *best = (*best).min(self.gap_to_point::<WIDTH>(low, high, point, *best));
                 }
                 return;
             }
@@ -285,21 +284,33 @@ impl Tree {
         }
     }
 
+    /// The distance of a point to a box, or anything that is `enough` where it is not less.
     #[inline]
     fn gap_to_point<const WIDTH: usize>(
         &self,
         low: &[HalfRanks],
         high: &[HalfRanks],
         point: usize,
+        enough: HalfRanks,
     ) -> HalfRanks {
         let width = if WIDTH == 0 { self.width } else { WIDTH };
+        let (low, high) = (&low[..width], &high[..width]);
         let point = &self.coordinates[point * width..][..width];
-        let sides = low[..width].iter().zip(&high[..width]);
-        let gaps = point.iter().zip(sides).map(|(&coordinate, (&low, &high))| {
-            // One of them is 0.
-            low.saturating_sub(coordinate) | coordinate.saturating_sub(high)
-        });
-        gaps.max().unwrap_or(0)
+        if WIDTH > 0 {
+            return gap(point, low, high);
+        }
+        // Most points are too far in one of the first columns. Whether in the very first is hard to guess.
+        let (points, rest_of_point) = point.as_chunks::<COLUMNS>();
+        let (lows, rest_of_low) = low.as_chunks::<COLUMNS>();
+        let (highs, rest_of_high) = high.as_chunks::<COLUMNS>();
+        let mut farthest = 0;
+        for ((point, low), high) in points.iter().zip(lows).zip(highs) {
+            farthest = farthest.max(gap(point, low, high));
+            if farthest >= enough {
+                return farthest;
+            }
+        }
+        farthest.max(gap(rest_of_point, rest_of_low, rest_of_high))
     }
 
     /// Find what is at most so far from a box; `keep` gets it in pieces.
@@ -340,7 +351,10 @@ impl Tree {
         loop {
             let node = &self.nodes[number];
             if node.is_leaf() {
-                let near = |&point: &usize| self.gap_to_point::<WIDTH>(low, high, point) <= distance;
+                let near = |&point: &usize| {
+                    let too_far = distance.saturating_add(1);
+                    self.gap_to_point::<WIDTH>(low, high, point, too_far) <= distance
+                };
                 node.points()
                     .filter(near)
                     .for_each(|point| add(Piece::Point(point)));
@@ -397,6 +411,17 @@ impl Marks {
             mark.store(true, Relaxed);
         }
     }
+}
+
+/// The distance of a point to a box.
+#[inline]
+fn gap(point: &[HalfRanks], low: &[HalfRanks], high: &[HalfRanks]) -> HalfRanks {
+    let sides = low.iter().zip(high);
+    let gaps = point.iter().zip(sides).map(|(&coordinate, (&low, &high))| {
+        // One of them is 0.
+        low.saturating_sub(coordinate) | coordinate.saturating_sub(high)
+    });
+    gaps.max().unwrap_or(0)
 }
 
 /// A part of a tree while it grows. Points are numbered from its first, records from the first of the slice
