@@ -1,0 +1,86 @@
+-- Reverse mapping, rank shifts, rank correlation, and the reference maskers.
+\pset null '(null)'
+CREATE TABLE staff (id int, salary int, masked int);
+INSERT INTO staff VALUES (1, 10, 33), (2, 20, 11), (3, 30, 58), (4, 40, 22), (5, 50, 47);
+
+-- The example by hand.
+SELECT id, disclosure.reverse_map(salary, masked) OVER () AS z, disclosure.rank_shift(salary, masked) OVER () AS shift FROM staff;
+SELECT disclosure.rank_correlation(salary, masked) FROM staff;
+SELECT disclosure.rank_correlation(salary, z) FROM (SELECT salary, disclosure.reverse_map(salary, masked) OVER () AS z FROM staff) s;
+-- Its type is that of the original; the anonymised value may be of any type that has an order.
+SELECT pg_typeof(disclosure.reverse_map(salary, masked::float8 / 7) OVER ()), disclosure.reverse_map(salary, masked::float8 / 7) OVER () FROM staff LIMIT 2;
+SELECT id, disclosure.reverse_map('2026-01-01'::date + salary, chr(64 + masked)) OVER (ORDER BY id) FROM staff;
+-- An unchanged column stays, and increasing transformations change nothing.
+SELECT bool_and(salary = same AND z = stretched) FROM (
+  SELECT salary, disclosure.reverse_map(salary, salary) OVER () AS same, disclosure.reverse_map(salary, masked) OVER () AS z,
+         disclosure.reverse_map(salary, exp(masked / 10.0)) OVER () AS stretched FROM staff) s;
+-- Partitions are mapped one by one.
+SELECT id, disclosure.reverse_map(salary, masked) OVER (PARTITION BY id % 2 ORDER BY id) FROM staff;
+SELECT count(*), count(DISTINCT z), sum(shift)
+  FROM (SELECT disclosure.reverse_map(i, -i) OVER w AS z, disclosure.rank_shift(i, -i) OVER w AS shift FROM generate_series(1, 10000) i
+        WINDOW w AS (PARTITION BY i % 2500)) s;
+
+-- NULLs come last on both sides.
+SELECT id, disclosure.reverse_map(x, y) OVER (ORDER BY id), disclosure.rank_shift(x, y) OVER (ORDER BY id)
+  FROM (VALUES (1, 10, 3), (2, NULL, 1), (3, 30, NULL), (4, 20, 2)) t(id, x, y);
+SELECT disclosure.reverse_map(NULL::int, NULL::text) OVER () FROM generate_series(1, 2);
+SELECT disclosure.reverse_map(salary, masked) OVER () FROM staff WHERE false;
+SELECT disclosure.rank_correlation(salary, masked) FROM staff WHERE false;
+SELECT disclosure.rank_correlation(salary, masked), disclosure.rank_correlation(1, masked), disclosure.rank_correlation(salary, NULL::int) FROM staff WHERE id = 1;
+
+-- Ties are broken at random, by the seed: Z is a permutation of X, whatever the seed, and equal rows do not move apart.
+WITH t AS (SELECT i AS id, i % 4 AS x, i % 3 AS y FROM generate_series(1, 60) i),
+     z AS (SELECT seed, id, x, y, disclosure.reverse_map(x, y, seed) OVER w AS z, disclosure.rank_shift(x, x, seed) OVER w AS unmoved
+             FROM t, generate_series(1, 20) seed WINDOW w AS (PARTITION BY seed ORDER BY id))
+SELECT count(DISTINCT zs) > 1 AS seeds_differ, bool_and(sorted = (SELECT array_agg(x ORDER BY x) FROM t)) AS permutes, sum(moved) AS moved
+  FROM (SELECT seed, array_agg(z ORDER BY id) AS zs, array_agg(z ORDER BY z) AS sorted, sum(unmoved) AS moved FROM z GROUP BY seed) s;
+SELECT count(*) FROM (SELECT disclosure.reverse_map(i % 4, i % 3, 7) OVER w = disclosure.reverse_map(i % 4, i % 3, seed => 7) OVER w AS same
+                        FROM generate_series(1, 60) i WINDOW w AS (ORDER BY i)) s WHERE same;
+-- The mean rank of equal values counts in correlations.
+SELECT round(disclosure.rank_correlation(x, y)::numeric, 6) FROM (VALUES (1, 2), (1, 1), (2, 3), (3, 3)) t(x, y);
+
+-- Every kind of order: floats, enums, collations, composite types, arrays, domains.
+SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n) FROM (VALUES ('NaN'::float8, 1), ('-0', 2), ('-Infinity', 3), ('0', 4), ('1e300', 5), ('-1', 6)) t(x, n);
+CREATE TYPE size AS ENUM ('small', 'large', 'huge');
+SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n) FROM (VALUES ('huge'::size, 1), ('small', 2), ('large', 3)) t(x, n);
+SELECT x, disclosure.reverse_map(x COLLATE "C", n) OVER w AS c, disclosure.reverse_map(x COLLATE "und-x-icu", n) OVER w AS icu
+  FROM (VALUES ('b', 1), ('B', 2), ('a', 3), ('Z', 4)) t(x, n) WINDOW w AS (ORDER BY n);
+SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n) FROM (VALUES (ROW(2, 'a'), 1), (ROW(1, 'b'), 2), (ROW(1, 'a'), 3)) t(x, n);
+SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n) FROM (VALUES (ARRAY[2], 1), (ARRAY[1, 3], 2), (ARRAY[1], 3)) t(x, n);
+CREATE DOMAIN euro AS numeric(10, 2) CHECK (value >= 0);
+SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n), pg_typeof(disclosure.reverse_map(x, n) OVER (ORDER BY n))
+  FROM (VALUES (30::euro, 1), (10.5::euro, 2), (20::euro, 3)) t(x, n);
+-- What is equal but not the same comes back as it was.
+SELECT array_agg(z::text ORDER BY z::text) FROM (SELECT disclosure.reverse_map(x, n) OVER () AS z FROM (VALUES (1.0, 1), (1.00, 2), (1.000, 3)) t(x, n)) s;
+-- Values of an order of their own: not every type has one.
+SELECT disclosure.reverse_map(point(1, 2), 1) OVER ();
+SELECT disclosure.rank_shift(1, '{}'::json) OVER ();
+SELECT disclosure.rank_correlation(point(1, i), i) FROM generate_series(1, 2) i;
+SELECT disclosure.reverse_map(salary, masked, NULL) OVER () FROM staff;
+-- Within a moving frame, as any aggregate.
+SELECT id, disclosure.rank_correlation(salary, masked) OVER (ORDER BY id) FROM staff;
+
+-- Rank swapping: a permutation, nobody farther than p percent of the rows.
+SELECT count(DISTINCT z), max(abs(z - x)), count(*) FILTER (WHERE z <> x) > 900 AS most_move
+  FROM (SELECT i AS x, disclosure.rank_swap(i, 5) OVER () AS z FROM generate_series(1, 1000) i) s;
+SELECT bool_and(z = x) FROM (SELECT i AS x, disclosure.rank_swap(i, 0) OVER () AS z FROM generate_series(1, 10) i) s;
+SELECT count(DISTINCT zs) > 1 FROM (SELECT seed, array_agg(z ORDER BY i) AS zs FROM (
+  SELECT seed, i, disclosure.rank_swap(i::text, 50, seed) OVER (PARTITION BY seed ORDER BY i) AS z
+    FROM generate_series(1, 10) i, generate_series(1, 9) seed) s GROUP BY seed) q;
+SELECT disclosure.rank_swap(i, p) OVER () FROM generate_series(1, 2) i, (VALUES (101)) v(p);
+SELECT disclosure.rank_swap(i, 'NaN') OVER () FROM generate_series(1, 2) i;
+SELECT disclosure.rank_swap(i, NULL) OVER () FROM generate_series(1, 2) i;
+-- Additive noise, in units of the standard deviation.
+SELECT round(avg(z - x)::numeric, 1) AS mean, round((stddev_pop(z - x) / stddev_pop(x))::numeric, 2) AS share
+  FROM (SELECT i AS x, disclosure.add_noise(i, 0.25) OVER () AS z FROM generate_series(1, 100000) i) s;
+SELECT i, disclosure.add_noise(CASE i WHEN 2 THEN NULL ELSE i END, 0) OVER () FROM generate_series(1, 3) i;
+SELECT disclosure.add_noise(i, -1) OVER () FROM generate_series(1, 2) i;
+SELECT disclosure.add_noise('Infinity', 1) OVER ();
+-- Microaggregation: the best groups of at least k.
+SELECT x, disclosure.microaggregate(x, 2) OVER (ORDER BY x) FROM unnest(ARRAY[1, 2, 10, 11, 12, 30, NULL]) x;
+SELECT x, disclosure.microaggregate(x, 9) OVER (ORDER BY x) FROM unnest(ARRAY[1, 2, 6]) x;
+SELECT disclosure.microaggregate(i, 0) OVER () FROM generate_series(1, 2) i;
+SELECT disclosure.microaggregate(i, NULL) OVER () FROM generate_series(1, 2) i;
+DROP TABLE staff;
+DROP TYPE size;
+DROP DOMAIN euro;
