@@ -166,7 +166,11 @@ impl Microdata {
         if fields.len() != chosen.len() {
             return Err(Problem::Argument {
                 argument: "subject",
-                problem: format!("the number of its fields is {}, that of the columns {}", fields.len(), chosen.len()),
+                problem: format!(
+                    "the number of its fields is {}, that of the columns {}",
+                    fields.len(),
+                    chosen.len()
+                ),
                 hint: "Give a row with a field for every one of the columns, in their order.",
             });
         }
