@@ -43,7 +43,7 @@ fn reverse_map(fcinfo: FunctionCallInfo) -> Option<AnyElement> {
 fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
     let ties = Ties::Random { seed: seed(call, 2)? };
     let [mut original, mut anonymised] = call.sequences(["original", "anonymised"])?;
-    let places = (original.places()?, anonymised.places()?);
+    let places = Sequence::places_of_both(&mut original, &mut anonymised)?;
     let sources = run::sized("reverse mapping", original.len(), FEW, |control| {
         let rows: Vec<u32> = (0..places.0.len() as u32).collect();
         permutation::reverse_map(&rows, [&places.0, &places.1], ties, control)
@@ -63,7 +63,7 @@ fn rank_shift(fcinfo: FunctionCallInfo) -> i64 {
 fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
     let ties = Ties::Random { seed: seed(call, 2)? };
     let [mut original, mut anonymised] = call.sequences(["original", "anonymised"])?;
-    let (original, anonymised) = (original.places()?, anonymised.places()?);
+    let (original, anonymised) = Sequence::places_of_both(&mut original, &mut anonymised)?;
     run::sized("comparing ranks", original.len(), FEW, |control| {
         permutation::rank_shifts(&original, &anonymised, ties, control)
     })
@@ -141,7 +141,7 @@ fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
         return Ok(None);
     };
     let [first, second] = &mut pairs.columns;
-    let (first, second) = (first.places()?, second.places()?);
+    let (first, second) = Sequence::places_of_both(first, second)?;
     run::sized("correlating ranks", first.len(), FEW, |control| {
         permutation::rank_correlation(&first, &second, control)
     })

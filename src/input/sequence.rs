@@ -9,7 +9,7 @@ use super::{ColumnType, Ordered};
 use crate::error::Problem;
 use crate::run;
 use disclosure::permutation::{self, FEW};
-use disclosure::NULL;
+use disclosure::{Control, NULL};
 use pgrx::pg_sys::{self, NullableDatum};
 use pgrx::{AnyElement, FromDatum};
 
@@ -19,27 +19,40 @@ pub struct Sequence {
 }
 
 enum Values {
-    Numbers {
-        intake: Intake,
-        key: fn(u64) -> u64,
-        /// The value of every row, anything where it is NULL.
-        bits: Vec<u64>,
-        /// The rows that are NULL.
-        nulls: Vec<u32>,
-    },
+    Numbers(Numbers),
     Coded(Ordered),
+}
+
+struct Numbers {
+    intake: Intake,
+    key: fn(u64) -> u64,
+    /// The value of every row, anything where it is NULL.
+    bits: Vec<u64>,
+    /// The rows that are NULL.
+    nulls: Vec<u32>,
+}
+
+impl Numbers {
+    fn places(&self, control: &Control) -> disclosure::Result<Vec<u32>> {
+        let mut keys: Vec<u64> = self.bits.iter().map(|&bits| (self.key)(bits)).collect();
+        // Whatever is behind all others changes nobody else's place.
+        self.nulls.iter().for_each(|&row| keys[row as usize] = u64::MAX);
+        let mut places = permutation::places(&keys, control)?;
+        self.nulls.iter().for_each(|&row| places[row as usize] = NULL);
+        Ok(places)
+    }
 }
 
 impl Sequence {
     /// No values yet. Equal ones of which one is not quite the other, such as 1.0 and 1.00, are kept apart.
     pub fn new(column: ColumnType) -> Self {
         let values = match sort_key(column.base_type()) {
-            Some((intake, key)) => Values::Numbers {
+            Some((intake, key)) => Values::Numbers(Numbers {
                 intake,
                 key,
                 bits: Vec::new(),
                 nulls: Vec::new(),
-            },
+            }),
             None => Values::Coded(Ordered {
                 dictionary: Dictionary::exact(column.clone()),
                 codes: Vec::new(),
@@ -51,6 +64,11 @@ impl Sequence {
         }
     }
 
+    /// Whether values are passed by value, so that they live on when the next one is read.
+    pub fn is_by_value(&self) -> bool {
+        matches!(self.values, Values::Numbers(_))
+    }
+
     /// The value of the next row.
     ///
     /// # Safety
@@ -58,9 +76,9 @@ impl Sequence {
     #[inline]
     pub unsafe fn push(&mut self, value: NullableDatum) -> Result<(), Problem> {
         match &mut self.values {
-            Values::Numbers {
+            Values::Numbers(Numbers {
                 intake, bits, nulls, ..
-            } => {
+            }) => {
                 if value.isnull {
                     nulls.push(bits.len() as u32);
                 }
@@ -76,32 +94,39 @@ impl Sequence {
 
     pub fn len(&self) -> usize {
         match &self.values {
-            Values::Numbers { bits, .. } => bits.len(),
+            Values::Numbers(Numbers { bits, .. }) => bits.len(),
             Values::Coded(Ordered { codes, .. }) => codes.len(),
         }
     }
 
     /// The place of every row's value among the different ones, from 1; [`NULL`] where there is none.
     pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
-        let (key, bits, nulls) = match &mut self.values {
-            Values::Coded(values) => return values.places(),
-            Values::Numbers { key, bits, nulls, .. } => (*key, &*bits, &*nulls),
-        };
-        run::sized("sorting values", bits.len(), FEW, |control| {
-            let mut keys: Vec<u64> = bits.iter().map(|&bits| key(bits)).collect();
-            // Whatever is behind all others changes nobody else's place.
-            nulls.iter().for_each(|&row| keys[row as usize] = u64::MAX);
-            let mut places = permutation::places(&keys, control)?;
-            nulls.iter().for_each(|&row| places[row as usize] = NULL);
-            Ok(places)
-        })
+        match &mut self.values {
+            Values::Coded(values) => values.places(),
+            Values::Numbers(numbers) => run::sized("sorting values", numbers.bits.len(), FEW, |control| {
+                numbers.places(control)
+            }),
+        }
+    }
+
+    /// The places of two columns, at the same time if possible.
+    pub fn places_of_both(one: &mut Self, other: &mut Self) -> Result<(Vec<u32>, Vec<u32>), Problem> {
+        match (&one.values, &other.values) {
+            (Values::Numbers(one), Values::Numbers(other)) if one.bits.len() > FEW => {
+                run::long("sorting values", |control| {
+                    let both = rayon::join(|| one.places(control), || other.places(control));
+                    Ok((both.0?, both.1?))
+                })
+            }
+            _ => Ok((one.places()?, other.places()?)),
+        }
     }
 
     /// The values in another order: every row gets the value of the row that `sources` names.
     pub fn arranged(mut self, sources: &[u32]) -> Self {
         match &mut self.values {
             Values::Coded(values) => values.arrange(sources),
-            Values::Numbers { bits, nulls, .. } => {
+            Values::Numbers(Numbers { bits, nulls, .. }) => {
                 let mut is_null = vec![false; bits.len()];
                 nulls.iter().for_each(|&row| is_null[row as usize] = true);
                 *bits = sources.iter().map(|&source| bits[source as usize]).collect();
@@ -115,7 +140,7 @@ impl Sequence {
     /// The value of a row. It is copied, as the executor expects it in memory of its own.
     pub fn value(&self, row: usize) -> Option<AnyElement> {
         let value = match &self.values {
-            Values::Numbers { bits, nulls, .. } => {
+            Values::Numbers(Numbers { bits, nulls, .. }) => {
                 let is_null = !nulls.is_empty() && nulls.binary_search(&(row as u32)).is_ok();
                 (!is_null).then(|| pg_sys::Datum::from(bits[row]))
             }

@@ -21,11 +21,11 @@ struct WindowObjectData {
 mod windowapi {
     use super::*;
 
-    #[pg_guard]
+    // Not guarded one by one, which for every row would take longer than what they do.
     unsafe extern "C-unwind" {
-        pub fn WinGetPartitionLocalMemory(window: *mut WindowObjectData, size: pg_sys::Size) -> *mut c_void;
+        /// Raises no ERROR.
         pub fn WinGetCurrentPosition(window: *mut WindowObjectData) -> i64;
-        pub fn WinGetPartitionRowCount(window: *mut WindowObjectData) -> i64;
+        /// To be called within `pg_guard_ffi_boundary`.
         pub fn WinGetFuncArgInPartition(
             window: *mut WindowObjectData,
             argument: c_int,
@@ -35,6 +35,12 @@ mod windowapi {
             is_null: *mut bool,
             is_out: *mut bool,
         ) -> Datum;
+    }
+
+    #[pg_guard]
+    unsafe extern "C-unwind" {
+        pub fn WinGetPartitionLocalMemory(window: *mut WindowObjectData, size: pg_sys::Size) -> *mut c_void;
+        pub fn WinGetPartitionRowCount(window: *mut WindowObjectData) -> i64;
         pub fn WinGetFuncArgCurrent(
             window: *mut WindowObjectData,
             argument: c_int,
@@ -137,40 +143,24 @@ impl WindowCall {
         })
     }
 
-    /// Hand the first `width` arguments of every row of the partition to `on_row`, with scratch memory as
-    /// the current one. By-reference values are valid until the next row.
-    fn for_each_row(
-        &self,
-        width: usize,
-        mut on_row: impl FnMut(&[NullableDatum]) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        let mut arguments = vec![NullableDatum::default(); width];
-        let scratch = Scratch::new();
-        let _entered = scratch.enter();
-        let mut meter = Meter::new("reading the partition");
-        for position in 0..self.partition_rows()? {
-            for (number, argument) in arguments.iter_mut().enumerate() {
-                let mut is_out = false;
-                // SAFETY: a live window object, by the contract of `new`.
-                argument.value = unsafe {
-                    WinGetFuncArgInPartition(
-                        self.window,
-                        number as c_int,
-                        position,
-                        WINDOW_SEEK_HEAD,
-                        false,
-                        &mut argument.isnull,
-                        &mut is_out,
-                    )
-                };
-            }
-            on_row(&arguments)?;
-            if meter.row()? {
-                scratch.reset();
-            }
-        }
-        meter.finish();
-        Ok(())
+    /// An argument of some row.
+    ///
+    /// # Safety
+    /// Within `pg_guard_ffi_boundary`, as it may raise an ERROR. What is passed by reference is valid until
+    /// another row is read.
+    unsafe fn in_partition(&self, number: usize, position: c_int) -> NullableDatum {
+        let mut argument = NullableDatum::default();
+        let mut is_out = false;
+        argument.value = WinGetFuncArgInPartition(
+            self.window,
+            number as c_int,
+            position,
+            WINDOW_SEEK_HEAD,
+            false,
+            &mut argument.isnull,
+            &mut is_out,
+        );
+        argument
     }
 
     /// Encode the arguments that make up `columns`, the first ones, of every row of the partition. There
@@ -180,8 +170,28 @@ impl WindowCall {
         // SAFETY: reads a variable of this backend.
         let context = unsafe { pg_sys::CurrentMemoryContext };
         let mut rows = ArgumentRows::new(columns, sink, Encoder::new, context)?;
-        // SAFETY: values of the arguments' types, encoded before the next row is fetched.
-        self.for_each_row(width, |arguments| unsafe { rows.push(arguments) })?;
+        let mut arguments = vec![NullableDatum::default(); width];
+        let scratch = Scratch::new();
+        let _entered = scratch.enter();
+        let mut meter = Meter::new("reading the partition");
+        for position in 0..self.partition_rows()? {
+            let read = || {
+                for (number, argument) in arguments.iter_mut().enumerate() {
+                    // SAFETY: within the guard below.
+                    *argument = unsafe { self.in_partition(number, position) };
+                }
+            };
+            // SAFETY: nothing in it has to be dropped. The values are of the arguments' types, and encoded before
+            // the next row is read.
+            unsafe {
+                pg_sys::ffi::pg_guard_ffi_boundary(read);
+                rows.push(&arguments)?;
+            }
+            if meter.row()? {
+                scratch.reset();
+            }
+        }
+        meter.finish();
         let mut finished = rows.finish()?;
         if finished.dictionaries.is_none() {
             finished.sink.rows(Rows::new(&[], finished.nulls as usize))?;
@@ -195,28 +205,67 @@ impl WindowCall {
     /// The first arguments of every row of the partition, each as one column; `names` are what errors call them.
     pub fn sequences<const WIDTH: usize>(&self, names: [&str; WIDTH]) -> Result<[Sequence; WIDTH], Problem> {
         let types = self.argument_types().into_iter().zip(names);
-        let mut columns: Vec<Sequence> = types
-            .map(|(column, name)| Sequence::new(column.named(name)))
-            .collect();
-        self.for_each_row(WIDTH, |arguments| {
-            let mut columns = columns.iter_mut().zip(arguments);
-            // SAFETY: values of the arguments' types, which are valid until the next row.
-            columns.try_for_each(|(column, &argument)| unsafe { column.push(argument) })
-        })?;
+        let columns = types.enumerate().map(|(number, (column, name))| {
+            let mut column = Sequence::new(column.named(name));
+            let at_once = if column.is_by_value() { AT_ONCE } else { 1 };
+            // SAFETY: values of the argument's type, kept before others are read.
+            self.for_each_value(number, at_once, |value| unsafe { column.push(value) })?;
+            Ok(column)
+        });
+        let columns: Vec<Sequence> = columns.collect::<Result<_, Problem>>()?;
         columns.try_into().map_err(|_| Problem::Lost)
     }
 
     /// The first argument of every row of the partition, which is of type float8.
     pub fn numbers(&self) -> Result<Vec<Option<f64>>, Problem> {
         let mut numbers = Vec::new();
-        self.for_each_row(1, |arguments| {
+        self.for_each_value(0, AT_ONCE, |value| {
             // SAFETY: declared so in sql/.
-            numbers.push(unsafe { f64::from_datum(arguments[0].value, arguments[0].isnull) });
+            numbers.push(unsafe { f64::from_datum(value.value, value.isnull) });
             Ok(())
         })?;
         Ok(numbers)
     }
+
+    /// Hand an argument of every row of the partition to `on_value`, with scratch memory as the current one.
+    /// Postgres takes less time to go through the rows for every argument anew than to read a second argument
+    /// of the same row, for which it steps on and back. Up to [`AT_ONCE`] values are read before they are
+    /// handed over: only one where they are passed by reference.
+    fn for_each_value(
+        &self,
+        number: usize,
+        at_once: c_int,
+        mut on_value: impl FnMut(NullableDatum) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let rows = self.partition_rows()?;
+        let mut values = [NullableDatum::default(); AT_ONCE as usize];
+        let scratch = Scratch::new();
+        let _entered = scratch.enter();
+        let mut meter = Meter::new("reading the partition");
+        for start in (0..rows).step_by(at_once as usize) {
+            let values = &mut values[..at_once.min(rows - start) as usize];
+            let read = || {
+                for (value, position) in values.iter_mut().zip(start..) {
+                    // SAFETY: within the guard below.
+                    *value = unsafe { self.in_partition(number, position) };
+                }
+            };
+            // SAFETY: nothing in it has to be dropped.
+            unsafe { pg_sys::ffi::pg_guard_ffi_boundary(read) };
+            for &value in &*values {
+                on_value(value)?;
+                if meter.row()? {
+                    scratch.reset();
+                }
+            }
+        }
+        meter.finish();
+        Ok(())
+    }
 }
+
+/// Values that are read at once.
+const AT_ONCE: c_int = 256;
 
 /// # Safety
 /// `state` is what `partition_state` has made out of a box of `S`.

@@ -1,5 +1,5 @@
 use super::HalfRanks;
-use crate::{sort, Control, Error, Result, NULL};
+use crate::{Control, Error, Result, NULL};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -24,12 +24,12 @@ pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
 pub(super) const PIECE: usize = 1 << 16;
 
 /// The place of every value in their order, from 1; equal values share one. `keys` are in the order of the
-/// values. Up to [`FEW`] are sorted without other threads.
+/// values.
 pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
     let mut sorted: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
     match sorted.len() {
         0..=FEW => sorted.sort_unstable(),
-        _ => sort::sort(&mut sorted, control)?,
+        _ => radix_sort(&mut sorted, control)?,
     }
     let mut places = vec![0; keys.len()];
     let (mut place, mut before) = (0, None);
@@ -43,7 +43,45 @@ pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
     Ok(places)
 }
 
-/// So few that other threads would not be worth it.
+/// Bits by which pairs are dealt out in one pass: as many as there may be open pages at the same time.
+const DIGIT: u32 = 11;
+
+/// Sort pairs by their keys, from the last digit to the first.
+fn radix_sort(pairs: &mut Vec<(u64, u32)>, control: &Control) -> Result<()> {
+    let digit = |key: u64, shift: u32| (key >> shift) as usize & ((1 << DIGIT) - 1);
+    let shifts = || (0..u64::BITS).step_by(DIGIT as usize);
+    let mut counts: Vec<[u32; 1 << DIGIT]> = shifts().map(|_| [0; 1 << DIGIT]).collect();
+    for piece in pairs.chunks(PIECE) {
+        control.check()?;
+        for &(key, _) in piece {
+            for (counts, shift) in counts.iter_mut().zip(shifts()) {
+                counts[digit(key, shift)] += 1;
+            }
+        }
+    }
+    let mut dealt = vec![(0, 0); pairs.len()];
+    for (counts, shift) in counts.iter_mut().zip(shifts()) {
+        if counts.iter().any(|&count| count as usize == pairs.len()) {
+            continue; // all have the same digit
+        }
+        let mut next = 0;
+        for count in counts.iter_mut() {
+            next += std::mem::replace(count, next);
+        }
+        for piece in pairs.chunks(PIECE) {
+            control.check()?;
+            for &pair in piece {
+                let place = &mut counts[digit(pair.0, shift)];
+                dealt[*place as usize] = pair;
+                *place += 1;
+            }
+        }
+        std::mem::swap(pairs, &mut dealt);
+    }
+    Ok(())
+}
+
+/// So few that other threads would not be worth it, nor would be sorting by digits.
 pub const FEW: usize = 1 << 14;
 
 /// Twice the rank of every record, from 2 on. Absent values come last.
