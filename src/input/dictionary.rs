@@ -7,7 +7,7 @@
 //! itself guarantees that equal values have equal images (B-tree support function 4, "equalimage").
 
 use super::wire::{put, put_bytes, take, take_bytes};
-use super::ColumnType;
+use super::{scratch, ColumnType};
 use crate::error::Problem;
 use disclosure::{ShardedTable, NULL};
 use hashbrown::hash_table::Entry;
@@ -140,22 +140,21 @@ impl Dictionary {
     /// What each code of `other`, a dictionary of the same column made elsewhere, is here; values that are
     /// new are taken up.
     pub fn adopt(&mut self, other: &Dictionary) -> Result<Vec<u32>, Problem> {
-        let mut translation = vec![NULL];
-        match (self, other) {
+        let code = |value: u32| match (&mut *self, other) {
             (Dictionary::Bits(here), Dictionary::Bits(there)) => {
-                for &bits in &there.values {
-                    translation.push(here.encode(bits)?);
-                }
+                Ok(here.encode(there.values[value as usize])?)
             }
             (Dictionary::Images(here), Dictionary::Images(there)) => {
-                for &image in &there.first_image {
-                    // SAFETY: the bytes of a value of the same type.
-                    translation
-                        .push(unsafe { here.encode_bytes(there.layout.bytes_at(&there.arena, image))? });
-                }
+                let bytes = there
+                    .layout
+                    .bytes_at(&there.arena, there.first_image[value as usize]);
+                // SAFETY: the bytes of a value of the same type.
+                unsafe { here.encode_bytes(bytes) }
             }
-            _ => return Err(Problem::RowTypesDiffer),
-        }
+            _ => Err(Problem::RowTypesDiffer),
+        };
+        let mut translation = scratch::for_each("comparing values", 0..other.len(), code)?;
+        translation.insert(0, NULL);
         Ok(translation)
     }
 

@@ -627,11 +627,11 @@ impl Pair {
             })?;
             (pair.here.oid, pair.there.oid) = (common, common);
         }
-        // What is equal, and what comes first, the original says.
-        if here.collation == pg_sys::InvalidOid {
-            pair.here.collation = there.collation;
+        // What is equal, and what comes first, the anonymised table says: its readers know no other.
+        if there.collation == pg_sys::InvalidOid {
+            pair.there.collation = here.collation;
         }
-        pair.there.collation = pair.here.collation;
+        pair.here.collation = pair.there.collation;
         Ok(pair)
     }
 }

@@ -138,6 +138,11 @@ INSERT INTO words_masked VALUES (1, 'B'), (2, 'a'), (3, 'C');
 SELECT "column", max_shift FROM disclosure.permutation_report('words', 'words', 'id');
 SELECT "column", max_shift FROM disclosure.permutation_report('words', 'words_masked', 'id');
 
+-- Where values are compared, it is by the collation of what was released.
+SELECT original, d, v FROM disclosure.permuted_privacy('words', 'words_masked', ARRAY['w']);
+SELECT closest, largest_d, variances FROM disclosure.subject_check(ROW('b'), 'words_masked', ARRAY['w'], d => 1);
+SELECT closest, largest_d, variances FROM disclosure.subject_check(ROW('b'), 'words', ARRAY['w'], d => 1);
+
 -- Odd names, partitions, labels, domains, keys of other types.
 CREATE SCHEMA "Odd";
 CREATE TABLE "Odd"."the ""original""" ("the id" text, "from" int, "Ünï" date) PARTITION BY HASH ("the id");
