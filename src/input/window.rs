@@ -18,6 +18,8 @@ struct WindowObjectData {
     node: *mut pg_sys::WindowAggState,
     /// The states of the arguments' expressions.
     arguments: *mut pg_sys::List,
+    /// What `WinGetPartitionLocalMemory` returns, once it was asked.
+    memory: *mut PartitionMemory,
 }
 
 /// windowapi.h, which is not part of pgrx' bindings.
@@ -120,8 +122,10 @@ impl WindowCall {
         // SAFETY: the memory is zeroed and lives until the partition's end. Its context calls
         // `on_reset` exactly once, after which nobody can reach the state.
         unsafe {
-            let memory = WinGetPartitionLocalMemory(self.window, size_of::<PartitionMemory>())
-                .cast::<PartitionMemory>();
+            let mut memory = (*self.window).memory;
+            if memory.is_null() {
+                memory = WinGetPartitionLocalMemory(self.window, size_of::<PartitionMemory>()).cast();
+            }
             if (*memory).state.is_null() {
                 let state = Box::into_raw(Box::new(build(self)?));
                 (*memory).state = state.cast();
