@@ -133,7 +133,7 @@ fn variances(given: Option<Vec<Option<f64>>>, columns: usize) -> Result<Option<V
     };
     if given.len() != columns {
         return Err(invalid(format!(
-            "has {} elements, but there are {columns} columns",
+            "the number of its elements is {}, that of the columns {columns}",
             given.len()
         )));
     }

@@ -167,7 +167,7 @@ impl Microdata {
             return Err(Problem::Argument {
                 argument: "subject",
                 problem: format!(
-                    "has {} fields, but there are {} columns",
+                    "the number of its fields is {}, that of the columns {}",
                     fields.len(),
                     chosen.len()
                 ),
@@ -368,33 +368,36 @@ impl Column {
     }
 }
 
-/// A value as to_jsonb would write it: numbers and truth values as such, if JSON numbers as Rust has them do not
-/// change them, and anything else as text.
+/// A value as JSON: numbers and truth values as such, unless a JSON number as Rust has them would be another one,
+/// and anything else as text.
 fn json(dictionary: &Dictionary, code: u32) -> Value {
     let Some(text) = dictionary.text(code) else {
         return Value::Null;
     };
     match dictionary.column().base_type() {
         pg_sys::BOOLOID => Value::Bool(text == "t"),
-        pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => {
-            text.parse::<i64>().map_or(Value::Null, Value::from)
-        }
-        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => {
-            let number = text.parse().ok().and_then(Number::from_f64);
-            number.map_or(text.into(), Value::Number)
-        }
-        pg_sys::NUMERICOID => {
-            if let Ok(integer) = text.parse::<i64>() {
-                return integer.into();
-            }
-            let number = text.parse::<f64>().ok();
-            let short = text.trim_end_matches('0').trim_end_matches('.');
-            let is_same = |number: &f64| text.contains('.') && number.to_string() == short;
-            let number = number.filter(is_same).and_then(Number::from_f64);
-            number.map_or(text.into(), Value::Number)
-        }
+        pg_sys::INT2OID
+        | pg_sys::INT4OID
+        | pg_sys::INT8OID
+        | pg_sys::FLOAT4OID
+        | pg_sys::FLOAT8OID
+        | pg_sys::NUMERICOID => number(&text).unwrap_or(text.into()),
         _ => text.into(),
     }
+}
+
+/// A number that a float8 may not be able to hold, or that is none.
+fn number(text: &str) -> Option<Value> {
+    let digits = match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => text,
+    };
+    if let Ok(integer) = digits.parse::<i64>() {
+        return Some(integer.into());
+    }
+    let number = digits.parse::<f64>().ok()?;
+    let is_same = text.contains('e') || number.to_string() == digits;
+    Number::from_f64(number).filter(|_| is_same).map(Value::Number)
 }
 
 impl Ordered {

@@ -3,12 +3,11 @@
 use super::bins::Scale;
 use super::dictionary::{parse, Dictionary};
 use super::relation::{for_each_row, Relation};
-use super::summary::type_name;
-use super::ColumnType;
+use super::{scratch, ColumnType};
 use crate::error::Problem;
 use crate::run::{self, Meter};
 use disclosure::permutation::{self, Marginality};
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use rustc_hash::FxHashMap;
@@ -246,25 +245,14 @@ impl Distances {
             .collect();
         let (&[measure], &[one, other]) = (&measures[..], &values[..]) else {
             return Err(invalid(
-                "has not two columns of values and one that is called distance or similarity",
+                "must have two columns of values, and one that is called distance or similarity",
             ));
         };
-        let wanted = dictionary.column().clone();
-        let value = |column: &ColumnType| {
-            let by_way_of = match column.base_type() == wanted.base_type() {
-                true => "",
-                false => "::pg_catalog.text",
-            };
-            format!(
-                "{}{by_way_of}::{}",
-                quote_identifier(&column.name),
-                type_name(wanted.oid)
-            )
-        };
+        let codes = [Codes::of(one, dictionary)?, Codes::of(other, dictionary)?];
         let query = format!(
             "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
-            value(one),
-            value(other),
+            codes[0].query,
+            codes[1].query,
             quote_identifier(&measure.name),
             relation.name()
         );
@@ -278,8 +266,8 @@ impl Distances {
             // SAFETY: the query casts them to these types.
             let (one, other, number) = unsafe {
                 (
-                    dictionary.encode(one)?,
-                    dictionary.encode(other)?,
+                    codes[0].code(one, dictionary)?,
+                    codes[1].code(other, dictionary)?,
                     f64::from_datum(number, false).unwrap_or(f64::NAN),
                 )
             };
@@ -287,6 +275,9 @@ impl Distances {
             if !distance.is_finite() || distance < 0.0 {
                 return Err(invalid("a distance is negative or infinite"));
             }
+            let (Some(one), Some(other)) = (one, other) else {
+                return Ok(());
+            };
             if one == other {
                 return match distance == 0.0 {
                     true => Ok(()),
@@ -299,6 +290,47 @@ impl Distances {
             }
         })?;
         Ok(Distances(distances))
+    }
+}
+
+/// How the values in a column of distances become codes of a dictionary.
+struct Codes {
+    /// What to select.
+    query: String,
+    /// Of values that are of another type: the codes by what they are called, as both are printed.
+    by_text: Option<FxHashMap<String, u32>>,
+}
+
+impl Codes {
+    fn of(column: &ColumnType, dictionary: &Dictionary) -> Result<Self, Problem> {
+        let name = quote_identifier(&column.name);
+        if column.base_type() == dictionary.column().base_type() {
+            return Ok(Codes {
+                query: name,
+                by_text: None,
+            });
+        }
+        let texts = scratch::for_each("printing values", 0..dictionary.len(), |value| {
+            Ok((dictionary.text(value + 1).unwrap_or_default(), value + 1))
+        })?;
+        Ok(Codes {
+            query: format!("{name}::pg_catalog.text"),
+            by_text: Some(texts.into_iter().collect()),
+        })
+    }
+
+    /// `None` for a value that the dictionary does not have.
+    ///
+    /// # Safety
+    /// A valid Datum of what [`query`](Self::query) selects; the dictionary is the one that this was made of.
+    unsafe fn code(&self, value: Datum, dictionary: &mut Dictionary) -> Result<Option<u32>, Problem> {
+        match &self.by_text {
+            None => dictionary.encode(value).map(Some),
+            Some(codes) => {
+                let text = String::from_datum(value, false).unwrap_or_default();
+                Ok(codes.get(&text).copied())
+            }
+        }
     }
 }
 

@@ -47,7 +47,7 @@ CREATE TABLE staff (id int, salary numeric, age int, born date, seen timestamptz
 CREATE TABLE released (LIKE staff);
 INSERT INTO staff
   SELECT i, i * 37 % 101 / 4.0, nullif(i % 9, 3), date '1970-01-01' + i * 97 % 500, timestamptz '2020-01-01 00:00+00' + i * 31 % 77 * interval '1 h',
-         chr(97 + i * 7 % 26), enum_range(NULL::grade)[1 + i % 3]::grade, i % 4 = 0, CASE i % 5 WHEN 0 THEN 'NaN' WHEN 1 THEN 'inf' ELSE i END
+         chr(97 + i * 7 % 26), (enum_range(NULL::grade))[1 + i % 3], i % 4 = 0, CASE i % 5 WHEN 0 THEN float8 'NaN' WHEN 1 THEN 'inf' ELSE i END
     FROM generate_series(1, 60) i;
 INSERT INTO released
   SELECT id, salary + id % 3, nullif(age + id % 2, 8), born + id % 30, seen + id % 5 * interval '10 min', chr(97 + (ascii(name) - 96 + id % 3) % 26),
@@ -79,6 +79,7 @@ SELECT * FROM disclosure.marginality('staff', 'grade', 'grade_distance');
 SELECT * FROM pg_temp.same('shared', '{grade,age}', '{"grade": "grade_distance"}');
 CREATE VIEW grade_similarity AS SELECT one AS a, other::grade AS b, 1 - distance / 10 AS similarity FROM grade_distance WHERE one <> 'guest';
 SELECT value, records, round(marginality::numeric, 6) AS marginality, place FROM disclosure.marginality('staff', 'grade', 'grade_similarity');
+SELECT * FROM disclosure.marginality('staff', 'age', 'grade_distance');
 SELECT "column", rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', 'id', ARRAY['grade']);
 SELECT "column", rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', 'id', ARRAY['grade'], '{"grade": "grade_distance"}');
 SELECT "column", rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', 'id', ARRAY['grade'], '{"grade": ["principal", "senior", "junior"]}');
@@ -108,7 +109,7 @@ SELECT DISTINCT distance, matches, correct, probability FROM disclosure.record_l
 CREATE TABLE results AS
   SELECT 'key' AS call, l.* FROM disclosure.record_linkage('tied', 'tied', ARRAY['a', 'b'], key => 'id', ties => 'random') l
   UNION ALL SELECT 'no key', l.* FROM disclosure.record_linkage('tied', 'tied', ARRAY['a', 'b'], ties => 'random') l;
-SELECT call, max(distance) > 0 AS not_all_equal, bool_and(matches = 1) AS no_ties FROM results GROUP BY call ORDER BY call;
+SELECT call, max(distance) > 0 AS not_all_equal FROM results GROUP BY call ORDER BY call;
 CREATE TABLE reports AS SELECT * FROM disclosure.permutation_report('big', 'tied', 'id', ARRAY['a', 'b'], seed => 5);
 CREATE TABLE plausible AS SELECT * FROM disclosure.linkage_plausibility('tied', 'tied', ARRAY['a', 'b'], ties => 'random', draws => 2, seed => 5);
 CREATE TABLE other_order AS SELECT * FROM tied ORDER BY id * 31 % 48;
@@ -131,7 +132,7 @@ COMMIT;
 
 -- Text is ordered by its column's collation.
 CREATE TABLE words (id int, w text COLLATE "C");
-CREATE TABLE words_masked (id int, w text COLLATE "en_US");
+CREATE TABLE words_masked (id int, w text COLLATE "en-x-icu");
 INSERT INTO words VALUES (1, 'B'), (2, 'a'), (3, 'C');
 INSERT INTO words_masked VALUES (1, 'B'), (2, 'a'), (3, 'C');
 SELECT "column", max_shift FROM disclosure.permutation_report('words', 'words', 'id');
@@ -200,7 +201,6 @@ SELECT * FROM disclosure.permutation_report('x', 'twice', 'id');
 CREATE VIEW unknown AS SELECT nullif(id, 3) AS id, salary FROM x;
 SELECT * FROM disclosure.permutation_report('unknown', 'x', 'id');
 SELECT * FROM disclosure.permutation_report('x', 'unknown', 'id');
-SELECT * FROM disclosure.permutation_report('x', (SELECT 'points'::regclass FROM (SELECT 1) s), 'id');
 CREATE TABLE points (id int, salary point);
 SELECT * FROM disclosure.permutation_report('x', 'points', 'id');
 SELECT * FROM disclosure.permuted_privacy('x', 'points');

@@ -42,7 +42,7 @@ const TWENTIETHS: [u8; 7] = [0, 1, 5, 10, 15, 19, 20];
 /// Quantiles of a distribution: see [`Sample::quantiles`].
 pub type Quantiles = [HalfRanks; TWENTIETHS.len()];
 
-/// The product of the numbers of records up to which the test is exact: a tenth of a second.
+/// The product of the numbers of records up to which the test is exact: some hundredths of a second.
 const MOST_PAIRS: u64 = 20_000_000;
 
 /// More bins say nothing more about an overlap.
@@ -178,31 +178,38 @@ impl Sample {
     /// shares at the two points before it. Within equal distances the order of the steps means nothing, so
     /// that only the points after the last of them count.
     fn share_of_dealings(&self, other: &Sample, control: &Control) -> Result<f64> {
-        let (all_here, all_there) = (self.total() as i64, other.total() as i64);
-        let lead = |here: i64, there: i64| here * all_there - there * all_here;
-        let mut last_of_equal = vec![false; (all_here + all_there) as usize + 1];
-        let mut largest = 0;
+        let (all_here, all_there) = (self.total() as usize, other.total() as usize);
+        let all = all_here + all_there;
+        let mut last_of_equal = vec![false; all + 1];
+        let mut largest_lead = 0;
         for (here, there) in self.weights(other) {
-            let (here, there) = (here as i64, there as i64);
-            last_of_equal[(here + there) as usize] = true;
-            largest = largest.max(lead(here, there));
+            let (here, there) = (here as usize, there as usize);
+            last_of_equal[here + there] = true;
+            largest_lead = largest_lead.max((here * all_there).saturating_sub(there * all_here));
         }
-        if largest == 0 {
+        if largest_lead == 0 {
             return Ok(1.0);
         }
-        let mut share = vec![0.0; all_there as usize + 1];
-        for here in 0..=all_here {
+        // By the number of steps to `here`, after so many steps in all.
+        let steps_here: Vec<f64> = (0..=all_here).map(|here| here as f64).collect();
+        let (mut before, mut share) = (vec![0.0; all_here + 1], vec![0.0; all_here + 1]);
+        for (steps, &is_last) in last_of_equal.iter().enumerate().skip(1) {
             control.check()?;
-            let mut before = 0.0;
-            for there in 0..=all_there {
-                let steps = here + there;
-                let leads = last_of_equal[steps as usize] && lead(here, there) >= largest;
-                let from = here as f64 * share[there as usize] + there as f64 * before;
-                before = if leads { 1.0 } else { from / steps.max(1) as f64 };
-                share[there as usize] = before;
+            let (least, most) = (steps.saturating_sub(all_there), steps.min(all_here));
+            share[0] = before[0];
+            let first = least.max(1);
+            let from = before[first - 1..most].iter().zip(&before[first..=most]);
+            let points = share[first..=most].iter_mut().zip(&steps_here[first..=most]);
+            for ((share, here), (from_here, from_there)) in points.zip(from) {
+                *share = (here * from_here + (steps as f64 - here) * from_there) / steps as f64;
             }
+            if is_last {
+                let leading = (largest_lead + steps * all_here).div_ceil(all).max(least);
+                share[leading.min(most + 1)..=most].fill(1.0);
+            }
+            std::mem::swap(&mut before, &mut share);
         }
-        Ok(share[all_there as usize])
+        Ok(before[all_here])
     }
 
     /// The shares of both at every distance of either, or nearer.
