@@ -6,7 +6,7 @@ use crate::input::aggregate::AggregateCall;
 use crate::input::window::WindowCall;
 use crate::input::{Pairs, Sequence};
 use crate::run;
-use disclosure::permutation::{self, Ties, FEW};
+use disclosure::permutation::{self, FEW};
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
 use pgrx::{AnyElement, Internal};
@@ -41,14 +41,10 @@ fn reverse_map(fcinfo: FunctionCallInfo) -> Option<AnyElement> {
 }
 
 fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
-    let ties = Ties::Random { seed: seed(call, 2)? };
+    let seed = seed(call, 2)?;
     let [mut original, mut anonymised] = call.sequences(["original", "anonymised"])?;
-    let places = Sequence::places_of_both(&mut original, &mut anonymised)?;
-    let sources = run::sized("reverse mapping", original.len(), FEW, |control| {
-        let rows: Vec<u32> = (0..places.0.len() as u32).collect();
-        permutation::reverse_map(&rows, [&places.0, &places.1], ties, control)
-    })?;
-    Ok(original.arranged(&sources))
+    let orders = Sequence::orders(&mut original, &mut anonymised, seed)?;
+    Ok(original.arranged(&permutation::reverse_map(&orders.0, &orders.1)))
 }
 
 /// rank_shift(original "any", anonymised "any", seed bigint) OVER (…)
@@ -61,12 +57,10 @@ fn rank_shift(fcinfo: FunctionCallInfo) -> i64 {
 }
 
 fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
-    let ties = Ties::Random { seed: seed(call, 2)? };
+    let seed = seed(call, 2)?;
     let [mut original, mut anonymised] = call.sequences(["original", "anonymised"])?;
-    let (original, anonymised) = Sequence::places_of_both(&mut original, &mut anonymised)?;
-    run::sized("comparing ranks", original.len(), FEW, |control| {
-        permutation::rank_shifts(&original, &anonymised, ties, control)
-    })
+    let orders = Sequence::orders(&mut original, &mut anonymised, seed)?;
+    Ok(permutation::rank_shifts(&orders.0, &orders.1))
 }
 
 /// rank_swap(value anyelement, p float8, seed bigint) OVER (…)
@@ -141,7 +135,7 @@ fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
         return Ok(None);
     };
     let [first, second] = &mut pairs.columns;
-    let (first, second) = Sequence::places_of_both(first, second)?;
+    let (first, second) = (first.places()?, second.places()?);
     run::sized("correlating ranks", first.len(), FEW, |control| {
         permutation::rank_correlation(&first, &second, control)
     })

@@ -33,13 +33,15 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn places(&self, control: &Control) -> disclosure::Result<Vec<u32>> {
+    fn keys(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.bits.iter().map(|&bits| (self.key)(bits)).collect();
         // Whatever is behind all others changes nobody else's place.
         self.nulls.iter().for_each(|&row| keys[row as usize] = u64::MAX);
-        let mut places = permutation::places(&keys, control)?;
-        self.nulls.iter().for_each(|&row| places[row as usize] = NULL);
-        Ok(places)
+        keys
+    }
+
+    fn order(&self, seed: u64, control: &Control) -> disclosure::Result<Vec<u32>> {
+        permutation::order(&self.keys(), &self.nulls, seed, control)
     }
 }
 
@@ -101,25 +103,34 @@ impl Sequence {
 
     /// The place of every row's value among the different ones, from 1; [`NULL`] where there is none.
     pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
-        match &mut self.values {
-            Values::Coded(values) => values.places(),
-            Values::Numbers(numbers) => run::sized("sorting values", numbers.bits.len(), FEW, |control| {
-                numbers.places(control)
-            }),
-        }
+        let numbers = match &mut self.values {
+            Values::Coded(values) => return values.places(),
+            Values::Numbers(numbers) => numbers,
+        };
+        run::sized("sorting values", numbers.bits.len(), FEW, |control| {
+            let mut places = permutation::places(&numbers.keys(), control)?;
+            numbers.nulls.iter().for_each(|&row| places[row as usize] = NULL);
+            Ok(places)
+        })
     }
 
-    /// The places of two columns, at the same time if possible.
-    pub fn places_of_both(one: &mut Self, other: &mut Self) -> Result<(Vec<u32>, Vec<u32>), Problem> {
-        match (&one.values, &other.values) {
-            (Values::Numbers(one), Values::Numbers(other)) if one.bits.len() > FEW => {
-                run::long("sorting values", |control| {
-                    let both = rayon::join(|| one.places(control), || other.places(control));
-                    Ok((both.0?, both.1?))
-                })
-            }
-            _ => Ok((one.places()?, other.places()?)),
+    /// The rows of two columns in the order of each, equal values in an order that the seed draws.
+    pub fn orders(one: &mut Self, other: &mut Self, seed: u64) -> Result<(Vec<u32>, Vec<u32>), Problem> {
+        let rows = one.len();
+        if let (Values::Numbers(one), Values::Numbers(other)) = (&one.values, &other.values) {
+            return run::sized("sorting values", rows, FEW, |control| {
+                let orders = match rows {
+                    0..=FEW => (one.order(seed, control), other.order(seed, control)),
+                    _ => rayon::join(|| one.order(seed, control), || other.order(seed, control)),
+                };
+                Ok((orders.0?, orders.1?))
+            });
         }
+        let places = (one.places()?, other.places()?);
+        run::sized("sorting rows", rows, FEW, |control| {
+            let order = |places: &[u32]| permutation::order_of_places(places, seed, control);
+            Ok((order(&places.0)?, order(&places.1)?))
+        })
     }
 
     /// The values in another order: every row gets the value of the row that `sources` names.

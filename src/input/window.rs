@@ -11,9 +11,13 @@ use pgrx::pg_sys::{self, Datum, FunctionCallInfo, NullableDatum};
 use pgrx::prelude::*;
 use std::ffi::{c_int, c_void};
 
+/// The beginning of what nodeWindowAgg.c has under this name, the same in all majors.
 #[repr(C)]
 struct WindowObjectData {
-    opaque: [u8; 0],
+    tag: pg_sys::NodeTag,
+    node: *mut pg_sys::WindowAggState,
+    /// The states of the arguments' expressions.
+    arguments: *mut pg_sys::List,
 }
 
 /// windowapi.h, which is not part of pgrx' bindings.
@@ -143,24 +147,75 @@ impl WindowCall {
         })
     }
 
-    /// An argument of some row.
+    /// Read the first arguments of some row.
+    ///
+    /// Postgres itself reads one argument of a row at a time, and for another one of the same row it steps on and
+    /// back, which from a file takes far longer than all the rest. So only the first argument is left to it; the
+    /// others are then evaluated on the row that it has found, as it does itself.
     ///
     /// # Safety
     /// Within `pg_guard_ffi_boundary`, as it may raise an ERROR. What is passed by reference is valid until
     /// another row is read.
-    unsafe fn in_partition(&self, number: usize, position: c_int) -> NullableDatum {
-        let mut argument = NullableDatum::default();
-        let mut is_out = false;
-        argument.value = WinGetFuncArgInPartition(
-            self.window,
-            number as c_int,
-            position,
-            WINDOW_SEEK_HEAD,
-            false,
-            &mut argument.isnull,
-            &mut is_out,
-        );
-        argument
+    unsafe fn read_row(&self, position: c_int, arguments: &mut [NullableDatum]) {
+        let states = (*(*self.window).arguments).elements;
+        let context = (*(*self.window).node).ss.ps.ps_ExprContext;
+        for (number, argument) in arguments.iter_mut().enumerate() {
+            let mut is_out = false;
+            argument.value = match number {
+                0 => WinGetFuncArgInPartition(
+                    self.window,
+                    0,
+                    position,
+                    WINDOW_SEEK_HEAD,
+                    false,
+                    &mut argument.isnull,
+                    &mut is_out,
+                ),
+                _ => {
+                    let state = (*states.add(number)).ptr_value.cast::<pg_sys::ExprState>();
+                    match (*state).evalfunc {
+                        Some(evaluate) => evaluate(state, context, &mut argument.isnull),
+                        None => Datum::from(0), // it has been prepared when the query began
+                    }
+                }
+            };
+        }
+    }
+
+    /// Hand the first `width` arguments of every row of the partition to `on_row`, with scratch memory as the
+    /// current one. Up to `at_once` rows are read before they are handed over: only one where values are
+    /// passed by reference, as those are valid until another row is read.
+    fn for_each_row(
+        &self,
+        width: usize,
+        at_once: usize,
+        mut on_row: impl FnMut(&[NullableDatum]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let mut arguments = vec![NullableDatum::default(); width * at_once];
+        let scratch = Scratch::new();
+        let _entered = scratch.enter();
+        let mut meter = Meter::new("reading the partition");
+        let rows = self.partition_rows()?;
+        for start in (0..rows).step_by(at_once) {
+            let number = at_once.min((rows - start) as usize);
+            let arguments = &mut arguments[..width * number];
+            let read = || {
+                for (position, row) in (start..).zip(arguments.chunks_exact_mut(width)) {
+                    // SAFETY: within the guard below.
+                    unsafe { self.read_row(position, row) };
+                }
+            };
+            // SAFETY: nothing in it has to be dropped.
+            unsafe { pg_sys::ffi::pg_guard_ffi_boundary(read) };
+            for row in arguments.chunks_exact(width) {
+                on_row(row)?;
+                if meter.row()? {
+                    scratch.reset();
+                }
+            }
+        }
+        meter.finish();
+        Ok(())
     }
 
     /// Encode the arguments that make up `columns`, the first ones, of every row of the partition. There
@@ -170,28 +225,8 @@ impl WindowCall {
         // SAFETY: reads a variable of this backend.
         let context = unsafe { pg_sys::CurrentMemoryContext };
         let mut rows = ArgumentRows::new(columns, sink, Encoder::new, context)?;
-        let mut arguments = vec![NullableDatum::default(); width];
-        let scratch = Scratch::new();
-        let _entered = scratch.enter();
-        let mut meter = Meter::new("reading the partition");
-        for position in 0..self.partition_rows()? {
-            let read = || {
-                for (number, argument) in arguments.iter_mut().enumerate() {
-                    // SAFETY: within the guard below.
-                    *argument = unsafe { self.in_partition(number, position) };
-                }
-            };
-            // SAFETY: nothing in it has to be dropped. The values are of the arguments' types, and encoded before
-            // the next row is read.
-            unsafe {
-                pg_sys::ffi::pg_guard_ffi_boundary(read);
-                rows.push(&arguments)?;
-            }
-            if meter.row()? {
-                scratch.reset();
-            }
-        }
-        meter.finish();
+        // SAFETY: values of the arguments' types, encoded before the next row is read.
+        self.for_each_row(width, 1, |arguments| unsafe { rows.push(arguments) })?;
         let mut finished = rows.finish()?;
         if finished.dictionaries.is_none() {
             finished.sink.rows(Rows::new(&[], finished.nulls as usize))?;
@@ -205,67 +240,35 @@ impl WindowCall {
     /// The first arguments of every row of the partition, each as one column; `names` are what errors call them.
     pub fn sequences<const WIDTH: usize>(&self, names: [&str; WIDTH]) -> Result<[Sequence; WIDTH], Problem> {
         let types = self.argument_types().into_iter().zip(names);
-        let columns = types.enumerate().map(|(number, (column, name))| {
-            let mut column = Sequence::new(column.named(name));
-            let at_once = if column.is_by_value() { AT_ONCE } else { 1 };
-            // SAFETY: values of the argument's type, kept before others are read.
-            self.for_each_value(number, at_once, |value| unsafe { column.push(value) })?;
-            Ok(column)
-        });
-        let columns: Vec<Sequence> = columns.collect::<Result<_, Problem>>()?;
+        let mut columns: Vec<Sequence> = types
+            .map(|(column, name)| Sequence::new(column.named(name)))
+            .collect();
+        let at_once = match columns.iter().all(Sequence::is_by_value) {
+            true => AT_ONCE,
+            false => 1,
+        };
+        self.for_each_row(WIDTH, at_once, |arguments| {
+            let mut columns = columns.iter_mut().zip(arguments);
+            // SAFETY: values of the arguments' types, kept before others are read.
+            columns.try_for_each(|(column, &argument)| unsafe { column.push(argument) })
+        })?;
         columns.try_into().map_err(|_| Problem::Lost)
     }
 
     /// The first argument of every row of the partition, which is of type float8.
     pub fn numbers(&self) -> Result<Vec<Option<f64>>, Problem> {
         let mut numbers = Vec::new();
-        self.for_each_value(0, AT_ONCE, |value| {
+        self.for_each_row(1, AT_ONCE, |arguments| {
             // SAFETY: declared so in sql/.
-            numbers.push(unsafe { f64::from_datum(value.value, value.isnull) });
+            numbers.push(unsafe { f64::from_datum(arguments[0].value, arguments[0].isnull) });
             Ok(())
         })?;
         Ok(numbers)
     }
-
-    /// Hand an argument of every row of the partition to `on_value`, with scratch memory as the current one.
-    /// Postgres takes less time to go through the rows for every argument anew than to read a second argument
-    /// of the same row, for which it steps on and back. Up to [`AT_ONCE`] values are read before they are
-    /// handed over: only one where they are passed by reference.
-    fn for_each_value(
-        &self,
-        number: usize,
-        at_once: c_int,
-        mut on_value: impl FnMut(NullableDatum) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        let rows = self.partition_rows()?;
-        let mut values = [NullableDatum::default(); AT_ONCE as usize];
-        let scratch = Scratch::new();
-        let _entered = scratch.enter();
-        let mut meter = Meter::new("reading the partition");
-        for start in (0..rows).step_by(at_once as usize) {
-            let values = &mut values[..at_once.min(rows - start) as usize];
-            let read = || {
-                for (value, position) in values.iter_mut().zip(start..) {
-                    // SAFETY: within the guard below.
-                    *value = unsafe { self.in_partition(number, position) };
-                }
-            };
-            // SAFETY: nothing in it has to be dropped.
-            unsafe { pg_sys::ffi::pg_guard_ffi_boundary(read) };
-            for &value in &*values {
-                on_value(value)?;
-                if meter.row()? {
-                    scratch.reset();
-                }
-            }
-        }
-        meter.finish();
-        Ok(())
-    }
 }
 
-/// Values that are read at once.
-const AT_ONCE: c_int = 256;
+/// Rows that are read within one guard against ERRORs, which takes longer than reading one.
+const AT_ONCE: usize = 256;
 
 /// # Safety
 /// `state` is what `partition_state` has made out of a box of `S`.

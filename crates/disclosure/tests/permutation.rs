@@ -17,9 +17,13 @@ fn rank_correlation(first: &[u32], second: &[u32]) -> Option<f64> {
     permutation::rank_correlation(first, second, &Control::new()).unwrap()
 }
 
+fn order(values: &[i64], seed: u64) -> Vec<u32> {
+    permutation::order_of_places(&places(values), seed, &Control::new()).unwrap()
+}
+
 fn reverse_map(original: &[i64], anonymised: &[i64], seed: u64) -> Vec<i64> {
-    let places = [&places(original)[..], &places(anonymised)];
-    permutation::reverse_map(original, places, Ties::Random { seed }, &Control::new()).unwrap()
+    let sources = permutation::reverse_map(&order(original, seed), &order(anonymised, seed));
+    sources.iter().map(|&source| original[source as usize]).collect()
 }
 
 /// Algorithm 1 of the paper, where no two values are equal.
@@ -38,8 +42,7 @@ fn the_example_by_hand() {
     let z = reverse_map(&X, &Y, 1);
     assert_eq!(z, [30, 10, 50, 20, 40]);
     assert_eq!(rank_correlation(&places(&X), &places(&z)), Some(0.3));
-    let ties = Ties::Random { seed: 1 };
-    let shifts = permutation::rank_shifts(&places(&X), &places(&Y), ties, &Control::new()).unwrap();
+    let shifts = permutation::rank_shifts(&order(&X, 1), &order(&Y, 1));
     assert_eq!(shifts, [2, 1, 2, 2, 1]);
 }
 
@@ -102,6 +105,20 @@ proptest! {
         for (a, b) in random.iter().zip(&shared).flat_map(|a| random.iter().zip(&shared).map(move |b| (a, b))) {
             prop_assert!(a.1 >= b.1 || a.0 < b.0, "a larger value has the larger rank");
         }
+    }
+
+    #[test]
+    fn keys_are_ordered_as_places_are(
+        keys in prop::collection::vec(prop::option::of(prop::sample::select(vec![0u64, 1, 7, u64::MAX])), 0..30),
+        seed: u64,
+    ) {
+        let absent: Vec<u32> = (0..).zip(&keys).filter(|(_, key)| key.is_none()).map(|(record, _)| record).collect();
+        let places: Vec<u32> = keys.iter().map(|key| key.map_or(NULL, |key| 1 + key.min(8) as u32)).collect();
+        let keys: Vec<u64> = keys.iter().map(|key| key.unwrap_or(u64::MAX)).collect();
+        prop_assert_eq!(
+            permutation::order(&keys, &absent, seed, &Control::new()).unwrap(),
+            permutation::order_of_places(&places, seed, &Control::new()).unwrap()
+        );
     }
 
     #[test]

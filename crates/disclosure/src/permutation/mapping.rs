@@ -1,33 +1,36 @@
+//! Reverse mapping and rank shifts. Columns come in as their records, in the order of the values.
+
 use super::rank::{ranks, Ties};
-use super::HalfRanks;
 use crate::{Control, Result};
 
-/// Algorithm 1 of Domingo-Ferrer and Muralidhar: every record gets the original value that has the rank of its
-/// anonymised one. `values` may be anything that stands for the original values; `places` are those of the
-/// original and the anonymised column.
-pub fn reverse_map<V: Copy + Default>(
-    values: &[V],
-    places: [&[u32]; 2],
-    ties: Ties,
-    control: &Control,
-) -> Result<Vec<V>> {
-    let [original, anonymised] = places;
-    let mut by_rank = vec![V::default(); values.len()];
-    for (&value, rank) in values.iter().zip(ranks(original, ties, control)?) {
-        by_rank[index(rank)] = value;
+/// The records in the order of their values, which `places` has; equal ones in an order that the seed draws.
+pub fn order_of_places(places: &[u32], seed: u64, control: &Control) -> Result<Vec<u32>> {
+    let mut order = vec![0; places.len()];
+    for (record, rank) in (0..).zip(ranks(places, Ties::Random { seed }, control)?) {
+        order[rank as usize / 2 - 1] = record;
     }
-    let ranks = ranks(anonymised, ties, control)?;
-    Ok(ranks.into_iter().map(|rank| by_rank[index(rank)]).collect())
+    Ok(order)
 }
 
-/// Where a value of this rank, of which there is only one, is in the sorted column.
-fn index(rank: HalfRanks) -> usize {
-    rank as usize / 2 - 1
+/// Algorithm 1 of Domingo-Ferrer and Muralidhar: for every record, the one whose original value has the rank of
+/// its anonymised value.
+pub fn reverse_map(original: &[u32], anonymised: &[u32]) -> Vec<u32> {
+    let mut sources = vec![0; original.len()];
+    for (&source, &record) in original.iter().zip(anonymised) {
+        sources[record as usize] = source;
+    }
+    sources
 }
 
 /// How many ranks every record's value has moved.
-pub fn rank_shifts(original: &[u32], anonymised: &[u32], ties: Ties, control: &Control) -> Result<Vec<u32>> {
-    let (before, after) = (ranks(original, ties, control)?, ranks(anonymised, ties, control)?);
-    let pairs = before.into_iter().zip(after);
-    Ok(pairs.map(|(before, after)| before.abs_diff(after) / 2).collect())
+pub fn rank_shifts(original: &[u32], anonymised: &[u32]) -> Vec<u32> {
+    let mut rank_before = vec![0u32; original.len()];
+    for (rank, &record) in (0..).zip(original) {
+        rank_before[record as usize] = rank;
+    }
+    let mut shifts = vec![0; original.len()];
+    for (rank, &record) in (0..).zip(anonymised) {
+        shifts[record as usize] = rank_before[record as usize].abs_diff(rank);
+    }
+    shifts
 }

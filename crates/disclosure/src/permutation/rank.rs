@@ -23,14 +23,53 @@ pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
 /// Records between two looks at the control: less than a millisecond.
 pub(super) const PIECE: usize = 1 << 16;
 
-/// The place of every value in their order, from 1; equal values share one. `keys` are in the order of the
-/// values.
-pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
+/// The records in the order of their values, of which `keys` are in the same order; equal ones in an order that
+/// the seed draws, the same as that of [`ranks`]. Those whose values are absent are given in ascending order,
+/// and come last.
+pub fn order(keys: &[u64], absent: &[u32], seed: u64, control: &Control) -> Result<Vec<u32>> {
+    check_number(keys.len())?;
+    let mut pairs = sorted(keys, control)?;
+    if !absent.is_empty() {
+        let is_absent = |&(_, record): &(u64, u32)| absent.binary_search(&record).is_ok();
+        pairs.retain(|pair| !is_absent(pair));
+    }
+    let alike = |one: &(u64, u32), other: &(u64, u32)| one.0 == other.0;
+    let has_ties = absent.len() > 1 || pairs.windows(2).any(|pair| alike(&pair[0], &pair[1]));
+    let mut records: Vec<u32> = pairs
+        .iter()
+        .map(|&(_, record)| record)
+        .chain(absent.iter().copied())
+        .collect();
+    if has_ties {
+        let mut drawn = vec![0; records.len()];
+        for (number, record) in (0..).zip(shuffled(records.len(), seed, control)?) {
+            drawn[record as usize] = number;
+        }
+        let (mut rest, groups) = (&mut records[..], pairs.chunk_by(alike).map(<[_]>::len));
+        for group in groups.chain([absent.len()]) {
+            let (equal, after) = rest.split_at_mut(group);
+            // As `ranks` has it, the first that is drawn gets the last rank.
+            equal.sort_unstable_by_key(|&record| std::cmp::Reverse(drawn[record as usize]));
+            rest = after;
+        }
+    }
+    Ok(records)
+}
+
+/// Keys and records in the order of the keys.
+fn sorted(keys: &[u64], control: &Control) -> Result<Vec<(u64, u32)>> {
     let mut sorted: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
     match sorted.len() {
         0..=FEW => sorted.sort_unstable(),
         _ => radix_sort(&mut sorted, control)?,
     }
+    Ok(sorted)
+}
+
+/// The place of every value in their order, from 1; equal values share one. `keys` are in the order of the
+/// values.
+pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
+    let sorted = sorted(keys, control)?;
     let mut places = vec![0; keys.len()];
     let (mut place, mut before) = (0, None);
     for piece in sorted.chunks(PIECE) {
@@ -86,12 +125,7 @@ pub const FEW: usize = 1 << 14;
 
 /// Twice the rank of every record, from 2 on. Absent values come last.
 pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRanks>> {
-    if places.len() > MOST_RECORDS {
-        return Err(Error::TooMany {
-            what: "records to rank",
-            limit: MOST_RECORDS as u64,
-        });
-    }
+    check_number(places.len())?;
     let ranks_up_to = ranks_up_to(places, control)?;
     match ties {
         Ties::Shared => {
@@ -123,6 +157,16 @@ pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRa
             }
             Ok(ranks)
         }
+    }
+}
+
+fn check_number(records: usize) -> Result<()> {
+    match records <= MOST_RECORDS {
+        true => Ok(()),
+        false => Err(Error::TooMany {
+            what: "records to rank",
+            limit: MOST_RECORDS as u64,
+        }),
     }
 }
 

@@ -1,6 +1,6 @@
 use super::rank::PIECE;
 use super::spread::standard_deviation;
-use super::{rank_correlation, rank_shifts, reverse_map, Ties};
+use super::{order_of_places, rank_correlation, rank_shifts, reverse_map};
 use crate::{Control, Result, NULL};
 
 /// One side of a column: the place of every record's value, and the number that every place stands for
@@ -101,8 +101,9 @@ const SIGNIFICANT: f64 = 1.96;
 /// Compare a column with its anonymised version. Ties are broken by one draw for both, so that a column that was
 /// not changed has not moved.
 pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Result<Shift> {
-    let ties = Ties::Random { seed };
-    let mut moved = rank_shifts(original.places, released.places, ties, control)?;
+    let before = order_of_places(original.places, seed, control)?;
+    let after = order_of_places(released.places, seed, control)?;
+    let mut moved = rank_shifts(&before, &after);
     let records = moved.len();
     let sum: u64 = moved.iter().map(|&moved| u64::from(moved)).sum();
     let max = moved.iter().max().map(|&moved| u64::from(moved));
@@ -112,8 +113,8 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
     let rank_correlation = rank_correlation(original.places, released.places, control)?;
     let residual_noise = match (original.numbers, released.numbers) {
         (Some(of_original), Some(of_released)) => {
-            let both = [original.places, released.places];
-            let mapped = reverse_map(original.places, both, ties, control)?;
+            let sources = reverse_map(&before, &after).into_iter();
+            let mapped: Vec<u32> = sources.map(|source| original.places[source as usize]).collect();
             noise((&mapped, of_original), (released.places, of_released), control)?
         }
         _ => None,
