@@ -20,7 +20,7 @@ fn compared(original: &Points, released: &Points, chance: &Chance) -> Plausibili
 
 /// A permutation of places 1 to `records`: ranks swapped across the whole column.
 fn shuffled(records: usize, seed: u64) -> Vec<u32> {
-    let swapped = rank_swap(records, 100.0, seed).unwrap();
+    let swapped = rank_swap(records, 100.0, seed, &Control::new()).unwrap();
     swapped.into_iter().map(|rank| rank + 1).collect()
 }
 
