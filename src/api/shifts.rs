@@ -129,6 +129,7 @@ fn verdict_name(verdict: Extent) -> &'static str {
     match verdict {
         Extent::NotPermuted => "not permuted",
         Extent::PartlyPermuted => "partly permuted",
+        Extent::Undecided => "undecided",
         Extent::AsGoodAsRandom => "as good as random",
     }
 }

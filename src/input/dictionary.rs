@@ -481,6 +481,12 @@ impl Images {
         Ok((image, code))
     }
 
+    /// The payloads of all values, codes in order.
+    pub fn payloads(&self) -> impl Iterator<Item = &[u8]> {
+        let images = self.first_image.iter();
+        images.map(|&image| self.layout.bytes_at(&self.arena, image))
+    }
+
     fn value(&self, code: u32) -> Datum {
         self.layout
             .datum_at(&self.arena, self.first_image[code as usize - 1])

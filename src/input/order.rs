@@ -40,11 +40,17 @@ impl Dictionary {
 
     /// Numbers in the order of the values, where those are numbers themselves.
     fn keys(&self) -> Option<Vec<u64>> {
-        let Dictionary::Bits(dictionary) = self else {
-            return None;
-        };
-        let (_, key) = sort_key(self.column().base_type())?;
-        Some(dictionary.values().iter().map(|&bits| key(bits)).collect())
+        let base_type = self.column().base_type();
+        match self {
+            Dictionary::Bits(dictionary) => {
+                let (_, key) = sort_key(base_type)?;
+                Some(dictionary.values().iter().map(|&bits| key(bits)).collect())
+            }
+            Dictionary::Images(dictionary) if base_type == pg_sys::NUMERICOID => {
+                dictionary.payloads().map(numeric_key).collect()
+            }
+            Dictionary::Images(_) => None,
+        }
     }
 
     /// Sorted by Postgres itself, which asks the type.
@@ -95,8 +101,11 @@ impl Dictionary {
     }
 }
 
+/// Makes of the bits of a value a number in the order of the values.
+pub type SortKey = fn(u64) -> u64;
+
 /// How to get bits out of values that are numbers, and numbers in the same order out of those.
-pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, fn(u64) -> u64)> {
+pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, SortKey)> {
     const SIGN: u64 = 1 << 63;
     fn integer(bits: u64) -> u64 {
         bits ^ SIGN
@@ -114,7 +123,7 @@ pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, fn(u64) -> u64)> {
     fn single(bits: u64) -> u64 {
         double(f64::from(f32::from_bits(bits as u32)).to_bits())
     }
-    let (length, key): (usize, fn(u64) -> u64) = match base_type {
+    let (length, key): (usize, SortKey) = match base_type {
         pg_sys::BOOLOID => (1, integer),
         pg_sys::INT2OID => (2, integer),
         pg_sys::INT4OID | pg_sys::DATEOID => (4, integer),
@@ -124,6 +133,40 @@ pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, fn(u64) -> u64)> {
         _ => return None,
     };
     Some((Intake::plain(length), key))
+}
+
+/// A number in the order of numerics, out of how Postgres stores one (utils/adt/numeric.c): a header with the
+/// sign and the power of 10,000 of the first digit, then digits from 0 to 9,999, of which the first and the last
+/// are not 0. `None` where so many digits, or so large a power, have no room in it.
+fn numeric_key(stored: &[u8]) -> Option<u64> {
+    const ZERO: u64 = 1 << 63;
+    const DIGITS: usize = 4;
+    const POWERS: std::ops::RangeInclusive<i16> = -60..=60;
+    let (words, _) = stored.as_chunks::<2>();
+    let mut words = words.iter().map(|&word| u16::from_ne_bytes(word));
+    let header = words.next()?;
+    let (is_negative, power) = match header & 0xF000 {
+        0xC000 => return Some(u64::MAX),     // NaN, above all others
+        0xD000 => return Some(u64::MAX - 1), // infinity
+        0xF000 => return Some(0),            // -infinity
+        // The short form has the power in seven bits, with its sign.
+        0x8000..=0xB000 => (header & 0x2000 != 0, (header << 9) as i16 >> 9),
+        _ => (header & 0x4000 != 0, words.next()? as i16),
+    };
+    if words.len() == 0 {
+        return Some(ZERO);
+    }
+    if words.len() > DIGITS || !POWERS.contains(&power) {
+        return None;
+    }
+    let digits = words.chain(std::iter::repeat(0)).take(DIGITS);
+    let above_lowest = u64::try_from(power - POWERS.start() + 1).ok()?;
+    let magnitude = digits.fold(above_lowest, |key, digit| key << 14 | u64::from(digit));
+    Some(if is_negative {
+        !(ZERO | magnitude)
+    } else {
+        ZERO | magnitude
+    })
 }
 
 /// A sort of values of one type, within work_mem.

@@ -4,7 +4,7 @@
 //! through a dictionary, so that its type has to compare the different values only.
 
 use super::dictionary::{Dictionary, Intake};
-use super::order::sort_key;
+use super::order::{sort_key, SortKey};
 use super::{ColumnType, Ordered};
 use crate::error::Problem;
 use crate::run;
@@ -25,7 +25,7 @@ enum Values {
 
 struct Numbers {
     intake: Intake,
-    key: fn(u64) -> u64,
+    key: SortKey,
     /// The value of every row, anything where it is NULL.
     bits: Vec<u64>,
     /// The rows that are NULL.

@@ -35,7 +35,22 @@ fn by_hand() {
     // 3, 1, 8, 2 and 7.
     assert_eq!(report.residual_noise, Some((127.0_f64 / 5.0).sqrt()));
     assert_eq!(report.noise_share, Some((127.0_f64 / 5.0 / 200.0).sqrt()));
-    assert_eq!(report.verdict, Some(Extent::AsGoodAsRandom));
+    assert_eq!(report.verdict, Some(Extent::Undecided));
+}
+
+/// With n records, a correlation of 0.2 is significant from 0.2 √(n − 1) ≥ 1.96 on.
+#[test]
+fn few_records_do_not_decide() {
+    let verdict = |records: i64| {
+        let original: Vec<f64> = (0..records).map(|record| record as f64).collect();
+        // Upwards and downwards in turn: hardly a correlation.
+        let released: Vec<f64> = (0..records)
+            .map(|record| (1000 + record * (-1i64).pow(record as u32 % 2)) as f64)
+            .collect();
+        report(&original, &released).verdict
+    };
+    assert_eq!(verdict(97), Some(Extent::Undecided));
+    assert_eq!(verdict(98), Some(Extent::AsGoodAsRandom));
 }
 
 #[test]

@@ -52,6 +52,17 @@ SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n), pg_typeof(disclosure.r
   FROM (VALUES (30::euro, 1), (10.5::euro, 2), (20::euro, 3)) t(x, n);
 -- What is equal but not the same comes back as it was.
 SELECT array_agg(z::text ORDER BY z::text) FROM (SELECT disclosure.reverse_map(x, n) OVER () AS z FROM (VALUES (1.0, 1), (1.00, 2), (1.000, 3)) t(x, n)) s;
+-- Numerics of every size and sign, in the order of numbers; few of them fit into 64 bits.
+WITH numbers(x) AS (VALUES ('NaN'::numeric), ('Infinity'), ('-Infinity'), (0), (0.00), (1), (-1), (10000), (9999.9999), (10000.0001), (-10000.0001), (1e-200),
+       (-1e-200), (1e200), (-1e200), (12345678901234567890.123456789), (12345678901234567890.123456788), (0.0001), (0.00010001), (-0.0001), (1e240), (1e-243), (99999999999999.99)),
+     small AS (SELECT (i * 7919 % 2001 - 1000)::numeric / (10 ^ (i % 7))::numeric AS x FROM generate_series(1, 2000) i)
+SELECT bool_and(z = sorted) AS in_order, count(*)
+  FROM (SELECT disclosure.reverse_map(x, n) OVER () AS z, row_number() OVER (ORDER BY x) AS n, x AS sorted
+          FROM (SELECT x, row_number() OVER (ORDER BY x) AS n FROM numbers) s
+        UNION ALL
+        SELECT disclosure.reverse_map(x, n) OVER (), 0, sorted
+          FROM (SELECT a.x, b.x AS sorted, b.n FROM (SELECT x, row_number() OVER () AS r FROM small) a
+                  JOIN (SELECT x, row_number() OVER (ORDER BY x) AS n, row_number() OVER (ORDER BY x) AS r FROM small) b USING (r)) s) q;
 -- Values of an order of their own: not every type has one.
 SELECT disclosure.reverse_map(point(1, 2), 1) OVER ();
 SELECT disclosure.rank_shift(1, '{}'::json) OVER ();

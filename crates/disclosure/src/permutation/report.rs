@@ -90,9 +90,15 @@ pub enum Extent {
     NotPermuted,
     /// Ranks tell something about the original ones.
     PartlyPermuted,
-    /// The rank correlation is not significant (5 %).
+    /// The rank correlation is not significant (5 %), but there are so few records that one of 0.2 would
+    /// not be, either.
+    Undecided,
+    /// The rank correlation is not significant (5 %), though one of 0.2 would be.
     AsGoodAsRandom,
 }
+
+/// A rank correlation that would tell an intruder little.
+const SMALL: f64 = 0.2;
 
 /// The 97.5 % quantile of the standard normal distribution, which a rank correlation of independent columns
 /// times √(n − 1) follows.
@@ -138,8 +144,9 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
             let spread = ((records - 1) as f64).sqrt();
             match max {
                 Some(0) => Extent::NotPermuted,
-                _ if correlation.abs() * spread < SIGNIFICANT => Extent::AsGoodAsRandom,
-                _ => Extent::PartlyPermuted,
+                _ if correlation.abs() * spread >= SIGNIFICANT => Extent::PartlyPermuted,
+                _ if SMALL * spread < SIGNIFICANT => Extent::Undecided,
+                _ => Extent::AsGoodAsRandom,
             }
         }),
     })
