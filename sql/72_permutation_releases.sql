@@ -65,6 +65,7 @@ CREATE FUNCTION disclosure.calibrate_permutation(
     candidates float8[] DEFAULT '{1,2,3,5,7,10,15,20,30,40,50,75,100}',
     draws      int DEFAULT 10,
     enough     float8 DEFAULT 0.8,
+    most_correct float8 DEFAULT 0.05,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
@@ -80,5 +81,5 @@ CREATE FUNCTION disclosure.calibrate_permutation(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 13
   AS 'MODULE_PATHNAME', 'calibrate_permutation_wrapper';
-COMMENT ON FUNCTION disclosure.calibrate_permutation(regclass, name[], float8[], int, float8, jsonb, disclosure.tie_treatment, bigint) IS
-  'how much permutation is enough: for each distance p of rank swapping, in per cent of the records, what stays of every column''s ranks and whether an intruder''s matches are plausibly random; the least such p is chosen';
+COMMENT ON FUNCTION disclosure.calibrate_permutation(regclass, name[], float8[], int, float8, float8, jsonb, disclosure.tie_treatment, bigint) IS
+  'how much permutation is enough: for each distance p of rank swapping, in per cent of the records, what stays of every column''s ranks and whether an intruder''s matches are plausibly random; the least p is chosen for which they are, and few of them correct';

@@ -280,7 +280,7 @@ fn release_row(release: pg_sys::Oid, tables: &Microdata, intruder: &Intruder) ->
 }
 
 /// calibrate_permutation(original regclass, columns name[], candidates float8[], draws int, enough float8,
-/// orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// most_correct float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, clippy::too_many_arguments)] // they are those of the SQL function
 fn calibrate_permutation(
@@ -289,6 +289,7 @@ fn calibrate_permutation(
     candidates: Option<Vec<Option<f64>>>,
     draws: Option<i32>,
     enough: Option<f64>,
+    most_correct: Option<f64>,
     orders: Option<JsonB>,
     ties: Option<pg_sys::Oid>,
     seed: Option<i64>,
@@ -308,6 +309,7 @@ fn calibrate_permutation(
 > {
     let rows = || {
         let intruder = Intruder::new(ties, draws, enough, seed)?;
+        let most_correct = given("most_correct", most_correct)?;
         let candidates = given("candidates", candidates)?
             .into_iter()
             .map(|p| given("candidates", p))
@@ -319,7 +321,14 @@ fn calibrate_permutation(
         let places: Vec<Vec<u32>> = records.ordinals.into_iter().map(|column| column.places).collect();
         let candidates = run::long("swapping ranks", |control| {
             let ties = intruder.ties.of_original();
-            permutation::calibrate(&places, ties, &candidates, &intruder.chance, control)
+            permutation::calibrate(
+                &places,
+                ties,
+                &candidates,
+                &intruder.chance,
+                most_correct,
+                control,
+            )
         })?;
         Ok(candidates.into_iter().map(candidate_row).collect())
     };

@@ -371,18 +371,28 @@ impl Column {
 /// A value as JSON: numbers and truth values as such, unless a JSON number as Rust has them would be another one,
 /// and anything else as text.
 fn json(dictionary: &Dictionary, code: u32) -> Value {
-    let Some(text) = dictionary.text(code) else {
+    if code == NULL {
         return Value::Null;
-    };
+    }
+    let text = || dictionary.text(code).unwrap_or_default();
+    let bits = || dictionary.value(code).value() as u64;
     match dictionary.column().base_type() {
-        pg_sys::BOOLOID => Value::Bool(text == "t"),
-        pg_sys::INT2OID
-        | pg_sys::INT4OID
-        | pg_sys::INT8OID
-        | pg_sys::FLOAT4OID
-        | pg_sys::FLOAT8OID
-        | pg_sys::NUMERICOID => number(&text).unwrap_or(text.into()),
-        _ => text.into(),
+        pg_sys::BOOLOID => Value::Bool(bits() != 0),
+        pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Value::from(bits() as i64),
+        pg_sys::FLOAT8OID => {
+            let number = f64::from_bits(bits());
+            let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
+            match Number::from_f64(number) {
+                Some(_) if is_whole => Value::from(number as i64),
+                Some(number) => Value::Number(number),
+                None => text().into(),
+            }
+        }
+        pg_sys::FLOAT4OID | pg_sys::NUMERICOID => {
+            let text = text();
+            number(&text).unwrap_or(text.into())
+        }
+        _ => text().into(),
     }
 }
 

@@ -211,7 +211,15 @@ fn arguments_are_checked() {
 }
 
 fn calibrated(columns: &[Vec<u32>], ties: Ties, candidates: &[f64]) -> Vec<Candidate> {
-    calibrate(columns, ties, candidates, &Chance::default(), &Control::new()).unwrap()
+    calibrate(
+        columns,
+        ties,
+        candidates,
+        &Chance::default(),
+        1.0,
+        &Control::new(),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -258,6 +266,47 @@ fn the_least_swapping_that_is_enough_is_chosen() {
 }
 
 #[test]
+fn matches_that_look_random_may_still_be_right() {
+    let columns = independent(300, 1);
+    let candidates: Vec<f64> = (0..30).map(f64::from).collect();
+    let chosen = |most_correct: f64| {
+        let chance = Chance::default();
+        let control = Control::new();
+        let found = calibrate(
+            &columns,
+            Ties::Shared,
+            &candidates,
+            &chance,
+            most_correct,
+            &control,
+        )
+        .unwrap();
+        found.into_iter().find(|candidate| candidate.chosen).unwrap()
+    };
+    let (lenient, strict) = (chosen(1.0), chosen(0.02));
+    assert!(lenient.expected_correct > 6.0 && strict.expected_correct <= 6.0);
+    assert!(lenient.p < strict.p);
+    for most_correct in [-0.1, 1.1, f64::NAN] {
+        let (chance, control) = (Chance::default(), Control::new());
+        let answer = calibrate(
+            &columns,
+            Ties::Shared,
+            &candidates,
+            &chance,
+            most_correct,
+            &control,
+        );
+        assert!(matches!(
+            answer,
+            Err(Error::InvalidArgument {
+                argument: "most_correct",
+                ..
+            })
+        ));
+    }
+}
+
+#[test]
 fn candidates_do_not_depend_on_each_other() {
     let columns = independent(100, 1);
     let ties = Ties::Random { seed: 4 };
@@ -271,6 +320,7 @@ fn candidates_do_not_depend_on_each_other() {
             seed: 2,
             ..Chance::default()
         },
+        1.0,
         &Control::new(),
     );
     assert_ne!(both[..1], swapped_by_other_seed.unwrap());
@@ -310,6 +360,7 @@ fn candidates_are_checked() {
             Ties::Shared,
             &[1.0, p],
             &Chance::default(),
+            1.0,
             &Control::new(),
         );
         assert!(matches!(

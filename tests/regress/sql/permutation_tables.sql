@@ -223,6 +223,8 @@ SELECT * FROM disclosure.compare_releases('x', ARRAY['y', NULL]::regclass[]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[101]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[1, NULL]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => NULL);
+SELECT * FROM disclosure.calibrate_permutation('x', most_correct => 1.5);
+SELECT * FROM disclosure.calibrate_permutation('x', most_correct => NULL);
 SELECT * FROM disclosure.subject_check(NULL, 'y', ARRAY['age']);
 SELECT * FROM disclosure.subject_check(ROW(1), 'y', NULL);
 SELECT * FROM disclosure.subject_check(ROW(1), 'y', ARRAY['salary', 'age']);

@@ -21,12 +21,14 @@ pub struct Candidate {
     pub correct: u64,
     /// The expected number of correct links, where an intruder takes one of the matches of a record by lot.
     pub expected_correct: f64,
-    /// Whether this is the least `p` with which matches are plausibly random.
+    /// Whether this is the least `p` with which matches are plausibly random and few of them correct.
     pub chosen: bool,
 }
 
 /// How much permutation is enough: swap the ranks of every column by up to each of the candidate distances,
-/// and find the least one for which matches are plausibly random.
+/// and find the least one for which matches are plausibly random and at most the share `most_correct` of the
+/// records is expected to be linked correctly. Matches that look random may be right: that is what an intruder
+/// can prove, this is what he gets.
 ///
 /// Swaps of different columns have nothing to do with each other, and those of one candidate do not depend on
 /// which other candidates there are. Where ties are broken at random, this is done anew for every column and
@@ -36,8 +38,16 @@ pub fn calibrate(
     ties: Ties,
     candidates: &[f64],
     chance: &Chance,
+    most_correct: f64,
     control: &Control,
 ) -> Result<Vec<Candidate>> {
+    if !(0.0..=1.0).contains(&most_correct) {
+        return Err(Error::InvalidArgument {
+            argument: "most_correct",
+            problem: "must be between 0 and 1".into(),
+            allowed: "a share of the records, such as 0.05, or 1 for no limit".into(),
+        });
+    }
     if !candidates.iter().all(|p| (0.0..=100.0).contains(p)) {
         return Err(Error::InvalidArgument {
             argument: "candidates",
@@ -69,9 +79,11 @@ pub fn calibrate(
         })
     };
     let mut candidates: Vec<Candidate> = candidates.iter().map(evaluate).collect::<Result<_>>()?;
-    let safe = candidates
-        .iter_mut()
-        .filter(|candidate| candidate.plausibility.verdict == Verdict::PlausiblyRandom);
+    let most_correct = most_correct * original.len() as f64;
+    let safe = candidates.iter_mut().filter(|candidate| {
+        candidate.plausibility.verdict == Verdict::PlausiblyRandom
+            && candidate.expected_correct <= most_correct
+    });
     if let Some(least) = safe.min_by(|one, other| one.p.total_cmp(&other.p)) {
         least.chosen = true;
     }
