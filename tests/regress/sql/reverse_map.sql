@@ -45,7 +45,8 @@ CREATE TYPE size AS ENUM ('small', 'large', 'huge');
 SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n) FROM (VALUES ('huge'::size, 1), ('small', 2), ('large', 3)) t(x, n);
 SELECT x, disclosure.reverse_map(x COLLATE "C", n) OVER w AS c, disclosure.reverse_map(x COLLATE "und-x-icu", n) OVER w AS icu
   FROM (VALUES ('b', 1), ('B', 2), ('a', 3), ('Z', 4)) t(x, n) WINDOW w AS (ORDER BY n);
-SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n) FROM (VALUES (ROW(2, 'a'::text), 1), (ROW(1, 'b'), 2), (ROW(1, 'a'), 3)) t(x, n);
+CREATE TYPE grade AS (level int, step text);
+SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n) FROM (VALUES (ROW(2, 'a')::grade, 1), (ROW(1, 'b')::grade, 2), (ROW(1, 'a')::grade, 3)) t(x, n);
 SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n) FROM (VALUES (ARRAY[2], 1), (ARRAY[1, 3], 2), (ARRAY[1], 3)) t(x, n);
 CREATE DOMAIN euro AS numeric(10, 2) CHECK (value >= 0);
 SELECT x, disclosure.reverse_map(x, n) OVER (ORDER BY n), pg_typeof(disclosure.reverse_map(x, n) OVER (ORDER BY n))
@@ -93,5 +94,5 @@ SELECT x, disclosure.microaggregate(x, 9) OVER (ORDER BY x) FROM unnest(ARRAY[1,
 SELECT disclosure.microaggregate(i, 0) OVER () FROM generate_series(1, 2) i;
 SELECT disclosure.microaggregate(i, NULL) OVER () FROM generate_series(1, 2) i;
 DROP TABLE staff;
-DROP TYPE size;
+DROP TYPE size, grade;
 DROP DOMAIN euro;
