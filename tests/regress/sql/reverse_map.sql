@@ -64,6 +64,13 @@ SELECT bool_and(z = sorted) AS in_order, count(*)
         SELECT disclosure.reverse_map(x, n) OVER (), 0, sorted
           FROM (SELECT a.x, b.x AS sorted, b.n FROM (SELECT x, row_number() OVER () AS r FROM small) a
                   JOIN (SELECT x, row_number() OVER (ORDER BY x) AS n, row_number() OVER (ORDER BY x) AS r FROM small) b USING (r)) s) q;
+-- What has no room in work_mem is sorted, and read back, from files.
+SET work_mem = '64kB';
+WITH texts AS (SELECT md5(i::text) AS x, i FROM generate_series(1, 10000) i),
+     sorted AS (SELECT x, row_number() OVER (ORDER BY x) AS i FROM texts)
+SELECT bool_and(z = sorted) AS in_order, count(*)
+  FROM (SELECT disclosure.reverse_map(t.x, s.i) OVER () AS z, s.x AS sorted FROM texts t JOIN sorted s USING (i)) q;
+RESET work_mem;
 -- Values of an order of their own: not every type has one.
 SELECT disclosure.reverse_map(point(1, 2), 1) OVER ();
 SELECT disclosure.rank_shift(1, '{}'::json) OVER ();
