@@ -1,6 +1,6 @@
 //! The values of a dictionary in the order of their type.
 
-use super::dictionary::{Dictionary, Intake};
+use super::dictionary::{equal_is_identical, Dictionary, Intake};
 use super::scratch;
 use crate::error::Problem;
 use crate::run;
@@ -62,6 +62,8 @@ impl Dictionary {
         if functions.lt_opr == pg_sys::InvalidOid {
             return Err(Problem::NoOrder { column: column.name });
         }
+        // Two values of a dictionary can be equal only where it is an exact one and equal is not the same.
+        let may_be_equal = !equal_is_identical(&column);
         let values = 0..self.len();
         // SAFETY: a sort of values of this type, all of which the dictionary keeps.
         let mut sorted = unsafe { Sort::new(column.base_type(), functions.lt_opr, column.collation) };
@@ -78,20 +80,17 @@ impl Dictionary {
             };
             // SAFETY: a value of the dictionary, which has its code already.
             let code = unsafe { self.encode(value)? };
-            let is_equal = before.replace(code).is_some_and(|before| {
-                let (before, value) = (self.value(before), self.value(code));
-                // SAFETY: two values of the type that the function compares.
-                unsafe {
-                    pg_sys::FunctionCall2Coll(
-                        &raw mut functions.cmp_proc_finfo,
-                        column.collation,
-                        before,
-                        value,
-                    )
-                    .value() as i32
-                        == 0
-                }
-            });
+            let is_equal = before
+                .replace(code)
+                .filter(|_| may_be_equal)
+                .is_some_and(|before| {
+                    let (before, value) = (self.value(before), self.value(code));
+                    let compare = &raw mut functions.cmp_proc_finfo;
+                    // SAFETY: two values of the type that the function compares.
+                    let order =
+                        unsafe { pg_sys::FunctionCall2Coll(compare, column.collation, before, value) };
+                    order.value() as i32 == 0
+                });
             place += u32::from(!is_equal);
             places[code as usize - 1] = place;
             Ok(())
