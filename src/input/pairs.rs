@@ -37,7 +37,7 @@ impl Pairs {
     fn new(types: Vec<ColumnType>, names: [&str; 2]) -> Result<Self, Problem> {
         let columns = types.into_iter().zip(names);
         let columns: Vec<Sequence> = columns
-            .map(|(column, name)| Sequence::new(column.named(name)))
+            .map(|(column, name)| Sequence::new(column.named(name), 0))
             .collect();
         Ok(Pairs {
             columns: columns.try_into().map_err(|_| Problem::Lost)?,

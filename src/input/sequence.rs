@@ -46,18 +46,18 @@ impl Numbers {
 }
 
 impl Sequence {
-    /// No values yet. Equal ones of which one is not quite the other, such as 1.0 and 1.00, are kept apart.
-    pub fn new(column: ColumnType) -> Self {
+    /// No values yet, but room for those of `rows`. Equal ones of which one is not quite the other, such as 1.0 and 1.00, are kept apart.
+    pub fn new(column: ColumnType, rows: usize) -> Self {
         let values = match sort_key(column.base_type()) {
             Some((intake, key)) => Values::Numbers(Numbers {
                 intake,
                 key,
-                bits: Vec::new(),
+                bits: Vec::with_capacity(rows),
                 nulls: Vec::new(),
             }),
             None => Values::Coded(Ordered {
                 dictionary: Dictionary::exact(column.clone()),
-                codes: Vec::new(),
+                codes: Vec::with_capacity(rows),
             }),
         };
         Sequence {

@@ -244,8 +244,9 @@ impl WindowCall {
     /// The first arguments of every row of the partition, each as one column; `names` are what errors call them.
     pub fn sequences<const WIDTH: usize>(&self, names: [&str; WIDTH]) -> Result<[Sequence; WIDTH], Problem> {
         let types = self.argument_types().into_iter().zip(names);
+        let rows = self.partition_rows()? as usize;
         let mut columns: Vec<Sequence> = types
-            .map(|(column, name)| Sequence::new(column.named(name)))
+            .map(|(column, name)| Sequence::new(column.named(name), rows))
             .collect();
         let at_once = match columns.iter().all(Sequence::is_by_value) {
             true => AT_ONCE,

@@ -59,6 +59,27 @@ fn places_are_those_of_the_different_values() {
 }
 
 #[test]
+fn many_keys_are_ordered_as_places_are() {
+    let control = Control::new();
+    // Keys near each other and far apart, few of them and many.
+    for (different, stretch) in [(500, 1), (1 << 20, 1), (500, 1 << 50), (1 << 14, 1 << 49)] {
+        let key = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % different * stretch;
+        let mut keys: Vec<u64> = (0..40_000).map(key).collect();
+        let mut places = permutation::places(&keys, &control).unwrap();
+        for seed in [1, 2] {
+            let found = permutation::order(&keys, &[], seed, &control).unwrap();
+            assert!(found == permutation::order_of_places(&places, seed, &control).unwrap());
+        }
+        let absent = [3, 17, 39_999];
+        for record in absent {
+            (keys[record as usize], places[record as usize]) = (u64::MAX, NULL);
+        }
+        let found = permutation::order(&keys, &absent, 1, &control).unwrap();
+        assert!(found == permutation::order_of_places(&places, 1, &control).unwrap());
+    }
+}
+
+#[test]
 fn absent_values_come_last() {
     assert_eq!(ranks(&[2, NULL, 1], Ties::Shared), [4, 6, 2]);
     assert_eq!(ranks(&[NULL, NULL, 1], Ties::Shared), [5, 5, 2]);

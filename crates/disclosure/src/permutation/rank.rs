@@ -28,24 +28,92 @@ pub(super) const PIECE: usize = 1 << 16;
 /// and come last.
 pub fn order(keys: &[u64], absent: &[u32], seed: u64, control: &Control) -> Result<Vec<u32>> {
     check_number(keys.len())?;
-    let mut pairs = sorted(keys, control)?;
-    if !absent.is_empty() {
-        let is_absent = |&(_, record): &(u64, u32)| absent.binary_search(&record).is_ok();
-        pairs.retain(|pair| !is_absent(pair));
+    match Packed::all(keys) {
+        Some(packed) => order_sorted(sorted(packed, control)?, absent, seed, control),
+        None => order_sorted(sorted(Pair::all(keys), control)?, absent, seed, control),
     }
-    let alike = |one: &(u64, u32), other: &(u64, u32)| one.0 == other.0;
-    let has_ties = absent.len() > 1 || pairs.windows(2).any(|pair| alike(&pair[0], &pair[1]));
-    let mut records: Vec<u32> = pairs
-        .iter()
-        .map(|&(_, record)| record)
-        .chain(absent.iter().copied())
-        .collect();
+}
+
+/// The place of every value in their order, from 1; equal values share one. `keys` are in the order of the
+/// values.
+pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
+    match Packed::all(keys) {
+        Some(packed) => places_sorted(&sorted(packed, control)?, control),
+        None => places_sorted(&sorted(Pair::all(keys), control)?, control),
+    }
+}
+
+/// A record and its key.
+trait Keyed: Copy + Default + Ord {
+    fn key(self) -> u64;
+    fn record(self) -> u32;
+}
+
+/// Any key, and the record.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Pair(u64, u32);
+
+impl Pair {
+    fn all(keys: &[u64]) -> Vec<Self> {
+        keys.iter()
+            .zip(0..)
+            .map(|(&key, record)| Pair(key, record))
+            .collect()
+    }
+}
+
+impl Keyed for Pair {
+    fn key(self) -> u64 {
+        self.0
+    }
+
+    fn record(self) -> u32 {
+        self.1
+    }
+}
+
+/// The difference of a key to the least one, and the record, in one word: half as much memory to move.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Packed(u64);
+
+impl Packed {
+    /// `None` where keys are too far apart.
+    fn all(keys: &[u64]) -> Option<Vec<Self>> {
+        let (&least, &most) = (keys.iter().min()?, keys.iter().max()?);
+        let pack = |(&key, record): (&u64, u64)| Packed((key - least) << 32 | record);
+        (most - least <= u64::from(u32::MAX)).then(|| keys.iter().zip(0..).map(pack).collect())
+    }
+}
+
+impl Keyed for Packed {
+    fn key(self) -> u64 {
+        self.0 >> 32
+    }
+
+    fn record(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+fn order_sorted<K: Keyed>(
+    mut sorted: Vec<K>,
+    absent: &[u32],
+    seed: u64,
+    control: &Control,
+) -> Result<Vec<u32>> {
+    if !absent.is_empty() {
+        sorted.retain(|keyed| absent.binary_search(&keyed.record()).is_err());
+    }
+    let alike = |one: &K, other: &K| one.key() == other.key();
+    let has_ties = absent.len() > 1 || sorted.windows(2).any(|pair| alike(&pair[0], &pair[1]));
+    let present = sorted.iter().map(|keyed| keyed.record());
+    let mut records: Vec<u32> = present.chain(absent.iter().copied()).collect();
     if has_ties {
         let mut drawn = vec![0; records.len()];
         for (number, record) in (0..).zip(shuffled(records.len(), seed, control)?) {
             drawn[record as usize] = number;
         }
-        let (mut rest, groups) = (&mut records[..], pairs.chunk_by(alike).map(<[_]>::len));
+        let (mut rest, groups) = (&mut records[..], sorted.chunk_by(alike).map(<[_]>::len));
         for group in groups.chain([absent.len()]) {
             let (equal, after) = rest.split_at_mut(group);
             // As `ranks` has it, the first that is drawn gets the last rank.
@@ -56,66 +124,67 @@ pub fn order(keys: &[u64], absent: &[u32], seed: u64, control: &Control) -> Resu
     Ok(records)
 }
 
-/// Keys and records in the order of the keys.
-fn sorted(keys: &[u64], control: &Control) -> Result<Vec<(u64, u32)>> {
-    let mut sorted: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
-    match sorted.len() {
-        0..=FEW => sorted.sort_unstable(),
-        _ => radix_sort(&mut sorted, control)?,
-    }
-    Ok(sorted)
-}
-
-/// The place of every value in their order, from 1; equal values share one. `keys` are in the order of the
-/// values.
-pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
-    let sorted = sorted(keys, control)?;
-    let mut places = vec![0; keys.len()];
+fn places_sorted<K: Keyed>(sorted: &[K], control: &Control) -> Result<Vec<u32>> {
+    let mut places = vec![0; sorted.len()];
     let (mut place, mut before) = (0, None);
     for piece in sorted.chunks(PIECE) {
         control.check()?;
-        for &(key, value) in piece {
-            place += u32::from(before.replace(key) != Some(key));
-            places[value as usize] = place;
+        for keyed in piece {
+            place += u32::from(before.replace(keyed.key()) != Some(keyed.key()));
+            places[keyed.record() as usize] = place;
         }
     }
     Ok(places)
 }
 
-/// Bits by which pairs are dealt out in one pass: as many as there may be open pages at the same time.
+/// In the order of the keys.
+fn sorted<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
+    match all.len() {
+        0..=FEW => all.sort_unstable(),
+        _ => radix_sort(&mut all, control)?,
+    }
+    Ok(all)
+}
+
+/// Bits by which keys are dealt out in one pass: as many as there may be open pages at the same time.
 const DIGIT: u32 = 11;
 
-/// Sort pairs by their keys, from the last digit to the first.
-fn radix_sort(pairs: &mut Vec<(u64, u32)>, control: &Control) -> Result<()> {
+/// Sort by keys, from their last digit to the first.
+fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
     let digit = |key: u64, shift: u32| (key >> shift) as usize & ((1 << DIGIT) - 1);
-    let shifts = || (0..u64::BITS).step_by(DIGIT as usize);
+    let bits = u64::BITS
+        - all
+            .iter()
+            .fold(0, |bits, keyed| bits | keyed.key())
+            .leading_zeros();
+    let shifts = || (0..bits).step_by(DIGIT as usize);
     let mut counts: Vec<[u32; 1 << DIGIT]> = shifts().map(|_| [0; 1 << DIGIT]).collect();
-    for piece in pairs.chunks(PIECE) {
+    for piece in all.chunks(PIECE) {
         control.check()?;
-        for &(key, _) in piece {
+        for keyed in piece {
             for (counts, shift) in counts.iter_mut().zip(shifts()) {
-                counts[digit(key, shift)] += 1;
+                counts[digit(keyed.key(), shift)] += 1;
             }
         }
     }
-    let mut dealt = vec![(0, 0); pairs.len()];
+    let mut dealt = vec![K::default(); all.len()];
     for (counts, shift) in counts.iter_mut().zip(shifts()) {
-        if counts.iter().any(|&count| count as usize == pairs.len()) {
+        if counts.iter().any(|&count| count as usize == all.len()) {
             continue; // all have the same digit
         }
         let mut next = 0;
         for count in counts.iter_mut() {
             next += std::mem::replace(count, next);
         }
-        for piece in pairs.chunks(PIECE) {
+        for piece in all.chunks(PIECE) {
             control.check()?;
-            for &pair in piece {
-                let place = &mut counts[digit(pair.0, shift)];
-                dealt[*place as usize] = pair;
+            for &keyed in piece {
+                let place = &mut counts[digit(keyed.key(), shift)];
+                dealt[*place as usize] = keyed;
                 *place += 1;
             }
         }
-        std::mem::swap(pairs, &mut dealt);
+        std::mem::swap(all, &mut dealt);
     }
     Ok(())
 }
