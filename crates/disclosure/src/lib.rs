@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod attack;
 pub mod classes;
 mod columns;
 mod control;

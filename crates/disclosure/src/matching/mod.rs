@@ -13,3 +13,4 @@ pub(crate) use components::Components;
 pub use counting::{Counting, Shares};
 pub use graph::{Graph, ItemClass};
 pub(crate) use perfect::{maximum, perfect};
+pub(crate) use weight::{Weight, Wide};

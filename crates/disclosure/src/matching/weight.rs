@@ -1,6 +1,6 @@
 /// A number that is never negative, for sums of products that may span hundreds of thousands of decimal
 /// powers: the matchings of sixteen thousand items are more than 10^38000.
-pub(super) trait Weight: Copy + Default + Send + Sync {
+pub(crate) trait Weight: Copy + Default + Send + Sync {
     fn of(value: f64) -> Self;
     fn times(self, other: Self) -> Self;
     fn add(&mut self, other: Self);
@@ -65,7 +65,7 @@ impl Weight for f64 {
 
 /// A double with an exponent of its own, for any range: `digits` · 2^(512·`power`).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Wide {
+pub(crate) struct Wide {
     /// 0, or between 2^-256 and 2^256: products of two do not leave the range of a double.
     digits: f64,
     power: i32,

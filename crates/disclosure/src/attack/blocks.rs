@@ -1,0 +1,47 @@
+use super::Matrix;
+use crate::matching::{admissible, Components};
+use crate::{Control, Result};
+
+/// A part of a matrix that has nothing to do with the others: every perfect matching of the whole consists of
+/// one of every block. Each of its edges lies in some perfect matching.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    /// Its rows in the whole matrix, ascending.
+    pub rows: Vec<u32>,
+    /// Its columns in the whole matrix, ascending.
+    pub columns: Vec<u32>,
+    /// Its edges, numbered within the block.
+    pub matrix: Matrix,
+}
+
+/// Take away the edges that no perfect matching uses, and split what is left. `None` where there is no perfect
+/// matching.
+pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Block>>> {
+    let Some(graph) = admissible(&matrix.graph(), control)? else {
+        return Ok(None);
+    };
+    let components = Components::new(&graph);
+    let mut within = vec![0; matrix.size()];
+    for columns in &components.codes {
+        for (number, &column) in columns.iter().enumerate() {
+            within[column as usize] = number as u32;
+        }
+    }
+    let members = components.items.into_iter().zip(components.codes);
+    let block = |(rows, columns): (Vec<u32>, Vec<u32>)| {
+        control.check()?;
+        let mut edges = Vec::new();
+        for (number, &row) in rows.iter().enumerate() {
+            for &column in &graph.items[row as usize].candidates {
+                let weight = matrix.weight(row as usize, column);
+                edges.push((number as u32, within[column as usize], weight));
+            }
+        }
+        Ok(Block {
+            matrix: Matrix::sparse(rows.len(), columns.len(), edges)?,
+            rows,
+            columns,
+        })
+    };
+    members.map(block).collect::<Result<_>>().map(Some)
+}

@@ -1,0 +1,176 @@
+use super::exact::no_matching;
+use super::{Exact, Matrix};
+use crate::{Control, Error, Result};
+use std::time::Duration;
+
+/// Which code every entry has in truth: M₀ of Malik 2014, section 2.2. Where that is not known, an entry counts as
+/// never cracked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Truth(Vec<Option<u32>>);
+
+impl Truth {
+    /// The number of every row's column; no column twice.
+    pub fn new(matrix: &Matrix, columns: Vec<Option<u32>>) -> Result<Self> {
+        let size = matrix.size();
+        let problem = |problem: String| Error::InvalidArgument {
+            argument: "mapping",
+            problem,
+            allowed: format!("every number from 1 to {size} once"),
+        };
+        if columns.len() != size {
+            return Err(problem(format!("has {} elements for {size} rows", columns.len())));
+        }
+        let mut taken = vec![false; size];
+        for &column in columns.iter().flatten() {
+            let Some(taken) = taken.get_mut(column as usize) else {
+                return Err(problem("has an element that is no column".into()));
+            };
+            if std::mem::replace(taken, true) {
+                return Err(problem("has the same column twice".into()));
+            }
+        }
+        Ok(Truth(columns))
+    }
+
+    /// For every row, its column.
+    pub fn columns(&self) -> &[Option<u32>] {
+        &self.0
+    }
+}
+
+/// How expected cracks are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Exactly if that takes no more than is allowed; else by sampling if that does not; else by belief propagation.
+    Auto,
+    /// By permanents.
+    Exact,
+    /// By belief propagation: the Bethe approximation.
+    Bethe,
+    /// By random matchings.
+    Sample,
+    /// H of Malik 2014, formula 4.3.
+    Heuristic,
+}
+
+/// What is asked for, and at what price.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// How to find the answer.
+    pub method: Method,
+    /// How exact a sample has to be: the reach of the 95 % confidence interval to either side, as a share.
+    pub relative_error: f64,
+    /// Of the sample.
+    pub seed: u64,
+    /// How long it may take.
+    pub budget: Option<Duration>,
+    /// How much memory it may take.
+    pub bytes: f64,
+}
+
+/// The expected cracks of an attack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// How many entries a random matching cracks on average: Ψ of Malik 2014, formula 4.2, or close to it.
+    pub expected: f64,
+    /// The answer lies between this, which is the answer itself where it is exact; `None` for approximations that
+    /// say nothing about their error.
+    pub lower: Option<f64>,
+    /// … and this.
+    pub upper: Option<f64>,
+    /// How it was found; never [`Method::Auto`].
+    pub method: Method,
+    /// Whether a sample became as exact as it should.
+    pub reached: bool,
+    /// For every entry, its probability of being cracked.
+    pub crack_probability: Vec<f64>,
+}
+
+/// H of Malik 2014, formula 4.3: every entry's chance to be given its own code where each chooses for itself. Rows are
+/// distributions there, so weights are taken as shares of their row; of a 0/1 matrix it is the O-estimate.
+pub fn heuristic(matrix: &Matrix, truth: &Truth) -> f64 {
+    let of_row = |(row, column): (usize, &Option<u32>)| {
+        let own = column.map_or(0.0, |column| matrix.weight(row, column));
+        let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
+        if own > 0.0 {
+            own / all
+        } else {
+            0.0
+        }
+    };
+    truth.columns().iter().enumerate().map(of_row).sum()
+}
+
+/// The probability of one matching (Malik 2014, section 3.2), which has to be complete; an error where there is no
+/// perfect matching.
+pub fn matching_weight(matrix: &Matrix, truth: &Truth, control: &Control) -> Result<f64> {
+    let permanent = Exact::new(matrix, control)?.permanent(control)?;
+    if permanent.ln() == f64::NEG_INFINITY {
+        return Err(no_matching());
+    }
+    let of_row =
+        |(row, column): (usize, &Option<u32>)| column.map_or(0.0, |column| matrix.weight(row, column)).ln();
+    let ln: f64 = truth.columns().iter().enumerate().map(of_row).sum();
+    Ok((ln - permanent.ln()).exp())
+}
+
+/// How much is left to guess, from 0 to 1: the entropy of a random matching as a share of what it would be if nothing
+/// were known. Of a 0/1 matrix, the logarithm of the permanent by that of n! (Edman, Sivrikaya and Yener 2007); of
+/// weights, the measure of Bagai, Lu, Li and Tang 2011. A single entry is never anonymous.
+pub fn degree_of_anonymity(matrix: &Matrix, control: &Control) -> Result<f64> {
+    let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
+    let surprise = edges
+        .probability
+        .iter()
+        .zip(matrix.weights())
+        .map(|(probability, weight)| probability * weight.ln());
+    let entropy = edges.permanent.ln() - surprise.sum::<f64>();
+    let all: f64 = (2..=matrix.size()).map(|row| (row as f64).ln()).sum();
+    Ok(if all > 0.0 {
+        (entropy / all).clamp(0.0, 1.0)
+    } else {
+        0.0
+    })
+}
+
+/// The expected cracks; an error where there is no perfect matching.
+pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &Control) -> Result<Estimate> {
+    let exact = Exact::new(matrix, control)?;
+    let edges = exact.edge_probabilities(control)?;
+    let of_row = |(row, column): (usize, &Option<u32>)| {
+        column
+            .and_then(|column| matrix.position(row, column))
+            .map_or(0.0, |edge| edges.probability[edge])
+    };
+    let crack_probability: Vec<f64> = truth.columns().iter().enumerate().map(of_row).collect();
+    let expected = crack_probability.iter().sum();
+    let _ = settings;
+    Ok(Estimate {
+        expected,
+        lower: Some(expected),
+        upper: Some(expected),
+        method: Method::Exact,
+        reached: true,
+        crack_probability,
+    })
+}
+
+/// The probability of every edge by the method that the settings ask for: exact ones where that is
+/// [`Method::Exact`], and never a sample, which would say little of each of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edges {
+    /// For every positive weight of the matrix, row by row.
+    pub probability: Vec<f64>,
+    /// How they were found; never [`Method::Auto`].
+    pub method: Method,
+}
+
+/// The probability of every edge; an error where there is no perfect matching.
+pub fn edge_probabilities(matrix: &Matrix, settings: &Settings, control: &Control) -> Result<Edges> {
+    let _ = settings;
+    let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
+    Ok(Edges {
+        probability: edges.probability,
+        method: Method::Exact,
+    })
+}

@@ -1,0 +1,152 @@
+use crate::matching::{Graph, ItemClass};
+use crate::{Error, Result};
+
+/// What a probabilistic attack ends with (Malik 2014, section 3.1): how likely the attacker thinks it that an
+/// entry, a row, became a code, a column. A 0/1 matrix says only what is possible. Weights in any unit will do:
+/// nothing that is said about matchings changes where a row or a column is multiplied by a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix {
+    /// Where every row begins in the two below, and where the last one ends.
+    starts: Vec<usize>,
+    /// The columns of positive weights, ascending within a row.
+    columns: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Matrix {
+    /// All weights, row by row.
+    pub fn dense(rows: usize, columns: usize, weights: &[f64]) -> Result<Self> {
+        check_size(rows, columns)?;
+        let mut matrix = Matrix::empty();
+        for row in weights.chunks(columns.max(1)) {
+            matrix.push_row((0..).zip(row.iter().copied()))?;
+        }
+        Ok(matrix)
+    }
+
+    /// The weights that are not zero, as (row, column, weight), in any order.
+    pub fn sparse(rows: usize, columns: usize, mut edges: Vec<(u32, u32, f64)>) -> Result<Self> {
+        check_size(rows, columns)?;
+        edges.sort_unstable_by_key(|&(row, column, _)| (row, column));
+        let twice = edges
+            .windows(2)
+            .any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1));
+        if twice {
+            return Err(invalid("has the same edge twice", "one weight for every edge"));
+        }
+        let mut matrix = Matrix::empty();
+        let mut rest = &edges[..];
+        for row in 0..rows as u32 {
+            let (own, others) = rest.split_at(rest.partition_point(|edge| edge.0 <= row));
+            matrix.push_row(own.iter().map(|&(_, column, weight)| (column, weight)))?;
+            rest = others;
+        }
+        Ok(matrix)
+    }
+
+    fn empty() -> Self {
+        Matrix {
+            starts: vec![0],
+            columns: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    fn push_row(&mut self, row: impl Iterator<Item = (u32, f64)>) -> Result<()> {
+        for (column, weight) in row {
+            if !(weight.is_finite() && weight >= 0.0) {
+                let problem = "has a weight that is negative, NaN or infinite";
+                return Err(invalid(problem, "finite weights from 0 on"));
+            }
+            if weight > 0.0 {
+                self.columns.push(column);
+                self.weights.push(weight);
+            }
+        }
+        self.starts.push(self.columns.len());
+        Ok(())
+    }
+
+    /// How many rows it has, and columns.
+    pub fn size(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many weights are positive.
+    pub fn edges(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The positive weights of a row, with their columns in ascending order.
+    pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + Clone + '_ {
+        let range = self.range(row);
+        let columns = self.columns[range.clone()].iter().copied();
+        columns.zip(self.weights[range].iter().copied())
+    }
+
+    /// Where the positive weights of a row are among all of them.
+    pub fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.starts[row]..self.starts[row + 1]
+    }
+
+    /// Where the weight of an edge is among all positive ones; `None` where it is zero.
+    pub fn position(&self, row: usize, column: u32) -> Option<usize> {
+        let range = self.range(row);
+        let found = self.columns[range.clone()].binary_search(&column);
+        found.ok().map(|position| range.start + position)
+    }
+
+    /// The weight of an edge.
+    pub fn weight(&self, row: usize, column: u32) -> f64 {
+        self.position(row, column)
+            .map_or(0.0, |position| self.weights[position])
+    }
+
+    /// All positive weights, row by row.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The same edges with other weights, which have to be positive.
+    pub(super) fn with_weights(&self, weights: Vec<f64>) -> Self {
+        debug_assert_eq!(weights.len(), self.weights.len());
+        Matrix {
+            weights,
+            ..self.clone()
+        }
+    }
+
+    /// What is possible: columns are codes, rows are items, each a class of its own.
+    pub(super) fn graph(&self) -> Graph {
+        let item = |row| ItemClass {
+            size: 1,
+            candidates: self.columns[self.range(row)].to_vec(),
+        };
+        Graph {
+            codes: vec![1; self.size()],
+            items: (0..self.size()).map(item).collect(),
+        }
+    }
+}
+
+fn check_size(rows: usize, columns: usize) -> Result<()> {
+    if rows != columns {
+        let problem = format!("has {rows} rows and {columns} columns");
+        return Err(invalid(&problem, "as many rows as columns"));
+    }
+    if rows > i32::MAX as usize {
+        return Err(Error::TooMany {
+            what: "rows",
+            limit: i32::MAX as u64,
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn invalid(problem: &str, allowed: &str) -> Error {
+    Error::InvalidArgument {
+        argument: "matrix",
+        problem: problem.into(),
+        allowed: allowed.into(),
+    }
+}

@@ -1,0 +1,29 @@
+//! Risk after a probabilistic attack: given how likely an attacker thinks it that each entry became each code,
+//! how many would he get right?
+//!
+//! An attack is a [`Matrix`] of weights. A *matching* gives every entry a code of its own; its probability is the
+//! product of its weights, by the *permanent*, which is the sum of that over all matchings. An entry is *cracked*
+//! where a matching gives it the code that it has in truth. Definitions are those of Malik, 2014.
+
+mod blocks;
+mod cracks;
+mod exact;
+mod flat;
+mod frontier;
+mod matrix;
+mod nmape;
+mod random;
+mod scale;
+mod subsets;
+
+pub use cracks::{
+    degree_of_anonymity, edge_probabilities, estimate, heuristic, matching_weight, Edges, Estimate, Method,
+    Settings, Truth,
+};
+pub use exact::{EdgeProbabilities, Exact, Permanent};
+pub use flat::is_flat;
+pub use matrix::Matrix;
+pub use nmape::nmape;
+pub use random::random_attack;
+pub use scale::{flat_matrix, normalise};
+pub use subsets::{subset_cracks, SubsetCracks, Subsets};
