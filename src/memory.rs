@@ -52,6 +52,21 @@ pub fn in_use() -> usize {
     IN_USE.load(Relaxed)
 }
 
+/// Bytes that may still be taken.
+pub fn left() -> usize {
+    guc::max_memory_bytes().saturating_sub(in_use())
+}
+
+/// Whether `disclosure.max_memory` has room for so many bytes more.
+pub fn require(bytes: usize) -> Result<(), Problem> {
+    match bytes > left() {
+        true => Err(Problem::OutOfMemory {
+            limit: guc::max_memory_bytes(),
+        }),
+        false => Ok(()),
+    }
+}
+
 /// Whether `disclosure.max_memory` still holds.
 pub fn check() -> Result<(), Problem> {
     let limit = guc::max_memory_bytes();

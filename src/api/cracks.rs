@@ -302,7 +302,7 @@ impl Question {
 
     pub fn expected(&self, settings: &Settings) -> Result<Option<Expected>, Problem> {
         let settings = Settings {
-            bytes: guc::max_memory_bytes().saturating_sub(memory::in_use()) as f64,
+            bytes: memory::left() as f64,
             ..settings.clone()
         };
         run::long("expecting cracks", |control| {

@@ -1,6 +1,7 @@
 //! One file per family of SQL functions: each reads input, calls the crate `disclosure`, writes rows.
 //! The SQL declarations are in `sql/`, under the same names.
 
+mod attack;
 mod classes;
 mod columns;
 mod counted;
@@ -16,6 +17,7 @@ mod permuted;
 mod policies;
 mod releases;
 mod shifts;
+mod square;
 
 use crate::error::Problem;
 use crate::guc;

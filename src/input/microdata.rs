@@ -611,9 +611,9 @@ fn chosen_columns(
 }
 
 /// A column as it is read from the original, and from the anonymised table.
-struct Pair {
-    here: ColumnType,
-    there: ColumnType,
+pub(super) struct Pair {
+    pub here: ColumnType,
+    pub there: ColumnType,
 }
 
 impl Pair {
@@ -626,7 +626,11 @@ impl Pair {
     }
 
     /// In one type, so that values of both can be compared. The column's name comes from `argument`.
-    fn comparable(argument: &'static str, here: &ColumnType, there: &ColumnType) -> Result<Self, Problem> {
+    pub fn comparable(
+        argument: &'static str,
+        here: &ColumnType,
+        there: &ColumnType,
+    ) -> Result<Self, Problem> {
         let mut pair = Pair::new(here, there);
         if here.base_type() != there.base_type() {
             let common = common_type(here.base_type(), there.base_type());

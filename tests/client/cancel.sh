@@ -43,6 +43,7 @@ CREATE TABLE records AS SELECT random() a, random() b, random() c, random() d, r
   FROM generate_series(1, 200000);
 CREATE TABLE unrelated AS SELECT * FROM records LIMIT 0;
 INSERT INTO unrelated SELECT random(), random(), random(), random(), random(), random(), random(), random() FROM records;
+CREATE VIEW endless_edges AS SELECT entry, code FROM generate_series(1, 30000) entry, generate_series(1, 30000) code;
 SQL
 
 # stop HOW CALL: start CALL in a session of its own, and once it runs, stop it with the function HOW.
@@ -138,6 +139,12 @@ quickest pg_terminate_backend "SELECT * FROM disclosure.linkage_plausibility('re
 quickest pg_cancel_backend "SELECT count(*) FROM disclosure.permuted_privacy('records', 'unrelated')"
 quickest pg_cancel_backend "SELECT * FROM disclosure.calibrate_permutation('records', draws => 100)"
 quickest pg_cancel_backend "SELECT * FROM disclosure.permutation_report('endless', 'endless', key => 'x', columns => '{x}')"
+
+# Matchings: an exact sum over 2^40 sets, a sample that is never exact enough, and edges without end.
+attack="disclosure.budget = -1; SELECT disclosure"
+quickest pg_cancel_backend "SET $attack.permanent(disclosure.random_attack(40, 1))"
+quickest pg_terminate_backend "SET $attack.crack_estimate(disclosure.random_attack(40, 1), ARRAY(SELECT generate_series(1, 40)), method => 'sample', relative_error => 1e-9)"
+quickest pg_cancel_backend "SET disclosure.max_memory = '8GB'; SELECT * FROM disclosure.attack_report('endless_edges', 'entry', 'code')"
 
 # An interrupt that asks for something else does not end the call.
 interrupted=$(mktemp)

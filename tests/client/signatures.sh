@@ -18,7 +18,9 @@ CREATE FUNCTION pg_temp.name_in_rust(declared oid) RETURNS text LANGUAGE sql AS 
     WHEN declared = 'name[]'::regtype THEN 'cstring[]'
     WHEN declared = 'regclass[]'::regtype THEN 'oid[]'
     WHEN declared = 'disclosure.item_counts'::regtype THEN 'bytea'
+    WHEN declared = 'disclosure.attack_matrix'::regtype THEN 'double precision[]'
     WHEN declared = 'integer'::regtype THEN 'int'
+    WHEN declared = 'integer[]'::regtype THEN 'int[]'
     WHEN declared = 'boolean'::regtype THEN 'bool'
     ELSE format_type(declared, NULL)
   END FROM pg_type t WHERE t.oid = declared $$;
