@@ -162,6 +162,19 @@ CREATE VIEW numeric_keys AS SELECT id::numeric AS id, salary::float8, age::numer
 SELECT "column", max_shift, residual_noise FROM disclosure.permutation_report('x', 'numeric_keys', 'id');
 SELECT d, original FROM disclosure.permuted_privacy('x', 'numeric_keys', ARRAY['salary', 'age']);
 
+-- A subject's fields are cast as the columns of the original are: no blanks of char(n), no digit more or less of a float4.
+CREATE TABLE padded (job char(9), share real, number bigint);
+INSERT INTO padded VALUES ('cook', 1230000, 16777217), ('nurse', 1234567, 16777218), ('smith', 0.3, 16777219);
+CREATE VIEW plain AS SELECT job::varchar, share::float8, number FROM padded;
+SELECT p.original, p.d, c.largest_d, c.closest
+  FROM padded s JOIN disclosure.permuted_privacy('padded', 'plain', key => 'number') p ON p.record::bigint = s.number,
+       disclosure.subject_check(ROW(s.job, s.share), 'plain', ARRAY['job', 'share']) c;
+-- Integers keep all their digits beside floats that have fewer.
+CREATE VIEW singles AS SELECT job, number::real AS share, number::real FROM padded WHERE number % 2 = 0;
+SELECT "column", records, only_original, only_anonymised FROM disclosure.permutation_report('padded', 'singles', 'number', ARRAY['job']);
+SELECT original FROM disclosure.permuted_privacy('padded', 'singles', ARRAY['number']);
+SELECT matched FROM disclosure.record_linkage('singles', 'singles');
+
 -- Little to say: no rows, one row, nothing but NULL, constants.
 CREATE TABLE nobody (LIKE x);
 SELECT * FROM disclosure.permutation_report('nobody', 'nobody', 'id') \gx
