@@ -248,9 +248,11 @@ impl Distances {
                 "must have two columns of values, and one that is called distance or similarity",
             ));
         };
+        let scale = Scale::of_type(measure.base_type()).filter(|scale| scale.is_of_numbers());
+        let scale = scale.ok_or_else(|| invalid("its column of distances or similarities has no numbers"))?;
         let codes = [Codes::of(one, dictionary)?, Codes::of(other, dictionary)?];
         let query = format!(
-            "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
+            "SELECT {}, {}, {} FROM {}",
             codes[0].query,
             codes[1].query,
             quote_identifier(&measure.name),
@@ -263,12 +265,12 @@ impl Distances {
             let (Some(one), Some(other), Some(number)) = (next(), next(), next()) else {
                 return Err(invalid("a value, distance or similarity is NULL"));
             };
-            // SAFETY: the query casts them to these types.
+            // SAFETY: values of the types that the query selects.
             let (one, other, number) = unsafe {
                 (
                     codes[0].code(one, dictionary)?,
                     codes[1].code(other, dictionary)?,
-                    f64::from_datum(number, false).unwrap_or(f64::NAN),
+                    scale.number(number),
                 )
             };
             let distance = if is_similarity { 1.0 - number } else { number };

@@ -283,6 +283,22 @@ SELECT pg_temp.distances('INSERT INTO grade_distance VALUES (''senior'', ''junio
 SELECT pg_temp.distances('INSERT INTO grade_distance VALUES (''senior'', ''senior'', 1)');
 SELECT pg_temp.distances('INSERT INTO grade_distance VALUES (''senior'', ''junior'', 1), (''junior'', ''junior'', 0)');
 
+-- Distances are numbers of any type.
+CREATE VIEW of_text AS SELECT one, other, 'a secret'::text AS distance FROM grade_distance;
+CREATE VIEW of_dates AS SELECT one, other, date '2026-01-01' AS distance FROM grade_distance;
+CREATE VIEW too_far AS SELECT one, other, 1e400 AS distance FROM grade_distance;
+CREATE VIEW negative AS SELECT one, other, (-distance)::smallint AS distance FROM grade_distance;
+CREATE VIEW small_numbers AS SELECT one, other, distance::smallint AS distance FROM grade_distance;
+CREATE VIEW single_floats AS SELECT one, other, distance::real AS distance FROM grade_distance;
+CREATE VIEW numerics AS SELECT one, other, distance::numeric AS distance FROM grade_distance;
+SELECT * FROM disclosure.marginality('staff', 'grade', 'of_text');
+SELECT * FROM disclosure.marginality('staff', 'grade', 'of_dates');
+SELECT * FROM disclosure.marginality('staff', 'grade', 'too_far');
+SELECT * FROM disclosure.marginality('staff', 'grade', 'negative');
+SELECT relation, array_agg(value || ' ' || marginality ORDER BY place)
+  FROM unnest(ARRAY['grade_distance', 'small_numbers', 'single_floats', 'numerics']::regclass[]) relation,
+       disclosure.marginality('staff', 'grade', relation) GROUP BY relation ORDER BY relation::text;
+
 -- Only what the caller may see.
 CREATE ROLE pd_subject;
 GRANT USAGE ON SCHEMA public TO pd_subject;
