@@ -55,7 +55,7 @@ pub struct Wanted {
 const COLUMNS: &str = "columns";
 const KEY: &str = "key";
 const ORIGINAL: &str = "original";
-const ANONYMISED: &str = "anonymised";
+pub const ANONYMISED: &str = "anonymised";
 
 impl Microdata {
     /// Two tables that are compared by ranks. With a key, records that both have are left, and those with the
