@@ -10,7 +10,7 @@ use super::orders::{marginality, Meaning, Orders, Scaled};
 use super::relation::Relation;
 use super::row::RowShape;
 use super::weights::labels_of;
-use super::{Codes, ColumnType, Encoded, Ordered};
+use super::{becomes, Codes, ColumnType, Encoded, Ordered};
 use crate::error::Problem;
 use crate::run;
 use disclosure::permutation::{canonical_order, Ordinal};
@@ -663,10 +663,6 @@ fn comparable_pairs(columns: &[ColumnType], anonymised: &Relation) -> Result<Vec
 
 /// The one of two types to which Postgres would cast values of the other by itself, or what it compares both as.
 fn common_type(here: pg_sys::Oid, there: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    let becomes = |from: pg_sys::Oid, to: pg_sys::Oid| {
-        // SAFETY: catalogue look-ups; one type each.
-        unsafe { pg_sys::can_coerce_type(1, &from, &to, pg_sys::CoercionContext::COERCION_IMPLICIT) }
-    };
     let common = match (becomes(here, there), becomes(there, here)) {
         // Texts of all kinds become each other.
         (true, true) => Some(if here == pg_sys::TEXTOID { here } else { there }),

@@ -3,7 +3,8 @@
 use super::bins::Scale;
 use super::dictionary::{parse, Dictionary};
 use super::relation::{for_each_row, Relation};
-use super::{scratch, ColumnType};
+use super::summary::type_name;
+use super::{becomes, scratch, ColumnType};
 use crate::error::Problem;
 use crate::run::{self, Meter};
 use disclosure::permutation::{self, Marginality};
@@ -299,7 +300,7 @@ impl Distances {
 struct Codes {
     /// What to select.
     query: String,
-    /// Of values that are of another type: the codes by what they are called, as both are printed.
+    /// Of values of a type that does not become the dictionary's: the codes by what they are called, as both are printed.
     by_text: Option<FxHashMap<String, u32>>,
 }
 
@@ -309,6 +310,12 @@ impl Codes {
         if column.base_type() == dictionary.column().base_type() {
             return Ok(Codes {
                 query: name,
+                by_text: None,
+            });
+        }
+        if becomes(column.base_type(), dictionary.column().base_type()) {
+            return Ok(Codes {
+                query: format!("{name}::{}", type_name(dictionary.column().base_type())),
                 by_text: None,
             });
         }

@@ -302,6 +302,13 @@ SELECT relation, array_agg(value || ' ' || marginality ORDER BY place)
   FROM unnest(ARRAY['grade_distance', 'small_numbers', 'single_floats', 'numerics']::regclass[]) relation,
        disclosure.marginality('staff', 'grade', relation) GROUP BY relation ORDER BY relation::text;
 
+-- Values in a table of distances are those of the column where they are equal, though they may be printed otherwise.
+CREATE VIEW job_distance AS SELECT 'cook' AS one, unnest(ARRAY['nurse', 'smith']) AS other, 1 AS distance UNION ALL SELECT 'nurse', 'smith', 3;
+SELECT * FROM disclosure.marginality('padded', 'job', 'job_distance');
+CREATE VIEW whole_prices AS SELECT generate_series(1, 2)::numeric(9, 2) AS price;
+CREATE VIEW whole_distance AS SELECT 1 AS one, 2 AS other, 5 AS distance;
+SELECT * FROM disclosure.marginality('whole_prices', 'price', 'whole_distance');
+
 -- Only what the caller may see.
 CREATE ROLE pd_subject;
 GRANT USAGE ON SCHEMA public TO pd_subject;
