@@ -210,6 +210,28 @@ fn arguments_are_checked() {
     );
 }
 
+#[test]
+fn draws_without_end_need_no_memory_and_can_be_cancelled() {
+    // So many that even more combinations are possible, and that a number for every 4096 draws would not fit.
+    const RECORDS: usize = 70_000;
+    let original = points(&independent(RECORDS, 1));
+    let chance = Chance {
+        draws: u32::MAX,
+        ..Chance::default()
+    };
+    let all = RECORDS as f64 * (1.0 + f64::from(u32::MAX));
+    let control = Control::new();
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| plausibility(&original, &original, &chance, &control));
+        // Until the first random records were linked.
+        while !answer.is_finished() && control.progress().unwrap_or(0.0) * all < RECORDS as f64 + 1000.0 {
+            std::thread::yield_now();
+        }
+        control.cancel();
+        assert_eq!(answer.join().unwrap(), Err(Error::Cancelled));
+    });
+}
+
 fn calibrated(columns: &[Vec<u32>], ties: Ties, candidates: &[f64]) -> Vec<Candidate> {
     calibrate(
         columns,

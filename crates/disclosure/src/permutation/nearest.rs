@@ -15,7 +15,7 @@ const SAMPLE: usize = 64;
 /// Columns of wide points that are compared at once.
 const COLUMNS: usize = 4;
 /// Points about which something is asked between two looks at the control.
-const QUESTIONS: usize = 64;
+pub(super) const QUESTIONS: usize = 64;
 
 /// Points in rank space, so arranged that those near a place are found without looking at all: a k-d tree.
 ///
