@@ -121,6 +121,22 @@ fn matches_that_are_farther_than_chance_are_not_called_better() {
 }
 
 #[test]
+fn wide_bins_do_not_hide_exact_matches() {
+    // One half is released as it is, along the diagonal. The other half is as far from it as can be, and random
+    // records are in between.
+    let along = |at: u32| 100 * at;
+    let first = (0..30).map(along).chain((0..30).map(|at| along(29 * (at % 2))));
+    let second = (0..30)
+        .map(along)
+        .chain((0..30).map(|at| along(29 * (1 - at % 2))));
+    let original = Points::new(&[first.collect(), second.collect()]);
+    let released = Points::new(&[(0..30).map(along).collect(), (0..30).map(along).collect()]);
+    let found = compared(&original, &released, &Chance::default());
+    assert!(found.overlap > 0.8 && found.shorter.statistic > 0.3, "{found:?}");
+    assert_eq!(found.verdict, Verdict::BetterThanChance);
+}
+
+#[test]
 fn draws_come_from_the_distribution_of_all_combinations() {
     let (original, released) = (points(&independent(50, 1)), points(&independent(50, 2)));
     // 125,000 combinations are more than 100,000 and than 50 · 2,000.

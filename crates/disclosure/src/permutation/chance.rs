@@ -30,7 +30,8 @@ impl Default for Chance {
 /// Whether an intruder's matches are more than luck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The distances of real and random matches overlap enough: the intruder has nothing to boast of.
+    /// The distances of real and random matches overlap enough, and at none of them the real ones lead by more
+    /// than that leaves: the intruder has nothing to boast of.
     PlausiblyRandom,
     /// They overlap too little, but chance alone could have made the real ones as near as they are: there
     /// are too few records to tell, or the real ones are rather farther. Also where less than two columns
@@ -145,16 +146,19 @@ impl<'a> RandomRecords<'a> {
             shorter,
             ties: matches.iter().map(|found| found.ties as f64).sum::<f64>() / matches.len() as f64,
             unlinked: linkage.unlinked,
-            verdict: self.verdict(overlap, shorter.p_value),
+            verdict: self.verdict(overlap, shorter),
         })
     }
 
-    fn verdict(&self, overlap: f64, p_value: f64) -> Verdict {
+    fn verdict(&self, overlap: f64, shorter: Shorter) -> Verdict {
+        // Where records are few, bins are wide, and may join exact matches with what is far from exact. But two
+        // distributions have no more in common than the largest difference of their shares leaves.
+        let in_common = overlap.min(1.0 - shorter.statistic);
         if self.margins.columns_that_vary() < 2 {
             Verdict::Undecided
-        } else if overlap >= self.chance.enough {
+        } else if in_common >= self.chance.enough {
             Verdict::PlausiblyRandom
-        } else if p_value >= SIGNIFICANT {
+        } else if shorter.p_value >= SIGNIFICANT {
             Verdict::Undecided
         } else {
             Verdict::BetterThanChance
