@@ -33,7 +33,7 @@ pub(super) fn finite(values: &[Option<f64>]) -> Result<Vec<f64>> {
         return Ok(present);
     }
     Err(Error::InvalidArgument {
-        argument: "values",
+        argument: "value",
         problem: "must not be infinite and must be numbers".into(),
         allowed: "finite numbers, and absent values".into(),
     })
