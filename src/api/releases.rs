@@ -7,7 +7,7 @@ use super::linkage::{in_ranks, own, Places, TieTreatment};
 use super::shifts::shifts;
 use super::{json, name, names};
 use crate::error::Problem;
-use crate::input::microdata::{Microdata, Records, Wanted};
+use crate::input::microdata::{Microdata, Records, Wanted, ANONYMISED};
 use crate::run;
 use disclosure::permutation::{self, Average, Candidate, Chance, PValue, Plausibility, Quantiles, Verdict};
 use pgrx::prelude::*;
@@ -201,17 +201,19 @@ fn compare_releases(
         let intruder = Intruder::new(ties, draws, enough, seed)?;
         let releases = releases_of(releases)?;
         let (columns, orders) = (columns.map(names), json(orders));
-        let row = |release: &pg_sys::Oid| {
+        let row = |(release, number): (&pg_sys::Oid, usize)| {
             let tables = Microdata::by_rank(Wanted {
                 original,
                 anonymised: Some(*release),
                 columns: columns.clone(),
                 key: name(key),
                 orders: orders.clone(),
-            })?;
+            });
+            let tables = tables.map_err(|problem| problem_of_release(problem, number))?;
             release_row(*release, &tables, &intruder)
         };
-        releases.iter().map(row).collect::<Result<Vec<_>, Problem>>()
+        let rows = releases.iter().zip(1..).map(row);
+        rows.collect::<Result<Vec<_>, Problem>>()
     };
     TableIterator::new(rows().unwrap_or_else(Problem::raise))
 }
@@ -233,6 +235,30 @@ fn releases_of(given: Option<Array<'_, pg_sys::Oid>>) -> Result<Vec<pg_sys::Oid>
             true => Err(invalid("must not be empty")),
             false => Ok(releases),
         })
+}
+
+/// What is wrong with the anonymised table is wrong with an element of the argument here, counted from 1.
+fn problem_of_release(problem: Problem, number: usize) -> Problem {
+    const RELEASES: &str = "releases";
+    match problem {
+        Problem::Argument {
+            argument: ANONYMISED,
+            problem,
+            hint,
+        } => Problem::Argument {
+            argument: RELEASES,
+            problem: format!("element {number}: {problem}"),
+            hint,
+        },
+        Problem::NotReadable {
+            argument: ANONYMISED,
+            relation,
+        } => Problem::NotReadable {
+            argument: RELEASES,
+            relation,
+        },
+        other => other,
+    }
 }
 
 type ReleaseRow = (

@@ -52,9 +52,14 @@ impl Scale {
         })
     }
 
+    /// Whether the type is one of numbers, not of points in time.
+    pub fn is_of_numbers(self) -> bool {
+        !matches!(self, Scale::Date | Scale::Timestamp)
+    }
+
     /// # Safety
-    /// A valid Datum of the type, from a dictionary.
-    unsafe fn number(self, value: Datum) -> f64 {
+    /// A valid Datum of a type of this scale.
+    pub unsafe fn number(self, value: Datum) -> f64 {
         let bits = value.value() as i64;
         match self {
             Scale::Integer => bits as f64,

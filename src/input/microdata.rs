@@ -10,7 +10,7 @@ use super::orders::{marginality, Meaning, Orders, Scaled};
 use super::relation::Relation;
 use super::row::RowShape;
 use super::weights::labels_of;
-use super::{Codes, ColumnType, Encoded, Ordered};
+use super::{becomes, Codes, ColumnType, Encoded, Ordered};
 use crate::error::Problem;
 use crate::run;
 use disclosure::permutation::{canonical_order, Ordinal};
@@ -55,7 +55,7 @@ pub struct Wanted {
 const COLUMNS: &str = "columns";
 const KEY: &str = "key";
 const ORIGINAL: &str = "original";
-const ANONYMISED: &str = "anonymised";
+pub const ANONYMISED: &str = "anonymised";
 
 impl Microdata {
     /// Two tables that are compared by ranks. With a key, records that both have are left, and those with the
@@ -379,16 +379,15 @@ fn json(dictionary: &Dictionary, code: u32) -> Value {
     match dictionary.column().base_type() {
         pg_sys::BOOLOID => Value::Bool(bits() != 0),
         pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Value::from(bits() as i64),
-        pg_sys::FLOAT8OID => {
-            let number = f64::from_bits(bits());
-            let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
-            match Number::from_f64(number) {
-                Some(_) if is_whole => Value::from(number as i64),
-                Some(number) => Value::Number(number),
-                None => text().into(),
-            }
-        }
-        pg_sys::FLOAT4OID | pg_sys::NUMERICOID => {
+        pg_sys::FLOAT8OID => finite(f64::from_bits(bits())).unwrap_or_else(|| text().into()),
+        // Its own digits, not those of the float8 that is nearest to it.
+        pg_sys::FLOAT4OID => f32::from_bits(bits() as u32)
+            .to_string()
+            .parse()
+            .ok()
+            .and_then(finite)
+            .unwrap_or_else(|| text().into()),
+        pg_sys::NUMERICOID => {
             let text = text();
             number(&text).unwrap_or(text.into())
         }
@@ -396,9 +395,18 @@ fn json(dictionary: &Dictionary, code: u32) -> Value {
     }
 }
 
-/// A number that a float8 may not be able to hold, or that is none.
+/// A float8 that JSON has a number for; whole ones without a point, as people write them.
+fn finite(number: f64) -> Option<Value> {
+    let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
+    match Number::from_f64(number)? {
+        _ if is_whole => Some(Value::from(number as i64)),
+        number => Some(Value::Number(number)),
+    }
+}
+
+/// A numeric that a float8 may not be able to hold, or that is no number.
 fn number(text: &str) -> Option<Value> {
-    let digits = match text.contains('.') && !text.contains('e') {
+    let digits = match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.'),
         false => text,
     };
@@ -406,8 +414,8 @@ fn number(text: &str) -> Option<Value> {
         return Some(integer.into());
     }
     let number = digits.parse::<f64>().ok()?;
-    let is_same = text.contains('e') || number.to_string() == digits;
-    Number::from_f64(number).filter(|_| is_same).map(Value::Number)
+    let is_same = number.to_string() == digits;
+    finite(number).filter(|_| is_same)
 }
 
 impl Ordered {
@@ -657,30 +665,39 @@ fn comparable_pairs(columns: &[ColumnType], anonymised: &Relation) -> Result<Vec
         .collect()
 }
 
-/// The one of two types to which Postgres would cast values of the other by itself.
+/// The one of two types to which Postgres would cast values of the other by itself, or what it compares both as.
 fn common_type(here: pg_sys::Oid, there: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    let becomes = |from: pg_sys::Oid, to: pg_sys::Oid| {
-        // SAFETY: catalogue look-ups; one type each.
-        unsafe { pg_sys::can_coerce_type(1, &from, &to, pg_sys::CoercionContext::COERCION_IMPLICIT) }
-    };
-    match (becomes(here, there), becomes(there, here)) {
+    let common = match (becomes(here, there), becomes(there, here)) {
         // Texts of all kinds become each other.
         (true, true) => Some(if here == pg_sys::TEXTOID { here } else { there }),
         (true, false) => Some(there),
         (false, true) => Some(here),
         (false, false) => None,
-    }
+    };
+    // It has too few digits for integers and numerics.
+    common.map(|common| match common {
+        pg_sys::FLOAT4OID => pg_sys::FLOAT8OID,
+        common => common,
+    })
 }
 
-/// A field of a row as a value of the type in which it is compared.
+/// A field of a row as a value of the type in which it is compared, cast as in a query.
 ///
 /// # Safety
 /// A valid Datum of the field's type.
 unsafe fn converted(value: Datum, field: &ColumnType, wanted: &ColumnType) -> Result<Datum, Problem> {
-    match field.oid {
-        pg_sys::UNKNOWNOID => Ok(read_literal(wanted, value)),
-        _ if field.base_type() == wanted.base_type() => Ok(value),
-        oid => parse(wanted.oid, &print(oid, value)),
+    if field.oid == pg_sys::UNKNOWNOID {
+        return Ok(read_literal(wanted, value));
+    }
+    let (from, to) = (field.base_type(), wanted.base_type());
+    let mut function = pg_sys::InvalidOid;
+    let implicit = pg_sys::CoercionContext::COERCION_IMPLICIT;
+    match pg_sys::find_coercion_pathway(to, from, implicit, &mut function) {
+        pg_sys::CoercionPathType::COERCION_PATH_RELABELTYPE => Ok(value),
+        pg_sys::CoercionPathType::COERCION_PATH_FUNC if pg_sys::get_func_nargs(function) == 1 => {
+            Ok(pg_sys::OidFunctionCall1Coll(function, wanted.collation, value))
+        }
+        _ => parse(wanted.oid, &print(field.oid, value)),
     }
 }
 

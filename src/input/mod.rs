@@ -77,6 +77,12 @@ impl ColumnType {
     }
 }
 
+/// Whether Postgres would cast values of one type to another by itself.
+fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
+    // SAFETY: catalogue look-ups; one type each.
+    unsafe { pg_sys::can_coerce_type(1, &from, &to, pg_sys::CoercionContext::COERCION_IMPLICIT) }
+}
+
 /// What becomes of encoded rows. It may be called on another thread, so it must not touch Postgres.
 pub trait Sink: Send + 'static {
     fn rows(&mut self, rows: Rows) -> disclosure::Result<()>;

@@ -3,7 +3,8 @@
 use super::bins::Scale;
 use super::dictionary::{parse, Dictionary};
 use super::relation::{for_each_row, Relation};
-use super::{scratch, ColumnType};
+use super::summary::type_name;
+use super::{becomes, scratch, ColumnType};
 use crate::error::Problem;
 use crate::run::{self, Meter};
 use disclosure::permutation::{self, Marginality};
@@ -248,9 +249,11 @@ impl Distances {
                 "must have two columns of values, and one that is called distance or similarity",
             ));
         };
+        let scale = Scale::of_type(measure.base_type()).filter(|scale| scale.is_of_numbers());
+        let scale = scale.ok_or_else(|| invalid("its column of distances or similarities has no numbers"))?;
         let codes = [Codes::of(one, dictionary)?, Codes::of(other, dictionary)?];
         let query = format!(
-            "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
+            "SELECT {}, {}, {} FROM {}",
             codes[0].query,
             codes[1].query,
             quote_identifier(&measure.name),
@@ -263,12 +266,12 @@ impl Distances {
             let (Some(one), Some(other), Some(number)) = (next(), next(), next()) else {
                 return Err(invalid("a value, distance or similarity is NULL"));
             };
-            // SAFETY: the query casts them to these types.
+            // SAFETY: values of the types that the query selects.
             let (one, other, number) = unsafe {
                 (
                     codes[0].code(one, dictionary)?,
                     codes[1].code(other, dictionary)?,
-                    f64::from_datum(number, false).unwrap_or(f64::NAN),
+                    scale.number(number),
                 )
             };
             let distance = if is_similarity { 1.0 - number } else { number };
@@ -297,7 +300,7 @@ impl Distances {
 struct Codes {
     /// What to select.
     query: String,
-    /// Of values that are of another type: the codes by what they are called, as both are printed.
+    /// Of values of a type that does not become the dictionary's: the codes by what they are called, as both are printed.
     by_text: Option<FxHashMap<String, u32>>,
 }
 
@@ -307,6 +310,12 @@ impl Codes {
         if column.base_type() == dictionary.column().base_type() {
             return Ok(Codes {
                 query: name,
+                by_text: None,
+            });
+        }
+        if becomes(column.base_type(), dictionary.column().base_type()) {
+            return Ok(Codes {
+                query: format!("{name}::{}", type_name(dictionary.column().base_type())),
                 by_text: None,
             });
         }

@@ -121,6 +121,22 @@ fn matches_that_are_farther_than_chance_are_not_called_better() {
 }
 
 #[test]
+fn wide_bins_do_not_hide_exact_matches() {
+    // One half is released as it is, along the diagonal. The other half is as far from it as can be, and random
+    // records are in between.
+    let along = |at: u32| 100 * at;
+    let first = (0..30).map(along).chain((0..30).map(|at| along(29 * (at % 2))));
+    let second = (0..30)
+        .map(along)
+        .chain((0..30).map(|at| along(29 * (1 - at % 2))));
+    let original = Points::new(&[first.collect(), second.collect()]);
+    let released = Points::new(&[(0..30).map(along).collect(), (0..30).map(along).collect()]);
+    let found = compared(&original, &released, &Chance::default());
+    assert!(found.overlap > 0.8 && found.shorter.statistic > 0.3, "{found:?}");
+    assert_eq!(found.verdict, Verdict::BetterThanChance);
+}
+
+#[test]
 fn draws_come_from_the_distribution_of_all_combinations() {
     let (original, released) = (points(&independent(50, 1)), points(&independent(50, 2)));
     // 125,000 combinations are more than 100,000 and than 50 · 2,000.
@@ -208,6 +224,28 @@ fn arguments_are_checked() {
         plausibility(&some, &some, &Chance::default(), &control),
         Err(Error::Cancelled)
     );
+}
+
+#[test]
+fn draws_without_end_need_no_memory_and_can_be_cancelled() {
+    // So many that even more combinations are possible, and that a number for every 4096 draws would not fit.
+    const RECORDS: usize = 70_000;
+    let original = points(&independent(RECORDS, 1));
+    let chance = Chance {
+        draws: u32::MAX,
+        ..Chance::default()
+    };
+    let all = RECORDS as f64 * (1.0 + f64::from(u32::MAX));
+    let control = Control::new();
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| plausibility(&original, &original, &chance, &control));
+        // Until the first random records were linked.
+        while !answer.is_finished() && control.progress().unwrap_or(0.0) * all < RECORDS as f64 + 1000.0 {
+            std::thread::yield_now();
+        }
+        control.cancel();
+        assert_eq!(answer.join().unwrap(), Err(Error::Cancelled));
+    });
 }
 
 fn calibrated(columns: &[Vec<u32>], ties: Ties, candidates: &[f64]) -> Vec<Candidate> {

@@ -144,7 +144,7 @@ fn only_finite_numbers_are_masked() {
             matches!(
                 answer,
                 Err(Error::InvalidArgument {
-                    argument: "values",
+                    argument: "value",
                     ..
                 })
             )

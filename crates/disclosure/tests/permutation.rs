@@ -61,8 +61,8 @@ fn places_are_those_of_the_different_values() {
 #[test]
 fn many_keys_are_ordered_as_places_are() {
     let control = Control::new();
-    // Keys near each other and far apart, few of them and many.
-    for (different, stretch) in [(500, 1), (1 << 20, 1), (500, 1 << 50), (1 << 14, 1 << 49)] {
+    // Keys near each other and far apart, two, few and many different ones.
+    for (different, stretch) in [(2, 1), (500, 1), (1 << 20, 1), (500, 1 << 50), (1 << 14, 1 << 49)] {
         let key = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % different * stretch;
         let mut keys: Vec<u64> = (0..40_000).map(key).collect();
         let mut places = permutation::places(&keys, &control).unwrap();

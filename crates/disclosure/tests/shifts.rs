@@ -89,6 +89,16 @@ fn absent_values() {
 }
 
 #[test]
+fn noise_whose_square_is_no_number() {
+    for unit in [1e200, 1e-200] {
+        let (of_x, of_y) = ([0.0, unit], [3.0 * unit, 4.0 * unit]);
+        let report = report_of((&[1, 2], Some(&of_x)), (&[2, 1], Some(&of_y)));
+        assert_eq!(report.residual_noise, Some(3.0 * unit));
+        assert_eq!(report.noise_share, Some(6.0));
+    }
+}
+
+#[test]
 fn the_weakest_column() {
     let ten: Vec<f64> = (0..10).map(f64::from).collect();
     let turned: Vec<f64> = (0..10).rev().map(f64::from).collect();

@@ -162,6 +162,19 @@ CREATE VIEW numeric_keys AS SELECT id::numeric AS id, salary::float8, age::numer
 SELECT "column", max_shift, residual_noise FROM disclosure.permutation_report('x', 'numeric_keys', 'id');
 SELECT d, original FROM disclosure.permuted_privacy('x', 'numeric_keys', ARRAY['salary', 'age']);
 
+-- A subject's fields are cast as the columns of the original are: no blanks of char(n), no digit more or less of a float4.
+CREATE TABLE padded (job char(9), share real, number bigint);
+INSERT INTO padded VALUES ('cook', 1230000, 16777217), ('nurse', 1234567, 16777218), ('smith', 0.3, 16777219);
+CREATE VIEW plain AS SELECT job::varchar, share::float8, number FROM padded;
+SELECT p.original, p.d, c.largest_d, c.closest
+  FROM padded s JOIN disclosure.permuted_privacy('padded', 'plain', key => 'number') p ON p.record::bigint = s.number,
+       disclosure.subject_check(ROW(s.job, s.share), 'plain', ARRAY['job', 'share']) c;
+-- Integers keep all their digits beside floats that have fewer.
+CREATE VIEW singles AS SELECT job, number::real AS share, number::real FROM padded WHERE number % 2 = 0;
+SELECT "column", records, only_original, only_anonymised FROM disclosure.permutation_report('padded', 'singles', 'number', ARRAY['job']);
+SELECT original FROM disclosure.permuted_privacy('padded', 'singles', ARRAY['number']);
+SELECT matched FROM disclosure.record_linkage('singles', 'singles');
+
 -- Little to say: no rows, one row, nothing but NULL, constants.
 CREATE TABLE nobody (LIKE x);
 SELECT * FROM disclosure.permutation_report('nobody', 'nobody', 'id') \gx
@@ -220,6 +233,9 @@ SELECT * FROM disclosure.linkage_plausibility('x', 'y', enough => NULL);
 SELECT * FROM disclosure.compare_releases('x', NULL);
 SELECT * FROM disclosure.compare_releases('x', '{}');
 SELECT * FROM disclosure.compare_releases('x', ARRAY['y', NULL]::regclass[]);
+SELECT * FROM disclosure.compare_releases('x', ARRAY[0]::regclass[]);
+SELECT * FROM disclosure.compare_releases('x', ARRAY['y', 'pg_class_oid_index']::regclass[]);
+SELECT * FROM disclosure.compare_releases('x', ARRAY['y', 'twice']::regclass[]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[101]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[1, NULL]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => NULL);
@@ -269,6 +285,29 @@ SELECT pg_temp.distances('DELETE FROM grade_distance WHERE distance = 2');
 SELECT pg_temp.distances('INSERT INTO grade_distance VALUES (''senior'', ''junior'', 2)');
 SELECT pg_temp.distances('INSERT INTO grade_distance VALUES (''senior'', ''senior'', 1)');
 SELECT pg_temp.distances('INSERT INTO grade_distance VALUES (''senior'', ''junior'', 1), (''junior'', ''junior'', 0)');
+
+-- Distances are numbers of any type.
+CREATE VIEW of_text AS SELECT one, other, 'a secret'::text AS distance FROM grade_distance;
+CREATE VIEW of_dates AS SELECT one, other, date '2026-01-01' AS distance FROM grade_distance;
+CREATE VIEW too_far AS SELECT one, other, 1e400 AS distance FROM grade_distance;
+CREATE VIEW negative AS SELECT one, other, (-distance)::smallint AS distance FROM grade_distance;
+CREATE VIEW small_numbers AS SELECT one, other, distance::smallint AS distance FROM grade_distance;
+CREATE VIEW single_floats AS SELECT one, other, distance::real AS distance FROM grade_distance;
+CREATE VIEW numerics AS SELECT one, other, distance::numeric AS distance FROM grade_distance;
+SELECT * FROM disclosure.marginality('staff', 'grade', 'of_text');
+SELECT * FROM disclosure.marginality('staff', 'grade', 'of_dates');
+SELECT * FROM disclosure.marginality('staff', 'grade', 'too_far');
+SELECT * FROM disclosure.marginality('staff', 'grade', 'negative');
+SELECT relation, array_agg(value || ' ' || marginality ORDER BY place)
+  FROM unnest(ARRAY['grade_distance', 'small_numbers', 'single_floats', 'numerics']::regclass[]) relation,
+       disclosure.marginality('staff', 'grade', relation) GROUP BY relation ORDER BY relation::text;
+
+-- Values in a table of distances are those of the column where they are equal, though they may be printed otherwise.
+CREATE VIEW job_distance AS SELECT 'cook' AS one, unnest(ARRAY['nurse', 'smith']) AS other, 1 AS distance UNION ALL SELECT 'nurse', 'smith', 3;
+SELECT * FROM disclosure.marginality('padded', 'job', 'job_distance');
+CREATE VIEW whole_prices AS SELECT generate_series(1, 2)::numeric(9, 2) AS price;
+CREATE VIEW whole_distance AS SELECT 1 AS one, 2 AS other, 5 AS distance;
+SELECT * FROM disclosure.marginality('whole_prices', 'price', 'whole_distance');
 
 -- Only what the caller may see.
 CREATE ROLE pd_subject;

@@ -1,4 +1,5 @@
 use super::linkage::link_trees;
+use super::nearest::QUESTIONS;
 use super::{HalfRanks, Linkage, Points, Quantiles, Sample, Shorter, Tree};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
@@ -29,7 +30,8 @@ impl Default for Chance {
 /// Whether an intruder's matches are more than luck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The distances of real and random matches overlap enough: the intruder has nothing to boast of.
+    /// The distances of real and random matches overlap enough, and at none of them the real ones lead by more
+    /// than that leaves: the intruder has nothing to boast of.
     PlausiblyRandom,
     /// They overlap too little, but chance alone could have made the real ones as near as they are: there
     /// are too few records to tell, or the real ones are rather farther. Also where less than two columns
@@ -144,16 +146,19 @@ impl<'a> RandomRecords<'a> {
             shorter,
             ties: matches.iter().map(|found| found.ties as f64).sum::<f64>() / matches.len() as f64,
             unlinked: linkage.unlinked,
-            verdict: self.verdict(overlap, shorter.p_value),
+            verdict: self.verdict(overlap, shorter),
         })
     }
 
-    fn verdict(&self, overlap: f64, p_value: f64) -> Verdict {
+    fn verdict(&self, overlap: f64, shorter: Shorter) -> Verdict {
+        // Where records are few, bins are wide, and may join exact matches with what is far from exact. But two
+        // distributions have no more in common than the largest difference of their shares leaves.
+        let in_common = overlap.min(1.0 - shorter.statistic);
         if self.margins.columns_that_vary() < 2 {
             Verdict::Undecided
-        } else if overlap >= self.chance.enough {
+        } else if in_common >= self.chance.enough {
             Verdict::PlausiblyRandom
-        } else if p_value >= SIGNIFICANT {
+        } else if shorter.p_value >= SIGNIFICANT {
             Verdict::Undecided
         } else {
             Verdict::BetterThanChance
@@ -164,15 +169,17 @@ impl<'a> RandomRecords<'a> {
     fn distances(&self, released: &Tree, control: &Control) -> Result<Sample> {
         if self.all_combinations {
             let weights = by_distance(self.number, control, |from, records| {
-                Ok(self.margins.distances_of_combinations(released, from, records))
+                self.margins
+                    .distances_of_combinations(released, from, records, control)
             });
             return Ok(Sample::of_weights(&weights?));
         }
-        let mut seeds = Pcg64Mcg::seed_from_u64(self.chance.seed);
-        let chunks = self.number.div_ceil(CHUNK) as usize;
-        let seeds: Vec<u64> = std::iter::repeat_with(|| seeds.next_u64()).take(chunks).collect();
+        let seeds = Pcg64Mcg::seed_from_u64(self.chance.seed);
         let counts = by_distance(self.number, control, |from, records| {
-            let mut random = Pcg64Mcg::seed_from_u64(seeds[(from / CHUNK) as usize]);
+            // There may be too many chunks to keep a seed for each.
+            let mut seeds = seeds.clone();
+            seeds.advance(u128::from(from / CHUNK));
+            let mut random = Pcg64Mcg::seed_from_u64(seeds.next_u64());
             distances_of_draws(self.original, released, records, &mut random, control)
         });
         Ok(Sample::of_counts(&counts?))
@@ -219,7 +226,7 @@ const CHUNK: u64 = 1 << 12;
 
 /// Chunks whose results are kept until they are added up, in their order, so that the sums do not depend on
 /// who was first.
-const WAVE: usize = 1 << 8;
+const WAVE: u64 = 1 << 8;
 
 /// A distance, and how often it occurs.
 type Weighted = (HalfRanks, f64);
@@ -231,11 +238,11 @@ fn by_distance(
     control: &Control,
     distances: impl Fn(u64, u64) -> Result<Vec<Weighted>> + Sync,
 ) -> Result<Vec<f64>> {
-    let starts: Vec<u64> = (0..records).step_by(CHUNK as usize).collect();
+    let chunks = records.div_ceil(CHUNK);
     let mut weights: Vec<f64> = Vec::new();
-    for wave in starts.chunks(WAVE) {
-        let found = wave.par_iter().map(|&start| {
-            control.check()?;
+    for wave in (0..chunks).step_by(WAVE as usize) {
+        let found = (wave..chunks.min(wave + WAVE)).into_par_iter().map(|chunk| {
+            let start = chunk * CHUNK;
             let of_chunk = CHUNK.min(records - start);
             let found = distances(start, of_chunk);
             control.advance(of_chunk);
@@ -268,11 +275,15 @@ fn distances_of_draws(
     let columns: Vec<Vec<HalfRanks>> = (0..original.width()).map(&mut column).collect();
     // Equal records have equal matches, and neighbours need the same part of the other tree.
     let drawn = Tree::new(&Points::new(&columns), control)?;
-    let distance = |number: usize| {
-        let place = drawn.point(number);
-        Some((tree.nearest(place, place)?, drawn.records(number).len() as f64))
-    };
-    Ok((0..drawn.points()).filter_map(distance).collect())
+    let mut found = Vec::with_capacity(drawn.points());
+    for number in 0..drawn.points() {
+        if number.is_multiple_of(QUESTIONS) {
+            control.check()?;
+        }
+        let (place, times) = (drawn.point(number), drawn.records(number).len() as f64);
+        found.extend(tree.nearest(place, place).map(|distance| (distance, times)));
+    }
+    Ok(found)
 }
 
 /// The different values of every column of the original, and how many records have each.
@@ -302,7 +313,13 @@ impl Margins {
 
     /// The distances of the matches of some of the combinations, numbered so that the last column changes
     /// first, each as often as the combination occurs when every value is drawn on its own.
-    fn distances_of_combinations(&self, tree: &Tree, from: u64, combinations: u64) -> Vec<Weighted> {
+    fn distances_of_combinations(
+        &self,
+        tree: &Tree,
+        from: u64,
+        combinations: u64,
+        control: &Control,
+    ) -> Result<Vec<Weighted>> {
         let mut at: Vec<usize> = self.0.iter().map(|_| 0).collect();
         let mut rest = from;
         for (at, values) in at.iter_mut().zip(&self.0).rev() {
@@ -311,7 +328,10 @@ impl Margins {
         }
         let mut place: Vec<HalfRanks> = vec![0; at.len()];
         let mut found = Vec::with_capacity(combinations as usize);
-        for _ in 0..combinations {
+        for number in 0..combinations as usize {
+            if number.is_multiple_of(QUESTIONS) {
+                control.check()?;
+            }
             let mut weight = 1.0;
             for ((place, values), &at) in place.iter_mut().zip(&self.0).zip(&at) {
                 let (value, records) = values[at];
@@ -327,6 +347,6 @@ impl Margins {
                 }
             }
         }
-        found
+        Ok(found)
     }
 }

@@ -15,7 +15,7 @@ const SAMPLE: usize = 64;
 /// Columns of wide points that are compared at once.
 const COLUMNS: usize = 4;
 /// Points about which something is asked between two looks at the control.
-const QUESTIONS: usize = 64;
+pub(super) const QUESTIONS: usize = 64;
 
 /// Points in rank space, so arranged that those near a place are found without looking at all: a k-d tree.
 ///
@@ -135,7 +135,7 @@ impl Tree {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
         let mut branch = match order.is_empty() {
             true => Branch::default(),
-            false => Branch::grown(points, &mut order, control)?,
+            false => Branch::grown(points, &mut order, 0, control)?,
         };
         branch.starts.push(order.len() as u32);
         let firsts_of_points = branch.starts[..branch.starts.len() - 1].par_iter();
@@ -435,22 +435,23 @@ struct Branch {
 }
 
 impl Branch {
-    /// The tree of the records in `order`, which is put in the order of the points. There is at least one.
-    fn grown(points: &Points, order: &mut [u32], control: &Control) -> Result<Branch> {
+    /// The tree of the records in `order`, which is put in the order of the points. There is at least one. The
+    /// parent is split in column `above`.
+    fn grown(points: &Points, order: &mut [u32], above: usize, control: &Control) -> Result<Branch> {
         let mut branch = Branch::default();
         if order.len() <= PIECE {
             control.check()?;
             // They are scattered in memory; a copy of their points fits into the cache.
             order.sort_unstable();
             let mut copies: Vec<u32> = (0..order.len() as u32).collect();
-            branch.grow(&points.of(order), &mut copies, 0, &mut Vec::new());
+            branch.grow(&points.of(order), &mut copies, 0, above, &mut Vec::new());
             let of_copy = |&copy: &u32| order[copy as usize];
             let sorted: Vec<u32> = copies.iter().map(of_copy).collect();
             branch.firsts.iter_mut().for_each(|first| *first = of_copy(first));
             order.copy_from_slice(&sorted);
             return Ok(branch);
         }
-        let Some(column) = most_spread(points, order) else {
+        let Some(column) = most_spread(points, order, above) else {
             branch.push_leaf(points, order, 0);
             return Ok(branch);
         };
@@ -458,8 +459,8 @@ impl Branch {
         let middle = split(points, order, column, &mut Vec::new());
         let (before, after) = order.split_at_mut(middle);
         let (left, right) = rayon::join(
-            || Self::grown(points, before, control),
-            || Self::grown(points, after, control),
+            || Self::grown(points, before, column, control),
+            || Self::grown(points, after, column, control),
         );
         let root = branch.push_node(points.width());
         let left_child = branch.nodes.len();
@@ -470,17 +471,25 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Append the tree of the records in `order`, which begins at `start`. Return its root.
-    fn grow(&mut self, points: &Points, order: &mut [u32], start: u32, keys: &mut Vec<u64>) -> usize {
-        let column = (order.len() > LEAF).then(|| most_spread(points, order));
+    /// Append the tree of the records in `order`, which begins at `start`; the parent is split in column `above`.
+    /// Return its root.
+    fn grow(
+        &mut self,
+        points: &Points,
+        order: &mut [u32],
+        start: u32,
+        above: usize,
+        keys: &mut Vec<u64>,
+    ) -> usize {
+        let column = (order.len() > LEAF).then(|| most_spread(points, order, above));
         let Some(Some(column)) = column else {
             return self.push_leaf(points, order, start);
         };
         let middle = split(points, order, column, keys);
         let (before, after) = order.split_at_mut(middle);
         let root = self.push_node(points.width());
-        let left = self.grow(points, before, start, keys);
-        let right = self.grow(points, after, start + middle as u32, keys);
+        let left = self.grow(points, before, start, column, keys);
+        let right = self.grow(points, after, start + middle as u32, column, keys);
         self.join(root, column, [left, right], points.width());
         root
     }
@@ -556,10 +565,11 @@ impl Branch {
     }
 }
 
-/// The column in which some records are spread most, `None` if all of them are equal.
-fn most_spread(points: &Points, records: &[u32]) -> Option<usize> {
+/// The column in which some records are spread most, `None` if all of them are equal. Where others are hardly
+/// less spread, it is the next one after the column `above`.
+fn most_spread(points: &Points, records: &[u32], above: usize) -> Option<usize> {
     let sample = || records.iter().step_by(records.len().div_ceil(SAMPLE)).copied();
-    widest(points, |column| {
+    widest(points, above, |column| {
         let coordinates = || sample().map(|record| points.point(record as usize)[column]);
         let number = coordinates().count() as u64;
         let mean = coordinates().map(u64::from).sum::<u64>() / number;
@@ -569,7 +579,7 @@ fn most_spread(points: &Points, records: &[u32]) -> Option<usize> {
             .sum()
     })
     .or_else(|| {
-        widest(points, |column| {
+        widest(points, above, |column| {
             let coordinates = || {
                 records
                     .iter()
@@ -581,13 +591,13 @@ fn most_spread(points: &Points, records: &[u32]) -> Option<usize> {
     })
 }
 
-/// The column of largest width, `None` if none has any.
-fn widest(points: &Points, width: impl Fn(usize) -> u64) -> Option<usize> {
-    let widths = (0..points.width()).map(|column| (width(column), column));
-    widths
-        .max()
-        .filter(|&(width, _)| width > 0)
-        .map(|(_, column)| column)
+/// The next column after `above` that is about as wide as any, `None` if none has any width. Were columns that
+/// go together not taken in turn, a search would not see how far away points are in one of them.
+fn widest(points: &Points, above: usize, width: impl Fn(usize) -> u64) -> Option<usize> {
+    let widths: Vec<u64> = (0..points.width()).map(width).collect();
+    let largest = *widths.iter().max().filter(|&&largest| largest > 0)?;
+    let mut in_turn = (above + 1..points.width()).chain(0..=above);
+    in_turn.find(|&column| widths[column] >= largest - largest / 8)
 }
 
 /// Put the records with lower values in a column first, about half of them, but never a part of equal ones.
@@ -616,4 +626,21 @@ fn split(points: &Points, order: &mut [u32], column: usize, keys: &mut Vec<u64>)
         *end += 1;
     }
     middle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_go_together_are_split_in_turn() {
+        let up: Vec<HalfRanks> = (1..=20_000).map(|rank| 2 * rank).collect();
+        let down: Vec<HalfRanks> = up.iter().rev().copied().collect();
+        let tree = Tree::new(&Points::new(&[up.clone(), down, up]), &Control::new()).unwrap();
+        for (number, node) in tree.nodes.iter().enumerate().filter(|(_, node)| !node.is_leaf()) {
+            for child in [number + 1, number + node.right as usize].map(|child| &tree.nodes[child]) {
+                assert!(child.is_leaf() || child.column == (node.column + 1) % 3);
+            }
+        }
+    }
 }

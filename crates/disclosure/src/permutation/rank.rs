@@ -29,8 +29,8 @@ pub(super) const PIECE: usize = 1 << 16;
 pub fn order(keys: &[u64], absent: &[u32], seed: u64, control: &Control) -> Result<Vec<u32>> {
     check_number(keys.len())?;
     match Packed::all(keys) {
-        Some(packed) => order_sorted(sorted(packed, control)?, absent, seed, control),
-        None => order_sorted(sorted(Pair::all(keys), control)?, absent, seed, control),
+        Some(packed) => order_sorted(sort(packed, control)?, absent, seed, control),
+        None => order_sorted(sort(Pair::all(keys), control)?, absent, seed, control),
     }
 }
 
@@ -38,8 +38,8 @@ pub fn order(keys: &[u64], absent: &[u32], seed: u64, control: &Control) -> Resu
 /// values.
 pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
     match Packed::all(keys) {
-        Some(packed) => places_sorted(&sorted(packed, control)?, control),
-        None => places_sorted(&sorted(Pair::all(keys), control)?, control),
+        Some(packed) => places_sorted(&sort(packed, control)?, control),
+        None => places_sorted(&sort(Pair::all(keys), control)?, control),
     }
 }
 
@@ -77,10 +77,14 @@ impl Keyed for Pair {
 struct Packed(u64);
 
 impl Packed {
+    fn new(key: u32, record: u32) -> Self {
+        Packed(u64::from(key) << 32 | u64::from(record))
+    }
+
     /// `None` where keys are too far apart.
     fn all(keys: &[u64]) -> Option<Vec<Self>> {
         let (&least, &most) = (keys.iter().min()?, keys.iter().max()?);
-        let pack = |(&key, record): (&u64, u64)| Packed((key - least) << 32 | record);
+        let pack = |(&key, record): (&u64, u32)| Packed::new((key - least) as u32, record);
         (most - least <= u64::from(u32::MAX)).then(|| keys.iter().zip(0..).map(pack).collect())
     }
 }
@@ -114,10 +118,29 @@ fn order_sorted<K: Keyed>(
             drawn[record as usize] = number;
         }
         let (mut rest, groups) = (&mut records[..], sorted.chunk_by(alike).map(<[_]>::len));
+        let mut unchecked = 0;
         for group in groups.chain([absent.len()]) {
             let (equal, after) = rest.split_at_mut(group);
             // As `ranks` has it, the first that is drawn gets the last rank.
-            equal.sort_unstable_by_key(|&record| std::cmp::Reverse(drawn[record as usize]));
+            let last_first = |record: u32| !drawn[record as usize];
+            if group <= FEW {
+                equal.sort_unstable_by_key(|&record| last_first(record));
+            } else {
+                // This can be cancelled.
+                let keyed = equal
+                    .iter()
+                    .map(|&record| Packed::new(last_first(record), record));
+                let in_turn = sort(keyed.collect(), control)?;
+                equal
+                    .iter_mut()
+                    .zip(in_turn)
+                    .for_each(|(place, keyed)| *place = keyed.record());
+            }
+            unchecked += group;
+            if unchecked > PIECE {
+                control.check()?;
+                unchecked = 0;
+            }
             rest = after;
         }
     }
@@ -138,7 +161,7 @@ fn places_sorted<K: Keyed>(sorted: &[K], control: &Control) -> Result<Vec<u32>> 
 }
 
 /// In the order of the keys.
-fn sorted<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
+fn sort<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
     match all.len() {
         0..=FEW => all.sort_unstable(),
         _ => radix_sort(&mut all, control)?,

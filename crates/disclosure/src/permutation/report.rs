@@ -1,5 +1,5 @@
 use super::rank::PIECE;
-use super::spread::standard_deviation;
+use super::spread::{root_mean_square, standard_deviation};
 use super::{order_of_places, rank_correlation, rank_shifts, reverse_map};
 use crate::{Control, Result, NULL};
 
@@ -169,17 +169,17 @@ fn noise(
         let number = (place != NULL).then(|| numbers[place as usize - 1]);
         number.filter(|number| number.is_finite())
     };
-    let (mut squares, mut counted) = (0.0, 0u64);
+    let mut halves = Vec::with_capacity(released.len());
     for (mapped, released) in mapped.chunks(PIECE).zip(released.chunks(PIECE)) {
         control.check()?;
         for (&mapped, &released) in mapped.iter().zip(released) {
             if let (Some(z), Some(y)) = (finite(mapped, of_mapped), finite(released, of_released)) {
-                squares += (y - z) * (y - z);
-                counted += 1;
+                // Of any two numbers, the halves have a difference that is not infinite.
+                halves.push(y / 2.0 - z / 2.0);
             }
         }
     }
-    Ok((counted > 0).then(|| (squares / counted as f64).sqrt()))
+    Ok((!halves.is_empty()).then(|| 2.0 * root_mean_square(&halves)))
 }
 
 /// What the values of all records count as, as far as they are finite.

@@ -19,6 +19,13 @@ pub(super) fn standard_deviation(values: &[f64]) -> f64 {
     variance.map_or(0.0, |variance| variance.sqrt() * unit)
 }
 
+/// The square root of the mean square; there is a value at least.
+pub(super) fn root_mean_square(values: &[f64]) -> f64 {
+    let unit = unit(values);
+    let squares = values.iter().map(|value| (value / unit) * (value / unit));
+    (squares.sum::<f64>() / values.len() as f64).sqrt() * unit
+}
+
 /// The values that are present, which must be finite.
 pub(super) fn finite(values: &[Option<f64>]) -> Result<Vec<f64>> {
     let present: Vec<f64> = values.iter().copied().flatten().collect();
@@ -26,7 +33,7 @@ pub(super) fn finite(values: &[Option<f64>]) -> Result<Vec<f64>> {
         return Ok(present);
     }
     Err(Error::InvalidArgument {
-        argument: "values",
+        argument: "value",
         problem: "must not be infinite and must be numbers".into(),
         allowed: "finite numbers, and absent values".into(),
     })
