@@ -10,6 +10,7 @@ mod cracks;
 mod exact;
 mod flat;
 mod frontier;
+mod glynn;
 mod matrix;
 mod nmape;
 mod random;
