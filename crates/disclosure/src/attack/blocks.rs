@@ -17,6 +17,15 @@ pub(super) struct Block {
 /// Take away the edges that no perfect matching uses, and split what is left. `None` where there is no perfect
 /// matching.
 pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Block>>> {
+    let size = matrix.size() as u32;
+    if size > 0 && matrix.edges() == matrix.size() * matrix.size() {
+        // With all edges, each of them lies in a perfect matching.
+        return Ok(Some(vec![Block {
+            rows: (0..size).collect(),
+            columns: (0..size).collect(),
+            matrix: matrix.clone(),
+        }]));
+    }
     let Some(graph) = admissible(&matrix.graph(), control)? else {
         return Ok(None);
     };

@@ -1,75 +1,682 @@
+//! Sums over the matchings of one sparse block, row by row.
+//!
+//! A *state* is the set of columns that the rows so far have taken, among the *open* ones, which both a row so far and
+//! a row to come could take. A column that no row to come can take is *closed*: it has to be taken by now, and drops
+//! out of the state. Where rows come in a good order few columns are open, and a thousand rows are no problem.
+//!
+//! There are only sums of products of positive numbers. Nothing cancels, and every operation adds no more than one
+//! rounding to the relative error. Matrices of integers have exact sums as long as those fit: a state from which some
+//! matching can be completed has no larger a sum than the permanent, and others add to nothing in the end.
+
+use super::order::{binomial, Lines, MOST_OPEN};
 use super::Matrix;
 use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
-use rustc_hash::FxHashMap;
+use rayon::prelude::*;
 
-/// A block's matchings, row by row: a state is the set of columns that the rows so far have taken. Only sums of
-/// products of positive numbers, so that nothing cancels.
+/// A block with its rows in a good order, or its columns instead of rows.
 #[derive(Debug)]
-pub(super) struct Frontier<'a> {
-    matrix: &'a Matrix,
+pub(super) struct Frontier {
+    steps: Vec<Step>,
+    cost: Cost,
+    /// How many edges there are.
+    edges: usize,
 }
 
-type Layer = FxHashMap<u64, Wide>;
+/// What sums will take.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    /// States by edges of the row to come.
+    steps: f64,
+    /// States of all layers.
+    states: f64,
+    /// States of the largest layer.
+    largest: f64,
+}
 
-impl<'a> Frontier<'a> {
-    pub fn new(matrix: &'a Matrix) -> Self {
-        Frontier { matrix }
+/// A row that takes one of its columns.
+#[derive(Debug)]
+struct Step {
+    edges: Vec<Edge>,
+    /// After it, so many columns are open, and so many of them taken.
+    open: usize,
+    taken: usize,
+}
+
+#[derive(Debug)]
+struct Edge {
+    /// Where it is among all edges of the block.
+    position: usize,
+    weight: f64,
+    /// A state lets the row take the column if these of its bits …
+    mask: u64,
+    /// … are those: the column's is not set, and those of all other columns that are closed now are.
+    required: u64,
+    /// What the state's number grows by then: the column's bit unless that is closed, minus those of closed columns.
+    /// It is the same for all states, so that their order stays.
+    shift: i128,
+}
+
+/// Sums by state, which are sorted.
+struct Layer<W> {
+    states: Vec<u64>,
+    sums: Vec<W>,
+}
+
+/// A permanent, and the probability of every edge in the order of the block's.
+pub(super) struct Summed {
+    pub permanent: Wide,
+    pub probability: Vec<f64>,
+}
+
+/// Unit roundoff.
+pub(super) const ROUNDING: f64 = f64::EPSILON / 2.0;
+
+/// Seconds that a core of our day takes for a step and all edges; the permanent alone takes half of that.
+const SECONDS_PER_STEP: f64 = 12e-9;
+
+/// How many states a thread takes on at a time. More would be shared badly, fewer would not be worth it.
+const CHUNK: usize = 1 << 14;
+
+/// Neighbouring states that are summed up first, to keep roundings of a long sum few.
+const RUN: usize = 256;
+
+impl Frontier {
+    /// Look for a good order; `None` where too many columns are open in all.
+    pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
+        let rows = Lines::rows(matrix);
+        let by_rows = rows.best_order(control)?;
+        if matrix.edges() == matrix.size() * matrix.size() {
+            let plan = by_rows.map(|(_, order)| Frontier::in_order(matrix, &rows, &order));
+            return Ok(plan);
+        }
+        let columns = Lines::columns(matrix);
+        let by_columns = columns.best_order(control)?;
+        let mut plan = match (by_rows, by_columns) {
+            (Some((cost, order)), by_columns) if by_columns.as_ref().is_none_or(|other| cost <= other.0) => {
+                Frontier::in_order(matrix, &rows, &order)
+            }
+            (_, Some((_, order))) => Frontier::in_order(matrix, &columns, &order),
+            (_, None) => return Ok(None),
+        };
+        plan.try_out(control)?;
+        Ok(Some(plan))
+    }
+
+    fn in_order(matrix: &Matrix, lines: &Lines, order: &[u32]) -> Self {
+        let size = matrix.size();
+        let mut left = vec![0; size];
+        for &(other, _) in lines.of.iter().flatten() {
+            left[other as usize] += 1;
+        }
+        let mut slot = vec![None; size];
+        let mut free: Vec<u32> = (0..MOST_OPEN as u32).rev().collect();
+        let mut steps = Vec::with_capacity(size);
+        lines.open_after(order, |line, open, taken| {
+            let line = &lines.of[line as usize];
+            let mut closed = 0;
+            for &(other, _) in line {
+                let column = other as usize;
+                let bit = 1 << *slot[column].get_or_insert_with(|| free.pop().unwrap_or(0));
+                left[column] -= 1;
+                if left[column] == 0 {
+                    closed |= bit;
+                }
+            }
+            let edge = |&(other, position): &(u32, usize)| {
+                let bit = 1 << slot[other as usize].unwrap_or(0);
+                let required = closed & !bit;
+                Edge {
+                    position,
+                    weight: matrix.weights()[position],
+                    mask: bit | required,
+                    required,
+                    shift: i128::from(bit & !closed) - i128::from(required),
+                }
+            };
+            steps.push(Step {
+                edges: line.iter().map(edge).collect(),
+                open,
+                taken,
+            });
+            for &(other, _) in line {
+                if left[other as usize] == 0 {
+                    free.extend(slot[other as usize].take());
+                }
+            }
+            true
+        });
+        let mut frontier = Frontier {
+            steps,
+            cost: Cost::default(),
+            edges: matrix.edges(),
+        };
+        frontier.cost = frontier.cost_from(0, 1.0, Cost::default());
+        frontier
+    }
+
+    /// Add what the steps from this one on take at most.
+    fn cost_from(&self, first: usize, mut states: f64, mut cost: Cost) -> Cost {
+        for step in &self.steps[first..] {
+            cost.add(states, step);
+            states = binomial(step.open, step.taken).min(states * step.edges.len() as f64);
+        }
+        cost
+    }
+
+    /// Go some way without any sums, as not all sets of columns may be possible.
+    fn try_out(&mut self, control: &Control) -> Result<()> {
+        const WORTH_IT: f64 = 1e6;
+        const FAR_ENOUGH: f64 = 1e6;
+        if self.cost.steps < WORTH_IT {
+            return Ok(());
+        }
+        let mut cost = Cost::default();
+        let mut states = vec![0];
+        for (number, step) in self.steps.iter().enumerate() {
+            if cost.steps > FAR_ENOUGH {
+                self.cost = self.cost_from(number, states.len() as f64, cost);
+                return Ok(());
+            }
+            cost.add(states.len() as f64, step);
+            let mut next = Vec::new();
+            Merge::new(step, &states, i128::MIN, i128::MAX).run(
+                control,
+                |_, _| (),
+                |state| {
+                    next.push(state);
+                },
+            )?;
+            states = next;
+        }
+        self.cost = cost;
+        Ok(())
+    }
+
+    /// About how many seconds a core will take for all edges.
+    pub fn seconds(&self) -> f64 {
+        self.cost.steps * SECONDS_PER_STEP
+    }
+
+    /// How much memory sums over states will take at most, for all edges.
+    pub fn bytes(&self) -> f64 {
+        // Every state has its number and its sum; of three layers at a time there are other sums as well, or they
+        // are just being put together.
+        16.0 * self.cost.states + 24.0 * 3.0 * self.cost.largest
+    }
+
+    /// The permanent is off by no more than this share of it: every row multiplies once, and adds as often as it
+    /// has other edges.
+    pub fn permanent_error(&self) -> f64 {
+        roundings(self.edges as f64)
+    }
+
+    /// No probability is off by more than this. Its sum over states has the roundings of the rows before and after,
+    /// of two products more and of runs, chunks and all these; it is divided by all of its row's, which have as many.
+    pub fn edge_error(&self) -> f64 {
+        let chunks = self.cost.largest / CHUNK as f64;
+        2.0 * roundings(self.edges as f64 + 4.0 + (RUN + CHUNK / RUN) as f64 + chunks)
     }
 
     pub fn permanent(&self, control: &Control) -> Result<Wide> {
-        let layers = self.forth(control)?;
-        Ok(layers
-            .last()
-            .and_then(|layer| layer.values().next().copied())
-            .unwrap_or_default())
+        match self.forth::<f64>(None, control)? {
+            Some(permanent) => Ok(permanent),
+            None => Ok(self.forth::<Wide>(None, control)?.unwrap_or_default()),
+        }
     }
 
     /// The permanent, and the probability of every edge.
-    pub fn edges(&self, control: &Control) -> Result<(Wide, Vec<f64>)> {
-        let size = self.matrix.size();
-        let layers = self.forth(control)?;
-        let whole = layers[size].values().next().copied().unwrap_or_default();
-        let mut probability = vec![0.0; self.matrix.edges()];
-        let mut after: Layer = layers[size].keys().map(|&set| (set, Wide::of(1.0))).collect();
-        for row in (0..size).rev() {
-            control.check()?;
-            let mut before = Layer::default();
-            for (&set, &so_far) in &layers[row] {
-                let mut rest = Wide::default();
-                for (edge, (column, weight)) in self.matrix.range(row).zip(self.matrix.row(row)) {
-                    let taken = 1 << column;
-                    if set & taken == 0 {
-                        if let Some(after) = after.get(&(set | taken)) {
-                            let through = after.times(Wide::of(weight));
-                            probability[edge] += so_far.times(through).per(whole);
-                            rest.add(through);
-                        }
-                    }
-                }
-                before.insert(set, rest);
-            }
-            after = before;
+    pub fn edges(&self, control: &Control) -> Result<Summed> {
+        if let Some(summed) = self.forth_and_back::<f64>(control)? {
+            return Ok(summed);
         }
-        Ok((whole, probability))
+        Ok(self.forth_and_back::<Wide>(control)?.unwrap_or(Summed {
+            permanent: Wide::default(),
+            probability: vec![0.0; self.edges],
+        }))
     }
 
-    fn forth(&self, control: &Control) -> Result<Vec<Layer>> {
-        let mut layers = vec![Layer::from_iter([(0, Wide::of(1.0))])];
-        for row in 0..self.matrix.size() {
+    /// The permanent, and if wanted the layers before every row. `None` where the number type does not suffice.
+    fn forth<N: Number>(
+        &self,
+        mut kept: Option<&mut Vec<Layer<N>>>,
+        control: &Control,
+    ) -> Result<Option<Wide>> {
+        let mut layer = Layer {
+            states: vec![0],
+            sums: vec![N::of(1.0)],
+        };
+        let mut exponent = 0;
+        for step in &self.steps {
+            let Some((weights, of_row)) = N::of_row(&step.edges) else {
+                return Ok(None);
+            };
+            let mut next = step.forth(&weights, &layer, control)?;
+            let Some(of_layer) = N::rescale(&mut next.sums) else {
+                return Ok(None);
+            };
+            exponent += of_row + of_layer;
+            let before = std::mem::replace(&mut layer, next);
+            if let Some(kept) = &mut kept {
+                kept.push(before);
+            }
+        }
+        let permanent = layer.sums.first().map_or(Wide::default(), |sum| sum.wide());
+        Ok(Some(permanent.times_power_of_two(exponent)))
+    }
+
+    fn forth_and_back<N: Number>(&self, control: &Control) -> Result<Option<Summed>> {
+        let mut layers = Vec::with_capacity(self.steps.len());
+        let Some(permanent) = self.forth::<N>(Some(&mut layers), control)? else {
+            return Ok(None);
+        };
+        let mut probability = vec![0.0; self.edges];
+        // What can follow on every state.
+        let mut after = Layer {
+            states: vec![0],
+            sums: vec![N::of(1.0)],
+        };
+        for step in self.steps.iter().rev() {
+            let (Some((weights, _)), Some(before)) = (N::of_row(&step.edges), layers.pop()) else {
+                return Ok(None);
+            };
+            let (mut sums, of_edges) = step.back(&weights, &before, &after, control)?;
+            if N::rescale(&mut sums).is_none() {
+                return Ok(None);
+            }
+            let mut of_row = N::default();
+            of_edges.iter().for_each(|&of_edge| of_row.add(of_edge));
+            for (edge, of_edge) in step.edges.iter().zip(of_edges) {
+                probability[edge.position] = of_edge.per(of_row);
+            }
+            after = Layer {
+                states: before.states,
+                sums,
+            };
+        }
+        Ok(Some(Summed {
+            permanent,
+            probability,
+        }))
+    }
+}
+
+impl Cost {
+    fn add(&mut self, states: f64, step: &Step) {
+        self.steps += states * step.edges.len() as f64;
+        self.states += states;
+        self.largest = self.largest.max(states);
+    }
+}
+
+/// The relative error of so many roundings (Higham 2002, lemma 3.1).
+pub(super) fn roundings(count: f64) -> f64 {
+    count * ROUNDING / (1.0 - count * ROUNDING)
+}
+
+/// A number that sums can be held in, all of a layer times one power of two.
+trait Number: Weight {
+    /// The weights of a row by 2^exponent, and that exponent; `None` where they are too uneven.
+    fn of_row(edges: &[Edge]) -> Option<(Vec<Self>, i64)>;
+    /// Divide by a power of two so that the largest is near 1; its exponent, or `None` where they are too uneven.
+    fn rescale(sums: &mut [Self]) -> Option<i64>;
+    fn wide(self) -> Wide;
+}
+
+impl Number for f64 {
+    fn of_row(edges: &[Edge]) -> Option<(Vec<f64>, i64)> {
+        let mut weights: Vec<f64> = edges.iter().map(|edge| edge.weight).collect();
+        let exponent = rescale(&mut weights, 200)?;
+        Some((weights, exponent))
+    }
+
+    fn rescale(sums: &mut [f64]) -> Option<i64> {
+        // Two of these and a weight are multiplied, which is above 2^-1000 still.
+        rescale(sums, 400)
+    }
+
+    fn wide(self) -> Wide {
+        Wide::of(self)
+    }
+}
+
+impl Number for Wide {
+    fn of_row(edges: &[Edge]) -> Option<(Vec<Wide>, i64)> {
+        Some((edges.iter().map(|edge| Wide::of(edge.weight)).collect(), 0))
+    }
+
+    fn rescale(_: &mut [Wide]) -> Option<i64> {
+        Some(0)
+    }
+
+    fn wide(self) -> Wide {
+        self
+    }
+}
+
+/// Divide numbers by the power of two below the largest, exactly. `None` where the smallest, but for zeros, is less
+/// than 2^-`span` of that.
+pub(super) fn rescale(numbers: &mut [f64], span: i32) -> Option<i64> {
+    let (mut smallest, mut largest) = (f64::INFINITY, 0.0f64);
+    for &number in numbers.iter() {
+        largest = largest.max(number);
+        smallest = smallest.min(if number > 0.0 { number } else { f64::INFINITY });
+    }
+    if largest == 0.0 {
+        return Some(0);
+    }
+    let exponent = exponent_of(largest);
+    if !(smallest.is_normal() && exponent_of(smallest) >= exponent - i64::from(span) && exponent < 1000) {
+        return None;
+    }
+    if exponent != 0 {
+        let inverse = power_of_two(-exponent);
+        numbers.iter_mut().for_each(|number| *number *= inverse);
+    }
+    Some(exponent)
+}
+
+/// The exponent of the power of two below a positive number that is normal.
+pub(super) fn exponent_of(number: f64) -> i64 {
+    (number.to_bits() >> 52) as i64 - 1023
+}
+
+/// 2^`exponent`, which has to be from -1022 to 1023.
+pub(super) fn power_of_two(exponent: i64) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+impl Step {
+    /// The layer after the row.
+    fn forth<W: Weight>(&self, weights: &[W], before: &Layer<W>, control: &Control) -> Result<Layer<W>> {
+        let between = |low, high| {
+            let mut layer = Layer {
+                states: Vec::new(),
+                sums: Vec::new(),
+            };
+            let sum = std::cell::Cell::new(W::default());
+            Merge::new(self, &before.states, low, high).run(
+                control,
+                |edge, position| {
+                    let mut so_far = sum.get();
+                    so_far.add(before.sums[position].times(weights[edge]));
+                    sum.set(so_far);
+                },
+                |state| {
+                    layer.states.push(state);
+                    layer.sums.push(sum.take());
+                },
+            )?;
+            Ok(layer)
+        };
+        if before.states.len() <= CHUNK {
+            return between(i128::MIN, i128::MAX);
+        }
+        // States after the row are shared out by their numbers, which are spread much like those before.
+        let mut bounds: Vec<i128> = before
+            .states
+            .iter()
+            .step_by(CHUNK)
+            .map(|&state| state.into())
+            .collect();
+        bounds[0] = i128::MIN;
+        bounds.push(i128::MAX);
+        let parts = bounds
+            .par_windows(2)
+            .map(|bounds| between(bounds[0], bounds[1]))
+            .collect::<Result<Vec<_>>>()?;
+        let states = parts.iter().map(|part| part.states.len()).sum();
+        let mut layer = Layer {
+            states: Vec::with_capacity(states),
+            sums: Vec::with_capacity(states),
+        };
+        for part in parts {
+            layer.states.extend(part.states);
+            layer.sums.extend(part.sums);
+        }
+        Ok(layer)
+    }
+
+    /// What can follow on every state before the row, and the sum over matchings with each of its edges.
+    fn back<W: Weight>(
+        &self,
+        weights: &[W],
+        before: &Layer<W>,
+        after: &Layer<W>,
+        control: &Control,
+    ) -> Result<(Vec<W>, Vec<W>)> {
+        let chunk = |(states, sums): (&[u64], &[W])| {
             control.check()?;
-            let mut next = Layer::default();
-            for (&set, so_far) in &layers[row] {
-                for (column, weight) in self.matrix.row(row) {
-                    if set & 1 << column == 0 {
-                        next.entry(set | 1 << column)
-                            .or_default()
-                            .add(so_far.times(Wide::of(weight)));
+            let mut following = Vec::with_capacity(states.len());
+            let mut of_edges = vec![W::default(); weights.len()];
+            // Where each edge's states are found among those after the row: they go up together.
+            let mut found = vec![None; weights.len()];
+            for (states, sums) in states.chunks(RUN).zip(sums.chunks(RUN)) {
+                let mut of_run = vec![W::default(); weights.len()];
+                for (&state, &sum) in states.iter().zip(sums) {
+                    let mut all = W::default();
+                    for (number, edge) in self.edges.iter().enumerate() {
+                        let Some(target) = edge.target(state) else {
+                            continue;
+                        };
+                        let at = found[number]
+                            .get_or_insert_with(|| after.states.partition_point(|&state| state < target));
+                        while after.states[*at] < target {
+                            *at += 1;
+                        }
+                        let through = after.sums[*at].times(weights[number]);
+                        all.add(through);
+                        of_run[number].add(sum.times(through));
                     }
+                    following.push(all);
+                }
+                for (of_edge, of_run) in of_edges.iter_mut().zip(of_run) {
+                    of_edge.add(of_run);
                 }
             }
-            layers.push(next);
+            Ok((following, of_edges))
+        };
+        if before.states.len() <= CHUNK {
+            return chunk((&before.states, &before.sums));
         }
-        Ok(layers)
+        let parts = before
+            .states
+            .par_chunks(CHUNK)
+            .zip(before.sums.par_chunks(CHUNK))
+            .map(chunk)
+            .collect::<Result<Vec<_>>>()?;
+        let mut following = Vec::with_capacity(before.states.len());
+        let mut of_edges = vec![W::default(); weights.len()];
+        for (of_states, of_part) in parts {
+            following.extend(of_states);
+            for (of_edge, of_part) in of_edges.iter_mut().zip(of_part) {
+                of_edge.add(of_part);
+            }
+        }
+        Ok((following, of_edges))
+    }
+}
+
+impl Edge {
+    /// The state after the row takes this edge; `None` where it cannot.
+    #[inline]
+    fn target(&self, state: u64) -> Option<u64> {
+        (state & self.mask == self.required).then(|| state.wrapping_add(self.shift as u64))
+    }
+}
+
+/// Goes through the states after a row in ascending order: each edge makes an ascending sequence of the states before.
+struct Merge<'a> {
+    step: &'a Step,
+    before: &'a [u64],
+    /// Only states below this.
+    high: i128,
+    /// For every edge, the state that it leads to next, and from where.
+    next: Vec<u64>,
+    position: Vec<usize>,
+}
+
+/// No state: one bit is never used.
+const END: u64 = u64::MAX;
+
+impl<'a> Merge<'a> {
+    fn new(step: &'a Step, before: &'a [u64], low: i128, high: i128) -> Self {
+        let edges = step.edges.len();
+        let mut merge = Merge {
+            step,
+            before,
+            high,
+            next: vec![END; edges],
+            position: vec![0; edges],
+        };
+        for (number, edge) in step.edges.iter().enumerate() {
+            let least = low.saturating_sub(edge.shift);
+            merge.position[number] = before.partition_point(|&state| i128::from(state) < least);
+            merge.seek(number);
+        }
+        merge
+    }
+
+    /// Find the edge's next state.
+    #[inline]
+    fn seek(&mut self, number: usize) {
+        let edge = &self.step.edges[number];
+        let mut position = self.position[number];
+        self.next[number] = loop {
+            let Some(&state) = self.before.get(position) else {
+                break END;
+            };
+            if let Some(target) = edge.target(state) {
+                break if i128::from(target) < self.high {
+                    target
+                } else {
+                    END
+                };
+            }
+            position += 1;
+        };
+        self.position[number] = position;
+    }
+
+    /// For every state after the row: all edges that lead there, each with the position of the state that it comes
+    /// from; then the state.
+    fn run(
+        mut self,
+        control: &Control,
+        mut edge: impl FnMut(usize, usize),
+        mut state: impl FnMut(u64),
+    ) -> Result<()> {
+        const LOOK_EVERY: usize = 1 << 12;
+        loop {
+            control.check()?;
+            for _ in 0..LOOK_EVERY {
+                let least = self.next.iter().copied().fold(END, u64::min);
+                if least == END {
+                    return Ok(());
+                }
+                for number in 0..self.next.len() {
+                    if self.next[number] == least {
+                        edge(number, self.position[number]);
+                        self.position[number] += 1;
+                        self.seek(number);
+                    }
+                }
+                state(least);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+
+    fn plan(matrix: &Matrix) -> Frontier {
+        Frontier::new(matrix, &Control::new()).unwrap().unwrap()
+    }
+
+    /// Numbers between 0 and 1 that look random (Knuth's MMIX generator).
+    fn uneven(count: usize) -> Vec<f64> {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 40) as f64 / (1u64 << 24) as f64
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    /// Layers of 24,310 states are shared out between threads.
+    #[test]
+    fn large_layers_are_the_same_for_any_number_of_threads() {
+        let control = Control::new();
+        let size = 17;
+        let ones = Matrix::dense(size, size, &vec![1.0; size * size]).unwrap();
+        let found = plan(&ones).edges(&control).unwrap();
+        assert_eq!(found.permanent, Wide::of(355687428096000.0));
+        for probability in found.probability {
+            assert!((probability - 1.0 / 17.0).abs() < 1e-14);
+        }
+        let matrix = Matrix::dense(size, size, &uneven(size * size)).unwrap();
+        let frontier = plan(&matrix);
+        let with_threads = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| frontier.edges(&control)).unwrap()
+        };
+        let (one, three) = (with_threads(1), with_threads(3));
+        assert_eq!(one.permanent, three.permanent);
+        assert_eq!(one.probability, three.probability);
+        let mut of_column = vec![0.0; size];
+        for (edge, probability) in one.probability.iter().enumerate() {
+            of_column[edge % size] += probability;
+        }
+        assert!(of_column.iter().all(|sum| (sum - 1.0).abs() < 1e-13));
+    }
+
+    #[test]
+    fn doubles_agree_with_wide_numbers() {
+        let control = Control::new();
+        let matrix = Matrix::dense(11, 11, &uneven(121)).unwrap();
+        let frontier = plan(&matrix);
+        let narrow = frontier.forth_and_back::<f64>(&control).unwrap().unwrap();
+        let wide = frontier.forth_and_back::<Wide>(&control).unwrap().unwrap();
+        assert!((narrow.permanent.per(wide.permanent) - 1.0).abs() < 2.0 * frontier.permanent_error());
+        for (narrow, wide) in narrow.probability.iter().zip(&wide.probability) {
+            assert!((narrow - wide).abs() < 2.0 * frontier.edge_error());
+        }
+    }
+
+    /// A row that can take any column opens all of them; a column that any row can take is one.
+    #[test]
+    fn columns_are_gone_through_where_rows_open_too_many() {
+        let control = Control::new();
+        let size = 200;
+        let mut edges: Vec<(u32, u32, f64)> = (0..size).map(|column| (0, column, 1.0)).collect();
+        for row in 1..size {
+            edges.extend([(row, row, 1.0), (row, row - 1, 1.0)]);
+        }
+        let matrix = Matrix::sparse(size as usize, size as usize, edges).unwrap();
+        assert!(Lines::rows(&matrix).best_order(&control).unwrap().is_none());
+        let frontier = plan(&matrix);
+        assert!(frontier.seconds() < 1e-3);
+        // Wherever the first row goes, the others can go in one way.
+        let found = frontier.edges(&control).unwrap();
+        assert_eq!(found.permanent, Wide::of(200.0));
+        assert!((found.probability[77] - 1.0 / 200.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn too_dense_is_refused_and_long_work_stops() {
+        let control = Control::new();
+        let matrix = Matrix::dense(70, 70, &[1.0; 4900]).unwrap();
+        assert!(Frontier::new(&matrix, &control).unwrap().is_none());
+        let frontier = plan(&Matrix::dense(9, 9, &uneven(81)).unwrap());
+        control.cancel();
+        assert_eq!(frontier.permanent(&control), Err(Error::Cancelled));
     }
 }

@@ -7,14 +7,19 @@
 
 mod blocks;
 mod cracks;
+mod dense;
+mod engine;
 mod exact;
 mod flat;
 mod frontier;
+mod glynn;
 mod matrix;
 mod nmape;
+mod order;
 mod random;
 mod scale;
 mod subsets;
+mod table;
 
 pub use cracks::{
     degree_of_anonymity, edge_probabilities, estimate, heuristic, matching_weight, Edges, Estimate, Method,

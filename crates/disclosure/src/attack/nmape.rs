@@ -1,9 +1,119 @@
-use super::Matrix;
+use super::matrix::invalid;
+use super::{Exact, Matrix};
 use crate::{Control, Result};
+use rayon::prelude::*;
 
 /// By how much H is off on average over all true mappings, in percent of the number of entries (Malik 2014, formula
 /// 4.5); an error where there is no perfect matching, or where the matrix is too large to try all mappings.
 pub fn nmape(matrix: &Matrix, control: &Control) -> Result<f64> {
-    control.check()?;
-    Ok(matrix.size() as f64)
+    const LARGEST: usize = 16;
+    const ONE_BY_ONE: usize = 7;
+    let size = matrix.size();
+    if size == 0 {
+        return Ok(0.0);
+    }
+    if size > LARGEST {
+        let problem = format!("has {size} rows, too many to try all mappings");
+        return Err(invalid(&problem, &format!("at most {LARGEST} rows")));
+    }
+    let off = Off::new(matrix, control)?;
+    let sum = if size <= ONE_BY_ONE {
+        off.one_by_one(0, 0, 0.0)
+    } else {
+        off.by_halves(control)?
+    };
+    let mappings: f64 = (1..=size).map(|row| row as f64).product();
+    Ok(sum / mappings / size as f64 * 100.0)
+}
+
+/// For every row and column, by how much H is more than Ψ where the row is the column in truth. Of a mapping, the
+/// difference of both is the sum over its edges.
+struct Off {
+    size: usize,
+    of: Vec<f64>,
+}
+
+impl Off {
+    fn new(matrix: &Matrix, control: &Control) -> Result<Self> {
+        let size = matrix.size();
+        let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
+        let mut of = vec![0.0; size * size];
+        for row in 0..size {
+            let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
+            for ((column, weight), edge) in matrix.row(row).zip(matrix.range(row)) {
+                of[row * size + column as usize] = weight / all - edges.probability[edge];
+            }
+        }
+        Ok(Off { size, of })
+    }
+
+    /// The sum of absolute differences over all ways to go on from this row, when these columns are taken.
+    fn one_by_one(&self, row: usize, taken: u32, so_far: f64) -> f64 {
+        if row == self.size {
+            return so_far.abs();
+        }
+        let of_row = &self.of[row * self.size..][..self.size];
+        let free = of_row
+            .iter()
+            .enumerate()
+            .filter(|(column, _)| taken & 1 << column == 0);
+        free.map(|(column, off)| self.one_by_one(row + 1, taken | 1 << column, so_far + off))
+            .sum()
+    }
+
+    /// The same over all mappings: the first half of the rows takes some set of columns, the others take the rest, and
+    /// what both do is independent of each other. So are sums, and sorted ones are quickly paired.
+    fn by_halves(&self, control: &Control) -> Result<f64> {
+        const WORTH_THREADS: usize = 11;
+        let half = self.size / 2;
+        let all = (1 << self.size) - 1;
+        let sets: Vec<u32> = (0..=all)
+            .filter(|set: &u32| set.count_ones() as usize == half)
+            .collect();
+        let of_set = |&set: &u32| {
+            control.check()?;
+            let (mut first, mut second) = (Vec::new(), Vec::new());
+            self.sums(0..half, all & !set, 0.0, &mut first);
+            self.sums(half..self.size, set, 0.0, &mut second);
+            Ok(sum_of_distances(first, second))
+        };
+        let sums: Vec<f64> = if self.size < WORTH_THREADS {
+            sets.iter().map(of_set).collect::<Result<_>>()?
+        } else {
+            sets.par_iter().map(of_set).collect::<Result<_>>()?
+        };
+        Ok(sums.into_iter().sum())
+    }
+
+    /// The sums of all ways of these rows to take columns that are not taken.
+    fn sums(&self, rows: std::ops::Range<usize>, taken: u32, so_far: f64, sums: &mut Vec<f64>) {
+        if rows.is_empty() {
+            return sums.push(so_far);
+        }
+        let of_row = &self.of[rows.start * self.size..][..self.size];
+        for (column, off) in of_row.iter().enumerate() {
+            if taken & 1 << column == 0 {
+                self.sums(rows.start + 1..rows.end, taken | 1 << column, so_far + off, sums);
+            }
+        }
+    }
+}
+
+/// The sum of |a + b| over all pairs.
+fn sum_of_distances(mut first: Vec<f64>, mut second: Vec<f64>) -> f64 {
+    first.sort_unstable_by(|a, b| b.total_cmp(a));
+    second.sort_unstable_by(f64::total_cmp);
+    let all: f64 = second.iter().sum();
+    let (mut below, mut sum_below) = (0, 0.0);
+    let mut sum = 0.0;
+    for a in first {
+        // With smaller a, more b are below -a.
+        while below < second.len() && second[below] < -a {
+            sum_below += second[below];
+            below += 1;
+        }
+        let more_above = second.len() as f64 - 2.0 * below as f64;
+        sum += a * more_above + (all - 2.0 * sum_below);
+    }
+    sum
 }

@@ -1,5 +1,9 @@
-use super::{Matrix, Method, Settings, Truth};
-use crate::{Control, Result};
+use super::exact::no_matching;
+use super::order::binomial;
+use super::{Exact, Matrix, Method, Settings, Truth};
+use crate::matching::{Weight, Wide};
+use crate::{Control, Error, Result};
+use rayon::prelude::*;
 
 /// Which sets of entries are meant.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,13 +38,251 @@ pub fn subset_cracks(
     settings: &Settings,
     control: &Control,
 ) -> Result<SubsetCracks> {
-    control.check()?;
-    let _ = (matrix, truth, subsets, settings);
+    check(truth, subsets)?;
+    match settings.method {
+        Method::Auto | Method::Exact => (),
+        Method::Sample => return sample(),
+        Method::Bethe | Method::Heuristic => {
+            return Err(Error::InvalidArgument {
+                argument: "method",
+                problem: "says nothing about sets of entries".into(),
+                allowed: "auto, exact or sample".into(),
+            })
+        }
+    }
+    let whole = Exact::new(matrix, control)?;
+    if !whole.is_possible() {
+        return Err(no_matching());
+    }
+    let sums = Sums {
+        matrix,
+        truth,
+        whole: &whole,
+    };
+    if settings.method == Method::Auto {
+        let budget = settings
+            .budget
+            .map_or(f64::INFINITY, |budget| budget.as_secs_f64());
+        let seconds = sums.seconds(subsets);
+        if seconds > budget || seconds.is_infinite() || whole.bytes() > settings.bytes {
+            return sample();
+        }
+    }
+    let expected = sums.expected(subsets, control)?;
     Ok(SubsetCracks {
-        expected: 0.0,
-        lower: 0.0,
-        upper: 0.0,
+        expected,
+        lower: expected,
+        upper: expected,
         method: Method::Exact,
         reached: true,
     })
+}
+
+fn sample() -> Result<SubsetCracks> {
+    Err(Error::InvalidArgument {
+        argument: "method",
+        problem: "cannot be a sample, and exact sums would take too long".into(),
+        allowed: "exact, or a larger budget".into(),
+    })
+}
+
+/// Whether these are sets of entries that can be cracked.
+fn check(truth: &Truth, subsets: &Subsets) -> Result<()> {
+    let size = truth.columns().len();
+    let invalid = |argument, problem: &str, allowed: String| {
+        Err(Error::InvalidArgument {
+            argument,
+            problem: problem.into(),
+            allowed,
+        })
+    };
+    let set = match subsets {
+        Subsets::Only(set) => set,
+        Subsets::OfSize(of) if (1..=size).contains(of) => return Ok(()),
+        Subsets::OfSize(_) => {
+            let problem = "is not between 1 and the number of entries";
+            return invalid("size", problem, format!("1 to {size}"));
+        }
+    };
+    let allowed = || format!("different numbers from 1 to {size}, of entries whose code is known");
+    if set.is_empty() {
+        return invalid("subset", "is empty", allowed());
+    }
+    let mut seen = vec![false; size];
+    for &entry in set {
+        match truth.columns().get(entry as usize) {
+            None => return invalid("subset", "has an element that is no entry", allowed()),
+            Some(None) => return invalid("subset", "has an entry whose code is not known", allowed()),
+            Some(Some(_)) if std::mem::replace(&mut seen[entry as usize], true) => {
+                return invalid("subset", "has the same entry twice", allowed());
+            }
+            Some(Some(_)) => (),
+        }
+    }
+    Ok(())
+}
+
+/// Exact sums. A set is cracked with the probability that its entries go with their codes in any order, and the others
+/// with the others: the product of both permanents by that of the whole.
+struct Sums<'a> {
+    matrix: &'a Matrix,
+    truth: &'a Truth,
+    whole: &'a Exact<'a>,
+}
+
+impl Sums<'_> {
+    /// About how many seconds a core will take.
+    fn seconds(&self, subsets: &Subsets) -> f64 {
+        let size = self.matrix.size();
+        let sets = match *subsets {
+            Subsets::Only(_) => 1.0,
+            Subsets::OfSize(1) => return self.whole.seconds(),
+            Subsets::OfSize(of) if of == size && self.is_complete() => return 0.0,
+            Subsets::OfSize(of) => binomial(size, of),
+        };
+        // Parts have permanents that are no more expensive, each to be planned first.
+        const PLAN_SECONDS: f64 = 1e-7;
+        sets * (self.whole.seconds() + PLAN_SECONDS * (size + self.matrix.edges()) as f64)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.truth.columns().iter().all(Option::is_some)
+    }
+
+    fn expected(&self, subsets: &Subsets, control: &Control) -> Result<f64> {
+        let size = self.matrix.size();
+        match subsets {
+            Subsets::Only(set) => {
+                let permanent = self.whole.permanent(control)?.wide();
+                self.probability(set, permanent, control)
+            }
+            Subsets::OfSize(1) => self.entries(control),
+            // All codes go with all entries.
+            Subsets::OfSize(of) if *of == size && self.is_complete() => Ok(1.0),
+            // With a set, all others are cracked as one set, which has fewer members here.
+            Subsets::OfSize(of) if 2 * of > size && self.is_complete() => {
+                self.expected(&Subsets::OfSize(size - of), control)
+            }
+            Subsets::OfSize(of) => self.all_of_size(*of, subsets, control),
+        }
+    }
+
+    /// Ψ, as a set of one entry is cracked where that is.
+    fn entries(&self, control: &Control) -> Result<f64> {
+        let edges = self.whole.edge_probabilities(control)?;
+        let of_row = |(row, column): (usize, &Option<u32>)| {
+            let edge = column.and_then(|column| self.matrix.position(row, column));
+            edge.map_or(0.0, |edge| edges.probability[edge])
+        };
+        Ok(self.truth.columns().iter().enumerate().map(of_row).sum())
+    }
+
+    fn all_of_size(&self, of: usize, subsets: &Subsets, control: &Control) -> Result<f64> {
+        const WORTH_THREADS: f64 = 1e-3;
+        const AT_A_TIME: usize = 1024;
+        let threads = self.seconds(subsets) > WORTH_THREADS;
+        let permanent = self.whole.permanent(control)?.wide();
+        let known = self.truth.columns().iter().enumerate();
+        let known: Vec<u32> = known
+            .filter_map(|(row, column)| column.map(|_| row as u32))
+            .collect();
+        let mut choices = Choices::new(known.len(), of);
+        let mut expected = 0.0;
+        loop {
+            let set = |choice: Vec<usize>| choice.into_iter().map(|at| known[at]).collect();
+            let sets: Vec<Vec<u32>> = choices.by_ref().take(AT_A_TIME).map(set).collect();
+            if sets.is_empty() {
+                return Ok(expected);
+            }
+            let of_set = |set: &Vec<u32>| self.probability(set, permanent, control);
+            let of_sets: Vec<f64> = if threads {
+                sets.par_iter().map(of_set).collect::<Result<_>>()?
+            } else {
+                sets.iter().map(of_set).collect::<Result<_>>()?
+            };
+            expected += of_sets.iter().sum::<f64>();
+        }
+    }
+
+    /// The probability that a set is cracked.
+    fn probability(&self, set: &[u32], whole: Wide, control: &Control) -> Result<f64> {
+        control.check()?;
+        let size = self.matrix.size();
+        let (mut rows, mut columns) = (vec![false; size], vec![false; size]);
+        for &row in set {
+            rows[row as usize] = true;
+            if let Some(column) = self.truth.columns()[row as usize] {
+                columns[column as usize] = true;
+            }
+        }
+        let mut product = Wide::of(1.0);
+        for inside in [true, false] {
+            let part = part(self.matrix, &rows, &columns, inside)?;
+            product = product.times(Exact::new(&part, control)?.permanent(control)?.wide());
+            if product.is_zero() {
+                return Ok(0.0);
+            }
+        }
+        Ok(product.per(whole))
+    }
+}
+
+/// The rows and columns that are marked so, as a matrix of their own.
+fn part(matrix: &Matrix, rows: &[bool], columns: &[bool], marked: bool) -> Result<Matrix> {
+    let number = |marks: &[bool]| {
+        let mut next = 0;
+        let numbers = marks.iter().map(|&mark| {
+            let own = next;
+            next += u32::from(mark == marked);
+            (mark == marked).then_some(own)
+        });
+        let numbers: Vec<Option<u32>> = numbers.collect();
+        (numbers, next as usize)
+    };
+    let (of_row, row_count) = number(rows);
+    let (of_column, column_count) = number(columns);
+    let mut edges = Vec::new();
+    for (row, own) in of_row.iter().enumerate() {
+        let Some(own) = *own else {
+            continue;
+        };
+        for (column, weight) in matrix.row(row) {
+            edges.extend(of_column[column as usize].map(|column| (own, column, weight)));
+        }
+    }
+    Matrix::sparse(row_count, column_count, edges)
+}
+
+/// All ways to choose some of several, in lexicographic order.
+struct Choices {
+    from: usize,
+    next: Option<Vec<usize>>,
+}
+
+impl Choices {
+    fn new(from: usize, of: usize) -> Self {
+        Choices {
+            from,
+            next: (of <= from).then(|| (0..of).collect()),
+        }
+    }
+}
+
+impl Iterator for Choices {
+    type Item = Vec<usize>;
+
+    fn next(&mut self) -> Option<Vec<usize>> {
+        let current = self.next.take()?;
+        let of = current.len();
+        // The last that can go up does, the others follow on it.
+        let last = (0..of).rev().find(|&at| current[at] < self.from - of + at);
+        self.next = last.map(|last| {
+            let mut next = current.clone();
+            for at in last..of {
+                next[at] = current[last] + 1 + at - last;
+            }
+            next
+        });
+        Some(current)
+    }
 }

@@ -90,6 +90,30 @@ impl Wide {
         }
         self
     }
+
+    /// This times 2^`exponent`, without rounding.
+    pub fn times_power_of_two(self, exponent: i64) -> Self {
+        if self.digits == 0.0 {
+            return self;
+        }
+        // The remainder is below 512, so that 1023 more is an exponent that a double can have.
+        let within = f64::from_bits((exponent.rem_euclid(512) as u64 + 1023) << 52);
+        Wide {
+            digits: self.digits * within,
+            power: self.power + exponent.div_euclid(512) as i32,
+        }
+        .normal()
+    }
+
+    /// e^`ln`.
+    pub fn exp(ln: f64) -> Self {
+        if ln == f64::NEG_INFINITY {
+            return Wide::default();
+        }
+        let exponent = (ln / std::f64::consts::LN_2).round();
+        let digits = (ln - exponent * std::f64::consts::LN_2).exp();
+        Wide::of(digits).times_power_of_two(exponent as i64)
+    }
 }
 
 impl Weight for Wide {
@@ -193,6 +217,16 @@ mod tests {
             factorial = factorial.times(Wide::of(1.0 / f64::from(n)));
         }
         assert!((factorial.per(Wide::of(1.0)) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn powers_of_two_are_exact() {
+        for exponent in [-700, -1, 0, 511, 512, 900] {
+            let there = Wide::of(0.3).times_power_of_two(exponent);
+            assert_eq!(there.times_power_of_two(-exponent), Wide::of(0.3));
+        }
+        assert_eq!(Wide::of(3.0).times_power_of_two(4), Wide::of(48.0));
+        assert!((Wide::exp(13206.5).ln() - 13206.5).abs() < 1e-11);
     }
 
     #[test]

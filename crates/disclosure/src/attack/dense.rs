@@ -1,0 +1,97 @@
+//! Sums over the matchings of a dense block by Glynn's formula, which needs weights of much the same size.
+
+use super::frontier::Summed;
+use super::{glynn, Matrix};
+use crate::matching::{Weight, Wide};
+use crate::{Control, Result};
+
+/// A block with its rows and columns multiplied by powers of two, so that it is doubly stochastic within a factor of
+/// about two. That is exact, changes no probability, and there the formula's terms cancel least.
+#[derive(Debug)]
+pub(super) struct Dense {
+    matrix: Matrix,
+    /// What the permanent has to be multiplied with, as a power of two.
+    exponent: i64,
+}
+
+impl Dense {
+    /// `None` where there are too many rows for anybody, or weights too small to be scaled without loss.
+    pub fn new(matrix: &Matrix) -> Option<Self> {
+        const LARGEST: usize = 60;
+        const ROUNDS: usize = 4;
+        let size = matrix.size();
+        if size > LARGEST {
+            return None;
+        }
+        let logarithms: Vec<f64> = matrix.weights().iter().map(|weight| weight.log2()).collect();
+        let mut of_row = vec![0.0; size];
+        let mut of_column = vec![0.0; size];
+        for _ in 0..ROUNDS {
+            let mut columns = vec![Vec::new(); size];
+            for row in 0..size {
+                let edges = || matrix.row(row).zip(&logarithms[matrix.range(row)]);
+                let scaled = edges().map(|((column, _), log)| log + of_column[column as usize]);
+                of_row[row] = -log2_of_sum(&scaled.collect::<Vec<f64>>());
+                for ((column, _), log) in edges() {
+                    columns[column as usize].push(log + of_row[row]);
+                }
+            }
+            for (of_column, column) in of_column.iter_mut().zip(columns) {
+                *of_column = -log2_of_sum(&column);
+            }
+        }
+        let mut weights = Vec::with_capacity(matrix.edges());
+        for (row, of_row) in of_row.iter().enumerate() {
+            for (column, weight) in matrix.row(row) {
+                let exponent = of_row.round() + of_column[column as usize].round();
+                let scaled = Wide::of(weight).times_power_of_two(exponent as i64);
+                weights.push(scaled.per(Wide::of(1.0)));
+            }
+        }
+        let exponents = of_row.iter().chain(&of_column).map(|log| log.round() as i64);
+        weights.iter().all(|weight| weight.is_normal()).then(|| Dense {
+            matrix: matrix.with_weights(weights),
+            exponent: -exponents.sum::<i64>(),
+        })
+    }
+
+    /// About how many seconds a core will take for all edges.
+    pub fn seconds(&self) -> f64 {
+        glynn::seconds(self.matrix.size())
+    }
+
+    /// The permanent, and by what share of it that is off at most.
+    pub fn permanent(&self, control: &Control) -> Result<(Wide, f64)> {
+        Ok(self.unscaled(glynn::permanent(&self.matrix, control)?))
+    }
+
+    /// The permanent, by what share of it that is off at most, the probability of every edge, and by how much any of
+    /// these is off at most.
+    pub fn edges(&self, control: &Control) -> Result<(Summed, f64, f64)> {
+        let (permanent, probability, error) = glynn::edges(&self.matrix, control)?;
+        let (permanent, relative_error) = self.unscaled(permanent);
+        let summed = Summed {
+            permanent,
+            probability,
+        };
+        Ok((summed, relative_error, error))
+    }
+
+    fn unscaled(&self, permanent: glynn::Bounded) -> (Wide, f64) {
+        let least = permanent.value - permanent.error;
+        let relative_error = if least > 0.0 {
+            permanent.error / least
+        } else {
+            f64::INFINITY
+        };
+        let value = Wide::of(permanent.value.max(0.0)).times_power_of_two(self.exponent);
+        (value, relative_error)
+    }
+}
+
+/// The binary logarithm of the sum of the numbers with these binary logarithms.
+fn log2_of_sum(logarithms: &[f64]) -> f64 {
+    let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logarithms.iter().map(|log| (log - largest).exp2()).sum();
+    largest + sum.log2()
+}

@@ -1,0 +1,138 @@
+//! Sums over the matchings of a small block: over all sets of columns that the first rows take.
+
+use super::frontier::{rescale, roundings, Summed};
+use super::Matrix;
+use crate::matching::{Weight, Wide};
+
+/// Up to this size nothing is quicker, and the time it takes not worth a plan.
+pub(super) const LARGEST: usize = 8;
+
+/// As in [`Frontier`](super::frontier::Frontier), every row multiplies once and adds as often as there are other
+/// columns.
+pub(super) fn permanent_error(size: usize) -> f64 {
+    roundings((size * size) as f64)
+}
+
+/// No probability is off by more than this: a sum over sets has the roundings of all rows, two more products and as
+/// many additions as there are sets, of which no size has more than 70. It is divided by all of its row's.
+pub(super) fn edge_error(size: usize) -> f64 {
+    2.0 * roundings((size * size + 4 + 70) as f64)
+}
+
+pub(super) fn permanent(matrix: &Matrix) -> Wide {
+    match narrow(matrix) {
+        Some((weights, exponent)) => {
+            let sums = forth(&weights, matrix.size());
+            last(&sums).times_power_of_two(exponent)
+        }
+        None => forth(&wide(matrix), matrix.size()).pop().unwrap_or_default(),
+    }
+}
+
+/// The permanent, and the probability of every edge.
+pub(super) fn edges(matrix: &Matrix) -> Summed {
+    match narrow(matrix) {
+        Some((weights, exponent)) => {
+            let (sums, probability) = forth_and_back(matrix, &weights);
+            Summed {
+                permanent: last(&sums).times_power_of_two(exponent),
+                probability,
+            }
+        }
+        None => {
+            let (mut sums, probability) = forth_and_back(matrix, &wide(matrix));
+            Summed {
+                permanent: sums.pop().unwrap_or_default(),
+                probability,
+            }
+        }
+    }
+}
+
+fn last(sums: &[f64]) -> Wide {
+    sums.last().map_or(Wide::default(), |&sum| Wide::of(sum))
+}
+
+/// All weights, row by row, each row by a power of two that together have this exponent; `None` where products of
+/// them might leave the range of a double.
+fn narrow(matrix: &Matrix) -> Option<(Vec<f64>, i64)> {
+    let size = matrix.size();
+    let mut weights = vec![0.0; size * size];
+    let mut exponent = 0;
+    for row in 0..size {
+        let of_row = &mut weights[row * size..][..size];
+        for (column, weight) in matrix.row(row) {
+            of_row[column as usize] = weight;
+        }
+        // Eight of these are above 2^-1000 still.
+        exponent += rescale(of_row, 100)?;
+    }
+    Some((weights, exponent))
+}
+
+fn wide(matrix: &Matrix) -> Vec<Wide> {
+    let size = matrix.size();
+    let mut weights = vec![Wide::default(); size * size];
+    for row in 0..size {
+        for (column, weight) in matrix.row(row) {
+            weights[row * size + column as usize] = Wide::of(weight);
+        }
+    }
+    weights
+}
+
+/// For every set of columns, the sum over the ways of the first rows to take them.
+fn forth<W: Weight>(weights: &[W], size: usize) -> Vec<W> {
+    let mut sums = vec![W::default(); 1 << size];
+    sums[0] = W::of(1.0);
+    for set in 1..sums.len() {
+        let row = &weights[(set.count_ones() as usize - 1) * size..];
+        let mut sum = W::default();
+        for column in bits(set) {
+            sum.add(sums[set & !(1 << column)].times(row[column]));
+        }
+        sums[set] = sum;
+    }
+    sums
+}
+
+fn forth_and_back<W: Weight>(matrix: &Matrix, weights: &[W]) -> (Vec<W>, Vec<f64>) {
+    let size = matrix.size();
+    let sums = forth(weights, size);
+    // For every set of columns, the sum over the ways of the rows after to take the others; and for every edge, the
+    // sum over matchings with it.
+    let mut after = vec![W::default(); 1 << size];
+    after[sums.len() - 1] = W::of(1.0);
+    let mut of_edges = vec![W::default(); size * size];
+    for set in (0..sums.len() - 1).rev() {
+        let row = set.count_ones() as usize * size;
+        let mut sum = W::default();
+        for column in bits(!set & (sums.len() - 1)) {
+            let through = after[set | 1 << column].times(weights[row + column]);
+            sum.add(through);
+            of_edges[row + column].add(through.times(sums[set]));
+        }
+        after[set] = sum;
+    }
+    let mut probability = Vec::with_capacity(matrix.edges());
+    for row in 0..size {
+        let of_row = &of_edges[row * size..][..size];
+        let mut all = W::default();
+        of_row.iter().for_each(|&of_edge| all.add(of_edge));
+        probability.extend(
+            matrix
+                .row(row)
+                .map(|(column, _)| of_row[column as usize].per(all)),
+        );
+    }
+    (sums, probability)
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut set: usize) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (bit < usize::BITS as usize).then_some(bit)
+    })
+}
