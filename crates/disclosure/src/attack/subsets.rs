@@ -278,8 +278,8 @@ impl Iterator for Choices {
         let last = (0..of).rev().find(|&at| current[at] < self.from - of + at);
         self.next = last.map(|last| {
             let mut next = current.clone();
-            for at in last..of {
-                next[at] = current[last] + 1 + at - last;
+            for (choice, value) in next[last..].iter_mut().zip(current[last] + 1..) {
+                *choice = value;
             }
             next
         });
