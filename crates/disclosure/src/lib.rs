@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attack;
+mod chains;
 pub mod classes;
 mod columns;
 mod control;

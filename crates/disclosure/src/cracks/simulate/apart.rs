@@ -1,8 +1,8 @@
 //! Negative correlation: what a rival makes of pairs of items that never occur together.
 
-use super::run::{Move, Observe};
 use super::walk::{Held, Network, Walk};
 use super::{Simulated, Simulation};
+use crate::chains::{Move, Observe};
 use crate::cracks::CrackSpace;
 use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};

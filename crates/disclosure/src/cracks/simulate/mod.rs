@@ -8,19 +8,18 @@
 //! equally likely, and so are all items with the same candidates: the expectation over these is computed.
 
 mod apart;
-mod run;
 mod table;
 mod walk;
 
 pub use apart::{simulate_apart, Apart};
 
 use super::CrackSpace;
+use crate::chains::{Course, Effort, Move, Observe, Outcome, Pace, State};
 use crate::{Control, Error, Result};
 use rand::seq::SliceRandom;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use run::{Course, Move, Observe, Outcome, Pace, State};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use table::{LogFactorials, Mix, Table};
 use walk::{Counted, Network, Walk, STEPS_BETWEEN_CHECKS};
 
@@ -98,9 +97,6 @@ pub struct SimulatedItemsets {
     /// Whether, on average over the itemsets, the relative error was reached.
     pub reached: bool,
 }
-
-/// Independent chains. Enough for a confidence interval, and more than there are threads on most machines.
-const CHAINS: u64 = 16;
 
 /// The expected number of cracks, and every item's probability. `None` where no mapping is consistent.
 pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) -> Result<Option<Simulated>> {
@@ -213,28 +209,13 @@ impl Simulation {
         control: &Control,
         start: impl Fn(&mut Pcg64Mcg, usize) -> S,
     ) -> Result<Outcome> {
-        if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
-            return Err(Error::InvalidArgument {
-                argument: "relative_error",
-                problem: "must be positive".into(),
-                allowed: "a share of the estimate, e.g. 0.01".into(),
-            });
-        }
-        // 8 to 15 samples in the first round, so that the last one ends near the maximum.
-        let per_chain = (self.max_samples / CHAINS).max(32);
-        let doublings = (per_chain / 8).ilog2();
-        let course = Course {
-            moves,
-            observed,
-            pace: Pace::Measured,
-            first_round: per_chain >> doublings,
-            rounds: doublings + 1,
+        let effort = Effort {
             relative_error: self.relative_error,
-            deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
+            max_samples: self.max_samples,
+            seed: self.seed,
+            budget: self.budget,
         };
-        let mut seeds = Pcg64Mcg::seed_from_u64(self.seed);
-        let states = (0..CHAINS as usize).map(|chain| start(&mut seeds, chain));
-        course.run(states.collect(), control)
+        effort.run(moves, observed, control, start)
     }
 }
 

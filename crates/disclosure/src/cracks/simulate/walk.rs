@@ -1,6 +1,6 @@
 //! A random walk on the perfect matchings of a graph.
 
-use super::run::State;
+use crate::chains::State;
 use crate::cracks::CrackSpace;
 use crate::matching::perfect;
 use crate::{Control, Error, Result};

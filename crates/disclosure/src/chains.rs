@@ -1,17 +1,19 @@
 //! Many independent chains, until their mean is known well enough.
 
-use crate::{Control, Result};
+use crate::{Control, Error, Result};
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A matching that changes at random.
-pub(super) trait State: Send {
+pub(crate) trait State: Send {
     /// Whether there is nothing to match.
     fn is_empty(&self) -> bool;
 }
 
-/// How a state changes. A move leaves the uniform distribution on the matchings in question as it is.
-pub(super) trait Move<S>: Sync {
+/// How a state changes. A move leaves the distribution of the matchings in question as it is.
+pub(crate) trait Move<S>: Sync {
     fn make(&self, state: &mut S, control: &Control) -> Result<()>;
 
     /// About how many moves change all of the state. It may make some to see.
@@ -22,7 +24,7 @@ pub(super) trait Move<S>: Sync {
 }
 
 /// What is measured on a sample.
-pub(super) trait Observe<S>: Sync {
+pub(crate) trait Observe<S>: Sync {
     /// How many figures it tallies.
     fn figures(&self) -> usize;
 
@@ -40,14 +42,70 @@ pub(super) trait Observe<S>: Sync {
 
 /// How many moves are made before and between samples.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Pace {
+pub(crate) enum Pace {
     /// As many as it takes to change all of the state; a share of the first samples is dropped.
     Measured,
     /// This many; every sample counts.
     Fixed { before: u64, between: u64 },
 }
 
-pub(super) struct Course<'a, S> {
+/// How exact an answer has to be, and what it may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// The reach of the 95 % confidence interval to either side, as a share of the estimate.
+    pub relative_error: f64,
+    /// Stop at about this number of samples, at the least a few hundred.
+    pub max_samples: u64,
+    /// Of the random numbers.
+    pub seed: u64,
+    /// Stop after this time.
+    pub budget: Option<Duration>,
+}
+
+/// Independent chains. Enough for a confidence interval, and more than there are threads on most machines.
+const CHAINS: u64 = 16;
+
+impl Effort {
+    /// Whether there is such a relative error at all.
+    pub fn check(&self) -> Result<()> {
+        if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
+            return Err(Error::InvalidArgument {
+                argument: "relative_error",
+                problem: "must be positive".into(),
+                allowed: "a share of the estimate, e.g. 0.01".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Run chains for as long as it takes, each from its own start.
+    pub fn run<S: State>(
+        &self,
+        moves: &dyn Move<S>,
+        observed: &dyn Observe<S>,
+        control: &Control,
+        start: impl Fn(&mut Pcg64Mcg, usize) -> S,
+    ) -> Result<Outcome> {
+        self.check()?;
+        // 8 to 15 samples in the first round, so that the last one ends near the maximum.
+        let per_chain = (self.max_samples / CHAINS).max(32);
+        let doublings = (per_chain / 8).ilog2();
+        let course = Course {
+            moves,
+            observed,
+            pace: Pace::Measured,
+            first_round: per_chain >> doublings,
+            rounds: doublings + 1,
+            relative_error: self.relative_error,
+            deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
+        };
+        let mut seeds = Pcg64Mcg::seed_from_u64(self.seed);
+        let states = (0..CHAINS as usize).map(|chain| start(&mut seeds, chain));
+        course.run(states.collect(), control)
+    }
+}
+
+pub(crate) struct Course<'a, S> {
     pub moves: &'a dyn Move<S>,
     pub observed: &'a dyn Observe<S>,
     pub pace: Pace,
@@ -58,7 +116,7 @@ pub(super) struct Course<'a, S> {
     pub deadline: Option<Instant>,
 }
 
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     pub mean: f64,
     pub lower: f64,
     pub upper: f64,
