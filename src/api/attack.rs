@@ -17,8 +17,8 @@ use std::borrow::Cow;
 use std::ffi::CStr;
 use std::time::Duration;
 
-/// Rows that are so few that everything is done on the spot: a query may have very many small matrices.
-const FEW: usize = 12;
+/// Rows that are so few that what is exact is done on the spot: a query may have very many small matrices.
+const FEW: usize = 8;
 
 /// attack_matrix_of_array(float8[])
 #[pg_extern(sql = false)]
@@ -296,7 +296,7 @@ fn subset_cracks(
         let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
         let subsets = subsets_of(&matrix, subset, size)?;
         let settings = wish.settings();
-        let found = run::sized("expecting cracks of sets", matrix.size(), FEW, |control| {
+        let found = run::long("expecting cracks of sets", |control| {
             attack::subset_cracks(&matrix, &truth, &subsets, &settings, control)
         })?;
         warn_if_not_reached(found.reached);
@@ -680,7 +680,7 @@ impl Wish {
                 let hint = "Raise budget, or give another method.";
                 within_limit(what, matrix, Limit::new(self.budget), (METHOD, hint), job)
             }
-            _ => run::sized(what, matrix.size(), FEW, job),
+            _ => run::long(what, job),
         }
     }
 }

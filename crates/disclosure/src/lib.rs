@@ -32,6 +32,7 @@ pub mod permutation;
 mod rows;
 mod sharded;
 mod sort;
+mod threads;
 
 pub use columns::{ColumnCounts, ColumnProfile};
 pub use control::Control;

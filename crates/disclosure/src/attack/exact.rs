@@ -4,8 +4,7 @@ use super::frontier::roundings;
 use super::matrix::invalid;
 use super::Matrix;
 use crate::matching::{Weight, Wide};
-use crate::{Control, Error, Result};
-use rayon::prelude::*;
+use crate::{threads, Control, Error, Result};
 
 /// Permanents and what follows from them, exactly. Made at little cost, it knows what the answer will cost.
 #[derive(Debug)]
@@ -165,7 +164,11 @@ impl<'a> Exact<'a> {
     pub fn bytes(&self) -> f64 {
         let mut of_parts: Vec<f64> = self.parts().iter().map(|part| part.engine.bytes()).collect();
         of_parts.sort_unstable_by(|a, b| b.total_cmp(a));
-        let at_a_time = rayon::current_num_threads();
+        let at_a_time = if self.is_worth_threads() {
+            rayon::current_num_threads()
+        } else {
+            1
+        };
         of_parts
             .into_iter()
             .take(at_a_time)
@@ -187,13 +190,13 @@ impl<'a> Exact<'a> {
         self.parts.is_some()
     }
 
+    fn is_worth_threads(&self) -> bool {
+        self.parts().len() > 1 && self.seconds() > WORTH_THREADS
+    }
+
     /// Do something for each block, on several threads where that is worth it.
     fn for_parts<T: Send>(&self, of_part: impl Fn(&Part) -> Result<T> + Send + Sync) -> Result<Vec<T>> {
-        if self.parts().len() > 1 && self.seconds() > WORTH_THREADS {
-            self.parts().par_iter().map(of_part).collect()
-        } else {
-            self.parts().iter().map(of_part).collect()
-        }
+        threads::map(self.parts(), self.is_worth_threads(), of_part)
     }
 
     /// The permanent; zero where there is no perfect matching.

@@ -5,6 +5,7 @@
 //! product of its weights, by the *permanent*, which is the sum of that over all matchings. An entry is *cracked*
 //! where a matching gives it the code that it has in truth. Definitions are those of Malik, 2014.
 
+mod bethe;
 mod blocks;
 mod cracks;
 mod dense;
@@ -17,6 +18,7 @@ mod matrix;
 mod nmape;
 mod order;
 mod random;
+mod sample;
 mod scale;
 mod subsets;
 mod table;

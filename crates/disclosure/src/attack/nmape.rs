@@ -1,7 +1,6 @@
 use super::matrix::invalid;
 use super::{Exact, Matrix};
-use crate::{Control, Result};
-use rayon::prelude::*;
+use crate::{threads, Control, Result};
 
 /// By how much H is off on average over all true mappings, in percent of the number of entries (Malik 2014, formula
 /// 4.5); an error where there is no perfect matching, or where the matrix is too large to try all mappings.
@@ -77,11 +76,7 @@ impl Off {
             self.sums(half..self.size, set, 0.0, &mut second);
             Ok(sum_of_distances(first, second))
         };
-        let sums: Vec<f64> = if self.size < WORTH_THREADS {
-            sets.iter().map(of_set).collect::<Result<_>>()?
-        } else {
-            sets.par_iter().map(of_set).collect::<Result<_>>()?
-        };
+        let sums = threads::map(&sets, self.size >= WORTH_THREADS, of_set)?;
         Ok(sums.into_iter().sum())
     }
 

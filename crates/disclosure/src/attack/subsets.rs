@@ -1,9 +1,9 @@
+use super::cracks::too_expensive;
 use super::exact::no_matching;
 use super::order::binomial;
-use super::{Exact, Matrix, Method, Settings, Truth};
+use super::{sample, Exact, Matrix, Method, Settings, Truth};
 use crate::matching::{Weight, Wide};
-use crate::{Control, Error, Result};
-use rayon::prelude::*;
+use crate::{threads, Control, Error, Result};
 
 /// Which sets of entries are meant.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,12 +41,12 @@ pub fn subset_cracks(
     check(truth, subsets)?;
     match settings.method {
         Method::Auto | Method::Exact => (),
-        Method::Sample => return sample(),
+        Method::Sample => return sample::subset_cracks(matrix, truth, subsets, settings, control),
         Method::Bethe | Method::Heuristic => {
             return Err(Error::InvalidArgument {
                 argument: "method",
                 problem: "says nothing about sets of entries".into(),
-                allowed: "auto, exact or sample".into(),
+                allowed: "'auto', 'exact' or 'sample'".into(),
             })
         }
     }
@@ -59,14 +59,12 @@ pub fn subset_cracks(
         truth,
         whole: &whole,
     };
-    if settings.method == Method::Auto {
-        let budget = settings
-            .budget
-            .map_or(f64::INFINITY, |budget| budget.as_secs_f64());
-        let seconds = sums.seconds(subsets);
-        if seconds > budget || seconds.is_infinite() || whole.bytes() > settings.bytes {
-            return sample();
-        }
+    let (seconds, bytes) = (sums.seconds(subsets), whole.bytes());
+    if !settings.allow(seconds, bytes) {
+        return match settings.method {
+            Method::Auto => sample::subset_cracks(matrix, truth, subsets, settings, control),
+            _ => Err(too_expensive(seconds, bytes)),
+        };
     }
     let expected = sums.expected(subsets, control)?;
     Ok(SubsetCracks {
@@ -75,14 +73,6 @@ pub fn subset_cracks(
         upper: expected,
         method: Method::Exact,
         reached: true,
-    })
-}
-
-fn sample() -> Result<SubsetCracks> {
-    Err(Error::InvalidArgument {
-        argument: "method",
-        problem: "cannot be a sample, and exact sums would take too long".into(),
-        allowed: "exact, or a larger budget".into(),
     })
 }
 
@@ -180,7 +170,7 @@ impl Sums<'_> {
     fn all_of_size(&self, of: usize, subsets: &Subsets, control: &Control) -> Result<f64> {
         const WORTH_THREADS: f64 = 1e-3;
         const AT_A_TIME: usize = 1024;
-        let threads = self.seconds(subsets) > WORTH_THREADS;
+        let is_worth_threads = self.seconds(subsets) > WORTH_THREADS;
         let permanent = self.whole.permanent(control)?.wide();
         let known = self.truth.columns().iter().enumerate();
         let known: Vec<u32> = known
@@ -195,11 +185,7 @@ impl Sums<'_> {
                 return Ok(expected);
             }
             let of_set = |set: &Vec<u32>| self.probability(set, permanent, control);
-            let of_sets: Vec<f64> = if threads {
-                sets.par_iter().map(of_set).collect::<Result<_>>()?
-            } else {
-                sets.iter().map(of_set).collect::<Result<_>>()?
-            };
+            let of_sets = threads::map(&sets, is_worth_threads, of_set)?;
             expected += of_sets.iter().sum::<f64>();
         }
     }
