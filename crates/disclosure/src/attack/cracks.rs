@@ -1,5 +1,6 @@
 use super::exact::no_matching;
-use super::{Exact, Matrix};
+use super::{bethe, sample, Exact, Matrix};
+use crate::chains::Effort;
 use crate::{Control, Error, Result};
 use std::time::Duration;
 
@@ -135,21 +136,34 @@ pub fn degree_of_anonymity(matrix: &Matrix, control: &Control) -> Result<f64> {
 
 /// The expected cracks; an error where there is no perfect matching.
 pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &Control) -> Result<Estimate> {
+    settings.check()?;
     let exact = Exact::new(matrix, control)?;
-    let edges = exact.edge_probabilities(control)?;
+    if !exact.is_possible() {
+        return Err(no_matching());
+    }
+    let method = match settings.method {
+        Method::Auto if settings.afford(&exact) => Method::Exact,
+        Method::Auto if settings.afford_sample(matrix, truth) => Method::Sample,
+        Method::Auto => Method::Bethe,
+        method => method,
+    };
+    if method == Method::Sample {
+        return sample::estimate(matrix, truth, settings, control);
+    }
+    let probability = probabilities(&exact, matrix, method, settings, control)?;
     let of_row = |(row, column): (usize, &Option<u32>)| {
         column
             .and_then(|column| matrix.position(row, column))
-            .map_or(0.0, |edge| edges.probability[edge])
+            .map_or(0.0, |edge| probability[edge])
     };
     let crack_probability: Vec<f64> = truth.columns().iter().enumerate().map(of_row).collect();
     let expected = crack_probability.iter().sum();
-    let _ = settings;
+    let bound = (method == Method::Exact).then_some(expected);
     Ok(Estimate {
         expected,
-        lower: Some(expected),
-        upper: Some(expected),
-        method: Method::Exact,
+        lower: bound,
+        upper: bound,
+        method,
         reached: true,
         crack_probability,
     })
@@ -165,12 +179,93 @@ pub struct Edges {
     pub method: Method,
 }
 
-/// The probability of every edge; an error where there is no perfect matching.
+/// The probability of every edge; an error where there is no perfect matching, or where a sample is asked for: that
+/// would have to be as large as for a single edge, but for the rarest of all of them.
 pub fn edge_probabilities(matrix: &Matrix, settings: &Settings, control: &Control) -> Result<Edges> {
-    let _ = settings;
-    let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
+    let exact = Exact::new(matrix, control)?;
+    if !exact.is_possible() {
+        return Err(no_matching());
+    }
+    let method = match settings.method {
+        Method::Auto if settings.afford(&exact) => Method::Exact,
+        Method::Auto => Method::Bethe,
+        method => method,
+    };
     Ok(Edges {
-        probability: edges.probability,
-        method: Method::Exact,
+        probability: probabilities(&exact, matrix, method, settings, control)?,
+        method,
     })
+}
+
+/// Without a budget, nobody waits for longer than a day, in seconds.
+const LONGEST: f64 = 86_400.0;
+
+impl Settings {
+    fn check(&self) -> Result<()> {
+        self.effort().check()
+    }
+
+    /// What a sample may cost.
+    pub(super) fn effort(&self) -> Effort {
+        Effort {
+            relative_error: self.relative_error,
+            max_samples: sample::MOST_SAMPLES,
+            seed: self.seed,
+            budget: self.budget,
+        }
+    }
+
+    fn allow(&self, seconds: f64, bytes: f64) -> bool {
+        self.budget.is_none_or(|budget| seconds <= budget.as_secs_f64()) && bytes <= self.bytes
+    }
+
+    fn afford(&self, exact: &Exact) -> bool {
+        exact.seconds() <= LONGEST && self.allow(exact.seconds(), exact.bytes())
+    }
+
+    fn afford_sample(&self, matrix: &Matrix, truth: &Truth) -> bool {
+        let seconds = sample::seconds(matrix, heuristic(matrix, truth), self.relative_error);
+        self.allow(seconds, matrix.edges() as f64 * sample::BYTES_PER_EDGE)
+    }
+}
+
+/// For every positive weight of the matrix, row by row. One of these methods it is: exact, Bethe, heuristic.
+fn probabilities(
+    exact: &Exact,
+    matrix: &Matrix,
+    method: Method,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Vec<f64>> {
+    match method {
+        Method::Auto | Method::Exact if !settings.afford(exact) => Err(too_expensive(exact)),
+        Method::Auto | Method::Exact => Ok(exact.edge_probabilities(control)?.probability),
+        Method::Bethe => bethe::edge_probabilities(matrix, control),
+        Method::Heuristic => Ok(shares(matrix)),
+        Method::Sample => Err(Error::InvalidArgument {
+            argument: "method",
+            problem: "a sample says little of every single edge".into(),
+            allowed: "'auto', 'exact', 'bethe' or 'heuristic'".into(),
+        }),
+    }
+}
+
+/// Every weight as a share of its row.
+fn shares(matrix: &Matrix) -> Vec<f64> {
+    let of_row = |row| {
+        let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
+        matrix.row(row).map(move |(_, weight)| weight / all)
+    };
+    (0..matrix.size()).flat_map(of_row).collect()
+}
+
+fn too_expensive(exact: &Exact) -> Error {
+    let (seconds, megabytes) = (exact.seconds(), exact.bytes() / f64::from(1 << 20));
+    Error::InvalidArgument {
+        argument: "method",
+        problem: format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
+        allowed:
+            "'auto', which samples or approximates then, or a budget and disclosure.max_memory that suffice"
+                .into(),
+    }
 }

@@ -102,6 +102,11 @@ impl Matrix {
             .map_or(0.0, |position| self.weights[position])
     }
 
+    /// The column of the weight at this position among all positive ones.
+    pub(super) fn column(&self, position: usize) -> u32 {
+        self.columns[position]
+    }
+
     /// All positive weights, row by row.
     pub fn weights(&self) -> &[f64] {
         &self.weights

@@ -5,6 +5,7 @@
 //! product of its weights, by the *permanent*, which is the sum of that over all matchings. An entry is *cracked*
 //! where a matching gives it the code that it has in truth. Definitions are those of Malik, 2014.
 
+mod bethe;
 mod blocks;
 mod cracks;
 mod exact;
@@ -13,6 +14,7 @@ mod frontier;
 mod matrix;
 mod nmape;
 mod random;
+mod sample;
 mod scale;
 mod subsets;
 

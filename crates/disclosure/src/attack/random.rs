@@ -1,9 +1,33 @@
-use super::{normalise, Matrix};
-use crate::{Control, Result};
+use super::scale::scaled_from_logs;
+use super::Matrix;
+use crate::{Control, Error, Result};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// A larger matrix takes more than a gigabyte on its way.
+const LARGEST: usize = 5000;
 
 /// A random doubly stochastic matrix: independent weights, uniform between 0 and 1, to the power of `unevenness`, and
 /// normalised. The larger that is, the more the attacker is sure of.
 pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control) -> Result<Matrix> {
-    let _ = (unevenness, seed);
-    normalise(&Matrix::dense(size, size, &vec![1.0; size * size])?, control)
+    if !(1..=LARGEST).contains(&size) {
+        return Err(Error::InvalidArgument {
+            argument: "size",
+            problem: format!("must be between 1 and {LARGEST}"),
+            allowed: "the number of entries of the attack, such as 5".into(),
+        });
+    }
+    if !(unevenness >= 0.0 && unevenness.is_finite()) {
+        return Err(Error::InvalidArgument {
+            argument: "unevenness",
+            problem: "must be a finite number from 0 on".into(),
+            allowed: "the power that weights between 0 and 1 are raised to, such as 1".into(),
+        });
+    }
+    let pattern = Matrix::dense(size, size, &vec![1.0; size * size])?;
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    // Logarithms, as powers may be too small for a double; and no weight is zero.
+    let log = |_| unevenness * (1.0 - random.random::<f64>()).ln();
+    let logs = (0..size * size).map(log).collect();
+    Ok(pattern.with_weights(scaled_from_logs(&pattern, logs, control)?))
 }

@@ -1,4 +1,4 @@
-use super::{Matrix, Method, Settings, Truth};
+use super::{sample, Matrix, Method, Settings, Truth};
 use crate::{Control, Result};
 
 /// Which sets of entries are meant.
@@ -35,7 +35,9 @@ pub fn subset_cracks(
     control: &Control,
 ) -> Result<SubsetCracks> {
     control.check()?;
-    let _ = (matrix, truth, subsets, settings);
+    if settings.method == Method::Sample {
+        return sample::subset_cracks(matrix, truth, subsets, settings, control);
+    }
     Ok(SubsetCracks {
         expected: 0.0,
         lower: 0.0,
