@@ -207,9 +207,10 @@ fn errors(size: usize, unevenness: f64, attacks: u64) -> [[f64; 2]; 2] {
 
 #[test]
 fn bethe_is_at_least_three_times_better_than_h() {
-    for size in 3..=6 {
+    // Few attacks with much to gain decide about the mean where the attacker is sure: it takes many.
+    for (size, attacks) in [(3, 300), (4, 150), (5, 60), (6, 20)] {
         for unevenness in [0.5, 1.0, 2.0, 4.0, 8.0, 16.0] {
-            let [heuristic, bethe] = errors(size, unevenness, 16);
+            let [heuristic, bethe] = errors(size, unevenness, attacks);
             for (heuristic, bethe) in heuristic.into_iter().zip(bethe) {
                 assert!(
                     3.0 * bethe <= heuristic,
@@ -484,6 +485,9 @@ fn random_attacks_are_what_they_say() {
         assert_doubly_stochastic(&matrix, 1.1e-13);
         assert_eq!(matrix, random_attack(size, unevenness, 3, &control).unwrap());
     }
+    // Here, rounding would keep Newton's method from the last digit.
+    assert_doubly_stochastic(&random_attack(3, 4.0, 1154, &control).unwrap(), 1.1e-13);
+    assert_eq!(bethe(&random_attack(3, 4.0, 1154, &control).unwrap()).len(), 9);
     assert_ne!(
         random_attack(5, 1.0, 1, &control).unwrap(),
         random_attack(5, 1.0, 2, &control).unwrap()

@@ -218,16 +218,8 @@ impl<'a> Balance<'a> {
             if residual <= tolerance {
                 return Ok(());
             }
-            let ok = self.step(control)?;
-            if std::env::var("BP").is_ok() {
-                eprintln!(
-                    "  step {ok} {residual:e} -> {:e} tol {tolerance:e} {:?} pot {:?}",
-                    self.residual(),
-                    self.weights,
-                    self.potential
-                );
-            }
-            if !ok {
+            let is_better = self.step(control)? && self.residual() < residual;
+            if !is_better {
                 self.round(control)?;
             }
             residual = self.residual();
@@ -309,6 +301,11 @@ impl<'a> Balance<'a> {
         let inverse: Vec<f64> = diagonal.iter().map(|diagonal| diagonal.recip()).collect();
         let mut solution = vec![0.0; size];
         let mut residual: Vec<f64> = self.excess.iter().map(|excess| -excess).collect();
+        // Nothing is wrong with all columns together, but for rounding.
+        let mean = sum(&residual) / size as f64;
+        for residual in &mut residual {
+            *residual -= mean;
+        }
         let mut search: Vec<f64> = product(&residual, &inverse);
         let mut weighted = dot(&residual, &search);
         let first = weighted;
