@@ -10,6 +10,11 @@ mod cracks;
 mod exact;
 mod flat;
 mod frontier;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "until `Exact` sums dense blocks with it")
+)]
+mod glynn;
 mod matrix;
 mod nmape;
 mod random;
