@@ -60,8 +60,12 @@ struct Part {
     integers: bool,
 }
 
-/// Errors below this are small enough for anybody; where one way cannot promise that, another may.
+/// Permanents that are off by a smaller share are exact enough for anybody; where one way cannot promise that, another
+/// may.
 const SMALL_ERROR: f64 = 1e-10;
+
+/// The same for probabilities, which are shown with fewer digits, and of which bounds are not as tight.
+const SMALL_EDGE_ERROR: f64 = 1e-8;
 
 /// Below so many seconds, starting threads takes longer.
 const WORTH_THREADS: f64 = 1e-3;
@@ -73,7 +77,7 @@ impl Part {
     /// The quickest engine of those that promise a small error or, if there is none, of all.
     fn new(block: Block, control: &Control) -> Result<Self> {
         let mut engines = Engine::all(&block.matrix, control)?;
-        let merit = |engine: &Engine| (engine.edge_error() > SMALL_ERROR, engine.seconds());
+        let merit = |engine: &Engine| (engine.edge_error() > SMALL_EDGE_ERROR, engine.seconds());
         let by_merit = |a: &Engine, b: &Engine| {
             let ((a_errs, a_seconds), (b_errs, b_seconds)) = (merit(a), merit(b));
             a_errs.cmp(&b_errs).then(a_seconds.total_cmp(&b_seconds))
@@ -108,7 +112,7 @@ impl Part {
         };
         let found = with(&self.engine)?;
         match &self.spare {
-            Some(spare) if found.2 > SMALL_ERROR || !self.suffices(&found.0) => with(spare),
+            Some(spare) if found.2 > SMALL_EDGE_ERROR || !self.suffices(&found.0) => with(spare),
             _ => Ok(found),
         }
     }

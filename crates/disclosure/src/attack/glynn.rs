@@ -26,8 +26,8 @@
 //!   (Ogita, Rump and Oishi 2005, proposition 4.5).
 //!
 //! Σ|term| is summed up as well, so that the bound is that of the matrix at hand. For Σ|w_j| a bound has to do, as an
-//! addition per column and term would cost a tenth of the time: |w_j| is the product of the sums outside j's group of
-//! columns, the absolute value of which is summed up, by that of the other sums of the group, none of which is more
+//! addition per column and term would cost a tenth of the time: |w_j| is the product of the sums in the other half of
+//! the columns, the absolute value of which is summed up, by that of the other sums in j's half, none of which is more
 //! than C_k. In the terms that matter |s_k| is not much less.
 
 use super::Matrix;
@@ -44,7 +44,7 @@ pub(super) struct Bounded {
     pub error: f64,
 }
 
-/// The permanent of a block.
+/// The permanent of a block of at most 63 rows.
 pub(super) fn permanent(matrix: &Matrix, control: &Control) -> Result<Bounded> {
     control.check()?;
     let scaled = Scaled::new(matrix);
@@ -77,8 +77,9 @@ pub(super) fn seconds(size: usize) -> f64 {
     size as f64 * (size as f64 - 1.0).exp2() / COLUMNS_OF_TERMS_PER_SECOND
 }
 
-/// Measured where vectors have four doubles, on an EPYC of 2021.
-const COLUMNS_OF_TERMS_PER_SECOND: f64 = 4e9;
+/// A column of a term is a sum, its part in the product and in all products but one. Measured where vectors have four
+/// doubles, on an EPYC of 2021 at 2.4 GHz.
+const COLUMNS_OF_TERMS_PER_SECOND: f64 = 3e9;
 
 /// Up to so many rows, sums over sets of columns are as quick as those over signs, and free of cancellation.
 const LARGEST_SMALL: usize = 7;
@@ -87,11 +88,15 @@ const LARGEST_SMALL: usize = 7;
 const LOW: usize = 6;
 const PATTERNS: usize = 1 << LOW;
 
-/// How many of the other signs may change while the minors of a run of steps are added plainly.
-const RUN: usize = 5;
+/// How many of the other signs may change while the minors of a run of steps are added plainly: no more than [`LOW`].
+const RUN: usize = 6;
 
 /// Columns whose sums are multiplied with each other before they meet those of other columns.
 const GROUP: usize = 4;
+
+/// In so many columns of a group, products are multiplied and added in one go: twice, which is one multiplication more
+/// and two additions less. Processors have as many units for one as for the other, and this balances them.
+const FUSED: usize = 1;
 
 /// Vectors of terms that are multiplied up at the same time, in registers.
 const BLOCK: usize = 8;
@@ -274,6 +279,7 @@ struct Compensated {
 }
 
 impl Compensated {
+    #[inline(always)]
     fn add(&mut self, other: f64) {
         let sum = self.value + other;
         let added = sum - self.value;
@@ -336,6 +342,59 @@ impl<V: Copy> CompensatedLanes<V> {
     }
 }
 
+/// The same for one number per column.
+#[derive(Clone)]
+struct CompensatedRow {
+    values: Vec<f64>,
+    carries: Vec<f64>,
+}
+
+impl CompensatedRow {
+    fn new(columns: usize) -> Self {
+        CompensatedRow {
+            values: vec![0.0; columns],
+            carries: vec![0.0; columns],
+        }
+    }
+
+    #[inline(always)]
+    fn add_times(&mut self, others: &[f64], sign: f64) {
+        for ((value, carry), other) in self.values.iter_mut().zip(&mut self.carries).zip(others) {
+            let mut sum = Compensated {
+                value: *value,
+                carry: *carry,
+            };
+            sum.add(sign * other);
+            (*value, *carry) = (sum.value, sum.carry);
+        }
+    }
+
+    fn column(&self, column: usize) -> Compensated {
+        Compensated {
+            value: self.values[column],
+            carry: self.carries[column],
+        }
+    }
+}
+
+/// Add the sum of some vectors to the first sum, and to the one after bit b's place the sum in which those are subtracted
+/// that have bit b in their number. Leaves the plain sum in the first vector, and nothing sensible in the others.
+#[inline(always)]
+fn add_signed<S: Simd>(simd: S, vectors: &mut [S::f64s], sums: &mut [CompensatedLanes<S::f64s>]) {
+    let mut left = vectors.len();
+    for sum in &mut sums[1..] {
+        left /= 2;
+        let mut signed = simd.splat_f64s(0.0);
+        for vector in 0..left {
+            let (plus, minus) = (vectors[2 * vector], vectors[2 * vector + 1]);
+            signed = simd.add_f64s(signed, simd.sub_f64s(plus, minus));
+            vectors[vector] = simd.add_f64s(plus, minus);
+        }
+        sum.add(simd, signed);
+    }
+    sums[0].add(simd, vectors[0]);
+}
+
 #[inline(always)]
 fn lanes<S: Simd>(vector: S::f64s) -> [f64; PATTERNS] {
     let mut lanes = [0.0; PATTERNS];
@@ -351,7 +410,7 @@ fn absolute<S: Simd>(simd: S, vector: S::f64s) -> S::f64s {
 /// The product of the signs that are minus where a bit is set.
 #[inline(always)]
 fn sign(minus: u64) -> f64 {
-    if minus.count_ones() % 2 == 0 {
+    if minus.count_ones().is_multiple_of(2) {
         1.0
     } else {
         -1.0
@@ -369,6 +428,11 @@ impl Patterns {
     #[inline(always)]
     fn vectors<S: Simd>(&self) -> &[S::f64s] {
         S::as_simd_f64s(&self.0).0
+    }
+
+    #[inline(always)]
+    fn block<S: Simd>(&self, block: usize) -> &[S::f64s; BLOCK] {
+        &self.vectors::<S>().as_chunks().0[block]
     }
 
     #[inline(always)]
@@ -570,6 +634,43 @@ impl<'a> Walk<'a> {
             *sum += change * weight;
         }
     }
+
+    /// Multiply by the sums of some columns, in one block of patterns.
+    #[inline(always)]
+    fn multiply<S: Simd>(
+        &self,
+        simd: S,
+        columns: Range<usize>,
+        block: usize,
+        products: &mut [S::f64s; BLOCK],
+    ) {
+        let Signs {
+            first,
+            second,
+            single,
+            ..
+        } = self.signs;
+        let one_word = columns.start.min(*single)..columns.end.min(*single);
+        for (&base, table) in self.first[one_word.clone()].iter().zip(&first.tables[one_word]) {
+            let base = simd.splat_f64s(base);
+            let low = table.block::<S>(block);
+            for vector in 0..BLOCK {
+                let sum = simd.add_f64s(base, low[vector]);
+                products[vector] = simd.mul_f64s(products[vector], sum);
+            }
+        }
+        for column in columns.start.max(*single)..columns.end {
+            let base = simd.splat_f64s(self.first[column]);
+            let small_base = simd.splat_f64s(self.second[column - single]);
+            let low = first.tables[column].block::<S>(block);
+            let small_low = second.tables[column - single].block::<S>(block);
+            for vector in 0..BLOCK {
+                let small = simd.add_f64s(small_base, small_low[vector]);
+                let sum = simd.add_f64s(simd.add_f64s(base, low[vector]), small);
+                products[vector] = simd.mul_f64s(products[vector], sum);
+            }
+        }
+    }
 }
 
 /// The sum of the terms of some steps.
@@ -603,26 +704,8 @@ impl WithSimd for SumOfTerms<'_> {
             }
             let mut of_step = simd.splat_f64s(0.0);
             for block in 0..blocks {
-                let range = block * BLOCK..(block + 1) * BLOCK;
                 let mut products = [simd.splat_f64s(1.0); BLOCK];
-                for (base, table) in walk.first.iter().zip(&signs.first.tables).take(signs.single) {
-                    let base = simd.splat_f64s(*base);
-                    for (product, &low) in products.iter_mut().zip(&table.vectors::<S>()[range.clone()]) {
-                        *product = simd.mul_f64s(*product, simd.add_f64s(base, low));
-                    }
-                }
-                let first = walk.first.iter().zip(&signs.first.tables).skip(signs.single);
-                let second = walk.second.iter().zip(&signs.second.tables);
-                for ((base, table), (small_base, small_table)) in first.zip(second) {
-                    let (base, small_base) = (simd.splat_f64s(*base), simd.splat_f64s(*small_base));
-                    let low = &table.vectors::<S>()[range.clone()];
-                    let small_low = &small_table.vectors::<S>()[range.clone()];
-                    for ((product, &low), &small_low) in products.iter_mut().zip(low).zip(small_low) {
-                        let small = simd.add_f64s(small_base, small_low);
-                        let sum = simd.add_f64s(simd.add_f64s(base, low), small);
-                        *product = simd.mul_f64s(*product, sum);
-                    }
-                }
+                walk.multiply(simd, 0..signs.size, block, &mut products);
                 let [a, b, c, d, e, f, g, h] = products;
                 // Patterns with an odd number of bits are subtracted; those of the lane's number remain to be done.
                 let left = simd.add_f64s(simd.sub_f64s(a, b), simd.sub_f64s(d, c));
@@ -630,7 +713,10 @@ impl WithSimd for SumOfTerms<'_> {
                 let of_block = simd.add_f64s(left, right);
                 let sign_of_block = simd.splat_f64s(sign(block as u64));
                 of_step = simd.add_f64s(of_step, simd.mul_f64s(of_block, sign_of_block));
-                let [a, b, c, d, e, f, g, h] = products.map(|product| absolute(simd, product));
+                for product in &mut products {
+                    *product = absolute(simd, *product);
+                }
+                let [a, b, c, d, e, f, g, h] = products;
                 let left = simd.add_f64s(simd.add_f64s(a, b), simd.add_f64s(c, d));
                 let right = simd.add_f64s(simd.add_f64s(e, f), simd.add_f64s(g, h));
                 sizes = simd.add_f64s(sizes, simd.add_f64s(left, right));
@@ -683,15 +769,15 @@ struct SumOfMinors<'a> {
 struct PartOfMinors {
     /// Column by column.
     minors: Vec<Compensated>,
-    /// For every group of columns, the sum of the absolute values of the products of all sums outside the group.
-    absolute: Vec<f64>,
+    /// For either half of the columns, the sum of the absolute values of the products of all sums in the other.
+    absolute: [f64; 2],
     /// How often products were rounded when they were added without compensation.
     roundings: f64,
 }
 
 /// A group of columns in one step. Loops count here where closures would read better: those of the standard library's
 /// adapters are not always inlined, and then they are compiled without the vectors of the function around them.
-struct Group<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool> {
+struct Group<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool> {
     simd: S,
     base: [S::f64s; COLUMNS],
     tables: [&'a [S::f64s]; COLUMNS],
@@ -699,7 +785,9 @@ struct Group<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool> {
     small_tables: [&'a [S::f64s]; COLUMNS],
 }
 
-impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool> Group<'a, S, COLUMNS, DOUBLE> {
+impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool>
+    Group<'a, S, COLUMNS, DOUBLE, LAST>
+{
     #[inline(always)]
     fn new(simd: S, walk: &Walk<'a>, start: usize) -> Self {
         let zero = [simd.splat_f64s(0.0); COLUMNS];
@@ -711,65 +799,60 @@ impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool> Group<'a, S, COLUMNS
             small_tables: [&[]; COLUMNS],
         };
         let signs = walk.signs;
+        let columns = start..start + COLUMNS;
+        let (base, tables) = (&walk.first[columns.clone()], &signs.first.tables[columns]);
         for column in 0..COLUMNS {
-            group.base[column] = simd.splat_f64s(walk.first[start + column]);
-            group.tables[column] = signs.first.tables[start + column].vectors::<S>();
-            if DOUBLE {
-                let column_of_seconds = start + column - signs.single;
-                group.small_base[column] = simd.splat_f64s(walk.second[column_of_seconds]);
-                group.small_tables[column] = signs.second.tables[column_of_seconds].vectors::<S>();
+            group.base[column] = simd.splat_f64s(base[column]);
+            group.tables[column] = tables[column].vectors::<S>();
+        }
+        if DOUBLE {
+            let columns = start - signs.single..start - signs.single + COLUMNS;
+            let (base, tables) = (&walk.second[columns.clone()], &signs.second.tables[columns]);
+            for column in 0..COLUMNS {
+                group.small_base[column] = simd.splat_f64s(base[column]);
+                group.small_tables[column] = tables[column].vectors::<S>();
             }
         }
         group
     }
 
     #[inline(always)]
-    fn sums(&self, vector: usize) -> [S::f64s; COLUMNS] {
+    fn sum(&self, column: usize, vector: usize) -> S::f64s {
         let simd = self.simd;
-        let mut sums = self.base;
-        for column in 0..COLUMNS {
-            sums[column] = simd.add_f64s(sums[column], self.tables[column][vector]);
-            if DOUBLE {
-                let small = simd.add_f64s(self.small_base[column], self.small_tables[column][vector]);
-                sums[column] = simd.add_f64s(sums[column], small);
-            }
-        }
-        sums
-    }
-
-    /// The product of the sums so far and those of this group.
-    #[inline(always)]
-    fn forth(&self, before: &[S::f64s], after: &mut [S::f64s]) {
-        for vector in 0..PATTERNS / S::F64_LANES {
-            let sums = self.sums(vector);
-            let mut product = sums[0];
-            for column in 1..COLUMNS {
-                product = self.simd.mul_f64s(product, sums[column]);
-            }
-            after[vector] = self.simd.mul_f64s(before[vector], product);
+        let sum = simd.add_f64s(self.base[column], self.tables[column][vector]);
+        if DOUBLE {
+            let small = simd.add_f64s(self.small_base[column], self.small_tables[column][vector]);
+            simd.add_f64s(sum, small)
+        } else {
+            sum
         }
     }
 
     /// Products of all sums but one, for every column of the group: added to `cells` for every pattern, and summed up
-    /// in `totals_of_columns`. `behind` is the product of the sums behind the group, and then with it.
+    /// in `of_steps`. `behind` is the product of the sums behind the group, if it is not
+    /// the last, and then with it.
     #[inline(always)]
     fn back(
         &self,
         before: &[S::f64s],
         behind: &mut [S::f64s],
         cells: &mut [Patterns],
-        totals_of_columns: &mut [S::f64s],
-        sizes: &mut S::f64s,
+        of_steps: &mut [Patterns],
+        step_in_run: usize,
     ) {
         let simd = self.simd;
         let cells = &mut cells[..COLUMNS];
         let one = simd.splat_f64s(1.0);
         let mut totals = [simd.splat_f64s(0.0); COLUMNS];
-        let mut size = *sizes;
         for vector in 0..PATTERNS / S::F64_LANES {
-            let sums = self.sums(vector);
-            let outside = simd.mul_f64s(before[vector], behind[vector]);
-            size = simd.add_f64s(size, absolute(simd, outside));
+            let mut sums = [one; COLUMNS];
+            for (column, sum) in sums.iter_mut().enumerate() {
+                *sum = self.sum(column, vector);
+            }
+            let outside = match LAST {
+                true => before[vector],
+                false => simd.mul_f64s(before[vector], behind[vector]),
+            };
             // Columns go in pairs, of which there are two at most: fewer steps one after the other than from column
             // to column, in as many multiplications.
             let mut pairs = [one; 2];
@@ -779,52 +862,75 @@ impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool> Group<'a, S, COLUMNS
                     _ => simd.mul_f64s(pairs[column / 2], sums[column]),
                 };
             }
-            let mut without = [outside; COLUMNS];
-            for column in 0..COLUMNS {
-                if COLUMNS > 2 {
-                    without[column] = simd.mul_f64s(outside, pairs[1 - column / 2]);
-                }
-                let partner = column ^ 1;
-                if partner < COLUMNS {
-                    without[column] = simd.mul_f64s(without[column], sums[partner]);
-                }
-            }
+            let outside_pairs = match COLUMNS {
+                1 | 2 => [outside, one],
+                _ => [simd.mul_f64s(outside, pairs[1]), simd.mul_f64s(outside, pairs[0])],
+            };
             let product = match COLUMNS {
                 1 | 2 => pairs[0],
                 _ => simd.mul_f64s(pairs[0], pairs[1]),
             };
-            behind[vector] = simd.mul_f64s(behind[vector], product);
+            behind[vector] = match LAST {
+                true => product,
+                false => simd.mul_f64s(behind[vector], product),
+            };
             for column in 0..COLUMNS {
                 let cell = &mut cells[column].vectors_mut::<S>()[vector];
-                *cell = simd.add_f64s(*cell, without[column]);
-                totals[column] = simd.add_f64s(totals[column], without[column]);
+                let without_pair = outside_pairs[column / 2];
+                let partner = column ^ 1;
+                if partner < COLUMNS && column < FUSED {
+                    *cell = simd.mul_add_e_f64s(without_pair, sums[partner], *cell);
+                    totals[column] = simd.mul_add_e_f64s(without_pair, sums[partner], totals[column]);
+                } else {
+                    let without = match partner < COLUMNS {
+                        true => simd.mul_f64s(without_pair, sums[partner]),
+                        false => without_pair,
+                    };
+                    *cell = simd.add_f64s(*cell, without);
+                    totals[column] = simd.add_f64s(totals[column], without);
+                }
             }
         }
-        *sizes = size;
-        totals_of_columns[..COLUMNS].copy_from_slice(&totals);
+        for (of_steps, total) in of_steps.iter_mut().zip(totals) {
+            of_steps.0[step_in_run] = simd.reduce_sum_f64s(total);
+        }
     }
 }
 
-/// Call a function of a group with as many columns as there are from `start` on.
+/// Call a function of the group that begins at `start`. Fewer columns than [`GROUP`] can only be the last.
 macro_rules! with_group {
     ($simd:expr, $walk:expr, $start:expr, |$group:ident| $body:expr) => {{
         let (walk, start) = ($walk, $start);
-        let double = start >= walk.signs.single;
-        match (walk.signs.size - start, double) {
-            (1, false) => with_group!(@ $simd, walk, start, 1, false, |$group| $body),
-            (2, false) => with_group!(@ $simd, walk, start, 2, false, |$group| $body),
-            (3, false) => with_group!(@ $simd, walk, start, 3, false, |$group| $body),
-            (_, false) => with_group!(@ $simd, walk, start, GROUP, false, |$group| $body),
-            (1, true) => with_group!(@ $simd, walk, start, 1, true, |$group| $body),
-            (2, true) => with_group!(@ $simd, walk, start, 2, true, |$group| $body),
-            (3, true) => with_group!(@ $simd, walk, start, 3, true, |$group| $body),
-            (_, true) => with_group!(@ $simd, walk, start, GROUP, true, |$group| $body),
+        match (walk.signs.size - start, start >= walk.signs.single) {
+            (1, false) => with_group!(@ $simd, walk, start, 1, false, true, |$group| $body),
+            (2, false) => with_group!(@ $simd, walk, start, 2, false, true, |$group| $body),
+            (3, false) => with_group!(@ $simd, walk, start, 3, false, true, |$group| $body),
+            (GROUP, false) => with_group!(@ $simd, walk, start, GROUP, false, true, |$group| $body),
+            (_, false) => with_group!(@ $simd, walk, start, GROUP, false, false, |$group| $body),
+            (1, true) => with_group!(@ $simd, walk, start, 1, true, true, |$group| $body),
+            (2, true) => with_group!(@ $simd, walk, start, 2, true, true, |$group| $body),
+            (3, true) => with_group!(@ $simd, walk, start, 3, true, true, |$group| $body),
+            (GROUP, true) => with_group!(@ $simd, walk, start, GROUP, true, true, |$group| $body),
+            (_, true) => with_group!(@ $simd, walk, start, GROUP, true, false, |$group| $body),
         }
     }};
-    (@ $simd:expr, $walk:expr, $start:expr, $columns:expr, $double:expr, |$group:ident| $body:expr) => {{
-        let $group = Group::<_, { $columns }, { $double }>::new($simd, $walk, $start);
+    (@ $simd:expr, $walk:expr, $start:expr, $columns:expr, $double:expr, $last:expr, |$group:ident| $body:expr) => {{
+        let $group = Group::<_, { $columns }, { $double }, { $last }>::new($simd, $walk, $start);
         $body
     }};
+}
+
+/// How many columns the first half has: whole groups.
+fn first_half(size: usize) -> usize {
+    size.div_ceil(GROUP) / 2 * GROUP
+}
+
+/// Add the absolute values of some vectors to a sum.
+#[inline(always)]
+fn add_absolute<S: Simd>(simd: S, vectors: &[S::f64s], sum: &mut S::f64s) {
+    for &vector in vectors {
+        *sum = simd.add_f64s(*sum, absolute(simd, vector));
+    }
 }
 
 impl WithSimd for SumOfMinors<'_> {
@@ -840,16 +946,19 @@ impl WithSimd for SumOfMinors<'_> {
         let in_vectors = LOW - in_lanes;
         // Of the others, those that differ within a run.
         let in_run = high.min(RUN);
-        let kept = 1 + in_vectors + high;
-        let mut sums = vec![CompensatedLanes::zero(simd); size * kept];
-        let mut sizes = vec![zero; size.div_ceil(GROUP)];
+        let mut low_sums = vec![CompensatedLanes::zero(simd); size * (1 + in_vectors)];
+        let mut run_sums = vec![CompensatedLanes::zero(simd); size * (1 + in_vectors)];
+        let mut high_sums = vec![CompensatedRow::new(size); high - in_run];
+        let mut totals = vec![0.0; size];
+        let groups = size.div_ceil(GROUP);
+        let half = first_half(size) / GROUP;
+        let mut absolute = [zero; 2];
         // The products of the sums of the first group, of the first two, and so on.
-        let mut before = vec![Patterns::ZERO; sizes.len() - 1];
-        let mut behind;
+        let mut before = vec![Patterns::ZERO; groups - 1];
+        let mut behind = Patterns::ZERO;
         let mut cells = vec![Patterns::ZERO; size];
-        let mut totals = vec![zero; size];
-        let mut run_sums = vec![zero; size * in_run];
-        let mut pending = run_sums.clone();
+        // The same for every step of a run, as if the signs that change in it were those of a pattern.
+        let mut of_steps = cells.clone();
         // A Gray code has an odd number of bits in every other step.
         let mut even = Patterns::ZERO;
         for (pattern, product) in even.0.iter_mut().enumerate() {
@@ -860,82 +969,67 @@ impl WithSimd for SumOfMinors<'_> {
         for run in self.steps.step_by(1 << in_run) {
             self.control.check()?;
             cells.fill(Patterns::ZERO);
-            run_sums.fill(zero);
             for step in run..run + (1 << in_run) {
                 let outset = if step % 2 == 0 { &even } else { &odd };
-                behind = Patterns([1.0; PATTERNS]);
-                for group in 0..sizes.len() - 1 {
-                    let (known, next) = before.split_at_mut(group);
-                    let known = known.last().unwrap_or(outset).vectors::<S>();
-                    let next = next[0].vectors_mut::<S>();
-                    with_group!(simd, &walk, group * GROUP, |group| group.forth(known, next));
+                for block in 0..vectors / BLOCK {
+                    let of_block = block * BLOCK..(block + 1) * BLOCK;
+                    let mut products = [zero; BLOCK];
+                    products.copy_from_slice(&outset.vectors::<S>()[of_block.clone()]);
+                    for (group, before) in before.iter_mut().enumerate() {
+                        let columns = group * GROUP..(group + 1) * GROUP;
+                        walk.multiply(simd, columns, block, &mut products);
+                        before.vectors_mut::<S>()[of_block.clone()].copy_from_slice(&products);
+                    }
                 }
-                for group in (0..sizes.len()).rev() {
+                add_absolute(simd, before[half - 1].vectors::<S>(), &mut absolute[1]);
+                for group in (0..groups).rev() {
                     let start = group * GROUP;
                     let known = before[..group].last().unwrap_or(outset).vectors::<S>();
                     let cells = &mut cells[start..];
-                    let size_of_group = &mut sizes[group];
                     let behind = behind.vectors_mut::<S>();
-                    let totals = &mut totals[start..];
+                    let of_steps = &mut of_steps[start..];
+                    let step_in_run = (gray(step) % (1 << in_run)) as usize;
                     with_group!(simd, &walk, start, |group| {
-                        group.back(known, behind, cells, totals, size_of_group)
+                        group.back(known, behind, cells, of_steps, step_in_run)
                     });
-                }
-                // Bit b of the Gray code stays in 2^b steps, so that their sum will do. The last of them knows it.
-                for bit in 0..in_run {
-                    let sign = simd.splat_f64s(sign(gray(step) & 1 << bit));
-                    let complete = step & 1 << bit != 0;
-                    let sums = &mut run_sums[bit * size..][..size];
-                    let pending = &mut pending[bit * size..][..size];
-                    for column in 0..size {
-                        let total = totals[column];
-                        sums[column] = simd.add_f64s(sums[column], simd.mul_f64s(sign, total));
-                        if complete {
-                            totals[column] = simd.add_f64s(pending[column], total);
-                        } else {
-                            pending[column] = total;
-                        }
-                    }
-                    if !complete {
-                        break;
+                    if group == half {
+                        add_absolute(simd, behind, &mut absolute[0]);
                     }
                 }
                 walk.go_on(step);
             }
             for column in 0..size {
-                let sums = &mut sums[column * kept..][..kept];
+                let sums = column * (1 + in_vectors)..(column + 1) * (1 + in_vectors);
                 let cells = cells[column].vectors_mut::<S>();
-                for (bit, sum) in sums[1..][..in_vectors].iter_mut().enumerate() {
-                    let mut of_run = zero;
-                    for vector in 0..vectors >> (bit + 1) {
-                        let (plus, minus) = (cells[2 * vector], cells[2 * vector + 1]);
-                        of_run = simd.add_f64s(of_run, simd.sub_f64s(plus, minus));
-                        cells[vector] = simd.add_f64s(plus, minus);
-                    }
-                    sum.add(simd, of_run);
-                }
-                let total = cells[0];
-                sums[0].add(simd, total);
-                for (bit, sum) in sums[1 + in_vectors..].iter_mut().enumerate() {
-                    let of_run = if bit < in_run {
-                        run_sums[bit * size + column]
-                    } else {
-                        simd.mul_f64s(simd.splat_f64s(sign(gray(run) & 1 << bit)), total)
-                    };
-                    sum.add(simd, of_run);
-                }
+                add_signed(simd, cells, &mut low_sums[sums.clone()]);
+                totals[column] = simd.reduce_sum_f64s(cells[0]);
+                let vectors_of_run = (1 << in_run).max(S::F64_LANES) / S::F64_LANES;
+                let of_steps = &mut of_steps[column].vectors_mut::<S>()[..vectors_of_run];
+                add_signed(simd, of_steps, &mut run_sums[sums]);
+            }
+            for (bit, sums) in (in_run..).zip(&mut high_sums) {
+                sums.add_times(&totals, sign(gray(run) & 1 << bit));
             }
         }
         let mut minors = Vec::with_capacity(size * size);
-        for sums in sums.chunks(kept) {
-            minors.push(sums[0].across::<S>(0));
-            minors.extend((0..in_lanes).map(|bit| sums[0].across::<S>(1 << bit)));
-            minors.extend(sums[1..].iter().map(|sum| sum.across::<S>(0)));
+        for column in 0..size {
+            let sums = column * (1 + in_vectors)..(column + 1) * (1 + in_vectors);
+            let of_rows = |sums: &[CompensatedLanes<S::f64s>], row: usize| match row < in_lanes {
+                true => sums[0].across::<S>(1 << row),
+                false => sums[1 + row - in_lanes].across::<S>(0),
+            };
+            minors.push(low_sums[sums.start].across::<S>(0));
+            minors.extend((0..LOW).map(|row| of_rows(&low_sums[sums.clone()], row)));
+            minors.extend((0..in_run).map(|row| of_rows(&run_sums[sums.clone()], row)));
+            minors.extend(high_sums.iter().map(|sums| sums.column(column)));
         }
         Ok(PartOfMinors {
             minors,
-            absolute: sizes.iter().map(|&size| lanes::<S>(size).iter().sum()).collect(),
-            roundings: ((1 << in_run) + vectors) as f64,
+            absolute: [
+                lanes::<S>(absolute[0]).iter().sum(),
+                lanes::<S>(absolute[1]).iter().sum(),
+            ],
+            roundings: ((1 << in_run) + vectors + in_lanes) as f64,
         })
     }
 }
@@ -954,7 +1048,7 @@ fn edges_by_signs(scaled: &Scaled, control: &Control) -> Result<(Bounded, Vec<f6
         })
     })?;
     let mut minors = vec![Compensated::default(); scaled.weights.len()];
-    let mut absolute = vec![0.0; signs.size.div_ceil(GROUP)];
+    let mut absolute = [0.0; 2];
     let mut roundings = signs.product_roundings() + signs.carry_roundings();
     for part in &parts {
         for (sum, &minor) in minors.iter_mut().zip(&part.minors) {
@@ -972,9 +1066,16 @@ fn edges_by_signs(scaled: &Scaled, control: &Control) -> Result<(Bounded, Vec<f6
     let (mut value, mut error) = (0.0, f64::INFINITY);
     for (place, &column) in signs.order.iter().enumerate() {
         let sum = signs.sums[place];
-        let group = place / GROUP;
-        let others = (group * GROUP..((group + 1) * GROUP).min(signs.size)).filter(|&other| other != place);
-        let at_most = signs.mean(absolute[group]) * others.map(|other| signs.sums[other]).product::<f64>();
+        let first = first_half(signs.size);
+        let (half, of_half) = if place < first {
+            (0, 0..first)
+        } else {
+            (1, first..signs.size)
+        };
+        let others = of_half
+            .filter(|&other| other != place)
+            .map(|other| signs.sums[other]);
+        let at_most = signs.mean(absolute[half]) * others.product::<f64>();
         let rounding = roundings * UNIT * at_most;
         let (mut of_column, mut of_column_error) = (0.0, 0.0);
         for (row, weight) in scaled.column(column).iter().enumerate() {
@@ -995,10 +1096,273 @@ fn edges_by_signs(scaled: &Scaled, control: &Control) -> Result<(Bounded, Vec<f6
         }
     }
     let known = scaled.back(value, error);
-    // p' - p, where p' = x'/y' and p = x/y, is (x' - x - p'(y' - y)) / y, and p' is no more than 1.
-    let tiny = scaled.underflow();
-    let share_error = ((off + error + 2.0 * tiny) / (value - error - tiny) + 2.0 * UNIT) * SLACK;
-    let share_error = if value > error + tiny { share_error } else { 1.0 };
+    // p' - p, where p' = x'/y' and p = x/y, is (x' - x - p(y' - y)) / y', and p is no more than 1.
+    let share_error = ((off + error + 2.0 * scaled.underflow()) / value + 2.0 * UNIT) * SLACK;
     let (cells, error) = shares(cells, value, share_error);
     Ok((known, cells, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    /// The sum over all ways to give the rows from `row` on a column of their own; `through` gets for every cell the
+    /// part of those that use it.
+    fn definition(
+        size: usize,
+        weights: &[f64],
+        row: usize,
+        taken: u32,
+        so_far: f64,
+        through: &mut [f64],
+    ) -> f64 {
+        if row == size {
+            return so_far;
+        }
+        let mut sum = 0.0;
+        for column in (0..size).filter(|column| taken & 1 << column == 0) {
+            let cell = row * size + column;
+            let part = definition(
+                size,
+                weights,
+                row + 1,
+                taken | 1 << column,
+                so_far * weights[cell],
+                through,
+            );
+            through[cell] += part;
+            sum += part;
+        }
+        sum
+    }
+
+    /// The same, set of columns by set of columns. Only positive numbers are added, so that it is exact up to rounding.
+    fn over_sets(size: usize, weights: &[f64]) -> (f64, Vec<f64>) {
+        let all = (1_usize << size) - 1;
+        let (mut before, mut after) = (vec![0.0; all + 1], vec![0.0; all + 1]);
+        (before[0], after[all]) = (1.0, 1.0);
+        let cells = |set: usize| {
+            let row = set.count_ones() as usize;
+            (0..size)
+                .filter(move |column| set & 1 << column == 0)
+                .map(move |column| (row * size + column, set | 1 << column))
+        };
+        for set in 0..all {
+            cells(set).for_each(|(cell, next)| before[next] += before[set] * weights[cell]);
+        }
+        let mut through = vec![0.0; size * size];
+        for set in (0..all).rev() {
+            for (cell, next) in cells(set) {
+                after[set] += weights[cell] * after[next];
+                through[cell] += before[set] * weights[cell] * after[next];
+            }
+        }
+        (before[all], through)
+    }
+
+    type Found = (Bounded, Bounded, Vec<f64>, f64);
+
+    fn found(matrix: &Matrix) -> Found {
+        let control = Control::new();
+        let (again, probability, error) = edges(matrix, &control).unwrap();
+        (permanent(matrix, &control).unwrap(), again, probability, error)
+    }
+
+    /// By signs even where sets would be quicker.
+    fn found_by_signs(matrix: &Matrix) -> Found {
+        let control = Control::new();
+        let scaled = Scaled::new(matrix);
+        let (again, cells, error) = edges_by_signs(&scaled, &control).unwrap();
+        let probability = (0..matrix.size())
+            .flat_map(|row| matrix.row(row).map(move |(column, _)| (row, column as usize)))
+            .map(|(row, column)| cells[scaled.cell(row, column)])
+            .collect();
+        (
+            permanent_by_signs(&scaled, &control).unwrap(),
+            again,
+            probability,
+            error,
+        )
+    }
+
+    /// How far the permanents are off, as shares, and the probabilities. None is off by more than it says.
+    fn off(weights: &[f64], truth: f64, through: &[f64], found: &Found) -> (f64, f64) {
+        let (permanent, again, probability, error) = found;
+        // The truth is rounded as well, and may be too small for a double.
+        let rounding = 1e-13 * truth + f64::MIN_POSITIVE;
+        for permanent in [permanent, again] {
+            let off = (permanent.value - truth).abs();
+            assert!(off <= permanent.error + rounding, "{permanent:?} is not {truth}");
+        }
+        let positive = weights.iter().zip(through).filter(|(weight, _)| **weight > 0.0);
+        assert_eq!(probability.len(), positive.clone().count());
+        let mut most = 0.0_f64;
+        for (p, (_, through)) in probability.iter().zip(positive) {
+            let off = (p - through / truth).abs();
+            assert!(
+                truth == 0.0 || off <= error + 1e-13,
+                "{p} ± {error} is not {}",
+                through / truth
+            );
+            most = most.max(off);
+        }
+        (
+            (permanent.value - truth).abs().max((again.value - truth).abs()) / truth,
+            most,
+        )
+    }
+
+    /// Weights that are positive, uneven, very uneven, partly zero, 0 or 1; rows and columns in different units.
+    fn weights(sizes: Range<usize>) -> impl Strategy<Value = (usize, Vec<f64>)> {
+        let kind = prop_oneof![
+            Just((1, 1.0)),
+            Just((3, 1.0)),
+            Just((20, 1.0)),
+            Just((1, 0.6)),
+            Just((20, 0.6)),
+            Just((0, 0.5))
+        ];
+        (sizes, kind, any::<bool>()).prop_flat_map(|(size, (power, share), units)| {
+            let weight =
+                (0.0..1.0_f64, 0.0..1.0_f64)
+                    .prop_map(move |(weight, chance)| if chance < share { weight.powi(power) } else { 0.0 });
+            let unit = prop::collection::vec(-40..40_i32, 2 * size);
+            let scale = move |(mut weights, unit): (Vec<f64>, Vec<i32>)| {
+                for (cell, weight) in weights.iter_mut().enumerate().filter(|_| units) {
+                    *weight *= 3_f64.powi(unit[cell / size] + unit[size + cell % size]);
+                }
+                (size, weights)
+            };
+            (prop::collection::vec(weight, size * size), unit).prop_map(scale)
+        })
+    }
+
+    fn config(cases: u32) -> ProptestConfig {
+        ProptestConfig {
+            cases,
+            rng_seed: RngSeed::Fixed(17),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        }
+    }
+
+    proptest! {
+        #![proptest_config(config(3000))]
+
+        #[test]
+        fn small_blocks_are_as_defined((size, weights) in weights(1..6)) {
+            let mut through = vec![0.0; size * size];
+            let truth = definition(size, &weights, 0, 0, 1.0, &mut through);
+            let (sum, of_cells) = over_sets(size, &weights);
+            prop_assert!((sum - truth).abs() <= 1e-13 * truth);
+            let matrix = Matrix::dense(size, size, &weights).unwrap();
+            let (permanent, edges) = off(&weights, truth, &of_cells, &found(&matrix));
+            prop_assert!(truth < 1e-290 || permanent < 1e-14 && edges < 1e-14);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(config(300))]
+
+        #[test]
+        fn bounds_hold_whatever_the_weights((size, weights) in weights(7..12)) {
+            let (truth, through) = over_sets(size, &weights);
+            let matrix = Matrix::dense(size, size, &weights).unwrap();
+            off(&weights, truth, &through, &found(&matrix));
+            off(&weights, truth, &through, &found_by_signs(&matrix));
+        }
+
+        #[test]
+        fn even_weights_are_summed_well(weights in prop::collection::vec(0.0..1.0_f64, 100)) {
+            let (truth, through) = over_sets(10, &weights);
+            let found = found(&Matrix::dense(10, 10, &weights).unwrap());
+            let (permanent, edges) = off(&weights, truth, &through, &found);
+            prop_assert!(permanent < 1e-12 && edges < 1e-12);
+            prop_assert!(found.0.error < 1e-11 * truth && found.3 < 1e-11);
+        }
+    }
+
+    #[test]
+    fn tiny_weights_get_a_second_word() {
+        // Next to ones, they are nothing in one word: a share that no bound could bear.
+        for size in 8..12 {
+            let weight = |cell: usize| match cell % (size + 1) {
+                0 => 1.0,
+                other => 1e-17 / other as f64,
+            };
+            let weights: Vec<f64> = (0..size * size).map(weight).collect();
+            let matrix = Matrix::dense(size, size, &weights).unwrap();
+            assert_eq!(Signs::new(&Scaled::new(&matrix)).single, 0);
+            let (truth, through) = over_sets(size, &weights);
+            let found = found(&matrix);
+            off(&weights, truth, &through, &found);
+            assert!(found.0.error < 1e-14 * truth && found.3 < 1e-13);
+        }
+    }
+
+    #[test]
+    fn larger_blocks_do_not_depend_on_the_number_of_threads() {
+        let weights: Vec<f64> = (0..17 * 17)
+            .map(|cell| f64::from(cell * 7919 % 1009) / 1009.0)
+            .collect();
+        let matrix = Matrix::dense(17, 17, &weights).unwrap();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| found(&matrix))
+        };
+        let alone = with(1);
+        assert_eq!(alone, with(3));
+        let (truth, through) = over_sets(17, &weights);
+        let (permanent, edges) = off(&weights, truth, &through, &alone);
+        assert!(permanent < 1e-12 && edges < 1e-12);
+    }
+
+    #[test]
+    fn ones_are_counted() {
+        for size in 0..15 {
+            let matrix = Matrix::dense(size, size, &vec![1.0; size * size]).unwrap();
+            let factorial: f64 = (1..=size).map(|number| number as f64).product();
+            let found = permanent(&matrix, &Control::new()).unwrap();
+            assert_eq!(found.value.round(), factorial);
+            assert!((found.value - factorial).abs() <= found.error);
+        }
+    }
+
+    #[test]
+    fn no_matching_is_no_weight() {
+        for size in [2, 5, 9, 13] {
+            let mut weights = vec![1.0; size * size];
+            weights.iter_mut().step_by(size).for_each(|weight| *weight = 0.0);
+            let matrix = Matrix::dense(size, size, &weights).unwrap();
+            let (permanent, again, probability, error) = found(&matrix);
+            assert!(permanent.value <= permanent.error && again.value <= again.error);
+            assert_eq!((probability.len(), error), (size * (size - 1), 1.0));
+        }
+    }
+
+    #[test]
+    fn any_unit_will_do() {
+        for unit in [1e-310, 1e-200, 1e200, 1e307] {
+            let matrix = Matrix::dense(9, 9, &[unit; 81]).unwrap();
+            let (permanent, _, probability, error) = found(&matrix);
+            assert!(error < 1e-12 && probability.iter().all(|p| (p - 1.0 / 9.0).abs() <= error));
+            assert_eq!(permanent.value, if unit < 1.0 { 0.0 } else { f64::INFINITY });
+        }
+    }
+
+    #[test]
+    fn larger_blocks_can_be_cancelled() {
+        let control = Control::new();
+        control.cancel();
+        let matrix = Matrix::dense(40, 40, &[1.0; 1600]).unwrap();
+        assert_eq!(permanent(&matrix, &control), Err(Error::Cancelled));
+        assert_eq!(edges(&matrix, &control), Err(Error::Cancelled));
+        assert!(seconds(40) > 3600.0 && seconds(20) < 0.1);
+    }
 }
