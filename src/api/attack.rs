@@ -688,8 +688,8 @@ impl Wish {
 /// How much an exact answer may cost.
 #[derive(Clone, Copy)]
 struct Limit {
+    /// Of one core: the answer must not depend on how many there are.
     seconds: f64,
-    threads: f64,
     bytes: f64,
 }
 
@@ -697,14 +697,13 @@ impl Limit {
     fn new(budget: Option<Duration>) -> Self {
         Limit {
             seconds: budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64()),
-            threads: guc::threads() as f64,
             bytes: memory::left() as f64,
         }
     }
 
     /// What is wrong with the cost, if anything.
     fn check(self, exact: &Exact) -> Result<(), String> {
-        let seconds = exact.seconds() / self.threads;
+        let seconds = exact.seconds();
         if seconds > self.seconds {
             return Err(format!("an exact answer would take about {seconds:.1e} s"));
         }
