@@ -286,6 +286,69 @@ fn intervals_hold_what_they_promise() {
     assert!(all >= 25 && held * 100 >= 90 * all, "{held} of {all}");
 }
 
+/// A ring: a row's columns are those with its own number, the next, and the seventh after it.
+fn ring(size: usize) -> Matrix {
+    let is_near = |row: usize, column: usize| [0, 1, 7].contains(&((column + size - row) % size));
+    normalise(&weighted(size, 2.0, is_near), &Control::new()).unwrap()
+}
+
+/// How many rows of a ring have the column with their own number, on average: row by row, for each set of the next eight
+/// columns that are taken, the weight of all ways to that, and the same times the cracks.
+fn cracks_of_ring(ring: &Matrix) -> f64 {
+    let size = ring.size();
+    let (mut all, mut cracked) = (0.0, 0.0);
+    for taken_at_first in 0..1 << 7 {
+        let mut ways = vec![(0.0, 0.0); 1 << 8];
+        ways[taken_at_first] = (1.0, 0.0);
+        for row in 0..size {
+            let mut next = vec![(0.0, 0.0); 1 << 8];
+            for (taken, &(weight, cracks)) in ways.iter().enumerate().filter(|(_, way)| way.0 > 0.0) {
+                for step in [0, 1, 7].into_iter().filter(|step| taken >> step & 1 == 0) {
+                    let taken = taken | 1 << step;
+                    let own = ring.weight(row, ((row + step) % size) as u32);
+                    // No later row could take the first of them.
+                    if taken & 1 == 1 {
+                        let is_crack = f64::from(u8::from(step == 0));
+                        next[taken >> 1].0 += weight * own;
+                        next[taken >> 1].1 += (cracks + weight * is_crack) * own;
+                    }
+                }
+            }
+            ways = next;
+        }
+        all += ways[taken_at_first].0;
+        cracked += ways[taken_at_first].1;
+    }
+    cracked / all
+}
+
+#[test]
+fn rings_are_counted_right() {
+    let matrix = ring(8);
+    let cracks = |matching: &[u32]| (0..8).filter(|&row| matching[row] == row as u32).count() as f64;
+    assert!((cracks_of_ring(&matrix) - mean(&matrix, cracks)).abs() < 1e-12);
+}
+
+#[test]
+fn intervals_hold_where_loops_are_long() {
+    let control = Control::new();
+    for size in [50, 100] {
+        let matrix = ring(size);
+        let exact = cracks_of_ring(&matrix);
+        let holds = |seed: &u64| {
+            let settings = Settings {
+                seed: *seed,
+                relative_error: 0.03,
+                ..settings(Method::Sample)
+            };
+            let found = estimate(&matrix, &identity(&matrix), &settings, &control).unwrap();
+            (found.lower.unwrap()..=found.upper.unwrap()).contains(&exact)
+        };
+        let held = (0..40).filter(holds).count();
+        assert!(held >= 34, "{size} rows: {held} of 40");
+    }
+}
+
 #[test]
 fn the_same_for_any_number_of_threads() {
     let control = Control::new();

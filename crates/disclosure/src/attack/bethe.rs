@@ -123,18 +123,19 @@ impl<'a> Propagation<'a> {
     fn beliefs(mut self, control: &Control) -> Result<Vec<f64>> {
         let mut before = self.balance.weights.clone();
         let mut last = 1.0;
+        let mut leaps = Leaps::new();
         for round in 1..=MOST_ROUNDS {
             self.round(0.01 * last, control)?;
             let beliefs = &mut self.balance.weights;
             let change = largest_change(&before, beliefs);
             let rate = change / last;
             last = change;
-            let is_plain = round % ROUNDS_PER_LEAP != 1;
-            if change <= TOLERANCE * 1e-3 || is_plain && change / (1.0 - rate) <= TOLERANCE && rate < 1.0 {
+            let is_over = rate < 1.0 && change / (1.0 - rate) <= TOLERANCE && !leaps.was_last(round);
+            if is_over || change <= TOLERANCE * 1e-3 {
                 self.balance.settle(FINAL_TOLERANCE, control)?;
                 return Ok(self.balance.weights);
             }
-            if round % ROUNDS_PER_LEAP == 0 && (0.5..1.0).contains(&rate) {
+            if leaps.is_next(round, change) && (0.5..1.0).contains(&rate) {
                 let factor = (rate / (1.0 - rate)).min(LONGEST_LEAP);
                 leap(self.block, &before, beliefs, factor);
             }
@@ -166,9 +167,42 @@ const FINAL_TOLERANCE: f64 = 1e-13;
 /// Far more than were ever needed.
 const MOST_ROUNDS: usize = 100_000;
 
-/// Every so many rounds, beliefs go to where the next rounds would lead if all went on at the same rate (Aitken's
-/// extrapolation, of their logarithms). Where that leads astray, rounds lead back from there.
-const ROUNDS_PER_LEAP: usize = 6;
+/// Now and then, beliefs go to where the next rounds would lead if all went on at the same rate (Aitken's
+/// extrapolation, of their logarithms). Where that leads astray, rounds lead back from there; so that they can, leaps
+/// become rarer if nothing was won since the last one.
+struct Leaps {
+    /// In rounds.
+    between: usize,
+    last: usize,
+    change: f64,
+}
+
+impl Leaps {
+    fn new() -> Self {
+        Leaps {
+            between: 6,
+            last: 0,
+            change: f64::INFINITY,
+        }
+    }
+
+    /// Whether there was one right before this round.
+    fn was_last(&self, round: usize) -> bool {
+        round == self.last + 1
+    }
+
+    fn is_next(&mut self, round: usize, change: f64) -> bool {
+        if round < self.last + self.between {
+            return false;
+        }
+        if change > 0.5 * self.change {
+            self.between *= 2;
+        }
+        self.last = round;
+        self.change = change;
+        true
+    }
+}
 
 /// As many rounds at once, at most.
 const LONGEST_LEAP: f64 = 100.0;

@@ -115,7 +115,9 @@ pub(super) struct Balance<'a> {
     pub potential: Vec<f64>,
     /// Scaled so that rows sum to 1.
     pub weights: Vec<f64>,
-    /// By how much the sum of every column is above 1.
+    /// Of every column.
+    sums: Vec<f64>,
+    /// By how much each of them is above 1, which is more exact where that is little.
     excess: Vec<f64>,
 }
 
@@ -131,6 +133,9 @@ const MOST_ROUNDS: usize = 100;
 /// Each of Newton's steps about halves what is wrong at least, and squares it in the end.
 const MOST_STEPS: usize = 500;
 
+/// A step that takes almost all from a column is too long: there would be no way back.
+const LEAST_SUM: f64 = 1e-100;
+
 /// μ by the gradient.
 const REGULARISATION: f64 = 0.01;
 
@@ -141,6 +146,7 @@ impl<'a> Balance<'a> {
             pieces: pieces(matrix),
             potential: vec![0.0; matrix.size()],
             weights: Vec::new(),
+            sums: Vec::new(),
             excess: Vec::new(),
         }
     }
@@ -149,7 +155,7 @@ impl<'a> Balance<'a> {
     pub fn load(&mut self, logs: &[f64], t: f64, control: &Control) -> Result<()> {
         self.weights.resize(logs.len(), 0.0);
         let (matrix, potential) = (self.matrix, &self.potential);
-        self.excess = by_rows(
+        (self.sums, self.excess) = by_rows(
             &self.pieces,
             matrix,
             &mut self.weights,
@@ -173,7 +179,7 @@ impl<'a> Balance<'a> {
     pub fn reload(&mut self, control: &Control, fill: impl Fn(usize, &mut [f64]) + Sync) -> Result<()> {
         let factors: Vec<f64> = self.potential.iter().map(|potential| potential.exp()).collect();
         let matrix = self.matrix;
-        self.excess = by_rows(
+        (self.sums, self.excess) = by_rows(
             &self.pieces,
             matrix,
             &mut self.weights,
@@ -230,12 +236,12 @@ impl<'a> Balance<'a> {
 
     /// Multiply columns so that they sum to 1, then rows.
     fn round(&mut self, control: &Control) -> Result<()> {
-        for (potential, excess) in self.potential.iter_mut().zip(&self.excess) {
-            *potential -= excess.ln_1p();
+        for (potential, sum) in self.potential.iter_mut().zip(&self.sums) {
+            *potential -= sum.ln();
         }
-        let factors: Vec<f64> = self.excess.iter().map(|excess| (1.0 + excess).recip()).collect();
+        let factors: Vec<f64> = self.sums.iter().map(|sum| sum.recip()).collect();
         let matrix = self.matrix;
-        self.excess = by_rows(
+        (self.sums, self.excess) = by_rows(
             &self.pieces,
             matrix,
             &mut self.weights,
@@ -265,7 +271,8 @@ impl<'a> Balance<'a> {
             self.load(&logs, 1.0, control)?;
             // Where a convex function rises no more steeply at the end than it fell at first, by a share, no more was
             // lost than won.
-            if slope(&self.excess) <= -0.3 * at_first {
+            let is_kept = self.sums.iter().all(|&sum| sum > LEAST_SUM);
+            if is_kept && slope(&self.excess) <= -0.3 * at_first {
                 for (potential, before) in self.potential.iter_mut().zip(&before) {
                     *potential += before;
                 }
@@ -376,7 +383,7 @@ fn pieces(matrix: &Matrix) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Change every row to one that sums to 1, and find by how much the columns of what comes out do not.
+/// Change every row to one that sums to 1, and find the sums of columns, and by how much they are above 1.
 ///
 /// Where a weight is near 1, what counts is what the rest of its row lacks to that, and the rest of its column: as the
 /// sum of small numbers that keeps its digits.
@@ -386,7 +393,7 @@ fn by_rows(
     weights: &mut [f64],
     control: &Control,
     change: impl Fn(usize, &mut [f64]) + Sync,
-) -> Result<Vec<f64>> {
+) -> Result<(Vec<f64>, Vec<f64>)> {
     let mut rest = weights;
     let mut shares = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -426,10 +433,12 @@ fn by_rows(
             *ones += of_piece;
         }
     }
-    for (excess, ones) in excess.iter_mut().zip(ones) {
+    let mut sums = excess.clone();
+    for ((excess, sum), ones) in excess.iter_mut().zip(&mut sums).zip(ones) {
         *excess += f64::from(ones);
+        *sum += f64::from(ones + 1);
     }
-    Ok(excess)
+    Ok((sums, excess))
 }
 
 fn add_sparse(to: &mut [f64], matrix: &Matrix, row: usize, weights: &[f64]) {
