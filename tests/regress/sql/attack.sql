@@ -247,3 +247,9 @@ DROP ROLE attacker;
 SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 SELECT name, disclosure.permanent(m) FROM figure ORDER BY name;
 SELECT count(*), avg(disclosure.nmape(disclosure.random_attack(5, seed))) BETWEEN 0 AND 10 AS is_small FROM generate_series(1, 1000) seed;
+
+-- Small attacks start no threads, which would live as long as the session.
+\c
+SELECT disclosure.permanent(m), disclosure.nmape(m), disclosure.is_flat(disclosure.flat_matrix(m)), disclosure.expected_cracks(m, mapping => '{3,1,2}')
+  FROM disclosure.random_attack(3, 1, unevenness => 0) m;
+SELECT count(*) AS threads FROM pg_ls_dir('/proc/self/task');
