@@ -779,9 +779,7 @@ fn scaled<'a>(matrix: &'a Matrix, normalise: bool, control: &Control) -> disclos
 
 fn warn_if_not_reached(reached: bool) {
     if !reached {
-        warn_once(
-            "the sample did not reach relative_error; lower and upper say how far it came",
-        );
+        warn_once("the sample did not reach relative_error; lower and upper say how far it came");
     }
 }
 

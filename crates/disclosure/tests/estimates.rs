@@ -407,7 +407,7 @@ fn sampled_sets_are_those_of_the_definition() {
             Subsets::OfSize(1),
             Subsets::OfSize(2),
             Subsets::OfSize(3),
-            Subsets::OfSize(0),
+            Subsets::OfSize(5),
         ] {
             let expected = mean(&matrix, |matching| cracked(matching, truth.columns(), &subsets));
             let found = subset_cracks(&matrix, truth, &subsets, &settings(Method::Sample), &control).unwrap();
