@@ -37,14 +37,7 @@ pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<V
     let of_blocks = threads::map(&blocks, matrix.edges() > EDGES_PER_PIECE, of_block)?;
     let mut probability = vec![0.0; matrix.edges()];
     for (block, beliefs) in blocks.iter().zip(of_blocks) {
-        for (within, &row) in block.rows.iter().enumerate() {
-            for (edge, (column, _)) in block.matrix.range(within).zip(block.matrix.row(within)) {
-                let column = block.columns[column as usize];
-                if let Some(position) = matrix.position(row as usize, column) {
-                    probability[position] = beliefs[edge];
-                }
-            }
-        }
+        block.put(&beliefs, matrix, &mut probability);
     }
     Ok(probability)
 }

@@ -14,6 +14,20 @@ pub(super) struct Block {
     pub matrix: Matrix,
 }
 
+impl Block {
+    /// Put what was found for its edges where these are in the whole matrix.
+    pub fn put(&self, of_edges: &[f64], whole: &Matrix, into: &mut [f64]) {
+        for (within, &row) in self.rows.iter().enumerate() {
+            for (edge, (column, _)) in self.matrix.range(within).zip(self.matrix.row(within)) {
+                let column = self.columns[column as usize];
+                if let Some(position) = whole.position(row as usize, column) {
+                    into[position] = of_edges[edge];
+                }
+            }
+        }
+    }
+}
+
 /// Take away the edges that no perfect matching uses, and split what is left. `None` where there is no perfect
 /// matching.
 pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Block>>> {

@@ -90,16 +90,16 @@ pub struct Estimate {
 /// H of Malik 2014, formula 4.3: every entry's chance to be given its own code where each chooses for itself. Rows are
 /// distributions there, so weights are taken as shares of their row; of a 0/1 matrix it is the O-estimate.
 pub fn heuristic(matrix: &Matrix, truth: &Truth) -> f64 {
+    of_entries(matrix, truth, &shares(matrix)).iter().sum()
+}
+
+/// Of what there is for every edge, what every entry's true one has; 0 where that is not possible, or not known.
+pub(super) fn of_entries(matrix: &Matrix, truth: &Truth, of_edges: &[f64]) -> Vec<f64> {
     let of_row = |(row, column): (usize, &Option<u32>)| {
-        let own = column.map_or(0.0, |column| matrix.weight(row, column));
-        let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
-        if own > 0.0 {
-            own / all
-        } else {
-            0.0
-        }
+        let edge = column.and_then(|column| matrix.position(row, column));
+        edge.map_or(0.0, |edge| of_edges[edge])
     };
-    truth.columns().iter().enumerate().map(of_row).sum()
+    truth.columns().iter().enumerate().map(of_row).collect()
 }
 
 /// The probability of one matching (Malik 2014, section 3.2), which has to be complete; an error where there is no
@@ -151,12 +151,7 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
         return sample::estimate(matrix, truth, settings, control);
     }
     let probability = probabilities(&exact, matrix, method, settings, control)?;
-    let of_row = |(row, column): (usize, &Option<u32>)| {
-        column
-            .and_then(|column| matrix.position(row, column))
-            .map_or(0.0, |edge| probability[edge])
-    };
-    let crack_probability: Vec<f64> = truth.columns().iter().enumerate().map(of_row).collect();
+    let crack_probability = of_entries(matrix, truth, &probability);
     let expected = crack_probability.iter().sum();
     let bound = (method == Method::Exact).then_some(expected);
     Ok(Estimate {
@@ -254,7 +249,7 @@ fn probabilities(
 }
 
 /// Every weight as a share of its row.
-fn shares(matrix: &Matrix) -> Vec<f64> {
+pub(super) fn shares(matrix: &Matrix) -> Vec<f64> {
     let of_row = |row| {
         let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
         matrix.row(row).map(move |(_, weight)| weight / all)

@@ -227,19 +227,7 @@ impl<'a> Exact<'a> {
         for (part, (sum, edges, error)) in self.parts().iter().zip(of_parts) {
             sums.push(sum);
             largest_error = largest_error.max(error);
-            let Block {
-                rows,
-                columns,
-                matrix,
-            } = &part.block;
-            for (within, &row) in rows.iter().enumerate() {
-                for (edge, (column, _)) in matrix.range(within).zip(matrix.row(within)) {
-                    let column = columns[column as usize];
-                    if let Some(position) = self.matrix.position(row as usize, column) {
-                        probability[position] = edges[edge];
-                    }
-                }
-            }
+            part.block.put(&edges, self.matrix, &mut probability);
         }
         Ok(EdgeProbabilities {
             probability,

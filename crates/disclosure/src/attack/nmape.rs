@@ -1,3 +1,4 @@
+use super::cracks::shares;
 use super::matrix::invalid;
 use super::{Exact, Matrix};
 use crate::{threads, Control, Result};
@@ -37,10 +38,10 @@ impl Off {
         let size = matrix.size();
         let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
         let mut of = vec![0.0; size * size];
+        let shares = shares(matrix);
         for row in 0..size {
-            let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
-            for ((column, weight), edge) in matrix.row(row).zip(matrix.range(row)) {
-                of[row * size + column as usize] = weight / all - edges.probability[edge];
+            for ((column, _), edge) in matrix.row(row).zip(matrix.range(row)) {
+                of[row * size + column as usize] = shares[edge] - edges.probability[edge];
             }
         }
         Ok(Off { size, of })

@@ -1,4 +1,4 @@
-use super::cracks::too_expensive;
+use super::cracks::{of_entries, too_expensive};
 use super::exact::no_matching;
 use super::order::binomial;
 use super::{sample, Exact, Matrix, Method, Settings, Truth};
@@ -160,11 +160,9 @@ impl Sums<'_> {
     /// Ψ, as a set of one entry is cracked where that is.
     fn entries(&self, control: &Control) -> Result<f64> {
         let edges = self.whole.edge_probabilities(control)?;
-        let of_row = |(row, column): (usize, &Option<u32>)| {
-            let edge = column.and_then(|column| self.matrix.position(row, column));
-            edge.map_or(0.0, |edge| edges.probability[edge])
-        };
-        Ok(self.truth.columns().iter().enumerate().map(of_row).sum())
+        Ok(of_entries(self.matrix, self.truth, &edges.probability)
+            .iter()
+            .sum())
     }
 
     fn all_of_size(&self, of: usize, subsets: &Subsets, control: &Control) -> Result<f64> {
