@@ -30,6 +30,7 @@ mod label;
 pub mod matching;
 pub mod permutation;
 mod rows;
+pub mod semantic;
 mod sharded;
 mod sort;
 mod threads;

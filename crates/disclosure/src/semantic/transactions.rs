@@ -1,0 +1,144 @@
+use crate::{Error, Result};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+/// One place in a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// An item as it is; its code, from 0.
+    Item(u32),
+    /// A generalised item; its number, see [`Transactions::members`].
+    Generalised(u32),
+}
+
+/// Transactions whose items are codes from 0 on, in the order in which they stand.
+#[derive(Debug, Clone, Default)]
+pub struct Transactions {
+    /// Where each transaction ends.
+    ends: Vec<u32>,
+    entries: Vec<Entry>,
+    /// The members of every generalised item, ascending.
+    members: Vec<Box<[u32]>>,
+    numbers: HashMap<Box<[u32]>, u32, FxBuildHasher>,
+    /// How many transactions there were when each item, and each generalised item, was added last.
+    last_item: Vec<u32>,
+    last_generalised: Vec<u32>,
+}
+
+impl Transactions {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begin the next transaction.
+    pub fn begin(&mut self) -> Result<()> {
+        self.ends.push(self.entries.len() as u32);
+        match self.ends.len() < u32::MAX as usize {
+            true => Ok(()),
+            false => Err(too_many("transactions")),
+        }
+    }
+
+    /// Add to the transaction that was begun last; without one nothing is added. What comes is a set of items that stand in one place. One alone is
+    /// not generalised; an empty one is nothing. What the transaction has already is not added again.
+    pub fn push(&mut self, mut set: Vec<u32>) -> Result<()> {
+        set.sort_unstable();
+        set.dedup();
+        let Some(&most) = set.last() else {
+            return Ok(());
+        };
+        if most as usize >= self.last_item.len() {
+            self.last_item.resize(most as usize + 1, 0);
+        }
+        let (entry, last) = match set[..] {
+            [item] => (Entry::Item(item), &mut self.last_item[item as usize]),
+            _ => {
+                let number = self.number(set);
+                (
+                    Entry::Generalised(number),
+                    &mut self.last_generalised[number as usize],
+                )
+            }
+        };
+        let transactions = self.ends.len() as u32;
+        if std::mem::replace(last, transactions) != transactions {
+            self.entries.push(entry);
+            self.ends[transactions as usize - 1] += 1;
+        }
+        match self.entries.len() < u32::MAX as usize {
+            true => Ok(()),
+            false => Err(too_many("items of transactions")),
+        }
+    }
+
+    fn number(&mut self, set: Vec<u32>) -> u32 {
+        let set = set.into_boxed_slice();
+        if let Some(&number) = self.numbers.get(&set) {
+            return number;
+        }
+        let number = self.members.len() as u32;
+        self.members.push(set.clone());
+        self.last_generalised.push(0);
+        self.numbers.insert(set, number);
+        number
+    }
+
+    /// How many transactions there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// One more than the largest code of an item.
+    pub fn items(&self) -> usize {
+        self.last_item.len()
+    }
+
+    /// How many different generalised items there are.
+    pub fn generalised(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The members of a generalised item, ascending.
+    pub fn members(&self, generalised: u32) -> &[u32] {
+        &self.members[generalised as usize]
+    }
+
+    /// The number of a generalised item, by its members in any order.
+    pub fn find(&self, mut members: Vec<u32>) -> Option<u32> {
+        members.sort_unstable();
+        members.dedup();
+        self.numbers.get(&members[..]).copied()
+    }
+
+    /// A transaction, as it stands.
+    pub fn entries(&self, transaction: usize) -> &[Entry] {
+        let start = transaction.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.entries[start as usize..self.ends[transaction] as usize]
+    }
+
+    /// Every transaction, as it stands.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Entry]> + '_ {
+        (0..self.len()).map(|transaction| self.entries(transaction))
+    }
+
+    /// The items that an entry may stand for, ascending.
+    pub fn may_be<'a>(&'a self, entry: &'a Entry) -> &'a [u32] {
+        match entry {
+            Entry::Item(item) => std::slice::from_ref(item),
+            Entry::Generalised(number) => self.members(*number),
+        }
+    }
+}
+
+fn too_many(what: &'static str) -> Error {
+    Error::TooMany {
+        what,
+        limit: u32::MAX.into(),
+    }
+}
