@@ -6,10 +6,20 @@
 //! generalised item are from the contexts in which it occurs makes a [`DistanceTable`], from which an attack
 //! [eliminates](eliminate) what seems to be cover.
 
+mod attack;
+mod calibration;
 mod distances;
 mod elimination;
+mod quality;
+mod scoring;
+mod target;
 mod transactions;
 
+pub use attack::{attack, distance_tables, left_over};
+pub use calibration::{reliability, Bin, Calibration, Twin};
 pub use distances::DistanceTable;
-pub use elimination::{Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability};
+pub use elimination::{eliminate, Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability};
+pub use quality::Quality;
+pub use scoring::Scoring;
+pub use target::{Occurrence, Target};
 pub use transactions::{Entry, Transactions};

@@ -1,0 +1,62 @@
+use super::{eliminate, DistanceTable, Eliminations, Entry, Scoring, Strategy, Target, Transactions};
+use crate::{threads, Control, Result};
+
+/// Cells of all tables from which on threads are worth it.
+const MANY: usize = 10_000;
+
+/// The distance table of every target.
+pub fn distance_tables(
+    targets: &[Target],
+    scoring: &dyn Scoring,
+    control: &Control,
+) -> Result<Vec<DistanceTable>> {
+    let cells = targets
+        .iter()
+        .map(|target| target.rows.len() * target.members.len());
+    threads::map(targets, cells.sum::<usize>() >= MANY, |target| {
+        control.check()?;
+        target.table(scoring)
+    })
+}
+
+/// Attack every distance table, each for itself.
+pub fn attack(tables: &[DistanceTable], strategy: &Strategy, control: &Control) -> Result<Vec<Eliminations>> {
+    let cells = tables.iter().map(|table| table.distances().len());
+    let is_worth_it = cells.sum::<usize>() >= MANY;
+    threads::map(0..tables.len(), is_worth_it, |number| {
+        // Were it the same for all, tables of the same shape would lose the same cells.
+        let seed = strategy.seed.wrapping_add(number as u64);
+        eliminate(&tables[number], &Strategy { seed, ..*strategy }, control)
+    })
+}
+
+/// The items that each transaction may still have, ascending, when an attack on all [targets](Target::all) is over;
+/// without one, those that it may have as it was released.
+pub fn left_over(
+    transactions: &Transactions,
+    targets: &[Target],
+    eliminations: Option<&[Eliminations]>,
+) -> Vec<Vec<u32>> {
+    let item = |entry: &Entry| match entry {
+        Entry::Item(item) => Some(*item),
+        Entry::Generalised(_) => None,
+    };
+    let items = transactions.iter().map(|entries| entries.iter().filter_map(item));
+    let mut left: Vec<Vec<u32>> = items.map(Iterator::collect).collect();
+    for (number, target) in targets.iter().enumerate() {
+        let columns = target.members.len();
+        let mut is_left = vec![true; target.rows.len() * columns];
+        for cell in eliminations.map_or(&[][..], |eliminations| &eliminations[number].cells) {
+            is_left[cell.row as usize * columns + cell.column as usize] = false;
+        }
+        for (row, is_left) in target.rows.iter().zip(is_left.chunks(columns)) {
+            let members = target.members.iter().zip(is_left).filter(|(_, &is_left)| is_left);
+            left[row.transaction as usize].extend(members.map(|(&member, _)| member));
+        }
+    }
+    for items in &mut left {
+        items.sort_unstable();
+        items.dedup();
+    }
+    left
+}

@@ -1,0 +1,64 @@
+use super::{Eliminations, Target};
+
+/// How well an attack tells cover from original items (section 5.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Quality {
+    /// Members of generalised items, in all transactions that have them.
+    pub cells: u64,
+    /// Those of them that are cover.
+    pub cover: u64,
+    /// Those that were eliminated.
+    pub eliminations: u64,
+    /// Those that were eliminated and are cover.
+    pub correct: u64,
+}
+
+impl Quality {
+    /// Of an attack, where it is known which items transactions have had.
+    pub fn of(
+        targets: &[Target],
+        eliminations: &[Eliminations],
+        is_original: impl Fn(u32, u32) -> bool,
+    ) -> Self {
+        let mut quality = Quality::default();
+        for (target, eliminations) in targets.iter().zip(eliminations) {
+            let is_original =
+                |row: usize, column: usize| is_original(target.rows[row].transaction, target.members[column]);
+            let (rows, columns) = (target.rows.len(), target.members.len());
+            let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+            quality.cells += (rows * columns) as u64;
+            quality.cover += cells.filter(|&(row, column)| !is_original(row, column)).count() as u64;
+            quality.eliminations += eliminations.cells.len() as u64;
+            let correct = eliminations
+                .cells
+                .iter()
+                .filter(|cell| !is_original(cell.row as usize, cell.column as usize));
+            quality.correct += correct.count() as u64;
+        }
+        quality
+    }
+
+    /// The share of eliminations that is right.
+    pub fn precision(&self) -> Option<f64> {
+        share(self.correct, self.eliminations)
+    }
+
+    /// The share of cover that is eliminated.
+    pub fn recall(&self) -> Option<f64> {
+        share(self.correct, self.cover)
+    }
+
+    /// The harmonic mean of both.
+    pub fn f_score(&self) -> Option<f64> {
+        share(2 * self.correct, self.eliminations + self.cover)
+    }
+
+    /// The share of original items (Definition 16).
+    pub fn density(&self) -> Option<f64> {
+        share(self.cells - self.cover, self.cells)
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
