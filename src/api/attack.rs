@@ -3,7 +3,7 @@
 //! `matching_weight`, `nmape`, `random_attack`, `subset_cracks`, `attack_report`, `attack_summary`.
 
 use super::cracks::given;
-use super::square::Square;
+use super::grid::Square;
 use super::{budget_of, name, warn_once};
 use crate::error::Problem;
 use crate::input::{mapping_of_array, matrix_of_array, subset_of_array, LabelledAttack, WantedEdges};

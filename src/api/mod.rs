@@ -7,6 +7,7 @@ mod columns;
 mod counted;
 mod crack_recipes;
 mod cracks;
+mod grid;
 mod guard;
 mod inference;
 mod labels;
@@ -16,8 +17,9 @@ mod permutation;
 mod permuted;
 mod policies;
 mod releases;
+mod semantic;
 mod shifts;
-mod square;
+mod transactions;
 
 use crate::error::Problem;
 use crate::guc;

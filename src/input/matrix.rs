@@ -3,6 +3,7 @@
 use crate::error::Problem;
 use crate::memory;
 use disclosure::attack::{Matrix, Truth};
+use disclosure::semantic::DistanceTable;
 use pgrx::array::RawArray;
 use pgrx::Array;
 
@@ -30,6 +31,29 @@ pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Problem> {
 
 /// What a positive weight takes in a [`Matrix`]: itself and its column.
 const BYTES_PER_WEIGHT: usize = size_of::<f64>() + size_of::<u32>();
+
+/// The argument distances: a float8[] of two dimensions, in which NULL is a distance that is not known; one of no
+/// dimensions is the table without rows.
+pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Problem> {
+    let invalid = |problem: String| Problem::Argument {
+        argument: "distances",
+        problem,
+        hint: "Give the distance of every row and column, or NULL: '{{0.5,0.7},{NULL,1}}'.",
+    };
+    let distances: Vec<Option<f64>> = array.iter().collect();
+    if distances.iter().flatten().any(|distance| distance.is_nan()) {
+        return Err(invalid("a distance is NaN".into()));
+    }
+    let distances = distances.into_iter().map(|distance| distance.unwrap_or(f64::NAN));
+    match Given::new(array).dimensions[..] {
+        [] => Ok(DistanceTable::new(0, Vec::new())?),
+        [_, columns] => Ok(DistanceTable::new(columns, distances.collect())?),
+        ref dimensions => Err(invalid(format!(
+            "the number of its dimensions is {}, not 2",
+            dimensions.len()
+        ))),
+    }
+}
 
 /// The argument mapping: the number of every row's column, from 1.
 pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth, Problem> {

@@ -1,7 +1,7 @@
 //! How likely is it that an elimination is right? The thesis leaves that open (section 6.2). Here it is learnt from what
 //! the release itself shows: items that are not generalised are generalised again, so that the truth about them is
 //! known, and attacked in the same way. Whether such eliminations are right is then regressed on how far the cell stood
-//! out, and what comes out is applied to the real ones.
+//! out; what share of those with such a score was right is the confidence in the real ones.
 
 use super::target::context_of;
 use super::{DistanceTable, Eliminations, Entry, Occurrence, Target, Transactions};
@@ -27,7 +27,7 @@ const MOST_CELLS: usize = 200_000;
 impl Twin {
     /// Twins of the targets in turn, `count` of them or fewer where they are large. A twin has as many members, drawn by
     /// the seed from the items that occur about as often as its target's have to; its transactions are all that have
-    /// one of them.
+    /// one of them. There are none where too few items are as they are.
     pub fn draw(
         transactions: &Transactions,
         targets: &[Target],
@@ -40,12 +40,16 @@ impl Twin {
         let mut by_support: Vec<u32> = (0..postings.len() as u32).collect();
         by_support.retain(|&item| !postings[item as usize].is_empty());
         by_support.sort_by_key(|&item| (postings[item as usize].len(), item));
+        // From fewer items, the same few cells would be learnt from again and again.
+        if by_support.len() < CHOICE {
+            return Ok(Vec::new());
+        }
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let (mut twins, mut cells) = (Vec::new(), 0);
         for target in targets.iter().cycle().take(count) {
             control.check()?;
             let columns = target.members.len();
-            if columns > by_support.len() || target.rows.is_empty() || cells >= MOST_CELLS {
+            if columns > by_support.len() || cells >= MOST_CELLS {
                 continue;
             }
             let support = target.rows.len().div_ceil(columns);
@@ -155,7 +159,7 @@ fn features(table: &DistanceTable, eliminations: &Eliminations) -> Vec<Features>
 /// What the confidence in eliminations is, by what was learnt from [twins](Twin).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    model: Features,
+    model: Model,
     /// Predictions for eliminations in twins that had no part in what predicted them, and whether they were right.
     pub held_out: Vec<(f64, bool)>,
 }
@@ -192,14 +196,14 @@ impl Calibration {
         for (number, fold) in folds.iter().enumerate() {
             control.check()?;
             let others = folds.iter().enumerate().filter(|(other, _)| *other != number);
-            let others: Vec<(Features, bool)> = others.flat_map(|(_, fold)| fold).copied().collect();
-            let model = regress(&others);
+            let others: Vec<Seen> = others.flat_map(|(_, fold)| fold).copied().collect();
+            let model = Model::learn(&others);
             held_out.extend(
                 fold.iter()
-                    .map(|(features, is_right)| (predict(&model, features), *is_right)),
+                    .map(|(features, is_right)| (model.confidence(features), *is_right)),
             );
         }
-        let model = regress(&all);
+        let model = Model::learn(&all);
         Ok(Some(Calibration { model, held_out }))
     }
 
@@ -208,8 +212,95 @@ impl Calibration {
         let features = features(table, eliminations);
         features
             .iter()
-            .map(|features| predict(&self.model, features))
+            .map(|features| self.model.confidence(features))
             .collect()
+    }
+}
+
+/// An elimination, and whether it was right.
+type Seen = (Features, bool);
+
+/// How features become a confidence.
+#[derive(Debug, Clone, PartialEq)]
+struct Model {
+    /// Their weights in the score.
+    weights: Features,
+    /// Mean scores of neighbours, ascending, and the share of them that was right, which never falls.
+    steps: Vec<(f64, f64)>,
+}
+
+/// Neighbours whose share is looked at, at least.
+const NEIGHBOURS: usize = 25;
+
+/// Shares that are looked at, at most.
+const MOST_STEPS: usize = 50;
+
+impl Model {
+    fn learn(seen: &[Seen]) -> Self {
+        let weights = regress(seen);
+        let mut scores: Vec<(f64, bool)> = seen
+            .iter()
+            .map(|(features, is_right)| (score(&weights, features), *is_right))
+            .collect();
+        scores.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let size = NEIGHBOURS.max(scores.len().div_ceil(MOST_STEPS));
+        let blocks = scores.chunks(size).map(|part| Block {
+            count: part.len() as f64,
+            score: part.iter().map(|(score, _)| score).sum(),
+            right: part.iter().filter(|(_, is_right)| *is_right).count() as f64,
+        });
+        // Isotonic regression by pooling neighbours that are the wrong way round (Ayer et al. 1955).
+        let mut pooled: Vec<Block> = Vec::new();
+        for mut block in blocks {
+            while let Some(before) = pooled.pop_if(|before| before.share() >= block.share()) {
+                block = block.with(before);
+            }
+            pooled.push(block);
+        }
+        let steps = pooled
+            .iter()
+            .map(|block| (block.score / block.count, block.share()));
+        Model {
+            weights,
+            steps: steps.collect(),
+        }
+    }
+
+    fn confidence(&self, features: &Features) -> f64 {
+        let score = score(&self.weights, features);
+        let place = self.steps.partition_point(|step| step.0 < score);
+        let before = place.checked_sub(1).map(|before| self.steps[before]);
+        match (before, self.steps.get(place)) {
+            (Some(before), Some(after)) => {
+                let way = (score - before.0) / (after.0 - before.0);
+                before.1 + way * (after.1 - before.1)
+            }
+            (Some(only), None) => only.1,
+            (None, Some(only)) => only.1,
+            (None, None) => 0.5,
+        }
+    }
+}
+
+/// Eliminations with neighbouring scores.
+struct Block {
+    count: f64,
+    score: f64,
+    right: f64,
+}
+
+impl Block {
+    fn with(self, other: Block) -> Self {
+        Block {
+            count: self.count + other.count,
+            score: self.score + other.score,
+            right: self.right + other.right,
+        }
+    }
+
+    /// By Laplace's rule, as none is sure because some were right.
+    fn share(&self) -> f64 {
+        (self.right + 1.0) / (self.count + 2.0)
     }
 }
 
@@ -236,13 +327,12 @@ pub fn reliability(mut predictions: Vec<(f64, bool)>, bins: usize) -> Vec<Bin> {
     predictions.chunks(size).map(bin).collect()
 }
 
-fn predict(model: &Features, features: &Features) -> f64 {
-    let sum: f64 = model
+fn score(weights: &Features, features: &Features) -> f64 {
+    weights
         .iter()
         .zip(features)
         .map(|(weight, feature)| weight * feature)
-        .sum();
-    1.0 / (1.0 + (-sum).exp())
+        .sum()
 }
 
 /// How much a weight other than 0 costs: enough for a maximum to exist where all are right.
@@ -251,15 +341,15 @@ const RIDGE: f64 = 1.0;
 /// Steps of Newton's method; ten are plenty as the likelihood is concave.
 const STEPS: usize = 50;
 
-/// Logistic regression: the model under which what was seen is likeliest, by Newton's method.
-fn regress(seen: &[(Features, bool)]) -> Features {
-    let mut model = [0.0; FEATURES];
+/// Logistic regression: the weights under which what was seen is likeliest, by Newton's method.
+fn regress(seen: &[Seen]) -> Features {
+    let mut weights = [0.0; FEATURES];
     for _ in 0..STEPS {
-        let mut gradient = model.map(|weight| -RIDGE * weight);
+        let mut gradient = weights.map(|weight| -RIDGE * weight);
         let mut curvature = [[0.0; FEATURES]; FEATURES];
         (0..FEATURES).for_each(|at| curvature[at][at] = RIDGE);
         for (features, is_right) in seen {
-            let predicted = predict(&model, features);
+            let predicted = 1.0 / (1.0 + (-score(&weights, features)).exp());
             let spread = predicted * (1.0 - predicted);
             for at in 0..FEATURES {
                 gradient[at] += (f64::from(*is_right) - predicted) * features[at];
@@ -274,12 +364,12 @@ fn regress(seen: &[(Features, bool)]) -> Features {
             .fold(0.0, |longest: f64, part| longest.max(part.abs()));
         // A full step may overshoot from afar.
         let scale = (4.0 / longest.max(4.0)).min(1.0);
-        (0..FEATURES).for_each(|at| model[at] += scale * step[at]);
+        (0..FEATURES).for_each(|at| weights[at] += scale * step[at]);
         if longest < 1e-9 {
             break;
         }
     }
-    model
+    weights
 }
 
 /// Solve a system of equations whose matrix is symmetric and positive, by elimination; no pivoting is needed then.
@@ -287,9 +377,11 @@ fn solve(mut matrix: [Features; FEATURES], mut right: Features) -> Features {
     for at in 0..FEATURES {
         for below in at + 1..FEATURES {
             let factor = matrix[below][at] / matrix[at][at];
-            for column in at..FEATURES {
-                matrix[below][column] -= factor * matrix[at][column];
-            }
+            let above = matrix[at];
+            matrix[below]
+                .iter_mut()
+                .zip(above)
+                .for_each(|(cell, above)| *cell -= factor * above);
             right[below] -= factor * right[at];
         }
     }

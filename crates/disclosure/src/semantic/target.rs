@@ -48,12 +48,12 @@ impl Target {
     }
 
     /// How far each member is from each context: the mean over its items (Ong 2015, formula 3.3), of which distances
-    /// that are not known, or negative and so not reliable, are left out as long as there are others.
+    /// that are not known or infinite, or negative and so not reliable, are left out as long as there are others.
     pub fn table(&self, scoring: &dyn Scoring) -> Result<DistanceTable> {
         let cell = |context: &[u32], member: u32| {
             let known = || {
                 let known = context.iter().filter_map(|&item| scoring.distance(item, member));
-                known.filter(|distance| !distance.is_nan())
+                known.filter(|distance| distance.is_finite())
             };
             let reliable = mean(known().filter(|&distance| distance >= 0.0));
             reliable.or_else(|| mean(known())).unwrap_or(f64::NAN)

@@ -1,0 +1,117 @@
+//! A matrix as a SQL function returns it.
+
+use disclosure::attack::Matrix;
+use pgrx::callconv::{BoxRet, FcInfo};
+use pgrx::datum::Datum;
+use pgrx::pg_sys;
+use pgrx::pgrx_sql_entity_graph::metadata::{
+    ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
+};
+use pgrx::Array;
+use std::ffi::c_int;
+use std::marker::PhantomData;
+
+/// An array, as a rule of two dimensions, in the memory context of the call.
+pub struct Grid<T> {
+    array: pg_sys::Datum,
+    elements: PhantomData<T>,
+}
+
+/// A float8[].
+pub type Square = Grid<f64>;
+
+/// A type whose values lie in an array one after another as Rust has them, zeros being a value.
+pub trait Element {
+    const OID: pg_sys::Oid;
+}
+
+impl Element for f64 {
+    const OID: pg_sys::Oid = pg_sys::FLOAT8OID;
+}
+
+impl Element for bool {
+    const OID: pg_sys::Oid = pg_sys::BOOLOID;
+}
+
+/// What comes before the elements.
+#[repr(C)]
+struct Header {
+    array: pg_sys::ArrayType,
+    lengths: [c_int; 2],
+    first_numbers: [c_int; 2],
+}
+
+impl Square {
+    /// The array itself.
+    pub fn of_array(array: Array<'_, f64>) -> Self {
+        Self::of_datum(pg_sys::Datum::from(array.into_array_type()))
+    }
+
+    pub fn of_matrix(matrix: &Matrix) -> Self {
+        Self::with_values(matrix, matrix.weights())
+    }
+
+    /// A value for every positive weight, row by row, and zeros elsewhere.
+    pub fn with_values(matrix: &Matrix, values: &[f64]) -> Self {
+        let size = matrix.size();
+        Self::new(size, size, |elements| {
+            for row in 0..size {
+                let columns = matrix.row(row).map(|(column, _)| column as usize);
+                for (column, &value) in columns.zip(&values[matrix.range(row)]) {
+                    elements[row * size + column] = value;
+                }
+            }
+        })
+    }
+}
+
+impl<T: Element> Grid<T> {
+    fn of_datum(array: pg_sys::Datum) -> Self {
+        Grid {
+            array,
+            elements: PhantomData,
+        }
+    }
+
+    /// All elements, row by row, are zero or false before `fill` changes them.
+    pub fn new(rows: usize, columns: usize, fill: impl FnOnce(&mut [T])) -> Self {
+        let size = rows * columns;
+        if size == 0 {
+            // SAFETY: an array without dimensions in the current memory context.
+            let empty = unsafe { pg_sys::construct_empty_array(T::OID) };
+            return Self::of_datum(pg_sys::Datum::from(empty));
+        }
+        let bytes = size_of::<Header>() + size * size_of::<T>();
+        // SAFETY: so much zeroed memory or an error, which is also what a matrix too large for a value ends with. It
+        // is aligned for any type, and the header's length keeps the elements so. With an offset of zero there are
+        // no NULLs.
+        unsafe {
+            let header = pg_sys::palloc0(bytes).cast::<Header>();
+            pgrx::varlena::set_varsize_4b(header.cast(), bytes as i32);
+            (*header).array.ndim = 2;
+            (*header).array.elemtype = T::OID;
+            (*header).lengths = [rows as c_int, columns as c_int];
+            (*header).first_numbers = [1; 2];
+            fill(std::slice::from_raw_parts_mut(header.add(1).cast(), size));
+            Self::of_datum(pg_sys::Datum::from(header))
+        }
+    }
+}
+
+// SAFETY: a Datum of the type that is declared below.
+unsafe impl<T: Element> BoxRet for Grid<T> {
+    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
+        fcinfo.return_raw_datum(self.array)
+    }
+}
+
+// SAFETY: it is what a vector is to SQL, but for its dimensions.
+unsafe impl<T> SqlTranslatable for Grid<T>
+where
+    Vec<T>: SqlTranslatable,
+{
+    const TYPE_IDENT: &'static str = <Vec<T> as SqlTranslatable>::TYPE_IDENT;
+    const TYPE_ORIGIN: TypeOrigin = <Vec<T> as SqlTranslatable>::TYPE_ORIGIN;
+    const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = <Vec<T> as SqlTranslatable>::ARGUMENT_SQL;
+    const RETURN_SQL: Result<ReturnsRef, ReturnsError> = <Vec<T> as SqlTranslatable>::RETURN_SQL;
+}

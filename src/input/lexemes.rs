@@ -1,0 +1,29 @@
+//! What Postgres prints for a tsvector.
+
+/// Hand every lexeme and its positions, ascending, to `each`: `'fat':2A,11 'o''neil'` has two, one without positions.
+pub fn for_each_lexeme(text: &str, mut each: impl FnMut(&str, &[u16])) {
+    let (mut lexeme, mut positions) = (String::new(), Vec::new());
+    let mut characters = text.chars().peekable();
+    while characters.by_ref().any(|character| character == '\'') {
+        lexeme.clear();
+        positions.clear();
+        while let Some(character) = characters.next() {
+            // Quotes and backslashes are doubled.
+            match character {
+                '\'' if characters.next_if_eq(&'\'').is_none() => break,
+                '\\' => lexeme.extend(characters.next()),
+                _ => lexeme.push(character),
+            }
+        }
+        while characters.next_if(|&next| next == ':' || next == ',').is_some() {
+            let mut position = 0_u16;
+            while let Some(digit) = characters.peek().and_then(|next| next.to_digit(10)) {
+                position = position.saturating_mul(10).saturating_add(digit as u16);
+                characters.next();
+            }
+            positions.push(position);
+            characters.next_if(char::is_ascii_uppercase); // its weight
+        }
+        each(&lexeme, &positions);
+    }
+}
