@@ -5,11 +5,28 @@
 //! *original* and the others are *cover*. Items that are not generalised are the *context*. How far the members of a
 //! generalised item are from the contexts in which it occurs makes a [`DistanceTable`], from which an attack
 //! [eliminates](eliminate) what seems to be cover.
+//!
+//! Distances come from a [`Scoring`]: counts of documents with two [`Terms`], of a [`Corpus`] or from elsewhere, or
+//! [`Embeddings`].
 
+mod cooccurrence;
+mod corpus;
 mod distances;
 mod elimination;
+mod embeddings;
+mod ngd;
+mod scoring;
+mod terms;
 mod transactions;
+mod words;
 
+pub use cooccurrence::Cooccurrence;
+pub use corpus::{Corpus, Wanted};
 pub use distances::DistanceTable;
 pub use elimination::{Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability};
+pub use embeddings::Embeddings;
+pub use ngd::normalised_google_distance;
+pub use scoring::Scoring;
+pub use terms::{LexemeTerms, Scratch, Terms};
 pub use transactions::{Entry, Transactions};
+pub use words::Folding;
