@@ -76,8 +76,8 @@ impl Terms {
         self.count == 0
     }
 
-    /// The terms that occur in a text as consecutive words, ascending, each once, whether or not others do where they
-    /// do. They take the place of what was found before.
+    /// The terms that occur in a text as consecutive words, also where these are part of another term; ascending, each
+    /// once. They take the place of what was found before.
     pub fn in_text(&self, text: &str, scratch: &mut Scratch, found: &mut Vec<u32>) {
         found.clear();
         let nodes = &mut scratch.nodes;
