@@ -5,21 +5,53 @@
 //! *original* and the others are *cover*. Items that are not generalised are the *context*. How far the members of a
 //! generalised item are from the contexts in which it occurs makes a [`DistanceTable`], from which an attack
 //! [eliminates](eliminate) what seems to be cover.
+//!
+//! Distances come from a [`Scoring`]: counts of documents with two [`Terms`], of a [`Corpus`] or from elsewhere, or
+//! [`Embeddings`].
 
 mod attack;
 mod calibration;
+mod coat;
+mod constraints;
+mod cooccurrence;
+mod corpus;
 mod distances;
 mod elimination;
+mod embeddings;
+mod gba;
+mod grouping;
+mod groups;
+mod km;
+mod left;
+mod mda;
+mod ngd;
 mod quality;
+mod random;
+mod rba;
 mod scoring;
 mod target;
+mod tba;
+mod terms;
 mod transactions;
+mod unmarked;
+mod wba;
+mod words;
 
 pub use attack::{attack, distance_tables, left_over};
 pub use calibration::{reliability, Bin, Calibration, Twin};
+pub use coat::{coat, Coat, Constraints, Fate, GeneralisedItem, SuppressedItem};
+pub use constraints::{broken_constraints, Broken};
+pub use cooccurrence::Cooccurrence;
+pub use corpus::{Corpus, Wanted};
 pub use distances::DistanceTable;
 pub use elimination::{eliminate, Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability};
+pub use embeddings::Embeddings;
+pub use km::{km_anonymity, km_violations, Violation};
+pub use ngd::normalised_google_distance;
 pub use quality::Quality;
 pub use scoring::Scoring;
 pub use target::{Occurrence, Target};
+pub use terms::{LexemeTerms, Scratch, Terms};
 pub use transactions::{Entry, Transactions};
+pub use unmarked::{mark_generalised, Known, Rule};
+pub use words::Folding;

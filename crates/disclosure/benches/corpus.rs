@@ -1,0 +1,177 @@
+//! Times counting terms in documents alone, without Postgres: `cargo bench -p disclosure --bench corpus`.
+//!
+//! Documents are of 100 words, the k-th most frequent one drawn with a probability of about 1/k; terms are words, and
+//! pairs of words, that occur. Prints the seconds that finding terms in all documents takes, with plurals too,
+//! and with accents in every document; those that counting all pairs and a hundredth of them takes; and how many times
+//! as long the definitions take, on a sample.
+//!
+//! Options: `--terms` (by default 2,000), `--documents` (30,000), `--words` (20,000 different ones), `--runs` of which
+//! the quickest counts (3).
+
+use disclosure::semantic::{Corpus, Folding, Scratch, Terms, Wanted};
+use disclosure::{Control, Result};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::error::Error;
+use std::time::Instant;
+
+const WORDS_PER_DOCUMENT: usize = 100;
+
+/// How many documents, and how many terms of which pairs are counted, it takes to time the definitions.
+const SAMPLE: usize = 500;
+
+/// The quickest of some runs, in seconds, and what it came to.
+fn quickest<T>(runs: usize, mut run: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
+    let mut timed = || {
+        let start = Instant::now();
+        let found = run()?;
+        Ok((start.elapsed().as_secs_f64(), found))
+    };
+    let mut best = timed()?;
+    for _ in 1..runs {
+        let again = timed()?;
+        best.0 = again.0.min(best.0);
+    }
+    Ok(best)
+}
+
+/// Words of 3 to 11 letters.
+fn words(number: usize, random: &mut Pcg64Mcg) -> Vec<String> {
+    let mut word = || {
+        let length = random.random_range(3..12);
+        let letters = (0..length).map(|_| char::from(random.random_range(b'a'..=b'z')));
+        letters.collect()
+    };
+    (0..number).map(|_| word()).collect()
+}
+
+/// The number of a word, of which so many are different.
+fn zipf(words: usize, random: &mut Pcg64Mcg) -> usize {
+    let uniform: f64 = random.random();
+    ((words as f64).powf(uniform) as usize).min(words) - 1
+}
+
+/// All documents' terms.
+fn find(terms: &Terms, documents: &[String]) -> Result<Corpus> {
+    let (mut corpus, mut scratch, mut found) = (Corpus::new(terms.len()), Scratch::default(), vec![]);
+    for document in documents {
+        terms.in_text(document, &mut scratch, &mut found);
+        corpus.push(&found)?;
+    }
+    Ok(corpus)
+}
+
+/// The definition: every term in every window.
+fn windows(terms: &[Vec<&str>], documents: &[String]) -> Vec<Vec<u32>> {
+    let in_document = |document: &String| {
+        let words: Vec<&str> = document.split(' ').collect();
+        let occurs = |term: &Vec<&str>| words.windows(term.len()).any(|window| window == &term[..]);
+        let terms = (0..).zip(terms).filter(|(_, term)| occurs(term));
+        terms.map(|(number, _)| number).collect()
+    };
+    documents.iter().map(in_document).collect()
+}
+
+/// The definition: every pair in every document.
+fn nested(terms: u32, documents: &[Vec<u32>]) -> Vec<u64> {
+    let pairs = (0..terms).flat_map(|one| (one + 1..terms).map(move |other| (one, other)));
+    let both = |(one, other): (u32, u32)| {
+        let has_both = |document: &&Vec<u32>| document.contains(&one) && document.contains(&other);
+        documents.iter().filter(has_both).count() as u64
+    };
+    pairs.map(both).collect()
+}
+
+fn main() -> std::result::Result<(), Box<dyn Error>> {
+    let (mut number, mut documents, mut different, mut runs) = (2_000, 30_000, 20_000, 3);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number_of = || arguments.next().unwrap_or_default().parse::<usize>();
+        match &argument[..] {
+            "--bench" => (), // cargo's own
+            "--terms" => number = number_of()?,
+            "--documents" => documents = number_of()?,
+            "--words" => different = number_of()?,
+            "--runs" => runs = number_of()?,
+            unknown => return Err(format!("no such option: {unknown}").into()),
+        }
+    }
+    let control = Control::new();
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let words = words(different, &mut random);
+    let mut sequence = |length: usize| -> Vec<&str> {
+        (0..length)
+            .map(|_| &words[zipf(different, &mut random)][..])
+            .collect()
+    };
+    let documents: Vec<String> = (0..documents)
+        .map(|_| sequence(WORDS_PER_DOCUMENT).join(" "))
+        .collect();
+    let mut named: Vec<Vec<&str>> = (0..number * 3 / 4)
+        .map(|word| vec![&words[word * 7 % different][..]])
+        .collect();
+    named.extend((named.len()..number).map(|_| sequence(2)));
+    let megabytes = documents.iter().map(String::len).sum::<usize>() as f64 / 1e6;
+    let joined: Vec<String> = named.iter().map(|term| term.join(" ")).collect();
+    let terms = |plurals: bool| Terms::new(joined.iter().map(|term| &term[..]), Folding { plurals });
+
+    let print = |what: &str, seconds: f64| println!("{what:<44} {seconds:>10.6} s");
+    let matching = |what: &str, terms: &Terms, documents: &[String]| -> Result<Corpus> {
+        let (seconds, corpus) = quickest(runs, || find(terms, documents))?;
+        print(&format!("{what}, {:.0} MB/s", megabytes / seconds), seconds);
+        Ok(corpus)
+    };
+    let corpus = matching("finding terms", &terms(false)?, &documents)?;
+    matching("with plurals", &terms(true)?, &documents)?;
+    let accented: Vec<String> = documents
+        .iter()
+        .map(|document| document.replacen('e', "é", 9))
+        .collect();
+    matching("with accents", &terms(false)?, &accented)?;
+
+    let (all, _) = quickest(runs, || corpus.clone().cooccurrence(Wanted::All, &control))?;
+    print("counting all pairs", all);
+    let hundredth: Vec<(u32, u32)> = (0..number * number / 200)
+        .map(|_| {
+            (
+                random.random_range(0..number as u32),
+                random.random_range(0..number as u32),
+            )
+        })
+        .collect();
+    let (some, _) = quickest(runs, || {
+        corpus.clone().cooccurrence(Wanted::Pairs(&hundredth), &control)
+    })?;
+    print("counting a hundredth of them", some);
+    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let (alone, _) =
+        single.install(|| quickest(runs, || corpus.clone().cooccurrence(Wanted::All, &control)))?;
+    print("counting all pairs on one thread", alone);
+
+    let (sample, few) = (
+        &documents[..documents.len().min(SAMPLE)],
+        number.min(SAMPLE) as u32,
+    );
+    let terms = terms(false)?;
+    let (seconds, _) = quickest(runs, || find(&terms, sample))?;
+    let (by_definition, mut sets) = quickest(1, || Ok(windows(&named, sample)))?;
+    println!(
+        "by definition, finding takes {:.0} times as long",
+        by_definition / seconds
+    );
+    sets.iter_mut().for_each(|set| set.retain(|&term| term < few));
+    let mut corpus = Corpus::new(few as usize);
+    sets.iter().try_for_each(|set| corpus.push(set))?;
+    let (seconds, counts) = quickest(runs, || corpus.clone().cooccurrence(Wanted::All, &control))?;
+    let (by_definition, together) = quickest(1, || Ok(nested(few, &sets)))?;
+    println!(
+        "by definition, counting takes {:.0} times as long",
+        by_definition / seconds
+    );
+    let pairs = (0..few).flat_map(|one| (one + 1..few).map(move |other| (one, other)));
+    let found: Vec<u64> = pairs.map(|(one, other)| counts.counts(one, other).2).collect();
+    match found == together {
+        true => Ok(()),
+        false => Err("the definition counts otherwise".into()),
+    }
+}

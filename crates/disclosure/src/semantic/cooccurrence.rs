@@ -1,0 +1,164 @@
+use super::{normalised_google_distance, Scoring};
+use crate::{Error, Result};
+
+/// In how many documents terms are, and pairs of terms; their distance is the
+/// [normalised Google distance](normalised_google_distance).
+#[derive(Debug, Clone)]
+pub struct Cooccurrence {
+    documents: u64,
+    singles: Vec<u64>,
+    pairs: Pairs,
+    /// In how many documents each pair is.
+    together: Vec<u64>,
+    unseen: f64,
+}
+
+impl Cooccurrence {
+    /// Counts from elsewhere: of all documents, of those with each term, and of those with each of some pairs of terms.
+    /// Pairs that are not given are never together.
+    pub fn given(documents: u64, singles: Vec<u64>, mut pairs: Vec<(u32, u32, u64)>) -> Result<Self> {
+        let invalid = |problem: &str| Error::InvalidArgument {
+            argument: "corpus",
+            problem: problem.into(),
+            allowed: "one count of documents per term and per pair of terms, at most the number of documents"
+                .into(),
+        };
+        let counts = pairs.iter().map(|pair| &pair.2);
+        if counts.chain(&singles).any(|&count| count > documents) {
+            return Err(invalid("a count is larger than the number of documents"));
+        }
+        if pairs
+            .iter()
+            .any(|&(one, other, _)| one.max(other) as usize >= singles.len())
+        {
+            return Err(invalid("a pair has a term without a count"));
+        }
+        if pairs
+            .iter()
+            .any(|&(one, other, count)| one == other && count != singles[one as usize])
+        {
+            return Err(invalid("a term has two different counts"));
+        }
+        pairs.retain(|&(one, other, _)| one != other);
+        for pair in &mut pairs {
+            *pair = (pair.0.min(pair.1), pair.0.max(pair.1), pair.2);
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        if pairs
+            .windows(2)
+            .any(|two| (two[0].0, two[0].1) == (two[1].0, two[1].1))
+        {
+            return Err(invalid("a pair has two different counts"));
+        }
+        let listed = Pairs::listed(singles.len(), pairs.iter().map(|&(one, other, _)| (one, other)));
+        let together = pairs.iter().map(|&(_, _, count)| count).collect();
+        Ok(Self::new(documents, singles, listed, together))
+    }
+
+    pub(super) fn new(documents: u64, singles: Vec<u64>, pairs: Pairs, together: Vec<u64>) -> Self {
+        Cooccurrence {
+            documents,
+            singles,
+            pairs,
+            together,
+            unseen: 0.0,
+        }
+    }
+
+    /// As how many documents it counts if two terms are known, but never together. It is 0 unless something else is
+    /// said: then these are infinitely far apart.
+    pub fn with_unseen(mut self, unseen: f64) -> Result<Self> {
+        if !(0.0..1.0).contains(&unseen) {
+            return Err(Error::InvalidArgument {
+                argument: "unseen",
+                problem: "must be at least 0 and less than 1".into(),
+                allowed: "a number, 0 ≤ unseen < 1".into(),
+            });
+        }
+        self.unseen = unseen;
+        Ok(self)
+    }
+
+    /// How many documents there are.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// In how many documents one term is, the other is, and both are. Pairs that nobody counted are in none.
+    pub fn counts(&self, one: u32, other: u32) -> (u64, u64, u64) {
+        let single = |term: u32| self.singles.get(term as usize).copied().unwrap_or(0);
+        let both = match one == other {
+            true => single(one),
+            false => self
+                .pairs
+                .place(one.min(other), one.max(other))
+                .map_or(0, |place| self.together[place]),
+        };
+        (single(one), single(other), both)
+    }
+}
+
+impl Scoring for Cooccurrence {
+    fn distance(&self, one: u32, other: u32) -> Option<f64> {
+        let (one, other, both) = self.counts(one, other);
+        let both = if both == 0 { self.unseen } else { both as f64 };
+        normalised_google_distance(one as f64, other as f64, both, self.documents as f64)
+    }
+
+    fn is_known(&self, term: u32) -> bool {
+        self.singles.get(term as usize).is_some_and(|&count| count > 0)
+    }
+}
+
+/// Pairs of different terms in a row, by the smaller number, then by the larger one.
+#[derive(Debug, Clone)]
+pub(super) enum Pairs {
+    /// All of so many terms.
+    All(usize),
+    /// Some.
+    Listed {
+        /// Where in `partners` those of each term start, and where the last ones end.
+        starts: Vec<usize>,
+        partners: Vec<u32>,
+    },
+}
+
+impl Pairs {
+    /// Pairs of so many terms, ascending, in each the smaller number first.
+    pub(super) fn listed(terms: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
+        let mut starts = vec![0; terms + 1];
+        let mut partners = Vec::with_capacity(pairs.size_hint().0);
+        for (one, other) in pairs {
+            partners.push(other);
+            starts[one as usize + 1] = partners.len();
+        }
+        for term in 0..terms {
+            starts[term + 1] = starts[term + 1].max(starts[term]);
+        }
+        Pairs::Listed { starts, partners }
+    }
+
+    /// Where the pairs of a term with larger ones start; after the last term, where they end.
+    pub(super) fn start(&self, term: usize) -> usize {
+        match self {
+            // As many as with all terms before.
+            Pairs::All(terms) => term * (2 * terms - term).saturating_sub(1) / 2,
+            Pairs::Listed { starts, .. } => starts[term],
+        }
+    }
+
+    /// Where a pair is, smaller number first.
+    fn place(&self, one: u32, other: u32) -> Option<usize> {
+        match self {
+            Pairs::All(terms) => {
+                ((other as usize) < *terms).then(|| self.start(one as usize) + (other - one - 1) as usize)
+            }
+            Pairs::Listed { starts, partners } => {
+                let start = *starts.get(one as usize)?;
+                let end = *starts.get(one as usize + 1)?;
+                Some(start + partners[start..end].binary_search(&other).ok()?)
+            }
+        }
+    }
+}

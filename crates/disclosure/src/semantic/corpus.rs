@@ -1,0 +1,214 @@
+use super::cooccurrence::Pairs;
+use super::Cooccurrence;
+use crate::cracks::Transactions;
+use crate::{threads, Control, Error, Result};
+use std::ops::Range;
+
+/// Documents as sets of terms, which are numbered from 0.
+#[derive(Debug, Clone, Default)]
+pub struct Corpus {
+    documents: Transactions,
+}
+
+/// Pairs of terms that are to be counted.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted<'a> {
+    /// All of up to [`Corpus::MOST_OF_ALL`] terms.
+    All,
+    /// These, in any order, either way round.
+    Pairs(&'a [(u32, u32)]),
+}
+
+/// Below so many steps, about a millisecond, starting threads takes longer.
+const WORTH_THREADS: u64 = 1 << 21;
+
+/// How many parts of about the same work the threads share. Each takes some memory for every term.
+const PARTS: u64 = 64;
+
+impl Corpus {
+    /// Of how many terms all pairs may be counted: 268 MB.
+    pub const MOST_OF_ALL: usize = 1 << 13;
+
+    /// No documents yet; there are so many terms, or more if more occur.
+    pub fn new(terms: usize) -> Self {
+        Corpus {
+            documents: Transactions::new(terms),
+        }
+    }
+
+    /// Add a document, be it without any term.
+    pub fn push(&mut self, terms: &[u32]) -> Result<()> {
+        self.documents.push(terms)
+    }
+
+    /// How many documents there are.
+    pub fn documents(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// The memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.documents.bytes()
+    }
+
+    /// In how many documents all terms are, and pairs that are wanted.
+    pub fn cooccurrence(self, wanted: Wanted, control: &Control) -> Result<Cooccurrence> {
+        let terms = self.documents.items();
+        let pairs = match wanted {
+            Wanted::All if terms > Self::MOST_OF_ALL => {
+                return Err(Error::TooMany {
+                    what: "terms of which all pairs are to be counted",
+                    limit: Self::MOST_OF_ALL as u64,
+                })
+            }
+            Wanted::All => Pairs::All(terms),
+            Wanted::Pairs(pairs) => {
+                // A term that is in no document is with none.
+                let is_there = |&(one, other): &(u32, u32)| one != other && (one.max(other) as usize) < terms;
+                let pairs = pairs.iter().copied().filter(is_there);
+                let mut pairs: Vec<(u32, u32)> = pairs
+                    .map(|(one, other)| (one.min(other), one.max(other)))
+                    .collect();
+                pairs.sort_unstable();
+                pairs.dedup();
+                Pairs::listed(terms, pairs.into_iter())
+            }
+        };
+        let index = Index::new(&self.documents, control)?;
+        let together = index.together(&pairs, control)?;
+        let singles = self.documents.frequencies().counts().to_vec();
+        Ok(Cooccurrence::new(
+            self.documents.len() as u64,
+            singles,
+            pairs,
+            together,
+        ))
+    }
+}
+
+/// The documents of every term.
+struct Index<'a> {
+    documents: &'a Transactions,
+    /// Where in `documents_of` those of each term start, and where the last ones end.
+    starts: Vec<usize>,
+    documents_of: Vec<u32>,
+    /// For every term, how many larger ones its documents have in all.
+    steps: Vec<u64>,
+}
+
+/// Part of the counts: of the pairs of these terms with larger ones.
+struct Part<'a> {
+    terms: Range<usize>,
+    together: &'a mut [u64],
+}
+
+impl<'a> Index<'a> {
+    fn new(documents: &'a Transactions, control: &Control) -> Result<Self> {
+        let counts = documents.frequencies();
+        let mut starts = Vec::with_capacity(documents.items() + 1);
+        let mut end = 0;
+        for &count in counts.counts() {
+            starts.push(end);
+            end += count as usize;
+        }
+        let mut next = starts.clone();
+        starts.push(end);
+        let mut documents_of = vec![0; end];
+        let mut steps = vec![0; documents.items()];
+        for (number, terms) in documents.iter().enumerate() {
+            if number % 1024 == 0 {
+                control.check()?;
+            }
+            for (place, &term) in terms.iter().enumerate() {
+                let next = &mut next[term as usize];
+                documents_of[*next] = number as u32;
+                *next += 1;
+                steps[term as usize] += (terms.len() - place - 1) as u64;
+            }
+        }
+        Ok(Index {
+            documents,
+            starts,
+            documents_of,
+            steps,
+        })
+    }
+
+    /// In how many documents each pair is.
+    fn together(&self, pairs: &Pairs, control: &Control) -> Result<Vec<u64>> {
+        let terms = self.documents.items();
+        let mut together = vec![0; pairs.start(terms)];
+        let is_wanted = |term: &usize| pairs.start(*term) < pairs.start(term + 1);
+        let total: u64 = (0..terms).filter(is_wanted).map(|term| self.steps[term]).sum();
+        control.expect(total);
+        let mut parts = vec![];
+        let (mut rest, mut first, mut steps) = (&mut together[..], 0, 0);
+        for term in 0..terms {
+            steps += if is_wanted(&term) { self.steps[term] } else { 0 };
+            if steps > total / PARTS || term + 1 == terms {
+                let (part, after) = rest.split_at_mut(pairs.start(term + 1) - pairs.start(first));
+                parts.push(Part {
+                    terms: first..term + 1,
+                    together: part,
+                });
+                (rest, first, steps) = (after, term + 1, 0);
+            }
+        }
+        threads::map(parts, total > WORTH_THREADS, |part| {
+            self.count(part, pairs, control)
+        })?;
+        Ok(together)
+    }
+
+    /// Count all terms of a term's documents, and keep what is wanted.
+    fn count(&self, part: Part, pairs: &Pairs, control: &Control) -> Result<()> {
+        let mut counts = vec![0_u32; self.documents.items()];
+        let start = pairs.start(part.terms.start);
+        for term in part.terms {
+            let range = pairs.start(term)..pairs.start(term + 1);
+            if range.is_empty() {
+                continue;
+            }
+            control.check()?;
+            self.for_each_larger(term, control, |other| counts[other as usize] += 1)?;
+            let kept = &mut part.together[range.start - start..range.end - start];
+            match pairs {
+                Pairs::All(_) => {
+                    for (kept, &count) in kept.iter_mut().zip(&counts[term + 1..]) {
+                        *kept = count.into();
+                    }
+                }
+                Pairs::Listed { partners, .. } => {
+                    for (kept, &other) in kept.iter_mut().zip(&partners[range]) {
+                        *kept = counts[other as usize].into();
+                    }
+                }
+            }
+            if self.steps[term] < counts.len() as u64 {
+                self.for_each_larger(term, control, |other| counts[other as usize] = 0)?;
+            } else {
+                counts.fill(0);
+            }
+            control.advance(self.steps[term]);
+        }
+        Ok(())
+    }
+
+    /// Every larger term of each document that has a term.
+    fn for_each_larger(&self, term: usize, control: &Control, mut each: impl FnMut(u32)) -> Result<()> {
+        /// A fraction of a millisecond.
+        const STEPS_PER_CHECK: usize = 1 << 18;
+        let mut steps = 0;
+        for &document in &self.documents_of[self.starts[term]..self.starts[term + 1]] {
+            let terms = self.documents.get(document as usize);
+            let larger = &terms[terms.partition_point(|&other| other as usize <= term)..];
+            larger.iter().for_each(|&other| each(other));
+            steps += 1 + larger.len();
+            if steps > STEPS_PER_CHECK {
+                control.check()?;
+                steps = 0;
+            }
+        }
+        Ok(())
+    }
+}

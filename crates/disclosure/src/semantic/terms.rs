@@ -1,0 +1,237 @@
+use super::Folding;
+use crate::{Error, Result};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+type Numbers = HashMap<String, u32, FxBuildHasher>;
+
+/// Terms that are looked for, numbered from 0 in the order in which they came: sequences of words. Terms that are the
+/// same words occur together; a term without any word never occurs.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    folding: Folding,
+    words: Numbers,
+    /// From the beginning of a term, a node, by a word to a longer one.
+    steps: HashMap<(u32, u32), u32, FxBuildHasher>,
+    /// The terms that end at each node, ascending.
+    ends: Vec<Vec<u32>>,
+    count: usize,
+}
+
+/// The beginning of all terms.
+const ROOT: u32 = 0;
+
+/// Memory for looking for terms, to be used again.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    word: String,
+    /// The nodes of the terms that may go on with the next word, or the lexemes that the document has.
+    nodes: Vec<u32>,
+    /// Where in the document each of these lexemes is; nothing for others, nor between documents.
+    places: Vec<Option<u32>>,
+}
+
+impl Terms {
+    /// The terms, in the order of their numbers.
+    pub fn new<'a>(terms: impl Iterator<Item = &'a str>, folding: Folding) -> Result<Self> {
+        let mut found = Terms {
+            folding,
+            words: Numbers::default(),
+            steps: HashMap::default(),
+            ends: vec![vec![]],
+            count: 0,
+        };
+        let mut buffer = String::new();
+        for term in terms {
+            found.push(term, &mut buffer)?;
+        }
+        Ok(found)
+    }
+
+    fn push(&mut self, term: &str, buffer: &mut String) -> Result<()> {
+        let mut node = ROOT;
+        self.folding.words(term, buffer, |word| {
+            let next = self.ends.len() as u32;
+            let word = number(&mut self.words, word);
+            node = *self.steps.entry((node, word)).or_insert(next);
+            if node == next {
+                self.ends.push(vec![]);
+            }
+        });
+        if node != ROOT {
+            self.ends[node as usize].push(self.count as u32);
+        }
+        self.count += 1;
+        check_size("terms", self.count)?;
+        check_size("words of terms", self.ends.len())
+    }
+
+    /// How many terms there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The terms that occur in a text as consecutive words, also where these are part of another term; ascending, each
+    /// once. They take the place of what was found before.
+    pub fn in_text(&self, text: &str, scratch: &mut Scratch, found: &mut Vec<u32>) {
+        found.clear();
+        let nodes = &mut scratch.nodes;
+        nodes.clear();
+        self.folding.words(text, &mut scratch.word, |word| {
+            let Some(&word) = self.words.get(word) else {
+                return nodes.clear();
+            };
+            nodes.push(ROOT);
+            nodes.retain_mut(|node| match self.steps.get(&(*node, word)) {
+                Some(&next) => {
+                    *node = next;
+                    found.extend_from_slice(&self.ends[next as usize]);
+                    true
+                }
+                None => false,
+            });
+        });
+        found.sort_unstable();
+        found.dedup();
+    }
+
+    /// The terms that the whole of a text is, ascending: `Blood Pressure` is the term `blood pressure`, but not `blood`.
+    pub fn of_whole(&self, text: &str, scratch: &mut Scratch) -> &[u32] {
+        let mut node = Some(ROOT);
+        self.folding.words(text, &mut scratch.word, |word| {
+            let step = node.zip(self.words.get(word)).map(|(node, &word)| (node, word));
+            node = step.and_then(|step| self.steps.get(&step)).copied();
+        });
+        node.map_or(&[], |node| &self.ends[node as usize])
+    }
+
+    /// The terms that are elements of a list, see [`of_whole`](Self::of_whole); ascending, each once. They take the
+    /// place of what was found before.
+    pub fn in_list<'a>(
+        &self,
+        elements: impl IntoIterator<Item = &'a str>,
+        scratch: &mut Scratch,
+        found: &mut Vec<u32>,
+    ) {
+        found.clear();
+        for element in elements {
+            found.extend_from_slice(self.of_whole(element, scratch));
+        }
+        found.sort_unstable();
+        found.dedup();
+    }
+}
+
+/// Terms that are looked for in documents that are lexemes with positions, as Postgres' `tsvector`: lexemes at distances
+/// from each other, as stop words leave gaps. Terms are numbered from 0 in the order in which they came; one without
+/// lexemes never occurs.
+#[derive(Debug, Clone)]
+pub struct LexemeTerms {
+    lexemes: Numbers,
+    /// By the lexeme that they begin with.
+    terms: Vec<Vec<LexemeTerm>>,
+    count: usize,
+}
+
+#[derive(Debug, Clone)]
+struct LexemeTerm {
+    number: u32,
+    /// The other lexemes, and how much further each stands than the first.
+    others: Vec<(u32, u32)>,
+}
+
+impl LexemeTerms {
+    /// The lexemes of every term with their positions in it.
+    pub fn new(terms: Vec<Vec<(String, u32)>>) -> Result<Self> {
+        let mut found = LexemeTerms {
+            lexemes: Numbers::default(),
+            terms: vec![],
+            count: terms.len(),
+        };
+        check_size("terms", terms.len())?;
+        for (term, mut lexemes) in terms.into_iter().enumerate() {
+            lexemes.sort_unstable_by(|one, other| (one.1, &one.0).cmp(&(other.1, &other.0)));
+            lexemes.dedup();
+            let mut numbers = lexemes.iter().map(|(lexeme, position)| {
+                let lexeme = number(&mut found.lexemes, lexeme);
+                (lexeme, position - lexemes[0].1)
+            });
+            let Some((first, _)) = numbers.next() else {
+                continue;
+            };
+            let others = numbers.collect();
+            found.terms.resize(found.lexemes.len(), vec![]);
+            found.terms[first as usize].push(LexemeTerm {
+                number: term as u32,
+                others,
+            });
+        }
+        check_size("lexemes of terms", found.lexemes.len())?;
+        Ok(found)
+    }
+
+    /// How many terms there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The terms that occur in a document, ascending. A document is different lexemes, each with its positions,
+    /// ascending; these are not needed for terms of one lexeme. They take the place of what was found before.
+    pub fn in_lexemes(&self, document: &[(&str, &[u16])], scratch: &mut Scratch, found: &mut Vec<u32>) {
+        found.clear();
+        let (places, there) = (&mut scratch.places, &mut scratch.nodes);
+        there.clear();
+        places.resize(places.len().max(self.lexemes.len()), None);
+        for (place, (lexeme, _)) in document.iter().enumerate() {
+            if let Some(&lexeme) = self.lexemes.get(*lexeme) {
+                places[lexeme as usize] = Some(place as u32);
+                there.push(lexeme);
+            }
+        }
+        let positions = |lexeme: u32| match places[lexeme as usize] {
+            Some(place) => document[place as usize].1,
+            None => &[],
+        };
+        let is_at = |start: u16, &(lexeme, offset): &(u32, u32)| {
+            let wanted = offset.saturating_add(start.into());
+            let compare = |&position: &u16| u32::from(position).cmp(&wanted);
+            positions(lexeme).binary_search_by(compare).is_ok()
+        };
+        for &first in &*there {
+            let occurs = |term: &&LexemeTerm| {
+                let others_at = |&start: &u16| term.others.iter().all(|other| is_at(start, other));
+                term.others.is_empty() || positions(first).iter().any(others_at)
+            };
+            let terms = self.terms[first as usize].iter().filter(occurs);
+            found.extend(terms.map(|term| term.number));
+        }
+        there.iter().for_each(|&lexeme| places[lexeme as usize] = None);
+        found.sort_unstable();
+    }
+}
+
+/// The number of a word, a new one if it is new.
+fn number(numbers: &mut Numbers, word: &str) -> u32 {
+    let next = numbers.len() as u32;
+    *numbers.entry_ref(word).or_insert(next)
+}
+
+fn check_size(what: &'static str, size: usize) -> Result<()> {
+    match size < u32::MAX as usize {
+        true => Ok(()),
+        false => Err(Error::TooMany {
+            what,
+            limit: u32::MAX.into(),
+        }),
+    }
+}

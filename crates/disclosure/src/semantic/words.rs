@@ -1,0 +1,93 @@
+use unicode_normalization::char::{canonical_combining_class, decompose_compatible, is_combining_mark};
+
+/// How a text becomes words, the same for terms and for documents.
+///
+/// A word is a run of letters and digits; anything else separates, hyphens and apostrophes too. Case is folded, and so
+/// are variants of characters and accents (each character's compatibility decomposition, as in NFKD, without its
+/// accents): `Café ﬁfty STRASSE` and `cafe fifty Straße` are the same words. Signs that make another letter rather than
+/// an accented one (vowel signs, virama, kana voicing) remain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Folding {
+    /// Whether English plurals are their singular. What it becomes need not be a word, but both become the same. Of
+    /// words of more than three letters
+    /// - a last `s` goes, unless it is one of `ss`, `us` or `is`;
+    /// - if there are still more than three, a last `ie` becomes `y`, and a last `e` goes after `ss`, `us`, `is`, `sh`,
+    ///   `ch`, `x` or `z`.
+    ///
+    /// So allergies are an allergy, calories a calorie, viruses a virus, headaches a headache; feet are no foot.
+    pub plurals: bool,
+}
+
+impl Folding {
+    /// Every word of a text. The buffer is for the words; what it held is gone.
+    pub fn words(&self, text: &str, buffer: &mut String, mut each: impl FnMut(&str)) {
+        buffer.clear();
+        let mut end = |word: &mut String| {
+            if !word.is_empty() {
+                if self.plurals {
+                    make_singular(word);
+                }
+                each(word);
+                word.clear();
+            }
+        };
+        let mut rest = text;
+        loop {
+            let plain = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            let (run, after) = rest.split_at(plain);
+            let start = buffer.len();
+            buffer.push_str(run);
+            buffer[start..].make_ascii_lowercase();
+            let Some(next) = after.chars().next() else {
+                return end(buffer);
+            };
+            if next.is_ascii() {
+                end(buffer);
+            } else {
+                decompose_compatible(next, |part| match role(part) {
+                    Role::Letter => buffer.extend(small(part)),
+                    Role::Accent => (),
+                    Role::Separator => end(buffer),
+                });
+            }
+            rest = &after[next.len_utf8()..];
+        }
+    }
+}
+
+/// In small letters, by way of capitals, of which there are fewer: ς is σ, ß is ss, and so is ẞ, which is ß.
+fn small(character: char) -> impl Iterator<Item = char> {
+    let capitals = character.to_lowercase().flat_map(char::to_uppercase);
+    capitals.flat_map(char::to_lowercase)
+}
+
+enum Role {
+    Letter,
+    Accent,
+    Separator,
+}
+
+fn role(character: char) -> Role {
+    // Classes 7 to 9 are nukta, kana voicing and virama; those of vowel signs are 0; those above are beside a letter.
+    match canonical_combining_class(character) {
+        10.. => Role::Accent,
+        7..=9 => Role::Letter,
+        _ if character.is_alphanumeric() => Role::Letter,
+        _ if is_combining_mark(character) => Role::Accent,
+        _ => Role::Separator,
+    }
+}
+
+fn make_singular(word: &mut String) {
+    let is_long = |word: &str| word.chars().nth(3).is_some();
+    let ends_with_one_of = |word: &str, ends: &[&str]| ends.iter().any(|end| word.ends_with(end));
+    if is_long(word) && word.ends_with('s') && !ends_with_one_of(word, &["ss", "us", "is"]) {
+        word.pop();
+    }
+    if is_long(word) && word.ends_with("ie") {
+        word.truncate(word.len() - 2);
+        word.push('y');
+    } else if is_long(word) && ends_with_one_of(word, &["sse", "use", "ise", "she", "che", "xe", "ze"]) {
+        word.pop();
+    }
+}
