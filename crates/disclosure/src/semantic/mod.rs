@@ -8,8 +8,17 @@
 
 mod distances;
 mod elimination;
+mod gba;
+mod grouping;
+mod groups;
+mod left;
+mod mda;
+mod random;
+mod rba;
+mod tba;
 mod transactions;
+mod wba;
 
 pub use distances::DistanceTable;
-pub use elimination::{Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability};
+pub use elimination::{eliminate, Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability};
 pub use transactions::{Entry, Transactions};
