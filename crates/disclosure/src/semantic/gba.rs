@@ -28,6 +28,8 @@ struct Equal {
 }
 
 impl Weighting for Equal {
+    const BY_CLUSTERS: bool = false;
+
     fn row_weight(&self, row: usize, _: usize) -> f64 {
         self.rows[row]
     }

@@ -1,6 +1,12 @@
 use super::Vulnerability;
 use std::cmp::Ordering;
 
+/// What bounds are stretched by: more than a sum of 2^32 numbers is off by rounding.
+const ROUNDING: f64 = 1.0 + 1e-6;
+
+/// So many moves for every member take about as long as a sort.
+const MOVES: usize = 8;
+
 /// A cell of a row or a column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Member {
@@ -24,15 +30,6 @@ impl Member {
     }
 }
 
-/// A cell whose distance became less.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Nearer {
-    /// As in the group.
-    pub(super) number: u32,
-    pub(super) before: f64,
-    pub(super) now: f64,
-}
-
 /// All rows, or all columns: comparable distances (Ong 2015, Definition 18), which are kept sorted.
 #[derive(Debug)]
 pub(super) struct Groups {
@@ -42,6 +39,8 @@ pub(super) struct Groups {
     members: Vec<Member>,
     /// The largest gap between neighbours; 0 if there are none.
     gaps: Vec<f64>,
+    /// How far the furthest is from the nearest.
+    ranges: Vec<f64>,
 }
 
 impl Groups {
@@ -52,16 +51,18 @@ impl Groups {
             sizes: Vec::new(),
             members: Vec::new(),
             gaps: Vec::new(),
+            ranges: Vec::new(),
         }
     }
 
     /// One more.
-    pub(super) fn push(&mut self, members: impl Iterator<Item = Member>) {
+    pub(super) fn push(&mut self, members: Vec<Member>) {
         let start = self.members.len();
         self.members.extend(members);
         let members = &mut self.members[start..];
         members.sort_unstable_by(Member::order);
         self.gaps.push(largest_gap(members));
+        self.ranges.push(range(members));
         self.sizes.push(members.len());
         self.members.resize(start + self.stride, Member::default());
     }
@@ -82,12 +83,28 @@ impl Groups {
 
     /// How clearly a group falls into two clusters (Ong 2015, Definition 20).
     pub(super) fn vulnerability(&self, group: usize, kind: Vulnerability) -> f64 {
-        let gap = self.gaps[group];
-        match (kind, self.members(group)) {
-            (Vulnerability::Normalised, [nearest, .., furthest]) if furthest.distance > nearest.distance => {
-                gap / (furthest.distance - nearest.distance)
-            }
+        let (gap, range) = (self.gaps[group], self.ranges[group]);
+        match kind {
+            Vulnerability::Normalised if range > 0.0 => gap / range,
             _ => gap,
+        }
+    }
+
+    /// No vulnerability is more after members came nearer, none of them by more than `slack`: the k-th of them did not
+    /// either, so that no gap is wider, and the range not narrower, by more than that.
+    #[inline]
+    pub(super) fn most_vulnerability(&self, group: usize, kind: Vulnerability, slack: f64) -> f64 {
+        let gap = (self.gaps[group] + slack) * ROUNDING;
+        match kind {
+            Vulnerability::Gap => gap,
+            Vulnerability::Normalised => {
+                let range = self.ranges[group] - slack * ROUNDING;
+                if gap < range {
+                    gap / range
+                } else {
+                    1.0
+                }
+            }
         }
     }
 
@@ -103,90 +120,80 @@ impl Groups {
         }
     }
 
-    /// Take a member out, and give all others new distances, which are not greater; hand over which are less.
-    pub(super) fn reweigh(
-        &mut self,
-        group: usize,
-        without: u32,
-        distance: impl Fn(u32) -> f64,
-        nearer: &mut Vec<Nearer>,
-    ) {
+    /// Give all members the distances that they have now, NaN those that are members no more.
+    pub(super) fn refresh(&mut self, group: usize, distance: impl Fn(u32) -> f64) {
         let members = &mut self.members[group * self.stride..][..self.sizes[group]];
-        nearer.clear();
-        let mut kept = 0;
+        // Hardly any has moved far, mostly: then there is less to do than in a sort.
+        let (mut kept, mut moves) = (0, 0);
+        let most_moves = MOVES * members.len();
         for place in 0..members.len() {
-            let Member {
-                distance: before,
-                number,
-            } = members[place];
-            if number == without {
+            let number = members[place].number;
+            let distance = distance(number);
+            if distance.is_nan() {
                 continue;
             }
-            let now = distance(number);
-            if now != before {
-                nearer.push(Nearer { number, before, now });
-            }
-            let member = Member {
-                distance: now,
-                number,
-            };
-            insert(&mut members[..=kept], member);
+            members[kept] = Member { distance, number };
             kept += 1;
+            if moves <= most_moves {
+                moves += sink(&mut members[..kept]);
+            }
+        }
+        if moves > most_moves {
+            members[..kept].sort_unstable_by(Member::order);
         }
         self.sizes[group] = kept;
         self.gaps[group] = largest_gap(&members[..kept]);
-    }
-
-    /// Give a member a distance that is less. All gaps are looked at again only if the largest may have become less.
-    pub(super) fn bring_nearer(&mut self, group: usize, number: u32, before: f64, now: f64) {
-        let members = &mut self.members[group * self.stride..][..self.sizes[group]];
-        let old = Member {
-            distance: before,
-            number,
-        };
-        let from = members.partition_point(|member| member.is_before(&old));
-        let left_behind = from
-            .checked_sub(1)
-            .map_or(0.0, |below| before - members[below].distance);
-        let to = insert(
-            &mut members[..=from],
-            Member {
-                distance: now,
-                number,
-            },
-        );
-        let members = &*members;
-        let split = match to.checked_sub(1) {
-            Some(below) if to < from => members[to + 1].distance - members[below].distance,
-            _ => 0.0,
-        };
-        let gap_above = |place: usize| match members[place..] {
-            [lower, upper, ..] => upper.distance - lower.distance,
-            _ => 0.0,
-        };
-        let gap_below = to.checked_sub(1).map_or(0.0, gap_above);
-        let gained = gap_below.max(gap_above(to)).max(gap_above(from));
-        let gap = &mut self.gaps[group];
-        if gained >= *gap {
-            *gap = gained;
-        } else if left_behind == *gap || split == *gap {
-            *gap = largest_gap(members);
-        }
+        self.ranges[group] = range(&members[..kept]);
     }
 }
 
-/// Put a member to where it belongs among others that are sorted, whose last place is free; returns where that is.
-fn insert(members: &mut [Member], member: Member) -> usize {
-    let mut place = members.len() - 1;
+/// Put the last member to where it belongs among the others, which are sorted; returns how far that is.
+fn sink(members: &mut [Member]) -> usize {
+    let last = members.len() - 1;
+    let member = members[last];
+    let mut place = last;
     while place > 0 && member.is_before(&members[place - 1]) {
         members[place] = members[place - 1];
         place -= 1;
     }
     members[place] = member;
-    place
+    last - place
 }
 
 fn largest_gap(members: &[Member]) -> f64 {
     let gaps = members.windows(2).map(|pair| pair[1].distance - pair[0].distance);
     gaps.fold(0.0, |largest, gap| if gap > largest { gap } else { largest })
+}
+
+fn range(members: &[Member]) -> f64 {
+    match members {
+        [nearest, .., furthest] => furthest.distance - nearest.distance,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_that_move_far_are_sorted() {
+        let member = |number: u32| Member {
+            distance: f64::from(number),
+            number,
+        };
+        let mut groups = Groups::new(100);
+        groups.push((0..100).map(member).collect());
+        assert_eq!(groups.furthest(0), Some(99));
+        // The other way round, without the last, and with a gap of 10 in the middle.
+        groups.refresh(0, |number| match number {
+            99 => f64::NAN,
+            0..50 => -f64::from(number),
+            _ => -f64::from(number + 9),
+        });
+        assert!(groups.members(0).is_sorted_by(|a, b| a.distance < b.distance));
+        assert_eq!(groups.furthest(0), Some(0));
+        assert_eq!(groups.vulnerability(0, Vulnerability::Gap), 10.0);
+        assert_eq!(groups.lower_cluster(0).len(), 49);
+    }
 }

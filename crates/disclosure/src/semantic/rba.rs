@@ -28,6 +28,8 @@ struct Redistributed {
 }
 
 impl Weighting for Redistributed {
+    const BY_CLUSTERS: bool = true;
+
     fn row_weight(&self, row: usize, column: usize) -> f64 {
         self.row_weights[row * self.columns + column]
     }
