@@ -122,7 +122,8 @@ impl<W: Weighting> Attack<W> {
         loop {
             control.check()?;
             let (group, bound) = first_greatest(&self.bounds);
-            if !(bound > threshold) {
+            let is_above = bound > threshold;
+            if !is_above {
                 return Ok(None);
             }
             if self.slacks[group] > 0.0 {

@@ -31,7 +31,8 @@ pub(super) fn eliminate(
             distance if distance > best.1 => (row, distance),
             _ => best,
         });
-        if !(distance > threshold) {
+        let is_above = distance > threshold;
+        if !is_above {
             break;
         }
         let column = furthest[row].column;
@@ -39,12 +40,11 @@ pub(super) fn eliminate(
         weights.eliminate(row, column, &left);
         furthest[row] = weights.furthest(row);
         // Distances in the column are less now: no row but those where it was the furthest has another.
-        for start in (0..furthest.len()).step_by(PIECE) {
+        for (piece, rows) in furthest.chunks_mut(PIECE).enumerate() {
             control.check()?;
-            let end = furthest.len().min(start + PIECE);
-            for other in start..end {
-                if furthest[other].column == column {
-                    furthest[other] = weights.furthest(other);
+            for (row, furthest) in rows.iter_mut().enumerate() {
+                if furthest.column == column {
+                    *furthest = weights.furthest(piece * PIECE + row);
                 }
             }
         }
