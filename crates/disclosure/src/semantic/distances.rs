@@ -59,4 +59,10 @@ impl DistanceTable {
     pub fn is_reliable(&self, row: usize, column: usize) -> bool {
         self.distance(row, column) >= 0.0
     }
+
+    /// The cells that are reliable, row by row.
+    pub(super) fn reliable(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let cells = (0..self.rows()).flat_map(|row| (0..self.columns).map(move |column| (row, column)));
+        cells.filter(|&(row, column)| self.is_reliable(row, column))
+    }
 }

@@ -1,3 +1,6 @@
+use super::{gba, mda, random, rba, tba, wba, DistanceTable};
+use crate::{Control, Error, Result};
+
 /// How cells are chosen that seem to be cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
@@ -61,8 +64,74 @@ pub struct Elimination {
 /// What an attack eliminates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Eliminations {
-    /// What scores had to exceed; nothing for the baseline and MDA, or where no cell is reliable.
+    /// What scores had to exceed; nothing for the baseline and MDA, or where from the outset no cell may be eliminated:
+    /// none is reliable, or there is only one row or column.
     pub threshold: Option<f64>,
     /// In the order in which they were made.
     pub cells: Vec<Elimination>,
+}
+
+/// Eliminate the cells of a distance table that seem to be cover.
+///
+/// Only reliable cells are eliminated, and never the last of a row or a column. Of equal distances that of the lower row,
+/// then of the lower column counts as the greatest; of equal vulnerabilities that of a row before that of a column, then
+/// that with the lower number.
+pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) -> Result<Eliminations> {
+    let &Strategy {
+        method,
+        threshold,
+        vulnerability,
+        seed,
+    } = strategy;
+    threshold.validate()?;
+    if table.rows() < 2 || table.columns() < 2 || table.reliable().next().is_none() {
+        return Ok(Eliminations {
+            threshold: None,
+            cells: Vec::new(),
+        });
+    }
+    match method {
+        Method::Random => random::eliminate(table, seed, control),
+        Method::Mda => Ok(mda::eliminate(table)),
+        Method::Tba => tba::eliminate(table, threshold, control),
+        Method::Wba => wba::eliminate(table, threshold, control),
+        Method::Gba => gba::eliminate(table, threshold, vulnerability, control),
+        Method::Rba => rba::eliminate(table, threshold, vulnerability, control),
+    }
+}
+
+impl Threshold {
+    fn validate(self) -> Result<()> {
+        match self {
+            Threshold::At(threshold) if !threshold.is_finite() => Err(Error::InvalidArgument {
+                argument: "threshold",
+                problem: "must be a finite number".into(),
+                allowed: "what distances or vulnerabilities have to exceed, such as 1.6".into(),
+            }),
+            Threshold::Mean(ratio) if !(ratio >= 0.0 && ratio.is_finite()) => Err(Error::InvalidArgument {
+                argument: "threshold_ratio",
+                problem: "must be a finite number from 0 on".into(),
+                allowed: "a multiple of the mean, such as 1".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn resolve(self, mean: impl FnOnce() -> f64) -> f64 {
+        match self {
+            Threshold::At(threshold) => threshold,
+            Threshold::Mean(ratio) => ratio * mean(),
+        }
+    }
+}
+
+/// Of at least one value.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
+/// The likelier it is that an item is original, the nearer it is (Ong 2015, Definition 17).
+pub(super) fn weighted(distance: f64, row_weight: f64, column_weight: f64) -> f64 {
+    distance * (1.0 - row_weight) * (1.0 - column_weight)
 }

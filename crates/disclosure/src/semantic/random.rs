@@ -1,0 +1,30 @@
+use super::left::Left;
+use super::{DistanceTable, Eliminations};
+use crate::{Control, Result};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// A number of attempts, uniform between none and one for every cell; each draws a cell that is left and reliable, and
+/// tosses a coin (Ong 2015, section 5.2).
+pub(super) fn eliminate(table: &DistanceTable, seed: u64, control: &Control) -> Result<Eliminations> {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let mut left = Left::new(table);
+    let mut reliable: Vec<(usize, usize)> = table.reliable().collect();
+    let mut cells = Vec::new();
+    for _ in 0..random.random_range(0..=table.distances().len()) {
+        control.check()?;
+        if reliable.is_empty() {
+            break;
+        }
+        let drawn = random.random_range(0..reliable.len());
+        let (row, column) = reliable[drawn];
+        if random.random::<bool>() && left.may_be_eliminated(row, column) {
+            reliable.swap_remove(drawn);
+            cells.push(left.eliminate(row, column, None));
+        }
+    }
+    Ok(Eliminations {
+        threshold: None,
+        cells,
+    })
+}

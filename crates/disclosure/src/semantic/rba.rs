@@ -1,0 +1,62 @@
+use super::grouping::{self, Weighting};
+use super::groups::Member;
+use super::left::Left;
+use super::{DistanceTable, Eliminations, Threshold, Vulnerability};
+use crate::{Control, Result};
+
+/// Grouping, with weights passed on to the near cluster alone (Ong 2015, Algorithms 4.4 and 4.5).
+pub(super) fn eliminate(
+    table: &DistanceTable,
+    threshold: Threshold,
+    vulnerability: Vulnerability,
+    control: &Control,
+) -> Result<Eliminations> {
+    let left = Left::new(table);
+    let weights = Redistributed {
+        columns: table.columns(),
+        row_weights: vec![left.row_weight(0); table.distances().len()],
+        column_weights: vec![left.column_weight(0); table.distances().len()],
+    };
+    grouping::eliminate(table, weights, threshold, vulnerability, control)
+}
+
+/// Every cell has weights of its own, row by row.
+struct Redistributed {
+    columns: usize,
+    row_weights: Vec<f64>,
+    column_weights: Vec<f64>,
+}
+
+impl Weighting for Redistributed {
+    const BY_CLUSTERS: bool = true;
+
+    fn row_weight(&self, row: usize, column: usize) -> f64 {
+        self.row_weights[row * self.columns + column]
+    }
+
+    fn column_weight(&self, row: usize, column: usize) -> f64 {
+        self.column_weights[row * self.columns + column]
+    }
+
+    fn pass_on(&mut self, (row, column): (usize, usize), _: &Left, in_row: &[Member], in_column: &[Member]) {
+        let cell = row * self.columns + column;
+        let in_row = in_row
+            .iter()
+            .map(|member| row * self.columns + member.number as usize);
+        share(&mut self.row_weights, cell, in_row);
+        let in_column = in_column
+            .iter()
+            .map(|member| member.number as usize * self.columns + column);
+        share(&mut self.column_weights, cell, in_column);
+    }
+}
+
+/// Share the weight of an eliminated cell equally among a cluster; if that is the cell alone, it is lost.
+fn share(weights: &mut [f64], eliminated: usize, cluster: impl Iterator<Item = usize> + Clone) {
+    let receivers = cluster.filter(|&cell| cell != eliminated);
+    let share = weights[eliminated] / receivers.clone().count() as f64;
+    for cell in receivers {
+        // Weights of a row sum to 1, but for rounding, by which no distance shall become negative.
+        weights[cell] = (weights[cell] + share).min(1.0);
+    }
+}

@@ -1,0 +1,120 @@
+use super::elimination::{mean, weighted};
+use super::left::Left;
+use super::{DistanceTable, Eliminations, Threshold};
+use crate::{Control, Result};
+
+/// Rows that are looked through between two looks at the control.
+const PIECE: usize = 1 << 12;
+
+/// The furthest cell that may be eliminated, again and again, by distances weighted with how many items are left (Ong
+/// 2015, Definition 17 and Algorithm 4.1); of equal ones the first, row by row.
+pub(super) fn eliminate(
+    table: &DistanceTable,
+    threshold: Threshold,
+    control: &Control,
+) -> Result<Eliminations> {
+    let mut weights = Weights::new(table);
+    let threshold = threshold.resolve(|| {
+        mean(
+            table
+                .reliable()
+                .map(|(row, column)| weights.weighted(row, column)),
+        )
+    });
+    let mut furthest: Vec<Furthest> = (0..table.rows()).map(|row| weights.furthest(row)).collect();
+    let mut left = Left::new(table);
+    let mut cells = Vec::new();
+    loop {
+        control.check()?;
+        let first = (0, furthest[0].distance);
+        let (row, distance) = (1..furthest.len()).fold(first, |best, row| match furthest[row].distance {
+            distance if distance > best.1 => (row, distance),
+            _ => best,
+        });
+        let is_above = distance > threshold;
+        if !is_above {
+            break;
+        }
+        let column = furthest[row].column;
+        cells.push(left.eliminate(row, column, Some(distance)));
+        weights.eliminate(row, column, &left);
+        furthest[row] = weights.furthest(row);
+        // Distances in the column are less now: no row but those where it was the furthest has another.
+        for (piece, rows) in furthest.chunks_mut(PIECE).enumerate() {
+            control.check()?;
+            for (row, furthest) in rows.iter_mut().enumerate() {
+                if furthest.column == column {
+                    *furthest = weights.furthest(piece * PIECE + row);
+                }
+            }
+        }
+    }
+    Ok(Eliminations {
+        threshold: Some(threshold),
+        cells,
+    })
+}
+
+/// The furthest cell of a row that may be eliminated.
+#[derive(Debug, Clone, Copy)]
+struct Furthest {
+    column: usize,
+    /// Minus infinity where there is none.
+    distance: f64,
+}
+
+/// What weighted distances are made of. NaN stands for what may not be eliminated, and is not greater than anything.
+struct Weights {
+    columns: usize,
+    distances: Vec<f64>,
+    row_weights: Vec<f64>,
+    column_weights: Vec<f64>,
+}
+
+impl Weights {
+    fn new(table: &DistanceTable) -> Self {
+        let left = Left::new(table);
+        let or_nan = |&distance: &f64| if distance >= 0.0 { distance } else { f64::NAN };
+        Weights {
+            columns: table.columns(),
+            distances: table.distances().iter().map(or_nan).collect(),
+            row_weights: (0..table.rows()).map(|row| left.row_weight(row)).collect(),
+            column_weights: (0..table.columns())
+                .map(|column| left.column_weight(column))
+                .collect(),
+        }
+    }
+
+    fn weighted(&self, row: usize, column: usize) -> f64 {
+        let distance = self.distances[row * self.columns + column];
+        weighted(distance, self.row_weights[row], self.column_weights[column])
+    }
+
+    fn eliminate(&mut self, row: usize, column: usize, left: &Left) {
+        self.distances[row * self.columns + column] = f64::NAN;
+        let or_nan = |weight: f64| if weight < 1.0 { weight } else { f64::NAN };
+        self.row_weights[row] = or_nan(left.row_weight(row));
+        self.column_weights[column] = or_nan(left.column_weight(column));
+    }
+
+    fn furthest(&self, row: usize) -> Furthest {
+        let distances = &self.distances[row * self.columns..][..self.columns];
+        let row_weight = self.row_weights[row];
+        let none = Furthest {
+            column: usize::MAX,
+            distance: f64::NEG_INFINITY,
+        };
+        let cells = distances.iter().zip(&self.column_weights).enumerate();
+        cells.fold(
+            none,
+            |furthest, (column, (&distance, &column_weight))| match weighted(
+                distance,
+                row_weight,
+                column_weight,
+            ) {
+                distance if distance > furthest.distance => Furthest { column, distance },
+                _ => furthest,
+            },
+        )
+    }
+}
