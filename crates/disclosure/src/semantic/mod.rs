@@ -6,10 +6,18 @@
 //! generalised item are from the contexts in which it occurs makes a [`DistanceTable`], from which an attack
 //! [eliminates](eliminate) what seems to be cover.
 
+mod coat;
+mod constraints;
 mod distances;
 mod elimination;
+mod km;
 mod transactions;
+mod unmarked;
 
+pub use coat::{coat, Coat, Constraints, Fate, GeneralisedItem, SuppressedItem};
+pub use constraints::{broken_constraints, Broken};
 pub use distances::DistanceTable;
 pub use elimination::{Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability};
+pub use km::{km_anonymity, km_violations, Violation};
 pub use transactions::{Entry, Transactions};
+pub use unmarked::{mark_generalised, Known, Rule};
