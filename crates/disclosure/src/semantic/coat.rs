@@ -1,4 +1,4 @@
-use super::constraints::{as_set, check_k, support_below, utility_of, violated};
+use super::constraints::{as_set, check_k, support_below, utility_of, Projections};
 use super::{Entry, Transactions};
 use crate::{Control, Error, Result};
 use rand::seq::SliceRandom;
@@ -142,8 +142,8 @@ struct Protection<'a> {
     /// By code of an item.
     codes: usize,
     code_of: Vec<u32>,
-    /// The items of every transaction.
-    items: Vec<Vec<u32>>,
+    /// The groups of every transaction, in no order.
+    groups_in: Vec<Vec<u32>>,
     /// By item.
     group_of: Vec<u32>,
     original_support: Vec<u32>,
@@ -152,7 +152,9 @@ struct Protection<'a> {
     groups: Vec<Group>,
     of_utility: Vec<Utility>,
     of_constraint: Vec<Constraint>,
-    shared: Shared,
+    /// By group, room to count the transactions that it has in common with another.
+    shared: Vec<u32>,
+    projections: Projections,
 }
 
 /// What became one.
@@ -185,14 +187,6 @@ struct Constraint {
     support: Option<u64>,
 }
 
-/// How many transactions groups have in common with one of them.
-struct Shared {
-    count: Vec<u32>,
-    /// When each group was counted last.
-    visit: Vec<u64>,
-    visits: u64,
-}
-
 impl<'a> Protection<'a> {
     fn new(transactions: &Transactions, constraints: &Constraints, control: &'a Control) -> Result<Self> {
         let codes = transactions.items();
@@ -218,7 +212,7 @@ impl<'a> Protection<'a> {
             number_of[code as usize] = number;
         }
 
-        let mut items = Vec::with_capacity(transactions.len());
+        let mut groups_in = Vec::with_capacity(transactions.len());
         let new_group = |(number, &code): (u32, &u32)| Group {
             members: vec![number],
             transactions: Vec::with_capacity(support_of_code[code as usize] as usize),
@@ -235,7 +229,7 @@ impl<'a> Protection<'a> {
             for &item in &numbers {
                 groups[item as usize].transactions.push(number);
             }
-            items.push(numbers);
+            groups_in.push(numbers);
         }
 
         let utilities = constraints.utility.as_ref().map_or(1, Vec::len);
@@ -282,13 +276,10 @@ impl<'a> Protection<'a> {
                 .iter()
                 .map(|&code| support_of_code[code as usize])
                 .collect(),
-            shared: Shared {
-                count: vec![0; code_of.len()],
-                visit: vec![0; code_of.len()],
-                visits: 0,
-            },
+            shared: vec![0; code_of.len()],
+            projections: Projections::new(transactions.len()),
             code_of,
-            items,
+            groups_in,
             utility_of,
             constraints_of,
             groups,
@@ -335,20 +326,21 @@ impl<'a> Protection<'a> {
     }
 
     /// What too few transactions have of a constraint, if there is such a part: the one whose support is nearest to k.
-    fn broken_part(&self, constraint: usize) -> Result<Option<Vec<u32>>> {
+    fn broken_part(&mut self, constraint: usize) -> Result<Option<Vec<u32>>> {
         self.control.check()?;
         let groups = self.groups_of(constraint);
         let of_group = |&group: &u32| (group, &self.groups[group as usize].transactions[..]);
         let postings: Vec<(u32, &[u32])> = groups.iter().map(of_group).collect();
         let mut nearest: Option<(u64, Vec<u32>)> = None;
-        violated(&postings, self.k, self.control, |part| {
-            let is_nearer = nearest.as_ref().is_none_or(|(support, groups)| {
-                (part.support, Reverse(part.items)) > (*support, Reverse(groups))
-            });
-            if is_nearer {
-                nearest = Some((part.support, part.items.to_vec()));
-            }
-        })?;
+        self.projections
+            .violated(&postings, self.k, self.control, |part| {
+                let is_nearer = nearest.as_ref().is_none_or(|(support, groups)| {
+                    (part.support, Reverse(part.items)) > (*support, Reverse(groups))
+                });
+                if is_nearer {
+                    nearest = Some((part.support, part.items.to_vec()));
+                }
+            })?;
         Ok(nearest.map(|(_, part)| part))
     }
 
@@ -376,22 +368,13 @@ impl<'a> Protection<'a> {
             transactions,
         } = &self.groups[group as usize];
         let shared = &mut self.shared;
-        let mut met = Vec::new();
+        shared.fill(0);
         for (step, &transaction) in transactions.iter().enumerate() {
             if step.is_multiple_of(PIECE) {
                 self.control.check()?;
             }
-            shared.visits += 1;
-            for &item in &self.items[transaction as usize] {
-                let other = self.group_of[item as usize];
-                if other == NONE {
-                    continue;
-                }
-                let visit = std::mem::replace(&mut shared.visit[other as usize], shared.visits);
-                if visit != shared.visits {
-                    shared.count[other as usize] += 1;
-                    met.push(other);
-                }
+            for &other in &self.groups_in[transaction as usize] {
+                shared[other as usize] += 1;
             }
         }
         let loss_with = |&other: &u32| {
@@ -399,7 +382,7 @@ impl<'a> Protection<'a> {
                 members: others,
                 transactions: of_other,
             } = &self.groups[other as usize];
-            let further = of_other.len() - shared.count[other as usize] as usize;
+            let further = of_other.len() - shared[other as usize] as usize;
             let loss = Loss {
                 members: members.len() + others.len(),
                 support: (transactions.len() + further) as u64,
@@ -412,9 +395,6 @@ impl<'a> Protection<'a> {
             loss.compare(other_loss).then_with(ties)
         };
         let best = utility.groups.iter().filter_map(loss_with).min_by(compare);
-        for other in met {
-            shared.count[other as usize] = 0;
-        }
         Ok(best.map(|(_, partner)| partner))
     }
 
@@ -423,6 +403,11 @@ impl<'a> Protection<'a> {
         let joined = std::mem::take(&mut self.groups[from as usize]);
         for &item in &joined.members {
             self.group_of[item as usize] = into;
+        }
+        for &transaction in &joined.transactions {
+            let groups = &mut self.groups_in[transaction as usize];
+            groups.retain(|&group| group != into && group != from);
+            groups.push(into);
         }
         self.of_utility[self.utility_of[into as usize] as usize]
             .groups
@@ -445,7 +430,10 @@ impl<'a> Protection<'a> {
 
     fn suppress(&mut self, group: u32) -> Result<()> {
         let utility = &mut self.of_utility[self.utility_of[group as usize] as usize];
-        let Group { members, .. } = std::mem::take(&mut self.groups[group as usize]);
+        let Group {
+            members,
+            transactions,
+        } = std::mem::take(&mut self.groups[group as usize]);
         utility.suppressed += members.len();
         // What is whole but for rounding counts as whole.
         let most = self.max_suppressed * utility.items as f64 * (1.0 + 4.0 * f64::EPSILON);
@@ -457,6 +445,9 @@ impl<'a> Protection<'a> {
             });
         }
         utility.groups.retain(|&other| other != group);
+        for transaction in transactions {
+            self.groups_in[transaction as usize].retain(|&other| other != group);
+        }
         for item in members {
             self.group_of[item as usize] = NONE;
             // What is satisfied stays so: what transactions still have of a constraint, no fewer of them share.

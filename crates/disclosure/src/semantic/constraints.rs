@@ -32,6 +32,7 @@ pub fn broken_constraints(
 ) -> Result<Vec<Broken>> {
     check_k(k)?;
     let postings = postings_of(visible, privacy, control)?;
+    let mut projections = Projections::new(visible.len());
     let mut broken = Vec::new();
     for (number, constraint) in privacy.iter().enumerate() {
         let constraint = as_set(constraint);
@@ -40,7 +41,7 @@ pub fn broken_constraints(
             .map(|&item| (item, &postings[item as usize][..]))
             .collect();
         let mut worst: Option<Broken> = None;
-        violated(&of_items, k, control, |projection| {
+        projections.violated(&of_items, k, control, |projection| {
             let Projection { items, support, .. } = projection;
             let worst = worst.get_or_insert_with(|| Broken {
                 constraint: number,
@@ -94,13 +95,87 @@ pub(super) struct Projection<'a> {
     pub transactions: u64,
 }
 
-/// Find the projections of transactions on a set of items that less than `k` transactions support, each once and in no
-/// order. There are none if and only if every part of the set has support of at least `k`, or none: a part with less,
-/// but some, lies within the projection of a transaction that supports it, and whatever supports that projection
-/// supports the part.
-///
-/// The items come ascending, each with its transactions, ascending.
-pub(super) fn violated(
+/// Sets of no more items are looked at by a table of all their parts.
+const NARROW: usize = 10;
+
+/// Finds what transactions have of sets of items.
+pub(super) struct Projections {
+    /// By transaction, which items of the set it has; nothing between two sets.
+    had: Vec<u16>,
+}
+
+impl Projections {
+    pub fn new(transactions: usize) -> Self {
+        Projections {
+            had: vec![0; transactions],
+        }
+    }
+
+    /// Find the projections of transactions on a set of items that less than `k` transactions support, each once and in
+    /// no order. There are none if and only if every part of the set has support of at least `k`, or none: a part with
+    /// less, but some, lies within the projection of a transaction that supports it, and whatever supports that
+    /// projection supports the part.
+    ///
+    /// The items come ascending, each with its transactions, ascending.
+    pub fn violated(
+        &mut self,
+        postings: &[(u32, &[u32])],
+        k: u64,
+        control: &Control,
+        found: impl FnMut(Projection),
+    ) -> Result<()> {
+        match postings.len() <= NARROW {
+            true => self.violated_narrow(postings, k, control, found),
+            false => violated_wide(postings, k, control, found),
+        }
+    }
+
+    fn violated_narrow(
+        &mut self,
+        postings: &[(u32, &[u32])],
+        k: u64,
+        control: &Control,
+        mut found: impl FnMut(Projection),
+    ) -> Result<()> {
+        control.check()?;
+        for (place, (_, posting)) in postings.iter().enumerate() {
+            for &transaction in *posting {
+                self.had[transaction as usize] |= 1 << place;
+            }
+        }
+        let mut counts = vec![0u64; 1 << postings.len()];
+        for (_, posting) in postings {
+            for &transaction in *posting {
+                counts[std::mem::take(&mut self.had[transaction as usize]) as usize] += 1;
+            }
+        }
+        // Those that were counted before.
+        counts[0] = 0;
+        let mut supports = counts.clone();
+        for place in 0..postings.len() {
+            for part in (0..supports.len()).filter(|part| part & 1 << place == 0) {
+                supports[part] += supports[part | 1 << place];
+            }
+        }
+        for (part, (&transactions, &support)) in counts.iter().zip(&supports).enumerate() {
+            if transactions > 0 && support < k {
+                let places = postings
+                    .iter()
+                    .enumerate()
+                    .filter(|(place, _)| part & 1 << place != 0);
+                let items: Vec<u32> = places.map(|(_, (item, _))| *item).collect();
+                found(Projection {
+                    items: &items,
+                    support,
+                    transactions,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn violated_wide(
     postings: &[(u32, &[u32])],
     k: u64,
     control: &Control,
