@@ -475,35 +475,55 @@ fn constraints() -> impl Strategy<Value = Constraints> {
     )
 }
 
+/// What is found to be broken is what is broken by definition.
+fn assert_broken_by_definition(
+    lists: Vec<Vec<u32>>,
+    privacy: &[Vec<u32>],
+    k: u64,
+) -> std::result::Result<(), TestCaseError> {
+    let sorted = |mut list: Vec<u32>| {
+        list.sort();
+        list
+    };
+    let visible: Vec<Vec<u32>> = lists.into_iter().map(sorted).collect();
+    let found = broken(&visible, privacy, k);
+    let expected: Vec<usize> = (0..privacy.len())
+        .filter(|&number| !is_satisfied(&visible, &privacy[number], k))
+        .collect();
+    prop_assert_eq!(
+        found.iter().map(|broken| broken.constraint).collect::<Vec<_>>(),
+        expected
+    );
+    for broken in found {
+        let part = |list: &Vec<u32>| -> Vec<u32> {
+            let had = privacy[broken.constraint]
+                .iter()
+                .filter(|item| list.contains(item));
+            had.copied().collect()
+        };
+        let mut parts: Vec<(u64, usize, Vec<u32>)> = visible
+            .iter()
+            .map(part)
+            .filter(|part| !part.is_empty())
+            .map(|part| (support(&visible, &part), part.len(), part))
+            .filter(|(support, ..)| *support < k)
+            .collect();
+        parts.sort();
+        prop_assert_eq!(broken.transactions, parts.len() as u64);
+        prop_assert_eq!(
+            (broken.support, broken.itemset.len(), broken.itemset),
+            parts[0].clone()
+        );
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(config(4000))]
 
     #[test]
-    fn constraints_are_broken_by_definition(
-        visible in lists(12), privacy in privacy(), k in 1..5u64,
-    ) {
-        let visible: Vec<Vec<u32>> = visible.into_iter().map(|mut list| { list.sort(); list }).collect();
-        let found = broken(&visible, &privacy, k);
-        let expected: Vec<usize> = (0..privacy.len())
-            .filter(|&number| !is_satisfied(&visible, &privacy[number], k))
-            .collect();
-        prop_assert_eq!(found.iter().map(|broken| broken.constraint).collect::<Vec<_>>(), expected);
-        for broken in found {
-            let part = |list: &Vec<u32>| -> Vec<u32> {
-                let had = privacy[broken.constraint].iter().filter(|item| list.contains(item));
-                had.copied().collect()
-            };
-            let mut parts: Vec<(u64, usize, Vec<u32>)> = visible
-                .iter()
-                .map(part)
-                .filter(|part| !part.is_empty())
-                .map(|part| (support(&visible, &part), part.len(), part))
-                .filter(|(support, ..)| *support < k)
-                .collect();
-            parts.sort();
-            prop_assert_eq!(broken.transactions, parts.len() as u64);
-            prop_assert_eq!((broken.support, broken.itemset.len(), broken.itemset), parts[0].clone());
-        }
+    fn constraints_are_broken_by_definition(lists in lists(12), privacy in privacy(), k in 1..5u64) {
+        assert_broken_by_definition(lists, &privacy, k)?;
     }
 
     #[test]
@@ -675,6 +695,19 @@ proptest! {
             .map(|Violation { set, support }| (set.iter().map(number).collect(), support))
             .collect();
         prop_assert_eq!(found, expected);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn wide_constraints_are_broken_by_definition(
+        lists in prop::collection::vec(subsequence((0..13).collect::<Vec<u32>>(), 0..=13), 0..30),
+        privacy in prop::collection::vec(subsequence((0..14).collect::<Vec<u32>>(), 9..=14), 1..3),
+        k in 1..5u64,
+    ) {
+        assert_broken_by_definition(lists, &privacy, k)?;
     }
 }
 

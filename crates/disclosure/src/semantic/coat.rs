@@ -104,8 +104,8 @@ impl Coat {
 ///
 /// The constraint with the greatest support comes first. Of what transactions have of it, the part whose support is
 /// nearest to k is mended, by generalising its rarest item with the item of the same utility constraint that loses
-/// the least utility. Only an item that brings further transactions is considered: without them, no part of any
-/// constraint gains support. Where there is none left, the item is suppressed.
+/// the least utility. Only an item that brings further transactions is considered: without them, that part gains no
+/// support, whatever else is generalised. Where there is none left, the item is suppressed.
 ///
 /// [`broken_constraints`](super::broken_constraints) finds nothing in what is [released](Coat::released).
 pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Control) -> Result<Coat> {
@@ -555,5 +555,38 @@ impl Loss {
         // higher powers decide alike.
         let powers = ((support << more) - of_other) << other.members.min(34);
         powers.cmp(&(support - of_other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_compared_without_rounding() {
+        let supports = [1, 2, 3, 7, 9, 21, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1];
+        let sizes = [1, 2, 3, 4, 6, 31, 32, 33, 34, 35, 36, 64, 66, 67, 68, 90];
+        let losses: Vec<Loss> = sizes
+            .iter()
+            .flat_map(|&members| supports.map(|support| Loss { members, support }))
+            .collect();
+        let exact = |loss: &Loss| ((1u128 << loss.members) - 1) * u128::from(loss.support);
+        for one in &losses {
+            for other in &losses {
+                assert_eq!(one.compare(other), exact(one).cmp(&exact(other)));
+            }
+        }
+    }
+
+    #[test]
+    fn no_loss_overflows() {
+        let all = Loss {
+            members: 100_000,
+            support: 3,
+        };
+        assert_eq!(all.value(100_000, 4), 0.75);
+        let one = Loss { members: 1, ..all };
+        assert_eq!(one.value(100_000, 4), 0.0);
+        assert_eq!(one.compare(&all), Ordering::Less);
     }
 }

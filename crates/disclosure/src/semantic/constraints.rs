@@ -15,7 +15,7 @@ pub struct Broken {
     pub itemset: Vec<u32>,
     /// How many transactions may have all of that part.
     pub support: u64,
-    /// How many transactions may have a part that less than k others may have.
+    /// How many transactions are exposed: less than k may have all that such a one may have of the constraint.
     pub transactions: u64,
 }
 
@@ -175,6 +175,7 @@ impl Projections {
     }
 }
 
+/// As [`Projections::violated`], for sets with too many parts to list them.
 fn violated_wide(
     postings: &[(u32, &[u32])],
     k: u64,
