@@ -102,7 +102,7 @@ fn coat_report(
         });
         let suppressed = suppressed.into_iter().map(|item| {
             let texts = vec![vocabulary.text(item.item)];
-            (texts, true, item.support as i64, 0, 0.0)
+            (texts, true, item.support as i64, 0, item.utility_loss)
         });
         Ok(generalised.chain(suppressed).collect::<Vec<_>>())
     };

@@ -186,7 +186,14 @@ fn what_cannot_be_generalised_is_suppressed_as_far_as_allowed() {
     // b is one of a, b, d, g and h, which are in no utility constraint.
     constraints.max_suppressed = 0.2;
     let coat = protect(&original, &constraints).unwrap();
-    assert_eq!(coat.suppressed, [SuppressedItem { item: 1, support: 1 }]);
+    assert_eq!(
+        coat.suppressed,
+        [SuppressedItem {
+            item: 1,
+            support: 1,
+            utility_loss: 0.25
+        }]
+    );
     assert_eq!(coat.fates[1], Fate::Suppressed);
     assert!((coat.utility_loss - (1.0 / 4.0 + 3.0 / 255.0 * 2.0 / 4.0)).abs() < 1e-15);
     assert_eq!(

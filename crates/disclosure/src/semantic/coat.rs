@@ -52,12 +52,15 @@ pub struct GeneralisedItem {
 }
 
 /// An item that was left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuppressedItem {
     /// Its code.
     pub item: u32,
     /// How many transactions had it.
     pub support: u64,
+    /// Loukides et al. do not say what it loses; here it is the most that a generalised item of its support could:
+    /// support / transactions.
+    pub utility_loss: f64,
 }
 
 /// How transactions are protected.
@@ -69,8 +72,7 @@ pub struct Coat {
     pub generalised: Vec<GeneralisedItem>,
     /// Ascending.
     pub suppressed: Vec<SuppressedItem>,
-    /// Of all generalised and suppressed items. Loukides et al. do not say what a suppressed item loses; here it
-    /// is the most that a generalised item of its support could: support / transactions. Items that stay lose nothing.
+    /// Of all generalised and suppressed items. Items that stay lose nothing.
     pub utility_loss: f64,
 }
 
@@ -495,19 +497,23 @@ impl<'a> Protection<'a> {
         for (item, &code) in self.code_of.iter().enumerate() {
             if self.group_of[item] == NONE {
                 fates[code as usize] = Fate::Suppressed;
+                let support = self.original_support[item];
                 suppressed.push(SuppressedItem {
                     item: code,
-                    support: self.original_support[item].into(),
+                    support: support.into(),
+                    utility_loss: f64::from(support) / self.transactions as f64,
                 });
             }
         }
         suppressed.sort_unstable_by_key(|suppressed| suppressed.item);
-        let of_generalised: f64 = generalised.iter().map(|item| item.utility_loss).sum();
-        let left_out: u64 = suppressed.iter().map(|suppressed| suppressed.support).sum();
+        let of_generalised = generalised.iter().map(|item| item.utility_loss);
+        let of_suppressed = suppressed.iter().map(|item| item.utility_loss);
         Coat {
+            utility_loss: of_generalised
+                .chain(of_suppressed)
+                .fold(0.0, |sum, loss| sum + loss),
             fates,
             generalised,
-            utility_loss: of_generalised + left_out as f64 / self.transactions.max(1) as f64,
             suppressed,
         }
     }

@@ -20,7 +20,7 @@ impl DistanceTable {
             problem: problem.into(),
             allowed: "finite numbers, as many in every row".into(),
         };
-        if columns == 0 && !distances.is_empty() || columns > 0 && distances.len() % columns != 0 {
+        if columns == 0 && !distances.is_empty() || columns > 0 && !distances.len().is_multiple_of(columns) {
             return Err(invalid("the rows differ in length"));
         }
         if distances.iter().any(|distance| distance.is_infinite()) {
