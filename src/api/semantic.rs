@@ -3,12 +3,12 @@
 
 use super::cracks::given;
 use super::grid::Grid;
-use super::transactions::{k_of, RELATION};
+use super::transactions::{k_of, privacy_of, RELATION};
 use super::{json, name, warn_once};
 use crate::error::Problem;
 use crate::input::corpus::{Knowledge, Source};
 use crate::input::distances_of_array;
-use crate::input::transactions::{constraints, Column, Vocabulary, WantedColumn};
+use crate::input::transactions::{Column, Vocabulary, WantedColumn};
 use crate::run;
 use disclosure::semantic::{
     self, Calibration, DistanceTable, Eliminations, Entry, Method, Quality, Strategy, Target, Threshold,
@@ -54,7 +54,7 @@ fn semantic_distances(
             return Ok(None);
         };
         let texts: Vec<Option<&str>> = pairs.iter().collect();
-        if texts.len() % 2 != 0 {
+        if !texts.len().is_multiple_of(2) {
             return Err(Problem::Argument {
                 argument: "pairs",
                 problem: "has a term without another".into(),
@@ -867,7 +867,6 @@ fn broken_constraints(
     ),
 > {
     let rows = || {
-        const PRIVACY: &str = "privacy";
         let options = Options {
             threshold,
             threshold_ratio,
@@ -884,7 +883,7 @@ fn broken_constraints(
             seed: strategy.seed,
         };
         let mut vocabulary = Vocabulary::default();
-        let privacy = given(PRIVACY, constraints(PRIVACY, json(privacy), &mut vocabulary)?)?;
+        let privacy = privacy_of(json(privacy), &mut vocabulary)?;
         let release = Release::read_with(wanted, vocabulary)?;
         let attacked = release.attack(&strategy)?;
         let (before, after) = run::long("counting what is left", |control| {

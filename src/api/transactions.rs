@@ -125,7 +125,7 @@ impl CoatWish {
         vocabulary: &mut Vocabulary,
     ) -> Result<Constraints, Problem> {
         let known = vocabulary.len();
-        let privacy = given(PRIVACY, constraints(PRIVACY, self.privacy, vocabulary)?)?;
+        let privacy = privacy_of(self.privacy, vocabulary)?;
         let utility = constraints(UTILITY, self.utility, vocabulary)?;
         warn_if_unknown(vocabulary.len() - known, transactions);
         Ok(Constraints {
@@ -145,12 +145,23 @@ fn warn_if_unknown(items: usize, transactions: &Transactions) {
     }
 }
 
+/// The argument privacy, where there has to be one.
+pub(super) fn privacy_of(
+    given: Option<Value>,
+    vocabulary: &mut Vocabulary,
+) -> Result<Vec<Vec<u32>>, Problem> {
+    let privacy = constraints(PRIVACY, given, vocabulary)?;
+    privacy.ok_or(Problem::Argument {
+        argument: PRIVACY,
+        problem: "must not be NULL".into(),
+        hint: "Give lists of items that are to be protected: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
+    })
+}
+
+/// The argument k, where there has to be one; as NULL it is none.
 pub(super) fn k_of(k: Option<i32>) -> Result<u64, Problem> {
-    positive(
-        K,
-        given(K, k)?,
-        "It is how many transactions have to share what is protected.",
-    )
+    let hint = "It is how many transactions have to share what is protected.";
+    positive(K, k.unwrap_or_default(), hint)
 }
 
 fn positive(argument: &'static str, given: i32, hint: &'static str) -> Result<u64, Problem> {

@@ -5,6 +5,7 @@ use super::lexemes::for_each_lexeme;
 use super::relation::{for_each_row, Relation, Row};
 use super::{becomes, ColumnType};
 use crate::error::Problem;
+use crate::memory;
 use crate::run::{self, Conveyor};
 use disclosure::semantic::{
     Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
@@ -112,11 +113,6 @@ impl Source {
         })
     }
 
-    /// Whether it has, or is, counts of documents.
-    pub fn counts(&self) -> bool {
-        self.kind != Kind::Vectors
-    }
-
     /// What there is to know about terms and these pairs of them, such that every known distance is finite.
     pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
         let unseen = self.settings.unseen.unwrap_or(UNSEEN);
@@ -189,6 +185,9 @@ impl Source {
             }
             batch.end_document();
             if batch.is_full() {
+                // Where documents are long, few rows take long.
+                pgrx::check_for_interrupts!();
+                memory::check()?;
                 let spare = conveyor.spare().unwrap_or_default();
                 conveyor.send(std::mem::replace(&mut batch, spare)); // if it has ended, `finish` says why
             }
