@@ -648,11 +648,11 @@ impl Truth {
             let number = by_id.get(&id[..]);
             let number = *number
                 .ok_or_else(|| invalid(RELEASED, "has a transaction that the original does not have"))?;
-            let item = |entry: &Entry| match entry {
-                Entry::Item(item) => Some(*item),
-                Entry::Generalised(_) => None,
-            };
-            let items = original.transactions.entries(number as usize).iter().map(item);
+            let items = original
+                .transactions
+                .entries(number as usize)
+                .iter()
+                .map(Entry::item);
             let items: Option<Vec<u32>> = items.collect();
             let mut items = items.ok_or_else(|| invalid(ORIGINAL, "has generalised items"))?;
             items.sort_unstable();

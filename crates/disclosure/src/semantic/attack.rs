@@ -37,11 +37,9 @@ pub fn left_over(
     targets: &[Target],
     eliminations: Option<&[Eliminations]>,
 ) -> Vec<Vec<u32>> {
-    let item = |entry: &Entry| match entry {
-        Entry::Item(item) => Some(*item),
-        Entry::Generalised(_) => None,
-    };
-    let items = transactions.iter().map(|entries| entries.iter().filter_map(item));
+    let items = transactions
+        .iter()
+        .map(|entries| entries.iter().filter_map(Entry::item));
     let mut left: Vec<Vec<u32>> = items.map(Iterator::collect).collect();
     for (number, target) in targets.iter().enumerate() {
         let columns = target.members.len();

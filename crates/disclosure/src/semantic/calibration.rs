@@ -36,7 +36,7 @@ impl Twin {
         seed: u64,
         control: &Control,
     ) -> Result<Vec<Self>> {
-        let postings = postings(transactions);
+        let postings = transactions.postings(control)?;
         let mut by_support: Vec<u32> = (0..postings.len() as u32).collect();
         by_support.retain(|&item| !postings[item as usize].is_empty());
         by_support.sort_by_key(|&item| (postings[item as usize].len(), item));
@@ -85,7 +85,7 @@ impl Twin {
             is_original.extend(members.iter().map(has));
             let place = entries
                 .iter()
-                .position(|entry| matches!(entry, Entry::Item(item) if is_member(*item)));
+                .position(|entry| entry.item().is_some_and(is_member));
             Occurrence {
                 transaction,
                 context: context_of(entries, place.unwrap_or(0), context, |item| !is_member(item)),
@@ -97,19 +97,6 @@ impl Twin {
             is_original,
         }
     }
-}
-
-/// The transactions that have each item as it is, ascending.
-fn postings(transactions: &Transactions) -> Vec<Vec<u32>> {
-    let mut postings = vec![Vec::new(); transactions.items()];
-    for (transaction, entries) in (0..).zip(transactions.iter()) {
-        for entry in entries {
-            if let Entry::Item(item) = entry {
-                postings[*item as usize].push(transaction);
-            }
-        }
-    }
-    postings
 }
 
 /// Numbers by which an elimination is judged, the first of which is always 1.

@@ -77,9 +77,9 @@ pub(super) fn context_of(
     size: usize,
     may_be_used: impl Fn(u32) -> bool,
 ) -> Vec<u32> {
-    let usable = |place: Option<usize>| match place.and_then(|place| entries.get(place)) {
-        Some(&Entry::Item(item)) if may_be_used(item) => Some(item),
-        _ => None,
+    let usable = |place: Option<usize>| {
+        let item = place.and_then(|place| entries.get(place)?.item());
+        item.filter(|&item| may_be_used(item))
     };
     let furthest = place.max(entries.len() - place);
     let both_sides = (1..=furthest).flat_map(|distance| {

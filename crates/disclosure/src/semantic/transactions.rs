@@ -1,6 +1,9 @@
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+
+/// Transactions between two looks at the control: less than a millisecond.
+const PIECE: usize = 1 << 12;
 
 /// One place in a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +12,16 @@ pub enum Entry {
     Item(u32),
     /// A generalised item; its number, see [`Transactions::members`].
     Generalised(u32),
+}
+
+impl Entry {
+    /// The item, unless it is generalised.
+    pub fn item(&self) -> Option<u32> {
+        match self {
+            Entry::Item(item) => Some(*item),
+            Entry::Generalised(_) => None,
+        }
+    }
 }
 
 /// Transactions whose items are codes from 0 on, in the order in which they stand.
@@ -125,6 +138,20 @@ impl Transactions {
     /// Every transaction, as it stands.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Entry]> + '_ {
         (0..self.len()).map(|transaction| self.entries(transaction))
+    }
+
+    /// The transactions that have each item as it is, ascending.
+    pub fn postings(&self, control: &Control) -> Result<Vec<Vec<u32>>> {
+        let mut postings = vec![Vec::new(); self.items()];
+        for (transaction, entries) in (0..).zip(self.iter()) {
+            if (transaction as usize).is_multiple_of(PIECE) {
+                control.check()?;
+            }
+            for item in entries.iter().filter_map(Entry::item) {
+                postings[item as usize].push(transaction);
+            }
+        }
+        Ok(postings)
     }
 
     /// The items that an entry may stand for, ascending.

@@ -51,7 +51,7 @@ pub fn mark_generalised(
         }
         is_private
     });
-    let postings = postings(transactions, control)?;
+    let postings = transactions.postings(control)?;
     let sets_of_postings = match rule {
         Rule::Together => Some(numbered(&postings, control)?),
         Rule::Repeated => None,
@@ -74,7 +74,7 @@ pub fn mark_generalised(
             control.check()?;
         }
         sets.clear();
-        for item in entries.iter().filter_map(plain) {
+        for item in entries.iter().filter_map(Entry::item) {
             if let Some(key) = key(item) {
                 sets.entry(key).or_default().push(item);
             }
@@ -85,32 +85,11 @@ pub fn mark_generalised(
         marked.begin()?;
         for entry in entries {
             // Nothing is left of a set when its second member comes.
-            let set = plain(entry).and_then(key).and_then(|key| sets.get_mut(&key));
+            let set = entry.item().and_then(key).and_then(|key| sets.get_mut(&key));
             marked.push(set.map_or_else(|| transactions.may_be(entry).to_vec(), std::mem::take))?;
         }
     }
     Ok(marked)
-}
-
-fn plain(entry: &Entry) -> Option<u32> {
-    match *entry {
-        Entry::Item(item) => Some(item),
-        Entry::Generalised(_) => None,
-    }
-}
-
-/// The transactions of every item, as far as it stands alone.
-fn postings(transactions: &Transactions, control: &Control) -> Result<Vec<Vec<u32>>> {
-    let mut postings = vec![Vec::new(); transactions.items()];
-    for (number, entries) in (0..).zip(transactions.iter()) {
-        if (number as usize).is_multiple_of(PIECE) {
-            control.check()?;
-        }
-        for item in entries.iter().filter_map(plain) {
-            postings[item as usize].push(number);
-        }
-    }
-    Ok(postings)
 }
 
 /// The same number for the same transactions.
