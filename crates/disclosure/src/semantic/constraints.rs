@@ -95,8 +95,8 @@ pub(super) struct Projection<'a> {
     pub transactions: u64,
 }
 
-/// Sets of no more items are looked at by a table of all their parts.
-const NARROW: usize = 10;
+/// Sets of no more items may be looked at by a table of all their parts. At most 16, a bit for each.
+const NARROW: usize = 13;
 
 /// Finds what transactions have of sets of items.
 pub(super) struct Projections {
@@ -124,7 +124,9 @@ impl Projections {
         control: &Control,
         found: impl FnMut(Projection),
     ) -> Result<()> {
-        match postings.len() <= NARROW {
+        let held: usize = postings.iter().map(|(_, posting)| posting.len()).sum();
+        // A table that is larger than what goes into it does not pay.
+        match postings.len() <= NARROW && 1 << postings.len() <= held {
             true => self.violated_narrow(postings, k, control, found),
             false => violated_wide(postings, k, control, found),
         }
