@@ -3,12 +3,12 @@
 
 use super::cracks::given;
 use super::grid::Grid;
-use super::transactions::{k_of, privacy_of, RELATION};
+use super::transactions::{k_of, privacy_of, wanted_column};
 use super::{json, name, warn_once};
 use crate::error::Problem;
 use crate::input::corpus::{Knowledge, Source};
 use crate::input::distances_of_array;
-use crate::input::transactions::{Column, Vocabulary, WantedColumn};
+use crate::input::transactions::{read_columns, Column, Vocabulary, WantedColumn};
 use crate::run;
 use disclosure::semantic::{
     self, Calibration, DistanceTable, Eliminations, Entry, Method, Quality, Strategy, Target, Threshold,
@@ -145,8 +145,7 @@ fn term_report(
 > {
     let rows = || {
         let source = Source::new(corpus, name(corpus_column), json(scoring))?;
-        let mut vocabulary = Vocabulary::default();
-        Column::read(&wanted_column(relation, column_name, None), &mut vocabulary)?;
+        let (vocabulary, _) = read_columns([&wanted_column(relation, column_name, None)])?;
         let knowledge = source.read_as_defined(vocabulary.texts(), Wanted::Pairs(&[]))?;
         let rows = (0..vocabulary.len() as u32).map(|term| {
             let documents = knowledge.documents(term).map(|documents| documents as i64);
@@ -159,19 +158,6 @@ fn term_report(
         Ok(rows.collect::<Vec<_>>())
     };
     TableIterator::new(rows().unwrap_or_else(Problem::raise))
-}
-
-fn wanted_column(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<&CStr>,
-    id: Option<&CStr>,
-) -> WantedColumn {
-    WantedColumn {
-        argument: RELATION,
-        relation,
-        column_name: name(column_name),
-        id: name(id),
-    }
 }
 
 /// distance_table(relation regclass, column_name name, corpus regclass, corpus_column name, generalised text[], context
@@ -206,8 +192,7 @@ fn distance_table(
         let members = generalised.ok_or_else(|| invalid("must not be NULL"))?;
         let members: Option<Vec<&str>> = members.iter().collect();
         let members = members.ok_or_else(|| invalid("must not contain NULL"))?;
-        let mut vocabulary = Vocabulary::default();
-        let column = Column::read(&wanted_column(relation, column_name, id), &mut vocabulary)?;
+        let (mut vocabulary, [column]) = read_columns([&wanted_column(relation, column_name, id)])?;
         let members: Vec<u32> = members.iter().map(|text| vocabulary.encode_text(text)).collect();
         let number = column.transactions.find(members.clone());
         let number = number.ok_or_else(|| invalid("is no generalised item of the transactions"))?;
@@ -269,7 +254,7 @@ fn read_knowledge(
         .count();
     if unknown > 0 {
         warn_once(&format!(
-            "{unknown} of {} terms are not in the corpus, so that their distances are not known; \
+            "terms that are not in the corpus, so that their distances are not known: {unknown} of {}; \
              disclosure.term_report() lists them",
             asked.len()
         ));
@@ -316,6 +301,13 @@ impl Options<'_> {
             }
         };
         let ratio = given("threshold_ratio", self.threshold_ratio)?;
+        if self.threshold.is_some() && ratio != 1.0 {
+            return Err(Problem::Argument {
+                argument: "threshold_ratio",
+                problem: "is a multiple of the mean, but threshold is given".into(),
+                hint: "Leave one of them out.",
+            });
+        }
         Ok(Strategy {
             method,
             threshold: self.threshold.map_or(Threshold::Mean(ratio), Threshold::At),
@@ -418,7 +410,9 @@ struct Release {
     vocabulary: Vocabulary,
     column: Column,
     targets: Vec<Target>,
-    /// Items that were generalised again.
+    /// Whether it is to be learnt how sure eliminations are.
+    is_calibrated: bool,
+    /// Items that were generalised again for that.
     twins: Vec<Twin>,
     knowledge: Knowledge,
 }
@@ -435,12 +429,30 @@ struct WantedRelease {
 
 impl Release {
     fn read(wanted: WantedRelease) -> Result<Self, Problem> {
-        Self::read_with(wanted, Vocabulary::default())
+        let (vocabulary, [column]) = read_columns([&wanted.column])?;
+        Self::new(wanted, vocabulary, column)
     }
 
-    /// With a vocabulary that has items already.
-    fn read_with(wanted: WantedRelease, mut vocabulary: Vocabulary) -> Result<Self, Problem> {
-        let column = Column::read(&wanted.column, &mut vocabulary)?;
+    /// Together with which items its transactions have had.
+    fn read_with(original: Option<pg_sys::Oid>, wanted: WantedRelease) -> Result<(Self, Truth), Problem> {
+        if wanted.column.id.is_none() {
+            return Err(Problem::Argument {
+                argument: "id",
+                problem: "must not be NULL where there is an original".into(),
+                hint: "Give the column by which transactions of both tables are the same.",
+            });
+        }
+        let of_original = WantedColumn {
+            argument: ORIGINAL,
+            relation: original,
+            ..wanted.column.clone()
+        };
+        let (vocabulary, [original, released]) = read_columns([&of_original, &wanted.column])?;
+        let truth = Truth::of(&original, &released)?;
+        Ok((Self::new(wanted, vocabulary, released)?, truth))
+    }
+
+    fn new(wanted: WantedRelease, vocabulary: Vocabulary, column: Column) -> Result<Self, Problem> {
         let transactions = &column.transactions;
         let (targets, twins, pairs) = run::long("looking for contexts", |control| {
             let targets = Target::all(transactions, wanted.context);
@@ -467,14 +479,15 @@ impl Release {
             vocabulary,
             column,
             targets,
+            is_calibrated: wanted.twins > 0,
             twins,
             knowledge,
         })
     }
 
-    /// Attack all targets and twins.
+    /// Attack all targets and twins. Where confidence is wanted and there is none, it is said.
     fn attack(&self, strategy: &Strategy) -> Result<Attacked, Problem> {
-        run::long("eliminating items", |control| {
+        let attacked = run::long("eliminating items", |control| {
             let scoring = self.knowledge.scoring();
             let tables = semantic::distance_tables(&self.targets, scoring, control)?;
             let eliminations = semantic::attack(&tables, strategy, control)?;
@@ -487,7 +500,13 @@ impl Release {
                 eliminations,
                 calibration,
             })
-        })
+        })?;
+        if self.is_calibrated && attacked.calibration.is_none() {
+            notice!(
+                "disclosure: too few items are not generalised, or too few were eliminated, to learn how sure that is"
+            );
+        }
+        Ok(attacked)
     }
 }
 
@@ -614,26 +633,6 @@ struct Truth {
 }
 
 impl Truth {
-    fn read(
-        original: Option<pg_sys::Oid>,
-        wanted: &WantedColumn,
-        vocabulary: &mut Vocabulary,
-    ) -> Result<Column, Problem> {
-        if wanted.id.is_none() {
-            return Err(Problem::Argument {
-                argument: "id",
-                problem: "must not be NULL where there is an original".into(),
-                hint: "Give the column by which transactions of both tables are the same.",
-            });
-        }
-        let wanted = WantedColumn {
-            argument: ORIGINAL,
-            relation: original,
-            ..wanted.clone()
-        };
-        Column::read(&wanted, vocabulary)
-    }
-
     /// For every transaction of a release, the one of the original that has its id.
     fn of(original: &Column, released: &Column) -> Result<Self, Problem> {
         let by_id = original.by_id(ORIGINAL)?;
@@ -711,13 +710,13 @@ fn attack_calibration(
             column: wanted_column(relation, column_name, id),
             seed: strategy.seed,
         };
-        let mut vocabulary = Vocabulary::default();
-        let original = original.map(|original| Truth::read(Some(original), &wanted.column, &mut vocabulary));
-        let original = original.transpose()?;
-        let release = Release::read_with(wanted, vocabulary)?;
-        let truth = original
-            .map(|original| Truth::of(&original, &release.column))
-            .transpose()?;
+        let (release, truth) = match original {
+            None => (Release::read(wanted)?, None),
+            Some(_) => {
+                let (release, truth) = Release::read_with(original, wanted)?;
+                (release, Some(truth))
+            }
+        };
         let attacked = release.attack(&strategy)?;
         let Some(calibration) = &attacked.calibration else {
             return Ok(Vec::new());
@@ -806,10 +805,7 @@ fn attack_quality(
             },
             seed: given("seed", seed)? as u64,
         };
-        let mut vocabulary = Vocabulary::default();
-        let original = Truth::read(original, &wanted.column, &mut vocabulary)?;
-        let release = Release::read_with(wanted, vocabulary)?;
-        let truth = Truth::of(&original, &release.column)?;
+        let (release, truth) = Release::read_with(original, wanted)?;
         let rows = run::long("eliminating items", |control| {
             let tables = semantic::distance_tables(&release.targets, release.knowledge.scoring(), control)?;
             let rows = strategies.into_iter().map(|(method, strategy)| {
@@ -882,9 +878,8 @@ fn broken_constraints(
             column: wanted_column(relation, column_name, None),
             seed: strategy.seed,
         };
-        let mut vocabulary = Vocabulary::default();
-        let privacy = privacy_of(json(privacy), &mut vocabulary)?;
-        let release = Release::read_with(wanted, vocabulary)?;
+        let mut release = Release::read(wanted)?;
+        let privacy = privacy_of(json(privacy), &mut release.vocabulary)?;
         let attacked = release.attack(&strategy)?;
         let (before, after) = run::long("counting what is left", |control| {
             let left = |eliminations: Option<&[Eliminations]>| {

@@ -3,7 +3,7 @@
 use super::cracks::given;
 use super::{json, name, warn_once};
 use crate::error::Problem;
-use crate::input::transactions::{constraints, Column, Vocabulary, WantedColumn};
+use crate::input::transactions::{constraints, read_columns, Column, Vocabulary, WantedColumn};
 use crate::run;
 use disclosure::semantic::{self, Coat, Constraints, Known, Rule, Transactions};
 use pgrx::datum::JsonB;
@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 use serde_json::Value;
 use std::ffi::CStr;
 
-pub(super) const RELATION: &str = "relation";
+const RELATION: &str = "relation";
 const PRIVACY: &str = "privacy";
 const UTILITY: &str = "utility";
 const K: &str = "k";
@@ -38,9 +38,8 @@ fn coat(
             max_suppressed,
             seed,
         };
-        let mut vocabulary = Vocabulary::default();
-        let column = read(relation, column_name, id, &mut vocabulary)?;
-        let constraints = wish.constraints(&column.transactions, &mut vocabulary)?;
+        let (mut vocabulary, column) = read(relation, column_name, id)?;
+        let constraints = wish.constraints(&mut vocabulary)?;
         let released = run::long("generalising items", |control| {
             let coat = semantic::coat(&column.transactions, &constraints, control)?;
             coat.released(&column.transactions, control)
@@ -80,9 +79,8 @@ fn coat_report(
             max_suppressed,
             seed,
         };
-        let mut vocabulary = Vocabulary::default();
-        let column = read(relation, column_name, None, &mut vocabulary)?;
-        let constraints = wish.constraints(&column.transactions, &mut vocabulary)?;
+        let (mut vocabulary, column) = read(relation, column_name, None)?;
+        let constraints = wish.constraints(&mut vocabulary)?;
         let Coat {
             generalised,
             suppressed,
@@ -119,18 +117,10 @@ struct CoatWish {
 }
 
 impl CoatWish {
-    fn constraints(
-        self,
-        transactions: &Transactions,
-        vocabulary: &mut Vocabulary,
-    ) -> Result<Constraints, Problem> {
-        let known = vocabulary.len();
-        let privacy = privacy_of(self.privacy, vocabulary)?;
-        let utility = constraints(UTILITY, self.utility, vocabulary)?;
-        warn_if_unknown(vocabulary.len() - known, transactions);
+    fn constraints(self, vocabulary: &mut Vocabulary) -> Result<Constraints, Problem> {
         Ok(Constraints {
-            privacy,
-            utility,
+            privacy: privacy_of(self.privacy, vocabulary)?,
+            utility: constraints(UTILITY, self.utility, vocabulary)?,
             k: k_of(self.k)?,
             max_suppressed: given("max_suppressed", self.max_suppressed)?,
             seed: given("seed", self.seed)? as u64,
@@ -138,19 +128,18 @@ impl CoatWish {
     }
 }
 
-/// A constraint with a slip of the pen would protect nothing.
-fn warn_if_unknown(items: usize, transactions: &Transactions) {
-    if items > 0 && !transactions.is_empty() {
-        warn_once(&format!("{items} items of the constraints are in no transaction"));
-    }
-}
-
-/// The argument privacy, where there has to be one.
+/// The argument privacy, where there has to be one, when all transactions were read.
 pub(super) fn privacy_of(
     given: Option<Value>,
     vocabulary: &mut Vocabulary,
 ) -> Result<Vec<Vec<u32>>, Problem> {
+    let known = vocabulary.len();
     let privacy = constraints(PRIVACY, given, vocabulary)?;
+    let unknown = vocabulary.len() - known;
+    // One with a slip of the pen protects nothing.
+    if unknown > 0 && known > 0 {
+        warn_once(&format!("items of privacy that are in no transaction: {unknown}"));
+    }
     privacy.ok_or(Problem::Argument {
         argument: PRIVACY,
         problem: "must not be NULL".into(),
@@ -179,15 +168,22 @@ fn read(
     relation: Option<pg_sys::Oid>,
     column_name: Option<&CStr>,
     id: Option<&CStr>,
-    vocabulary: &mut Vocabulary,
-) -> Result<Column, Problem> {
-    let wanted = WantedColumn {
+) -> Result<(Vocabulary, Column), Problem> {
+    let (vocabulary, [column]) = read_columns([&wanted_column(relation, column_name, id)])?;
+    Ok((vocabulary, column))
+}
+
+pub(super) fn wanted_column(
+    relation: Option<pg_sys::Oid>,
+    column_name: Option<&CStr>,
+    id: Option<&CStr>,
+) -> WantedColumn {
+    WantedColumn {
         argument: RELATION,
         relation,
         column_name: name(column_name),
         id: name(id),
-    };
-    Column::read(&wanted, vocabulary)
+    }
 }
 
 /// Transactions as they leave.
@@ -208,7 +204,7 @@ fn as_rows(
 fn km_anonymity(relation: Option<pg_sys::Oid>, column_name: Option<&CStr>, m: Option<i32>) -> Option<i64> {
     let k = || {
         let m = m_of(m)?;
-        let column = read(relation, column_name, None, &mut Vocabulary::default())?;
+        let (_, column) = read(relation, column_name, None)?;
         run::long("looking for rare sets", |control| {
             semantic::km_anonymity(&column.transactions, m, control)
         })
@@ -229,8 +225,7 @@ fn km_violations(
     let rows = || {
         let (k, m) = (k_of(k)?, m_of(m)?);
         let most = positive("most", given("most", most)?, "It is how many sets are listed.")? as usize;
-        let mut vocabulary = Vocabulary::default();
-        let column = read(relation, column_name, None, &mut vocabulary)?;
+        let (vocabulary, column) = read(relation, column_name, None)?;
         let violations = run::long("looking for rare sets", |control| {
             semantic::km_violations(&column.transactions, k, m, most, control)
         })?;
@@ -277,15 +272,12 @@ fn mark_generalised(
             }
         };
         let k = k.map(|k| k_of(Some(k))).transpose()?;
-        let mut vocabulary = Vocabulary::default();
-        let column = read(relation, column_name, id, &mut vocabulary)?;
-        let items = vocabulary.len();
+        let (mut vocabulary, column) = read(relation, column_name, id)?;
         let known = Known {
             k,
             utility: constraints(UTILITY, json(utility), &mut vocabulary)?,
             privacy: constraints(PRIVACY, json(privacy), &mut vocabulary)?,
         };
-        warn_if_unknown(vocabulary.len() - items, &column.transactions);
         let marked = run::long("looking for generalised items", |control| {
             semantic::mark_generalised(&column.transactions, rule, &known, control)
         })?;

@@ -326,13 +326,24 @@ impl Source {
     }
 
     fn term(&self) -> Result<String, Problem> {
-        self.relation.column(SCORING, &self.settings.term_column)?;
-        Ok(quote_identifier(&self.settings.term_column))
+        self.quoted(&self.settings.term_column)
     }
 
     fn other(&self) -> Result<String, Problem> {
-        self.relation.column(SCORING, &self.settings.other_column)?;
-        Ok(quote_identifier(&self.settings.other_column))
+        self.quoted(&self.settings.other_column)
+    }
+
+    /// A column that has to be there beside counts or vectors.
+    fn quoted(&self, name: &str) -> Result<String, Problem> {
+        match self.relation.column(SCORING, name) {
+            Ok(column) => Ok(quote_identifier(&column.name)),
+            Err(_) => Err(Problem::Argument {
+                argument: CORPUS,
+                problem: format!("has no column \"{name}\""),
+                hint: "Integers are taken for counts of documents, arrays of numbers for vectors. Their terms are in the \
+                       columns term and, for counts, other, unless scoring has \"term_column\" or \"other_column\".",
+            }),
+        }
     }
 }
 

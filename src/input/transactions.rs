@@ -47,6 +47,29 @@ impl Vocabulary {
         })
     }
 
+    /// Give items that were read in any order the codes that they have in the order of their texts. Returns the new
+    /// code of each.
+    fn put_in_order(&mut self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_unstable_by_key(|&code| &self.texts[code as usize]);
+        let mut codes = vec![0; order.len()];
+        for (&before, code) in order.iter().zip(0..) {
+            codes[before as usize] = code;
+        }
+        self.values = order
+            .iter()
+            .map(|&before| self.values[before as usize].take())
+            .collect();
+        self.texts = order
+            .iter()
+            .map(|&before| std::mem::take(&mut self.texts[before as usize]))
+            .collect();
+        self.codes
+            .values_mut()
+            .for_each(|code| *code = codes[*code as usize]);
+        codes
+    }
+
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -75,6 +98,7 @@ impl Vocabulary {
 }
 
 /// The transactions of a column.
+#[derive(Default)]
 pub struct Column {
     pub transactions: Transactions,
     /// What each is called: its id or, where there is none, its number in the order of reading.
@@ -94,9 +118,26 @@ pub struct WantedColumn {
 const COLUMN_NAME: &str = "column_name";
 const ID: &str = "id";
 
+/// Read columns whose items are the same if their texts are. In which order tables are read does not matter to the
+/// items' codes.
+pub fn read_columns<const N: usize>(
+    wanted: [&WantedColumn; N],
+) -> Result<(Vocabulary, [Column; N]), Problem> {
+    let mut vocabulary = Vocabulary::default();
+    let mut columns = [(); N].map(|()| Column::default());
+    for (column, wanted) in columns.iter_mut().zip(wanted) {
+        column.read(wanted, &mut vocabulary)?;
+    }
+    let codes = vocabulary.put_in_order();
+    for column in &mut columns {
+        column.transactions = column.transactions.recoded(&codes)?;
+    }
+    Ok((vocabulary, columns))
+}
+
 impl Column {
     /// Read all transactions that the calling user may see, in the order of their ids. NULL is no transaction.
-    pub fn read(wanted: &WantedColumn, vocabulary: &mut Vocabulary) -> Result<Self, Problem> {
+    fn read(&mut self, wanted: &WantedColumn, vocabulary: &mut Vocabulary) -> Result<(), Problem> {
         let relation = Relation::whole(wanted.argument, wanted.relation)?;
         let name = wanted.column_name.as_deref().ok_or(Problem::Argument {
             argument: COLUMN_NAME,
@@ -117,18 +158,15 @@ impl Column {
             .map(|id| relation.column(ID, id))
             .transpose()?;
         let (id, order) = id.map_or(("NULL".into(), String::new()), |id| {
-            let id = quote_identifier(&id.name);
+            // Qualified, or it would be the text that is put in order.
+            let id = format!("t.{}", quote_identifier(&id.name));
             (format!("{id}::pg_catalog.text"), format!(" ORDER BY {id}"))
         });
         let query = format!(
-            "SELECT {id}, pg_catalog.to_jsonb({}) FROM {}{order}",
+            "SELECT {id}, pg_catalog.to_jsonb(t.{}) FROM {} AS t{order}",
             quote_identifier(name),
             relation.name()
         );
-        let mut column = Column {
-            transactions: Transactions::new(),
-            ids: Vec::new(),
-        };
         for_each_row(&query, |mut row| {
             let (id, transaction) = (row.next(), row.next());
             // SAFETY: the query casts the one to text, and makes the other jsonb.
@@ -140,14 +178,13 @@ impl Column {
             let Some(JsonB(transaction)) = transaction else {
                 return Ok(());
             };
-            column.ids.push(match (id, &wanted.id) {
+            self.ids.push(match (id, &wanted.id) {
                 (Some(id), _) => id,
-                (None, None) => (column.ids.len() + 1).to_string(),
+                (None, None) => (self.ids.len() + 1).to_string(),
                 (None, Some(_)) => return Err(without_id()),
             });
-            column.push(transaction, vocabulary)
-        })?;
-        Ok(column)
+            self.push(transaction, vocabulary)
+        })
     }
 
     fn push(&mut self, transaction: Value, vocabulary: &mut Vocabulary) -> Result<(), Problem> {

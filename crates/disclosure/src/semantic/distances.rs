@@ -18,7 +18,7 @@ impl DistanceTable {
         let invalid = |problem: &str| Error::InvalidArgument {
             argument: "distances",
             problem: problem.into(),
-            allowed: "finite numbers, as many in every row".into(),
+            allowed: "finite numbers or, where a distance is not known, NULL; as many in every row".into(),
         };
         if columns == 0 && !distances.is_empty() || columns > 0 && !distances.len().is_multiple_of(columns) {
             return Err(invalid("the rows differ in length"));

@@ -154,6 +154,19 @@ impl Transactions {
         Ok(postings)
     }
 
+    /// The same transactions with other codes: `codes` has the new one of every item.
+    pub fn recoded(&self, codes: &[u32]) -> Result<Self> {
+        let mut recoded = Transactions::new();
+        for entries in self.iter() {
+            recoded.begin()?;
+            for entry in entries {
+                let items = self.may_be(entry).iter();
+                recoded.push(items.map(|&item| codes[item as usize]).collect())?;
+            }
+        }
+        Ok(recoded)
+    }
+
     /// The items that an entry may stand for, ascending.
     pub fn may_be<'a>(&'a self, entry: &'a Entry) -> &'a [u32] {
         match entry {
