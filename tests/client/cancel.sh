@@ -44,6 +44,10 @@ CREATE TABLE records AS SELECT random() a, random() b, random() c, random() d, r
 CREATE TABLE unrelated AS SELECT * FROM records LIMIT 0;
 INSERT INTO unrelated SELECT random(), random(), random(), random(), random(), random(), random(), random() FROM records;
 CREATE VIEW endless_edges AS SELECT entry, code FROM generate_series(1, 30000) entry, generate_series(1, 30000) code;
+-- Documents without end, some with many terms, and a distance table of 3000 x 100.
+CREATE VIEW endless_documents AS SELECT 'the knee, an injury ' || x AS body, 'knee:1 injury:2'::tsvector AS lexemes, '{}'::text[] AS nothing FROM endless;
+CREATE TABLE wordy AS SELECT (SELECT array_agg('w' || i) FROM generate_series(1, 8000) i WHERE (i + x) % 17 > 0) AS words FROM generate_series(1, 400) x;
+CREATE TABLE distances AS SELECT array_agg(r) AS d FROM (SELECT array_agg(random()) AS r FROM generate_series(1, 3000) i, generate_series(1, 100) j GROUP BY i) r;
 SQL
 
 # stop HOW CALL: start CALL in a session of its own, and once it runs, stop it with the function HOW.
@@ -145,6 +149,19 @@ attack="disclosure.budget = -1; SELECT disclosure"
 quickest pg_cancel_backend "SET $attack.permanent(disclosure.random_attack(40, 1))"
 quickest pg_terminate_backend "SET $attack.crack_estimate(disclosure.random_attack(40, 1), ARRAY(SELECT generate_series(1, 40)), method => 'sample', relative_error => 1e-9)"
 quickest pg_cancel_backend "SET disclosure.max_memory = '8GB'; SELECT * FROM disclosure.attack_report('endless_edges', 'entry', 'code')"
+
+# Semantic attack: reading documents, counting pairs of terms, eliminating items.
+distance="SET disclosure.max_memory = '8GB'; SELECT disclosure.semantic_distance('endless_documents'"
+quickest pg_cancel_backend "$distance, 'body', 'knee', 'injury')"
+quickest pg_terminate_backend "$distance, 'lexemes', 'knee', 'injury')"
+quickest pg_cancel_backend "$distance, 'nothing', 'knee', 'injury')"
+quickest pg_cancel_backend "SELECT count(*) FROM disclosure.cooccurrence('wordy', 'words', ARRAY(SELECT 'w' || i FROM generate_series(1, 8000) i))"
+quickest pg_cancel_backend "SELECT disclosure.eliminate(d, 'rba', 0) IS NULL FROM distances"
+quickest pg_terminate_backend "SELECT count(*) FROM distances, disclosure.elimination_steps(d, 'gba', 0)"
+# Transactions: COAT with many constraints, and sets of items.
+quickest pg_cancel_backend "SELECT count(*) FROM disclosure.coat('frequent', 'items', k => 1500, privacy => (SELECT jsonb_agg(jsonb_build_array(a, b)) FROM generate_series(1, 300) a, generate_series(a + 1, 300) b))"
+quickest pg_cancel_backend "SELECT disclosure.km_anonymity('frequent', 'items', 4)"
+quickest pg_terminate_backend "SELECT * FROM disclosure.km_violations('frequent', 'items', 10, 4)"
 
 # An interrupt that asks for something else does not end the call.
 interrupted=$(mktemp)

@@ -1,0 +1,244 @@
+-- Set-generalised transactions (Loukides et al. 2011; Ong 2015): COAT, k^m-anonymity, and what is not marked.
+\pset null '(null)'
+SET extra_float_digits = -3;
+-- Figure 1.3: four visits.
+CREATE TABLE visits (visit_id int PRIMARY KEY, terms jsonb);
+INSERT INTO visits VALUES
+  (1, '["heart disease", "blood pressure", "icd", "weakness", "dizziness"]'), (2, '["anesthesia", "icd", "pain", "diabetes"]'),
+  (3, '["gangrene", "limbs", "injury"]'), (4, '["knee", "injury"]');
+SELECT * FROM disclosure.coat('visits', 'terms', id => 'visit_id', privacy => '[["blood pressure"],["limbs","injury"]]', utility => NULL, k => 4, seed => 1);
+SELECT * FROM disclosure.coat_report('visits', 'terms', privacy => '[["blood pressure"],["limbs","injury"]]', k => 4);
+-- By hand: what is added, and UL = (2^members - 1) / (2^12 - 1) * support / 4.
+SELECT items, cover = support * cardinality(items) - originals AS same_cover, abs(utility_loss - (2 ^ cardinality(items) - 1) / (2 ^ 12 - 1) * support / 4) < 1e-12 AS same_loss
+  FROM disclosure.coat_report('visits', 'terms', privacy => '[["blood pressure"],["limbs","injury"]]', k => 4) r,
+  LATERAL (SELECT count(*) AS originals FROM visits, jsonb_array_elements_text(terms) item WHERE item = ANY (items)) o;
+-- Figure 1.5, as the four items are one utility constraint.
+CREATE TABLE released AS SELECT transaction::int AS visit_id, terms
+  FROM disclosure.coat('visits', 'terms', '[["blood pressure"],["icd"],["limbs"],["injury"]]', 4, 'visit_id', '[["blood pressure","icd","limbs","injury"]]');
+SELECT * FROM released ORDER BY visit_id;
+SELECT * FROM disclosure.coat_report('visits', 'terms', '[["blood pressure"],["icd"],["limbs"],["injury"]]', 4, '[["blood pressure","icd","limbs","injury"]]');
+
+-- Figure 2.11; the same for every seed.
+CREATE TABLE figure (t text, items text[]);
+INSERT INTO figure VALUES ('t1', '{a,d}'), ('t2', '{a,b,g}'), ('t3', '{c,f}'), ('t4', '{e,h}');
+SELECT * FROM disclosure.coat('figure', 'items', privacy => '[["a","b"],["e","f"]]', utility => '[["b","d","g"],["c","e","f"]]', k => 2, id => 't');
+SELECT * FROM disclosure.coat_report('figure', 'items', privacy => '[["a","b"],["e","f"]]', utility => '[["b","d","g"],["c","e","f"]]', k => 2);
+SELECT count(DISTINCT terms) FROM generate_series(-3, 30) seed,
+  LATERAL (SELECT jsonb_agg(terms ORDER BY transaction) AS terms FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[["b","d","g"],["c","e","f"]]', seed => seed)) c;
+-- Without utility all may be generalised, and with none nothing: then items are suppressed, if they may be.
+SELECT * FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[]');
+SELECT * FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[]', max_suppressed => 0.3);
+SELECT * FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[]', max_suppressed => 0.375);
+SELECT * FROM disclosure.coat_report('figure', 'items', '[["a","b"],["e","f"]]', 2, '[]', max_suppressed => 1);
+SELECT * FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 5, 't', max_suppressed => 1);
+SELECT * FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2147483647, 't');
+-- Nothing to protect, or protected already.
+SELECT * FROM disclosure.coat('figure', 'items', '[]', 2, 't');
+SELECT * FROM disclosure.coat('figure', 'items', '[["a"]]', 2, 't');
+SELECT * FROM disclosure.coat('figure', 'items', '[["a","b","c"]]', 1, 't');
+SELECT count(*) FROM disclosure.coat_report('figure', 'items', '[["a"]]', 2);
+-- Items that nobody has, and the same constraint twice.
+SELECT * FROM disclosure.coat('figure', 'items', '[["z"], ["b", "b", "y"]]', 2, 't', '[["b","d","g","y"]]');
+SELECT * FROM disclosure.coat('figure', 'items', '[["b"], ["b"], ["b", "b"]]', 2, 't', '[["b","d","g","g"]]');
+-- The same seed draws the same, another may draw something else, and whatever is drawn is protected.
+CREATE TABLE drawn AS SELECT i AS id, ARRAY['a' || i % 13, 'b' || i * i % 11, 'c' || i % 7] AS items FROM generate_series(1, 40) i;
+SELECT count(DISTINCT terms) > 1 AS differ, count(DISTINCT terms) FILTER (WHERE seed IN (1, 21)) AS of_same_seed FROM generate_series(1, 21) seed,
+  LATERAL (SELECT jsonb_agg(terms ORDER BY transaction) AS terms FROM disclosure.coat('drawn', 'items', '[["a1","b1"],["a2"],["b4","c3"]]', 5, 'id', seed => (seed - 1) % 20)) c;
+CREATE TABLE protected AS SELECT seed, transaction, terms FROM generate_series(1, 10) seed, disclosure.coat('drawn', 'items', '[["a1","b1"],["a2"],["b4","c3"]]', 5, 'id', seed => seed);
+WITH item AS (SELECT seed, transaction, CASE jsonb_typeof(e) WHEN 'array' THEN m ELSE e #>> '{}' END AS item
+                FROM protected, jsonb_array_elements(terms) e LEFT JOIN LATERAL jsonb_array_elements_text(CASE jsonb_typeof(e) WHEN 'array' THEN e END) m ON true),
+     part (items) AS (VALUES ('{a1}'::text[]), ('{b1}'), ('{a1,b1}'), ('{a2}'), ('{b4}'), ('{c3}'), ('{b4,c3}')),
+     support AS (SELECT seed, items, count(*) FILTER (WHERE had @> items) AS support FROM part, (SELECT seed, transaction, array_agg(item) AS had FROM item GROUP BY 1, 2) h GROUP BY 1, 2)
+SELECT bool_and(support >= 5 OR support = 0) AS is_protected FROM support;
+-- Rows in another order, the same ids.
+CREATE TABLE shuffled AS SELECT * FROM drawn ORDER BY id * 17 % 41 DESC;
+SELECT count(*) FROM (TABLE drawn EXCEPT TABLE shuffled) d;
+SELECT count(*) FROM (SELECT * FROM disclosure.coat('drawn', 'items', '[["a1","b1"],["a2"]]', 5, 'id') EXCEPT SELECT * FROM disclosure.coat('shuffled', 'items', '[["a1","b1"],["a2"]]', 5, 'id')) d;
+SELECT string_agg(transaction, ' ') FROM disclosure.coat('shuffled', 'items', '[]', 1, 'id');
+SELECT count(*) FROM (SELECT * FROM disclosure.coat_report('drawn', 'items', '[["a1","b1"],["a2"]]', 5) EXCEPT SELECT * FROM disclosure.coat_report('shuffled', 'items', '[["a1","b1"],["a2"]]', 5)) d;
+-- What it reports is what it does.
+SELECT r.items = g.items AS same FROM (SELECT array_agg(to_jsonb(items) ORDER BY to_jsonb(items)) AS items FROM disclosure.coat_report('drawn', 'items', '[["a1","b1"],["a2"]]', 5)) r,
+  (SELECT array_agg(DISTINCT e) AS items FROM disclosure.coat('drawn', 'items', '[["a1","b1"],["a2"]]', 5), jsonb_array_elements(terms) e WHERE jsonb_typeof(e) = 'array') g;
+
+-- k^m-anonymity: a generalised item is one item.
+SELECT disclosure.km_anonymity('figure', 'items'), disclosure.km_anonymity('figure', 'items', 1), disclosure.km_anonymity('figure', 'items', m => 2147483647), disclosure.km_anonymity('released', 'terms');
+CREATE TABLE twice AS SELECT * FROM (VALUES ('["a","b",["x","y"]]'::jsonb), ('["a",["y","x"],"b"]'), ('["a",["x","y","y"],"c"]'), ('["c",["x","y"],"a"]')) t (terms);
+SELECT m, disclosure.km_anonymity('twice', 'terms', m) FROM generate_series(1, 4) m;
+SELECT * FROM disclosure.km_violations('twice', 'terms', k => 4, m => 3);
+SELECT * FROM disclosure.km_violations('twice', 'terms', k => 5, m => 1);
+SELECT * FROM disclosure.km_violations('twice', 'terms', k => 2, m => 3);
+SELECT * FROM disclosure.km_violations('twice', 'terms', k => 5, m => 1, most => 2);
+SELECT * FROM disclosure.km_violations('figure', 'items', 2);
+-- Two items that all have, but never together: only the pair is rare.
+CREATE TABLE pairs (items text[]);
+INSERT INTO pairs VALUES ('{p,q}'), ('{p,r}'), ('{p,r}'), ('{q,r}'), ('{q,r}'), ('{p}'), ('{q}'), ('{}');
+SELECT disclosure.km_anonymity('pairs', 'items', 1), disclosure.km_anonymity('pairs', 'items');
+SELECT * FROM disclosure.km_violations('pairs', 'items', 2);
+SELECT * FROM disclosure.km_violations('pairs', 'items', 3, m => 3);
+-- By definition, with all sets of up to two items.
+WITH item AS (SELECT id, unnest(items) AS item FROM drawn),
+     support AS (SELECT count(DISTINCT a.id) AS support FROM item a JOIN item b USING (id) WHERE a.item <= b.item GROUP BY a.item, b.item)
+SELECT min(support) = disclosure.km_anonymity('drawn', 'items') AS same, count(*) FILTER (WHERE support < 3) >= (SELECT count(*) FROM disclosure.km_violations('drawn', 'items', 3, most => 1000)) AS no_more FROM support;
+SELECT count(*) AS wrong FROM disclosure.km_violations('drawn', 'items', 3, most => 1000) v
+  WHERE support <> (SELECT count(*) FROM drawn WHERE to_jsonb(drawn.items) @> v.items);
+
+-- Figure 3.7 has all members as plain items; it is Figure 1.5.
+CREATE TABLE plain (visit_id int, terms text[]);
+INSERT INTO plain VALUES
+  (1, '{heart disease,blood pressure,icd,limbs,injury,weakness,dizziness}'), (2, '{anesthesia,blood pressure,icd,limbs,injury,pain,diabetes}'),
+  (3, '{gangrene,blood pressure,icd,limbs,injury}'), (4, '{knee,blood pressure,icd,limbs,injury}');
+SELECT * FROM disclosure.mark_generalised('plain', 'terms', 'visit_id');
+SELECT rule, k, bool_and(m.terms = r.terms) AS is_figure_1_5, bool_and(m.terms = to_jsonb(p.terms)) AS as_it_was
+  FROM unnest('{together,repeated}'::text[]) rule, unnest('{NULL,1,4,5,2147483647}'::int[]) k, disclosure.mark_generalised('plain', 'terms', 'visit_id', rule, k) m, released r, plain p
+  WHERE r.visit_id = transaction::int AND p.visit_id = transaction::int GROUP BY rule, k ORDER BY rule, k;
+-- What is known separates them.
+CREATE TABLE unmarked (terms jsonb);
+INSERT INTO unmarked VALUES ('["a","b","c","d","e"]'), ('["a","b","c","d"]'), ('["e",["x","y"]]');
+SELECT rule, m.* FROM unnest('{repeated,together}'::text[]) rule, disclosure.mark_generalised('unmarked', 'terms', rule => rule) m;
+SELECT rule, m.* FROM unnest('{repeated,together}'::text[]) rule, disclosure.mark_generalised('unmarked', 'terms', rule => rule, utility => '[["a","c"],["d","e"]]') m;
+SELECT rule, m.* FROM unnest('{repeated,together}'::text[]) rule, disclosure.mark_generalised('unmarked', 'terms', rule => rule, utility => '[["a","c"],["b","d"]]', privacy => '[["d","e"]]') m;
+SELECT * FROM disclosure.mark_generalised('unmarked', 'terms', utility => '[]');
+SELECT * FROM disclosure.mark_generalised('unmarked', 'terms', privacy => '[]');
+SELECT * FROM disclosure.mark_generalised('unmarked', 'terms', privacy => '[["z"]]');
+-- COAT and back again.
+CREATE TABLE flat AS SELECT transaction, array_agg(CASE jsonb_typeof(e) WHEN 'array' THEN m ELSE e #>> '{}' END ORDER BY n, o) AS items
+  FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[["b","d","g"],["c","e","f"]]'), jsonb_array_elements(terms) WITH ORDINALITY e (e, n)
+  LEFT JOIN LATERAL jsonb_array_elements_text(CASE jsonb_typeof(e) WHEN 'array' THEN e END) WITH ORDINALITY m (m, o) ON true GROUP BY transaction;
+SELECT * FROM disclosure.mark_generalised('flat', 'items', 'transaction', k => 2, utility => '[["b","d","g"],["c","e","f"]]', privacy => '[["a","b"],["e","f"]]');
+
+-- Lists of all kinds: arrays of any type and dimension, json, domains; numbers are items, and the same as their texts.
+CREATE DOMAIN basket AS text[];
+CREATE TABLE kinds (id int, j json, b jsonb, i int[], n numeric[], d date[], v varchar(3)[], c char(2)[], two text[], m basket);
+INSERT INTO kinds VALUES (1, '["a", 1, "a", ["b", "b"]]', '[1, "1", 2.5, ["x", 1, "x"]]', '{3,1,3}', '{1,2.5,1}', '{2020-01-01}', '{abc}', '{a,b}', '{{a,b},{c,b}}', '{a,b}'),
+  (2, '[]', '[]', '{}', '{}', '{}', '{}', '{}', '{}', '{}');
+INSERT INTO kinds VALUES (3);
+SELECT kind, m.* FROM unnest('{j,b,i,n,d,v,c,two,m}'::text[]) kind, disclosure.mark_generalised('kinds', kind::name, 'id') m;
+SELECT * FROM disclosure.coat('kinds', 'i', '[[1]]', 1, 'id');
+SELECT * FROM disclosure.coat('kinds', 'i', '[["1"]]', 2, 'id', max_suppressed => 0.5);
+-- Names that need quotes, views, and ids of several types.
+CREATE TABLE "Odd ""table" ("Odd ""name" text[], "ID ö" uuid, "order" timestamp, real float8);
+INSERT INTO "Odd ""table" VALUES ('{"it''s",b}', '00000000-0000-0000-0000-000000000002', '2020-01-02', 1.5), ('{"back\\slash"}', '00000000-0000-0000-0000-000000000001', '2020-01-03', '-Infinity');
+SELECT * FROM disclosure.coat('"Odd ""table"', 'Odd "name', '[["it''s"]]', 1, 'ID ö');
+SELECT * FROM disclosure.mark_generalised('"Odd ""table"', 'Odd "name', 'order');
+SELECT * FROM disclosure.mark_generalised('"Odd ""table"', 'Odd "name', 'real');
+CREATE VIEW of_figure AS SELECT items, t AS id, length(t) AS same, nullif(t, 't3') AS missing FROM figure WHERE t < 't4';
+SELECT * FROM disclosure.mark_generalised('of_figure', 'items', 'id');
+SELECT transaction FROM disclosure.mark_generalised('of_figure', 'items', 'same');
+SELECT transaction FROM disclosure.mark_generalised('of_figure', 'items', 'missing');
+CREATE VIEW by_missing AS SELECT * FROM of_figure WHERE missing IS NOT NULL OR items IS NULL;
+SELECT transaction FROM disclosure.mark_generalised('by_missing', 'items', 'missing');
+
+-- Nothing, one row, empty transactions, NULL.
+CREATE TABLE empty (id int, terms jsonb);
+SELECT * FROM disclosure.coat('empty', 'terms', '[["a"]]', 2, 'id');
+SELECT * FROM disclosure.coat_report('empty', 'terms', '[["a"]]', 2);
+SELECT disclosure.km_anonymity('empty', 'terms');
+SELECT * FROM disclosure.km_violations('empty', 'terms', 2);
+SELECT * FROM disclosure.mark_generalised('empty', 'terms', 'id', privacy => '[["a"]]');
+INSERT INTO empty VALUES (NULL, NULL), (2, '[]'), (1, NULL), (3, '[]');
+SELECT * FROM disclosure.coat('empty', 'terms', '[["a"]]', 2, 'id');
+SELECT disclosure.km_anonymity('empty', 'terms');
+SELECT * FROM disclosure.km_violations('empty', 'terms', 2);
+SELECT * FROM disclosure.mark_generalised('empty', 'terms');
+CREATE TABLE one_row AS SELECT '["a", "b", "a"]'::jsonb AS terms;
+SELECT * FROM disclosure.coat('one_row', 'terms', '[["a"]]', 1);
+SELECT * FROM disclosure.coat('one_row', 'terms', '[["a"]]', 2);
+SELECT * FROM disclosure.coat('one_row', 'terms', '[["a"]]', 2, max_suppressed => 1);
+SELECT disclosure.km_anonymity('one_row', 'terms', 3);
+SELECT * FROM disclosure.km_violations('one_row', 'terms', 2);
+SELECT * FROM disclosure.mark_generalised('one_row', 'terms');
+
+-- What is refused.
+SELECT * FROM disclosure.coat(NULL, 'terms', '[]', 2);
+SELECT * FROM disclosure.coat('visits', NULL, '[]', 2);
+SELECT * FROM disclosure.coat('visits', 'nothing', '[]', 2);
+SELECT * FROM disclosure.coat('visits', 'visit_id', '[]', 2);
+SELECT * FROM disclosure.coat('visits', 'terms', '[]', 2, 'nothing');
+SELECT * FROM disclosure.coat('visits', 'terms', NULL, 2);
+SELECT * FROM disclosure.coat('visits', 'terms', 'null', 2);
+SELECT * FROM disclosure.coat('visits', 'terms', '{}', 2);
+SELECT * FROM disclosure.coat('visits', 'terms', '["a"]', 2);
+SELECT * FROM disclosure.coat('visits', 'terms', '[[]]', 2);
+SELECT * FROM disclosure.coat('visits', 'terms', '[[null]]', 2);
+SELECT * FROM disclosure.coat('visits', 'terms', '[[["a"]]]', 2);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', NULL);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 0);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', -2147483648);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, utility => '[["knee","icd"],["icd"]]');
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, utility => '[["x","y"],["y"]]');
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, utility => '["knee"]');
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, max_suppressed => NULL);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, max_suppressed => -0.1);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, max_suppressed => 1.1);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, max_suppressed => 'NaN');
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, seed => NULL);
+SELECT * FROM disclosure.coat('released', 'terms', '[["knee"]]', 2);
+SELECT * FROM disclosure.coat_report('visits', 'terms', NULL, 2);
+SELECT * FROM disclosure.coat_report('visits', 'terms', '[]', NULL);
+SELECT disclosure.km_anonymity(NULL, 'terms');
+SELECT disclosure.km_anonymity('visits', NULL);
+SELECT disclosure.km_anonymity('visits', 'terms', 0);
+SELECT disclosure.km_anonymity('visits', 'terms', NULL);
+SELECT * FROM disclosure.km_violations('visits', 'terms', NULL);
+SELECT * FROM disclosure.km_violations('visits', 'terms', 2, -1);
+SELECT * FROM disclosure.km_violations('visits', 'terms', 2, most => 0);
+SELECT * FROM disclosure.km_violations('visits', 'terms', 2, most => NULL);
+SELECT * FROM disclosure.mark_generalised('visits', 'terms', rule => 'both');
+SELECT * FROM disclosure.mark_generalised('visits', 'terms', rule => NULL);
+SELECT * FROM disclosure.mark_generalised('visits', 'terms', k => 0);
+SELECT * FROM disclosure.mark_generalised('visits', 'terms', utility => '[["knee","icd"],["icd"]]');
+SELECT * FROM disclosure.mark_generalised('visits', 'terms', privacy => '{}');
+-- Values that are no transactions.
+CREATE TABLE wrong (terms jsonb, items text[], deep int[], flags boolean[]);
+INSERT INTO wrong VALUES ('["a", null]', '{a,NULL}', '{{{1}}}', '{t}');
+SELECT disclosure.km_anonymity('wrong', 'terms');
+SELECT disclosure.km_anonymity('wrong', 'items');
+SELECT disclosure.km_anonymity('wrong', 'deep');
+SELECT disclosure.km_anonymity('wrong', 'flags');
+SELECT disclosure.km_anonymity(relation => 'wrong', column_name => 'terms') FROM (SELECT) nothing;
+UPDATE wrong SET terms = '["a", ["b", ["c"]]]';
+SELECT disclosure.km_anonymity('wrong', 'terms');
+UPDATE wrong SET terms = '["a", []]';
+SELECT disclosure.km_anonymity('wrong', 'terms');
+UPDATE wrong SET terms = '{"a": 1}';
+SELECT disclosure.km_anonymity('wrong', 'terms');
+UPDATE wrong SET terms = 'null';
+SELECT disclosure.km_anonymity('wrong', 'terms');
+UPDATE wrong SET terms = '[true]';
+SELECT disclosure.km_anonymity('wrong', 'terms');
+-- Too much to ask for.
+CREATE VIEW many AS SELECT ARRAY[i, i + 1000000, i + 2000000] AS items FROM generate_series(1, 300000) i;
+SET disclosure.max_memory = '1MB';
+SELECT disclosure.km_anonymity('many', 'items', 3);
+SELECT count(*) FROM disclosure.coat('many', 'items', '[[1]]', 2);
+RESET disclosure.max_memory;
+
+-- A caller sees what it may see, no more.
+CREATE ROLE pd_keeper;
+CREATE ROLE pd_reader;
+GRANT CREATE ON SCHEMA public TO pd_keeper;
+SET ROLE pd_keeper;
+CREATE TABLE wards (id int, terms text[], ward text);
+INSERT INTO wards VALUES (1, '{a,b}', 'A'), (2, '{a,b}', 'A'), (3, '{a,c}', 'B');
+SET ROLE pd_reader;
+SELECT disclosure.km_anonymity('wards', 'terms');
+SET ROLE pd_keeper;
+GRANT SELECT (terms) ON wards TO pd_reader;
+SET ROLE pd_reader;
+SELECT disclosure.km_anonymity('wards', 'terms');
+SELECT * FROM disclosure.coat('wards', 'terms', '[]', 1, 'id');
+SELECT * FROM disclosure.coat('wards', 'terms', '[]', 1);
+SET ROLE pd_keeper;
+GRANT SELECT ON wards TO pd_reader;
+ALTER TABLE wards ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_ward ON wards FOR SELECT TO pd_reader USING (ward = 'A');
+SELECT disclosure.km_anonymity('wards', 'terms') AS of_keeper;
+SET ROLE pd_reader;
+SELECT disclosure.km_anonymity('wards', 'terms') AS of_reader;
+SELECT * FROM disclosure.mark_generalised('wards', 'terms', 'id');
+SET row_security = off;
+SELECT disclosure.km_anonymity('wards', 'terms');
+RESET row_security;
+RESET ROLE;
+DROP OWNED BY pd_keeper, pd_reader;
+DROP ROLE pd_keeper, pd_reader;
