@@ -279,7 +279,21 @@ const METHODS: [(&str, Method); 6] = [
     ("rba", Method::Rba),
 ];
 
-impl Options<'_> {
+impl<'a> Options<'a> {
+    fn new(
+        threshold: Option<f64>,
+        threshold_ratio: Option<f64>,
+        vulnerability: Option<&'a str>,
+        seed: Option<i64>,
+    ) -> Self {
+        Options {
+            threshold,
+            threshold_ratio,
+            vulnerability,
+            seed,
+        }
+    }
+
     /// The strategy with a method, which comes from `argument`.
     fn strategy(&self, argument: &'static str, method: Option<&str>) -> Result<Strategy, Problem> {
         let method = given(argument, method)?;
@@ -342,12 +356,7 @@ fn eliminate(
     seed: Option<i64>,
 ) -> Option<Grid<bool>> {
     let eliminated = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let Some(distances) = distances else {
             return Ok(None);
@@ -385,12 +394,7 @@ fn elimination_steps(
     ),
 > {
     let rows = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let Some(distances) = distances else {
             return Ok(Vec::new());
@@ -575,12 +579,7 @@ fn semantic_attack(
     ),
 > {
     let rows = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let release = Release::read(WantedRelease {
             context: context_of(context)?,
@@ -696,12 +695,7 @@ fn attack_calibration(
     ),
 > {
     let rows = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let wanted = WantedRelease {
             context: context_of(context)?,
@@ -783,12 +777,7 @@ fn attack_quality(
 > {
     let rows = || {
         const METHODS: &str = "methods";
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let methods = given(METHODS, methods)?;
         let strategies = methods.iter().map(|method| {
             let strategy = options.strategy(METHODS, method)?;
@@ -863,12 +852,7 @@ fn broken_constraints(
     ),
 > {
     let rows = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let k = k_of(k)?;
         let wanted = WantedRelease {
