@@ -10,8 +10,8 @@ use disclosure::Control;
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::mpsc::{channel, sync_channel, Receiver, RecvTimeoutError, SyncSender};
-use std::thread::{Builder, JoinHandle};
+use std::sync::mpsc::{channel, sync_channel, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::thread::{sleep, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How often the waiting thread looks around. A cancel is obeyed within 0.2 s; this leaves most of that
@@ -78,8 +78,8 @@ pub fn sized<R: Send>(
     }
 }
 
-/// Lets an error that leaves [`long`] take the job along.
-struct CancelOnDrop<'a>(&'a Control);
+/// Lets an error take a job along that it leaves behind.
+pub struct CancelOnDrop<'a>(pub &'a Control);
 
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
@@ -124,6 +124,29 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
         self.items.as_ref().is_some_and(|items| items.send(item).is_ok())
     }
 
+    /// As [`send`](Self::send), for items that may take the worker long: interrupts and memory are looked at meanwhile.
+    pub fn send_patiently(&mut self, mut item: T) -> Result<bool, Problem> {
+        while let Some(items) = &self.items {
+            match items.try_send(item) {
+                Ok(()) => return Ok(true),
+                Err(TrySendError::Disconnected(_)) => break,
+                Err(TrySendError::Full(back)) => item = back,
+            }
+            pause()?;
+        }
+        Ok(false)
+    }
+
+    /// There are no more items: wait until the worker has seen them all, and look at interrupts and memory meanwhile.
+    /// Whoever leaves with an error has to see to it that the worker ends soon.
+    pub fn wait(&mut self) -> Result<(), Problem> {
+        self.items = None;
+        while self.worker.as_ref().is_some_and(|worker| !worker.is_finished()) {
+            pause()?;
+        }
+        Ok(())
+    }
+
     /// An item that the worker is done with, to be used again.
     pub fn spare(&mut self) -> Option<T> {
         self.spare.try_recv().ok()
@@ -142,6 +165,14 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
         self.items = None;
         self.worker.take().map(JoinHandle::join)
     }
+}
+
+/// Look around, and let others work for a moment that is short beside what they do.
+fn pause() -> Result<(), Problem> {
+    pgrx::check_for_interrupts!();
+    memory::check()?;
+    sleep(Duration::from_micros(100));
+    Ok(())
 }
 
 impl<T: Send + 'static, W: Send + 'static> Drop for Conveyor<T, W> {

@@ -11,8 +11,8 @@ use crate::input::distances_of_array;
 use crate::input::transactions::{read_columns, Column, Vocabulary, WantedColumn};
 use crate::run;
 use disclosure::semantic::{
-    self, Calibration, DistanceTable, Eliminations, Entry, Method, Quality, Strategy, Target, Threshold,
-    Twin, Vulnerability, Wanted,
+    self, Calibration, Corpus, DistanceTable, Eliminations, Entry, Method, Quality, Strategy, Target,
+    Threshold, Twin, Vulnerability, Wanted,
 };
 use pgrx::datum::JsonB;
 use pgrx::prelude::*;
@@ -95,9 +95,18 @@ fn cooccurrence(
     let rows = || {
         let source = Source::new(corpus, name(corpus_column), json(scoring))?;
         let mut vocabulary = Vocabulary::default();
-        given("terms", terms)?.iter().flatten().for_each(|term| {
+        let invalid = |problem: String| Problem::Argument {
+            argument: "terms",
+            problem,
+            hint: "Give an array of words or phrases, of which all pairs are counted.",
+        };
+        let terms = terms.ok_or_else(|| invalid("must not be NULL".into()))?;
+        terms.iter().flatten().for_each(|term| {
             vocabulary.encode_text(term);
         });
+        if vocabulary.len() > Corpus::MOST_OF_ALL {
+            return Err(invalid(format!("has more than {} terms", Corpus::MOST_OF_ALL)));
+        }
         let knowledge = source.read_as_defined(vocabulary.texts(), Wanted::All)?;
         let Knowledge::Counts(counts) = knowledge else {
             return Err(Problem::Argument {
@@ -196,10 +205,16 @@ fn distance_table(
         let members: Vec<u32> = members.iter().map(|text| vocabulary.encode_text(text)).collect();
         let number = column.transactions.find(members.clone());
         let number = number.ok_or_else(|| invalid("is no generalised item of the transactions"))?;
-        let target = Target::all(&column.transactions, context).swap_remove(number as usize);
-        let pairs: Vec<(u32, u32)> = target.pairs().collect();
+        let (target, pairs) = run::long("looking for contexts", |control| {
+            let mut targets = Target::all(&column.transactions, context, control)?;
+            let target = targets.swap_remove(number as usize);
+            let pairs: Vec<(u32, u32)> = target.pairs().collect();
+            Ok((target, pairs))
+        })?;
         let knowledge = read_knowledge(&source, &vocabulary, &pairs)?;
-        let table = run::long("measuring distances", |_| target.table(knowledge.scoring()))?;
+        let table = run::long("measuring distances", |control| {
+            target.table(knowledge.scoring(), control)
+        })?;
         let rows = target.rows.iter().enumerate().map(|(row, occurrence)| {
             let distances = members.iter().map(|member| {
                 let place = target.members.binary_search(member).ok();
@@ -279,7 +294,21 @@ const METHODS: [(&str, Method); 6] = [
     ("rba", Method::Rba),
 ];
 
-impl Options<'_> {
+impl<'a> Options<'a> {
+    fn new(
+        threshold: Option<f64>,
+        threshold_ratio: Option<f64>,
+        vulnerability: Option<&'a str>,
+        seed: Option<i64>,
+    ) -> Self {
+        Options {
+            threshold,
+            threshold_ratio,
+            vulnerability,
+            seed,
+        }
+    }
+
     /// The strategy with a method, which comes from `argument`.
     fn strategy(&self, argument: &'static str, method: Option<&str>) -> Result<Strategy, Problem> {
         let method = given(argument, method)?;
@@ -308,9 +337,11 @@ impl Options<'_> {
                 hint: "Leave one of them out.",
             });
         }
+        let threshold = self.threshold.map_or(Threshold::Mean(ratio), Threshold::At);
+        threshold.check()?; // before tables are read
         Ok(Strategy {
             method,
-            threshold: self.threshold.map_or(Threshold::Mean(ratio), Threshold::At),
+            threshold,
             vulnerability,
             seed: given("seed", self.seed)? as u64,
         })
@@ -342,12 +373,7 @@ fn eliminate(
     seed: Option<i64>,
 ) -> Option<Grid<bool>> {
     let eliminated = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let Some(distances) = distances else {
             return Ok(None);
@@ -385,12 +411,7 @@ fn elimination_steps(
     ),
 > {
     let rows = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let Some(distances) = distances else {
             return Ok(Vec::new());
@@ -455,7 +476,7 @@ impl Release {
     fn new(wanted: WantedRelease, vocabulary: Vocabulary, column: Column) -> Result<Self, Problem> {
         let transactions = &column.transactions;
         let (targets, twins, pairs) = run::long("looking for contexts", |control| {
-            let targets = Target::all(transactions, wanted.context);
+            let targets = Target::all(transactions, wanted.context, control)?;
             let twins = Twin::draw(
                 transactions,
                 &targets,
@@ -575,12 +596,7 @@ fn semantic_attack(
     ),
 > {
     let rows = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let release = Release::read(WantedRelease {
             context: context_of(context)?,
@@ -696,12 +712,7 @@ fn attack_calibration(
     ),
 > {
     let rows = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
         let wanted = WantedRelease {
             context: context_of(context)?,
@@ -783,12 +794,7 @@ fn attack_quality(
 > {
     let rows = || {
         const METHODS: &str = "methods";
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let methods = given(METHODS, methods)?;
         let strategies = methods.iter().map(|method| {
             let strategy = options.strategy(METHODS, method)?;
@@ -863,14 +869,9 @@ fn broken_constraints(
     ),
 > {
     let rows = || {
-        let options = Options {
-            threshold,
-            threshold_ratio,
-            vulnerability,
-            seed,
-        };
+        let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
-        let k = k_of(k)?;
+        let (k, privacy) = (k_of(k)?, json(privacy));
         let wanted = WantedRelease {
             context: context_of(context)?,
             twins: 0,
@@ -878,8 +879,9 @@ fn broken_constraints(
             column: wanted_column(relation, column_name, None),
             seed: strategy.seed,
         };
+        privacy_of(privacy.clone(), &mut Vocabulary::default())?; // before tables are read
         let mut release = Release::read(wanted)?;
-        let privacy = privacy_of(json(privacy), &mut release.vocabulary)?;
+        let privacy = privacy_of(privacy, &mut release.vocabulary)?;
         let attacked = release.attack(&strategy)?;
         let (before, after) = run::long("counting what is left", |control| {
             let left = |eliminations: Option<&[Eliminations]>| {

@@ -31,17 +31,10 @@ fn coat(
     seed: Option<i64>,
 ) -> TableIterator<'static, (name!(transaction, String), name!(terms, JsonB))> {
     let rows = || {
-        let wish = CoatWish {
-            privacy: json(privacy),
-            utility: json(utility),
-            k,
-            max_suppressed,
-            seed,
-        };
+        let wish = CoatWish::new(privacy, utility, k, max_suppressed, seed);
         let (mut vocabulary, column) = read(relation, column_name, id)?;
-        let constraints = wish.constraints(&mut vocabulary)?;
+        let coat = wish.fulfil(&column.transactions, &mut vocabulary)?;
         let released = run::long("generalising items", |control| {
-            let coat = semantic::coat(&column.transactions, &constraints, control)?;
             coat.released(&column.transactions, control)
         })?;
         Ok(as_rows(column.ids, released, vocabulary))
@@ -72,22 +65,13 @@ fn coat_report(
     ),
 > {
     let rows = || {
-        let wish = CoatWish {
-            privacy: json(privacy),
-            utility: json(utility),
-            k,
-            max_suppressed,
-            seed,
-        };
+        let wish = CoatWish::new(privacy, utility, k, max_suppressed, seed);
         let (mut vocabulary, column) = read(relation, column_name, None)?;
-        let constraints = wish.constraints(&mut vocabulary)?;
         let Coat {
             generalised,
             suppressed,
             ..
-        } = run::long("generalising items", |control| {
-            semantic::coat(&column.transactions, &constraints, control)
-        })?;
+        } = wish.fulfil(&column.transactions, &mut vocabulary)?;
         let generalised = generalised.into_iter().map(|item| {
             let members = vocabulary.texts_of(&item.members);
             (
@@ -117,13 +101,32 @@ struct CoatWish {
 }
 
 impl CoatWish {
-    fn constraints(self, vocabulary: &mut Vocabulary) -> Result<Constraints, Problem> {
-        Ok(Constraints {
+    fn new(
+        privacy: Option<JsonB>,
+        utility: Option<JsonB>,
+        k: Option<i32>,
+        max_suppressed: Option<f64>,
+        seed: Option<i64>,
+    ) -> Self {
+        CoatWish {
+            privacy: json(privacy),
+            utility: json(utility),
+            k,
+            max_suppressed,
+            seed,
+        }
+    }
+
+    fn fulfil(self, transactions: &Transactions, vocabulary: &mut Vocabulary) -> Result<Coat, Problem> {
+        let constraints = Constraints {
             privacy: privacy_of(self.privacy, vocabulary)?,
             utility: constraints(UTILITY, self.utility, vocabulary)?,
             k: k_of(self.k)?,
             max_suppressed: given("max_suppressed", self.max_suppressed)?,
             seed: given("seed", self.seed)? as u64,
+        };
+        run::long("generalising items", |control| {
+            semantic::coat(transactions, &constraints, control)
         })
     }
 }

@@ -5,17 +5,18 @@ use super::lexemes::for_each_lexeme;
 use super::relation::{for_each_row, Relation, Row};
 use super::{becomes, ColumnType};
 use crate::error::Problem;
-use crate::memory;
-use crate::run::{self, Conveyor};
+use crate::run::{self, CancelOnDrop, Conveyor};
 use disclosure::semantic::{
     Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
 };
+use disclosure::Control;
 use pgrx::datum::JsonB;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal};
 use pgrx::Array;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A table that says how far terms are from each other.
 pub struct Source {
@@ -149,13 +150,17 @@ impl Source {
 
     /// In which documents which terms are: one pass over the table, while another thread looks for terms.
     fn read_documents(&self, terms: &[String]) -> Result<Corpus, Problem> {
+        let control = Arc::new(Control::new());
         let finder = Finder {
             needles: self.needles(terms)?,
             corpus: Corpus::new(terms.len()),
             scratch: Scratch::default(),
             found: Vec::new(),
+            control: control.clone(),
         };
         let mut conveyor = Conveyor::start(finder, Finder::push)?;
+        // Dropped before the conveyor, which waits for the finder.
+        let _stop = CancelOnDrop(&control);
         let mut batch = Batch::default();
         let name = quote_identifier(&self.column.name);
         let wanted = match self.kind {
@@ -185,15 +190,14 @@ impl Source {
             }
             batch.end_document();
             if batch.is_full() {
-                // Where documents are long, few rows take long.
-                pgrx::check_for_interrupts!();
-                memory::check()?;
                 let spare = conveyor.spare().unwrap_or_default();
-                conveyor.send(std::mem::replace(&mut batch, spare)); // if it has ended, `finish` says why
+                // If the finder has ended, `finish` says why. Documents may be long, and few rows take long then.
+                conveyor.send_patiently(std::mem::replace(&mut batch, spare))?;
             }
             Ok(())
         })?;
-        conveyor.send(batch);
+        conveyor.send_patiently(batch)?;
+        conveyor.wait()?;
         Ok(conveyor.finish()?.corpus)
     }
 
@@ -249,8 +253,9 @@ impl Source {
         }
         };
         let needles = self.folded(terms)?;
-        let (mut scratch, mut singles, mut pairs) = (Scratch::default(), vec![0; terms.len()], Vec::new());
-        let mut documents = self.settings.documents;
+        let (mut scratch, mut pairs) = (Scratch::default(), Vec::new());
+        let mut singles: Vec<Option<u64>> = vec![None; terms.len()];
+        let mut documents = None;
         let (term, other) = (self.term()?, self.other()?);
         let query = format!(
             "SELECT {term}::pg_catalog.text, {other}::pg_catalog.text, {}::pg_catalog.int8 FROM {}",
@@ -265,34 +270,33 @@ impl Source {
                 .and_then(|(value, is_null)| unsafe { i64::from_datum(value, is_null) });
             let count = count.ok_or_else(|| invalid("a count is NULL"))?;
             let count = u64::try_from(count).map_err(|_| invalid("a count is negative"))?;
+            let set = |known: &mut Option<u64>, problem| match known.replace(count) {
+                Some(before) if before != count => Err(invalid(problem)),
+                _ => Ok(()),
+            };
             let mut find = |text: &str| needles.of_whole(text, &mut scratch).to_vec();
-            match (term, other) {
-                (None, None) => documents = documents.or(Some(count)),
-                (Some(term), None) | (None, Some(term)) => {
-                    find(&term)
-                        .into_iter()
-                        .for_each(|term| singles[term as usize] = count);
+            let (ones, others) = match (term, other) {
+                (None, None) => return set(&mut documents, "it has two different numbers of documents"),
+                (Some(term), None) | (None, Some(term)) => (find(&term), find(&term)),
+                (Some(term), Some(other)) => (find(&term), find(&other)),
+            };
+            for &one in &ones {
+                // Terms that are written differently may be the same.
+                if others.contains(&one) {
+                    set(&mut singles[one as usize], "a term has two different counts")?;
                 }
-                (Some(term), Some(other)) if term == other => {
-                    find(&term)
-                        .into_iter()
-                        .for_each(|term| singles[term as usize] = count);
-                }
-                (Some(term), Some(other)) => {
-                    let others = find(&other);
-                    for term in find(&term) {
-                        pairs.extend(
-                            others
-                                .iter()
-                                .filter(|&&other| other != term)
-                                .map(|&other| (term, other, count)),
-                        );
-                    }
-                }
+                pairs.extend(
+                    others
+                        .iter()
+                        .filter(|&&other| other != one)
+                        .map(|&other| (one, other, count)),
+                );
             }
             Ok(())
         })?;
+        let documents = self.settings.documents.or(documents);
         let documents = documents.ok_or_else(|| invalid("it does not say how many documents there are"))?;
+        let singles = singles.into_iter().map(Option::unwrap_or_default).collect();
         Ok(Cooccurrence::given(documents, singles, pairs)?)
     }
 
@@ -366,10 +370,12 @@ impl Kind {
             let element = element.column.base_type();
             return match element {
                 pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => Some(Kind::Vectors),
-                _ => becomes(element, pg_sys::TEXTOID).then_some(Kind::Array),
+                _ => (becomes(element, pg_sys::TEXTOID) || becomes(element, pg_sys::INT8OID))
+                    .then_some(Kind::Array),
             };
         }
-        if becomes(oid, pg_sys::INT8OID) {
+        // Sums of counts are numeric.
+        if becomes(oid, pg_sys::INT8OID) || oid == pg_sys::NUMERICOID {
             Some(Kind::Counts)
         } else if becomes(oid, pg_sys::TEXTOID) {
             Some(Kind::Text)
@@ -491,6 +497,7 @@ struct Finder {
     corpus: Corpus,
     scratch: Scratch,
     found: Vec<u32>,
+    control: Arc<Control>,
 }
 
 impl Finder {
@@ -501,9 +508,14 @@ impl Finder {
         for &end in &batch.documents {
             let elements = (first..end).map(element);
             let (scratch, found) = (&mut self.scratch, &mut self.found);
+            self.control.check()?;
             match &self.needles {
-                Needles::Elements(terms) => terms.in_list(elements, scratch, found),
-                Needles::Words(terms) => elements.for_each(|text| terms.in_text(text, scratch, found)),
+                Needles::Elements(terms) => terms.in_list(elements, scratch, found, &self.control)?,
+                Needles::Words(terms) => {
+                    for text in elements {
+                        terms.in_text(text, scratch, found, &self.control)?;
+                    }
+                }
                 Needles::Lexemes(terms) => elements.for_each(|text| {
                     let mut lexemes = Vec::new();
                     for_each_lexeme(text, |lexeme, positions| {

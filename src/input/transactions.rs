@@ -23,11 +23,12 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The code of an item, which is new if need be; `None` if it is neither a string nor a number.
+    /// The code of an item, which is new if need be; `None` if it is neither a string nor a whole number. Others may
+    /// have more digits than a float8.
     pub fn encode(&mut self, item: &Value) -> Option<u32> {
         let text = match item {
             Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
+            Value::Number(number) if !number.is_f64() => number.to_string(),
             _ => return None,
         };
         Some(self.encode_as(text, item))
@@ -188,11 +189,13 @@ impl Column {
     }
 
     fn push(&mut self, transaction: Value, vocabulary: &mut Vocabulary) -> Result<(), Problem> {
-        let invalid = |problem: &str| Problem::Argument {
+        let invalid = |problem: &str| {
+            Problem::Argument {
             argument: COLUMN_NAME,
             problem: problem.into(),
-            hint: "A transaction is a list of strings or numbers; a list within it is a generalised item: \
+            hint: "A transaction is a list of strings or whole numbers; a list within it is a generalised item: \
                    '[\"knee\", [\"limbs\", \"injury\"]]'.",
+        }
         };
         self.transactions.begin()?;
         let Value::Array(entries) = transaction else {
@@ -206,7 +209,7 @@ impl Column {
                 Value::Array(members) => members.iter().map(|member| vocabulary.encode(member)).collect(),
                 item => vocabulary.encode(item).map(|code| vec![code]),
             };
-            let set = set.ok_or_else(|| invalid("an item is neither a string nor a number"))?;
+            let set = set.ok_or_else(|| invalid("an item is neither a string nor a whole number"))?;
             self.transactions.push(set)?;
         }
         Ok(())

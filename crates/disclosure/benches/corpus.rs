@@ -55,7 +55,7 @@ fn zipf(words: usize, random: &mut Pcg64Mcg) -> usize {
 fn find(terms: &Terms, documents: &[String]) -> Result<Corpus> {
     let (mut corpus, mut scratch, mut found) = (Corpus::new(terms.len()), Scratch::default(), vec![]);
     for document in documents {
-        terms.in_text(document, &mut scratch, &mut found);
+        terms.in_text(document, &mut scratch, &mut found, &Control::new())?;
         corpus.push(&found)?;
     }
     Ok(corpus)

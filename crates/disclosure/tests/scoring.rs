@@ -26,7 +26,10 @@ fn words(folding: Folding, text: &str) -> Vec<String> {
 fn in_text(terms: &[&str], folding: Folding, text: &str) -> Vec<u32> {
     let mut found = vec![99];
     let terms = Terms::new(terms.iter().copied(), folding).unwrap();
-    terms.in_text(text, &mut Scratch::default(), &mut found);
+    let control = Control::new();
+    terms
+        .in_text(text, &mut Scratch::default(), &mut found, &control)
+        .unwrap();
     found
 }
 
@@ -192,6 +195,23 @@ fn terms_are_consecutive_words() {
     assert_eq!(in_text(&["a a", "a a a", "a b"], PLAIN, "a a b"), [0, 2]);
 }
 
+/// A text is looked at in pieces; and a long term that almost repeats takes no longer than others.
+#[test]
+fn long_texts_are_no_different() {
+    let filler = "word ".repeat(20_000);
+    let text = format!("{filler}blood {filler}pressure of blood{filler} blood pressure {filler}knee");
+    assert_eq!(
+        in_text(&["blood pressure", "knee", "of bloodword"], PLAIN, &text),
+        [0, 1, 2]
+    );
+    let long = "a ".repeat(50_000);
+    let repeated = format!("{}b", "a ".repeat(500_000));
+    assert_eq!(
+        in_text(&[&long, "a b", &format!("{long}b")], PLAIN, &repeated),
+        [0, 1, 2]
+    );
+}
+
 #[test]
 fn terms_as_elements_of_a_list() {
     let terms = ["blood pressure", "blood", "+", "BLOOD", "knee"];
@@ -211,7 +231,10 @@ fn terms_as_elements_of_a_list() {
         assert!(terms.of_whole(none, &mut scratch).is_empty(), "{none}");
     }
     let mut found = vec![99];
-    terms.in_list(["knee", "Blood pressure", "+", "knee"], &mut scratch, &mut found);
+    let elements = ["knee", "Blood pressure", "+", "knee"];
+    terms
+        .in_list(elements, &mut scratch, &mut found, &Control::new())
+        .unwrap();
     assert_eq!(found, [0, 4]);
 }
 
@@ -412,7 +435,7 @@ proptest! {
         let found = Terms::new(terms.iter().map(|term| &term[..]), folding).unwrap();
         let (mut scratch, mut numbers) = (Scratch::default(), vec![]);
         for text in [&text, &more] {
-            found.in_text(text, &mut scratch, &mut numbers);
+            found.in_text(text, &mut scratch, &mut numbers, &Control::new()).unwrap();
             prop_assert_eq!(&numbers, &windows(&terms, folding, text));
         }
         for text in &terms {

@@ -98,7 +98,7 @@ fn strategy(method: Method) -> Strategy {
 #[test]
 fn contexts_are_what_stands_closest() {
     let contexts = |size: usize| -> Vec<Vec<&str>> {
-        let targets = Target::all(&figure_1_5(), size);
+        let targets = Target::all(&figure_1_5(), size, &Control::new()).unwrap();
         assert_eq!(targets.len(), 1);
         let rows = targets[0].rows.iter();
         rows.map(|row| row.context.iter().map(|&item| ITEMS[item as usize]).collect())
@@ -134,7 +134,7 @@ fn each_generalised_item_has_its_own_context() {
     ] {
         transactions.push(set).unwrap();
     }
-    let targets = Target::all(&transactions, 2);
+    let targets = Target::all(&transactions, 2, &Control::new()).unwrap();
     assert_eq!(targets[0].rows[0].context, [1, 4]);
     assert_eq!(targets[1].rows[0].context, [5, 8]);
     assert_eq!(targets[1].members, [6, 7]);
@@ -158,8 +158,8 @@ fn an_item_stands_once() {
 /// Formula 3.3, without what is not reliable.
 #[test]
 fn distances_are_means_over_the_context() {
-    let targets = Target::all(&figure_1_5(), 2);
-    let table = targets[0].table(&Figure36).unwrap();
+    let targets = Target::all(&figure_1_5(), 2, &Control::new()).unwrap();
+    let table = targets[0].table(&Figure36, &Control::new()).unwrap();
     let expected = [0.56, 0.44, 1.785, 2.19];
     for (column, expected) in expected.into_iter().enumerate() {
         assert!((table.distance(0, column) - expected).abs() < 1e-12);
@@ -170,7 +170,7 @@ fn distances_are_means_over_the_context() {
 #[test]
 fn rba_finds_out_what_the_patients_had() {
     let released = figure_1_5();
-    let targets = Target::all(&released, 1);
+    let targets = Target::all(&released, 1, &Control::new()).unwrap();
     let control = Control::new();
     let tables = distance_tables(&targets, &Figure36, &control).unwrap();
     let quality = |method| {
@@ -217,7 +217,7 @@ fn rba_finds_out_what_the_patients_had() {
 #[test]
 fn what_is_left_breaks_constraints() {
     let released = figure_1_5();
-    let targets = Target::all(&released, 1);
+    let targets = Target::all(&released, 1, &Control::new()).unwrap();
     let control = Control::new();
     let tables = distance_tables(&targets, &Figure36, &control).unwrap();
     let eliminations = attack(&tables, &strategy(Method::Rba), &control).unwrap();
@@ -301,7 +301,7 @@ fn confidence_is_calibrated() {
     let control = Control::new();
     let (released, originals) = release(5);
     let scoring = Topics { seed: 7 };
-    let targets = Target::all(&released, 2);
+    let targets = Target::all(&released, 2, &Control::new()).unwrap();
     let twins = Twin::draw(&released, &targets, 2, 200, 3, &control).unwrap();
     assert_eq!(
         twins,
@@ -349,7 +349,7 @@ fn confidence_is_calibrated() {
 fn too_little_teaches_nothing() {
     let control = Control::new();
     let released = figure_1_5();
-    let targets = Target::all(&released, 2);
+    let targets = Target::all(&released, 2, &Control::new()).unwrap();
     assert_eq!(Twin::draw(&released, &targets, 2, 200, 1, &control).unwrap(), []);
     assert_eq!(Calibration::learn(&[], &[], &[], &control).unwrap(), None);
     assert_eq!(reliability(vec![], 10), []);
@@ -359,7 +359,7 @@ fn too_little_teaches_nothing() {
 fn twins_tell_the_truth() {
     let control = Control::new();
     let (released, _) = release(1);
-    let targets = Target::all(&released, 2);
+    let targets = Target::all(&released, 2, &Control::new()).unwrap();
     for twin in Twin::draw(&released, &targets, 2, 20, 1, &control).unwrap() {
         let columns = twin.target.members.len();
         assert_eq!(twin.is_original.len(), twin.target.rows.len() * columns);
@@ -389,7 +389,7 @@ proptest! {
             transactions.push(set).unwrap();
         }
         let entries = transactions.entries(0).to_vec();
-        for (number, target) in Target::all(&transactions, size).iter().enumerate() {
+        for (number, target) in Target::all(&transactions, size, &Control::new()).unwrap().iter().enumerate() {
             let place = entries.iter().position(|entry| *entry == Entry::Generalised(number as u32)).unwrap();
             let mut others: Vec<(usize, usize, u32)> = entries
                 .iter()

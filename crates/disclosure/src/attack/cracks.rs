@@ -90,7 +90,7 @@ pub struct Estimate {
 /// H of Malik 2014, formula 4.3: every entry's chance to be given its own code where each chooses for itself. Rows are
 /// distributions there, so weights are taken as shares of their row; of a 0/1 matrix it is the O-estimate.
 pub fn heuristic(matrix: &Matrix, truth: &Truth) -> f64 {
-    of_entries(matrix, truth, &shares(matrix)).iter().sum()
+    total(&of_entries(matrix, truth, &shares(matrix)))
 }
 
 /// Of what there is for every edge, what every entry's true one has; 0 where that is not possible, or not known.
@@ -100,6 +100,11 @@ pub(super) fn of_entries(matrix: &Matrix, truth: &Truth, of_edges: &[f64]) -> Ve
         edge.map_or(0.0, |edge| of_edges[edge])
     };
     truth.columns().iter().enumerate().map(of_row).collect()
+}
+
+/// The sum, which of nothing is 0 and not -0.
+fn total(of_entries: &[f64]) -> f64 {
+    of_entries.iter().fold(0.0, |sum, of_entry| sum + of_entry)
 }
 
 /// The probability of one matching (Malik 2014, section 3.2), which has to be complete; an error where there is no
@@ -152,7 +157,7 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
     }
     let probability = probabilities(&exact, matrix, method, settings, control)?;
     let crack_probability = of_entries(matrix, truth, &probability);
-    let expected = crack_probability.iter().sum();
+    let expected = total(&crack_probability);
     let bound = (method == Method::Exact).then_some(expected);
     Ok(Estimate {
         expected,

@@ -14,8 +14,7 @@ pub fn distance_tables(
         .iter()
         .map(|target| target.rows.len() * target.members.len());
     threads::map(targets, cells.sum::<usize>() >= MANY, |target| {
-        control.check()?;
-        target.table(scoring)
+        target.table(scoring, control)
     })
 }
 

@@ -3,7 +3,7 @@
 //! known, and attacked in the same way. Whether such eliminations are right is then regressed on how far the cell stood
 //! out; what share of those with such a score was right is the confidence in the real ones.
 
-use super::target::context_of;
+use super::target::{items_of, nearest};
 use super::{DistanceTable, Eliminations, Entry, Occurrence, Target, Transactions};
 use crate::{Control, Result};
 use rand::{RngExt, SeedableRng};
@@ -46,12 +46,15 @@ impl Twin {
         }
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let (mut twins, mut cells) = (Vec::new(), 0);
-        for target in targets.iter().cycle().take(count) {
+        let can_be_made = targets
+            .iter()
+            .filter(|target| target.members.len() <= by_support.len());
+        for target in can_be_made.cycle().take(count) {
             control.check()?;
-            let columns = target.members.len();
-            if columns > by_support.len() || cells >= MOST_CELLS {
-                continue;
+            if cells >= MOST_CELLS {
+                break;
             }
+            let columns = target.members.len();
             let support = target.rows.len().div_ceil(columns);
             let place = by_support.partition_point(|&item| postings[item as usize].len() < support);
             let choice = CHOICE.max(4 * columns).min(by_support.len());
@@ -86,9 +89,10 @@ impl Twin {
             let place = entries
                 .iter()
                 .position(|entry| entry.item().is_some_and(is_member));
+            let others = items_of(entries, |item| !is_member(item));
             Occurrence {
                 transaction,
-                context: context_of(entries, place.unwrap_or(0), context, |item| !is_member(item)),
+                context: nearest(&others, place.unwrap_or(0), context),
             }
         });
         let rows = rows.collect();

@@ -120,7 +120,7 @@ pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Co
         });
     }
     let mut protection = Protection::new(transactions, constraints, control)?;
-    while let Some(constraint) = protection.next() {
+    while let Some(constraint) = protection.next()? {
         while let Some(part) = protection.broken_part(constraint)? {
             protection.mend(constraint, &part)?;
         }
@@ -305,15 +305,16 @@ impl<'a> Protection<'a> {
     }
 
     /// The constraint with the greatest support of those that may be broken.
-    fn next(&mut self) -> Option<usize> {
+    fn next(&mut self) -> Result<Option<usize>> {
         for number in 0..self.of_constraint.len() {
             let constraint = &self.of_constraint[number];
             if constraint.is_open && constraint.support.is_none() {
+                self.control.check()?;
                 self.of_constraint[number].support = Some(self.support_of_constraint(number));
             }
         }
         let open = (0..self.of_constraint.len()).filter(|&number| self.of_constraint[number].is_open);
-        open.max_by_key(|&number| (self.of_constraint[number].support, Reverse(number)))
+        Ok(open.max_by_key(|&number| (self.of_constraint[number].support, Reverse(number))))
     }
 
     /// How many transactions have all that its items became.

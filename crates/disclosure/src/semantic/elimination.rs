@@ -83,7 +83,7 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
         vulnerability,
         seed,
     } = strategy;
-    threshold.validate()?;
+    threshold.check()?;
     if table.rows() < 2 || table.columns() < 2 || table.reliable().next().is_none() {
         return Ok(Eliminations {
             threshold: None,
@@ -101,7 +101,8 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
 }
 
 impl Threshold {
-    fn validate(self) -> Result<()> {
+    /// Whether it can be one.
+    pub fn check(self) -> Result<()> {
         match self {
             Threshold::At(threshold) if !threshold.is_finite() => Err(Error::InvalidArgument {
                 argument: "threshold",

@@ -1,5 +1,5 @@
 use super::{DistanceTable, Entry, Scoring, Transactions};
-use crate::Result;
+use crate::{Control, Result};
 
 /// A generalised item under attack: its members, and the contexts in which it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,45 +22,69 @@ pub struct Occurrence {
 impl Target {
     /// Every generalised item of some transactions; their numbers are its places here. A context has up to `context`
     /// items.
-    pub fn all(transactions: &Transactions, context: usize) -> Vec<Self> {
+    pub fn all(transactions: &Transactions, context: usize, control: &Control) -> Result<Vec<Self>> {
         let members = (0..transactions.generalised() as u32).map(|number| Target {
             members: transactions.members(number).to_vec(),
             rows: Vec::new(),
         });
         let mut targets: Vec<Target> = members.collect();
         for (transaction, entries) in (0..).zip(transactions.iter()) {
+            control.check()?;
+            let items = items_of(entries, |_| true);
             for (place, entry) in entries.iter().enumerate() {
                 if let Entry::Generalised(number) = entry {
                     targets[*number as usize].rows.push(Occurrence {
                         transaction,
-                        context: context_of(entries, place, context, |_| true),
+                        context: nearest(&items, place, context),
                     });
                 }
             }
         }
-        targets
+        Ok(targets)
+    }
+
+    /// The items of all contexts, ascending.
+    fn contexts(&self) -> Vec<u32> {
+        let mut items: Vec<u32> = self.rows.iter().flat_map(|row| &row.context).copied().collect();
+        items.sort_unstable();
+        items.dedup();
+        items
     }
 
     /// The pairs of terms whose distances a distance table is made of.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let context = self.rows.iter().flat_map(|row| &row.context);
-        context.flat_map(|&item| self.members.iter().map(move |&member| (item, member)))
+        let contexts = self.contexts().into_iter();
+        contexts.flat_map(|item| self.members.iter().map(move |&member| (item, member)))
     }
 
     /// How far each member is from each context: the mean over its items (Ong 2015, formula 3.3), of which distances
     /// that are not known or infinite, or negative and so not reliable, are left out as long as there are others.
-    pub fn table(&self, scoring: &dyn Scoring) -> Result<DistanceTable> {
-        let cell = |context: &[u32], member: u32| {
-            let known = || {
-                let known = context.iter().filter_map(|&item| scoring.distance(item, member));
-                known.filter(|distance| distance.is_finite())
-            };
-            let reliable = mean(known().filter(|&distance| distance >= 0.0));
-            reliable.or_else(|| mean(known())).unwrap_or(f64::NAN)
-        };
-        let rows = self.rows.iter().map(|row| &row.context[..]);
-        let cells = rows.flat_map(|context| self.members.iter().map(move |&member| cell(context, member)));
-        DistanceTable::new(self.members.len(), cells.collect())
+    pub fn table(&self, scoring: &dyn Scoring, control: &Control) -> Result<DistanceTable> {
+        let (contexts, columns) = (self.contexts(), self.members.len());
+        let mut distances = Vec::with_capacity(contexts.len() * columns);
+        for &item in &contexts {
+            control.check()?;
+            let distance = |&member: &u32| scoring.distance(item, member).unwrap_or(f64::NAN);
+            distances.extend(self.members.iter().map(distance));
+        }
+        let mut cells = Vec::with_capacity(self.rows.len() * columns);
+        for row in &self.rows {
+            control.check()?;
+            let places = row
+                .context
+                .iter()
+                .filter_map(|item| contexts.binary_search(item).ok());
+            let places: Vec<usize> = places.map(|place| place * columns).collect();
+            for column in 0..columns {
+                let known = || {
+                    let distances = places.iter().map(|place| distances[place + column]);
+                    distances.filter(|distance| distance.is_finite())
+                };
+                let reliable = mean(known().filter(|&distance| distance >= 0.0));
+                cells.push(reliable.or_else(|| mean(known())).unwrap_or(f64::NAN));
+            }
+        }
+        DistanceTable::new(columns, cells)
     }
 }
 
@@ -69,24 +93,31 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// Up to `size` items that stand closest to a place and may be used, nearest first; of two that are as near, the one in
-/// front comes first (section 3.3.1).
-pub(super) fn context_of(
-    entries: &[Entry],
-    place: usize,
-    size: usize,
-    may_be_used: impl Fn(u32) -> bool,
-) -> Vec<u32> {
-    let usable = |place: Option<usize>| {
-        let item = place.and_then(|place| entries.get(place)?.item());
-        item.filter(|&item| may_be_used(item))
-    };
-    let furthest = place.max(entries.len() - place);
-    let both_sides = (1..=furthest).flat_map(|distance| {
-        [
-            usable(place.checked_sub(distance)),
-            usable(place.checked_add(distance)),
-        ]
-    });
-    both_sides.flatten().take(size).collect()
+/// The items of a transaction that are not generalised and may be used, with their places.
+pub(super) fn items_of(entries: &[Entry], may_be_used: impl Fn(u32) -> bool) -> Vec<(usize, u32)> {
+    let items = entries.iter().enumerate();
+    let items = items.filter_map(|(place, entry)| Some((place, entry.item()?)));
+    items.filter(|&(_, item)| may_be_used(item)).collect()
+}
+
+/// Up to `size` items that stand closest to a place, nearest first; of two that are as near, the one in front comes first
+/// (section 3.3.1).
+pub(super) fn nearest(items: &[(usize, u32)], place: usize, size: usize) -> Vec<u32> {
+    let (mut before, mut after) = items.split_at(items.partition_point(|item| item.0 < place));
+    let mut nearest = Vec::with_capacity(size.min(items.len()));
+    while nearest.len() < size {
+        let is_before = match (before.last(), after.first()) {
+            (Some(last), Some(first)) => place - last.0 <= first.0 - place,
+            (last, _) => last.is_some(),
+        };
+        let next = match is_before {
+            true => before.split_off_last(),
+            false => after.split_off_first(),
+        };
+        let Some(&(_, item)) = next else {
+            break;
+        };
+        nearest.push(item);
+    }
+    nearest
 }

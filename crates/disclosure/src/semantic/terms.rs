@@ -1,5 +1,5 @@
 use super::Folding;
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -15,6 +15,10 @@ pub struct Terms {
     steps: HashMap<(u32, u32), u32, FxBuildHasher>,
     /// The terms that end at each node, ascending.
     ends: Vec<Vec<u32>>,
+    /// By node, the longest other beginning of a term that its words end with (Aho and Corasick 1975).
+    fallbacks: Vec<u32>,
+    /// By node, the longest other term that its words end with; [`ROOT`] where there is none.
+    shorter: Vec<u32>,
     count: usize,
 }
 
@@ -25,8 +29,11 @@ const ROOT: u32 = 0;
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     word: String,
-    /// The nodes of the terms that may go on with the next word, or the lexemes that the document has.
-    nodes: Vec<u32>,
+    /// How many texts there were, and at which of them each node was met last.
+    texts: u64,
+    met: Vec<u64>,
+    /// The lexemes that the document has.
+    there: Vec<u32>,
     /// Where in the document each of these lexemes is; nothing for others, nor between documents.
     places: Vec<Option<u32>>,
 }
@@ -39,13 +46,55 @@ impl Terms {
             words: Numbers::default(),
             steps: HashMap::default(),
             ends: vec![vec![]],
+            fallbacks: vec![],
+            shorter: vec![],
             count: 0,
         };
         let mut buffer = String::new();
         for term in terms {
             found.push(term, &mut buffer)?;
         }
+        found.link();
         Ok(found)
+    }
+
+    /// Find what each node falls back on; shorter ones first, as theirs lead to those of longer ones.
+    fn link(&mut self) {
+        let nodes = self.ends.len();
+        self.fallbacks = vec![ROOT; nodes];
+        self.shorter = vec![ROOT; nodes];
+        let mut longer = vec![vec![]; nodes];
+        for (&(node, word), &next) in &self.steps {
+            longer[node as usize].push((word, next));
+        }
+        let mut order = vec![ROOT];
+        let mut place = 0;
+        while let Some(&node) = order.get(place) {
+            place += 1;
+            for &(word, next) in &longer[node as usize] {
+                let fallback = match node {
+                    ROOT => ROOT,
+                    _ => self.step(self.fallbacks[node as usize], word),
+                };
+                self.fallbacks[next as usize] = fallback;
+                self.shorter[next as usize] = match self.ends[fallback as usize].is_empty() {
+                    true => self.shorter[fallback as usize],
+                    false => fallback,
+                };
+                order.push(next);
+            }
+        }
+    }
+
+    /// The longest beginning of a term that a node's words and one more end with.
+    fn step(&self, mut node: u32, word: u32) -> u32 {
+        loop {
+            match self.steps.get(&(node, word)) {
+                Some(&next) => return next,
+                None if node == ROOT => return ROOT,
+                None => node = self.fallbacks[node as usize],
+            }
+        }
     }
 
     fn push(&mut self, term: &str, buffer: &mut String) -> Result<()> {
@@ -76,28 +125,38 @@ impl Terms {
         self.count == 0
     }
 
-    /// The terms that occur in a text as consecutive words, also where these are part of another term; ascending, each
-    /// once. They take the place of what was found before.
-    pub fn in_text(&self, text: &str, scratch: &mut Scratch, found: &mut Vec<u32>) {
+    /// The terms that occur in a text as consecutive words, ascending, each once, whether or not others do where they
+    /// do. They take the place of what was found before.
+    pub fn in_text(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        found: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
         found.clear();
-        let nodes = &mut scratch.nodes;
-        nodes.clear();
-        self.folding.words(text, &mut scratch.word, |word| {
-            let Some(&word) = self.words.get(word) else {
-                return nodes.clear();
-            };
-            nodes.push(ROOT);
-            nodes.retain_mut(|node| match self.steps.get(&(*node, word)) {
-                Some(&next) => {
-                    *node = next;
-                    found.extend_from_slice(&self.ends[next as usize]);
-                    true
+        let Scratch { word, texts, met, .. } = scratch;
+        *texts += 1;
+        met.resize(met.len().max(self.ends.len()), 0);
+        let mut node = ROOT;
+        for (start, end) in pieces(text) {
+            control.check()?;
+            self.folding.words(&text[start..end], word, |word| {
+                let Some(&word) = self.words.get(word) else {
+                    node = ROOT;
+                    return;
+                };
+                node = self.step(node, word);
+                let mut ending = node;
+                // Where a node was met before, so were the shorter ones.
+                while ending != ROOT && std::mem::replace(&mut met[ending as usize], *texts) != *texts {
+                    found.extend_from_slice(&self.ends[ending as usize]);
+                    ending = self.shorter[ending as usize];
                 }
-                None => false,
             });
-        });
+        }
         found.sort_unstable();
-        found.dedup();
+        Ok(())
     }
 
     /// The terms that the whole of a text is, ascending: `Blood Pressure` is the term `blood pressure`, but not `blood`.
@@ -117,14 +176,38 @@ impl Terms {
         elements: impl IntoIterator<Item = &'a str>,
         scratch: &mut Scratch,
         found: &mut Vec<u32>,
-    ) {
+        control: &Control,
+    ) -> Result<()> {
         found.clear();
-        for element in elements {
+        for (number, element) in elements.into_iter().enumerate() {
+            if number.is_multiple_of(1 << 12) {
+                control.check()?;
+            }
             found.extend_from_slice(self.of_whole(element, scratch));
         }
         found.sort_unstable();
         found.dedup();
+        Ok(())
     }
+}
+
+/// Bytes of a text between two looks at the control: about a millisecond.
+const PIECE: usize = 1 << 16;
+
+/// Where to divide a text, at plain spaces, so that no word is cut in two: the start and end of each piece.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        if start == text.len() {
+            return None;
+        }
+        let bytes = text.as_bytes();
+        let wanted = bytes.len().min(start + PIECE);
+        let space = bytes[wanted..].iter().position(|&byte| byte == b' ');
+        let piece = (start, space.map_or(bytes.len(), |space| wanted + space));
+        start = piece.1;
+        Some(piece)
+    })
 }
 
 /// Terms that are looked for in documents that are lexemes with positions, as Postgres' `tsvector`: lexemes at distances
@@ -189,7 +272,7 @@ impl LexemeTerms {
     /// ascending; these are not needed for terms of one lexeme. They take the place of what was found before.
     pub fn in_lexemes(&self, document: &[(&str, &[u16])], scratch: &mut Scratch, found: &mut Vec<u32>) {
         found.clear();
-        let (places, there) = (&mut scratch.places, &mut scratch.nodes);
+        let (places, there) = (&mut scratch.places, &mut scratch.there);
         there.clear();
         places.resize(places.len().max(self.lexemes.len()), None);
         for (place, (lexeme, _)) in document.iter().enumerate() {
