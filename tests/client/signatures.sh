@@ -22,6 +22,7 @@ CREATE FUNCTION pg_temp.name_in_rust(declared oid) RETURNS text LANGUAGE sql AS 
     WHEN declared = 'integer'::regtype THEN 'int'
     WHEN declared = 'integer[]'::regtype THEN 'int[]'
     WHEN declared = 'boolean'::regtype THEN 'bool'
+    WHEN declared = 'boolean[]'::regtype THEN 'bool[]'
     ELSE format_type(declared, NULL)
   END FROM pg_type t WHERE t.oid = declared $$;
 SELECT p.prosrc,

@@ -106,7 +106,23 @@ SELECT * FROM disclosure.cooccurrence('repeated', 'body', ARRAY['a', 'a a', 'a a
 -- Counts: made by cooccurrence() they give the same distances.
 CREATE TABLE counts AS SELECT * FROM disclosure.cooccurrence('corpus', 'body', ARRAY(SELECT term FROM disclosure.term_report('released', 'terms', 'corpus', 'body')));
 SELECT count(*) AS pairs, count(*) FILTER (WHERE disclosure.semantic_distance('corpus', 'body', a.term, b.term) IS DISTINCT FROM disclosure.semantic_distance('counts', 'documents', a.term, b.term)) AS different
-  FROM disclosure.term_report('released', 'terms', 'corpus', 'body') a, disclosure.term_report('released', 'terms', 'corpus', 'body') b WHERE a.term <> b.term;
+  FROM disclosure.term_report('released', 'terms', 'corpus', 'body') a, disclosure.term_report('released', 'terms', 'corpus', 'body') b;
+-- Two spellings of one term, what contradicts itself, sums of counts, and documents that are arrays of numbers.
+CREATE TABLE odd_counts (term text, other text, documents numeric);
+INSERT INTO odd_counts VALUES (NULL, NULL, 100), ('knee', NULL, 10), ('injury', 'injury', 20), ('injury', 'knee', 5);
+SELECT disclosure.semantic_distance('odd_counts', 'documents', 'knee', 'Knee') AS same, abs(disclosure.semantic_distance('odd_counts', 'documents', 'KNEE', 'injury') - (ln(20) - ln(5)) / (ln(100) - ln(10))) < 1e-12 AS by_hand;
+INSERT INTO odd_counts VALUES ('KNEE', 'knee', 10), ('knee', 'injury', 5);
+SELECT disclosure.semantic_distance('odd_counts', 'documents', 'knee', 'Knee') AS same;
+INSERT INTO odd_counts VALUES ('Knee', NULL, 11);
+SELECT disclosure.semantic_distance('odd_counts', 'documents', 'knee', 'injury');
+UPDATE odd_counts SET documents = 10 WHERE documents = 11;
+INSERT INTO odd_counts VALUES (NULL, NULL, 99);
+SELECT disclosure.semantic_distance('odd_counts', 'documents', 'knee', 'injury');
+CREATE TABLE number_documents AS SELECT ARRAY[x % 2, x % 3] AS numbers FROM generate_series(1, 12) x;
+SELECT abs(disclosure.semantic_distance('number_documents', 'numbers', '0', '1') - (ln(8) - ln(4)) / (ln(12) - ln(8))) < 1e-12 AS by_hand,
+       (SELECT count(*) FILTER (WHERE 0 = ANY (numbers)) = 8 AND count(*) FILTER (WHERE 1 = ANY (numbers)) = 8 FROM number_documents) AS counted;
+-- Too many terms for all pairs.
+SELECT count(*) FROM disclosure.cooccurrence('corpus', 'body', ARRAY(SELECT 'w' || i FROM generate_series(1, 8193) i));
 SELECT count(*) AS different FROM (SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', calibration => 0) EXCEPT SELECT * FROM disclosure.semantic_attack('released', 'terms', 'counts', 'documents', calibration => 0)) d;
 SELECT * FROM disclosure.term_report('released', 'terms', 'counts', 'documents') EXCEPT SELECT * FROM disclosure.term_report('released', 'terms', 'corpus', 'body');
 -- Under other names, with the number of documents said, either way round, as any integer.

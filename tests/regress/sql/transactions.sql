@@ -109,11 +109,16 @@ SELECT * FROM disclosure.mark_generalised('flat', 'items', 'transaction', k => 2
 -- Lists of all kinds: arrays of any type and dimension, json, domains; numbers are items, and the same as their texts.
 CREATE DOMAIN basket AS text[];
 CREATE TABLE kinds (id int, j json, b jsonb, i int[], n numeric[], d date[], v varchar(3)[], c char(2)[], two text[], m basket);
-INSERT INTO kinds VALUES (1, '["a", 1, "a", ["b", "b"]]', '[1, "1", 2.5, ["x", 1, "x"]]', '{3,1,3}', '{1,2.5,1}', '{2020-01-01}', '{abc}', '{a,b}', '{{a,b},{c,b}}', '{a,b}'),
+INSERT INTO kinds VALUES (1, '["a", 1, "a", ["b", "b"]]', '[1, "1", 25, ["x", 1, "x"]]', '{3,1,3}', '{1,25,1}', '{2020-01-01}', '{abc}', '{a,b}', '{{a,b},{c,b}}', '{a,b}'),
   (2, '[]', '[]', '{}', '{}', '{}', '{}', '{}', '{}', '{}');
 INSERT INTO kinds VALUES (3);
 SELECT kind, m.* FROM unnest('{j,b,i,n,d,v,c,two,m}'::text[]) kind, disclosure.mark_generalised('kinds', kind::name, 'id') m;
 SELECT * FROM disclosure.coat('kinds', 'i', '[[1]]', 1, 'id');
+-- Numbers that would lose digits on the way.
+CREATE TABLE inexact (half numeric[], long jsonb);
+INSERT INTO inexact VALUES ('{2.50}', '[12345678901234567890123, 12345678901234567890124]');
+SELECT disclosure.km_anonymity('inexact', 'half');
+SELECT disclosure.km_anonymity('inexact', 'long');
 SELECT * FROM disclosure.coat('kinds', 'i', '[["1"]]', 2, 'id', max_suppressed => 0.5);
 -- Names that need quotes, views, and ids of several types.
 CREATE TABLE "Odd ""table" ("Odd ""name" text[], "ID ö" uuid, "order" timestamp, real float8);
