@@ -18,6 +18,7 @@ use pgrx::datum::JsonB;
 use pgrx::prelude::*;
 use pgrx::Array;
 use std::ffi::CStr;
+use std::rc::Rc;
 
 /// semantic_distance(corpus regclass, corpus_column name, one text, other text, scoring jsonb)
 #[pg_extern(sql = false)]
@@ -522,7 +523,11 @@ impl Release {
                 calibration,
             })
         })?;
-        if self.is_calibrated && attacked.calibration.is_none() {
+        let has_any = attacked
+            .eliminations
+            .iter()
+            .any(|of_target| !of_target.cells.is_empty());
+        if self.is_calibrated && has_any && attacked.calibration.is_none() {
             notice!(
                 "disclosure: too few items are not generalised, or too few were eliminated, to learn how sure that is"
             );
@@ -605,15 +610,19 @@ fn semantic_attack(
             column: wanted_column(relation, column_name, id),
             seed: strategy.seed,
         })?;
-        let attacked = release.attack(&strategy)?;
-        let numbers = 0..release.targets.len();
-        Ok(numbers.flat_map(move |number| attack_rows(&release, &attacked, number)))
+        let attacked = Rc::new(release.attack(&strategy)?);
+        let (numbers, release) = (0..release.targets.len(), Rc::new(release));
+        Ok(numbers.flat_map(move |number| attack_rows(release.clone(), attacked.clone(), number)))
     };
     TableIterator::new(rows().unwrap_or_else(Problem::raise))
 }
 
-/// Every cell of a target.
-fn attack_rows(release: &Release, attacked: &Attacked, number: usize) -> Vec<AttackRow> {
+/// Every cell of a target. One at a time, as each repeats the generalised item.
+fn attack_rows(
+    release: Rc<Release>,
+    attacked: Rc<Attacked>,
+    number: usize,
+) -> impl Iterator<Item = AttackRow> {
     let target = &release.targets[number];
     let columns = target.members.len();
     let confidence = attacked.confidence(number);
@@ -623,20 +632,18 @@ fn attack_rows(release: &Release, attacked: &Attacked, number: usize) -> Vec<Att
         steps[cell.row as usize * columns + cell.column as usize] = Some((step as i32 + 1, confidence));
     }
     let generalised = release.vocabulary.texts_of(&target.members);
-    let cells = steps.iter().zip(attacked.tables[number].distances()).enumerate();
-    let rows = cells.map(|(cell, (step, &distance))| {
-        let transaction = target.rows[cell / columns].transaction;
+    steps.into_iter().enumerate().map(move |(cell, step)| {
+        let transaction = release.targets[number].rows[cell / columns].transaction;
         (
             release.column.ids[transaction as usize].clone(),
             generalised.clone(),
             generalised[cell % columns].clone(),
-            known(distance),
+            known(attacked.tables[number].distances()[cell]),
             step.is_some(),
             step.map(|(step, _)| step),
             step.and_then(|(_, confidence)| confidence),
         )
-    });
-    rows.collect()
+    })
 }
 
 const ORIGINAL: &str = "original";
