@@ -513,8 +513,7 @@ impl Release {
             let scoring = self.knowledge.scoring();
             let tables = semantic::distance_tables(&self.targets, scoring, control)?;
             let eliminations = semantic::attack(&tables, strategy, control)?;
-            let twin_targets: Vec<Target> = self.twins.iter().map(|twin| twin.target.clone()).collect();
-            let twin_tables = semantic::distance_tables(&twin_targets, scoring, control)?;
+            let twin_tables = semantic::distance_tables(&self.twins, scoring, control)?;
             let twin_eliminations = semantic::attack(&twin_tables, strategy, control)?;
             let calibration = Calibration::learn(&self.twins, &twin_tables, &twin_eliminations, control)?;
             Ok(Attacked {

@@ -277,7 +277,10 @@ impl Source {
             let mut find = |text: &str| needles.of_whole(text, &mut scratch).to_vec();
             let (ones, others) = match (term, other) {
                 (None, None) => return set(&mut documents, "it has two different numbers of documents"),
-                (Some(term), None) | (None, Some(term)) => (find(&term), find(&term)),
+                (Some(term), None) | (None, Some(term)) => {
+                    let found = find(&term);
+                    (found.clone(), found)
+                }
                 (Some(term), Some(other)) => (find(&term), find(&other)),
             };
             for &one in &ones {

@@ -307,9 +307,8 @@ fn confidence_is_calibrated() {
         twins,
         Twin::draw(&released, &targets, 2, 200, 3, &control).unwrap()
     );
-    let twin_targets: Vec<Target> = twins.iter().map(|twin| twin.target.clone()).collect();
     let tables = distance_tables(&targets, &scoring, &control).unwrap();
-    let twin_tables = distance_tables(&twin_targets, &scoring, &control).unwrap();
+    let twin_tables = distance_tables(&twins, &scoring, &control).unwrap();
     for method in [Method::Tba, Method::Gba, Method::Rba] {
         let eliminations = attack(&tables, &strategy(method), &control).unwrap();
         let of_twins = attack(&twin_tables, &strategy(method), &control).unwrap();

@@ -4,17 +4,16 @@ use crate::{threads, Control, Result};
 /// Cells of all tables from which on threads are worth it.
 const MANY: usize = 10_000;
 
-/// The distance table of every target.
-pub fn distance_tables(
-    targets: &[Target],
+/// The distance table of every target, or [twin](super::Twin).
+pub fn distance_tables<T: AsRef<Target> + Sync>(
+    targets: &[T],
     scoring: &dyn Scoring,
     control: &Control,
 ) -> Result<Vec<DistanceTable>> {
-    let cells = targets
-        .iter()
-        .map(|target| target.rows.len() * target.members.len());
+    let cells = targets.iter().map(AsRef::as_ref);
+    let cells = cells.map(|target| target.rows.len() * target.members.len());
     threads::map(targets, cells.sum::<usize>() >= MANY, |target| {
-        target.table(scoring, control)
+        target.as_ref().table(scoring, control)
     })
 }
 

@@ -3,6 +3,7 @@
 //! known, and attacked in the same way. Whether such eliminations are right is then regressed on how far the cell stood
 //! out; what share of those with such a score was right is the confidence in the real ones.
 
+use super::elimination::mean;
 use super::target::{items_of, nearest};
 use super::{DistanceTable, Eliminations, Entry, Occurrence, Target, Transactions};
 use crate::{Control, Result};
@@ -16,6 +17,12 @@ pub struct Twin {
     pub target: Target,
     /// Whether each cell is original, row by row.
     pub is_original: Vec<bool>,
+}
+
+impl AsRef<Target> for Twin {
+    fn as_ref(&self) -> &Target {
+        &self.target
+    }
 }
 
 /// Items from among which the members of a twin are drawn, at least.
@@ -110,25 +117,18 @@ type Features = [f64; FEATURES];
 /// How far the cells that were eliminated stood out, in the order of elimination: the cell's distance by the mean of the
 /// table, of its row and of its column, how early it went, and how few members there are.
 fn features(table: &DistanceTable, eliminations: &Eliminations) -> Vec<Features> {
-    let mean = |cells: &mut dyn Iterator<Item = (usize, usize)>| {
+    let of_reliable = |cells: &mut dyn Iterator<Item = (usize, usize)>| {
         let reliable = cells.filter(|&(row, column)| table.is_reliable(row, column));
-        let (count, sum) = reliable.fold((0, 0.0), |(count, sum), (row, column)| {
-            (count + 1, sum + table.distance(row, column))
-        });
-        if count == 0 {
-            0.0
-        } else {
-            sum / f64::from(count)
-        }
+        mean(reliable.map(|(row, column)| table.distance(row, column)))
     };
     let (rows, columns) = (table.rows(), table.columns());
     let of_row: Vec<f64> = (0..rows)
-        .map(|row| mean(&mut (0..columns).map(|column| (row, column))))
+        .map(|row| of_reliable(&mut (0..columns).map(|column| (row, column))))
         .collect();
     let of_column: Vec<f64> = (0..columns)
-        .map(|column| mean(&mut (0..rows).map(|row| (row, column))))
+        .map(|column| of_reliable(&mut (0..rows).map(|row| (row, column))))
         .collect();
-    let of_all = mean(&mut (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))));
+    let of_all = of_reliable(&mut (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))));
     // A ratio to a mean of 0, where the distance is 0 as well, says nothing.
     let ratio = |distance: f64, mean: f64| if mean > 0.0 { distance / mean } else { 1.0 };
     let cells = eliminations.cells.iter().enumerate();

@@ -126,7 +126,7 @@ impl Threshold {
     }
 }
 
-/// Of at least one value.
+/// NaN where there are none, as of a distance that is not known.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count

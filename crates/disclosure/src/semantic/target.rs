@@ -1,3 +1,4 @@
+use super::elimination::mean;
 use super::{DistanceTable, Entry, Scoring, Transactions};
 use crate::{Control, Result};
 
@@ -81,16 +82,21 @@ impl Target {
                     distances.filter(|distance| distance.is_finite())
                 };
                 let reliable = mean(known().filter(|&distance| distance >= 0.0));
-                cells.push(reliable.or_else(|| mean(known())).unwrap_or(f64::NAN));
+                cells.push(if reliable.is_nan() {
+                    mean(known())
+                } else {
+                    reliable
+                });
             }
         }
         DistanceTable::new(columns, cells)
     }
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
-    (count > 0).then(|| sum / f64::from(count))
+impl AsRef<Target> for Target {
+    fn as_ref(&self) -> &Target {
+        self
+    }
 }
 
 /// The items of a transaction that are not generalised and may be used, with their places.
