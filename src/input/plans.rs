@@ -6,6 +6,7 @@ use pgrx::IntoDatum;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ffi::CString;
+use std::rc::Rc;
 
 /// How many plans a backend keeps.
 const KEPT_PLANS: usize = 1_000;
@@ -49,7 +50,7 @@ impl Answer {
     pub unsafe fn to(query: &str, parameters: &Parameters, read_only: bool) -> Result<Self, Problem> {
         let plan = plan(query, &parameters.types)?;
         let mut values = parameters.values.clone();
-        pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), read_only, 0);
+        pg_sys::SPI_execute_plan(plan.0, values.as_mut_ptr(), std::ptr::null(), read_only, 0);
         Ok(Answer {
             table: pg_sys::SPI_tuptable,
             rows: pg_sys::SPI_processed as usize,
@@ -86,7 +87,8 @@ impl Answer {
 /// # Safety
 /// Called within `Spi::connect`.
 pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
-    let plan = pg_sys::SPI_plan_get_cached_plan(plan(query, &[])?);
+    let kept = plan(query, &[])?;
+    let plan = pg_sys::SPI_plan_get_cached_plan(kept.0);
     if plan.is_null() {
         return Err(Problem::Lost);
     }
@@ -99,22 +101,31 @@ pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
     Ok(cost)
 }
 
-/// The plan of a query. Postgres itself makes it anew when a table changes.
+/// A plan that outlives its query. Postgres itself makes it anew when a table changes.
+struct Plan(pg_sys::SPIPlanPtr);
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the plan: whoever runs it holds a reference to this.
+        unsafe { pg_sys::SPI_freeplan(self.0) };
+    }
+}
+
+/// The plan of a query. It may be dropped from those that are kept while it runs, because what it runs may ask further
+/// questions; so callers hold on to what is returned until they are done with it.
 ///
 /// # Safety
 /// SPI is connected.
-unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<pg_sys::SPIPlanPtr, Problem> {
+unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<Rc<Plan>, Problem> {
     thread_local! {
-        static PLANS: RefCell<FxHashMap<(String, Vec<pg_sys::Oid>), pg_sys::SPIPlanPtr>> = RefCell::default();
+        static PLANS: RefCell<FxHashMap<(String, Vec<pg_sys::Oid>), Rc<Plan>>> = RefCell::default();
     }
     let key = (query.to_string(), types.to_vec());
-    if let Some(plan) = PLANS.with_borrow(|plans| plans.get(&key).copied()) {
+    if let Some(plan) = PLANS.with_borrow(|plans| plans.get(&key).cloned()) {
         return Ok(plan);
     }
     if PLANS.with_borrow(|plans| plans.len()) >= KEPT_PLANS {
-        for (_, plan) in PLANS.take() {
-            pg_sys::SPI_freeplan(plan);
-        }
+        PLANS.take();
     }
     let query = CString::new(query).map_err(|_| Problem::Lost)?;
     let mut types = types.to_vec();
@@ -123,6 +134,7 @@ unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<pg_sys::SPIPlanPtr,
         return Err(Problem::Lost);
     }
     pg_sys::SPI_keepplan(plan);
-    PLANS.with_borrow_mut(|plans| plans.insert(key, plan));
+    let plan = Rc::new(Plan(plan));
+    PLANS.with_borrow_mut(|plans| plans.insert(key, plan.clone()));
     Ok(plan)
 }
