@@ -105,6 +105,22 @@ pub enum Problem {
     NoThreads(String),
 }
 
+/// Keeps Rust backtraces out of errors. If RUST_BACKTRACE is set in the server's environment, pgrx adds one to the DETAIL of
+/// every error that passes through a function of ours, and so shows it to clients.
+///
+/// Called once, from `_PG_init`.
+pub fn hide_backtraces() {
+    const SWITCH: &str = "RUST_LIB_BACKTRACE";
+    let before = std::env::var_os(SWITCH);
+    std::env::set_var(SWITCH, "0");
+    // The standard library, of which this library has a copy of its own, looks only once.
+    let _ = std::backtrace::Backtrace::capture();
+    match before {
+        Some(value) => std::env::set_var(SWITCH, value),
+        None => std::env::remove_var(SWITCH),
+    }
+}
+
 impl Problem {
     fn sqlstate(&self) -> PgSqlErrorCode {
         use disclosure::Error;

@@ -29,6 +29,7 @@ static ALLOCATOR: memory::Counting = memory::Counting;
 
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
+    error::hide_backtraces();
     guc::register();
     label::register_provider();
     guard::hooks::install();

@@ -98,7 +98,8 @@ cluster_run() (
 cluster_start() {
     local output sharedir
     if ! "$PG_BINDIR/pg_isready" -q -h "$1" -p 5432; then
-        output=$(as_server_user "$PG_BINDIR/pg_ctl" start --silent --wait --pgdata="$1/data" --log="$1/log" \
+        # With RUST_BACKTRACE, so that every test shows that no error carries a backtrace.
+        output=$(as_server_user env RUST_BACKTRACE=1 "$PG_BINDIR/pg_ctl" start --silent --wait --pgdata="$1/data" --log="$1/log" \
             -p "$1/root$PG_BINDIR/postgres" 2>&1 8>&- 9>&-) ||
             die "the server in $1 does not start: $output"$'\n'"$(tail -n 20 -- "$1/log" 2>&1)"
     fi
