@@ -8,16 +8,23 @@ COMMENT ON FUNCTION disclosure.label_weights(text) IS
   'likelihood and danger that a label stands for; NULL for identifier and ignore; an error for anything that is not a label';
 
 CREATE TABLE disclosure.column_label (
-  relation  regclass NOT NULL,
-  attribute name     NOT NULL,
-  attnum    int2     NOT NULL,
-  label     text     NOT NULL,
-  PRIMARY KEY (relation, attnum)
+  relation      disclosure.relation_reference NOT NULL,
+  relation_name text,
+  attribute     name NOT NULL,
+  attnum        int2 NOT NULL,
+  label         text NOT NULL,
+  problem       text
 );
 COMMENT ON TABLE disclosure.column_label IS
   'labels set by disclosure.label_column(); a table, so that pg_dump dumps it; read disclosure.labels instead';
+COMMENT ON COLUMN disclosure.column_label.relation_name IS
+  'what the relation was called when the row was last written';
 COMMENT ON COLUMN disclosure.column_label.attnum IS
-  'found anew from the name at every insert, since a restored table may number its columns differently';
+  'found again from the name at every insert, because a restored table may number its columns differently';
+COMMENT ON COLUMN disclosure.column_label.problem IS
+  'why the label has no effect, if a restore brought one for which there is no column; the column then counts as unlabelled';
+CREATE UNIQUE INDEX column_label_column ON disclosure.column_label (relation, attnum) WHERE problem IS NULL;
+COMMENT ON INDEX disclosure.column_label_column IS 'one label per column';
 SELECT pg_catalog.pg_extension_config_dump('disclosure.column_label', '');
 GRANT SELECT, INSERT, UPDATE, DELETE ON disclosure.column_label TO PUBLIC; -- the trigger below decides
 
@@ -25,26 +32,39 @@ CREATE FUNCTION disclosure.check_column_label() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  target regclass := CASE TG_OP WHEN 'INSERT' THEN NEW.relation ELSE OLD.relation END;
+  target oid := CASE TG_OP WHEN 'INSERT' THEN NEW.relation ELSE OLD.relation END;
 BEGIN
-  -- A relation that is gone has no owner: its labels may go too.
+  -- A relation that no longer exists has no owner: anyone may remove its labels.
   IF EXISTS (SELECT FROM pg_class c WHERE c.oid = target AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
-    RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', target);
+    RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', target::regclass);
   END IF;
   IF TG_OP = 'DELETE' THEN
     RETURN OLD;
   END IF;
-  IF TG_OP = 'UPDATE' AND NEW.relation <> OLD.relation THEN
+  IF TG_OP = 'UPDATE' AND NEW.relation::oid <> OLD.relation::oid THEN
     RAISE feature_not_supported USING MESSAGE = 'a label cannot move to another relation';
   END IF;
-  PERFORM disclosure.label_weights(NEW.label);
-  SELECT a.attnum INTO NEW.attnum
-    FROM pg_attribute a
-   WHERE a.attrelid = NEW.relation AND a.attname = NEW.attribute AND a.attnum > 0 AND NOT a.attisdropped;
-  IF NOT FOUND THEN
-    RAISE undefined_column USING
-      MESSAGE = format('column %I of relation %s does not exist', NEW.attribute, NEW.relation);
-  END IF;
+  NEW.relation_name := coalesce((SELECT format('%I.%I', n.nspname, c.relname)
+                                   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                                  WHERE c.oid = NEW.relation), NEW.relation_name);
+  NEW.attnum := coalesce((SELECT a.attnum FROM pg_attribute a
+                           WHERE a.attrelid = NEW.relation AND a.attname = NEW.attribute
+                             AND a.attnum > 0 AND NOT a.attisdropped), 0);
+  NEW.problem := NULL;
+  BEGIN
+    PERFORM disclosure.label_weights(NEW.label);
+    IF NEW.attnum = 0 THEN
+      RAISE undefined_column USING
+        MESSAGE = format('column %I of relation %s does not exist', NEW.attribute, NEW.relation_name);
+    END IF;
+  EXCEPTION WHEN invalid_parameter_value OR undefined_column THEN
+    -- A restore goes on: without this row, COPY would lose all labels.
+    IF NOT (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user) THEN
+      RAISE;
+    END IF;
+    NEW.problem := SQLERRM;
+    RAISE WARNING 'a label has no effect: %', SQLERRM;
+  END;
   RETURN NEW;
 END
 $$;
@@ -52,6 +72,7 @@ COMMENT ON FUNCTION disclosure.check_column_label() IS
   'trigger of disclosure.column_label: only a relation''s owner changes its labels, and only to valid ones';
 CREATE TRIGGER check_column_label BEFORE INSERT OR UPDATE OR DELETE ON disclosure.column_label
   FOR EACH ROW EXECUTE FUNCTION disclosure.check_column_label();
+ALTER TABLE disclosure.column_label ENABLE ALWAYS TRIGGER check_column_label;
 COMMENT ON TRIGGER check_column_label ON disclosure.column_label IS
   'only a relation''s owner changes its labels, and only to valid ones';
 
@@ -74,12 +95,13 @@ BEGIN
   END IF;
   IF label_column.label IS NULL THEN
     DELETE FROM disclosure.column_label l
-     WHERE l.relation = label_column.relation AND l.attribute = label_column.column_name;
+     WHERE l.relation::oid = label_column.relation AND l.attribute = label_column.column_name;
     RETURN;
   END IF;
+  PERFORM disclosure.label_weights(label_column.label);
   INSERT INTO disclosure.column_label AS l (relation, attribute, label)
   VALUES (label_column.relation, label_column.column_name, label_column.label)
-  ON CONFLICT (relation, attnum) DO UPDATE SET label = excluded.label;
+  ON CONFLICT (relation, attnum) WHERE problem IS NULL DO UPDATE SET label = excluded.label;
   IF EXISTS (SELECT FROM disclosure.labels l
               WHERE l.relation = label_column.relation AND l.column_name = label_column.column_name
                 AND l.source = 'security label') THEN
@@ -102,11 +124,11 @@ CREATE VIEW disclosure.labels AS
             FROM (SELECT s.objoid::regclass AS relation, s.objsubid AS attnum, s.label,
                          'security label' AS source, 1 AS precedence
                     FROM pg_catalog.pg_seclabel s
-                   WHERE s.provider = 'disclosure' AND s.classoid = 'pg_catalog.pg_class'::regclass
+                   WHERE s.provider = 'disclosure' AND s.classoid = 'pg_catalog.pg_class'::regclass::oid
                      AND s.objsubid > 0
                   UNION ALL
-                  SELECT l.relation, l.attnum, l.label, 'label_column', 2
-                    FROM disclosure.column_label l) AS every_label
+                  SELECT l.relation::regclass, l.attnum, l.label, 'label_column', 2
+                    FROM disclosure.column_label l WHERE l.problem IS NULL) AS every_label
            ORDER BY relation, attnum, precedence) AS label
     JOIN pg_catalog.pg_attribute a
       ON a.attrelid = label.relation AND a.attnum = label.attnum AND NOT a.attisdropped;
@@ -124,13 +146,15 @@ AS $$
 BEGIN
   UPDATE disclosure.column_label l SET attribute = a.attname
     FROM pg_attribute a
-   WHERE a.attrelid = l.relation AND a.attnum = l.attnum AND a.attname <> l.attribute AND NOT a.attisdropped;
+   WHERE a.attrelid = l.relation AND a.attnum = l.attnum AND a.attname <> l.attribute AND NOT a.attisdropped
+     AND l.problem IS NULL;
 END
 $$;
 COMMENT ON FUNCTION disclosure.follow_renames() IS 'event trigger: labels follow renamed columns';
 CREATE EVENT TRIGGER disclosure_follow_renames ON ddl_command_end
   WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
   EXECUTE FUNCTION disclosure.follow_renames();
+ALTER EVENT TRIGGER disclosure_follow_renames ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_follow_renames IS 'labels follow renamed columns';
 
 CREATE FUNCTION disclosure.follow_drops() RETURNS event_trigger
@@ -144,4 +168,5 @@ END
 $$;
 COMMENT ON FUNCTION disclosure.follow_drops() IS 'event trigger: labels go with their columns and tables';
 CREATE EVENT TRIGGER disclosure_follow_drops ON sql_drop EXECUTE FUNCTION disclosure.follow_drops();
+ALTER EVENT TRIGGER disclosure_follow_drops ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_follow_drops IS 'labels go with their columns and tables';

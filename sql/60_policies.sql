@@ -1,67 +1,103 @@
 -- What may leave: policies, and who may change them.
 
 CREATE TABLE disclosure.policy (
-  policy       int GENERATED ALWAYS AS IDENTITY,
-  relation     regclass NOT NULL,
-  measure      text NOT NULL,
-  statistic    text,
-  threshold    float8,
-  at_most      float8,
-  at_least     float8,
-  columns      name[],
-  attnums      int2[],
-  for_role     regrole,
-  on_rows      text,
-  only_by_copy boolean NOT NULL,
-  made_by      name NOT NULL,
-  made_at      timestamptz NOT NULL
+  policy        int GENERATED ALWAYS AS IDENTITY,
+  relation      disclosure.relation_reference NOT NULL,
+  relation_name text,
+  measure       text NOT NULL,
+  measure_owner disclosure.role_reference,
+  statistic     text,
+  threshold     float8,
+  at_most       float8,
+  at_least      float8,
+  columns       name[],
+  attnums       int2[],
+  for_role      disclosure.role_reference,
+  on_rows       text,
+  only_by_copy  boolean NOT NULL,
+  made_by       disclosure.role_reference NOT NULL,
+  made_at       timestamptz NOT NULL
 );
 COMMENT ON TABLE disclosure.policy IS
-  'what disclosure.protect() has laid down; a table, so that pg_dump dumps it; read disclosure.policies instead';
+  'policies defined by disclosure.protect(); a table, so that pg_dump dumps it; read disclosure.policies instead';
+COMMENT ON COLUMN disclosure.policy.relation_name IS 'what the relation was called when the row was last written';
 COMMENT ON COLUMN disclosure.policy.measure IS
-  'privacy_score, k_anonymity, expected_cracks, or schema and name of a function of a query';
+  'privacy_score, k_anonymity, expected_cracks, or the full signature of a function of a query';
+COMMENT ON COLUMN disclosure.policy.measure_owner IS
+  'who owned the function when the policy was defined; the policy stops if that changes';
 COMMENT ON COLUMN disclosure.policy.attnums IS
-  'found anew from the names at every insert, since a restored table may number its columns differently';
+  'found again from the names at every insert, because a restored table may number its columns differently';
 SELECT pg_catalog.pg_extension_config_dump('disclosure.policy', '');
 SELECT pg_catalog.pg_extension_config_dump('disclosure.policy_policy_seq', '');
 GRANT SELECT ON disclosure.policy TO PUBLIC; -- what is forbidden is no secret; only functions write it
--- The tables of a trusted extension belong to a superuser. Who owns the extension has to be able to dump and restore.
-DO $$
-DECLARE
-  keeper name := (SELECT r.rolname FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_roles r ON r.oid = e.extowner
-                   WHERE e.extname = 'pg_disclosure');
-BEGIN
-  EXECUTE pg_catalog.format('GRANT INSERT ON disclosure.policy TO %I', keeper);
-  EXECUTE pg_catalog.format('GRANT SELECT, UPDATE ON SEQUENCE disclosure.policy_policy_seq TO %I', keeper);
-END
-$$;
 
-CREATE FUNCTION disclosure.number_policy_columns() RETURNS trigger
+CREATE FUNCTION disclosure.policy_problem(disclosure.policy) RETURNS text
+  LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'policy_problem_wrapper';
+COMMENT ON FUNCTION disclosure.policy_problem(disclosure.policy) IS
+  'why a policy cannot be judged, for example because its function is gone; NULL if it can';
+
+CREATE FUNCTION disclosure.check_policy() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+  problem text;
 BEGIN
-  NEW.attnums := (SELECT array_agg(a.attnum ORDER BY c.place)
-                    FROM unnest(NEW.columns) WITH ORDINALITY AS c(name, place)
-                    JOIN pg_attribute a
-                      ON a.attrelid = NEW.relation AND a.attname = c.name AND NOT a.attisdropped);
+  IF NOT (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user) THEN
+    IF TG_OP <> 'INSERT' AND
+       EXISTS (SELECT FROM pg_class c WHERE c.oid = OLD.relation AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
+      RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', OLD.relation::regclass);
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+      IF NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = NEW.relation AND pg_has_role(c.relowner, 'USAGE')) THEN
+        RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', NEW.relation::regclass);
+      END IF;
+      NEW.made_by := current_user::regrole;
+      NEW.made_at := now();
+    END IF;
+  END IF;
+  IF TG_OP = 'DELETE' THEN
+    RETURN OLD;
+  END IF;
+  NEW.relation_name := coalesce((SELECT format('%I.%I', n.nspname, c.relname)
+                                   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                                  WHERE c.oid = NEW.relation), NEW.relation_name);
+  IF TG_OP = 'INSERT' THEN
+    NEW.attnums := (SELECT array_agg(a.attnum ORDER BY c.place)
+                      FROM unnest(NEW.columns) WITH ORDINALITY AS c(name, place)
+                      JOIN pg_attribute a
+                        ON a.attrelid = NEW.relation AND a.attname = c.name AND a.attnum > 0 AND NOT a.attisdropped);
+  END IF;
+  -- A restore goes on: without this row, COPY would lose all policies.
+  problem := disclosure.policy_problem(NEW);
+  IF problem IS NOT NULL THEN
+    RAISE WARNING 'policy % of relation % cannot be judged, so that exports are refused: %',
+      NEW.policy, NEW.relation_name, problem;
+  END IF;
   RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION disclosure.number_policy_columns() IS
-  'trigger of disclosure.policy: by their numbers, columns are found again after they were renamed';
-CREATE TRIGGER number_policy_columns BEFORE INSERT ON disclosure.policy
-  FOR EACH ROW EXECUTE FUNCTION disclosure.number_policy_columns();
-COMMENT ON TRIGGER number_policy_columns ON disclosure.policy IS
-  'by their numbers, columns are found again after they were renamed';
+COMMENT ON FUNCTION disclosure.check_policy() IS
+  'trigger of disclosure.policy: only a relation''s owner changes its policies; warns of those that cannot be judged';
+CREATE TRIGGER check_policy BEFORE INSERT OR UPDATE OR DELETE ON disclosure.policy
+  FOR EACH ROW EXECUTE FUNCTION disclosure.check_policy();
+ALTER TABLE disclosure.policy ENABLE ALWAYS TRIGGER check_policy;
+COMMENT ON TRIGGER check_policy ON disclosure.policy IS
+  'only a relation''s owner changes its policies; warns of those that cannot be judged';
 
 CREATE FUNCTION disclosure.announce_policies() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'announce_policies_wrapper';
 COMMENT ON FUNCTION disclosure.announce_policies() IS
-  'trigger of disclosure.policy: every session forgets the policies that it remembers';
-CREATE TRIGGER announce_policies AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON disclosure.policy
+  'trigger of disclosure.policy: every session reads the policies again';
+-- For each row, because event triggers run statements that mostly change none.
+CREATE TRIGGER announce_policies AFTER INSERT OR UPDATE OR DELETE ON disclosure.policy
+  FOR EACH ROW EXECUTE FUNCTION disclosure.announce_policies();
+ALTER TABLE disclosure.policy ENABLE ALWAYS TRIGGER announce_policies;
+COMMENT ON TRIGGER announce_policies ON disclosure.policy IS 'every session reads the policies again';
+CREATE TRIGGER announce_truncation AFTER TRUNCATE ON disclosure.policy
   FOR EACH STATEMENT EXECUTE FUNCTION disclosure.announce_policies();
-COMMENT ON TRIGGER announce_policies ON disclosure.policy IS
-  'every session forgets the policies that it remembers';
+ALTER TABLE disclosure.policy ENABLE ALWAYS TRIGGER announce_truncation;
+COMMENT ON TRIGGER announce_truncation ON disclosure.policy IS 'every session reads the policies again';
 
 CREATE FUNCTION disclosure.protect(
     relation     regclass,
@@ -95,12 +131,17 @@ COMMENT ON FUNCTION disclosure.unprotect(regclass) IS
 -- Without it, Postgres would not know which of the two unprotect('patients') means.
 CREATE FUNCTION disclosure.unprotect(relation text) RETURNS int
   LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-  AS 'SELECT disclosure.unprotect(relation::pg_catalog.regclass)';
+BEGIN ATOMIC
+  SELECT disclosure.unprotect(relation::regclass);
+END;
 COMMENT ON FUNCTION disclosure.unprotect(text) IS
   'take all policies of a relation away, which is given by its name; returns how many there were';
 
 CREATE FUNCTION disclosure.export_freely() RETURNS boolean
-  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT true';
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT true;
+END;
 COMMENT ON FUNCTION disclosure.export_freely() IS
   'whoever may execute this may export by COPY TO whatever the policies say, and is logged';
 REVOKE EXECUTE ON FUNCTION disclosure.export_freely() FROM PUBLIC;
@@ -137,6 +178,7 @@ COMMENT ON FUNCTION disclosure.policies_follow() IS 'event trigger: policies fol
 CREATE EVENT TRIGGER disclosure_policies_follow ON ddl_command_end
   WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
   EXECUTE FUNCTION disclosure.policies_follow();
+ALTER EVENT TRIGGER disclosure_policies_follow ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_policies_follow IS 'policies follow renamed columns';
 
 CREATE FUNCTION disclosure.policies_hold() RETURNS event_trigger
@@ -162,5 +204,6 @@ $$;
 COMMENT ON FUNCTION disclosure.policies_hold() IS
   'event trigger: policies go with their relations; a column that a policy needs is not dropped';
 CREATE EVENT TRIGGER disclosure_policies_hold ON sql_drop EXECUTE FUNCTION disclosure.policies_hold();
+ALTER EVENT TRIGGER disclosure_policies_hold ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_policies_hold IS
   'policies go with their relations; a column that a policy needs is not dropped';

@@ -22,5 +22,6 @@ COMMENT ON FUNCTION disclosure.arm_relatives() IS
 CREATE EVENT TRIGGER disclosure_arm_relatives ON ddl_command_end
   WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE')
   EXECUTE FUNCTION disclosure.arm_relatives();
+ALTER EVENT TRIGGER disclosure_arm_relatives ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_arm_relatives IS
   'partitions and children of export tables get the triggers too';

@@ -40,15 +40,18 @@ COMMENT ON FUNCTION disclosure.is_armed(regclass) IS
   'whether the triggers of an export table, and of all that inherit from it, are there and enabled always';
 
 CREATE VIEW disclosure.policies AS
-  SELECT p.policy, p.relation, p.measure, p.statistic, p.threshold, p.at_most, p.at_least, p.columns,
-         p.for_role, p.on_rows, p.only_by_copy,
+  SELECT p.policy, p.relation::regclass AS relation, p.measure, p.statistic, p.threshold, p.at_most, p.at_least,
+         p.columns, p.for_role::regrole AS for_role, p.on_rows, p.only_by_copy,
          disclosure.is_preloaded() AS guards_copy,
-         CASE WHEN p.on_rows IS NOT NULL THEN disclosure.is_armed(p.relation) END AS guards_rows,
-         p.made_by, p.made_at
+         CASE WHEN p.on_rows IS NOT NULL THEN disclosure.is_armed(p.relation::regclass) END AS guards_rows,
+         disclosure.policy_problem(p) AS problem,
+         p.made_by::regrole AS made_by, p.made_at
     FROM disclosure.policy p;
 COMMENT ON VIEW disclosure.policies IS 'what may leave which relation, and whether that is being watched';
 COMMENT ON COLUMN disclosure.policies.guards_copy IS
   'whether COPY TO is guarded in every new session; if not, see session_preload_libraries';
 COMMENT ON COLUMN disclosure.policies.guards_rows IS
   'whether all triggers of the export table are there and enabled';
+COMMENT ON COLUMN disclosure.policies.problem IS
+  'why the policy cannot be judged, so that every export of the relation is refused; NULL if it can';
 GRANT SELECT ON disclosure.policies TO PUBLIC;

@@ -26,19 +26,19 @@ CREATE FUNCTION disclosure.risk_view(
   LANGUAGE plpgsql VOLATILE
 AS $$
 DECLARE
-  -- The caller's path says where the view goes. What follows goes by ours.
-  callers_path text := pg_catalog.current_setting('search_path');
-  creation_schema name := pg_catalog.current_schema();
+  -- The caller's path says where the view goes. What follows BEGIN goes by ours.
+  callers_path pg_catalog.text := pg_catalog.current_setting('search_path');
+  creation_schema pg_catalog.name := pg_catalog.current_schema();
   given record;
-  parts text[];
-  view_schema name;
-  qualified_name text;
-  existing regclass;
-  problem text;
-  every_column text[];
-  known_columns text[];
-  chosen_columns text[];
-  considered jsonb;
+  parts pg_catalog.text[];
+  view_schema pg_catalog.name;
+  qualified_name pg_catalog.text;
+  existing pg_catalog.regclass;
+  problem pg_catalog.text;
+  every_column pg_catalog.text[];
+  known_columns pg_catalog.text[];
+  chosen_columns pg_catalog.text[];
+  considered pg_catalog.jsonb;
 BEGIN
   PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 

@@ -42,7 +42,9 @@ COMMENT ON CAST (float8[] AS disclosure.attack_matrix) IS 'the same';
 -- Not by its text, of which extra_float_digits may cut off digits.
 CREATE FUNCTION disclosure.attack_matrix_of_array(float4[]) RETURNS disclosure.attack_matrix
   LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-  AS 'SELECT disclosure.attack_matrix_of_array($1::pg_catalog.float8[])';
+BEGIN ATOMIC
+  SELECT disclosure.attack_matrix_of_array($1::float8[]);
+END;
 COMMENT ON FUNCTION disclosure.attack_matrix_of_array(float4[]) IS 'part of the type attack_matrix';
 CREATE CAST (float4[] AS disclosure.attack_matrix)
   WITH FUNCTION disclosure.attack_matrix_of_array(float4[]) AS IMPLICIT;

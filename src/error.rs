@@ -80,6 +80,13 @@ pub enum Problem {
         sqlstate: String,
     },
 
+    #[error("policy {policy} of {relation} cannot be judged, so that nothing may leave it: {problem}")]
+    UnusablePolicy {
+        relation: String,
+        policy: i32,
+        problem: String,
+    },
+
     #[error("policy {policy}: measure {measure} returned NULL")]
     NothingMeasured { measure: String, policy: i32 },
 
@@ -134,7 +141,8 @@ impl Problem {
             | Problem::Unsafe { way: Way::Out, .. }
             | Problem::OnlyByCopy { .. }
             | Problem::QueryFailed { .. }
-            | Problem::CannotBeJudged { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            | Problem::CannotBeJudged { .. }
+            | Problem::UnusablePolicy { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             Problem::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
             Problem::Unsafe {
                 way: Way::InAnyhow, ..
@@ -247,6 +255,10 @@ impl Problem {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
             }
             Problem::NoThreads(_) => Some("Lower disclosure.threads.".into()),
+            Problem::UnusablePolicy { policy, .. } => Some(format!(
+                "The owner of the relation can define the policy again with disclosure.protect(), or remove it with \
+                 disclosure.unprotect({policy})."
+            )),
             Problem::Panicked(_) | Problem::Lost | Problem::ResultType => {
                 Some("Nothing was changed. Please report this with the call that led to it.".into())
             }

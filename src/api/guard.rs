@@ -1,7 +1,8 @@
 //! The export guard: `check_export`, and `leaving`, which shows a measure the rows that it is to judge.
 
 use crate::error::Problem;
-use crate::guard::{hooks, spool};
+use crate::guard::hooks::{self, Trial};
+use crate::guard::spool;
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
@@ -35,16 +36,22 @@ fn check_export(
         name!(limit, String),
         name!(applies, bool),
         name!(measured, Option<f64>),
-        name!(rows, i64),
+        name!(rows, Option<i64>),
         name!(unsafe_rows, Option<i64>),
         name!(verdict, &'static str),
     ),
 > {
     let outcome = hooks::try_out(query).unwrap_or_else(Problem::raise);
-    TableIterator::new(outcome.into_iter().map(|(policy, applies, measured)| {
-        let verdict = match measured.is_allowed(policy.limit) {
-            true => "safe",
-            false => "unsafe",
+    TableIterator::new(outcome.into_iter().map(|trial| {
+        let Trial {
+            policy,
+            applies,
+            measured,
+        } = trial;
+        let verdict = match measured.map(|measured| measured.is_allowed(policy.limit)) {
+            Some(true) => "safe",
+            Some(false) => "unsafe",
+            None => "unknown",
         };
         (
             policy.number,
@@ -52,9 +59,9 @@ fn check_export(
             policy.measure.to_string(),
             policy.limit.to_string(),
             applies,
-            measured.value,
-            measured.rows,
-            measured.unsafe_rows,
+            measured.and_then(|measured| measured.value),
+            measured.map(|measured| measured.rows),
+            measured.and_then(|measured| measured.unsafe_rows),
             verdict,
         )
     }))

@@ -16,6 +16,7 @@ mod people;
 mod permutation;
 mod permuted;
 mod policies;
+mod references;
 mod releases;
 mod semantic;
 mod shifts;

@@ -2,7 +2,9 @@
 
 use super::names;
 use crate::error::Problem;
-use crate::guard::policy::{self, Limit, OnRows, Statistic};
+use crate::guard::measure_function::MeasureFunction;
+use crate::guard::policy;
+use crate::guard::rule::{self, invalid, Demand, Measure, MEASURES};
 use crate::guard::{arming, rights};
 use crate::input::relation::Relation;
 use crate::input::{Answer, Parameters};
@@ -29,13 +31,8 @@ struct Given {
 /// A policy as `disclosure.policy` has it.
 struct Stored {
     relation: Oid,
-    measure: String,
-    statistic: Option<&'static str>,
-    threshold: Option<f64>,
-    limit: Limit,
-    columns: Option<Vec<String>>,
+    demand: Demand,
     for_role: Option<Oid>,
-    on_rows: Option<String>,
     only_by_copy: bool,
 }
 
@@ -58,18 +55,28 @@ fn protect(fcinfo: FunctionCallInfo) -> i32 {
             only_by_copy: pg_getarg(fcinfo, 9).unwrap_or(false),
         }
     };
-    lay_down(given).unwrap_or_else(Problem::raise)
+    define(given).unwrap_or_else(Problem::raise)
 }
 
-fn lay_down(given: Given) -> Result<i32, Problem> {
+fn define(given: Given) -> Result<i32, Problem> {
+    refuse_if_read_only(c"protect()");
     let stored = check(given)?;
     let number = as_owner(|| store(&stored))?;
-    match stored.on_rows {
+    match stored.demand.on_rows {
         Some(_) => arming::arm(stored.relation)?,
         None => arming::disarm(stored.relation)?, // what it replaces may have had one
     }
     warn_if_not_preloaded()?;
     Ok(number)
+}
+
+/// Raises the error by which Postgres refuses to write in a read-only transaction or on a standby.
+fn refuse_if_read_only(command: &CStr) {
+    // SAFETY: both read the state of this backend.
+    unsafe {
+        pg_sys::PreventCommandIfReadOnly(command.as_ptr());
+        pg_sys::PreventCommandDuringRecovery(command.as_ptr());
+    }
 }
 
 fn check(given: Given) -> Result<Stored, Problem> {
@@ -81,261 +88,112 @@ fn check(given: Given) -> Result<Stored, Problem> {
         .iter()
         .map(|column| column.name.clone())
         .collect();
-    check_owner(oid, &relation)?;
+    check_owner(oid)?;
+    check_role(given.for_role)?;
     let measure = given
         .measure
         .ok_or_else(|| invalid("measure", "must not be NULL", MEASURES))?;
-    let measure = match measure.as_str() {
-        "privacy_score" | "k_anonymity" | "expected_cracks" => measure,
-        _ => function_named(&measure)?,
+    let function = match rule::is_built_in(&measure) {
+        true => None,
+        false => Some(MeasureFunction::named(&measure)?),
     };
-    let statistic = check_statistic(&measure, given.statistic.as_deref(), given.threshold)?;
-    let limit = check_limit(&measure, given.at_most, given.at_least)?;
-    let columns = has_columns.then_some(chosen);
-    if measure == "expected_cracks" && columns.as_ref().is_none_or(|columns| columns.len() != 1) {
-        return Err(invalid(
-            "columns",
-            "must be one column where the measure is expected_cracks",
-            "Give the column of items, e.g. ARRAY['items'].",
-        ));
+    let mut demand = Demand {
+        measure_owner: function.as_ref().map(|function| function.owner),
+        measure: function
+            .as_ref()
+            .map_or(measure, |function| function.signature.clone()),
+        // SAFETY: reads what this backend knows of itself.
+        made_by: Some(unsafe { pg_sys::GetUserId() }),
+        statistic: given.statistic,
+        threshold: given.threshold,
+        at_most: given.at_most,
+        at_least: given.at_least,
+        columns: has_columns.then_some(chosen),
+        on_rows: given.on_rows,
+    };
+    let rule = demand.check(oid)?;
+    if let Measure::PrivacyScore(statistic) = rule.measure {
+        demand.statistic = Some(statistic.name().into());
     }
-    if let Some(on_rows) = &given.on_rows {
-        check_on_rows(on_rows, oid, &measure, statistic)?;
+    if let Some(Err(problem)) = function.map(|function| function.find(oid)).transpose()? {
+        return Err(invalid("measure", problem, MEASURES));
     }
     Ok(Stored {
         relation: oid,
-        measure,
-        statistic: statistic.map(|statistic| match statistic {
-            Statistic::Maximum => "maximum",
-            Statistic::Average => "average",
-            Statistic::Share { .. } => "share",
-        }),
-        threshold: given.threshold,
-        limit,
-        columns,
+        demand,
         for_role: given.for_role,
-        on_rows: given.on_rows,
         only_by_copy: given.only_by_copy,
     })
 }
 
-const MEASURES: &str =
-    "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
-
-fn invalid(argument: &'static str, problem: impl Into<String>, hint: &'static str) -> Problem {
-    Problem::Argument {
-        argument,
-        problem: problem.into(),
-        hint,
+fn check_role(role: Option<Oid>) -> Result<(), Problem> {
+    // SAFETY: a catalogue look-up, which returns NULL for a role that does not exist.
+    let exists = role.is_none_or(|role| unsafe { !pg_sys::GetUserNameFromId(role, true).is_null() });
+    match exists {
+        true => Ok(()),
+        false => Err(invalid(
+            "for_role",
+            "there is no such role",
+            "Give the name of a role, or NULL for everyone.",
+        )),
     }
 }
 
-fn check_owner(oid: Oid, relation: &Relation) -> Result<(), Problem> {
-    let owner = policy::owner_of(oid).ok_or(Problem::Lost)?;
-    // SAFETY: a catalogue look-up.
-    match unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) } {
+/// Only the owner of a relation decides about its policies; of one that no longer exists, a superuser.
+fn check_owner(relation: Oid) -> Result<(), Problem> {
+    // SAFETY: catalogue look-ups.
+    let is_owner = unsafe {
+        let user = pg_sys::GetUserId();
+        match policy::owner_of(relation) {
+            Some(owner) => pg_sys::has_privs_of_role(user, owner),
+            None => pg_sys::superuser_arg(user),
+        }
+    };
+    match is_owner {
         true => Ok(()),
         false => Err(Problem::NotOwner {
-            relation: relation.name().into(),
+            relation: policy::name_of(relation),
         }),
     }
 }
 
-/// Only a score has one: the greatest, unless the caller asks for another.
-fn check_statistic(
-    measure: &str,
-    statistic: Option<&str>,
-    threshold: Option<f64>,
-) -> Result<Option<Statistic>, Problem> {
-    let hint = "maximum, average, or share (of rows whose score is at or above the threshold)";
-    let is_score = measure == "privacy_score";
-    let statistic = match (statistic, threshold) {
-        (None, None) if !is_score => return Ok(None),
-        (Some(_), _) if !is_score => {
-            return Err(invalid(
-                "statistic",
-                "is for the measure privacy_score only",
-                hint,
-            ))
-        }
-        (Some("share"), Some(threshold)) if (0.0..=1.0).contains(&threshold) => {
-            Statistic::Share { threshold }
-        }
-        (Some("share"), _) => {
-            return Err(invalid(
-                "threshold",
-                "must be a number from 0 to 1",
-                "It is the score from which on a row counts.",
-            ))
-        }
-        (_, Some(_)) => return Err(invalid("threshold", "is for the statistic share only", hint)),
-        (None | Some("maximum"), None) => Statistic::Maximum,
-        (Some("average"), None) => Statistic::Average,
-        (Some(_), None) => return Err(invalid("statistic", "is not understood", hint)),
-    };
-    Ok(Some(statistic))
-}
-
-fn check_limit(measure: &str, at_most: Option<f64>, at_least: Option<f64>) -> Result<Limit, Problem> {
-    let limit = match (at_most, at_least) {
-        (Some(limit), None) => Limit::AtMost(limit),
-        (None, Some(limit)) => Limit::AtLeast(limit),
-        _ => {
-            return Err(invalid(
-                "at_most, at_least",
-                "exactly one of them must be given",
-                "A risk has a limit at_most, protection one at_least: at_most => 0.5 for privacy_score, \
-                 at_least => 5 for k_anonymity.",
-            ))
-        }
-    };
-    let range = |allowed, hint| match allowed {
-        true => Ok(limit),
-        false => Err(invalid(
-            match limit {
-                Limit::AtMost(_) => "at_most",
-                Limit::AtLeast(_) => "at_least",
-            },
-            "is not a limit of this measure",
-            hint,
-        )),
-    };
-    match (measure, limit) {
-        ("privacy_score", Limit::AtMost(limit)) => {
-            range((0.0..=1.0).contains(&limit), "Give a number from 0 to 1.")
-        }
-        ("privacy_score", _) => range(false, "A score has a limit at_most, from 0 to 1."),
-        ("k_anonymity", Limit::AtLeast(limit)) => {
-            range(limit >= 1.0 && limit.is_finite(), "Give a number from 1.")
-        }
-        ("k_anonymity", _) => range(false, "k has a limit at_least, from 1."),
-        ("expected_cracks", Limit::AtMost(limit)) => {
-            range(limit >= 0.0 && limit.is_finite(), "Give a number from 0.")
-        }
-        ("expected_cracks", _) => range(false, "Cracks have a limit at_most, from 0."),
-        (_, limit) => range(limit.value().is_finite(), "Give a finite number."),
-    }
-}
-
-fn check_on_rows(
-    on_rows: &str,
-    oid: Oid,
-    measure: &str,
-    statistic: Option<Statistic>,
-) -> Result<(), Problem> {
-    let Some(parsed) = OnRows::parse(on_rows) else {
-        return Err(invalid(
-            "on_rows",
-            "is not understood",
-            "block refuses the statement, drop leaves the unsafe rows out, warn lets them pass with a warning.",
-        ));
-    };
-    // SAFETY: a catalogue look-up.
-    let kind = unsafe { pg_sys::get_rel_relkind(oid) } as u8;
-    if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE) {
-        return Err(invalid(
-            "on_rows",
-            "is for tables only",
-            "Leave it out: what leaves a view or a foreign table is judged by COPY TO.",
-        ));
-    }
-    let is_by_row = measure == "k_anonymity" || statistic == Some(Statistic::Maximum);
-    match parsed {
-        OnRows::Drop if !is_by_row => Err(invalid(
-            "on_rows",
-            "cannot be drop where the measure has no value for single rows",
-            "Give block or warn.",
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Schema and name, quoted, of a function that is to measure.
-fn function_named(measure: &str) -> Result<String, Problem> {
-    const QUERY: &str = "
-        SELECT pg_catalog.format('%I.%I', n.nspname, p.proname),
-               p.prorettype OPERATOR(pg_catalog.=) ANY ('{int2,int4,int8,float4,float8,numeric}'::pg_catalog.regtype[])
-               AND NOT p.proretset AND p.prokind OPERATOR(pg_catalog.=) 'f'
-               AND p.proargtypes OPERATOR(pg_catalog.=) '25'::pg_catalog.oidvector,
-               pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
-          FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
-         WHERE p.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure($1)";
-    let signature = match measure.contains('(') {
-        true => measure.to_string(),
-        false => format!("{measure}(pg_catalog.text)"),
-    };
-    let mut parameters = Parameters::default();
-    parameters.add(pg_sys::TEXTOID, signature.into_datum().ok_or(Problem::Lost)?);
-    Spi::connect(|_| {
-        // SAFETY: SPI is connected; a text for the text; text, boolean and boolean are what is read.
-        unsafe {
-            let answer = Answer::to(QUERY, &parameters, true)?;
-            if answer.rows() == 0 {
-                return Err(invalid(
-                    "measure",
-                    format!("there is no function {measure}"),
-                    MEASURES,
-                ));
-            }
-            let name: String = answer.get(0, 0).ok_or(Problem::Lost)?;
-            match (answer.get(0, 1), answer.get(0, 2)) {
-                (Some(true), Some(true)) => Ok(name),
-                (Some(true), _) => Err(invalid(
-                    "measure",
-                    format!("you may not execute {name}"),
-                    "GRANT EXECUTE ON FUNCTION …",
-                )),
-                _ => Err(invalid(
-                    "measure",
-                    format!("{name} does not return a number"),
-                    MEASURES,
-                )),
-            }
-        }
-    })
-}
-
-/// Whoever may lay a policy down need not be allowed to write the table of policies.
+/// Whoever may define a policy need not be allowed to write the table of policies.
 fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
     rights::run_as(policy::owner_of_policies()?, false, || {
         rights::under_own_settings(job)
     })
 }
 
-/// A policy is known by its relation, measure, columns and role; what is new of it replaces what was.
+/// A policy is known by its relation, measure, columns and role; a second definition replaces the first.
 fn store(policy: &Stored) -> Result<i32, Problem> {
     const UPDATE: &str = "
         UPDATE disclosure.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
-               made_by = $11, made_at = now()
-         WHERE p.relation = $1 AND p.measure = $2 AND p.statistic IS NOT DISTINCT FROM $3
-           AND p.columns IS NOT DISTINCT FROM $4::name[] AND p.for_role IS NOT DISTINCT FROM $5::regrole
+               made_by = $11, measure_owner = $12, made_at = now()
+         WHERE p.relation::oid = $1 AND p.measure = $2 AND p.statistic IS NOT DISTINCT FROM $3
+           AND p.columns IS NOT DISTINCT FROM $4::name[] AND p.for_role::oid IS NOT DISTINCT FROM $5
         RETURNING p.policy";
     const INSERT: &str = "
         INSERT INTO disclosure.policy (relation, measure, statistic, columns, for_role, at_most, at_least, on_rows,
-               only_by_copy, threshold, made_by, made_at)
-        VALUES ($1, $2, $3, $4::name[], $5::regrole, $6, $7, $8, $9, $10, $11, now())
+               only_by_copy, threshold, made_by, measure_owner, made_at)
+        VALUES ($1, $2, $3, $4::name[], $5, $6, $7, $8, $9, $10, $11, $12, now())
         RETURNING policy";
-    let (at_most, at_least) = match policy.limit {
-        Limit::AtMost(limit) => (Some(limit), None),
-        Limit::AtLeast(limit) => (None, Some(limit)),
-    };
-    // SAFETY: a role that exists; the name lives until the current memory context is reset.
-    let maker = unsafe { CStr::from_ptr(pg_sys::GetUserNameFromId(rights::asking(), false)) };
+    let demand = &policy.demand;
     let arguments = [
         policy.relation.into(),
-        policy.measure.as_str().into(),
-        policy.statistic.into(),
-        policy.columns.clone().into(),
+        demand.measure.as_str().into(),
+        demand.statistic.as_deref().into(),
+        demand.columns.clone().into(),
         policy.for_role.into(),
-        at_most.into(),
-        at_least.into(),
-        policy.on_rows.as_deref().into(),
+        demand.at_most.into(),
+        demand.at_least.into(),
+        demand.on_rows.as_deref().into(),
         policy.only_by_copy.into(),
-        policy.threshold.into(),
-        maker.to_string_lossy().into_owned().into(),
+        demand.threshold.into(),
+        demand.made_by.into(),
+        demand.measure_owner.into(),
     ];
     let number = Spi::connect_mut(|client| {
-        // Two who lay down the same policy at once make one.
+        // Two sessions that define the same policy at once make one.
         client.update(
             "LOCK TABLE disclosure.policy IN SHARE ROW EXCLUSIVE MODE",
             None,
@@ -366,13 +224,11 @@ fn unprotect_relation(relation: Oid) -> i32 {
 
 /// Take away all policies that are meant; how many they were.
 fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem> {
+    refuse_if_read_only(c"unprotect()");
     let all = policy::all()?;
-    let meant: Vec<&policy::Policy> = all.iter().filter(|policy| is_meant(policy)).collect();
+    let meant: Vec<_> = all.iter().filter(|policy| is_meant(policy)).collect();
     for policy in &meant {
-        check_owner(
-            policy.relation,
-            &Relation::whole("relation", Some(policy.relation))?,
-        )?;
+        check_owner(policy.relation)?;
     }
     as_owner(|| {
         Spi::connect_mut(|client| {
@@ -390,7 +246,9 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
         })
     })?;
     for policy in &meant {
-        arming::disarm(policy.relation)?;
+        if policy::owner_of(policy.relation).is_some() {
+            arming::disarm(policy.relation)?;
+        }
     }
     Ok(meant.len() as i32)
 }

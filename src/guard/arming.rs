@@ -2,7 +2,8 @@
 //! fires the triggers of that partition only, one on the whole those of the whole only.
 
 use super::lineage::list;
-use super::policy::{self, oids, OnRows};
+use super::policy::{self, oids};
+use super::rule::OnRows;
 use super::{rights, rows};
 use crate::error::Problem;
 use crate::input::{Answer, Parameters};

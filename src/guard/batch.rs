@@ -4,8 +4,9 @@
 //! cost does not grow with the table.
 
 use super::judge::{self, Column, Measured, Source};
-use super::policy::{Limit, Measure, Policy, Statistic};
+use super::policy::Policy;
 use super::rights;
+use super::rule::{Limit, Measure, Statistic};
 use crate::error::Problem;
 use crate::guc;
 use crate::input::lookup::{equality_operator, RowLookup};

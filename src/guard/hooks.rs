@@ -8,7 +8,7 @@
 use super::judge::{self, Measured, Source, Way};
 use super::lineage::{self, list, Lineage};
 use super::log::{Lasting, Verdict};
-use super::policy::{self, Policy};
+use super::policy::{self, Policies, Policy};
 use super::rights;
 use super::spool::Spool;
 use crate::error::Problem;
@@ -21,6 +21,7 @@ use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 /// Hooks that others have set before us, and which come after us.
@@ -146,7 +147,7 @@ pub fn install() {
 struct Export {
     kind: &'static str,
     /// Those that it has to keep to.
-    policies: Vec<Policy>,
+    policies: Vec<Rc<Policy>>,
     /// What its query reads, by name as it was when it was judged what that is.
     relations: Vec<Oid>,
     /// Of its query; taken when that is judged, and not there where there is nothing to judge.
@@ -252,14 +253,14 @@ unsafe fn export_of(
         },
     };
     let lineage = lineage::trace(query);
-    let mut policies = policy::of_relations(&all, &lineage.relations)?;
+    let mut policies = all.of(lineage.relations.iter().copied());
     if rights::is_exempt() {
         for policy in &policies {
             judge::record(kind, policy, None, Verdict::Exempt, Lasting::Always)?;
         }
         return Ok(None);
     }
-    policies.retain(Policy::concerns_us);
+    policies.retain(|policy| policy.concerns_us());
     if policies.is_empty() && judgeable != planned {
         return Ok(None); // a table is copied, and nothing else runs
     }
@@ -281,7 +282,7 @@ unsafe fn export_of(
 /// A valid query.
 unsafe fn check_volatile(
     kind: &'static str,
-    policies: &[Policy],
+    policies: &[Rc<Policy>],
     query: *mut pg_sys::Query,
 ) -> Result<(), Problem> {
     let is_volatile = |query: *mut pg_sys::Query| pg_sys::contain_volatile_functions(query.cast());
@@ -407,10 +408,21 @@ unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: c_i
 #[pg_guard]
 unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_int) {
     let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int != 0;
-    // What a parallel worker may do was decided by the one who started it: see `keep_own_functions_here`.
-    if !only_explained && !rights::is_guard_at_work() && pg_sys::ParallelWorkerNumber < 0 {
+    if !only_explained && !rights::is_guard_at_work() && !is_part_of_another(execution) {
         check_reading(execution).unwrap_or_else(Problem::raise);
     }
+}
+
+/// Whether an execution is a parallel worker's share of one that was looked at where it began. What functions read in a
+/// worker is not.
+///
+/// # Safety
+/// A valid execution.
+unsafe fn is_part_of_another(execution: *mut QueryDesc) -> bool {
+    let destination = (*execution).dest;
+    pg_sys::ParallelWorkerNumber >= 0
+        && !destination.is_null()
+        && (*destination).mydest == pg_sys::CommandDest::DestTupleQueue
 }
 
 /// Whether the query may read what it reads.
@@ -423,7 +435,8 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
         return Ok(());
     }
     let is_parallel = (*(*execution).plannedstmt).parallelModeNeeded;
-    if is_parallel && all.iter().any(Policy::concerns_us) && !rights::is_exempt() {
+    let is_export = EXPORTS.with_borrow(|exports| !exports.is_empty());
+    if is_parallel && is_export && all.concern_us() && !rights::is_exempt() {
         keep_own_functions_here(execution);
     }
     let leaves = is_bound_out(execution);
@@ -440,8 +453,8 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
     check_relations(&all, reading, (*execution).plannedstmt)
 }
 
-/// A function that is called in a parallel worker could read there what the guard does not see. Functions that
-/// come with Postgres do not.
+/// A worker does not know that it works for an export, so that a function that it calls could read what it must not. Functions
+/// that come with Postgres do not.
 ///
 /// # Safety
 /// A valid execution that is about to start in parallel mode.
@@ -513,7 +526,7 @@ unsafe fn is_materialized_view(destination: *mut pg_sys::DestReceiver) -> bool {
 /// How a query reads, as far as the guard is concerned.
 enum Reading {
     /// As an export of that kind, which keeps to these policies, and was found to read these relations.
-    Judged(&'static str, Vec<Policy>, Vec<Oid>),
+    Judged(&'static str, Vec<Rc<Policy>>, Vec<Oid>),
     /// Within an export of that kind, or as one that the guard cannot see into.
     Hidden(&'static str),
     /// For whatever else.
@@ -523,10 +536,14 @@ enum Reading {
 /// # Safety
 /// A valid plan.
 unsafe fn check_relations(
-    all: &[Policy],
+    all: &Policies,
     reading: Reading,
     planned: *mut PlannedStmt,
 ) -> Result<(), Problem> {
+    let found = all.of(relations_read(planned));
+    if found.is_empty() {
+        return Ok(()); // as for most statements
+    }
     let is_other = match &reading {
         Reading::Judged(_, judged, relations) => !judged.is_empty() && reads_others(planned, relations)?,
         _ => false,
@@ -539,13 +556,10 @@ unsafe fn check_relations(
         Reading::Hidden(_) => true,
         Reading::Free => policy.only_by_copy,
     };
-    let candidates: Vec<Policy> = all.iter().filter(|policy| is_broken(policy)).cloned().collect();
-    if candidates.is_empty() {
-        return Ok(()); // as for most statements
-    }
-    let found = policy::of_relations(&candidates, &relations_read(planned))?;
-    let is_kept = |policy: &&Policy| !policy.concerns_us() || is_foreign_key_of(policy);
-    let Some(policy) = found.iter().find(|policy| !is_kept(policy)) else {
+    let is_kept = |policy: &Policy| {
+        !policy.concerns_us() || is_foreign_key_of(policy) || rights::is_being_measured(policy.relation)
+    };
+    let Some(policy) = found.iter().find(|policy| is_broken(policy) && !is_kept(policy)) else {
         return Ok(());
     };
     if rights::is_exempt() {
@@ -686,7 +700,7 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
 }
 
 /// Run a query whose error messages may hold values: where only what is judged may be seen, they are withheld.
-fn without_telling(policies: &[Policy], run: impl FnOnce()) {
+fn without_telling(policies: &[Rc<Policy>], run: impl FnOnce()) {
     let Some(policy) = policies
         .iter()
         .find(|policy| policy.only_by_copy && policy.concerns_us())
@@ -740,7 +754,7 @@ fn sqlstate_of(code: i32) -> String {
 /// # Safety
 /// A valid execution that has started.
 unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
-    if rights::is_guard_at_work() || pg_sys::ParallelWorkerNumber >= 0 {
+    if rights::is_guard_at_work() || is_part_of_another(execution) {
         return Ok(());
     }
     let kind = EXPORTS.with_borrow(|exports| match exports.last() {
@@ -750,7 +764,11 @@ unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
     });
     match kind {
         None => Ok(()),
-        Some(kind) => check_relations(&policy::all()?, Reading::Hidden(kind), (*execution).plannedstmt),
+        Some(kind) => check_relations(
+            policy::all()?.as_ref(),
+            Reading::Hidden(kind),
+            (*execution).plannedstmt,
+        ),
     }
 }
 
@@ -761,17 +779,21 @@ unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
 /// `shape` is that of the collected rows.
 unsafe fn judge_export(
     kind: &'static str,
-    policies: &[Policy],
+    policies: &[Rc<Policy>],
     lineage: Lineage,
     spool: &Spool,
     shape: pg_sys::TupleDesc,
 ) -> Result<(), Problem> {
     let source = Source::of_query(lineage)?;
+    let is_allowed = |(policy, measured): &(&Rc<Policy>, Measured)| measured.is_allowed(policy.limit);
     let mut judged = Vec::with_capacity(policies.len());
-    for policy in policies {
-        judged.push((policy, spool.show(shape, || judge::measure(policy, &source))?));
+    for policy in functions_last(policies) {
+        if policy.measure.is_function() && !judged.iter().all(is_allowed) {
+            break; // a function sees nothing of what is refused anyway
+        }
+        let measured = spool.show(shape, || judge::measure(policy, &source));
+        judged.push((policy, judge::or_refused(kind, policy, measured)?));
     }
-    let is_allowed = |(policy, measured): &(&Policy, Measured)| measured.is_allowed(policy.limit);
     let (kept, broken): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_allowed);
     let (verdict, entries) = match broken.is_empty() {
         true => (Verdict::Allowed, &kept),
@@ -786,9 +808,24 @@ unsafe fn judge_export(
     }
 }
 
-/// What every policy of the relations that a query reads says of what it returns, and whether the caller would
-/// have to keep to it. Nothing leaves, nothing is logged.
-pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
+/// Policies in an order in which functions that others have written come after all measures of our own.
+fn functions_last(policies: &[Rc<Policy>]) -> Vec<&Rc<Policy>> {
+    let mut ordered: Vec<&Rc<Policy>> = policies.iter().collect();
+    ordered.sort_by_key(|policy| policy.measure.is_function());
+    ordered
+}
+
+/// What a policy says of what a query returns.
+pub struct Trial {
+    pub policy: Rc<Policy>,
+    /// Whether the caller would have to keep to it.
+    pub applies: bool,
+    /// `None` if it is somebody's own function, which is not called because another policy is broken.
+    pub measured: Option<Measured>,
+}
+
+/// What every policy of the relations that a query reads says of what it returns. Nothing leaves, nothing is logged.
+pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
     let text = CString::new(query).map_err(|_| not_a_query("contains a NUL character"))?;
     // SAFETY: the text outlives the call, and so does all that is parsed from it.
     let (lineage, shape, policies) = unsafe {
@@ -804,9 +841,9 @@ pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
             return Err(not_a_query("is not a SELECT"));
         }
         let lineage = lineage::trace(query);
-        let policies = policy::of_relations(&policy::all()?, &lineage.relations)?;
+        let policies = policy::all()?.of(lineage.relations.iter().copied());
         if !rights::is_exempt() {
-            let ours: Vec<Policy> = policies
+            let ours: Vec<Rc<Policy>> = policies
                 .iter()
                 .filter(|policy| policy.concerns_us())
                 .cloned()
@@ -840,15 +877,24 @@ pub fn try_out(query: &str) -> Result<Vec<(Policy, bool, Measured)>, Problem> {
     while_exporting(export, || without_telling(&policies, run));
     let source = Source::of_query(lineage)?;
     let is_exempt = rights::is_exempt();
-    let outcome = policies.into_iter().map(|policy| {
+    let mut trials: Vec<Trial> = Vec::with_capacity(policies.len());
+    for policy in functions_last(&policies) {
+        let is_allowed = |trial: &Trial| {
+            let measured = trial.measured;
+            measured.is_none_or(|measured| measured.is_allowed(trial.policy.limit))
+        };
+        let is_called = !policy.measure.is_function() || trials.iter().all(is_allowed);
         // SAFETY: the shape is that of the query's rows.
-        let measured = unsafe { spool.show(shape, || judge::measure(&policy, &source)) }?;
-        let applies = !is_exempt && policy.concerns_us();
-        Ok((policy, applies, measured))
-    });
-    let outcome = outcome.collect();
+        let measure = || unsafe { spool.show(shape, || judge::measure(policy, &source)) };
+        trials.push(Trial {
+            policy: policy.clone(),
+            applies: !is_exempt && policy.concerns_us(),
+            measured: if is_called { Some(measure()?) } else { None },
+        });
+    }
     spool.end();
-    outcome
+    trials.sort_by_key(|trial| trial.policy.number);
+    Ok(trials)
 }
 
 /// What the dry run is called in the log, where it is refused.

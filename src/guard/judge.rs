@@ -3,7 +3,9 @@
 
 use super::lineage::{Lineage, Origin, OutputColumn};
 use super::log::{self, Lasting, Verdict};
-use super::policy::{self, Limit, Measure, Policy, Statistic};
+use super::measure_function::{has_rights_of, Found, MeasureFunction};
+use super::policy::{self, Policy};
+use super::rule::{Limit, Measure, Statistic};
 use super::{rights, spool};
 use crate::error::Problem;
 use crate::input::relation::Relation;
@@ -22,6 +24,8 @@ pub struct Source {
     columns: Vec<Column>,
     /// Whether each row of a stored relation is in it at most once.
     rows_once: bool,
+    /// What a query reads.
+    relations: Vec<Oid>,
 }
 
 /// Where they are.
@@ -49,7 +53,7 @@ pub struct Column {
 /// What a measure says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// `None` where there are no rows: nothing is safe.
+    /// `None` where there are no rows: an empty table is safe.
     pub value: Option<f64>,
     pub rows: i64,
     /// Rows that break the policy by themselves; `None` where the measure has no value for single rows.
@@ -77,6 +81,7 @@ impl Source {
             columns: columns.collect::<Result<_, Problem>>()?,
             place: Place::Spool,
             rows_once: lineage.rows_once,
+            relations: lineage.relations,
         })
     }
 
@@ -99,6 +104,7 @@ impl Source {
             columns: columns.collect::<Result<_, Problem>>()?,
             place: Place::Relation(relation.name().into()),
             rows_once: true,
+            relations: vec![oid],
         })
     }
 
@@ -224,7 +230,8 @@ pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
         Measure::KAnonymity => ask(&class_sizes_at_least(policy, source, &counting, &family)),
         Measure::PrivacyScore(statistic) => privacy_score(policy, *statistic, source, &counting),
         Measure::ExpectedCracks => ask(&cracks(source, &counting)),
-        Measure::Function(name) => function(policy, name, source, &counting),
+        Measure::Function(measure) => function(policy, measure, source, &family),
+        Measure::Unusable { problem, .. } => Err(policy.unusable(problem)),
     })
 }
 
@@ -534,36 +541,40 @@ fn cracks(source: &Source, counting: &[&Column]) -> String {
     format!("SELECT {value}, count(*), NULL::int8 FROM {}", source.from(&[]))
 }
 
-/// What somebody's own function says, with the rights of the relation's owner, who has chosen it: neither may it
-/// use those of whoever exports, nor does it get to see more than columns of that relation.
-fn function(policy: &Policy, name: &str, source: &Source, counting: &[&Column]) -> Result<Measured, Problem> {
-    let owner = policy::owner_of(policy.relation).ok_or(Problem::Lost)?;
-    let columns: Vec<String> = counting
+/// What somebody's own function says. It runs with the rights of its own owner and sees nothing but columns of the policy's
+/// relation: neither may it use the rights of whoever exports, nor does it learn what else they export.
+fn function(
+    policy: &Policy,
+    measure: &MeasureFunction,
+    source: &Source,
+    family: &[Oid],
+) -> Result<Measured, Problem> {
+    let found = measure
+        .find(policy.relation)?
+        .map_err(|problem| policy.unusable(problem))?;
+    check_relations_seen(policy, measure, &found, source, family)?;
+    let seen = columns_seen(policy, measure, &found, source, family)?;
+    let columns: Vec<String> = seen
         .iter()
         .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.made.name)))
         .collect();
-    let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(counting));
+    let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(&seen));
     let rows = ask(&format!(
         "SELECT NULL::float8, count(*), NULL::int8 FROM {}",
         source.from(&[])
     ))?
     .rows;
-    let visible = counting.iter().map(|column| column.number).collect();
-    let mut parameters = Parameters::default();
-    parameters.add(pg_sys::TEXTOID, query.into_datum().ok_or(Problem::Lost)?);
-    let call = || {
-        Spi::connect(|_| -> Result<Option<f64>, Problem> {
-            // SAFETY: SPI is connected; a text for the text, and the answer is cast to float8.
-            unsafe {
-                let answer = Answer::to(&format!("SELECT {name}($1)::float8"), &parameters, true)?;
-                Ok(answer.get(0, 0))
-            }
-        })
+    let visible = seen.iter().map(|column| column.number).collect();
+    let measured = match &source.place {
+        Place::Relation(_) => family,
+        Place::Spool => &[],
     };
-    let value = rights::run_as(owner, true, || spool::show_only(visible, call))?;
+    let value = spool::show_only(visible, || {
+        rights::while_measuring(measured, || found.call(&query))
+    })?;
     match value {
         None if rows > 0 => Err(Problem::NothingMeasured {
-            measure: name.into(),
+            measure: measure.name().into(),
             policy: policy.number,
         }),
         value => Ok(Measured {
@@ -572,6 +583,93 @@ fn function(policy: &Policy, name: &str, source: &Source, counting: &[&Column]) 
             unsafe_rows: None,
         }),
     }
+}
+
+/// Which rows of the policy's relation leave may depend on what else is read. So the function's owner must be allowed to
+/// see all of that; and nothing else that is protected may be read if it has another owner.
+fn check_relations_seen(
+    policy: &Policy,
+    measure: &MeasureFunction,
+    found: &Found,
+    source: &Source,
+    family: &[Oid],
+) -> Result<(), Problem> {
+    let owner = policy::owner_of(policy.relation);
+    let protected = policy::all()?;
+    let is_others = |relation: &&Oid| {
+        let relation = **relation;
+        let other = policy::owner_of(relation);
+        !family.contains(&relation)
+            && other != owner
+            && (!other.is_some_and(|other| holds_nothing(relation) || has_rights_of(found.owner, other))
+                || !protected.of([relation]).is_empty())
+    };
+    match source.relations.iter().find(is_others) {
+        None => Ok(()),
+        Some(&other) => Err(policy.unusable(format!(
+            "the function {} must not see which rows {} has, because that belongs to somebody else",
+            measure.name(),
+            policy::name_of(other)
+        ))),
+    }
+}
+
+/// The columns that a function is shown: those that count, if they are made of the policy's relation only.
+fn columns_seen<'a>(
+    policy: &Policy,
+    measure: &MeasureFunction,
+    found: &Found,
+    source: &'a Source,
+    family: &[Oid],
+) -> Result<Vec<&'a Column>, Problem> {
+    let is_own = |origin: &Origin| family.contains(&origin.relation);
+    // A column of a view is made of others too.
+    let owner = policy::owner_of(policy.relation).filter(|_| policy::is_view(policy.relation));
+    let may_be_seen = |origin: &Origin| {
+        is_own(origin)
+            || holds_nothing(origin.relation)
+            || owner.is_some() && policy::owner_of(origin.relation) == owner
+    };
+    // Columns of other relations are none of its business.
+    let counting = source.counting(policy, family);
+    let seen = counting
+        .into_iter()
+        .filter(|column| column.made.unknown || column.made.origins.iter().any(is_own));
+    let seen: Vec<&Column> = seen.collect();
+    for column in &seen {
+        let name = &column.made.name;
+        if column.made.unknown || !column.made.origins.iter().all(may_be_seen) {
+            return Err(policy.unusable(format!(
+                "column \"{name}\" is not made of columns of the relation alone, so that {} must not see it",
+                measure.name()
+            )));
+        }
+        if !found.trusts_type(column.made.type_oid) {
+            return Err(policy.unusable(format!(
+                "column \"{name}\" has a type that does not belong to the owner of {}, whose casts would run with that owner's rights",
+                measure.name()
+            )));
+        }
+    }
+    Ok(seen)
+}
+
+/// Whether what a relation shows is stored elsewhere.
+fn holds_nothing(relation: Oid) -> bool {
+    // SAFETY: a catalogue look-up.
+    unsafe { pg_sys::get_rel_relkind(relation) as u8 == pg_sys::RELKIND_VIEW }
+}
+
+/// The outcome of a measure; if the policy cannot be judged, the refusal is logged.
+pub fn or_refused(
+    kind: &str,
+    policy: &Policy,
+    measured: Result<Measured, Problem>,
+) -> Result<Measured, Problem> {
+    if let Err(Problem::UnusablePolicy { .. }) = measured {
+        record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
+    }
+    measured
 }
 
 /// A number as SQL has it, whatever it is.

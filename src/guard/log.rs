@@ -6,8 +6,8 @@
 
 use super::policy::own_table;
 use crate::error::Problem;
-use crate::input::columns_of;
 use crate::input::relation::schema_and_name;
+use crate::input::{columns_of, ColumnType};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, LOCKMODE};
 use pgrx::prelude::*;
@@ -141,22 +141,25 @@ struct Table {
 }
 
 impl Table {
-    /// The types of its columns, in the order of sql/61_export_log.sql and of `insert`.
-    const TYPES: [pg_sys::Oid; 14] = [
-        pg_sys::TIMESTAMPTZOID,
-        pg_sys::NAMEOID,
-        pg_sys::NAMEOID,
-        pg_sys::INT4OID,
-        pg_sys::TEXTOID,
-        pg_sys::REGCLASSOID,
-        pg_sys::TEXTOID,
-        pg_sys::INT4OID,
-        pg_sys::TEXTOID,
-        pg_sys::TEXTOID,
-        pg_sys::FLOAT8OID,
-        pg_sys::INT8OID,
-        pg_sys::INT8OID,
-        pg_sys::TEXTOID,
+    /// The types of its columns, in the order of sql/61_export_log.sql and of `insert`; `None` for that of relations, which is
+    /// our own.
+    const TYPES: [Option<pg_sys::Oid>; 16] = [
+        Some(pg_sys::TIMESTAMPTZOID),
+        Some(pg_sys::NAMEOID),
+        Some(pg_sys::NAMEOID),
+        Some(pg_sys::INT4OID),
+        Some(pg_sys::TEXTOID),
+        None,
+        Some(pg_sys::TEXTOID),
+        Some(pg_sys::INT4OID),
+        Some(pg_sys::TEXTOID),
+        Some(pg_sys::TEXTOID),
+        Some(pg_sys::FLOAT8OID),
+        Some(pg_sys::INT8OID),
+        Some(pg_sys::INT8OID),
+        Some(pg_sys::TEXTOID),
+        Some(pg_sys::NAMEOID),
+        Some(pg_sys::TIMESTAMPTZOID),
     ];
 
     /// Texts are cut, so that a row is never so long that Postgres would store parts of it elsewhere.
@@ -186,8 +189,13 @@ impl Table {
             }
             let descriptor = (*self.relation).rd_att;
             let columns = columns_of(descriptor);
+            let is_as_expected = |(column, expected): (&ColumnType, &Option<pg_sys::Oid>)| match expected {
+                Some(oid) => column.oid == *oid,
+                None => pg_sys::get_typlen(column.oid) as usize == size_of::<pg_sys::Oid>(),
+            };
             if (*descriptor).natts as usize != Self::TYPES.len()
-                || !columns.iter().map(|column| column.oid).eq(Self::TYPES)
+                || columns.len() != Self::TYPES.len()
+                || !columns.iter().zip(&Self::TYPES).all(is_as_expected)
             {
                 return Err(Problem::LogUnusable("the table has other columns than it should"));
             }
@@ -218,6 +226,8 @@ impl Table {
             entry.rows.into_datum(),
             entry.unsafe_rows.into_datum(),
             text(entry.verdict.name()),
+            None, // of others' entries, see sql/61_export_log.sql
+            None,
         ];
         // SAFETY: `check` has seen that these are the columns; the names live until the row was made of them.
         unsafe { self.insert_row(values, lasting) };

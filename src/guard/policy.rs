@@ -1,51 +1,19 @@
-//! Policies: what `disclosure.protect` has laid down, as this backend remembers it.
+//! Policies: what `disclosure.protect` has defined, as this backend remembers it.
 
 use super::rights;
+use super::rule::{Demand, Limit, Measure, OnRows, Rule};
 use crate::error::Problem;
-use crate::input::relation::Relation;
+use crate::input::relation::schema_and_name;
 use crate::input::{Answer, Parameters};
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;
+use pgrx::spi::quote_qualified_identifier;
+use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
-use std::fmt;
 use std::rc::Rc;
 
-#[derive(Debug, Clone, PartialEq)]
-pub enum Measure {
-    PrivacyScore(Statistic),
-    KAnonymity,
-    ExpectedCracks,
-    /// Schema and name, quoted, of a function that returns a number for the text of a query.
-    Function(String),
-}
-
-/// What of many rows' scores is measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Statistic {
-    Maximum,
-    Average,
-    /// Of rows whose score is at or above the threshold.
-    Share {
-        threshold: f64,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limit {
-    AtMost(f64),
-    AtLeast(f64),
-}
-
-/// What becomes of unsafe rows that come into an export table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnRows {
-    Block,
-    Drop,
-    Warn,
-}
-
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Policy {
     pub number: i32,
     pub relation: Oid,
@@ -59,117 +27,225 @@ pub struct Policy {
     pub only_by_copy: bool,
 }
 
-impl Measure {
-    /// From how `disclosure.policy` has it.
-    fn stored(measure: String, statistic: Option<String>, threshold: Option<f64>) -> Self {
-        match (measure.as_str(), statistic.as_deref(), threshold) {
-            ("privacy_score", Some("average"), _) => Measure::PrivacyScore(Statistic::Average),
-            ("privacy_score", Some("share"), Some(threshold)) => {
-                Measure::PrivacyScore(Statistic::Share { threshold })
-            }
-            ("privacy_score", ..) => Measure::PrivacyScore(Statistic::Maximum),
-            ("k_anonymity", ..) => Measure::KAnonymity,
-            ("expected_cracks", ..) => Measure::ExpectedCracks,
-            _ => Measure::Function(measure),
-        }
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Measure::PrivacyScore(Statistic::Maximum) => f.write_str("privacy_score"),
-            Measure::PrivacyScore(Statistic::Average) => f.write_str("average privacy_score"),
-            Measure::PrivacyScore(Statistic::Share { threshold }) => {
-                write!(f, "share of rows with a privacy_score of {threshold} or more")
-            }
-            Measure::KAnonymity => f.write_str("k_anonymity"),
-            Measure::ExpectedCracks => f.write_str("expected_cracks"),
-            Measure::Function(name) => f.write_str(name),
-        }
-    }
-}
-
-impl Limit {
-    pub fn allows(self, measured: f64) -> bool {
-        match self {
-            Limit::AtMost(limit) => measured <= limit,
-            Limit::AtLeast(limit) => measured >= limit,
-        }
-    }
-
-    /// In words, at the end of a message.
-    pub fn rule(self) -> String {
-        match self {
-            Limit::AtMost(_) => format!("{self} is allowed"),
-            Limit::AtLeast(_) => format!("{self} is required"),
-        }
-    }
-
-    pub fn value(self) -> f64 {
-        match self {
-            Limit::AtMost(limit) | Limit::AtLeast(limit) => limit,
-        }
-    }
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Limit::AtMost(limit) => write!(f, "at most {limit}"),
-            Limit::AtLeast(limit) => write!(f, "at least {limit}"),
-        }
-    }
-}
-
-impl OnRows {
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "block" => Some(OnRows::Block),
-            "drop" => Some(OnRows::Drop),
-            "warn" => Some(OnRows::Warn),
-            _ => None,
-        }
-    }
-}
-
 impl Policy {
     /// Schema and name, quoted.
     pub fn relation_name(&self) -> String {
-        Relation::whole("relation", Some(self.relation)).map_or_else(
-            |_| format!("relation {}", self.relation.to_u32()),
-            |relation| relation.name().into(),
-        )
+        name_of(self.relation)
     }
 
     /// Whether it is for somebody who is behind this statement.
     pub fn concerns_us(&self) -> bool {
-        self.for_role.is_none_or(|role| {
-            rights::everyone_behind()
-                .into_iter()
-                // SAFETY: a catalogue look-up.
-                .any(|user| unsafe { pg_sys::is_member_of_role_nosuper(user, role) })
+        is_for_us(self.for_role)
+    }
+
+    /// The error by which exports are refused if the policy cannot be judged.
+    pub fn unusable(&self, problem: impl Into<String>) -> Problem {
+        Problem::UnusablePolicy {
+            relation: self.relation_name(),
+            policy: self.number,
+            problem: problem.into(),
+        }
+    }
+
+    /// Why it cannot be judged, whatever is exported; `None` if it can.
+    fn problem(&self) -> Result<Option<String>, Problem> {
+        Ok(match &self.measure {
+            Measure::Unusable { problem, .. } => Some(problem.clone()),
+            Measure::Function(function) => function.find(self.relation)?.err(),
+            _ => None,
         })
+    }
+
+    /// A row of disclosure.policy. One that makes no sense becomes a policy that cannot be judged, so that it neither
+    /// hides others nor lets anything leave.
+    ///
+    /// # Safety
+    /// A valid Datum of type disclosure.policy.
+    unsafe fn from_row(row: Datum) -> Self {
+        let relation = column(row, c"relation").unwrap_or(Oid::INVALID);
+        let for_role = column(row, c"for_role");
+        let attnums: Option<Vec<Option<i16>>> = column(row, c"attnums");
+        let demand = Demand {
+            measure: column(row, c"measure").unwrap_or_default(),
+            measure_owner: column(row, c"measure_owner"),
+            made_by: column(row, c"made_by"),
+            statistic: column(row, c"statistic"),
+            threshold: column(row, c"threshold"),
+            at_most: column(row, c"at_most"),
+            at_least: column(row, c"at_least"),
+            columns: names(row, c"columns"),
+            on_rows: column(row, c"on_rows"),
+        };
+        let numbered = attnums.map_or(0, |attnums| attnums.len());
+        let rule = if pg_sys::get_rel_relkind(relation) == 0 {
+            Err("the relation does not exist".into())
+        } else if for_role == Some(Oid::INVALID) {
+            Err("the role that it is for does not exist".into())
+        } else if demand.columns.as_ref().map_or(0, Vec::len) != numbered {
+            Err("not all of its columns exist".into())
+        } else {
+            demand.check(relation).map_err(|problem| problem.to_string())
+        };
+        let rule = rule.unwrap_or_else(|problem| Rule {
+            measure: Measure::Unusable {
+                name: demand.measure,
+                problem,
+            },
+            limit: Limit::Unknown,
+            on_rows: demand.on_rows.map(|_| OnRows::Block),
+        });
+        Policy {
+            number: column(row, c"policy").unwrap_or(0),
+            relation,
+            measure: rule.measure,
+            limit: rule.limit,
+            columns: demand.columns,
+            // A role that is gone may have been anybody's.
+            for_role: for_role.filter(|&role| role != Oid::INVALID),
+            on_rows: rule.on_rows,
+            only_by_copy: column(row, c"only_by_copy").unwrap_or(false),
+        }
+    }
+}
+
+/// Whether `role`, or everyone if there is none, includes somebody who is behind this statement.
+fn is_for_us(role: Option<Oid>) -> bool {
+    role.is_none_or(|role| {
+        rights::everyone_behind()
+            .into_iter()
+            // SAFETY: a catalogue look-up.
+            .any(|user| unsafe { pg_sys::is_member_of_role_nosuper(user, role) })
+    })
+}
+
+/// A column of a row; `None` if it is NULL.
+///
+/// # Safety
+/// A valid Datum of a row type; `T` stands for the type of the column, or for one with the same bytes.
+unsafe fn column<T: FromDatum>(row: Datum, name: &CStr) -> Option<T> {
+    let row = pg_sys::pg_detoast_datum(row.cast_mut_ptr()).cast::<pg_sys::HeapTupleHeaderData>();
+    let mut is_null = false;
+    let value = pg_sys::GetAttributeByName(row, name.as_ptr(), &mut is_null);
+    T::from_datum(value, is_null)
+}
+
+/// A column of type name[] without NULLs.
+///
+/// # Safety
+/// As for [`column`].
+unsafe fn names(row: Datum, name: &CStr) -> Option<Vec<String>> {
+    let names: pgrx::Array<&CStr> = column(row, name)?;
+    let text = |name: &CStr| name.to_string_lossy().into_owned();
+    Some(names.iter().flatten().map(text).collect())
+}
+
+/// policy_problem(disclosure.policy)
+#[pg_extern(sql = false)]
+fn policy_problem(fcinfo: pg_sys::FunctionCallInfo) -> Option<String> {
+    // SAFETY: declared STRICT with a disclosure.policy in sql/.
+    let policy = unsafe { Policy::from_row((*(*fcinfo).args.as_ptr()).value) };
+    policy.problem().unwrap_or_else(Problem::raise)
+}
+
+/// The policies of this database, by the relations that they concern.
+#[derive(Default)]
+pub struct Policies {
+    all: Vec<Rc<Policy>>,
+    /// Every relation whose rows a policy concerns: its own, and those above and below that in inheritance and partition
+    /// trees. With the places of these policies in `all`, in order.
+    by_relation: FxHashMap<Oid, Vec<usize>>,
+    /// Whom they are for, each once.
+    roles: Vec<Option<Oid>>,
+}
+
+impl Policies {
+    fn new(all: Vec<Policy>) -> Result<Self, Problem> {
+        let mut policies = Policies::default();
+        let mut families: FxHashMap<Oid, Rc<Vec<Oid>>> = FxHashMap::default();
+        for (place, policy) in all.into_iter().enumerate() {
+            let family = match families.get(&policy.relation) {
+                Some(family) => family.clone(),
+                None => {
+                    let family = Rc::new(family_of(&[policy.relation])?);
+                    families.insert(policy.relation, family.clone());
+                    family
+                }
+            };
+            for &member in family.iter() {
+                policies.by_relation.entry(member).or_default().push(place);
+            }
+            if !policies.roles.contains(&policy.for_role) {
+                policies.roles.push(policy.for_role);
+            }
+            policies.all.push(Rc::new(policy));
+        }
+        Ok(policies)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Rc<Policy>> {
+        self.all.iter()
+    }
+
+    /// Those that concern rows of the given relations, in order.
+    pub fn of(&self, relations: impl IntoIterator<Item = Oid>) -> Vec<Rc<Policy>> {
+        let mut places: Vec<usize> = Vec::new(); // allocates nothing for most statements
+        for relation in relations {
+            if let Some(found) = self.by_relation.get(&relation) {
+                places.extend(found);
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().map(|place| self.all[place].clone()).collect()
+    }
+
+    /// Whether any is for somebody who is behind this statement.
+    pub fn concern_us(&self) -> bool {
+        self.roles.iter().any(|&role| is_for_us(role))
     }
 }
 
 thread_local! {
-    /// What `disclosure.policy` holds; `None` if that has to be looked up again.
-    static REMEMBERED: RefCell<Option<Rc<Vec<Policy>>>> = const { RefCell::new(None) };
+    /// How often something has changed on which the policies, or the relations that they concern, depend.
+    static CHANGES: Cell<u64> = const { Cell::new(0) };
+    /// The policies as they were after that many changes.
+    static REMEMBERED: RefCell<Option<(u64, Rc<Policies>)>> = const { RefCell::new(None) };
     /// The table that the callback below waits for a change of.
     static TABLE: Cell<Oid> = const { Cell::new(pg_sys::InvalidOid) };
+    /// Whether they are being read, so that it is not known yet which relations they concern.
+    static READING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends [`READING`], however it ends.
+struct Read;
+
+impl Drop for Read {
+    fn drop(&mut self) {
+        READING.set(false);
+    }
 }
 
 /// Called once, from `_PG_init`.
 pub fn forget_when_changed() {
     // SAFETY: a function that lives as long as the library, which is never unloaded.
-    unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::from(0)) };
+    unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(note_change), pg_sys::Datum::from(0)) };
 }
 
+/// A relation that comes below or above another changes both.
 #[pg_guard]
-unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: Oid) {
-    if relation == pg_sys::InvalidOid || relation == TABLE.get() {
-        REMEMBERED.replace(None);
+unsafe extern "C-unwind" fn note_change(_argument: pg_sys::Datum, relation: Oid) {
+    let is_concerned = || {
+        REMEMBERED.with_borrow(|remembered| {
+            let policies = remembered.as_ref().map(|(_, policies)| policies);
+            policies.is_some_and(|policies| policies.by_relation.contains_key(&relation))
+        })
+    };
+    if relation == pg_sys::InvalidOid || relation == TABLE.get() || READING.get() || is_concerned() {
+        CHANGES.set(CHANGES.get().wrapping_add(1));
     }
 }
 
@@ -199,17 +275,33 @@ pub fn own_table(name: &CStr) -> Option<Oid> {
     }
 }
 
+/// What is remembered, if nothing has changed since.
+fn remembered() -> Option<Rc<Policies>> {
+    REMEMBERED.with_borrow(|remembered| {
+        let (changes, policies) = remembered.as_ref()?;
+        (*changes == CHANGES.get()).then(|| policies.clone())
+    })
+}
+
 /// The table of policies, which is known as long as they are remembered: it cannot go without being announced.
 pub fn table() -> Result<Oid, Problem> {
-    match REMEMBERED.with_borrow(Option::is_some) {
-        true => Ok(TABLE.get()),
-        false => own_table(c"policy").ok_or(Problem::Lost),
+    match remembered() {
+        Some(_) => Ok(TABLE.get()),
+        None => own_table(c"policy").ok_or(Problem::Lost),
     }
 }
 
 /// Whose rights it takes to read and write the guard's own tables.
 pub fn owner_of_policies() -> Result<Oid, Problem> {
     owner_of(table()?).ok_or(Problem::Lost)
+}
+
+/// Schema and name of a relation, quoted; its OID if it does not exist.
+pub fn name_of(relation: Oid) -> String {
+    schema_and_name(relation).map_or_else(
+        || format!("relation {}", relation.to_u32()),
+        |(schema, name)| quote_qualified_identifier(schema, name),
+    )
 }
 
 /// The owner of a relation; `None` where there is no such relation.
@@ -237,31 +329,35 @@ pub fn is_view(relation: Oid) -> bool {
     matches!(kind, pg_sys::RELKIND_VIEW | pg_sys::RELKIND_MATVIEW)
 }
 
-/// Every policy of this database.
-pub fn all() -> Result<Rc<Vec<Policy>>, Problem> {
-    // SAFETY: what other sessions have committed may make us forget.
+/// The policies of this database.
+pub fn all() -> Result<Rc<Policies>, Problem> {
+    // SAFETY: what other sessions have committed counts from now on.
     unsafe { pg_sys::AcceptInvalidationMessages() };
-    if let Some(remembered) = REMEMBERED.with_borrow(Clone::clone) {
+    if let Some(remembered) = remembered() {
         return Ok(remembered);
+    }
+    // SAFETY: reads the state of this backend.
+    let is_parallel = unsafe { pg_sys::IsInParallelMode() };
+    if let Some((_, older)) = REMEMBERED.with_borrow(Clone::clone).filter(|_| is_parallel) {
+        return Ok(older); // a parallel query takes no new snapshot: what it began with counts
     }
     let Some(table) = own_table(c"policy") else {
         return Ok(Rc::default()); // CREATE EXTENSION may follow: not remembered
     };
     TABLE.set(table);
-    let found = Rc::new(rights::as_guard(read)?);
-    REMEMBERED.replace(Some(found.clone()));
+    let changes = CHANGES.get();
+    READING.set(true);
+    let reading = Read;
+    let found = Rc::new(rights::as_guard(|| Policies::new(read()?))?);
+    drop(reading);
+    // Under an older snapshot, some may be missing.
+    let as_of = if is_parallel {
+        changes.wrapping_sub(1)
+    } else {
+        changes
+    };
+    REMEMBERED.replace(Some((as_of, found.clone())));
     Ok(found)
-}
-
-/// Those of the policies of the given relations, of what inherits from them, and of what they inherit from.
-/// `all` is where to look.
-pub fn of_relations(all: &[Policy], relations: &[Oid]) -> Result<Vec<Policy>, Problem> {
-    if all.is_empty() || relations.is_empty() {
-        return Ok(Vec::new());
-    }
-    let family = family_of(relations)?;
-    let concerned = all.iter().filter(|policy| family.contains(&policy.relation));
-    Ok(concerned.cloned().collect())
 }
 
 #[pg_guard]
@@ -309,38 +405,13 @@ pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<Oid>, Problem> {
 }
 
 fn read() -> Result<Vec<Policy>, Problem> {
-    const QUERY: &str = "
-        SELECT p.policy, p.relation::pg_catalog.oid, p.measure, p.statistic, p.threshold, p.at_most, p.at_least,
-               p.columns::pg_catalog.text[], p.for_role::pg_catalog.oid, p.on_rows, p.only_by_copy
-          FROM disclosure.policy p ORDER BY p.policy";
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; the types below are those of the columns.
+        // SAFETY: SPI is connected; the column is of the type that is read.
         unsafe {
-            let answer = Answer::to(QUERY, &Parameters::default(), true)?;
-            (0..answer.rows())
-                .map(|row| {
-                    let limit = match (answer.get(row, 5), answer.get(row, 6)) {
-                        (Some(limit), _) => Limit::AtMost(limit),
-                        (None, Some(limit)) => Limit::AtLeast(limit),
-                        (None, None) => return Err(Problem::Lost),
-                    };
-                    let on_rows: Option<String> = answer.get(row, 9);
-                    Ok(Policy {
-                        number: answer.get(row, 0).ok_or(Problem::Lost)?,
-                        relation: answer.get(row, 1).ok_or(Problem::Lost)?,
-                        measure: Measure::stored(
-                            answer.get(row, 2).ok_or(Problem::Lost)?,
-                            answer.get(row, 3),
-                            answer.get(row, 4),
-                        ),
-                        limit,
-                        columns: answer.get(row, 7),
-                        for_role: answer.get(row, 8),
-                        on_rows: on_rows.as_deref().and_then(OnRows::parse),
-                        only_by_copy: answer.get(row, 10).unwrap_or(false),
-                    })
-                })
-                .collect()
+            let query = "SELECT p FROM disclosure.policy p ORDER BY p.policy";
+            let answer = Answer::to(query, &Parameters::default(), true)?;
+            let rows = (0..answer.rows()).filter_map(|row| answer.value(row, 0));
+            Ok(rows.map(|row| Policy::from_row(row)).collect())
         }
     })
 }

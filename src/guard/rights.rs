@@ -3,7 +3,7 @@
 
 use crate::error::Problem;
 use pgrx::pg_sys::{self, Oid};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 
 /// Everyone who may be behind a statement: the session, SET ROLE, and a SECURITY DEFINER function.
@@ -12,17 +12,25 @@ pub fn everyone_behind() -> [Oid; 3] {
     unsafe { [pg_sys::GetSessionUserId(), asking(), pg_sys::GetUserId()] }
 }
 
-/// Who asks: the session's user or whom he became by SET ROLE, but never a function's owner, who lends his
-/// rights to others.
+/// The role that asks: the session's, or the one set by SET ROLE, but never a function's owner, who lends rights to
+/// others.
 pub fn asking() -> Oid {
     // SAFETY: reads what this backend knows of itself.
     unsafe { pg_sys::GetOuterUserId() }
 }
 
-/// Whether who asks may export whatever the policies say: a superuser, or whoever may execute
-/// `disclosure.export_freely()`.
+/// Whether this statement may export whatever the policies say. Both the role that asks and the one whose rights are used
+/// have to be exempt: else somebody's function, which a superuser, a maintenance job or the guard itself calls, could read
+/// for its owner what the owner may not export.
 pub fn is_exempt() -> bool {
-    let role = asking();
+    let asking = asking();
+    // SAFETY: reads what this backend knows of itself.
+    let using = unsafe { pg_sys::GetUserId() };
+    is_exempt_role(asking) && (using == asking || is_exempt_role(using))
+}
+
+/// Whether a role is exempt: a superuser, or whoever may execute `disclosure.export_freely()`.
+fn is_exempt_role(role: Oid) -> bool {
     // SAFETY: catalogue look-ups; an unknown function has no OID.
     unsafe {
         if pg_sys::superuser_arg(role) {
@@ -125,6 +133,47 @@ const OWN_SETTINGS: [(&CStr, &CStr); 5] = [
 thread_local! {
     /// How many levels deep.
     static AT_WORK: Cell<u32> = const { Cell::new(0) };
+    /// The relations that the measure of an export table, which is running, may read.
+    static MEASURED: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `job`, which is somebody's own code, so that the guard looks at it again.
+pub fn while_not_at_work<R>(job: impl FnOnce() -> R) -> R {
+    let resumed = Resumed(AT_WORK.replace(0));
+    let result = job();
+    drop(resumed);
+    result
+}
+
+/// Runs `job`, the measure of an export table, which may read these relations.
+pub fn while_measuring<R>(relations: &[Oid], job: impl FnOnce() -> R) -> R {
+    let measured = Measured(MEASURED.replace(relations.to_vec()));
+    let result = job();
+    drop(measured);
+    result
+}
+
+/// Whether a relation is read by its own measure.
+pub fn is_being_measured(relation: Oid) -> bool {
+    MEASURED.with_borrow(|measured| measured.contains(&relation))
+}
+
+/// Puts [`MEASURED`] back.
+struct Measured(Vec<Oid>);
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        MEASURED.replace(std::mem::take(&mut self.0));
+    }
+}
+
+/// Puts [`AT_WORK`] back.
+struct Resumed(u32);
+
+impl Drop for Resumed {
+    fn drop(&mut self) {
+        AT_WORK.set(self.0);
+    }
 }
 
 /// Whether the guard itself runs what is running: it may read what it has to judge.
@@ -181,8 +230,13 @@ fn set(setting: &CStr, value: &CStr) {
 }
 
 /// Run `job` under a snapshot that is taken now, even in a transaction that otherwise keeps an older one:
-/// what others have committed counts. Queries within have to be read-only, else they take another snapshot.
+/// what others have committed counts. Queries within have to be read-only, else they take another snapshot. A parallel
+/// query takes no new snapshot: there it is the one of the statement.
 pub fn under_latest_snapshot<R>(job: impl FnOnce() -> R) -> R {
+    // SAFETY: reads the state of this backend.
+    if unsafe { pg_sys::IsInParallelMode() } {
+        return job();
+    }
     // SAFETY: pushed here, popped below. If an error passes, the (sub)transaction that it aborts pops it.
     unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
     let result = job();

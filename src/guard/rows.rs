@@ -7,8 +7,9 @@
 use super::batch::{self, Batch, Event, Place};
 use super::judge::{self, Measured, Way};
 use super::log::{Lasting, Verdict};
-use super::policy::{self, OnRows, Policy};
+use super::policy::{self, Policy};
 use super::rights;
+use super::rule::OnRows;
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::input::{Answer, Parameters};
@@ -19,10 +20,11 @@ use pgrx::prelude::*;
 use pgrx::trigger_support::called_as_trigger;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Those of the policies that make a table an export table.
-pub fn policies_of(relation: Oid) -> Result<Vec<Policy>, Problem> {
-    let mut policies = policy::of_relations(&policy::all()?, &[relation])?;
+pub fn policies_of(relation: Oid) -> Result<Vec<Rc<Policy>>, Problem> {
+    let mut policies = policy::all()?.of([relation]);
     policies.retain(|policy| policy.on_rows.is_some());
     Ok(policies)
 }
@@ -160,13 +162,15 @@ fn judge(batch: &Batch) -> Result<(), Problem> {
         return Ok(());
     }
     let mut policies = policies_of(batch.relation)?;
-    policies.retain(Policy::concerns_us);
+    policies.retain(|policy| policy.concerns_us());
     if policies.is_empty() {
         return Ok(());
     }
+    // Functions of others come last.
+    policies.sort_by_key(|policy| policy.measure.is_function());
     // SAFETY: as SPI does before a query, so that what the statement has changed can be seen.
     unsafe { pg_sys::CommandCounterIncrement() };
-    let (dropping, others): (Vec<Policy>, Vec<Policy>) = policies
+    let (dropping, others): (Vec<_>, Vec<_>) = policies
         .into_iter()
         .partition(|policy| policy.on_rows == Some(OnRows::Drop) && batch.event == Event::Insert);
     let dropped = drop_unsafe(batch, &dropping, inserted.unwrap_or_default())?;
@@ -189,7 +193,8 @@ fn judge(batch: &Batch) -> Result<(), Problem> {
 
 /// What counts is what is there now, and all of it: not what whoever changes the table may see of it.
 fn measured_for(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, Problem> {
-    for_table(policy, || batch::measure(batch, policy, whole))
+    let measured = for_table(policy, || batch::measure(batch, policy, whole));
+    judge::or_refused(batch.event.name(), policy, measured)
 }
 
 fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
@@ -199,7 +204,7 @@ fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Problem>) -> Re
 
 /// Take those of the statement's rows out again that break one of the policies; how many they were. Without
 /// them others may be unsafe too: so until none is.
-fn drop_unsafe(batch: &Batch, policies: &[Policy], inserted: Vec<Place>) -> Result<i64, Problem> {
+fn drop_unsafe(batch: &Batch, policies: &[Rc<Policy>], inserted: Vec<Place>) -> Result<i64, Problem> {
     // Else somebody has switched off the trigger that collects them.
     let are_all_known = inserted.len() as i64 >= batch.rows;
     let mut left: HashSet<(Oid, u64)> = inserted.into_iter().map(key).collect();

@@ -109,14 +109,23 @@ said 'LOG:  disclosure: standby of public.patients: refused' "$standby/log"
 said "$facts" "$standby/log"
 PGHOST=$DISCLOSURE_CLUSTER
 
-# The owner of a database who created the extension without being a superuser can dump and restore the log, and
-# read it, but neither change nor empty it. Entries find their relation again.
+# Defining a policy on a standby fails as writing does.
+PGHOST=$standby
+got=$(ask -c "\set VERBOSITY sqlstate" -c "SELECT disclosure.protect('patients', 'k_anonymity', at_least => 2)" 2>&1 || true)
+[[ $got == *25006* ]] || fail "protect() on a standby: $got"
+PGHOST=$DISCLOSURE_CLUSTER
+
+# The owner of a database can neither install the extension nor write to the log. Restored entries find their relation
+# again, and say who has restored them.
 ask -c 'CREATE ROLE keeper LOGIN CREATEDB' -c 'CREATE DATABASE kept OWNER keeper'
+if ask -d kept -U keeper -c 'CREATE EXTENSION pg_disclosure' 2>/dev/null; then
+  fail "the owner of a database may install the extension"
+fi
 ask -d kept <<'SQL'
+CREATE EXTENSION pg_disclosure;
 CREATE FUNCTION log(kind text, relation regclass, verdict text, always boolean) RETURNS void
   LANGUAGE c VOLATILE STRICT AS '$libdir/pg_disclosure', 'probe_log_wrapper';
 SET ROLE keeper;
-CREATE EXTENSION pg_disclosure;
 CREATE SCHEMA mine;
 CREATE TABLE mine.patients (age int);
 CREATE TABLE mine.gone (age int);
@@ -125,20 +134,31 @@ SELECT log('COPY TO', 'mine.patients', 'refused', true), log('COPY TO', 'mine.go
 DROP TABLE mine.gone;
 DROP FUNCTION log(text, regclass, text, boolean);
 SQL
-for command in 'DELETE FROM' 'TRUNCATE' 'UPDATE'; do
-  set=
-  [[ $command != UPDATE ]] || set='SET measured = 0'
-  if ask -d kept -U keeper -c "$command disclosure.export_attempt $set" 2>/dev/null; then
-    fail "the extension's owner may $command"
+for command in 'INSERT INTO' 'DELETE FROM' 'TRUNCATE' 'UPDATE'; do
+  rest=
+  [[ $command != INSERT* ]] || rest='SELECT * FROM disclosure.export_attempt'
+  [[ $command != UPDATE ]] || rest='SET measured = 0'
+  if ask -d kept -U keeper -c "$command disclosure.export_attempt $rest" 2>/dev/null; then
+    fail "the owner of a database may $command"
   fi
 done
+if ask -d kept -U keeper -c 'DROP EXTENSION pg_disclosure' 2>/dev/null; then
+  fail "the owner of a database may drop the log with the extension"
+fi
 seen='SELECT at, session_role, kind, relation_name, verdict FROM disclosure.export_log ORDER BY at'
-export PGUSER=keeper PGDATABASE=kept
+export PGDATABASE=kept
 before=$(ask -c "$seen")
+expect 0 'SELECT count(inserted_by) FROM disclosure.export_log' 'entries that the guard did not write'
 dump=$(pg_dump)
 ask -d postgres -c 'CREATE DATABASE restored TEMPLATE template0'
 PGDATABASE=restored
+superuser=$(ask -c 'SELECT current_user')
 ask <<<"$dump" >/dev/null
 expect "$before" "$seen" 'the restored log'
 expect mine.patients "SELECT relation FROM disclosure.export_log WHERE relation_name = 'mine.patients'" \
   'the relation of a restored entry'
+expect "$superuser|t" 'SELECT DISTINCT inserted_by, inserted_at > at FROM disclosure.export_log' 'who restored the entries'
+# Nobody can pass an entry off as the guard's own.
+ask -c "INSERT INTO disclosure.export_attempt (at, session_role, role, pid, kind, relation, measure, \"limit\", verdict)
+        VALUES (now(), 'bob', 'bob', 1, 'COPY TO', 'mine.patients', 'k_anonymity', 'at least 5', 'refused')"
+expect 0 'SELECT count(*) FROM disclosure.export_log WHERE inserted_by IS NULL' 'entries without a stamp'

@@ -1,0 +1,240 @@
+//! A measure that somebody has written: which function it is, with whose rights it runs, and when it stops.
+//!
+//! It is stored by its signature and its owner, found again by exactly these, and runs with the rights of its own owner,
+//! never with those of whoever exports or of whoever owns the relation by now.
+
+use super::rights;
+use super::rule::{invalid, MEASURES};
+use crate::error::Problem;
+use pgrx::pg_catalog::pg_proc::{PgProc, ProKind};
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::prelude::*;
+use pgrx::spi::quote_qualified_identifier;
+use pgrx::{direct_function_call, IntoDatum};
+use std::ffi::CStr;
+
+/// The function that a policy names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasureFunction {
+    /// Schema and name, quoted, and the type of its argument.
+    pub signature: String,
+    /// Who owned it when the policy was defined.
+    pub owner: Oid,
+    /// Who has defined the policy.
+    pub maker: Oid,
+}
+
+/// The function itself, which may be called.
+pub struct Found {
+    oid: Oid,
+    pub owner: Oid,
+    result: Oid,
+}
+
+/// What a measure takes.
+const ARGUMENT: &str = "(text)";
+
+/// Types that a measure may have.
+const NUMBERS: [Oid; 6] = [
+    pg_sys::INT2OID,
+    pg_sys::INT4OID,
+    pg_sys::INT8OID,
+    pg_sys::FLOAT4OID,
+    pg_sys::FLOAT8OID,
+    pg_sys::NUMERICOID,
+];
+
+impl MeasureFunction {
+    /// Returns the function that the calling user means by `measure`, looked up in their search_path.
+    pub fn named(measure: &str) -> Result<Self, Problem> {
+        let given = match measure.contains('(') {
+            true => measure.to_string(),
+            false => format!("{measure}(pg_catalog.text)"),
+        };
+        let Some(function) = look_up(&given) else {
+            return Err(invalid(
+                "measure",
+                format!("there is no function {measure}"),
+                MEASURES,
+            ));
+        };
+        if !is_measure(&function) {
+            return Err(invalid(
+                "measure",
+                format!("{measure} does not return a number"),
+                MEASURES,
+            ));
+        }
+        Ok(MeasureFunction {
+            signature: signature_of(function.oid()).ok_or(Problem::Lost)?,
+            owner: function.proowner(),
+            // SAFETY: reads what this backend knows of itself.
+            maker: unsafe { pg_sys::GetUserId() },
+        })
+    }
+
+    /// Schema and name, quoted.
+    pub fn name(&self) -> &str {
+        self.signature.strip_suffix(ARGUMENT).unwrap_or(&self.signature)
+    }
+
+    /// Returns the function if it may measure `relation` now, else why it may not. What was true when the policy was defined
+    /// may have changed since.
+    pub fn find(&self, relation: Oid) -> Result<Result<Found, String>, Problem> {
+        // As the guard, because not everybody may look into the function's schema.
+        rights::as_guard(|| Ok(self.find_as_guard(relation)))
+    }
+
+    fn find_as_guard(&self, relation: Oid) -> Result<Found, String> {
+        let signature = &self.signature;
+        let function = look_up(signature)
+            .filter(|function| signature_of(function.oid()).as_deref() == Some(signature))
+            .ok_or_else(|| format!("function {signature} does not exist"))?;
+        let found = Found {
+            oid: function.oid(),
+            owner: function.proowner(),
+            result: function.prorettype(),
+        };
+        if !is_measure(&function) {
+            return Err(format!("function {signature} does not return a number"));
+        }
+        if found.owner != self.owner {
+            return Err(format!(
+                "function {signature} has another owner than when the policy was defined"
+            ));
+        }
+        // SAFETY: catalogue look-ups, which know no role that does not exist.
+        let (is_trusted, may_execute) = unsafe {
+            (
+                found.owner == self.maker || pg_sys::superuser_arg(found.owner),
+                may_execute(found.oid, self.maker) && may_execute(found.oid, found.owner),
+            )
+        };
+        if !is_trusted {
+            return Err(format!(
+                "function {signature} belongs neither to the role that defined the policy nor to a superuser"
+            ));
+        }
+        if !may_execute {
+            return Err(format!(
+                "the role that defined the policy may not execute {signature}"
+            ));
+        }
+        match super::policy::owner_of(relation) {
+            Some(owner) if has_rights_of(self.maker, owner) => Ok(found),
+            _ => Err("the role that defined the policy no longer owns the relation".into()),
+        }
+    }
+}
+
+impl Found {
+    /// Calls it with the text of a query, as its owner. It is guarded like any other reader.
+    pub fn call(&self, query: &str) -> Result<Option<f64>, Problem> {
+        let query = query.into_datum().ok_or(Problem::Lost)?;
+        rights::run_as(self.owner, true, || {
+            // SAFETY: `find` has seen that it takes a text and returns a number.
+            rights::while_not_at_work(|| unsafe { self.invoke(query) })
+        })
+    }
+
+    /// Calls the function by its OID, so that nobody can put another in its place.
+    ///
+    /// # Safety
+    /// The function takes one text and returns a value of type `self.result`, one of [`NUMBERS`].
+    unsafe fn invoke(&self, query: Datum) -> Result<Option<f64>, Problem> {
+        let mut function = pg_sys::FmgrInfo::default();
+        pg_sys::fmgr_info(self.oid, &mut function);
+        let entry = function.fn_addr.ok_or(Problem::Lost)?;
+        let size = size_of::<pg_sys::FunctionCallInfoBaseData>() + size_of::<pg_sys::NullableDatum>();
+        let call = pg_sys::palloc0(size).cast::<pg_sys::FunctionCallInfoBaseData>();
+        (*call).flinfo = &mut function;
+        (*call).fncollation = pg_sys::DEFAULT_COLLATION_OID;
+        (*call).nargs = 1;
+        (*(*call).args.as_mut_ptr()).value = query;
+        let value = pg_sys::ffi::pg_guard_ffi_boundary(|| entry(call));
+        if (*call).isnull {
+            return Ok(None);
+        }
+        Ok(match self.result {
+            pg_sys::INT2OID => i16::from_datum(value, false).map(f64::from),
+            pg_sys::INT4OID => i32::from_datum(value, false).map(f64::from),
+            pg_sys::INT8OID => i64::from_datum(value, false).map(|number| number as f64),
+            pg_sys::FLOAT4OID => f32::from_datum(value, false).map(f64::from),
+            pg_sys::FLOAT8OID => f64::from_datum(value, false),
+            _ => direct_function_call(pg_sys::numeric_float8, &[Some(value)]),
+        })
+    }
+
+    /// Whether reading values of a type runs nothing that others than the function's owner or a superuser have written:
+    /// whoever owns a type can define casts for it.
+    pub fn trusts_type(&self, oid: Oid) -> bool {
+        oid.to_u32() < pg_sys::FirstNormalObjectId
+            || owner_of_type(oid).is_some_and(|owner| {
+                // SAFETY: a catalogue look-up.
+                owner == self.owner || unsafe { pg_sys::superuser_arg(owner) }
+            })
+    }
+}
+
+/// Whether a function takes a text and returns a number.
+fn is_measure(function: &PgProc) -> bool {
+    matches!(function.prokind(), ProKind::Function)
+        && !function.proretset()
+        && function.proargtypes() == [pg_sys::TEXTOID]
+        && NUMBERS.contains(&function.prorettype())
+}
+
+/// Looks a function up by its signature. Raises an error if that cannot be one.
+fn look_up(signature: &str) -> Option<PgProc> {
+    // SAFETY: a text for a text; the answer is an OID or NULL.
+    let oid = unsafe { direct_function_call::<Oid>(pg_sys::to_regprocedure, &[signature.into_datum()]) };
+    PgProc::new(oid?)
+}
+
+/// Schema, name and argument type of a measure, as [`MeasureFunction::signature`] has them.
+fn signature_of(function: Oid) -> Option<String> {
+    // SAFETY: catalogue look-ups, which return NULL for what does not exist; the texts are copied.
+    unsafe {
+        let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
+        let name = pg_sys::get_func_name(function);
+        if schema.is_null() || name.is_null() {
+            return None;
+        }
+        let text = |text| CStr::from_ptr(text).to_string_lossy();
+        let name = quote_qualified_identifier(text(schema), text(name));
+        Some(format!("{name}{ARGUMENT}"))
+    }
+}
+
+/// # Safety
+/// A function that exists.
+unsafe fn may_execute(function: Oid, role: Oid) -> bool {
+    let execute = pg_sys::ACL_EXECUTE as pg_sys::AclMode;
+    #[cfg(any(feature = "pg14", feature = "pg15"))]
+    let granted = pg_sys::pg_proc_aclcheck(function, role, execute);
+    #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+    let granted = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, role, execute);
+    granted == pg_sys::AclResult::ACLCHECK_OK
+}
+
+/// Whether `role` may do all that `other` may.
+pub fn has_rights_of(role: Oid, other: Oid) -> bool {
+    // SAFETY: a catalogue look-up.
+    unsafe { pg_sys::has_privs_of_role(role, other) }
+}
+
+fn owner_of_type(oid: Oid) -> Option<Oid> {
+    // SAFETY: a catalogue look-up; the tuple is released before returning.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(
+            pg_sys::SysCacheIdentifier::TYPEOID as i32,
+            pg_sys::Datum::from(oid),
+        );
+        if tuple.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>()).typowner;
+        pg_sys::ReleaseSysCache(tuple);
+        Some(owner)
+    }
+}

@@ -1,0 +1,308 @@
+//! What a policy demands: a measure, its limit, and what becomes of unsafe rows.
+//!
+//! [`Demand::check`] is the one place that says which of these make sense, for `disclosure.protect` as well as for rows of
+//! `disclosure.policy` that came by another way, such as a restore.
+
+use super::measure_function::MeasureFunction;
+use crate::error::Problem;
+use pgrx::pg_sys::{self, Oid};
+use std::fmt;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Measure {
+    PrivacyScore(Statistic),
+    KAnonymity,
+    ExpectedCracks,
+    Function(MeasureFunction),
+    /// What is stored makes no sense, or no longer does. Exports are refused.
+    Unusable {
+        name: String,
+        problem: String,
+    },
+}
+
+/// What of many rows' scores is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Statistic {
+    Maximum,
+    Average,
+    /// Of rows whose score is at or above the threshold.
+    Share {
+        threshold: f64,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    AtMost(f64),
+    AtLeast(f64),
+    /// Of a measure that is unusable.
+    Unknown,
+}
+
+/// What becomes of unsafe rows that come into an export table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnRows {
+    Block,
+    Drop,
+    Warn,
+}
+
+/// What a policy demands, as it was given or stored.
+#[derive(Default)]
+pub struct Demand {
+    pub measure: String,
+    /// The owner of the function, and who has defined the policy, if the measure is a function.
+    pub measure_owner: Option<Oid>,
+    pub made_by: Option<Oid>,
+    pub statistic: Option<String>,
+    pub threshold: Option<f64>,
+    pub at_most: Option<f64>,
+    pub at_least: Option<f64>,
+    pub columns: Option<Vec<String>>,
+    pub on_rows: Option<String>,
+}
+
+/// What a policy demands, checked.
+pub struct Rule {
+    pub measure: Measure,
+    pub limit: Limit,
+    pub on_rows: Option<OnRows>,
+}
+
+pub const MEASURES: &str =
+    "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
+
+pub fn invalid(argument: &'static str, problem: impl Into<String>, hint: &'static str) -> Problem {
+    Problem::Argument {
+        argument,
+        problem: problem.into(),
+        hint,
+    }
+}
+
+/// Whether a measure comes with the extension; any other name is that of a function.
+pub fn is_built_in(measure: &str) -> bool {
+    matches!(measure, "privacy_score" | "k_anonymity" | "expected_cracks")
+}
+
+impl Demand {
+    /// Checks it for a relation that exists. What depends on the function of a measure is not looked at, because that may
+    /// change at any time: see [`MeasureFunction::find`].
+    pub fn check(&self, relation: Oid) -> Result<Rule, Problem> {
+        let statistic = self.check_statistic()?;
+        let limit = self.check_limit()?;
+        if self.measure == "expected_cracks" && self.columns.as_ref().is_none_or(|columns| columns.len() != 1)
+        {
+            return Err(invalid(
+                "columns",
+                "must be one column where the measure is expected_cracks",
+                "Give the column of items, e.g. ARRAY['items'].",
+            ));
+        }
+        let on_rows = match &self.on_rows {
+            Some(on_rows) => Some(self.check_on_rows(on_rows, relation, statistic)?),
+            None => None,
+        };
+        let measure = match (self.measure.as_str(), statistic) {
+            ("privacy_score", Some(statistic)) => Measure::PrivacyScore(statistic),
+            ("k_anonymity", _) => Measure::KAnonymity,
+            ("expected_cracks", _) => Measure::ExpectedCracks,
+            _ => Measure::Function(MeasureFunction {
+                signature: self.measure.clone(),
+                owner: self.measure_owner.unwrap_or(Oid::INVALID),
+                maker: self.made_by.unwrap_or(Oid::INVALID),
+            }),
+        };
+        Ok(Rule {
+            measure,
+            limit,
+            on_rows,
+        })
+    }
+
+    /// Only a score has one: the greatest, unless another is asked for.
+    fn check_statistic(&self) -> Result<Option<Statistic>, Problem> {
+        let hint = "maximum, average, or share (of rows whose score is at or above the threshold)";
+        let is_score = self.measure == "privacy_score";
+        let statistic = match (self.statistic.as_deref(), self.threshold) {
+            (None, None) if !is_score => return Ok(None),
+            (Some(_), _) if !is_score => {
+                return Err(invalid(
+                    "statistic",
+                    "is for the measure privacy_score only",
+                    hint,
+                ))
+            }
+            (Some("share"), Some(threshold)) if (0.0..=1.0).contains(&threshold) => {
+                Statistic::Share { threshold }
+            }
+            (Some("share"), _) => {
+                return Err(invalid(
+                    "threshold",
+                    "must be a number from 0 to 1",
+                    "It is the score from which on a row counts.",
+                ))
+            }
+            (_, Some(_)) => return Err(invalid("threshold", "is for the statistic share only", hint)),
+            (None | Some("maximum"), None) => Statistic::Maximum,
+            (Some("average"), None) => Statistic::Average,
+            (Some(_), None) => return Err(invalid("statistic", "is not understood", hint)),
+        };
+        Ok(Some(statistic))
+    }
+
+    fn check_limit(&self) -> Result<Limit, Problem> {
+        let limit =
+            match (self.at_most, self.at_least) {
+                (Some(limit), None) => Limit::AtMost(limit),
+                (None, Some(limit)) => Limit::AtLeast(limit),
+                _ => return Err(invalid(
+                    "at_most, at_least",
+                    "exactly one of them must be given",
+                    "A risk has a limit at_most, protection one at_least: at_most => 0.5 for privacy_score, \
+                     at_least => 5 for k_anonymity.",
+                )),
+            };
+        let range = |allowed, hint| match allowed {
+            true => Ok(limit),
+            false => Err(invalid(
+                match limit {
+                    Limit::AtLeast(_) => "at_least",
+                    _ => "at_most",
+                },
+                "is not a limit of this measure",
+                hint,
+            )),
+        };
+        match (self.measure.as_str(), limit) {
+            ("privacy_score", Limit::AtMost(limit)) => {
+                range((0.0..=1.0).contains(&limit), "Give a number from 0 to 1.")
+            }
+            ("privacy_score", _) => range(false, "A score has a limit at_most, from 0 to 1."),
+            ("k_anonymity", Limit::AtLeast(limit)) => {
+                range(limit >= 1.0 && limit.is_finite(), "Give a number from 1.")
+            }
+            ("k_anonymity", _) => range(false, "k has a limit at_least, from 1."),
+            ("expected_cracks", Limit::AtMost(limit)) => {
+                range(limit >= 0.0 && limit.is_finite(), "Give a number from 0.")
+            }
+            ("expected_cracks", _) => range(false, "Cracks have a limit at_most, from 0."),
+            (_, limit) => range(limit.value().is_finite(), "Give a finite number."),
+        }
+    }
+
+    fn check_on_rows(
+        &self,
+        on_rows: &str,
+        relation: Oid,
+        statistic: Option<Statistic>,
+    ) -> Result<OnRows, Problem> {
+        let Some(parsed) = OnRows::parse(on_rows) else {
+            return Err(invalid(
+                "on_rows",
+                "is not understood",
+                "block refuses the statement, drop leaves the unsafe rows out, warn lets them pass with a warning.",
+            ));
+        };
+        // SAFETY: a catalogue look-up.
+        let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
+        if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE) {
+            return Err(invalid(
+                "on_rows",
+                "is for tables only",
+                "Leave it out: what leaves a view or a foreign table is judged by COPY TO.",
+            ));
+        }
+        let is_by_row = self.measure == "k_anonymity" || statistic == Some(Statistic::Maximum);
+        match parsed {
+            OnRows::Drop if !is_by_row => Err(invalid(
+                "on_rows",
+                "cannot be drop where the measure has no value for single rows",
+                "Give block or warn.",
+            )),
+            parsed => Ok(parsed),
+        }
+    }
+}
+
+impl Statistic {
+    /// As `disclosure.policy` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Statistic::Maximum => "maximum",
+            Statistic::Average => "average",
+            Statistic::Share { .. } => "share",
+        }
+    }
+}
+
+impl Measure {
+    /// Whether somebody else than the extension has made it.
+    pub fn is_function(&self) -> bool {
+        matches!(self, Measure::Function(_))
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Measure::PrivacyScore(Statistic::Maximum) => f.write_str("privacy_score"),
+            Measure::PrivacyScore(Statistic::Average) => f.write_str("average privacy_score"),
+            Measure::PrivacyScore(Statistic::Share { threshold }) => {
+                write!(f, "share of rows with a privacy_score of {threshold} or more")
+            }
+            Measure::KAnonymity => f.write_str("k_anonymity"),
+            Measure::ExpectedCracks => f.write_str("expected_cracks"),
+            Measure::Function(function) => f.write_str(function.name()),
+            Measure::Unusable { name, .. } => f.write_str(name),
+        }
+    }
+}
+
+impl Limit {
+    pub fn allows(self, measured: f64) -> bool {
+        match self {
+            Limit::AtMost(limit) => measured <= limit,
+            Limit::AtLeast(limit) => measured >= limit,
+            Limit::Unknown => false,
+        }
+    }
+
+    /// In words, at the end of a message.
+    pub fn rule(self) -> String {
+        match self {
+            Limit::AtMost(_) => format!("{self} is allowed"),
+            Limit::AtLeast(_) => format!("{self} is required"),
+            Limit::Unknown => "the limit is unknown".into(),
+        }
+    }
+
+    pub fn value(self) -> f64 {
+        match self {
+            Limit::AtMost(limit) | Limit::AtLeast(limit) => limit,
+            Limit::Unknown => f64::NAN,
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::AtMost(limit) => write!(f, "at most {limit}"),
+            Limit::AtLeast(limit) => write!(f, "at least {limit}"),
+            Limit::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+impl OnRows {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "block" => Some(OnRows::Block),
+            "drop" => Some(OnRows::Drop),
+            "warn" => Some(OnRows::Warn),
+            _ => None,
+        }
+    }
+}

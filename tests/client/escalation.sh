@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# Nothing that one role has written runs with the rights of another: ways by which version 0.1.0 handed out superuser
+# rights, showed protected rows to a measure function, or crashed the server.
+set -euo pipefail
+
+failures=0
+fail() {
+  echo "$*"
+  failures=$((failures + 1))
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# The superuser's own statements must not fall for what is planted below.
+ask() { PGOPTIONS='-c search_path=pg_catalog' psql -qXAt -v ON_ERROR_STOP=1 "$@"; }
+# as ROLE DATABASE SQL: what is said and sent is in $work/said.
+as() { psql -qXAt -U "$1" -d "$2" -c '\set VERBOSITY verbose' -f - <<<"$3" >"$work/said" 2>&1 || true; }
+# expect TEXT: it was said.
+expect() { grep -qE -- "$1" "$work/said" || fail "expected $1, got $(cat "$work/said")"; }
+never() { ! grep -qE -- "$1" "$work/said" || fail "said $1: $(cat "$work/said")"; }
+still_no_superuser() {
+  local found
+  found=$(ask -c "SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper AND rolname LIKE 'esc\_%'")
+  [[ -z $found ]] || fail "$1: superuser now: $found"
+}
+still_there() { [[ $(ask -c 'SELECT pg_postmaster_start_time()') == "$started" ]] || fail "$1: the server restarted"; }
+started=$(ask -c 'SELECT pg_postmaster_start_time()')
+
+ask <<'SQL'
+CREATE ROLE esc_owner LOGIN;
+CREATE ROLE esc_attacker LOGIN;
+CREATE ROLE esc_bob LOGIN;
+CREATE DATABASE esc_owned OWNER esc_owner TEMPLATE template0;
+SQL
+
+# Whoever owns a database cannot install the extension, nor write policies where a superuser has installed it.
+as esc_owner esc_owned 'CREATE EXTENSION pg_disclosure'
+expect '42501.*permission denied to create extension'
+# An operator that is planted where the extension will be keeps it from being installed, by whomever.
+as esc_owner esc_owned "CREATE SCHEMA disclosure;
+CREATE FUNCTION disclosure.eq(oid, regclass) RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN
+  IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN EXECUTE 'ALTER ROLE esc_owner SUPERUSER'; END IF;
+  RETURN \$1 = \$2::oid; END \$\$;
+CREATE OPERATOR disclosure.= (FUNCTION = disclosure.eq, LEFTARG = oid, RIGHTARG = regclass);
+CREATE OPERATOR public.= (FUNCTION = disclosure.eq, LEFTARG = oid, RIGHTARG = regclass);"
+if ask -d esc_owned -c 'CREATE EXTENSION pg_disclosure' 2>"$work/said"; then fail "installed into a prepared schema"; fi
+expect 'schema "disclosure" already exists'
+# Elsewhere it does not matter what lies in the installing superuser's path.
+ask -d esc_owned -c 'DROP OPERATOR disclosure.= (oid, regclass)' -c 'ALTER SCHEMA disclosure RENAME TO prepared' \
+  -c 'SET search_path = public, prepared; CREATE EXTENSION pg_disclosure'
+ask -d esc_owned -c 'SELECT count(*) FROM disclosure.labels' -c 'SELECT count(*) FROM disclosure.policies' >/dev/null
+found=$(ask -d esc_owned -c "
+  SELECT string_agg(pg_describe_object(d.classid, d.objid, d.objsubid), ', ') FROM pg_depend d
+   WHERE d.refclassid = 'pg_operator'::regclass AND d.refobjid >= 16384")
+[[ -z $found ]] || fail "somebody's operators are bound into $found"
+ask -d esc_owned -c 'ALTER DATABASE esc_owned SET session_preload_libraries = pg_disclosure'
+still_no_superuser 'planted operators'
+
+# A row of disclosure.policy, by which the function of somebody else ran as the owner of the relation.
+takeover="CREATE SCHEMA IF NOT EXISTS evil;
+CREATE OR REPLACE FUNCTION evil.m(q text) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN
+  RAISE NOTICE 'running as %', current_user;
+  IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN EXECUTE 'ALTER ROLE esc_owner SUPERUSER'; END IF;
+  RETURN 1; END \$\$;"
+row="INSERT INTO disclosure.policy (relation, measure, measure_owner, at_least, only_by_copy, made_by, made_at)
+VALUES ('pg_catalog.pg_am', 'evil.m(text)', 'esc_owner', 0, false, 'esc_owner', now());"
+as esc_owner esc_owned "$takeover $row"
+expect '42501.*permission denied for table policy'
+# Even where a superuser lets them, they have to own the relation.
+ask -d esc_owned -c 'GRANT INSERT, UPDATE, DELETE ON disclosure.policy TO esc_owner'
+as esc_owner esc_owned "$row"
+expect '42501.*must be owner of relation pg_am'
+# Even where a superuser writes it for them, the function does not run.
+ask -d esc_owned -c "$row" 2>"$work/said"
+expect 'cannot be judged.*no longer owns the relation'
+as esc_owner esc_owned "COPY (SELECT amname FROM pg_am LIMIT 1) TO STDOUT; SELECT verdict FROM disclosure.check_export('SELECT amname FROM pg_am')"
+expect 'policy [0-9]+ of pg_catalog.pg_am cannot be judged'
+never 'running as'
+ask -d esc_owned -c "SELECT verdict FROM disclosure.check_export('SELECT amname FROM pg_am')" >"$work/said" 2>&1 || true
+never 'running as'
+# Somebody's policy for one's own relation cannot be forged either.
+as esc_owner esc_owned "CREATE TABLE own (a int); INSERT INTO disclosure.policy (relation, measure, at_least, only_by_copy, made_by, made_at)
+VALUES ('own', 'k_anonymity', 1, false, 'esc_bob', now()) RETURNING made_by"
+expect '^esc_owner$'
+still_no_superuser 'a row of disclosure.policy'
+
+# One's own table and function, which a superuser is given afterwards.
+as esc_owner esc_owned "CREATE TABLE gift (a int); INSERT INTO gift VALUES (1); GRANT SELECT ON gift TO esc_bob;
+SET client_min_messages = error; SELECT disclosure.protect('gift', 'evil.m', at_least => 0)"
+as esc_bob esc_owned 'COPY gift TO STDOUT'
+expect 'running as esc_owner'
+ask -d esc_owned -c 'ALTER TABLE public.gift OWNER TO CURRENT_USER'
+as esc_bob esc_owned 'COPY gift TO STDOUT'
+expect 'cannot be judged.*the role that defined the policy no longer owns the relation'
+never 'running as'
+ask -d esc_owned -c "SELECT verdict FROM disclosure.check_export('TABLE public.gift')" >"$work/said" 2>&1 || true
+never 'running as'
+[[ $(ask -d esc_owned -c "SELECT problem FROM disclosure.policies WHERE relation = 'public.gift'::regclass") == 'the role that defined the policy no longer owns the relation' ]] ||
+  fail 'disclosure.policies does not show the problem'
+# A function that changes hands, is replaced by another role's, or goes.
+ask -d esc_owned -c 'ALTER TABLE public.gift OWNER TO esc_owner' -c 'ALTER FUNCTION evil.m(text) OWNER TO esc_bob'
+as esc_bob esc_owned 'COPY gift TO STDOUT'
+expect 'function evil.m\(text\) has another owner than when the policy was defined'
+never 'running as'
+ask -d esc_owned -c 'ALTER FUNCTION evil.m(text) OWNER TO CURRENT_USER'
+as esc_bob esc_owned 'COPY gift TO STDOUT'
+expect 'has another owner'
+ask -d esc_owned -c 'DROP FUNCTION evil.m(text)'
+as esc_bob esc_owned 'COPY gift TO STDOUT'
+expect 'function evil.m\(text\) does not exist'
+# Somebody else's function cannot be chosen in the first place.
+ask -d esc_owned -c 'GRANT CREATE ON SCHEMA public TO PUBLIC'
+as esc_bob esc_owned 'CREATE FUNCTION public.bobs(q text) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$'
+as esc_owner esc_owned "SELECT disclosure.protect('own', 'public.bobs', at_least => 0)"
+expect 'measure: function public.bobs\(text\) belongs neither to the role that defined the policy nor to a superuser'
+# A superuser's function runs with a superuser's rights, so that it is not shown types for which others have written casts.
+ask -d esc_owned -c 'CREATE FUNCTION public.trusted(q text) RETURNS int LANGUAGE plpgsql AS $$
+  DECLARE n int; BEGIN EXECUTE format($f$ SELECT count(DISTINCT e::text) FROM (%s) q $f$, q) INTO n; RETURN n; END $$'
+as esc_owner esc_owned "CREATE TYPE evil.mood AS ENUM ('ok');
+CREATE FUNCTION evil.cast(evil.mood) RETURNS text LANGUAGE plpgsql AS \$\$ BEGIN RAISE NOTICE 'running as %', current_user; RETURN 'x'; END \$\$;
+CREATE CAST (evil.mood AS text) WITH FUNCTION evil.cast(evil.mood);
+CREATE TABLE moods (e evil.mood); INSERT INTO moods VALUES ('ok'); GRANT SELECT ON moods TO esc_bob;
+SET client_min_messages = error; SELECT disclosure.protect('moods', 'public.trusted', at_least => 0)"
+as esc_bob esc_owned 'COPY moods TO STDOUT'
+expect 'column "e" has a type that does not belong to the owner of public.trusted'
+never 'running as'
+still_no_superuser 'measure functions'
+
+# What a measure function may see. The table locked may be read by COPY TO only.
+ask <<'SQL'
+ALTER DATABASE client_escalation SET session_preload_libraries = 'pg_disclosure';
+LOAD 'pg_disclosure';
+SET client_min_messages = error;
+SET search_path = public;
+CREATE SCHEMA mine AUTHORIZATION esc_attacker;
+CREATE ROLE esc_clinic;
+GRANT CREATE ON SCHEMA public TO esc_clinic;
+SET ROLE esc_clinic;
+CREATE TABLE locked (id int, name text, diagnosis text);
+INSERT INTO locked SELECT i, 'secret-name-' || i, 'secret-diagnosis-' || i % 6 FROM generate_series(1, 60) i;
+SELECT disclosure.label_column('locked', 'id', 'identifier'), disclosure.label_column('locked', 'name', 'identifier'),
+       disclosure.label_column('locked', 'diagnosis', 'sensitive') \g /dev/null
+SELECT disclosure.protect('locked', 'k_anonymity', at_least => 5, only_by_copy => true) \g /dev/null
+GRANT SELECT ON locked TO esc_attacker;
+CREATE TABLE payroll (person text, code int, salary int);
+INSERT INTO payroll VALUES ('secret-Ann', 1, 100), ('secret-Ben', 2, 200);
+GRANT SELECT ON payroll TO esc_bob;
+SQL
+d=$PGDATABASE
+as esc_attacker "$d" "SET client_min_messages = error;
+CREATE TABLE mine.t AS SELECT 1 AS x;
+CREATE FUNCTION mine.reads(q text) RETURNS int LANGUAGE plpgsql AS \$\$
+DECLARE r record; BEGIN FOR r IN SELECT * FROM public.locked LIMIT 3 LOOP RAISE NOTICE 'leak %', r; END LOOP; RETURN 1; END \$\$;
+SELECT disclosure.protect('mine.t', 'mine.reads', at_least => 0);
+CREATE FUNCTION mine.tells(q text) RETURNS int LANGUAGE plpgsql AS \$\$
+DECLARE r record; BEGIN FOR r IN EXECUTE q LOOP RAISE NOTICE 'seen %', r; END LOOP; RETURN 1; END \$\$;
+CREATE TABLE mine.t2 AS SELECT 1 AS x;
+SELECT disclosure.protect('mine.t2', 'mine.tells', at_least => 0);
+CREATE TABLE mine.lookup (code int, label text); INSERT INTO mine.lookup VALUES (1, 'sales'), (2, 'ops');
+CREATE TABLE mine.stolen (who text, line text);
+CREATE FUNCTION mine.spy(q text) RETURNS int LANGUAGE plpgsql AS \$\$
+BEGIN EXECUTE format('INSERT INTO mine.stolen SELECT session_user, s::text FROM (%s) s', q); RETURN 1; END \$\$;
+SELECT disclosure.protect('mine.lookup', 'mine.spy', at_least => 0);
+GRANT USAGE ON SCHEMA mine TO PUBLIC; GRANT SELECT ON mine.lookup, mine.t TO PUBLIC;"
+never ERROR
+as esc_attacker "$d" "SELECT verdict FROM disclosure.check_export('TABLE mine.t')"
+never secret
+expect 'reading public.locked refused'
+as esc_attacker "$d" 'COPY mine.t TO STDOUT'
+never secret
+expect 'export of public.locked refused: it is read where policy 1 cannot be judged'
+# Nor for a superuser who tries the export out: the function's owner still must not.
+ask -c "SELECT verdict FROM disclosure.check_export('TABLE mine.t')" >"$work/said" 2>&1 || true
+never secret
+as esc_attacker "$d" 'COPY (SELECT l.* FROM locked l, mine.t2 WHERE l.id < 4) TO STDOUT'
+never seen
+as esc_attacker "$d" "SELECT policy, verdict FROM disclosure.check_export('SELECT l.* FROM locked l, mine.t2 WHERE l.id < 4')"
+never seen
+expect '^3\|unknown$'
+for query in 'SELECT p.person, p.salary, l.label FROM payroll p JOIN mine.lookup l USING (code)' \
+  'SELECT l.label FROM payroll p JOIN mine.lookup l USING (code)' \
+  "SELECT p.person || l.label FROM payroll p, mine.lookup l" \
+  "SELECT label FROM mine.lookup WHERE code IN (SELECT code FROM payroll)"; do
+  as esc_bob "$d" "COPY ($query) TO STDOUT"
+  expect 'the function mine.spy must not see which rows public.payroll has'
+  ask -c "SELECT verdict FROM disclosure.check_export('$query')" >/dev/null 2>&1 || true
+done
+[[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 0 ]] || fail "stolen: $(ask -c 'TABLE mine.stolen')"
+# Its own table's rows are its business.
+as esc_bob "$d" 'COPY mine.lookup TO STDOUT'
+expect sales
+[[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 2 ]] || fail 'a function is not shown its own relation'
+# Maintenance by a superuser lends nobody an exemption.
+as esc_attacker "$d" "CREATE FUNCTION mine.f(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$
+BEGIN IF session_user <> 'esc_attacker' THEN RAISE NOTICE 'leak %', (SELECT name FROM public.locked LIMIT 1); END IF; RETURN i; END \$\$;
+CREATE TABLE mine.indexed AS SELECT 1 AS i; CREATE INDEX ON mine.indexed (mine.f(i));"
+ask -c 'ANALYZE mine.indexed' >"$work/said" 2>&1 || true
+never secret
+
+# More plans than are kept, made while one of them runs.
+as esc_attacker "$d" "SET client_min_messages = error;
+CREATE TABLE mine.k AS SELECT 'a'::text AS x FROM generate_series(1, 3);
+SELECT disclosure.protect('mine.k', 'k_anonymity', at_least => 2);
+CREATE TABLE mine.t3 AS SELECT 1 AS x;
+CREATE FUNCTION mine.fill(n int, w int) RETURNS int LANGUAGE plpgsql AS \$\$
+DECLARE a text := repeat('z', w); b text := repeat('z', w/2); c text := repeat('z', 300); d text := repeat('z', 900);
+BEGIN IF n > 0 THEN RETURN mine.fill(n - 1, w) + length(a) - length(a); END IF; RETURN 1; END \$\$;
+CREATE FUNCTION mine.m3(q text) RETURNS int LANGUAGE plpgsql AS \$\$
+DECLARE x text[]; BEGIN
+  FOR i IN 1..1400 LOOP PERFORM disclosure.check_export(format('SELECT x::varchar(%s) FROM mine.k', i)); END LOOP;
+  FOR i IN 1..20 LOOP PERFORM mine.fill(100, 100 + i * 190); END LOOP;
+  FOR i IN 1..1000 LOOP x := x || repeat('z', 1 + i % 1000); END LOOP;
+  RETURN 1; END \$\$;
+SELECT disclosure.protect('mine.t3', 'mine.m3', at_least => 0);
+SELECT 'answer', verdict FROM disclosure.check_export('TABLE mine.t3');
+SELECT 'answer', verdict FROM disclosure.check_export('TABLE mine.t3');"
+[[ $(grep -c '^answer|safe$' "$work/said") == 2 ]] || fail "kept plans: $(tail -n 3 "$work/said")"
+still_there 'kept plans'
+still_no_superuser 'at the end'
+
+((failures == 0)) || { echo "$failures failures"; exit 1; }

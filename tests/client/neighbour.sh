@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# A session that calls none of our functions and reads nothing that is protected notices nothing, whatever others do.
+set -euo pipefail
+
+failures=0
+fail() {
+  echo "$*"
+  failures=$((failures + 1))
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ask() { psql -qXAt -v ON_ERROR_STOP=1 "$@"; }
+
+ask -v database="$PGDATABASE" <<'SQL'
+ALTER DATABASE :"database" SET session_preload_libraries = 'pg_disclosure';
+CREATE ROLE neighbour LOGIN;
+CREATE TABLE big AS SELECT i AS id, i % 5 AS a FROM generate_series(1, 20000) i;
+CREATE TABLE other AS SELECT 1 AS x;
+ANALYZE big;
+GRANT SELECT ON big, other TO neighbour;
+CREATE TABLE turns (n int);
+CREATE EXTENSION dblink;
+-- Lets another session change something in the midst of a parallel query, then reads.
+CREATE FUNCTION looks(i int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED AS $$
+BEGIN
+  IF i = 8 THEN
+    PERFORM dblink_exec(current_setting('test.connection'), current_setting('test.command'));
+  END IF;
+  PERFORM count(*) FROM other;
+  RETURN i;
+END $$;
+SQL
+parallel="SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0"
+plan=$(ask -c "$parallel" -c 'EXPLAIN SELECT count(looks(id)) FROM big WHERE a = 3 AND id < 50')
+[[ $plan == *Gather* ]] || fail "no parallel plan: $plan"
+
+# meanwhile COMMAND: a parallel query goes on while somebody else runs it.
+meanwhile() {
+  local got
+  got=$(psql -qXAt -c "$parallel" -c "SET test.connection = 'host=$PGHOST port=$PGPORT dbname=$PGDATABASE'" -c "SET test.command = \$test\$$1\$test\$" \
+    -c 'SELECT count(looks(id)) FROM big WHERE a = 3 AND id < 50' 2>&1 || true)
+  [[ $got == 10 ]] || fail "while somebody runs $1: $got"
+}
+meanwhile 'CREATE TEMP TABLE tt (x int); DROP TABLE tt;'
+meanwhile 'ALTER TABLE turns ADD COLUMN m int; ALTER TABLE turns DROP COLUMN m;'
+meanwhile 'VACUUM disclosure.policy'
+meanwhile "DO \$\$ BEGIN PERFORM disclosure.protect('turns', 'k_anonymity', at_least => 1); END \$\$"
+meanwhile "DO \$\$ BEGIN PERFORM disclosure.unprotect('turns'); END \$\$"
+
+# DDL of others makes nobody read the policies again: nothing is announced if no policy changes.
+reads="SELECT coalesce(sum(seq_scan), 0) FROM pg_stat_xact_user_tables WHERE relid = 'disclosure.policy'::regclass"
+ask -c "SELECT disclosure.protect('turns', 'k_anonymity', at_least => 1, only_by_copy => true)" >/dev/null 2>&1
+coproc READER { psql -qXAt -U neighbour 2>&1; }
+reader=$READER_PID
+tell() {
+  printf '%s\n' "$1" '\echo done' >&"${READER[1]}"
+  answer=
+  while read -r line <&"${READER[0]}" && [[ $line != done ]]; do answer=$line; done
+}
+tell 'BEGIN; SELECT x FROM other;'
+tell "$reads;"
+before=$answer
+ask -c 'CREATE TABLE gone (x int)' -c 'ALTER TABLE gone ADD y int' -c 'DROP TABLE gone'
+tell 'SELECT x FROM other;'
+tell "$reads;"
+[[ $answer == "$before" ]] || fail "policies were read again after DDL of others: $before, then $answer"
+# A change of policies is noticed.
+ask -c "SELECT disclosure.unprotect('turns')" >/dev/null
+tell 'SELECT x FROM other;'
+tell "$reads;"
+((answer > before)) || fail "a change of policies was not noticed: $before, then $answer"
+tell 'ROLLBACK;'
+printf '\\q\n' >&"${READER[1]}"
+wait "$reader" || true
+
+# A row that makes no sense stops nobody but those who export that relation.
+ask -c "INSERT INTO disclosure.policy (relation, measure, only_by_copy, made_by, made_at)
+        VALUES ('pg_am', 'k_anonymity', false, 'neighbour', now()), ('turns', 'nonsense', true, 'nobody_at_all', now())" 2>"$work/said"
+grep -q 'WARNING.*policy [0-9]* of relation pg_catalog.pg_am cannot be judged' "$work/said" || fail "no warning: $(cat "$work/said")"
+[[ $(ask -U neighbour -c 'SELECT count(*) FROM other') == 1 ]] || fail 'an invalid policy stops others'
+[[ $(ask -c 'SELECT 1') == 1 ]] || fail 'an invalid policy stops superusers'
+[[ $(ask -U neighbour -c 'COPY other TO STDOUT') == 1 ]] || fail 'an invalid policy stops other exports'
+ask -U neighbour -c 'COPY (SELECT amname FROM pg_am) TO STDOUT' >"$work/said" 2>&1 || true
+grep -q 'policy [0-9]* of pg_catalog.pg_am cannot be judged, so that nothing may leave it: at_most, at_least' "$work/said" ||
+  fail "an invalid policy lets rows leave: $(cat "$work/said")"
+[[ $(ask -c "SELECT count(problem) FROM disclosure.policies") == 2 ]] || fail 'problems are not shown'
+ask -c "SELECT disclosure.unprotect(policy) FROM disclosure.policies" >/dev/null
+[[ -n $(ask -U neighbour -c 'COPY (SELECT amname FROM pg_am) TO STDOUT') ]] || fail 'a removed policy still holds'
+
+# An error that passes through our hooks is Postgres' own, even if the server was started with RUST_BACKTRACE.
+said=$(psql -qX -U neighbour -c '\set VERBOSITY verbose' -c "COPY (SELECT 1 / (x - 1) FROM other) TO STDOUT" 2>&1 || true)
+[[ $said == *'division by zero'* && $said != *DETAIL* ]] || fail "an error in an export: $said"
+
+((failures == 0)) || { echo "$failures failures"; exit 1; }
