@@ -107,7 +107,7 @@ impl MeasureFunction {
         let (is_trusted, may_execute) = unsafe {
             (
                 found.owner == self.maker || pg_sys::superuser_arg(found.owner),
-                may_execute(found.oid, self.maker) && may_execute(found.oid, found.owner),
+                rights::may_execute(found.oid, self.maker) && rights::may_execute(found.oid, found.owner),
             )
         };
         if !is_trusted {
@@ -204,17 +204,6 @@ fn signature_of(function: Oid) -> Option<String> {
         let name = quote_qualified_identifier(text(schema), text(name));
         Some(format!("{name}{ARGUMENT}"))
     }
-}
-
-/// # Safety
-/// A function that exists.
-unsafe fn may_execute(function: Oid, role: Oid) -> bool {
-    let execute = pg_sys::ACL_EXECUTE as pg_sys::AclMode;
-    #[cfg(any(feature = "pg14", feature = "pg15"))]
-    let granted = pg_sys::pg_proc_aclcheck(function, role, execute);
-    #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-    let granted = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, role, execute);
-    granted == pg_sys::AclResult::ACLCHECK_OK
 }
 
 /// Whether `role` may do all that `other` may.
