@@ -1,0 +1,65 @@
+//! Runs one call and watches its backend meanwhile.
+
+use crate::client::{Client, Rows, Trouble};
+use crate::process;
+use std::process::Command;
+use std::time::Duration;
+
+/// A backend that holds more than this is killed before the machine runs out of memory.
+const RUNAWAY_BYTES: u64 = 2 << 30;
+/// So is one that goes on for so long, in CPU time, after it was told to stop.
+const RUNAWAY_CPU: Duration = Duration::from_secs(60);
+
+/// What becomes of a call.
+pub struct Seen {
+    /// What the server answered.
+    pub outcome: Result<Rows, Trouble>,
+    /// Whether the call had to be stopped.
+    pub stopped: bool,
+    /// The CPU time that the backend used from when it was told to stop until it answered.
+    pub cpu_after: Duration,
+    /// The most memory that it held until then.
+    pub peak: u64,
+}
+
+/// Runs a call. If it is not over after `patience`, `stop` tells the backend to stop, or does nothing if
+/// statement_timeout does.
+pub fn run(client: &mut Client, sql: &str, patience: Duration, stop: impl FnOnce()) -> Seen {
+    let pid = client.pid;
+    let mut peak = 0;
+    let mut look = |client: &mut Client, sql: Option<&str>, limit: Duration| {
+        if let Some(sql) = sql {
+            if let Err(trouble) = client.begin(sql) {
+                return Some(Err(trouble));
+            }
+        }
+        client.wait(limit, || peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak))
+    };
+    if let Some(outcome) = look(client, Some(sql), patience) {
+        peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak);
+        return Seen { outcome, stopped: false, cpu_after: Duration::ZERO, peak };
+    }
+    stop();
+    let before = process::cpu_time(pid).unwrap_or_default();
+    let mut cpu_after = Duration::ZERO;
+    loop {
+        let outcome = look(client, None, Duration::from_millis(20));
+        // A backend that is gone has used what it had when last seen.
+        cpu_after = process::cpu_time(pid).map_or(cpu_after, |cpu| cpu.saturating_sub(before));
+        if let Some(outcome) = outcome {
+            peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak);
+            return Seen { outcome, stopped: true, cpu_after, peak };
+        }
+        let held = process::memory(pid).map_or(0, |memory| memory.now);
+        if held > RUNAWAY_BYTES || cpu_after > RUNAWAY_CPU {
+            kill(pid);
+        }
+    }
+}
+
+/// Ends a backend by force, which restarts the server. Whoever runs the tests may: the server is theirs.
+fn kill(pid: u32) {
+    if let Err(error) = Command::new("kill").args(["-KILL", &pid.to_string()]).status() {
+        eprintln!("cannot kill {pid}: {error}");
+    }
+}
