@@ -48,7 +48,8 @@ SELECT i AS id, (i * 37 % 40)::float8 AS a, i * 11 % 7 AS b, nullif(i * 13 % 25,
   FROM generate_series(1, 40) i;
 CREATE TABLE sweep.numbers_released AS SELECT id, a + id % 3 AS a, (b + 1) % 7 AS b, c, d - id % 2 AS d FROM sweep.numbers ORDER BY b, id;
 CREATE TABLE sweep.distances (one text, other text, distance float8);
-INSERT INTO sweep.distances VALUES ('flu', 'hiv', 0.3), ('flu', 'ulcer', 0.8), ('hiv', 'ulcer', 'Infinity');
+INSERT INTO sweep.distances VALUES ('flu', 'hiv', 0.3), ('flu', 'ulcer', 0.8), ('hiv', 'ulcer', 0.5);
+CREATE TABLE sweep.odd_distances AS SELECT one, other, -1 / distance AS distance FROM sweep.distances;
 
 -- Transactions, their corpora, and beliefs about them.
 CREATE TABLE sweep.visits (id int, terms jsonb);
@@ -79,7 +80,7 @@ CREATE TABLE sweep.truth AS SELECT 'e' || i AS entry, 'c' || i AS code FROM gene
 
 -- Enough work to be cancelled.
 CREATE TABLE sweep.large AS
-SELECT i AS id, i % 10 AS a, i * 7919 % 101 AS b, i::int8 * 104729 % 1009 AS c, 'text ' || i * 31 % 5003 AS t FROM generate_series(1, 50000) i;
+SELECT i AS id, i % 10 AS a, i * 7919 % 101 AS b, i::int8 * 104729 % 1009 AS c, 'text ' || i * 31 % 5003 AS t FROM generate_series(1, 100000) i;
 CREATE TABLE sweep.large_released AS SELECT id, (a + id % 3) % 10 AS a, (b + 7) % 101 AS b, c + id % 5 AS c, t FROM sweep.large;
 CREATE TABLE sweep.large_holes AS
 SELECT i AS id, nullif(i * 7919 % 3, 1) AS a, nullif(i * 7 % 5 % 3, 1) AS b, nullif(i * 11 % 7 % 3, 1) AS c, nullif(i * 13 % 11 % 3, 1) AS d,

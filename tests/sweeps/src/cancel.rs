@@ -2,10 +2,10 @@
 
 use crate::call::{Caller, Load};
 use crate::client::{Client, Trouble};
-use crate::report::{cause, Report};
+use crate::report::Report;
 use crate::session::Session;
 use crate::world::World;
-use crate::{crash_of, Plan, SLOW};
+use crate::{Plan, SLOW};
 use rand::RngExt;
 use std::time::Duration;
 
@@ -37,7 +37,8 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             _ => Way::Cancel,
         };
         // Short delays are as likely as long ones, because what a call does first is soon over.
-        let delay = Duration::from_secs_f64(0.004 * 2_f64.powf(caller.rng().random_range(0.0..plan.doublings)));
+        let delay =
+            Duration::from_secs_f64(0.004 * 2_f64.powf(caller.rng().random_range(0.0..plan.doublings)));
         let signal = match way {
             Way::Cancel => Some("pg_cancel_backend"),
             Way::Terminate => Some("pg_terminate_backend"),
@@ -52,7 +53,9 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
         })?;
         calls += 1;
         let settings = format!("{SETTINGS} SET statement_timeout = {};", delay.as_millis().max(1));
-        let mut fail = |kind: &str, problem: &str| report.fail(case, &function.signature, &settings, &call, kind, problem);
+        let mut fail = |kind: &str, problem: &str| {
+            report.fail(case, &function.signature, &settings, &call, kind, problem)
+        };
         if seen.stopped {
             stopped += 1;
             late += u64::from(seen.cpu_after > PROMISED);
@@ -61,14 +64,24 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             worst.truncate(3);
         }
         if seen.cpu_after > SLOW {
-            fail("late", &format!("ended {:.2} s of CPU after {}", seen.cpu_after.as_secs_f64(), signal.unwrap_or("the timeout")));
+            fail(
+                "late",
+                &format!(
+                    "ended {:.2} s of CPU after {}",
+                    seen.cpu_after.as_secs_f64(),
+                    signal.unwrap_or("the timeout")
+                ),
+            );
         }
         match &seen.outcome {
-            // It was told to end.
-            Err(Trouble::Lost(Some(error))) if way == Way::Terminate && error.code == "57P01" => (),
+            // It was told to end, and may do so without a word while it sends rows. After a crash, all are gone.
+            Err(Trouble::Lost(error))
+                if way == Way::Terminate
+                    && error.as_ref().is_none_or(|error| error.code == "57P01")
+                    && control.execute("SELECT").is_ok() => {}
             Err(trouble) => {
-                if let Some(kind) = crash_of(trouble) {
-                    fail(&cause(&kind), &trouble.to_string());
+                if let Some(kind) = seen.bug() {
+                    fail(&kind, &trouble.to_string());
                 }
             }
             Ok(_) => (),
@@ -77,7 +90,10 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             control = Client::connect(superuser, "")?;
         }
     }
-    let worst: Vec<String> = worst.iter().map(|(cpu, function)| format!("{function} {:.2} s", cpu.as_secs_f64())).collect();
+    let worst: Vec<String> = worst
+        .iter()
+        .map(|(cpu, function)| format!("{function} {:.2} s", cpu.as_secs_f64()))
+        .collect();
     Ok(report.close(&format!(
         "{calls} calls, {stopped} stopped before they were over, {late} of these took more than 0.2 s of CPU ({:.1} %), worst: {}",
         100.0 * late as f64 / (stopped as f64).max(1.0),

@@ -85,16 +85,35 @@ impl Client {
 
     fn start(path: &str, user: &str, database: &str) -> Result<Client, String> {
         let stream = UnixStream::connect(path).map_err(|error| error.to_string())?;
-        let mut client =
-            Client { stream, received: Vec::new(), keeps_rows: false, rows: Vec::new(), error: None, pid: 0 };
+        let mut client = Client {
+            stream,
+            received: Vec::new(),
+            keeps_rows: false,
+            rows: Vec::new(),
+            error: None,
+            pid: 0,
+        };
         let mut body = 196_608_u32.to_be_bytes().to_vec(); // protocol 3.0
-        for text in ["user", user, "database", database, "client_encoding", "UTF8", "application_name", "sweeps", ""] {
+        for text in [
+            "user",
+            user,
+            "database",
+            database,
+            "client_encoding",
+            "UTF8",
+            "application_name",
+            "sweeps",
+            "",
+        ] {
             body.extend_from_slice(text.as_bytes());
             body.push(0);
         }
         let mut message = (body.len() as u32 + 4).to_be_bytes().to_vec();
         message.extend(body);
-        client.stream.write_all(&message).map_err(|error| error.to_string())?;
+        client
+            .stream
+            .write_all(&message)
+            .map_err(|error| error.to_string())?;
         client.finish().map_err(|trouble| trouble.to_string())?;
         Ok(client)
     }
@@ -167,7 +186,8 @@ impl Client {
 
     /// Returns whether anything came in time.
     fn receive(&mut self, limit: Duration) -> io::Result<bool> {
-        self.stream.set_read_timeout(Some(limit.max(Duration::from_millis(1))))?;
+        self.stream
+            .set_read_timeout(Some(limit.max(Duration::from_millis(1))))?;
         let mut buffer = [0; 1 << 16];
         match self.stream.read(&mut buffer) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -175,7 +195,9 @@ impl Client {
                 self.received.extend_from_slice(&buffer[..length]);
                 Ok(true)
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Ok(false),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                Ok(false)
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
             Err(error) => Err(error),
         }
@@ -220,7 +242,10 @@ fn next_message(bytes: &[u8]) -> io::Result<Option<Message<'_>>> {
 }
 
 fn word(bytes: &[u8]) -> u32 {
-    bytes.iter().take(4).fold(0, |word, &byte| word << 8 | u32::from(byte))
+    bytes
+        .iter()
+        .take(4)
+        .fold(0, |word, &byte| word << 8 | u32::from(byte))
 }
 
 fn row(body: &[u8]) -> Vec<String> {

@@ -1,13 +1,14 @@
 //! Calls every function with the largest values of each number that it takes, with little memory and little time.
 
 use crate::call::{cast, Caller, Load};
-use crate::report::{cause, Report};
+use crate::report::Report;
 use crate::session::Session;
-use crate::world::{Argument, World};
-use crate::{crash_of, Plan, SLOW};
+use crate::world::{Argument, Function, World};
+use crate::{Plan, SLOW};
 use std::time::Duration;
 
-const SETTINGS: &str = "SET disclosure.max_memory = '16MB'; SET disclosure.threads = 1; SET disclosure.budget = -1;";
+const SETTINGS: &str =
+    "SET disclosure.max_memory = '16MB'; SET disclosure.threads = 1; SET disclosure.budget = -1;";
 const TIMEOUT: Duration = Duration::from_millis(300);
 /// The budget, and as much again several times for what Postgres and the allocator hold.
 const MOST_BYTES: u64 = (16 + 112) << 20;
@@ -33,40 +34,43 @@ fn largest(argument: &Argument) -> Vec<String> {
 
 /// Runs the sweep and returns whether nothing failed.
 pub fn sweep(world: &World, plan: &Plan) -> Result<bool, String> {
-    let mut targets = Vec::new();
-    let most = world.functions.iter().flat_map(|f| &f.arguments).map(|a| largest(a).len()).max().unwrap_or(0);
-    for round in 0..most {
-        for function in &world.functions {
-            for (place, argument) in function.arguments.iter().enumerate() {
-                if let Some(value) = largest(argument).into_iter().nth(round) {
-                    targets.push((function, place, value));
-                }
-            }
-        }
-    }
+    let targets = targets(world);
     let mut report = Report::new("limits", plan.seed);
     let settings = format!("{SETTINGS} SET statement_timeout = {};", TIMEOUT.as_millis());
     let mut session = Session::open(&world.role, SETTINGS)?;
     let (mut calls, mut timeouts, mut refused, mut worst) = (0, 0, 0, 0);
     for case in plan.cases() {
         let (function, place, value) = &targets[case as usize % targets.len()];
-        let call = Caller::new(world, function, Load::Light, plan.seed, case).call_with(*place, value.clone());
+        // First where it reaches the algorithm for sure, then anywhere.
+        let load = match case as usize / targets.len() % 2 {
+            0 => Load::Least,
+            _ => Load::Light,
+        };
+        let call = Caller::new(world, function, load, plan.seed, case).call_with(*place, value.clone());
         let seen = session.call(&call, Some(TIMEOUT), TIMEOUT, |_| ())?;
         calls += 1;
         timeouts += u64::from(seen.stopped);
         worst = worst.max(seen.peak);
-        let mut fail = |kind: &str, problem: &str| report.fail(case, &function.signature, &settings, &call, kind, problem);
+        let mut fail = |kind: &str, problem: &str| {
+            report.fail(case, &function.signature, &settings, &call, kind, problem)
+        };
         if seen.cpu_after > SLOW {
-            fail("late", &format!("ended {:.2} s of CPU after the timeout", seen.cpu_after.as_secs_f64()));
+            fail(
+                "late",
+                &format!(
+                    "ended {:.2} s of CPU after the timeout",
+                    seen.cpu_after.as_secs_f64()
+                ),
+            );
         }
         if seen.peak > MOST_BYTES {
             fail("memory", &format!("the backend held {} MB", seen.peak >> 20));
         }
         if let Err(trouble) = &seen.outcome {
-            if let Some(kind) = crash_of(trouble) {
-                fail(&cause(&kind), &trouble.to_string());
-            }
             refused += 1;
+            if let Some(kind) = seen.bug() {
+                fail(&kind, &trouble.to_string());
+            }
         }
         // The peak of a backend stays, so another one has to take over.
         if session.undo(&seen)? && seen.peak > MOST_BYTES / 2 {
@@ -79,8 +83,20 @@ pub fn sweep(world: &World, plan: &Plan) -> Result<bool, String> {
     )))
 }
 
-/// Returns how many cases give every number of every function its largest value once.
-pub fn once(world: &World) -> u64 {
-    let arguments = world.functions.iter().flat_map(|function| &function.arguments);
-    arguments.filter(|argument| !largest(argument).is_empty()).count() as u64
+/// Returns every number of every function with each of its largest values.
+fn targets(world: &World) -> Vec<(&Function, usize, String)> {
+    let places = world
+        .functions
+        .iter()
+        .flat_map(|function| (0..function.arguments.len()).map(move |place| (function, place)));
+    let values = places.flat_map(|(function, place)| {
+        let values = largest(&function.arguments[place]).into_iter();
+        values.map(move |value| (function, place, value))
+    });
+    values.collect()
+}
+
+/// Returns how many cases there are until they repeat, but for what is random in them.
+pub fn cases(world: &World) -> u64 {
+    2 * targets(world).len() as u64
 }

@@ -16,7 +16,7 @@ mod session;
 mod watch;
 mod world;
 
-use client::{Client, Trouble};
+use client::Client;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use world::World;
@@ -40,10 +40,12 @@ pub struct Plan {
 impl Plan {
     /// Returns the cases to run: a number of them, or as many as there is time for.
     pub fn cases(&self) -> impl Iterator<Item = u64> + '_ {
-        (self.first..).enumerate().map_while(|(done, case)| match self.count {
-            Some(count) => (done < count as usize).then_some(case),
-            None => (Instant::now() < self.end).then_some(case),
-        })
+        (self.first..)
+            .enumerate()
+            .map_while(|(done, case)| match self.count {
+                Some(count) => (done < count as usize).then_some(case),
+                None => (Instant::now() < self.end).then_some(case),
+            })
     }
 
     /// Returns which share of the cases is done.
@@ -52,15 +54,6 @@ impl Plan {
             Some(count) => done as f64 / count as f64,
             None => self.began.elapsed().as_secs_f64() / (self.end - self.began).as_secs_f64(),
         }
-    }
-}
-
-/// Returns what kind of bug an error is, if it is one: errors of the user's making are not.
-fn crash_of(trouble: &Trouble) -> Option<String> {
-    match trouble {
-        Trouble::Lost(_) => Some("connection lost".to_owned()),
-        Trouble::Server(error) if error.code.starts_with("XX") => Some(error.to_string()),
-        Trouble::Server(_) => None,
     }
 }
 
@@ -76,7 +69,13 @@ fn options() -> Result<Options, String> {
     let usage = "usage: sweeps limits|cancel|random [--seed N] [--cases N | --seconds N] [--case N]";
     let mut arguments = std::env::args().skip(1);
     let sweep = arguments.next().ok_or(usage)?;
-    let mut options = Options { sweep, seed: 1, cases: None, seconds: None, case: None };
+    let mut options = Options {
+        sweep,
+        seed: 1,
+        cases: None,
+        seconds: None,
+        case: None,
+    };
     while let Some(name) = arguments.next() {
         let number = arguments.next().and_then(|text| text.parse().ok()).ok_or(usage)?;
         match name.as_str() {
@@ -96,14 +95,14 @@ fn sweep() -> Result<bool, String> {
     let world = World::make(&mut Client::connect(&superuser, "")?)?;
     // Without a word about it: what make test runs.
     let default = match options.sweep.as_str() {
-        "limits" => limits::once(&world),
-        "cancel" => 3 * world.functions.len() as u64,
-        _ => 8000,
+        "limits" => limits::cases(&world),
+        "cancel" => 8 * world.functions.len() as u64,
+        _ => 10_000,
     };
     let began = Instant::now();
     let plan = Plan {
         seed: options.seed,
-        doublings: if options.seconds.is_some() { 9.0 } else { 6.0 },
+        doublings: if options.seconds.is_some() { 9.0 } else { 7.0 },
         first: options.case.unwrap_or(0),
         count: match (options.case, options.seconds) {
             (Some(_), _) => Some(1),
@@ -113,7 +112,11 @@ fn sweep() -> Result<bool, String> {
         end: began + Duration::from_secs(options.seconds.unwrap_or(0)),
         began,
     };
-    println!("{} functions, {} others cannot be called from SQL", world.functions.len(), world.not_callable);
+    println!(
+        "{} functions, {} others cannot be called from SQL",
+        world.functions.len(),
+        world.not_callable
+    );
     match options.sweep.as_str() {
         "limits" => limits::sweep(&world, &plan),
         "cancel" => cancel::sweep(&world, &plan, &superuser),

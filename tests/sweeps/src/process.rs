@@ -29,10 +29,18 @@ pub fn memory(pid: u32) -> Option<Memory> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let field = |name: &str| -> Option<u64> {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+        line.trim_start_matches(':')
+            .trim()
+            .trim_end_matches(" kB")
+            .parse::<u64>()
+            .ok()
+            .map(|kilobytes| kilobytes * 1024)
     };
     let now = field("RssAnon")?;
     // Only the peak of the whole is known. Files and shared memory hardly shrink.
     let others = field("RssFile")? + field("RssShmem")?;
-    Some(Memory { now, peak: field("VmHWM")?.saturating_sub(others).max(now) })
+    Some(Memory {
+        now,
+        peak: field("VmHWM")?.saturating_sub(others).max(now),
+    })
 }

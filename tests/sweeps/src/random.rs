@@ -2,10 +2,10 @@
 
 use crate::call::{Caller, Load};
 use crate::client::{Client, Trouble};
-use crate::report::{cause, Report};
+use crate::report::Report;
 use crate::session::Session;
 use crate::world::World;
-use crate::{crash_of, process, Plan};
+use crate::{process, Plan, SLOW};
 use rand::RngExt;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,7 +35,11 @@ struct Held {
 impl Lasting {
     fn open(world: &World, settings: &'static str) -> Result<Lasting, String> {
         let session = Session::open(&world.role, settings)?;
-        Ok(Lasting { session, settings, early: None })
+        Ok(Lasting {
+            session,
+            settings,
+            early: None,
+        })
     }
 
     fn held(&mut self) -> Result<Held, String> {
@@ -45,7 +49,9 @@ impl Lasting {
         }
         let client = &mut self.session.client;
         let rows = client.query(question).map_err(|trouble| trouble.to_string())?;
-        let rust = rows[0][0].parse().map_err(|_| "probe.memory_in_use() is no number".to_owned())?;
+        let rust = rows[0][0]
+            .parse()
+            .map_err(|_| "probe.memory_in_use() is no number".to_owned())?;
         let anonymous = process::memory(client.pid).map_or(0, |memory| memory.now);
         Ok(Held { anonymous, rust })
     }
@@ -57,29 +63,63 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
     let mut report = Report::new("random", plan.seed);
     let mut sessions = [Lasting::open(world, PLAIN)?, Lasting::open(world, PLANTED)?];
     let (mut calls, mut answered) = (0, 0);
-    let mut successes: BTreeMap<&str, u64> = world.functions.iter().map(|f| (f.signature.as_str(), 0)).collect();
+    let mut successes: BTreeMap<&str, u64> = world
+        .functions
+        .iter()
+        .map(|f| (f.signature.as_str(), 0))
+        .collect();
     for case in plan.cases() {
         let function = &world.functions[case as usize % world.functions.len()];
-        let mut caller = Caller::new(world, function, Load::Light, plan.seed, case);
+        // Every other round starts from what succeeds.
+        let load = match case as usize / world.functions.len() % 2 {
+            0 => Load::Least,
+            _ => Load::Light,
+        };
+        let mut caller = Caller::new(world, function, load, plan.seed, case);
         let planted = caller.rng().random_bool(0.25);
         let changes = caller.rng().random_range(0..3);
         let call = caller.call(changes);
-        let Lasting { session, settings, early } = &mut sessions[usize::from(planted)];
+        let Lasting {
+            session,
+            settings,
+            early,
+        } = &mut sessions[usize::from(planted)];
         let seen = session.call(&call, Some(TIMEOUT), TIMEOUT, |_| ())?;
         calls += 1;
         let settings = format!("{settings} SET statement_timeout = {};", TIMEOUT.as_millis());
-        let mut fail = |kind: &str, problem: &str| report.fail(case, &function.signature, settings.trim_start(), &call, kind, problem);
+        let mut fail = |kind: &str, problem: &str| {
+            report.fail(
+                case,
+                &function.signature,
+                settings.trim_start(),
+                &call,
+                kind,
+                problem,
+            )
+        };
+        if seen.cpu_after > SLOW {
+            fail(
+                "late",
+                &format!(
+                    "ended {:.2} s of CPU after the timeout",
+                    seen.cpu_after.as_secs_f64()
+                ),
+            );
+        }
         match &seen.outcome {
             Ok(_) => {
                 answered += 1;
                 *successes.entry(&function.signature).or_default() += 1;
             }
             Err(Trouble::Server(error)) if error.code == "TRAP1" => {
-                fail(&format!("planted {}", error.message), &format!("{error}, from: {}", error.context.replace('\n', " ")));
+                fail(
+                    &format!("planted {}", error.message),
+                    &format!("{error}, from: {}", error.context.replace('\n', " ")),
+                );
             }
             Err(trouble) => {
-                if let Some(kind) = crash_of(trouble) {
-                    fail(&cause(&kind), &trouble.to_string());
+                if let Some(kind) = seen.bug() {
+                    fail(&kind, &trouble.to_string());
                 }
             }
         }
@@ -97,15 +137,36 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
     for session in &mut sessions {
         let late = session.held()?;
         let early = session.early.unwrap_or(late);
-        let growth = (late.anonymous.saturating_sub(early.anonymous), late.rust - early.rust);
+        let growth = (
+            late.anonymous.saturating_sub(early.anonymous),
+            late.rust - early.rust,
+        );
         if growth.0 > MOST_GROWTH || growth.1 > MOST_RUST_GROWTH {
-            let problem = format!("the session grew by {} MB, {} kB of it held by the extension", growth.0 >> 20, growth.1 >> 10);
-            report.fail(calls, "all", session.settings, "SELECT 'all cases up to this one'", "memory", &problem);
+            let problem = format!(
+                "the session grew by {} MB, {} kB of it held by the extension",
+                growth.0 >> 20,
+                growth.1 >> 10
+            );
+            report.fail(
+                calls,
+                "all",
+                session.settings,
+                "SELECT 'all cases up to this one'",
+                "memory",
+                &problem,
+            );
         }
     }
-    let never: Vec<&str> = successes.iter().filter(|(_, &count)| count == 0).map(|(&function, _)| function).collect();
+    let never: Vec<&str> = successes
+        .iter()
+        .filter(|(_, &count)| count == 0)
+        .map(|(&function, _)| function)
+        .collect();
     if !never.is_empty() {
         println!("never without an error: {}", never.join(", "));
     }
-    Ok(report.close(&format!("{calls} calls of {} functions, {answered} without an error", world.functions.len())))
+    Ok(report.close(&format!(
+        "{calls} calls of {} functions, {answered} without an error",
+        world.functions.len()
+    )))
 }

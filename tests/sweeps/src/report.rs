@@ -12,15 +12,25 @@ pub struct Report {
 impl Report {
     /// Begins the report of a sweep.
     pub fn new(sweep: &'static str, seed: u64) -> Report {
-        Report { sweep, seed, counts: BTreeMap::new() }
+        Report {
+            sweep,
+            seed,
+            counts: BTreeMap::new(),
+        }
     }
 
     /// Notes that `call` went wrong in the way `problem` says. `kind` tells ways to fail apart.
     pub fn fail(&mut self, case: u64, function: &str, settings: &str, call: &str, kind: &str, problem: &str) {
-        let count = self.counts.entry((function.to_owned(), kind.to_owned())).or_default();
+        let count = self
+            .counts
+            .entry((function.to_owned(), kind.to_owned()))
+            .or_default();
         *count += 1;
         if *count == 1 {
-            println!("{settings} {call}; -- {problem} ({} seed {} case {case})", self.sweep, self.seed);
+            println!(
+                "{settings} {call}; -- {problem} ({} seed {} case {case})",
+                self.sweep, self.seed
+            );
         }
     }
 
@@ -30,16 +40,12 @@ impl Report {
             println!("{count} times: {function}: {kind}");
         }
         let failures: u64 = self.counts.values().sum();
-        println!("sweep/{} seed {}: {summary}; {failures} failures of {} kinds", self.sweep, self.seed, self.counts.len());
+        println!(
+            "sweep/{} seed {}: {summary}; {failures} failures of {} kinds",
+            self.sweep,
+            self.seed,
+            self.counts.len()
+        );
         failures == 0
     }
-}
-
-/// Words an error without what differs from call to call, so that errors of one cause look the same.
-pub fn cause(message: &str) -> String {
-    let mut cause: String = message.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
-    while cause.contains("##") {
-        cause = cause.replace("##", "#");
-    }
-    cause.chars().take(80).collect()
 }

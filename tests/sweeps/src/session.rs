@@ -16,19 +16,34 @@ impl Session {
     /// Opens a session with these settings.
     pub fn open(role: &str, settings: &str) -> Result<Session, String> {
         let client = Client::connect(role, settings)?;
-        Ok(Session { role: role.to_owned(), settings: settings.to_owned(), client })
+        Ok(Session {
+            role: role.to_owned(),
+            settings: settings.to_owned(),
+            client,
+        })
     }
 
     /// Makes a call in a transaction of its own, and watches it. If it is not over after `patience`, `stop` is called.
-    pub fn call(&mut self, sql: &str, timeout: Option<Duration>, patience: Duration, stop: impl FnOnce(u32)) -> Result<Seen, String> {
+    pub fn call(
+        &mut self,
+        sql: &str,
+        timeout: Option<Duration>,
+        patience: Duration,
+        stop: impl FnOnce(u32),
+    ) -> Result<Seen, String> {
         let begin = match timeout {
-            Some(timeout) => format!("BEGIN; SET LOCAL statement_timeout = {}", timeout.as_millis().max(1)),
+            Some(timeout) => format!(
+                "BEGIN; SET LOCAL statement_timeout = {}",
+                timeout.as_millis().max(1)
+            ),
             None => "BEGIN".to_owned(),
         };
         if let Err(Trouble::Lost(_)) = self.client.execute(&begin) {
             // The server has restarted since, or the last signal came late.
             self.reopen()?;
-            self.client.execute(&begin).map_err(|trouble| trouble.to_string())?;
+            self.client
+                .execute(&begin)
+                .map_err(|trouble| trouble.to_string())?;
         }
         let pid = self.client.pid;
         Ok(watch::run(&mut self.client, sql, patience, || stop(pid)))

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A backend that holds more than this is killed before the machine runs out of memory.
-const RUNAWAY_BYTES: u64 = 2 << 30;
+const RUNAWAY_BYTES: u64 = 1 << 30;
 /// So is one that goes on for so long, in CPU time, after it was told to stop.
 const RUNAWAY_CPU: Duration = Duration::from_secs(60);
 
@@ -16,10 +16,35 @@ pub struct Seen {
     pub outcome: Result<Rows, Trouble>,
     /// Whether the call had to be stopped.
     pub stopped: bool,
+    /// Whether it had to be killed for that, because the machine was in danger.
+    pub killed: bool,
     /// The CPU time that the backend used from when it was told to stop until it answered.
     pub cpu_after: Duration,
     /// The most memory that it held until then.
     pub peak: u64,
+}
+
+impl Seen {
+    /// Returns what kind of bug the error is, if it is one: errors of the user's making are not.
+    pub fn bug(&self) -> Option<String> {
+        match &self.outcome {
+            Err(Trouble::Lost(_)) if !self.killed => Some("connection lost".to_owned()),
+            Err(Trouble::Server(error)) if error.code.starts_with("XX") => Some(cause(&error.to_string())),
+            _ => None,
+        }
+    }
+}
+
+/// Words an error without what differs from call to call, so that errors of one cause look the same.
+fn cause(message: &str) -> String {
+    let mut cause: String = message
+        .chars()
+        .map(|c| if c.is_ascii_digit() { '#' } else { c })
+        .collect();
+    while cause.contains("##") {
+        cause = cause.replace("##", "#");
+    }
+    cause.chars().take(80).collect()
 }
 
 /// Runs a call. If it is not over after `patience`, `stop` tells the backend to stop, or does nothing if
@@ -33,26 +58,41 @@ pub fn run(client: &mut Client, sql: &str, patience: Duration, stop: impl FnOnce
                 return Some(Err(trouble));
             }
         }
-        client.wait(limit, || peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak))
+        client.wait(limit, || {
+            peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak)
+        })
     };
     if let Some(outcome) = look(client, Some(sql), patience) {
         peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak);
-        return Seen { outcome, stopped: false, cpu_after: Duration::ZERO, peak };
+        return Seen {
+            outcome,
+            stopped: false,
+            killed: false,
+            cpu_after: Duration::ZERO,
+            peak,
+        };
     }
     stop();
     let before = process::cpu_time(pid).unwrap_or_default();
-    let mut cpu_after = Duration::ZERO;
+    let (mut cpu_after, mut killed) = (Duration::ZERO, false);
     loop {
         let outcome = look(client, None, Duration::from_millis(20));
         // A backend that is gone has used what it had when last seen.
         cpu_after = process::cpu_time(pid).map_or(cpu_after, |cpu| cpu.saturating_sub(before));
         if let Some(outcome) = outcome {
             peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak);
-            return Seen { outcome, stopped: true, cpu_after, peak };
+            return Seen {
+                outcome,
+                stopped: true,
+                killed,
+                cpu_after,
+                peak,
+            };
         }
         let held = process::memory(pid).map_or(0, |memory| memory.now);
         if held > RUNAWAY_BYTES || cpu_after > RUNAWAY_CPU {
             kill(pid);
+            killed = true;
         }
     }
 }

@@ -53,6 +53,8 @@ pub struct Function {
     pub kind: Kind,
     /// What goes in.
     pub arguments: Vec<Argument>,
+    /// Whether only the call can say which columns it returns.
+    pub is_shapeless: bool,
 }
 
 impl Function {
@@ -91,7 +93,7 @@ const FUNCTIONS: &str = "
 SELECT p.oid, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(p.proname), p.oid::pg_catalog.regprocedure, p.prokind,
        (r.typname IN ('trigger', 'event_trigger', 'internal')
          OR EXISTS (SELECT FROM pg_catalog.unnest(p.proargtypes) a WHERE a = 'pg_catalog.internal'::pg_catalog.regtype))::int,
-       p.pronargs - p.pronargdefaults
+       p.pronargs - p.pronargdefaults, (r.typname = 'record' AND p.proallargtypes IS NULL)::int
   FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
   JOIN pg_catalog.pg_proc p ON p.oid = d.objid JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   JOIN pg_catalog.pg_type r ON r.oid = p.prorettype
@@ -132,8 +134,15 @@ impl World {
               WHERE e.extname = 'pg_disclosure' AND d.deptype = 'e' AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass",
         )?;
         ask(superuser, &format!("CREATE ROLE {quoted} LOGIN"))?;
-        let database = ask(superuser, "SELECT pg_catalog.quote_ident(pg_catalog.current_database())")?[0][0].clone();
-        ask(superuser, &format!("GRANT CREATE, TEMP ON DATABASE {database} TO {quoted}"))?;
+        let database = ask(
+            superuser,
+            "SELECT pg_catalog.quote_ident(pg_catalog.current_database())",
+        )?[0][0]
+            .clone();
+        ask(
+            superuser,
+            &format!("GRANT CREATE, TEMP ON DATABASE {database} TO {quoted}"),
+        )?;
         for schema in &schemas {
             let schema = &schema[0];
             ask(superuser, &format!("GRANT USAGE ON SCHEMA {schema} TO {quoted}; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {quoted}"))?;
@@ -151,21 +160,35 @@ impl World {
         });
         let tables = tables.collect();
         let own_values = read_own_values(superuser, &functions)?;
-        Ok(World { functions, not_callable, tables, own_values, role })
+        Ok(World {
+            functions,
+            not_callable,
+            tables,
+            own_values,
+            role,
+        })
     }
 
     /// Returns the table of this name; there is one.
     pub fn table(&self, name: &str) -> &Table {
-        self.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("tables.sql makes no {name}"))
+        self.tables
+            .iter()
+            .find(|table| table.name == name)
+            .unwrap_or_else(|| panic!("tables.sql makes no {name}"))
     }
 }
 
 fn ask(client: &mut Client, sql: &str) -> Result<Rows, String> {
-    client.query(sql).map_err(|trouble: Trouble| format!("{trouble}, in: {}", sql.chars().take(200).collect::<String>()))
+    client
+        .query(sql)
+        .map_err(|trouble: Trouble| format!("{trouble}, in: {}", sql.chars().take(200).collect::<String>()))
 }
 
 fn split(list: &str) -> Vec<String> {
-    list.split('\t').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    list.split('\t')
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn read_functions(client: &mut Client) -> Result<(Vec<Function>, usize), String> {
@@ -175,7 +198,9 @@ fn read_functions(client: &mut Client) -> Result<(Vec<Function>, usize), String>
             not_callable += 1;
             continue;
         }
-        let required: usize = row[5].parse().map_err(|_| "a number of arguments is none".to_owned())?;
+        let required: usize = row[5]
+            .parse()
+            .map_err(|_| "a number of arguments is none".to_owned())?;
         let arguments = ask(client, &format!("{ARGUMENTS}{} ORDER BY a.place", row[0]))?;
         let arguments = arguments.into_iter().enumerate().map(|(place, row)| Argument {
             name: row[0].clone(),
@@ -198,6 +223,7 @@ fn read_functions(client: &mut Client) -> Result<(Vec<Function>, usize), String>
                 _ => Kind::Plain,
             },
             arguments: arguments.collect(),
+            is_shapeless: row[6] == "1",
         });
     }
     match functions.is_empty() {
@@ -211,10 +237,20 @@ fn read_own_values(client: &mut Client, functions: &[Function]) -> Result<Vec<(S
     let mut values = Vec::new();
     for function in functions {
         let is_polymorphic = |a: &Argument| a.kind.name == "anyelement" && !a.kind.is_array;
-        if function.kind != Kind::Aggregate || function.arguments.len() != 1 || !function.arguments.iter().all(is_polymorphic) {
+        if function.kind != Kind::Aggregate
+            || function.arguments.len() != 1
+            || !function.arguments.iter().all(is_polymorphic)
+        {
             continue;
         }
-        for (table, column) in [("baskets", "items"), ("baskets", "codes"), ("baskets", "mood"), ("nothing", "id"), ("people", "place"), ("people", "score")] {
+        for (table, column) in [
+            ("baskets", "items"),
+            ("baskets", "codes"),
+            ("baskets", "mood"),
+            ("nothing", "id"),
+            ("people", "place"),
+            ("people", "score"),
+        ] {
             let value = ask(client, &format!("SELECT pg_catalog.pg_typeof(v), v FROM (SELECT {}(t.{column}) AS v FROM sweep.{table} t) t", function.sql))?;
             let name = value[0][0].rsplit('.').next().unwrap_or_default();
             if !value[0][1].is_empty() && value[0][0].contains('.') {
