@@ -1,12 +1,12 @@
 -- Names that somebody has planted: schema planted holds an operator, function, relation or type for each of pg_catalog
--- that can be stood in for. Using one raises SQLSTATE TRAP1. The schema is first in the search_path of some sessions of the
+-- that can be stood in for. Using one raises SQLSTATE TRAP1 and says "planted". The schema is first in the search_path of some sessions of the
 -- sweeps, whose own statements name the schema of everything. So only SQL inside the extension can be caught.
 SET search_path = pg_catalog;
 SET check_function_bodies = off;
 CREATE SCHEMA planted;
 CREATE FUNCTION planted.trap(what text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION USING ERRCODE = 'TRAP1', MESSAGE = what;
+  RAISE EXCEPTION USING ERRCODE = 'TRAP1', MESSAGE = 'planted ' OPERATOR(pg_catalog.||) what;
 END $$;
 DO $$
 DECLARE
@@ -56,6 +56,14 @@ BEGIN
     EXCEPTION WHEN OTHERS THEN NULL;
     END;
   END LOOP;
+  -- The trap itself must not be caught.
+  BEGIN
+    SET LOCAL search_path = planted, pg_catalog;
+    PERFORM planted.lower('x'::pg_catalog.text);
+    RAISE 'the trap does not spring';
+  EXCEPTION WHEN SQLSTATE 'TRAP1' THEN
+    SET LOCAL search_path = pg_catalog;
+  END;
   -- So that nothing passes because nothing was planted.
   IF (SELECT count(*) FROM pg_proc WHERE pronamespace = 'planted'::regnamespace) < 2500
      OR (SELECT count(*) FROM pg_operator WHERE oprnamespace = 'planted'::regnamespace) < 700

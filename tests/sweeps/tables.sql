@@ -41,6 +41,7 @@ CREATE TABLE sweep.nasty AS
 SELECT i AS id, (ARRAY['["knee", 1e400]', '["icd", -1e-400]', repeat('[', 200) || repeat(']', 200), '{"a": null}', '"knee"', 'null'])[i]::jsonb AS terms
   FROM generate_series(1, 6) i;
 CREATE TABLE sweep.guarded AS SELECT id, age, diagnosis FROM sweep.people;
+CREATE TABLE sweep.exported (id int, zip text);
 
 -- A table before and after permutation.
 CREATE TABLE sweep.numbers AS

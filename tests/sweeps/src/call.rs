@@ -311,6 +311,7 @@ impl<'a> Caller<'a> {
             }
             ("float8" | "float4" | "numeric", false) => {
                 let number = match self.load {
+                    Load::Least if argument.name == "at_least" => "2",
                     Load::Least => "0.5",
                     _ => self.pick(&["0", "0.1", "0.5", "0.5", "0.9", "1", "2", "10"]),
                 };
@@ -442,6 +443,7 @@ impl<'a> Caller<'a> {
     fn good_text(&mut self, argument: &str) -> String {
         match argument {
             "method" => self.pick(&METHODS).to_owned(),
+            "measure" if self.load == Load::Least => "k_anonymity".to_owned(),
             "measure" => self
                 .pick(&["k_anonymity", "privacy_score", "expected_cracks"])
                 .to_owned(),

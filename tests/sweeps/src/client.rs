@@ -69,13 +69,14 @@ impl Client {
         let path = format!("{host}/.s.PGSQL.{port}");
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
-            match Client::start(&path, user, &database) {
-                Ok(mut client) => {
-                    return match client.query(settings) {
-                        Ok(_) => Ok(client),
-                        Err(trouble) => Err(format!("{settings}: {trouble}")),
-                    }
-                }
+            let started = Client::start(&path, user, &database).and_then(|mut client| {
+                client
+                    .execute(settings)
+                    .map_err(|trouble| format!("{settings} {trouble}"))?;
+                Ok(client)
+            });
+            match started {
+                Ok(client) => return Ok(client),
                 // After a crash, the server needs a moment to recover.
                 Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(100)),
                 Err(error) => return Err(format!("cannot connect to {path}: {error}")),

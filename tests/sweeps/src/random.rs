@@ -18,6 +18,14 @@ const MOST_GROWTH: u64 = 200 << 20;
 /// What the extension itself holds between calls hardly changes.
 const MOST_RUST_GROWTH: i64 = 4 << 20;
 
+enum Answer {
+    Rows,
+    /// An error that may be right.
+    Error(String),
+    /// A failure that was reported, or the timeout, after which nothing more is known.
+    Reported,
+}
+
 /// A session that lasts as long as the sweep.
 struct Lasting {
     session: Session,
@@ -42,6 +50,73 @@ impl Lasting {
         })
     }
 
+    /// Makes a call and reports what is wrong.
+    fn call(&mut self, report: &mut Report, case: u64, name: &str, call: &str) -> Result<Answer, String> {
+        let seen = self.session.call(call, Some(TIMEOUT), TIMEOUT, |_| ())?;
+        let settings = format!(
+            "{} SET statement_timeout = {};",
+            self.settings,
+            TIMEOUT.as_millis()
+        );
+        let mut fail =
+            |kind: &str, problem: &str| report.fail(case, name, settings.trim_start(), call, kind, problem);
+        if seen.cpu_after > SLOW {
+            fail(
+                "late",
+                &format!(
+                    "ended {:.2} s of CPU after the timeout",
+                    seen.cpu_after.as_secs_f64()
+                ),
+            );
+        }
+        let answer = match &seen.outcome {
+            Ok(_) => Answer::Rows,
+            // Whatever the SQLSTATE is by now.
+            Err(Trouble::Server(error)) if error.message.starts_with("planted ") => {
+                fail(
+                    &error.message,
+                    &format!("{error}, from: {}", error.context.replace('\n', " ")),
+                );
+                Answer::Reported
+            }
+            Err(trouble) => match seen.bug() {
+                Some(kind) => {
+                    fail(&kind, &trouble.to_string());
+                    Answer::Reported
+                }
+                None if seen.stopped => Answer::Reported,
+                None => Answer::Error(trouble.to_string()),
+            },
+        };
+        if !self.session.undo(&seen)? {
+            self.early = None;
+        }
+        Ok(answer)
+    }
+
+    /// Reports a session that has grown too much since its first third, and returns by how much it has.
+    fn growth(&mut self, report: &mut Report, calls: u64) -> Result<String, String> {
+        let late = self.held()?;
+        let early = self.early.unwrap_or(late);
+        let (grown, rust) = (
+            late.anonymous.saturating_sub(early.anonymous),
+            late.rust - early.rust,
+        );
+        let growth = format!("{} MB ({} kB of Rust)", grown >> 20, rust >> 10);
+        if grown > MOST_GROWTH || rust > MOST_RUST_GROWTH {
+            let problem = format!("the session grew by {growth}");
+            report.fail(
+                calls,
+                "all functions",
+                self.settings,
+                "SELECT 'all cases until here'",
+                "memory",
+                &problem,
+            );
+        }
+        Ok(growth)
+    }
+
     fn held(&mut self) -> Result<Held, String> {
         let question = "SELECT probe.memory_in_use()";
         if self.session.client.execute(question).is_err() {
@@ -57,12 +132,39 @@ impl Lasting {
     }
 }
 
+/// Makes a call where names are planted and, if that is an error, also where they are not.
+fn call_both(
+    report: &mut Report,
+    case: u64,
+    name: &str,
+    call: &str,
+    plain: &mut Lasting,
+    trapped: &mut Lasting,
+) -> Result<Answer, String> {
+    let answer = trapped.call(report, case, name, call)?;
+    if let Answer::Error(error) = &answer {
+        // Names that are found but do not fit are errors of another kind.
+        if let Answer::Rows = plain.call(report, case, name, call)? {
+            report.fail(
+                case,
+                name,
+                PLANTED,
+                call,
+                "planted",
+                &format!("only where names are planted: {error}"),
+            );
+        }
+    }
+    Ok(answer)
+}
+
 /// Runs the sweep and returns whether nothing failed.
 pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String> {
-    Client::connect(superuser, include_str!("../planted.sql"))?;
+    let planted = Client::connect(superuser, "")?.execute(include_str!("../planted.sql"));
+    planted.map_err(|trouble| format!("planted.sql: {trouble}"))?;
     let mut report = Report::new("random", plan.seed);
     let mut sessions = [Lasting::open(world, PLAIN)?, Lasting::open(world, PLANTED)?];
-    let (mut calls, mut answered) = (0, 0);
+    let mut calls = 0;
     let mut successes: BTreeMap<&str, u64> = world
         .functions
         .iter()
@@ -79,52 +181,14 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
         let planted = caller.rng().random_bool(0.25);
         let changes = caller.rng().random_range(0..3);
         let call = caller.call(changes);
-        let Lasting {
-            session,
-            settings,
-            early,
-        } = &mut sessions[usize::from(planted)];
-        let seen = session.call(&call, Some(TIMEOUT), TIMEOUT, |_| ())?;
         calls += 1;
-        let settings = format!("{settings} SET statement_timeout = {};", TIMEOUT.as_millis());
-        let mut fail = |kind: &str, problem: &str| {
-            report.fail(
-                case,
-                &function.signature,
-                settings.trim_start(),
-                &call,
-                kind,
-                problem,
-            )
+        let [plain, trapped] = &mut sessions;
+        let answer = match planted {
+            false => plain.call(&mut report, case, &function.signature, &call)?,
+            true => call_both(&mut report, case, &function.signature, &call, plain, trapped)?,
         };
-        if seen.cpu_after > SLOW {
-            fail(
-                "late",
-                &format!(
-                    "ended {:.2} s of CPU after the timeout",
-                    seen.cpu_after.as_secs_f64()
-                ),
-            );
-        }
-        match &seen.outcome {
-            Ok(_) => {
-                answered += 1;
-                *successes.entry(&function.signature).or_default() += 1;
-            }
-            Err(Trouble::Server(error)) if error.code == "TRAP1" => {
-                fail(
-                    &format!("planted {}", error.message),
-                    &format!("{error}, from: {}", error.context.replace('\n', " ")),
-                );
-            }
-            Err(trouble) => {
-                if let Some(kind) = seen.bug() {
-                    fail(&kind, &trouble.to_string());
-                }
-            }
-        }
-        if !session.undo(&seen)? {
-            *early = None;
+        if let Answer::Rows = answer {
+            *successes.entry(&function.signature).or_default() += 1;
         }
         if plan.progress(calls) >= 1.0 / 3.0 {
             for session in &mut sessions {
@@ -134,28 +198,14 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             }
         }
     }
+    let [plain, trapped] = &mut sessions;
+    for statement in world.statements() {
+        calls += 1;
+        call_both(&mut report, 0, &statement, &statement, plain, trapped)?;
+    }
+    let mut growth = Vec::new();
     for session in &mut sessions {
-        let late = session.held()?;
-        let early = session.early.unwrap_or(late);
-        let growth = (
-            late.anonymous.saturating_sub(early.anonymous),
-            late.rust - early.rust,
-        );
-        if growth.0 > MOST_GROWTH || growth.1 > MOST_RUST_GROWTH {
-            let problem = format!(
-                "the session grew by {} MB, {} kB of it held by the extension",
-                growth.0 >> 20,
-                growth.1 >> 10
-            );
-            report.fail(
-                calls,
-                "all",
-                session.settings,
-                "SELECT 'all cases up to this one'",
-                "memory",
-                &problem,
-            );
-        }
+        growth.push(session.growth(&mut report, calls)?);
     }
     let never: Vec<&str> = successes
         .iter()
@@ -165,8 +215,10 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
     if !never.is_empty() {
         println!("never without an error: {}", never.join(", "));
     }
+    let answered: u64 = successes.values().sum();
     Ok(report.close(&format!(
-        "{calls} calls of {} functions, {answered} without an error",
-        world.functions.len()
+        "{calls} calls of {} functions, {answered} without an error, sessions grew by {}",
+        world.functions.len(),
+        growth.join(" and ")
     )))
 }

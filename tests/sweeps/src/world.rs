@@ -81,6 +81,8 @@ pub struct World {
     pub functions: Vec<Function>,
     /// How many cannot, such as triggers and parts of aggregates.
     pub not_callable: usize,
+    /// The views, with their schemas.
+    pub views: Vec<String>,
     /// The tables, sorted.
     pub tables: Vec<Table>,
     /// Texts of values of the extension's own types, with the type's name.
@@ -113,6 +115,34 @@ SELECT a.name, e.typname, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog
   JOIN pg_catalog.pg_type e ON e.oid = CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN t.typelem ELSE t.oid END
   JOIN pg_catalog.pg_namespace n ON n.oid = e.typnamespace
  WHERE a.mode IN ('i', 'b', 'v') AND p.oid = ";
+
+const VIEWS: &str = "
+SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname)
+  FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
+  JOIN pg_catalog.pg_class c ON c.oid = d.objid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE e.extname = 'pg_disclosure' AND d.deptype = 'e' AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND c.relkind IN ('v', 'r')
+ ORDER BY 1";
+
+/// What makes triggers, event triggers and the export guard run, after the preparation.
+const STATEMENTS: [&str; 14] = [
+    "ALTER TABLE sweep.guarded RENAME COLUMN age TO years",
+    "ALTER TABLE sweep.guarded RENAME TO renamed",
+    "ALTER TABLE sweep.guarded ALTER COLUMN age TYPE pg_catalog.text",
+    "ALTER TABLE sweep.guarded ADD COLUMN more pg_catalog.int4",
+    "ALTER TABLE sweep.guarded DROP COLUMN id",
+    "ALTER TABLE sweep.guarded DROP COLUMN age",
+    "DROP TABLE sweep.guarded",
+    "CREATE TABLE sweep.heir () INHERITS (sweep.guarded)",
+    "CREATE TEMP TABLE gone (i pg_catalog.int4); DROP TABLE gone",
+    "COPY sweep.guarded TO STDOUT",
+    "COPY (SELECT age FROM sweep.guarded) TO STDOUT",
+    "CREATE TABLE sweep.copied AS SELECT age FROM sweep.guarded",
+    "INSERT INTO sweep.exported VALUES (1, 'a'), (2, 'a'), (3, 'b')",
+    "DELETE FROM sweep.exported",
+];
+const PREPARATION: &str = "SELECT disclosure.label_column('sweep.guarded', 'age', 'quasi'); \
+    SELECT disclosure.protect('sweep.guarded', 'k_anonymity', at_least => 2); \
+    SELECT disclosure.protect('sweep.exported', 'k_anonymity', at_least => 2, columns => '{zip}', on_rows => 'drop');";
 
 const TABLES: &str = "
 SELECT c.relname, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname),
@@ -159,14 +189,28 @@ impl World {
             columns: split(&row[2]),
         });
         let tables = tables.collect();
+        let views = ask(superuser, VIEWS)?
+            .into_iter()
+            .map(|row| row[0].clone())
+            .collect();
         let own_values = read_own_values(superuser, &functions)?;
         Ok(World {
             functions,
             not_callable,
+            views,
             tables,
             own_values,
             role,
         })
+    }
+
+    /// Returns statements that are no calls but make the extension work.
+    pub fn statements(&self) -> Vec<String> {
+        let readings = self.views.iter().map(|view| format!("SELECT * FROM {view}"));
+        let readings = readings.chain(STATEMENTS.iter().map(|&statement| statement.to_owned()));
+        readings
+            .map(|statement| format!("{PREPARATION} {statement}"))
+            .collect()
     }
 
     /// Returns the table of this name; there is one.
