@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// How often a sweep looks at a running backend.
 const GLANCE: Duration = Duration::from_millis(20);
 
+/// The SQLSTATE with which sessions end because another one has crashed.
+pub const CRASH_ELSEWHERE: &str = "57P02";
+
 /// An error that the server reported.
 #[derive(Clone, Debug, Default)]
 pub struct ServerError {
@@ -215,6 +218,8 @@ impl Client {
                 b'Z' => ready = true,
                 b'D' if self.keeps_rows => self.rows.push(row(body)),
                 b'E' => self.error = Some(server_error(body)),
+                // The last that a session hears when another one has crashed is only a warning.
+                b'N' if server_error(body).code == CRASH_ELSEWHERE => self.error = Some(server_error(body)),
                 b'K' => self.pid = word(body),
                 b'R' if word(body) != 0 => return Err(io::Error::other("the server asks for a password")),
                 _ => (),

@@ -1,6 +1,6 @@
 //! Runs one call and watches its backend meanwhile.
 
-use crate::client::{Client, Rows, Trouble};
+use crate::client::{Client, Rows, Trouble, CRASH_ELSEWHERE};
 use crate::process;
 use std::process::Command;
 use std::time::Duration;
@@ -28,6 +28,8 @@ impl Seen {
     /// Returns what kind of bug the error is, if it is one: errors of the user's making are not.
     pub fn bug(&self) -> Option<String> {
         match &self.outcome {
+            // Another test has crashed, and says so.
+            Err(Trouble::Lost(Some(error))) if error.code == CRASH_ELSEWHERE => None,
             Err(Trouble::Lost(_)) if !self.killed => Some("connection lost".to_owned()),
             Err(Trouble::Server(error)) if error.code.starts_with("XX") => Some(cause(&error.to_string())),
             _ => None,
