@@ -7,6 +7,7 @@ use crate::session::Session;
 use crate::world::World;
 use crate::{Plan, SLOW};
 use rand::RngExt;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const SETTINGS: &str = "SET disclosure.budget = -1; SET disclosure.threads = 2;";
@@ -26,7 +27,7 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
     let mut session = Session::open(&world.role, SETTINGS)?;
     let mut control = Client::connect(superuser, "")?;
     let (mut calls, mut stopped, mut late) = (0, 0, 0);
-    let mut worst: Vec<(Duration, String)> = Vec::new();
+    let mut worst: BTreeMap<&str, (Duration, String)> = BTreeMap::new();
     for case in plan.cases() {
         let function = &world.functions[case as usize % world.functions.len()];
         let mut caller = Caller::new(world, function, Load::Heavy, plan.seed, case);
@@ -59,11 +60,17 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
         if seen.stopped {
             stopped += 1;
             late += u64::from(seen.cpu_after > PROMISED);
-            worst.push((seen.cpu_after, function.signature.clone()));
-            worst.sort_by(|a, b| b.cmp(a));
-            worst.truncate(3);
+            let slowest = worst.entry(&function.signature).or_default();
+            if seen.cpu_after > slowest.0 {
+                *slowest = (seen.cpu_after, format!("{settings} {call};"));
+            }
         }
-        if seen.cpu_after > SLOW {
+        // The server's clock starts when it gets to run, which may be late; until then, two threads may work.
+        let allowed = match way {
+            Way::Timeout => SLOW + 2 * delay,
+            Way::Cancel | Way::Terminate => SLOW,
+        };
+        if seen.cpu_after > allowed {
             fail(
                 "late",
                 &format!(
@@ -90,10 +97,16 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             control = Client::connect(superuser, "")?;
         }
     }
-    let worst: Vec<String> = worst
+    let mut worst: Vec<(&str, (Duration, String))> = worst.into_iter().collect();
+    worst.sort_by(|a, b| b.1.cmp(&a.1));
+    for (_, (cpu, call)) in worst.iter().filter(|(_, (cpu, _))| *cpu > PROMISED) {
+        println!("{call} -- more than promised: {:.2} s of CPU", cpu.as_secs_f64());
+    }
+    let worst = worst
         .iter()
-        .map(|(cpu, function)| format!("{function} {:.2} s", cpu.as_secs_f64()))
-        .collect();
+        .take(3)
+        .map(|(function, (cpu, _))| format!("{function} {:.2} s", cpu.as_secs_f64()));
+    let worst: Vec<String> = worst.collect();
     Ok(report.close(&format!(
         "{calls} calls, {stopped} stopped before they were over, {late} of these took more than 0.2 s of CPU ({:.1} %), worst: {}",
         100.0 * late as f64 / (stopped as f64).max(1.0),

@@ -40,6 +40,13 @@ pub enum Trouble {
     Lost(Option<ServerError>),
 }
 
+impl Trouble {
+    /// Returns whether the statement was cancelled, by a signal or a timeout.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Trouble::Server(error) if error.code == "57014")
+    }
+}
+
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

@@ -84,7 +84,7 @@ impl Lasting {
                     fail(&kind, &trouble.to_string());
                     Answer::Reported
                 }
-                None if seen.stopped => Answer::Reported,
+                None if trouble.is_timeout() => Answer::Reported,
                 None => Answer::Error(trouble.to_string()),
             },
         };
