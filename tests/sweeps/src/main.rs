@@ -97,7 +97,7 @@ fn sweep() -> Result<bool, String> {
     let default = match options.sweep.as_str() {
         "limits" => limits::cases(&world),
         "cancel" => 8 * world.functions.len() as u64,
-        _ => 10_000,
+        _ => 15_000,
     };
     let began = Instant::now();
     let plan = Plan {

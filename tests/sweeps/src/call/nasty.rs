@@ -53,6 +53,29 @@ const DOCUMENTS: [&str; 12] = [
     "{\"id\": {\"danger\": {\"*\": -1}}}",
     "-0.0",
 ];
+/// What stands in texts of our types: names of types and of items, and counts.
+const QUOTED: [&str; 10] = [
+    "\"\"",
+    "\"-\"",
+    "\"0\"",
+    "\"999999\"",
+    "\"no.such\"",
+    "\"text\"",
+    "\"int4[]\"",
+    "\"sweep.mood\"",
+    "\"record\"",
+    "null",
+];
+const NUMBERS: [&str; 8] = [
+    "18446744073709551615",
+    "18446744073709551616",
+    "9223372036854775807",
+    "-1",
+    "1e400",
+    "0",
+    "null",
+    "0.5",
+];
 const INTERVALS: [&str; 6] = [
     "0",
     "-1 s",
@@ -285,45 +308,41 @@ impl Caller<'_> {
         }
     }
 
+    /// Changes one or two tokens, each into another of its kind, so that what is around it is still read.
     fn mutate(&mut self, text: &str) -> String {
-        let mut characters: Vec<char> = text.chars().collect();
+        let mut tokens = tokens(text);
         for _ in 0..self.rng.random_range(1..3) {
-            let place = self.rng.random_range(0..characters.len().max(1));
-            match self.rng.random_range(0..4) {
-                0 if place < characters.len() => drop(characters.remove(place)),
-                1 => characters.truncate(place),
-                2 => {
-                    let number: Vec<char> = self
-                        .pick(&[
-                            "18446744073709551615",
-                            "9223372036854775807",
-                            "-1",
-                            "1e400",
-                            "0",
-                            "null",
-                            "[[",
-                            "\"\"",
-                        ])
-                        .chars()
-                        .collect();
-                    // In the place of a number, if there is one.
-                    let digits = characters
-                        .iter()
-                        .enumerate()
-                        .skip(place)
-                        .find(|(_, c)| c.is_ascii_digit())
-                        .map(|(at, _)| at);
-                    match digits {
-                        Some(at) => drop(characters.splice(at..=at, number)),
-                        None => characters.extend(number),
-                    }
-                }
-                _ => {
-                    let new = self.pick(&["x", "\"", "{", "}", "[", ",", "é", "9"]).chars();
-                    drop(characters.splice(place.min(characters.len())..place.min(characters.len()), new));
-                }
+            let place = self.rng.random_range(0..tokens.len().max(1));
+            let Some(token) = tokens.get(place) else { break };
+            let other = match token.chars().next() {
+                Some('"') => self.pick(&QUOTED),
+                Some('0'..='9') => self.pick(&NUMBERS),
+                _ => self.pick(&["", "{", "}", "[", "]", ",", ":", " ", "\"", "x", "é"]),
+            };
+            match self.rng.random_range(0..8) {
+                0 => tokens.truncate(place),
+                1 => tokens.insert(place, token.clone()),
+                _ => tokens[place] = other.to_owned(),
             }
         }
-        characters.into_iter().collect()
+        tokens.concat()
     }
+}
+
+/// Splits into quoted strings, numbers and single characters.
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let (mut quoted, mut escaped) = (false, false);
+    for character in text.chars() {
+        let goes_on = |token: &String| {
+            quoted || character.is_ascii_digit() && token.chars().all(|c| c.is_ascii_digit())
+        };
+        match tokens.last_mut().filter(|token| goes_on(token)) {
+            Some(token) => token.push(character),
+            None => tokens.push(character.to_string()),
+        }
+        quoted ^= character == '"' && !escaped;
+        escaped = character == '\\' && !escaped;
+    }
+    tokens
 }
