@@ -81,7 +81,7 @@ CREATE TABLE sweep.truth AS SELECT 'e' || i AS entry, 'c' || i AS code FROM gene
 
 -- Enough work to be cancelled.
 CREATE TABLE sweep.large AS
-SELECT i AS id, i % 10 AS a, i * 7919 % 101 AS b, i::int8 * 104729 % 1009 AS c, 'text ' || i * 31 % 5003 AS t FROM generate_series(1, 100000) i;
+SELECT i AS id, i % 10 AS a, i * 7919 % 101 AS b, i::int8 * 104729 % 1009 AS c, 'text ' || i * 31 % 5003 AS t FROM generate_series(1, 150000) i;
 CREATE TABLE sweep.large_released AS SELECT id, (a + id % 3) % 10 AS a, (b + 7) % 101 AS b, c + id % 5 AS c, t FROM sweep.large;
 CREATE TABLE sweep.large_holes AS
 SELECT i AS id, nullif(i * 7919 % 3, 1) AS a, nullif(i * 7 % 5 % 3, 1) AS b, nullif(i * 11 % 7 % 3, 1) AS c, nullif(i * 13 % 11 % 3, 1) AS d,

@@ -4,6 +4,7 @@ use crate::call::{Caller, Load};
 use crate::client::{Client, Trouble};
 use crate::report::Report;
 use crate::session::Session;
+use crate::watch::Patience;
 use crate::world::World;
 use crate::{Plan, SLOW};
 use rand::RngExt;
@@ -45,8 +46,11 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             Way::Terminate => Some("pg_terminate_backend"),
             Way::Timeout => None,
         };
-        let timeout = (way == Way::Timeout).then_some(delay);
-        let seen = session.call(&call, timeout, delay, |pid| {
+        let (timeout, patience) = match way {
+            Way::Timeout => (Some(delay), Patience::Clock(delay)),
+            Way::Cancel | Way::Terminate => (None, Patience::Work(delay)),
+        };
+        let seen = session.call(&call, timeout, patience, |pid| {
             if let Some(signal) = signal {
                 // If the server is gone, the call will tell.
                 let _ = control.query(&format!("SELECT pg_catalog.{signal}({pid})"));

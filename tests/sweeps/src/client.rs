@@ -6,9 +6,6 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// How often a sweep looks at a running backend.
-const GLANCE: Duration = Duration::from_millis(20);
-
 /// The SQLSTATE with which sessions end because another one has crashed.
 pub const CRASH_ELSEWHERE: &str = "57P02";
 
@@ -161,14 +158,14 @@ impl Client {
     /// Waits until what was sent has been answered.
     pub fn finish(&mut self) -> Result<Rows, Trouble> {
         loop {
-            if let Some(outcome) = self.wait(Duration::from_secs(3600), || ()) {
+            if let Some(outcome) = self.wait(Duration::from_secs(3600)) {
                 return outcome;
             }
         }
     }
 
-    /// Waits for at most `limit` and calls `glance` every now and then. `None` means that the statement still runs.
-    pub fn wait(&mut self, limit: Duration, mut glance: impl FnMut()) -> Option<Result<Rows, Trouble>> {
+    /// Waits for at most `limit`. `None` means that the statement still runs.
+    pub fn wait(&mut self, limit: Duration) -> Option<Result<Rows, Trouble>> {
         let deadline = Instant::now() + limit;
         loop {
             match self.take_messages() {
@@ -180,10 +177,8 @@ impl Client {
             if left.is_zero() {
                 return None;
             }
-            match self.receive(left.min(GLANCE)) {
-                Ok(true) => (),
-                Ok(false) => glance(),
-                Err(_) => return Some(Err(Trouble::Lost(self.error.take()))),
+            if self.receive(left).is_err() {
+                return Some(Err(Trouble::Lost(self.error.take())));
             }
         }
     }
@@ -195,8 +190,8 @@ impl Client {
         }
     }
 
-    /// Returns whether anything came in time.
-    fn receive(&mut self, limit: Duration) -> io::Result<bool> {
+    /// Takes what comes in time, if anything does.
+    fn receive(&mut self, limit: Duration) -> io::Result<()> {
         self.stream
             .set_read_timeout(Some(limit.max(Duration::from_millis(1))))?;
         let mut buffer = [0; 1 << 16];
@@ -204,13 +199,12 @@ impl Client {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(length) => {
                 self.received.extend_from_slice(&buffer[..length]);
-                Ok(true)
+                Ok(())
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                Ok(false)
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
-            Err(error) => Err(error),
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => Ok(()),
+                _ => Err(error),
+            },
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::call::{cast, Caller, Load};
 use crate::report::Report;
 use crate::session::Session;
+use crate::watch::Patience;
 use crate::world::{Argument, Function, World};
 use crate::{Plan, SLOW};
 use std::time::Duration;
@@ -47,7 +48,7 @@ pub fn sweep(world: &World, plan: &Plan) -> Result<bool, String> {
             _ => Load::Light,
         };
         let call = Caller::new(world, function, load, plan.seed, case).call_with(*place, value.clone());
-        let seen = session.call(&call, Some(TIMEOUT), TIMEOUT, |_| ())?;
+        let seen = session.call(&call, Some(TIMEOUT), Patience::Clock(TIMEOUT), |_| ())?;
         calls += 1;
         timeouts += u64::from(seen.stopped);
         worst = worst.max(seen.peak);

@@ -96,7 +96,7 @@ fn sweep() -> Result<bool, String> {
     // Without a word about it: what make test runs.
     let default = match options.sweep.as_str() {
         "limits" => limits::cases(&world),
-        "cancel" => 8 * world.functions.len() as u64,
+        "cancel" => 6 * world.functions.len() as u64,
         _ => 15_000,
     };
     let began = Instant::now();

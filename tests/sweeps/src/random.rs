@@ -4,6 +4,7 @@ use crate::call::{Caller, Load};
 use crate::client::{Client, Trouble};
 use crate::report::Report;
 use crate::session::Session;
+use crate::watch::Patience;
 use crate::world::World;
 use crate::{process, Plan, SLOW};
 use rand::RngExt;
@@ -52,7 +53,9 @@ impl Lasting {
 
     /// Makes a call and reports what is wrong.
     fn call(&mut self, report: &mut Report, case: u64, name: &str, call: &str) -> Result<Answer, String> {
-        let seen = self.session.call(call, Some(TIMEOUT), TIMEOUT, |_| ())?;
+        let seen = self
+            .session
+            .call(call, Some(TIMEOUT), Patience::Clock(TIMEOUT), |_| ())?;
         let settings = format!(
             "{} SET statement_timeout = {};",
             self.settings,

@@ -1,7 +1,7 @@
 //! A session of the sweep's role, in which calls change nothing that lasts.
 
 use crate::client::{Client, Trouble};
-use crate::watch::{self, Seen};
+use crate::watch::{self, Patience, Seen};
 use std::time::Duration;
 
 /// A session, which is opened again when it is lost.
@@ -23,12 +23,12 @@ impl Session {
         })
     }
 
-    /// Makes a call in a transaction of its own, and watches it. If it is not over after `patience`, `stop` is called.
+    /// Makes a call in a transaction of its own, and watches it. If it is not over when the patience is, `stop` is called.
     pub fn call(
         &mut self,
         sql: &str,
         timeout: Option<Duration>,
-        patience: Duration,
+        patience: Patience,
         stop: impl FnOnce(u32),
     ) -> Result<Seen, String> {
         let begin = match timeout {

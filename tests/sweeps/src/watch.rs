@@ -3,12 +3,17 @@
 use crate::client::{Client, Rows, Trouble, CRASH_ELSEWHERE};
 use crate::process;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A backend that holds more than this is killed before the machine runs out of memory.
 const RUNAWAY_BYTES: u64 = 1 << 30;
 /// So is one that goes on for so long, in CPU time, after it was told to stop.
 const RUNAWAY_CPU: Duration = Duration::from_secs(60);
+
+/// How long a backend that does nothing may go on before it is stopped all the same.
+const IDLE: Duration = Duration::from_secs(1);
+/// How often a backend is looked at.
+const GLANCE: Duration = Duration::from_millis(5);
 
 /// What becomes of a call.
 pub struct Seen {
@@ -49,23 +54,45 @@ fn cause(message: &str) -> String {
     cause.chars().take(80).collect()
 }
 
-/// Runs a call. If it is not over after `patience`, `stop` tells the backend to stop, or does nothing if
-/// statement_timeout does.
-pub fn run(client: &mut Client, sql: &str, patience: Duration, stop: impl FnOnce()) -> Seen {
-    let pid = client.pid;
-    let mut peak = 0;
-    let mut look = |client: &mut Client, sql: Option<&str>, limit: Duration| {
-        if let Some(sql) = sql {
-            if let Err(trouble) = client.begin(sql) {
-                return Some(Err(trouble));
+/// When a call that is not over is told to stop.
+#[derive(Clone, Copy)]
+pub enum Patience {
+    /// When this time has passed, which is when statement_timeout comes.
+    Clock(Duration),
+    /// When the backend has worked for so long, however busy the machine is.
+    Work(Duration),
+}
+
+impl Patience {
+    /// Returns whether it is over, for a backend that began with a CPU time of `before`.
+    fn is_over(self, began: Instant, before: Duration, pid: u32) -> bool {
+        match self {
+            Patience::Clock(limit) => began.elapsed() >= limit,
+            Patience::Work(limit) => {
+                // One that only waits never has worked enough.
+                let worked = process::cpu_time(pid).unwrap_or_default().saturating_sub(before);
+                worked >= limit || began.elapsed() >= 20 * limit + IDLE
             }
         }
-        client.wait(limit, || {
-            peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak)
-        })
-    };
-    if let Some(outcome) = look(client, Some(sql), patience) {
+    }
+}
+
+/// Runs a call. If it is not over when the patience is, `stop` tells the backend to stop, or does nothing if
+/// statement_timeout does.
+pub fn run(client: &mut Client, sql: &str, patience: Patience, stop: impl FnOnce()) -> Seen {
+    let pid = client.pid;
+    let mut peak = 0;
+    let mut look = |client: &mut Client| {
+        let outcome = client.wait(GLANCE);
         peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak);
+        outcome
+    };
+    let (began, before) = (Instant::now(), process::cpu_time(pid).unwrap_or_default());
+    let mut outcome = client.begin(sql).err().map(Err);
+    while outcome.is_none() && !patience.is_over(began, before, pid) {
+        outcome = look(client);
+    }
+    if let Some(outcome) = outcome {
         return Seen {
             outcome,
             stopped: false,
@@ -78,11 +105,10 @@ pub fn run(client: &mut Client, sql: &str, patience: Duration, stop: impl FnOnce
     let before = process::cpu_time(pid).unwrap_or_default();
     let (mut cpu_after, mut killed) = (Duration::ZERO, false);
     loop {
-        let outcome = look(client, None, Duration::from_millis(20));
+        let outcome = look(client);
         // A backend that is gone has used what it had when last seen.
         cpu_after = process::cpu_time(pid).map_or(cpu_after, |cpu| cpu.saturating_sub(before));
         if let Some(outcome) = outcome {
-            peak = process::memory(pid).map_or(0, |memory| memory.peak).max(peak);
             return Seen {
                 outcome,
                 stopped: true,
