@@ -67,6 +67,16 @@ docs_files() {
     (cd "$ROOT" && find README.md docs -name '*.md' -exec grep -lE '^ *```sql *$' {} + 2>/dev/null | LC_ALL=C sort)
 }
 
+# The sweeps of tests/sweeps, and the program that runs one: build_sweeps makes it.
+# shellcheck disable=SC2034 # for those who source this
+SWEEPS=(limits cancel random)
+build_sweeps() {
+    (cd "$ROOT" && cargo build --quiet --locked -p sweeps)
+}
+sweeps_program() {
+    printf '%s\n' "$CARGO_TARGET_DIR/debug/sweeps"
+}
+
 # A signal to a shell waits until the program it is running ends, which may be minutes for cargo and
 # never for psql. So long-running programs go through run_child, which passes signals on at once.
 child=

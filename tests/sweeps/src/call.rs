@@ -1,0 +1,227 @@
+//! Makes up calls: first a plausible one, by the types and names of the arguments, then, if asked, with one or two
+//! arguments that are not.
+
+mod good;
+mod nasty;
+
+use crate::world::{quote_name, quote_text, Argument, Function, Kind, Table, Type, World};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// How much work the call is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// As little as a call that succeeds can be.
+    Least,
+    /// Milliseconds, on all sorts of tables.
+    Light,
+    /// Enough to be cancelled, where the function can take long at all.
+    Heavy,
+}
+
+/// Makes up the calls of one case.
+pub struct Caller<'a> {
+    world: &'a World,
+    function: &'a Function,
+    rng: Pcg64Mcg,
+    load: Load,
+    main: &'a Table,
+    corpus: &'a Table,
+    /// Rows and columns of matrices.
+    size: usize,
+}
+
+impl<'a> Caller<'a> {
+    /// Prepares a case. The same seed and case make the same call.
+    pub fn new(world: &'a World, function: &'a Function, load: Load, seed: u64, case: u64) -> Caller<'a> {
+        let mut rng = Pcg64Mcg::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(case));
+        let main = main_table(world, function, load, &mut rng);
+        let corpora: &[&str] = match load {
+            Load::Least => &["corpus"],
+            Load::Light => &["corpus", "corpus", "visits", "counts", "vectors"],
+            Load::Heavy => &["large_corpus", "large_visits"],
+        };
+        let corpus = world.table(corpora[rng.random_range(0..corpora.len())]);
+        let size = match load {
+            Load::Least => 4,
+            Load::Light => rng.random_range(1..7),
+            Load::Heavy => rng.random_range(20..400),
+        };
+        Caller {
+            world,
+            function,
+            rng,
+            load,
+            main,
+            corpus,
+            size,
+        }
+    }
+
+    /// Returns random numbers for what else the case has to decide.
+    pub fn rng(&mut self) -> &mut Pcg64Mcg {
+        &mut self.rng
+    }
+
+    /// Returns a call with arguments that make sense, up to `changes` of them replaced by nasty ones.
+    pub fn call(&mut self, changes: usize) -> String {
+        let mut values = self.plausible();
+        for _ in 0..changes.min(values.len()) {
+            let place = self.rng.random_range(0..values.len());
+            let argument = &self.function.arguments[place];
+            values[place] = Some(self.nasty(argument));
+        }
+        self.statement(values)
+    }
+
+    /// Returns a call with one argument given and the others plausible.
+    pub fn call_with(&mut self, place: usize, value: String) -> String {
+        let mut values = self.plausible();
+        values[place] = Some(value);
+        self.statement(values)
+    }
+
+    fn plausible(&mut self) -> Vec<Option<String>> {
+        let function = self.function;
+        let mut values = Vec::new();
+        for argument in &function.arguments {
+            // Defaults are good choices, mostly.
+            // Of some pairs of arguments, one has to be given.
+            let wanted = matches!(argument.name.as_str(), "at_least" | "size");
+            let given = !argument.has_default || wanted || self.load != Load::Least && self.chance(0.4);
+            values.push(given.then(|| self.good(argument)));
+        }
+        values
+    }
+
+    fn chance(&mut self, probability: f64) -> bool {
+        self.rng.random_bool(probability)
+    }
+
+    fn pick<'b, T: ?Sized>(&mut self, choices: &[&'b T]) -> &'b T {
+        choices[self.rng.random_range(0..choices.len())]
+    }
+
+    fn column(&mut self, table: &Table) -> String {
+        match table.columns.len() {
+            0 => "none".to_owned(),
+            count => table.columns[self.rng.random_range(0..count)].clone(),
+        }
+    }
+
+    fn statement(&mut self, values: Vec<Option<String>>) -> String {
+        let function = self.function;
+        let named = function.kind != Kind::Aggregate
+            && function
+                .arguments
+                .iter()
+                .all(|a| !a.name.is_empty() && !a.is_variadic);
+        let mut arguments = Vec::new();
+        for (argument, value) in function.arguments.iter().zip(values) {
+            match value {
+                Some(value) if named => arguments.push(format!("{} => {value}", quote_name(&argument.name))),
+                Some(value) => arguments.push(value),
+                // Those that follow can only be left out as well.
+                None if named => (),
+                None => break,
+            }
+        }
+        let call = format!("{}({})", function.sql, arguments.join(", "));
+        let table = &self.main.sql;
+        match function.kind {
+            Kind::Aggregate => format!("SELECT {call} FROM {table} r"),
+            Kind::Window => {
+                let over = match self.main.columns.first() {
+                    Some(first) if self.chance(0.2) => format!("PARTITION BY r.{0}", quote_name(first)),
+                    _ => String::new(),
+                };
+                format!("SELECT {call} OVER ({over}) FROM {table} r")
+            }
+            Kind::Plain if function.arguments.iter().any(is_of_row) => {
+                format!("SELECT {call} FROM (SELECT * FROM {table} LIMIT 3) r")
+            }
+            Kind::Plain if function.is_shapeless => format!("SELECT {call}"),
+            Kind::Plain => format!("SELECT * FROM {call}"),
+        }
+    }
+}
+
+fn is_of_row(argument: &Argument) -> bool {
+    argument.is_variadic
+        || matches!(
+            argument.kind.name.as_str(),
+            "record" | "any" | "anyelement" | "anynonarray" | "anycompatible"
+        )
+}
+
+fn main_table<'a>(world: &'a World, function: &Function, load: Load, rng: &mut Pcg64Mcg) -> &'a Table {
+    let names: &[&str] = match load {
+        Load::Heavy if function.has("corpus") && function.has("released") => &["large_visits"],
+        Load::Heavy if function.has("corpus") => &["large_marked"],
+        Load::Heavy if function.has("row_column") => &["large_edges"],
+        Load::Heavy if function.has("column_name") => {
+            &["large_baskets", "large_baskets", "large_visits", "large"]
+        }
+        Load::Heavy => &["large", "large", "large_holes"],
+        Load::Least if function.has("corpus") && function.has("released") => &["visits"],
+        Load::Least if function.has("corpus") => &["marked"],
+        Load::Least if function.has("row_column") => &["edges"],
+        Load::Least if function.has("column_name") => &["baskets"],
+        Load::Least if function.has("released") || function.has("anonymised") || function.has("original") => {
+            &["numbers"]
+        }
+        Load::Least => &["seen"],
+        Load::Light if function.has("corpus") => &["marked", "marked", "visits", "nasty", "baskets"],
+        Load::Light if function.has("row_column") => &["edges", "edges", "edges", "people", "nothing"],
+        Load::Light if function.has("column_name") => &[
+            "baskets",
+            "baskets",
+            "visits",
+            "people",
+            "duplicates",
+            "nothing",
+            "nasty",
+            "single",
+        ],
+        Load::Light if function.has("released") || function.has("anonymised") || function.has("original") => {
+            &["numbers", "numbers", "people", "nothing", "single", "duplicates"]
+        }
+        Load::Light => &[
+            "people",
+            "people",
+            "numbers",
+            "duplicates",
+            "single",
+            "nothing",
+            "Weird \"name",
+            "parted",
+            "seen",
+            "kept",
+            "baskets",
+            "nasty",
+            "no_columns",
+            "guarded",
+        ],
+    };
+    world.table(names[rng.random_range(0..names.len())])
+}
+
+/// Writes a text as a value of a type.
+pub fn cast(text: &str, kind: &Type) -> String {
+    format!("{}::{}", quote_text(text), type_name(kind))
+}
+
+fn cast_null(kind: &Type) -> String {
+    format!("NULL::{}", type_name(kind))
+}
+
+fn type_name(kind: &Type) -> String {
+    format!("{}{}", kind.sql, if kind.is_array { "[]" } else { "" })
+}
+
+fn array_of(kind: &Type) -> Type {
+    Type {
+        is_array: true,
+        ..kind.clone()
+    }
+}
