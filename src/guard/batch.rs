@@ -317,7 +317,7 @@ impl Classes {
         let mut columns = Vec::with_capacity(names.len());
         for name in &names {
             let column = table.column("columns", name)?;
-            let Some(equals) = equality_operator(column)? else {
+            let Some(equals) = equality_operator(column) else {
                 return Ok(None);
             };
             columns.push(ClassColumn {
@@ -519,7 +519,7 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
     }
     let table = Relation::whole("relation", Some(policy.relation))?;
     for name in &names {
-        if equality_operator(table.column("columns", name)?)?.is_none() {
+        if equality_operator(table.column("columns", name)?).is_none() {
             return Ok(None);
         }
     }

@@ -14,9 +14,8 @@ use disclosure::Weights;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use rustc_hash::FxHashMap;
 use serde_json::Value;
-use std::cell::RefCell;
+use std::ffi::CStr;
 
 /// One row's attributes, and how to ask a relation for each.
 pub struct RowLookup {
@@ -138,7 +137,7 @@ impl RowLookup {
                 Some(weights) => weights,
                 None => weights.of_value(&print(there.oid, value)),
             };
-            let equals = equality_operator(there)?.ok_or_else(|| Problem::Argument {
+            let equals = equality_operator(there).ok_or_else(|| Problem::Argument {
                 argument: "row",
                 problem: format!(
                     "the type of column \"{}\" has no equality to look it up by",
@@ -240,36 +239,26 @@ pub(super) unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum 
     pg_sys::OidInputFunctionCall(input, literal.cast_mut_ptr(), parameter, -1)
 }
 
-/// The operator that says whether two values of a column are equal, as SQL; `None` where its type has none.
-pub fn equality_operator(column: &ColumnType) -> Result<Option<String>, Problem> {
-    thread_local! {
-        static OPERATORS: RefCell<FxHashMap<u32, String>> = RefCell::default();
-    }
+/// The operator that says whether two values of a column are equal, as SQL; `None` if its type has none.
+pub fn equality_operator(column: &ColumnType) -> Option<String> {
     // SAFETY: any OID of a type will do; entries of the type cache live as long as the backend.
-    let operator = unsafe {
-        (*pg_sys::lookup_type_cache(column.base_type(), pg_sys::TYPECACHE_EQ_OPR as i32))
-            .eq_opr
-            .to_u32()
-    };
-    if let Some(known) = OPERATORS.with_borrow(|operators| operators.get(&operator).cloned()) {
-        return Ok(Some(known));
-    }
-    let query = format!(
-        "SELECT pg_catalog.format('OPERATOR(%I.%s)', n.nspname, o.oprname) FROM pg_catalog.pg_operator o \
-         JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
-         WHERE o.oid OPERATOR(pg_catalog.=) {operator}::pg_catalog.oid"
-    );
-    // Not Spi::get_one, which takes a transaction number, though nothing is changed.
-    let found = Spi::connect(|_| -> Result<Option<String>, Problem> {
-        // SAFETY: within Spi::connect, without parameters; the column is of type text.
-        unsafe {
-            let answer = Answer::to(&query, &Parameters::default(), true)?;
-            let row = (answer.rows() > 0).then(|| answer.value(0, 0)).flatten();
-            Ok(row.and_then(|value| String::from_datum(value, false)))
+    let operator =
+        unsafe { (*pg_sys::lookup_type_cache(column.base_type(), pg_sys::TYPECACHE_EQ_OPR as i32)).eq_opr };
+    // SAFETY: catalogue look-ups; the tuple is released when what it holds was copied.
+    unsafe {
+        let tuple =
+            pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::OPEROID as i32, Datum::from(operator));
+        if tuple.is_null() {
+            return None;
         }
-    })?;
-    if let Some(found) = &found {
-        OPERATORS.with_borrow_mut(|operators| operators.insert(operator, found.clone()));
+        let found = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_operator>();
+        let schema = pg_sys::get_namespace_name(found.oprnamespace);
+        let text = |text| CStr::from_ptr(text).to_string_lossy();
+        let sql = (!schema.is_null()).then(|| {
+            let name = text(found.oprname.data.as_ptr());
+            format!("OPERATOR({}.{name})", quote_identifier(text(schema)))
+        });
+        pg_sys::ReleaseSysCache(tuple);
+        sql
     }
-    Ok(found)
 }

@@ -1,9 +1,10 @@
 //! People that somebody knows something about, against released rows: both as codes of the released values.
 
 use super::dictionary::Dictionary;
+use super::lookup::equality_operator;
 use super::relation::{for_each_row, Relation, Row};
 use super::summary::type_name;
-use super::ColumnType;
+use super::{becomes, ColumnType};
 use crate::error::Problem;
 use disclosure::cracks::Knowledge;
 use disclosure::NULL;
@@ -28,6 +29,14 @@ struct Shared {
     name: String,
     /// Whether the known value is a range of released ones.
     is_range: bool,
+    /// The operator, as SQL, that says whether two released values are equal.
+    released_equal: String,
+    /// The same for known values.
+    known_equal: String,
+    /// The type, as SQL, that known values are cast to before they are compared with released ones; empty: none.
+    known_cast: String,
+    /// The same for released values.
+    released_cast: String,
 }
 
 impl People {
@@ -115,24 +124,54 @@ fn shared_columns(
         // SAFETY: a catalogue look-up, which finds nothing for what is no range type.
         let of_range = unsafe { pg_sys::get_range_subtype(here.base_type()) };
         let is_range = of_range != pg_sys::InvalidOid && of_range == there.base_type();
-        if !is_range && !can_be_equal(here, there) {
+        let casts = match is_range {
+            true => Some(Default::default()),
+            false => casts(here, there),
+        };
+        let (Some((known_cast, released_cast)), Some(known_equal), Some(released_equal)) =
+            (casts, equality_operator(here), equality_operator(there))
+        else {
             return Err(invalid(format!(
                 "\"{name}\" cannot be compared: its types differ"
             )));
-        }
-        shared.push(Shared { name, is_range });
+        };
+        shared.push(Shared {
+            name,
+            is_range,
+            released_equal,
+            known_equal,
+            known_cast,
+            released_cast,
+        });
     }
     Ok(shared)
 }
 
-/// Whether Postgres would compare values of the two types.
-fn can_be_equal(here: &ColumnType, there: &ColumnType) -> bool {
-    // SAFETY: a list of one name, and catalogue look-ups; without an operator the OID is invalid.
-    unsafe {
-        let name = pg_sys::makeString(c"=".as_ptr().cast_mut());
-        let list = pg_sys::lappend(std::ptr::null_mut(), name.cast());
-        let operator = pg_sys::compatible_oper_opid(list, here.base_type(), there.base_type(), true);
-        operator != pg_sys::InvalidOid
+/// What known and released values are cast to before they are compared, if Postgres would do so by itself.
+fn casts(known: &ColumnType, released: &ColumnType) -> Option<(String, String)> {
+    let cast_to = |column: &ColumnType| format!("::{}", type_name(column.base_type()));
+    if known.base_type() == released.base_type() {
+        Some(Default::default())
+    } else if becomes(known.oid, released.oid) {
+        Some((cast_to(released), String::new()))
+    } else if becomes(released.oid, known.oid) {
+        Some((String::new(), cast_to(known)))
+    } else {
+        None
+    }
+}
+
+impl Shared {
+    /// Whether a released and a known value, both as SQL, are the same.
+    fn same(&self, released: &str, known: &str) -> String {
+        let equal = match self.released_cast.is_empty() {
+            true => &self.released_equal,
+            false => &self.known_equal,
+        };
+        format!(
+            "{released}{} {equal} {known}{}",
+            self.released_cast, self.known_cast
+        )
     }
 }
 
@@ -153,7 +192,8 @@ fn released_query(released: &Relation, shared: &[Shared], key: Option<&Key>) -> 
         let name = quote_identifier(&column.name);
         let codes = codes_of(released, column);
         wanted.push(format!("c{number}.code"));
-        joins += &format!(" LEFT JOIN {codes} AS c{number} ON c{number}.v = r.{name}");
+        let equal = &column.released_equal;
+        joins += &format!(" LEFT JOIN {codes} AS c{number} ON c{number}.v {equal} r.{name}");
     }
     wanted.extend(key.map(|key| format!("r.{}", key.name)));
     format!(
@@ -177,14 +217,15 @@ fn known_query(known: &Relation, released: &Relation, shared: &[Shared], key: Op
         }
         joins += &match column.is_range {
             false => format!(
-                " LEFT JOIN (SELECT v, code AS first, code AS last FROM {codes} AS codes) AS c{number} \
-                 ON c{number}.v = k.{name}"
+                " LEFT JOIN (SELECT v, code AS first, code AS last FROM {codes} AS codes) AS c{number} ON {}",
+                column.same(&format!("c{number}.v"), &format!("k.{name}"))
             ),
             true => format!(
                 " LEFT JOIN (SELECT k.{name} AS v, pg_catalog.min(code) AS first, pg_catalog.max(code) AS last \
-                 FROM (SELECT DISTINCT {name} FROM {}) AS k JOIN {codes} AS codes ON codes.v <@ k.{name} \
-                 GROUP BY 1) AS c{number} ON c{number}.v = k.{name}",
-                known.name()
+                 FROM (SELECT DISTINCT {name} FROM {}) AS k JOIN {codes} AS codes \
+                 ON codes.v OPERATOR(pg_catalog.<@) k.{name} GROUP BY 1) AS c{number} ON c{number}.v {} k.{name}",
+                known.name(),
+                column.known_equal
             ),
         };
     }
@@ -203,7 +244,7 @@ struct Key {
 impl Key {
     fn new(name: String, known: &Relation, released: &Relation) -> Result<Self, Problem> {
         let (here, there) = (known.column("key", &name)?, released.column("key", &name)?);
-        match can_be_equal(here, there) {
+        match casts(here, there).is_some() {
             true => Ok(Key {
                 name: quote_identifier(&name),
                 column: there.clone(),
