@@ -23,6 +23,7 @@ mod transactions;
 
 use crate::error::Problem;
 use crate::guc;
+use crate::input::JsonText;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
 use std::cell::Cell;
@@ -40,8 +41,8 @@ fn name(given: Option<&std::ffi::CStr>) -> Option<String> {
 }
 
 /// A jsonb argument.
-fn json(given: Option<pgrx::JsonB>) -> Option<serde_json::Value> {
-    given.map(|pgrx::JsonB(value)| value)
+fn json(argument: &'static str, given: Option<JsonText>) -> Result<Option<serde_json::Value>, Problem> {
+    given.map(|json| json.value(argument)).transpose()
 }
 
 /// The argument budget: how long a search may go on; `None` means without limit.
