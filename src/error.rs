@@ -257,10 +257,14 @@ impl Problem {
                 Some("A name without schema must be one of a type or collation that exists.".into())
             }
             Problem::EqualItems => Some(
-                "The type or collation has changed since they were counted; the summary can still be printed."
+                "Give every value once. If the type or collation has changed since they were counted, the \
+                 summary can still be printed."
                     .into(),
             ),
+            Problem::TooManyTransactions => Some("Merge fewer summaries.".into()),
             Problem::TooLarge { .. } => Some("Count fewer or shorter items.".into()),
+            Problem::TooDeep { .. } => Some("Give a jsonb value with fewer levels of lists and objects.".into()),
+            Problem::NotLocal => Some("Aggregate where the rows are, and merge the results.".into()),
             Problem::Unsafe { way: Way::Out, .. } => Some(
                 "Leave columns out or make them coarser; disclosure.check_export() tries a query without \
                  exporting."

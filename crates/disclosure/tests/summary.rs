@@ -113,8 +113,8 @@ proptest! {
     fn reads_back_as_itself(summary in summaries()) {
         let (text, bytes) = (summary.to_text(), summary.to_bytes());
         prop_assert!(text.len() <= summary.text_length());
-        prop_assert_eq!(of_text(&text).as_ref(), Ok(&summary));
-        prop_assert_eq!(ItemSummary::of_bytes(&bytes).as_ref(), Ok(&summary));
+        prop_assert_eq!(of_text(&text), Ok(summary.clone()));
+        prop_assert_eq!(ItemSummary::of_bytes(&bytes), Ok(summary));
     }
 }
 
