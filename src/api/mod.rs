@@ -50,12 +50,16 @@ fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
     let Some(budget) = given else {
         return Ok(guc::budget());
     };
-    let micros = u64::try_from(budget.as_micros()).map_err(|_| Problem::Argument {
-        argument: "budget",
-        problem: "must not be negative".into(),
-        hint: "Give an interval such as '10 s', or NULL for disclosure.budget.",
-    })?;
-    Ok(Some(Duration::from_micros(micros)))
+    let micros = budget.as_micros();
+    if micros < 0 {
+        return Err(Problem::Argument {
+            argument: "budget",
+            problem: "must not be negative".into(),
+            hint: "Give an interval such as '10 s', or NULL for disclosure.budget.",
+        });
+    }
+    // The longest intervals exceed it, and nobody sees the end of either.
+    Ok(Some(Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))))
 }
 
 /// A warning that a statement gives once, however many partitions it has.

@@ -38,6 +38,7 @@ impl ItemNames {
     }
 
     pub fn of_column(column: &ColumnType) -> Self {
+        let _unquoted = Unquoted::new();
         ItemNames {
             type_name: type_name(column.oid),
             collation: collation_name(column),
@@ -67,6 +68,26 @@ impl ItemNames {
             true => Ok(Found::Other),
             false => Ok(Found::Column(item_type(&column)?)),
         }
+    }
+}
+
+/// While this lives, names have quotes only if they need them, whatever quote_all_identifiers says.
+struct Unquoted {
+    before: bool,
+}
+
+impl Unquoted {
+    fn new() -> Self {
+        // SAFETY: a variable of this backend.
+        let before = unsafe { std::mem::replace(&mut *&raw mut pg_sys::quote_all_identifiers, false) };
+        Unquoted { before }
+    }
+}
+
+impl Drop for Unquoted {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { pg_sys::quote_all_identifiers = self.before }
     }
 }
 

@@ -104,7 +104,9 @@ CREATE TABLE mixed AS
     FROM generate_series(1, 6000) x,
          (SELECT disclosure.item_summary('1'::text) a, disclosure.item_summary(1.0) b) v;
 ALTER TABLE mixed SET (parallel_workers = 2);
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 SELECT state_of($$SELECT disclosure.rollup(s) FROM mixed$$);
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 
 -- A table or role that items name.
 CREATE TABLE named ();
@@ -155,8 +157,9 @@ BEGIN
 END $$;
 CREATE FUNCTION reads_back(given text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  read disclosure.item_counts := given;
+  read disclosure.item_counts;
 BEGIN
+  read := given;
   RETURN CASE WHEN read::text::disclosure.item_counts::text = read::text THEN 'reads back' ELSE 'changes' END;
 EXCEPTION WHEN OTHERS THEN
   RETURN left(sqlstate, 2);
