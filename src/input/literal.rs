@@ -32,22 +32,25 @@ impl Literals {
             output,
             input,
             parameter,
-            _pinned: (!is_plain(column.oid)).then(Pinned::new),
+            _pinned: Some(settings_of(column.oid))
+                .filter(|settings| !settings.is_empty())
+                .map(Pinned::new),
         }
     }
 
+    /// Hand the text of a value to `then`.
+    ///
     /// # Safety
     /// A valid Datum of the type.
-    pub unsafe fn print(&mut self, value: Datum) -> String {
+    pub unsafe fn print(&mut self, value: Datum, then: impl FnOnce(&str)) {
         let printed = pg_sys::OutputFunctionCall(&mut self.output, value);
         let bytes = CStr::from_ptr(printed).to_bytes();
-        if str::from_utf8(bytes).is_err() {
+        match str::from_utf8(bytes) {
+            Ok(text) => then(text),
             // "char" can be half a character. This raises an ERROR.
-            pg_sys::pg_verifymbstr(printed, bytes.len() as i32, false);
+            Err(_) => drop(pg_sys::pg_verifymbstr(printed, bytes.len() as i32, false)),
         }
-        let text = String::from_utf8_lossy(bytes).into_owned();
         pg_sys::pfree(printed.cast());
-        text
     }
 
     /// The value of a text, in the current memory context.
@@ -60,49 +63,63 @@ impl Literals {
     }
 }
 
-/// Whether no setting has an influence on the texts of a type. Most items are of these types.
-fn is_plain(oid: pg_sys::Oid) -> bool {
-    matches!(
-        oid,
-        pg_sys::INT2OID
-            | pg_sys::INT4OID
-            | pg_sys::INT8OID
-            | pg_sys::NUMERICOID
-            | pg_sys::TEXTOID
-            | pg_sys::VARCHAROID
-            | pg_sys::BPCHAROID
-            | pg_sys::NAMEOID
-            | pg_sys::BOOLOID
-            | pg_sys::UUIDOID
-    )
-}
+/// A setting that texts depend on, and what it has to be.
+type Setting = (&'static CStr, &'static CStr);
 
-/// What texts depend on, and what it has to be.
-const SETTINGS: [(&CStr, &CStr); 10] = [
+const BYTEA_OUTPUT: Setting = (c"bytea_output", c"hex");
+const DATE_STYLE: Setting = (c"DateStyle", c"ISO, MDY");
+const EXTRA_FLOAT_DIGITS: Setting = (c"extra_float_digits", c"1");
+const INTERVAL_STYLE: Setting = (c"IntervalStyle", c"postgres");
+const TIME_ZONE: Setting = (c"TimeZone", c"GMT");
+
+/// What the texts of any type can depend on.
+const ALL: [Setting; 10] = [
+    BYTEA_OUTPUT,
+    DATE_STYLE,
+    EXTRA_FLOAT_DIGITS,
+    INTERVAL_STYLE,
+    TIME_ZONE,
     (c"array_nulls", c"on"),
-    (c"bytea_output", c"hex"),
-    (c"DateStyle", c"ISO, MDY"),
-    (c"extra_float_digits", c"1"),
-    (c"IntervalStyle", c"postgres"),
     (c"lc_monetary", c"C"),
     (c"quote_all_identifiers", c"off"),
     (c"search_path", c"pg_catalog, pg_temp"),
-    (c"TimeZone", c"GMT"),
     (c"xmloption", c"content"),
 ];
 
-/// While this lives, [`SETTINGS`] hold.
+/// What the texts of a type depend on. Most items are of types that depend on nothing.
+fn settings_of(oid: pg_sys::Oid) -> &'static [Setting] {
+    match oid {
+        pg_sys::INT2OID
+        | pg_sys::INT4OID
+        | pg_sys::INT8OID
+        | pg_sys::NUMERICOID
+        | pg_sys::TEXTOID
+        | pg_sys::VARCHAROID
+        | pg_sys::BPCHAROID
+        | pg_sys::NAMEOID
+        | pg_sys::BOOLOID
+        | pg_sys::UUIDOID => &[],
+        pg_sys::BYTEAOID => &[BYTEA_OUTPUT],
+        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => &[EXTRA_FLOAT_DIGITS],
+        pg_sys::DATEOID | pg_sys::TIMESTAMPOID => &[DATE_STYLE],
+        pg_sys::TIMESTAMPTZOID => &[DATE_STYLE, TIME_ZONE],
+        pg_sys::INTERVALOID => &[INTERVAL_STYLE],
+        _ => &ALL,
+    }
+}
+
+/// While this lives, some settings are what they have to be.
 struct Pinned(i32);
 
 impl Pinned {
-    fn new() -> Self {
+    fn new(settings: &[Setting]) -> Self {
         // SAFETY: known settings and valid values; `drop` puts back what was changed, or the end of the transaction
         // if there is an ERROR before.
         unsafe {
             let pinned = Pinned(pg_sys::NewGUCNestLevel());
-            for (name, wanted) in SETTINGS {
+            for (name, wanted) in settings {
                 let now = pg_sys::GetConfigOption(name.as_ptr(), false, false);
-                if now.is_null() || CStr::from_ptr(now) != wanted {
+                if now.is_null() || CStr::from_ptr(now) != *wanted {
                     pg_sys::set_config_option(
                         name.as_ptr(),
                         wanted.as_ptr(),

@@ -6,7 +6,7 @@ use super::literal::Literals;
 use super::{scratch, wire, ColumnType};
 use crate::error::Problem;
 use crate::memory;
-use disclosure::cracks::{ItemSummary, Name, SummaryError};
+use disclosure::cracks::{ItemSummary, Name, SummaryError, SummaryWriter};
 use disclosure::wire::Damaged;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_qualified_identifier;
@@ -102,7 +102,7 @@ pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
     match ItemNames::of_summary(&summary).look_up()? {
         Found::Other => Err(SummaryError::Invalid("items cannot be of this type").into()),
         // A dump has to be restored even if it has summaries of what is not there any more.
-        Found::Nothing => stored(summary),
+        Found::Nothing => checked(summary.to_bytes()),
         Found::Column(column) => {
             let names = ItemNames::of_column(&column);
             summary.type_name = names.type_name.into();
@@ -110,7 +110,7 @@ pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
             match means_the_same_for_ever(&column) && summary.collation.is_none() {
                 true => ItemCounts::of_items(column, &summary)?.stored(),
                 // Nor may it depend on what has changed since.
-                false => stored(summary),
+                false => checked(summary.to_bytes()),
             }
         }
     }
@@ -122,14 +122,17 @@ pub fn text_of_stored(bytes: &[u8]) -> Result<String, Problem> {
 }
 
 /// What is stored. Its text must fit into a message of Postgres (1 GB), even if COPY doubles every byte of it.
-fn stored(summary: ItemSummary) -> Result<Vec<u8>, Problem> {
+fn checked(bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
     const MOST: usize = 1 << 28;
-    match summary.text_length() > MOST {
+    /// An item takes two bytes or more, and a text of thirty; another byte becomes six if it is escaped.
+    const GROWTH: usize = 15;
+    let may_be_too_long = bytes.len() > MOST / GROWTH;
+    match may_be_too_long && ItemSummary::of_bytes(&bytes)?.text_length() > MOST {
         true => Err(Problem::TooLarge {
             what: "the text of an item summary",
             limit: "256 MB",
         }),
-        false => Ok(summary.to_bytes()),
+        false => Ok(bytes),
     }
 }
 
@@ -137,24 +140,26 @@ impl ItemCounts {
     /// As it is stored.
     pub fn stored(&self) -> Result<Vec<u8>, Problem> {
         let names = self.names();
-        let items = self.texts()?.into_iter().map(Cow::Owned).zip(self.counts());
-        let items = items.filter(|(_, count)| *count > 0).collect();
-        let summary = ItemSummary::new(
-            names.type_name.into(),
-            names.collation.map(Cow::Owned),
-            self.transactions,
-            items,
-        );
-        stored(summary?)
+        let counted = self.counts().filter(|&count| count > 0).count();
+        let collation = names.collation.as_deref();
+        let mut out = SummaryWriter::new(&names.type_name, collation, self.transactions, counted);
+        let mut counts = self.counts();
+        self.print(|text| match counts.next() {
+            Some(count) if count > 0 => out.item(text, count),
+            _ => {}
+        })?;
+        checked(out.finish())
     }
 
-    /// The items, codes in order.
-    fn texts(&self) -> Result<Vec<String>, Problem> {
+    /// Hand the text of every item to `each`, codes in order.
+    fn print(&self, mut each: impl FnMut(&str)) -> Result<(), Problem> {
         let mut literals = Literals::of(self.items.column());
         scratch::for_each("printing items", 1..self.items.len() + 1, |code| {
             // SAFETY: a value of the items' type.
-            Ok(unsafe { literals.print(self.items.value(code)) })
-        })
+            unsafe { literals.print(self.items.value(code), &mut each) };
+            Ok(())
+        })?;
+        Ok(())
     }
 
     pub fn of_stored(bytes: &[u8]) -> Result<Self, Problem> {
@@ -211,7 +216,8 @@ impl ItemCounts {
     /// Compare items by their texts from now on, since not all of them can be read any more.
     pub fn become_texts(&mut self) -> Result<(), Problem> {
         let mut counts = Self::of_texts(self.names());
-        let texts = self.texts()?;
+        let mut texts = Vec::new();
+        self.print(|text| texts.push(text.to_owned()))?;
         let numbers = 0..self.items.len();
         let codes = scratch::for_each("reading items", numbers, |number| {
             let text = texts[number as usize].as_str().into_datum();

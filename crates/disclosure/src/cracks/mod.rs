@@ -43,5 +43,5 @@ pub use simulate::{
     SimulatedItemsets, Simulation,
 };
 pub use space::CrackSpace;
-pub use summary::{ItemSummary, Name, SummaryError};
+pub use summary::{ItemSummary, Name, SummaryError, SummaryWriter};
 pub use transactions::Transactions;

@@ -7,6 +7,7 @@
 use crate::json::{put_string, string_length, Reader};
 use crate::wire::{put, put_bytes, take, take_array, take_bytes, Damaged};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt::Write;
 use thiserror::Error;
 
@@ -19,7 +20,7 @@ pub struct ItemSummary<'a> {
     pub collation: Option<Cow<'a, str>>,
     /// At most [`MOST`](Self::MOST).
     pub transactions: u64,
-    /// The items and their counts, the most frequent first, and among equals by text.
+    /// The items and their counts, in any order.
     pub items: Vec<(Cow<'a, str>, u64)>,
 }
 
@@ -46,13 +47,13 @@ impl<'a> ItemSummary<'a> {
     /// How many transactions there may be: as many as a `bigint` can show.
     pub const MOST: u64 = i64::MAX as u64;
 
-    /// Puts items into the one order in which they are stored, and checks what must hold of every summary.
+    /// Puts items into the order in which they are printed, and checks what must hold of every summary.
     fn checked(mut self) -> Result<Self, SummaryError> {
         self.items.sort_unstable();
         if self.items.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return Err(Invalid("an item is there twice"));
         }
-        self.items.sort_by(|a, b| b.1.cmp(&a.1));
+        self.items.sort_by_key(|&(_, count)| Reverse(count));
         let mut counts = self.items.iter().map(|(_, count)| count);
         if !counts.all(|count| (1..=self.transactions).contains(count)) {
             return Err(Invalid("a count is not from 1 to the number of transactions"));
@@ -86,18 +87,12 @@ impl<'a> ItemSummary<'a> {
     /// Returns what is stored: the version, the names of type and collation (empty where none matters), the number
     /// of transactions, the number of items, and every item with its count.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let texts: usize = self.items.iter().map(|(text, _)| text.len()).sum();
-        let mut out = Vec::with_capacity(texts + 4 * self.items.len() + 64);
-        out.push(Self::VERSION);
-        put_bytes(&mut out, self.type_name.as_bytes());
-        put_bytes(&mut out, self.collation.as_deref().unwrap_or("").as_bytes());
-        put(&mut out, self.transactions);
-        put(&mut out, self.items.len() as u64);
+        let collation = self.collation.as_deref();
+        let mut out = SummaryWriter::new(&self.type_name, collation, self.transactions, self.items.len());
         for (text, count) in &self.items {
-            put_bytes(&mut out, text.as_bytes());
-            put(&mut out, *count);
+            out.item(text, *count);
         }
-        out
+        out.finish()
     }
 
     /// Reads what [`to_bytes`](Self::to_bytes) has made.
@@ -126,8 +121,8 @@ impl<'a> ItemSummary<'a> {
         })
     }
 
-    /// Prints `{"type": "text", "transactions": 10, "items": [["beer", 5], …]}`, with a "collation" after the type
-    /// where there is one.
+    /// Prints `{"type": "text", "transactions": 10, "items": [["beer", 5], …]}`, the most frequent items first, with a
+    /// "collation" after the type where there is one.
     pub fn to_text(&self) -> String {
         let mut out = String::with_capacity(self.text_length());
         out.push_str(r#"{"type": "#);
@@ -138,7 +133,9 @@ impl<'a> ItemSummary<'a> {
         }
         // Writing to a string does not fail.
         let _ = write!(out, r#", "transactions": {}, "items": ["#, self.transactions);
-        for (number, (text, count)) in self.items.iter().enumerate() {
+        let mut items: Vec<_> = self.items.iter().collect();
+        items.sort_unstable_by_key(|(text, count)| (Reverse(*count), text));
+        for (number, (text, count)) in items.into_iter().enumerate() {
             out.push_str(if number == 0 { "[" } else { ", [" });
             put_string(&mut out, text);
             let _ = write!(out, ", {count}]");
@@ -191,6 +188,32 @@ impl<'a> ItemSummary<'a> {
             transactions.ok_or(Invalid(TRANSACTIONS))?,
             items.ok_or(Invalid(ITEMS))?,
         )
+    }
+}
+
+/// Writes what [`ItemSummary::to_bytes`] returns, item by item.
+pub struct SummaryWriter(Vec<u8>);
+
+impl SummaryWriter {
+    /// Begins a summary of so many different items.
+    pub fn new(type_name: &str, collation: Option<&str>, transactions: u64, items: usize) -> Self {
+        let mut out = vec![ItemSummary::VERSION];
+        put_bytes(&mut out, type_name.as_bytes());
+        put_bytes(&mut out, collation.unwrap_or("").as_bytes());
+        put(&mut out, transactions);
+        put(&mut out, items as u64);
+        SummaryWriter(out)
+    }
+
+    /// Adds an item, with how many transactions have it.
+    pub fn item(&mut self, text: &str, count: u64) {
+        put_bytes(&mut self.0, text.as_bytes());
+        put(&mut self.0, count);
+    }
+
+    /// Returns what is stored, after the last item.
+    pub fn finish(self) -> Vec<u8> {
+        self.0
     }
 }
 
