@@ -64,10 +64,7 @@ pub enum Problem {
     TooManyTransactions,
 
     #[error("{what} would take more than {limit}")]
-    TooLarge {
-        what: &'static str,
-        limit: &'static str,
-    },
+    TooLarge { what: &'static str, limit: &'static str },
 
     #[error("{argument}: is nested more than {limit} levels deep")]
     TooDeep { argument: &'static str, limit: usize },
@@ -263,7 +260,9 @@ impl Problem {
             ),
             Problem::TooManyTransactions => Some("Merge fewer summaries.".into()),
             Problem::TooLarge { .. } => Some("Count fewer or shorter items.".into()),
-            Problem::TooDeep { .. } => Some("Give a jsonb value with fewer levels of lists and objects.".into()),
+            Problem::TooDeep { .. } => {
+                Some("Give a jsonb value with fewer levels of lists and objects.".into())
+            }
             Problem::NotLocal => Some("Aggregate where the rows are, and merge the results.".into()),
             Problem::Unsafe { way: Way::Out, .. } => Some(
                 "Leave columns out or make them coarser; disclosure.check_export() tries a query without \

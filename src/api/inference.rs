@@ -60,7 +60,9 @@ impl Options {
     fn of_call(call: &WindowCall) -> Result<Self, Problem> {
         // SAFETY: the types are those of the declarations in sql/.
         unsafe {
-            let weights = call.argument(1).and_then(|value| JsonText::from_datum(value, false));
+            let weights = call
+                .argument(1)
+                .and_then(|value| JsonText::from_datum(value, false));
             let min_confidence = call.argument(2).and_then(|value| f64::from_datum(value, false));
             let constant = call.argument(3).and_then(|value| f64::from_datum(value, false));
             let budget = call

@@ -59,7 +59,9 @@ fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
         });
     }
     // The longest intervals exceed it, and nobody sees the end of either.
-    Ok(Some(Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))))
+    Ok(Some(Duration::from_micros(
+        u64::try_from(micros).unwrap_or(u64::MAX),
+    )))
 }
 
 /// A warning that a statement gives once, however many partitions it has.

@@ -108,7 +108,12 @@ unsafe fn check_of_subject(fcinfo: FunctionCallInfo) -> Result<CheckRow, Problem
     let d = distance(pg_getarg(fcinfo, 3))?;
     let v = variances(pg_getarg(fcinfo, 4), width)?;
     let ties = TieTreatment::new(pg_getarg(fcinfo, 6), pg_getarg(fcinfo, 7))?;
-    let tables = Microdata::of_subject(subject, pg_getarg(fcinfo, 1), columns, json("orders", pg_getarg(fcinfo, 5))?)?;
+    let tables = Microdata::of_subject(
+        subject,
+        pg_getarg(fcinfo, 1),
+        columns,
+        json("orders", pg_getarg(fcinfo, 5))?,
+    )?;
     check(&tables, d, v, ties)
 }
 

@@ -187,7 +187,7 @@ impl Source {
                         let document = JsonText::from_datum(value, false);
                         let document = document.map(|json| json.value(CORPUS_COLUMN)).transpose()?;
                         batch.elements_of_json(document)?
-                    },
+                    }
                     _ => batch.element(<&str>::from_datum(value, false).unwrap_or("")),
                 }
             }

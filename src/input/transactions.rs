@@ -176,7 +176,8 @@ impl Column {
             // SAFETY: the query casts the one to text, and makes the other jsonb.
             let (id, transaction) = unsafe {
                 let id = id.and_then(|(value, is_null)| String::from_datum(value, is_null));
-                let transaction = transaction.and_then(|(value, is_null)| JsonText::from_datum(value, is_null));
+                let transaction =
+                    transaction.and_then(|(value, is_null)| JsonText::from_datum(value, is_null));
                 (id, transaction)
             };
             let Some(transaction) = transaction else {

@@ -27,7 +27,8 @@ fn golden_text_and_bytes() {
 
 #[test]
 fn keys_items_and_spaces_in_any_order() {
-    let text = "\t{\"items\":[[\"\\u0062\",1] , [\"\\ud83d\\ude00\",2]],\n\"transactions\":2,\"type\":\"int\"} ";
+    let text =
+        "\t{\"items\":[[\"\\u0062\",1] , [\"\\ud83d\\ude00\",2]],\n\"transactions\":2,\"type\":\"int\"} ";
     assert_eq!(
         of_text(text).unwrap().to_text(),
         r#"{"type": "int", "transactions": 2, "items": [["😀", 2], ["b", 1]]}"#
@@ -37,13 +38,17 @@ fn keys_items_and_spaces_in_any_order() {
 #[test]
 fn other_versions_are_told() {
     assert_eq!(ItemSummary::of_bytes(b"\x02abc"), Err(SummaryError::Version(2)));
-    assert!(matches!(ItemSummary::of_bytes(b""), Err(SummaryError::Damaged(_))));
+    assert!(matches!(
+        ItemSummary::of_bytes(b""),
+        Err(SummaryError::Damaged(_))
+    ));
 }
 
 #[test]
 fn counts_stay_within_bigint() {
     let most = i64::MAX as u64;
-    let text = |count: u64| format!(r#"{{"type": "int", "transactions": {count}, "items": [["1", {count}]]}}"#);
+    let text =
+        |count: u64| format!(r#"{{"type": "int", "transactions": {count}, "items": [["1", {count}]]}}"#);
     assert!(of_text(&text(most)).is_ok());
     assert!(of_text(&text(most + 1)).is_err());
     assert!(of_text(&text(u64::MAX)).is_err());
@@ -74,7 +79,10 @@ fn contradictions_are_refused() {
         r#"["#,
         r#"{}"#,
     ] {
-        assert!(matches!(of_text(&with_items(items)), Err(SummaryError::Invalid(_))), "{items}");
+        assert!(
+            matches!(of_text(&with_items(items)), Err(SummaryError::Invalid(_))),
+            "{items}"
+        );
     }
     assert!(of_text(&with_items(r#"[["a", 3]]"#)).is_ok());
 }
@@ -89,10 +97,15 @@ fn names() {
     };
     assert_eq!(Name::parse("public.mood"), qualified("public", "mood"));
     assert_eq!(Name::parse("Public.\"M\"\".d\""), qualified("public", "M\".d"));
-    assert_eq!(Name::parse("pg_catalog.\"char\""), qualified("pg_catalog", "char"));
+    assert_eq!(
+        Name::parse("pg_catalog.\"char\""),
+        qualified("pg_catalog", "char")
+    );
     assert_eq!(Name::parse("timestamp with time zone"), Some(Name::Words));
     assert_eq!(Name::parse("\"a b\""), Some(Name::Words));
-    for text in ["", "-", "0", "999999", "int[]", "a.b.c", "a.", ".a", "\"", "\"\"", "a  b", "a(1)", "a;b"] {
+    for text in [
+        "", "-", "0", "999999", "int[]", "a.b.c", "a.", ".a", "\"", "\"\"", "a  b", "a(1)", "a;b",
+    ] {
         assert_eq!(Name::parse(text), None, "{text}");
     }
     assert_eq!(Name::parse(&"x".repeat(64)), None);
@@ -104,7 +117,13 @@ fn summaries() -> impl Strategy<Value = ItemSummary<'static>> {
     (items, prop::option::of("[a-z]{1,3}\\.[a-z]{1,3}")).prop_map(|(items, collation)| {
         let transactions = *items.values().max().unwrap();
         let items = items.into_iter().map(|(text, count)| (Cow::Owned(text), count));
-        ItemSummary::new("public.t".into(), collation.map(Cow::Owned), transactions, items.collect()).unwrap()
+        ItemSummary::new(
+            "public.t".into(),
+            collation.map(Cow::Owned),
+            transactions,
+            items.collect(),
+        )
+        .unwrap()
     })
 }
 
@@ -163,5 +182,8 @@ fn damaged_texts_and_bytes_are_refused_or_read_back() {
             read_bytes += 1;
         }
     }
-    assert!(read_texts > 1000 && read_bytes > 1000, "{read_texts} {read_bytes}");
+    assert!(
+        read_texts > 1000 && read_bytes > 1000,
+        "{read_texts} {read_bytes}"
+    );
 }

@@ -110,7 +110,8 @@ impl<'a> ItemSummary<'a> {
         for _ in 0..number {
             items.push((take_text(input)?, take(input)?));
         }
-        if !input.is_empty() || transactions > Self::MOST {
+        let is_count = |(_, count): &(Cow<str>, u64)| (1..=transactions).contains(count);
+        if !input.is_empty() || transactions > Self::MOST || !items.iter().all(is_count) {
             return Err(Damaged.into());
         }
         Ok(ItemSummary {
