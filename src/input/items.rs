@@ -42,7 +42,7 @@ impl ItemCounts {
         let text = ColumnType {
             name: String::new(),
             oid: pg_sys::TEXTOID,
-            collation: pg_sys::Oid::from(pg_sys::C_COLLATION_OID),
+            collation: pg_sys::C_COLLATION_OID,
         };
         ItemCounts {
             texts_of: Some(names),

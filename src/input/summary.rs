@@ -79,8 +79,11 @@ struct Unquoted {
 impl Unquoted {
     fn new() -> Self {
         // SAFETY: a variable of this backend.
-        let before = unsafe { std::mem::replace(&mut *&raw mut pg_sys::quote_all_identifiers, false) };
-        Unquoted { before }
+        unsafe {
+            let before = pg_sys::quote_all_identifiers;
+            pg_sys::quote_all_identifiers = false;
+            Unquoted { before }
+        }
     }
 }
 
