@@ -1,6 +1,8 @@
 //! The one place where a problem becomes SQLSTATE, message, DETAIL and HINT.
 
 use crate::guard::judge::Way;
+use disclosure::cracks::SummaryError;
+use disclosure::wire::Damaged;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use thiserror::Error;
@@ -49,8 +51,29 @@ pub enum Problem {
     #[error("row: rows of different types in one call")]
     RowTypesDiffer,
 
-    #[error("invalid input for type disclosure.item_counts: {problem}")]
-    SummaryText { problem: String },
+    #[error("invalid input for type disclosure.item_counts: {0}")]
+    Summary(#[from] SummaryError),
+
+    #[error("invalid input for type disclosure.item_counts: {what} \"{name}\" does not exist")]
+    NoSuchName { what: &'static str, name: String },
+
+    #[error("summary: two of its items are equal values of their type")]
+    EqualItems,
+
+    #[error("summary: more than 9223372036854775807 transactions")]
+    TooManyTransactions,
+
+    #[error("{what} would take more than {limit}")]
+    TooLarge { what: &'static str, limit: &'static str },
+
+    #[error("{argument}: is nested more than {limit} levels deep")]
+    TooDeep { argument: &'static str, limit: usize },
+
+    #[error("{0}")]
+    Damaged(#[from] Damaged),
+
+    #[error("a part of an aggregate comes from another server, database or version")]
+    NotLocal,
 
     #[error("must be owner of relation {relation}")]
     NotOwner { relation: String },
@@ -157,7 +180,20 @@ impl Problem {
             }
             Problem::LogUnusable(_) => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Problem::RowTypesDiffer | Problem::ItemTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            Problem::SummaryText { .. } => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
+            Problem::Summary(SummaryError::Invalid(_)) | Problem::EqualItems => {
+                PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION
+            }
+            Problem::Summary(SummaryError::Version(_)) | Problem::NotLocal => {
+                PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION
+            }
+            Problem::Summary(SummaryError::Damaged(_)) | Problem::Damaged(_) => {
+                PgSqlErrorCode::ERRCODE_DATA_CORRUPTED
+            }
+            Problem::NoSuchName { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            Problem::TooManyTransactions => PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            Problem::TooLarge { .. } | Problem::TooDeep { .. } => {
+                PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED
+            }
             Problem::OutOfMemory { .. } => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
             Problem::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
             Problem::Panicked(_) | Problem::Lost | Problem::ResultType => {
@@ -231,10 +267,27 @@ impl Problem {
                 "Items are the same only if type and collation are; cast them before they are counted."
                     .into(),
             ),
-            Problem::SummaryText { .. } => Some(
+            Problem::Summary(SummaryError::Invalid(_)) => Some(
                 r#"It looks like {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
                     .into(),
             ),
+            Problem::Summary(SummaryError::Version(_)) => {
+                Some("It was made by a newer version of pg_disclosure; update the extension.".into())
+            }
+            Problem::NoSuchName { .. } => {
+                Some("A name without schema must be one of a type or collation that exists.".into())
+            }
+            Problem::EqualItems => Some(
+                "Give every value once. If the type or collation has changed since they were counted, the \
+                 summary can still be printed."
+                    .into(),
+            ),
+            Problem::TooManyTransactions => Some("Merge fewer summaries.".into()),
+            Problem::TooLarge { .. } => Some("Count fewer or shorter items.".into()),
+            Problem::TooDeep { .. } => {
+                Some("Give a jsonb value with fewer levels of lists and objects.".into())
+            }
+            Problem::NotLocal => Some("Aggregate where the rows are, and merge the results.".into()),
             Problem::Unsafe { way: Way::Out, .. } => Some(
                 "Leave columns out or make them coarser; disclosure.check_export() tries a query without \
                  exporting."

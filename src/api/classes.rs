@@ -6,13 +6,13 @@ use crate::input::aggregate::{AggregateCall, RowAggregate, RowMethod};
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::input::wire::{put, take, take_array};
-use crate::input::{Dictionary, Encoded, OptionArgument, Sink};
+use crate::input::{Dictionary, Encoded, Json, OptionArgument, Sink};
 use crate::run;
 use disclosure::classes::Classes;
 use disclosure::Rows;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::{Array, Internal, JsonB};
+use pgrx::{Array, Internal};
 use std::borrow::Cow;
 
 /// What an absent value is equal to: the SQL type `disclosure.null_treatment`.
@@ -139,18 +139,18 @@ impl RowMethod for KAnonymity {
     }
 
     fn read(input: &mut &[u8]) -> Result<Self, Problem> {
-        let nulls = match take(input) {
+        let nulls = match take(input)? {
             0 => NullTreatment::Value,
             _ => NullTreatment::Wildcard,
         };
         let mut counted = Counted::default();
         if !input.is_empty() {
-            let mut classes = Classes::new(take(input) as usize);
+            let mut classes = Classes::new(take(input)? as usize);
             let mut codes = vec![0; classes.width()];
             while !input.is_empty() {
-                let size = take(input);
+                let size = take(input)?;
                 for code in &mut codes {
-                    *code = u32::from_ne_bytes(take_array(input));
+                    *code = u32::from_ne_bytes(take_array(input)?);
                 }
                 classes.insert_many(&codes, size)?;
             }
@@ -216,7 +216,7 @@ fn equivalence_classes(
         name!(size, i64),
         name!(classes, i64),
         name!(rows, i64),
-        name!(smallest, Option<JsonB>),
+        name!(smallest, Option<Json>),
     ),
 > {
     let columns = columns.map(super::names);
@@ -224,7 +224,7 @@ fn equivalence_classes(
     TableIterator::new(rows.unwrap_or_else(Problem::raise))
 }
 
-type SizeRow = (i64, i64, i64, Option<JsonB>);
+type SizeRow = (i64, i64, i64, Option<Json>);
 
 fn classes_by_size(
     relation: Option<pg_sys::Oid>,
@@ -275,7 +275,7 @@ impl Examples {
     }
 
     /// The examples of one size, which must be asked for in ascending order: column and value as text.
-    fn of_size(&mut self, size: u64, dictionaries: &[Dictionary], classes: &Classes) -> Option<JsonB> {
+    fn of_size(&mut self, size: u64, dictionaries: &[Dictionary], classes: &Classes) -> Option<Json> {
         let mut examples = Vec::new();
         while let Some((_, class)) = self.smallest.next_if(|&(of_class, _)| of_class == size) {
             let pairs = dictionaries.iter().zip(classes.codes(class));
@@ -285,6 +285,6 @@ impl Examples {
             });
             examples.push(serde_json::Value::Object(example.collect()));
         }
-        (!examples.is_empty()).then(|| JsonB(examples.into()))
+        (!examples.is_empty()).then(|| Json(examples.into()))
     }
 }

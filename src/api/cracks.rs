@@ -4,10 +4,12 @@ use super::{budget_of, warn_once};
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::input::items::{read_counts, ItemAggregate, ItemCounts};
+use crate::input::summary::{stored_of_text, text_of_stored};
 use crate::input::{itemset, Interval};
 use crate::{guc, memory, run};
 use disclosure::cracks::{
-    expected, Belief, CrackSpace, Expected, Frequencies, ItemsetCracks, Method, Settings, Width,
+    expected, Belief, CrackSpace, Expected, Frequencies, ItemSummary, ItemsetCracks, Method, Settings,
+    SummaryError, Width,
 };
 use disclosure::matching::Counting;
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
@@ -21,38 +23,51 @@ use std::time::Duration;
 /// The type's input function.
 #[pg_extern(sql = false)]
 fn item_counts_in(text: &CStr) -> Vec<u8> {
-    let counts = ItemCounts::of_text(&text.to_string_lossy());
-    counts.unwrap_or_else(Problem::raise).stored()
+    stored_of_text(&text.to_string_lossy()).unwrap_or_else(Problem::raise)
 }
 
 /// The type's output function.
 #[pg_extern(sql = false)]
 fn item_counts_out(summary: &[u8]) -> CString {
-    let text = ItemCounts::of_stored(summary).and_then(|counts| counts.text());
-    CString::new(text.unwrap_or_else(Problem::raise)).unwrap_or_default() // JSON has no NUL
+    let text = text_of_stored(summary).unwrap_or_else(Problem::raise);
+    CString::new(text).unwrap_or_default() // JSON has no NUL
 }
 
-/// The type's receive function: clients that speak binary see the text too.
+/// The type's receive function: a version and, as with jsonb, the text.
 #[pg_extern(sql = false)]
 fn item_counts_receive(fcinfo: FunctionCallInfo) -> Vec<u8> {
     // SAFETY: the only argument is a message, by the declaration in sql/; its rest is one text.
-    let text = unsafe {
+    let (version, text) = unsafe {
         let message = (*fcinfo).args.as_slice(1)[0]
             .value
             .cast_mut_ptr::<pg_sys::StringInfoData>();
+        let version = pg_sys::pq_getmsgbyte(message) as u8;
         let mut length = 0;
         let rest = (*message).len - (*message).cursor;
-        CStr::from_ptr(pg_sys::pq_getmsgtext(message, rest, &mut length))
+        let text = pg_sys::pq_getmsgtext(message, rest, &mut length);
+        (version, CStr::from_ptr(text))
     };
-    let counts = ItemCounts::of_text(&text.to_string_lossy());
-    counts.unwrap_or_else(Problem::raise).stored()
+    let stored = match version {
+        ItemSummary::VERSION => stored_of_text(&text.to_string_lossy()),
+        version => Err(SummaryError::Version(version).into()),
+    };
+    stored.unwrap_or_else(Problem::raise)
 }
 
 /// The type's send function.
 #[pg_extern(sql = false)]
 fn item_counts_send(summary: &[u8]) -> Vec<u8> {
-    let text = ItemCounts::of_stored(summary).and_then(|counts| counts.text());
-    text.unwrap_or_else(Problem::raise).into_bytes()
+    let text = text_of_stored(summary).unwrap_or_else(Problem::raise);
+    // SAFETY: a message that is begun and ended here; the text is converted to the client's encoding.
+    unsafe {
+        let mut message = pg_sys::StringInfoData::default();
+        pg_sys::pq_begintypsend(&mut message);
+        let version = [ItemSummary::VERSION];
+        pg_sys::pq_sendbytes(&mut message, version.as_ptr().cast(), version.len() as i32);
+        pg_sys::pq_sendtext(&mut message, text.as_ptr().cast(), text.len() as i32);
+        let sent = pg_sys::pq_endtypsend(&mut message);
+        pgrx::varlena::varlena_to_byte_slice(sent).to_vec()
+    }
 }
 
 /// Transition function of item_summary(anyelement) and expected_cracks(anyelement)
@@ -80,7 +95,8 @@ fn item_counts_combine(fcinfo: FunctionCallInfo) -> Internal {
 
 #[pg_extern(sql = false)]
 fn item_counts_serialise(mut state: Internal) -> Option<Vec<u8>> {
-    ItemAggregate::so_far(&mut state).map(ItemCounts::stored)
+    let serial = ItemAggregate::so_far(&mut state).map(ItemCounts::serial);
+    serial.transpose().unwrap_or_else(Problem::raise)
 }
 
 #[pg_extern(sql = false)]
@@ -93,7 +109,8 @@ fn item_counts_deserialise(bytes: &[u8], fcinfo: FunctionCallInfo) -> Internal {
 /// Final function of item_summary and rollup
 #[pg_extern(sql = false)]
 fn item_counts_final(mut state: Internal) -> Option<Vec<u8>> {
-    ItemAggregate::so_far(&mut state).map(ItemCounts::stored)
+    let stored = ItemAggregate::so_far(&mut state).map(ItemCounts::stored);
+    stored.transpose().unwrap_or_else(Problem::raise)
 }
 
 /// Final function of expected_cracks(anyelement)

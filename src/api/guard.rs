@@ -12,11 +12,12 @@ use pgrx::prelude::*;
 fn leaving(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: declared with an int[] in sql/, and as returning a set of records.
     unsafe {
-        let columns: Option<Vec<i32>> = pgrx::fcinfo::pg_getarg(fcinfo, 0);
+        let columns: Option<Vec<Option<i32>>> = pgrx::fcinfo::pg_getarg(fcinfo, 0);
         let columns: Vec<usize> = columns
             .unwrap_or_default()
             .into_iter()
-            .map(|column| usize::try_from(column).unwrap_or(usize::MAX))
+            .map(|column| column.and_then(|column| usize::try_from(column).ok()))
+            .map(|column| column.unwrap_or(i32::MAX as usize)) // which no row has
             .collect();
         spool::show_in(fcinfo, &columns).unwrap_or_else(Problem::raise);
     }

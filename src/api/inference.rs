@@ -2,12 +2,14 @@
 //! `holes`, `decoys`, `remedies`.
 
 use super::counted::{Counted, CountedRows};
-use super::{budget_of, warn_once};
+use super::{budget_of, json, warn_once};
 use crate::error::Problem;
 use crate::input::lookup::RowLookup;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
-use crate::input::{column_settings, Attributes, ColumnSettings, ColumnType, Dictionary, Encoded};
+use crate::input::{
+    column_settings, Attributes, ColumnSettings, ColumnType, Dictionary, Encoded, Json, JsonText,
+};
 use crate::run;
 use disclosure::classes::Classes;
 use disclosure::inference::{
@@ -19,7 +21,7 @@ use pgrx::datum::Interval;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::{AllocatedByRust, Array, JsonB, PgTupleDesc};
+use pgrx::{AllocatedByRust, Array, PgTupleDesc};
 use serde_json::{json, Value};
 use std::ffi::CStr;
 
@@ -31,7 +33,7 @@ struct Options {
 
 impl Options {
     fn new(
-        weights: Option<JsonB>,
+        weights: Option<JsonText>,
         min_confidence: Option<f64>,
         constant: Option<f64>,
         budget: Option<Interval>,
@@ -44,7 +46,7 @@ impl Options {
             })
         };
         Ok(Options {
-            weights: weights.map(|weights| weights.0),
+            weights: json("weights", weights)?,
             settings: Settings {
                 constant: given("constant", constant)?,
                 min_confidence: given("min_confidence", min_confidence)?,
@@ -58,7 +60,9 @@ impl Options {
     fn of_call(call: &WindowCall) -> Result<Self, Problem> {
         // SAFETY: the types are those of the declarations in sql/.
         unsafe {
-            let weights = call.argument(1).and_then(|value| JsonB::from_datum(value, false));
+            let weights = call
+                .argument(1)
+                .and_then(|value| JsonText::from_datum(value, false));
             let min_confidence = call.argument(2).and_then(|value| f64::from_datum(value, false));
             let constant = call.argument(3).and_then(|value| f64::from_datum(value, false));
             let budget = call
@@ -159,7 +163,7 @@ impl Table {
     }
 
     /// A row with these attributes, as jsonb_populate_record takes it.
-    fn row(&self, attributes: &[Attribute]) -> JsonB {
+    fn row(&self, attributes: &[Attribute]) -> Json {
         let mut row = serde_json::Map::new();
         for &attribute in attributes {
             let value = self.attributes.json(attribute);
@@ -177,7 +181,7 @@ impl Table {
                 }
             }
         }
-        JsonB(row.into())
+        Json(row.into())
     }
 
     fn texts(&self, attributes: impl IntoIterator<Item = Attribute>) -> Vec<String> {
@@ -268,7 +272,7 @@ unsafe fn score_of_new_row(
 
 /// privacy_inference(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
 #[pg_extern(sql = false)]
-fn privacy_inference(fcinfo: FunctionCallInfo) -> JsonB {
+fn privacy_inference(fcinfo: FunctionCallInfo) -> Json {
     // SAFETY: declared WINDOW in sql/.
     let call = unsafe { WindowCall::new(fcinfo) };
     inference_of_row(&call).unwrap_or_else(Problem::raise)
@@ -306,7 +310,7 @@ impl InferencesOfPartition {
     }
 }
 
-fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
+fn inference_of_row(call: &WindowCall) -> Result<Json, Problem> {
     let partition = InferencesOfPartition::of_call(call)?;
     let row = partition.table.distinct_of_row[call.position()] as usize;
     let inference = partition.inferences.of(row);
@@ -326,7 +330,7 @@ fn inference_of_row(call: &WindowCall) -> Result<JsonB, Problem> {
     if partition.scores.upper[row] > partition.scores.lower[row] {
         told["upper"] = partition.scores.upper[row].into();
     }
-    Ok(JsonB(told))
+    Ok(Json(told))
 }
 
 /// `zip=90210 & sex=f ⇒ diagnosis=hiv`; what everybody shares follows from nothing, `⇒ country=fr`.
@@ -400,7 +404,7 @@ fn privacy_summary(
     relation: Option<pg_sys::Oid>,
     threshold: Option<f64>,
     columns: Option<Array<'_, &CStr>>,
-    weights: Option<JsonB>,
+    weights: Option<JsonText>,
     min_confidence: Option<f64>,
     constant: Option<f64>,
     budget: Option<Interval>,
@@ -478,7 +482,7 @@ fn inferences(
     min_weight: Option<f64>,
     min_confidence: Option<f64>,
     columns: Option<Array<'_, &CStr>>,
-    weights: Option<JsonB>,
+    weights: Option<JsonText>,
     constant: Option<f64>,
     most: Option<i32>,
     budget: Option<Interval>,
@@ -556,7 +560,7 @@ fn holes(
     relation: Option<pg_sys::Oid>,
     columns: Option<Array<'_, &CStr>>,
     max_size: Option<i32>,
-    weights: Option<JsonB>,
+    weights: Option<JsonText>,
     constant: Option<f64>,
     most: Option<i32>,
     budget: Option<Interval>,
@@ -617,14 +621,14 @@ fn decoys(
     relation: Option<pg_sys::Oid>,
     rows: Option<i32>,
     columns: Option<Array<'_, &CStr>>,
-    weights: Option<JsonB>,
+    weights: Option<JsonText>,
     constant: Option<f64>,
     budget: Option<Interval>,
 ) -> TableIterator<
     'static,
     (
         name!(step, i32),
-        name!(decoy, JsonB),
+        name!(decoy, Json),
         name!(average_before, f64),
         name!(average_after, f64),
         name!(maximum_before, f64),
@@ -638,7 +642,7 @@ fn decoys(
     TableIterator::new(rows.unwrap_or_else(Problem::raise))
 }
 
-type DecoyRow = (i32, JsonB, f64, f64, f64, f64, bool);
+type DecoyRow = (i32, Json, f64, f64, f64, f64, bool);
 
 fn decoys_for(
     relation: Option<pg_sys::Oid>,
@@ -679,7 +683,7 @@ fn remedies(
     relation: Option<pg_sys::Oid>,
     threshold: Option<f64>,
     columns: Option<Array<'_, &CStr>>,
-    weights: Option<JsonB>,
+    weights: Option<JsonText>,
     min_confidence: Option<f64>,
     constant: Option<f64>,
     most: Option<i32>,
@@ -688,7 +692,7 @@ fn remedies(
     'static,
     (
         name!(step, i32),
-        name!(row, JsonB),
+        name!(row, Json),
         name!(column_name, String),
         name!(value, String),
         name!(at_or_above, i64),
@@ -703,7 +707,7 @@ fn remedies(
     TableIterator::new(rows.unwrap_or_else(Problem::raise))
 }
 
-type RemedyRow = (i32, JsonB, String, String, i64, f64, f64, bool);
+type RemedyRow = (i32, Json, String, String, i64, f64, f64, bool);
 
 fn remedies_for(
     relation: Option<pg_sys::Oid>,

@@ -4,11 +4,12 @@ use super::cracks::given;
 use super::{json, name, names};
 use crate::error::Problem;
 use crate::input::microdata::{Microdata, Wanted};
+use crate::input::{Json, JsonText};
 use crate::run;
 use disclosure::permutation::{self, HalfRanks, Linkage, Points, Ties};
 use disclosure::Control;
 use pgrx::prelude::*;
-use pgrx::{Array, JsonB};
+use pgrx::Array;
 use std::ffi::CStr;
 
 /// How ties are treated on both sides: values of the SQL type `disclosure.tie_treatment`.
@@ -81,15 +82,15 @@ fn record_linkage(
     anonymised: Option<pg_sys::Oid>,
     columns: Option<Array<'_, &CStr>>,
     key: Option<&CStr>,
-    orders: Option<JsonB>,
+    orders: Option<JsonText>,
     ties: Option<pg_sys::Oid>,
     seed: Option<i64>,
 ) -> TableIterator<
     'static,
     (
         name!(record, Option<String>),
-        name!(original, JsonB),
-        name!(matched, JsonB),
+        name!(original, Json),
+        name!(matched, Json),
         name!(distance, f64),
         name!(matches, i64),
         name!(correct, Option<bool>),
@@ -103,7 +104,7 @@ fn record_linkage(
             anonymised,
             columns: columns.map(names),
             key: name(key),
-            orders: json(orders),
+            orders: json("orders", orders)?,
         })?;
         let (places, is_paired) = (Places::of(&tables), tables.is_paired());
         let (linkage, correct) = run::long("linking records", |control| {
@@ -125,8 +126,8 @@ fn record_linkage(
                 let correct = correct.as_ref().map(|correct| correct[record]);
                 (
                     tables.original.key(record),
-                    JsonB(tables.original.json(record)),
-                    JsonB(tables.anonymised.json(found.first as usize)),
+                    Json(tables.original.json(record)),
+                    Json(tables.anonymised.json(found.first as usize)),
                     in_ranks(found.distance),
                     found.ties as i64,
                     correct,

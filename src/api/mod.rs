@@ -24,6 +24,7 @@ mod transactions;
 
 use crate::error::Problem;
 use crate::guc;
+use crate::input::JsonText;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
 use std::cell::Cell;
@@ -41,8 +42,8 @@ fn name(given: Option<&std::ffi::CStr>) -> Option<String> {
 }
 
 /// A jsonb argument.
-fn json(given: Option<pgrx::JsonB>) -> Option<serde_json::Value> {
-    given.map(|pgrx::JsonB(value)| value)
+fn json(argument: &'static str, given: Option<JsonText>) -> Result<Option<serde_json::Value>, Problem> {
+    given.map(|json| json.value(argument)).transpose()
 }
 
 /// The argument budget: how long a search may go on; `None` means without limit.
@@ -50,12 +51,18 @@ fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
     let Some(budget) = given else {
         return Ok(guc::budget());
     };
-    let micros = u64::try_from(budget.as_micros()).map_err(|_| Problem::Argument {
-        argument: "budget",
-        problem: "must not be negative".into(),
-        hint: "Give an interval such as '10 s', or NULL for disclosure.budget.",
-    })?;
-    Ok(Some(Duration::from_micros(micros)))
+    let micros = budget.as_micros();
+    if micros < 0 {
+        return Err(Problem::Argument {
+            argument: "budget",
+            problem: "must not be negative".into(),
+            hint: "Give an interval such as '10 s', or NULL for disclosure.budget.",
+        });
+    }
+    // The longest intervals exceed it, and nobody sees the end of either.
+    Ok(Some(Duration::from_micros(
+        u64::try_from(micros).unwrap_or(u64::MAX),
+    )))
 }
 
 /// A warning that a statement gives once, however many partitions it has.

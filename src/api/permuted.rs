@@ -5,12 +5,13 @@ use super::linkage::TieTreatment;
 use super::{json, name, names};
 use crate::error::Problem;
 use crate::input::microdata::{Microdata, Wanted};
+use crate::input::{Json, JsonText};
 use crate::run;
 use disclosure::permutation::{Permuted, Release};
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::{Array, JsonB};
+use pgrx::Array;
 use serde_json::Value;
 use std::ffi::CStr;
 
@@ -23,14 +24,14 @@ fn permuted_privacy(
     anonymised: Option<pg_sys::Oid>,
     columns: Option<Array<'_, &CStr>>,
     key: Option<&CStr>,
-    orders: Option<JsonB>,
+    orders: Option<JsonText>,
     ties: Option<pg_sys::Oid>,
     seed: Option<i64>,
 ) -> TableIterator<
     'static,
     (
         name!(record, Option<String>),
-        name!(original, JsonB),
+        name!(original, Json),
         name!(d, Option<i64>),
         name!(v, Option<Vec<Option<f64>>>),
     ),
@@ -42,7 +43,7 @@ fn permuted_privacy(
             anonymised,
             columns: columns.map(names),
             key: name(key),
-            orders: json(orders),
+            orders: json("orders", orders)?,
         })?;
         let (here, there) = (&tables.original.ordinals, &tables.anonymised.ordinals);
         let found = run::long("checking records", |control| {
@@ -56,7 +57,7 @@ fn permuted_privacy(
         let found = found.get_mut(record);
         (
             tables.original.key(record),
-            JsonB(tables.original.json(record)),
+            Json(tables.original.json(record)),
             found.as_ref().map(|found| found.d as i64),
             found.map(|found| std::mem::take(&mut found.variances)),
         )
@@ -73,7 +74,7 @@ fn subject_check(
     'static,
     (
         name!(largest_d, Option<i64>),
-        name!(closest, Option<JsonB>),
+        name!(closest, Option<Json>),
         name!(variances, Option<Vec<Option<f64>>>),
         name!(d_holds, Option<bool>),
         name!(v_holds, Option<Vec<Option<bool>>>),
@@ -87,7 +88,7 @@ fn subject_check(
 
 type CheckRow = (
     Option<i64>,
-    Option<JsonB>,
+    Option<Json>,
     Option<Vec<Option<f64>>>,
     Option<bool>,
     Option<Vec<Option<bool>>>,
@@ -107,7 +108,12 @@ unsafe fn check_of_subject(fcinfo: FunctionCallInfo) -> Result<CheckRow, Problem
     let d = distance(pg_getarg(fcinfo, 3))?;
     let v = variances(pg_getarg(fcinfo, 4), width)?;
     let ties = TieTreatment::new(pg_getarg(fcinfo, 6), pg_getarg(fcinfo, 7))?;
-    let tables = Microdata::of_subject(subject, pg_getarg(fcinfo, 1), columns, json(pg_getarg(fcinfo, 5)))?;
+    let tables = Microdata::of_subject(
+        subject,
+        pg_getarg(fcinfo, 1),
+        columns,
+        json("orders", pg_getarg(fcinfo, 5))?,
+    )?;
     check(&tables, d, v, ties)
 }
 
@@ -181,7 +187,7 @@ fn check(
         };
         (column.name().to_string(), value)
     });
-    let closest = JsonB(Value::Object(closest.collect()));
+    let closest = Json(Value::Object(closest.collect()));
     let d_holds = d.map(|d| d <= largest_d);
     let v_holds = v.as_ref().map(|v| {
         let of_columns = v.iter().zip(&variances);

@@ -8,10 +8,11 @@ use super::shifts::shifts;
 use super::{json, name, names};
 use crate::error::Problem;
 use crate::input::microdata::{Microdata, Records, Wanted, ANONYMISED};
+use crate::input::JsonText;
 use crate::run;
 use disclosure::permutation::{self, Average, Candidate, Chance, PValue, Plausibility, Quantiles, Verdict};
 use pgrx::prelude::*;
-use pgrx::{Array, JsonB};
+use pgrx::Array;
 use std::ffi::CStr;
 
 /// linkage_plausibility(original regclass, anonymised regclass, columns name[], key name, draws int, enough float8,
@@ -25,7 +26,7 @@ fn linkage_plausibility(
     key: Option<&CStr>,
     draws: Option<i32>,
     enough: Option<f64>,
-    orders: Option<JsonB>,
+    orders: Option<JsonText>,
     ties: Option<pg_sys::Oid>,
     seed: Option<i64>,
 ) -> TableIterator<
@@ -54,7 +55,7 @@ fn linkage_plausibility(
             anonymised,
             columns: columns.map(names),
             key: name(key),
-            orders: json(orders),
+            orders: json("orders", orders)?,
         })?;
         Ok(intruder
             .link(&tables)?
@@ -176,7 +177,7 @@ fn compare_releases(
     columns: Option<Array<'_, &CStr>>,
     draws: Option<i32>,
     enough: Option<f64>,
-    orders: Option<JsonB>,
+    orders: Option<JsonText>,
     ties: Option<pg_sys::Oid>,
     seed: Option<i64>,
 ) -> TableIterator<
@@ -200,7 +201,7 @@ fn compare_releases(
     let rows = || {
         let intruder = Intruder::new(ties, draws, enough, seed)?;
         let releases = releases_of(releases)?;
-        let (columns, orders) = (columns.map(names), json(orders));
+        let (columns, orders) = (columns.map(names), json("orders", orders)?);
         let row = |(release, number): (&pg_sys::Oid, usize)| {
             let tables = Microdata::by_rank(Wanted {
                 original,
@@ -316,7 +317,7 @@ fn calibrate_permutation(
     draws: Option<i32>,
     enough: Option<f64>,
     most_correct: Option<f64>,
-    orders: Option<JsonB>,
+    orders: Option<JsonText>,
     ties: Option<pg_sys::Oid>,
     seed: Option<i64>,
 ) -> TableIterator<
@@ -340,7 +341,7 @@ fn calibrate_permutation(
             .into_iter()
             .map(|p| given("candidates", p))
             .collect::<Result<Vec<f64>, Problem>>()?;
-        let records = Records::alone(original, columns.map(names), json(orders))?;
+        let records = Records::alone(original, columns.map(names), json("orders", orders)?)?;
         if records.is_empty() {
             return Ok(Vec::new());
         }

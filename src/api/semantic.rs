@@ -7,14 +7,13 @@ use super::transactions::{k_of, privacy_of, wanted_column};
 use super::{json, name, warn_once};
 use crate::error::Problem;
 use crate::input::corpus::{Knowledge, Source};
-use crate::input::distances_of_array;
 use crate::input::transactions::{read_columns, Column, Vocabulary, WantedColumn};
+use crate::input::{distances_of_array, JsonText};
 use crate::run;
 use disclosure::semantic::{
     self, Calibration, Corpus, DistanceTable, Eliminations, Entry, Method, Quality, Strategy, Target,
     Threshold, Twin, Vulnerability, Wanted,
 };
-use pgrx::datum::JsonB;
 use pgrx::prelude::*;
 use pgrx::Array;
 use std::ffi::CStr;
@@ -27,10 +26,10 @@ fn semantic_distance(
     corpus_column: Option<&CStr>,
     one: Option<&str>,
     other: Option<&str>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> Option<f64> {
     let distance = || {
-        let source = Source::new(corpus, name(corpus_column), json(scoring))?;
+        let source = Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?;
         let Some((one, other)) = one.zip(other) else {
             return Ok(None);
         };
@@ -47,10 +46,10 @@ fn semantic_distances(
     corpus: Option<pg_sys::Oid>,
     corpus_column: Option<&CStr>,
     pairs: Option<Array<'_, &str>>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> Option<Vec<Option<f64>>> {
     let distances = || {
-        let source = Source::new(corpus, name(corpus_column), json(scoring))?;
+        let source = Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?;
         let Some(pairs) = pairs else {
             return Ok(None);
         };
@@ -84,7 +83,7 @@ fn cooccurrence(
     corpus: Option<pg_sys::Oid>,
     corpus_column: Option<&CStr>,
     terms: Option<Array<'_, &str>>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> TableIterator<
     'static,
     (
@@ -94,7 +93,7 @@ fn cooccurrence(
     ),
 > {
     let rows = || {
-        let source = Source::new(corpus, name(corpus_column), json(scoring))?;
+        let source = Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?;
         let mut vocabulary = Vocabulary::default();
         let invalid = |problem: String| Problem::Argument {
             argument: "terms",
@@ -144,7 +143,7 @@ fn term_report(
     column_name: Option<&CStr>,
     corpus: Option<pg_sys::Oid>,
     corpus_column: Option<&CStr>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> TableIterator<
     'static,
     (
@@ -154,7 +153,7 @@ fn term_report(
     ),
 > {
     let rows = || {
-        let source = Source::new(corpus, name(corpus_column), json(scoring))?;
+        let source = Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?;
         let (vocabulary, _) = read_columns([&wanted_column(relation, column_name, None)])?;
         let knowledge = source.read_as_defined(vocabulary.texts(), Wanted::Pairs(&[]))?;
         let rows = (0..vocabulary.len() as u32).map(|term| {
@@ -182,7 +181,7 @@ fn distance_table(
     generalised: Option<Array<'_, &str>>,
     context: Option<i32>,
     id: Option<&CStr>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> TableIterator<
     'static,
     (
@@ -198,7 +197,7 @@ fn distance_table(
             hint: "Give all members of a generalised item of the transactions, in any order.",
         };
         let context = context_of(context)?;
-        let source = Source::new(corpus, name(corpus_column), json(scoring))?;
+        let source = Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?;
         let members = generalised.ok_or_else(|| invalid("must not be NULL"))?;
         let members: Option<Vec<&str>> = members.iter().collect();
         let members = members.ok_or_else(|| invalid("must not contain NULL"))?;
@@ -586,7 +585,7 @@ fn semantic_attack(
     vulnerability: Option<&str>,
     seed: Option<i64>,
     calibration: Option<i32>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> TableIterator<
     'static,
     (
@@ -605,7 +604,7 @@ fn semantic_attack(
         let release = Release::read(WantedRelease {
             context: context_of(context)?,
             twins: twins_of(calibration)?,
-            source: Source::new(corpus, name(corpus_column), json(scoring))?,
+            source: Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?,
             column: wanted_column(relation, column_name, id),
             seed: strategy.seed,
         })?;
@@ -707,7 +706,7 @@ fn attack_calibration(
     vulnerability: Option<&str>,
     seed: Option<i64>,
     calibration: Option<i32>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> TableIterator<
     'static,
     (
@@ -723,7 +722,7 @@ fn attack_calibration(
         let wanted = WantedRelease {
             context: context_of(context)?,
             twins: twins_of(calibration)?,
-            source: Source::new(corpus, name(corpus_column), json(scoring))?,
+            source: Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?,
             column: wanted_column(relation, column_name, id),
             seed: strategy.seed,
         };
@@ -784,7 +783,7 @@ fn attack_quality(
     threshold_ratio: Option<f64>,
     vulnerability: Option<&str>,
     seed: Option<i64>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> TableIterator<
     'static,
     (
@@ -810,7 +809,7 @@ fn attack_quality(
         let wanted = WantedRelease {
             context: context_of(context)?,
             twins: 0,
-            source: Source::new(corpus, name(corpus_column), json(scoring))?,
+            source: Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?,
             column: WantedColumn {
                 argument: RELEASED,
                 ..wanted_column(released, column_name, id)
@@ -855,7 +854,7 @@ fn broken_constraints(
     column_name: Option<&CStr>,
     corpus: Option<pg_sys::Oid>,
     corpus_column: Option<&CStr>,
-    privacy: Option<JsonB>,
+    privacy: Option<JsonText>,
     k: Option<i32>,
     method: Option<&str>,
     context: Option<i32>,
@@ -863,7 +862,7 @@ fn broken_constraints(
     threshold_ratio: Option<f64>,
     vulnerability: Option<&str>,
     seed: Option<i64>,
-    scoring: Option<JsonB>,
+    scoring: Option<JsonText>,
 ) -> TableIterator<
     'static,
     (
@@ -877,11 +876,11 @@ fn broken_constraints(
     let rows = || {
         let options = Options::new(threshold, threshold_ratio, vulnerability, seed);
         let strategy = options.strategy("method", method)?;
-        let (k, privacy) = (k_of(k)?, json(privacy));
+        let (k, privacy) = (k_of(k)?, json("privacy", privacy)?);
         let wanted = WantedRelease {
             context: context_of(context)?,
             twins: 0,
-            source: Source::new(corpus, name(corpus_column), json(scoring))?,
+            source: Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?,
             column: wanted_column(relation, column_name, None),
             seed: strategy.seed,
         };

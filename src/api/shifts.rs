@@ -4,10 +4,11 @@ use super::cracks::given;
 use super::{json, name, names};
 use crate::error::Problem;
 use crate::input::microdata::{marginal_values, Microdata, Records, Wanted};
+use crate::input::JsonText;
 use crate::run;
 use disclosure::permutation::{shift, Extent, Shift, Side};
 use pgrx::prelude::*;
-use pgrx::{Array, JsonB};
+use pgrx::Array;
 use std::ffi::CStr;
 
 type ReportRow = (
@@ -35,7 +36,7 @@ fn permutation_report(
     anonymised: Option<pg_sys::Oid>,
     key: Option<&CStr>,
     columns: Option<Array<'_, &CStr>>,
-    orders: Option<JsonB>,
+    orders: Option<JsonText>,
     seed: Option<i64>,
 ) -> TableIterator<
     'static,
@@ -68,7 +69,7 @@ fn permutation_report(
             anonymised,
             columns: columns.map(names),
             key: Some(key),
-            orders: json(orders),
+            orders: json("orders", orders)?,
         })?;
         report(&tables, seed as u64)
     };

@@ -4,9 +4,9 @@ use super::cracks::given;
 use super::{json, name, warn_once};
 use crate::error::Problem;
 use crate::input::transactions::{constraints, read_columns, Column, Vocabulary, WantedColumn};
+use crate::input::{Json, JsonText};
 use crate::run;
 use disclosure::semantic::{self, Coat, Constraints, Known, Rule, Transactions};
-use pgrx::datum::JsonB;
 use pgrx::prelude::*;
 use serde_json::Value;
 use std::ffi::CStr;
@@ -23,15 +23,15 @@ const K: &str = "k";
 fn coat(
     relation: Option<pg_sys::Oid>,
     column_name: Option<&CStr>,
-    privacy: Option<JsonB>,
+    privacy: Option<JsonText>,
     k: Option<i32>,
     id: Option<&CStr>,
-    utility: Option<JsonB>,
+    utility: Option<JsonText>,
     max_suppressed: Option<f64>,
     seed: Option<i64>,
-) -> TableIterator<'static, (name!(transaction, String), name!(terms, JsonB))> {
+) -> TableIterator<'static, (name!(transaction, String), name!(terms, Json))> {
     let rows = || {
-        let wish = CoatWish::new(privacy, utility, k, max_suppressed, seed);
+        let wish = CoatWish::new(privacy, utility, k, max_suppressed, seed)?;
         let (mut vocabulary, column) = read(relation, column_name, id)?;
         let coat = wish.fulfil(&column.transactions, &mut vocabulary)?;
         let released = run::long("generalising items", |control| {
@@ -49,9 +49,9 @@ fn coat(
 fn coat_report(
     relation: Option<pg_sys::Oid>,
     column_name: Option<&CStr>,
-    privacy: Option<JsonB>,
+    privacy: Option<JsonText>,
     k: Option<i32>,
-    utility: Option<JsonB>,
+    utility: Option<JsonText>,
     max_suppressed: Option<f64>,
     seed: Option<i64>,
 ) -> TableIterator<
@@ -65,7 +65,7 @@ fn coat_report(
     ),
 > {
     let rows = || {
-        let wish = CoatWish::new(privacy, utility, k, max_suppressed, seed);
+        let wish = CoatWish::new(privacy, utility, k, max_suppressed, seed)?;
         let (mut vocabulary, column) = read(relation, column_name, None)?;
         let Coat {
             generalised,
@@ -102,19 +102,19 @@ struct CoatWish {
 
 impl CoatWish {
     fn new(
-        privacy: Option<JsonB>,
-        utility: Option<JsonB>,
+        privacy: Option<JsonText>,
+        utility: Option<JsonText>,
         k: Option<i32>,
         max_suppressed: Option<f64>,
         seed: Option<i64>,
-    ) -> Self {
-        CoatWish {
-            privacy: json(privacy),
-            utility: json(utility),
+    ) -> Result<Self, Problem> {
+        Ok(CoatWish {
+            privacy: json("privacy", privacy)?,
+            utility: json("utility", utility)?,
             k,
             max_suppressed,
             seed,
-        }
+        })
     }
 
     fn fulfil(self, transactions: &Transactions, vocabulary: &mut Vocabulary) -> Result<Coat, Problem> {
@@ -194,11 +194,11 @@ fn as_rows(
     ids: Vec<String>,
     transactions: Transactions,
     vocabulary: Vocabulary,
-) -> TableIterator<'static, (name!(transaction, String), name!(terms, JsonB))> {
+) -> TableIterator<'static, (name!(transaction, String), name!(terms, Json))> {
     TableIterator::new(ids.into_iter().enumerate().map(move |(number, id)| {
         let entries = transactions.entries(number).iter();
         let terms = entries.map(|entry| vocabulary.json(&transactions, entry));
-        (id, JsonB(terms.collect()))
+        (id, Json(terms.collect()))
     }))
 }
 
@@ -224,7 +224,7 @@ fn km_violations(
     k: Option<i32>,
     m: Option<i32>,
     most: Option<i32>,
-) -> TableIterator<'static, (name!(items, JsonB), name!(support, i64))> {
+) -> TableIterator<'static, (name!(items, Json), name!(support, i64))> {
     let rows = || {
         let (k, m) = (k_of(k)?, m_of(m)?);
         let most = positive("most", given("most", most)?, "It is how many sets are listed.")? as usize;
@@ -235,7 +235,7 @@ fn km_violations(
         let rows = violations.into_iter().map(|violation| {
             let entries = violation.set.iter();
             let items = entries.map(|entry| vocabulary.json(&column.transactions, entry));
-            (JsonB(items.collect()), violation.support as i64)
+            (Json(items.collect()), violation.support as i64)
         });
         Ok(rows.collect::<Vec<_>>())
     };
@@ -259,9 +259,9 @@ fn mark_generalised(
     id: Option<&CStr>,
     rule: Option<&str>,
     k: Option<i32>,
-    utility: Option<JsonB>,
-    privacy: Option<JsonB>,
-) -> TableIterator<'static, (name!(transaction, String), name!(terms, JsonB))> {
+    utility: Option<JsonText>,
+    privacy: Option<JsonText>,
+) -> TableIterator<'static, (name!(transaction, String), name!(terms, Json))> {
     let rows = || {
         let rule = match given("rule", rule)? {
             "together" => Rule::Together,
@@ -278,8 +278,8 @@ fn mark_generalised(
         let (mut vocabulary, column) = read(relation, column_name, id)?;
         let known = Known {
             k,
-            utility: constraints(UTILITY, json(utility), &mut vocabulary)?,
-            privacy: constraints(PRIVACY, json(privacy), &mut vocabulary)?,
+            utility: constraints(UTILITY, json("utility", utility)?, &mut vocabulary)?,
+            privacy: constraints(PRIVACY, json("privacy", privacy)?, &mut vocabulary)?,
         };
         let marked = run::long("looking for generalised items", |control| {
             semantic::mark_generalised(&column.transactions, rule, &known, control)

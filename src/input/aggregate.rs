@@ -2,7 +2,7 @@
 
 use super::arguments::{argument_types, ArgumentRows, Finished, OptionArgument};
 use super::encoder::Encoder;
-use super::wire::{put, take};
+use super::wire::{self, put, take};
 use super::{ColumnType, Dictionary, Sink};
 use crate::error::Problem;
 use crate::memory;
@@ -156,7 +156,7 @@ impl<M: RowMethod> RowAggregate<M> {
         let mut state = call.state();
         // SAFETY: the state is of this type, by the declaration of the aggregate.
         let this = unsafe { state.get_mut::<Self>() };
-        let mut out = Vec::new();
+        let mut out = wire::local();
         if let Some(finished) = this.map_or(Ok(None), Self::take_finished)? {
             put(&mut out, finished.nulls);
             put(&mut out, u64::from(finished.dictionaries.is_some()));
@@ -168,17 +168,18 @@ impl<M: RowMethod> RowAggregate<M> {
             }
             finished.sink.write(&mut out);
         }
-        Ok(out)
+        wire::finish("a part of an aggregate", out)
     }
 
     /// The deserial function.
     pub fn deserialise(call: &AggregateCall, mut input: &[u8]) -> Result<Internal, Problem> {
         let input = &mut input;
-        let nulls = take(input);
-        let dictionaries = match take(input) {
+        wire::take_local(input)?;
+        let nulls = take(input)?;
+        let dictionaries = match take(input)? {
             0 => None,
             _ => Some(
-                (0..take(input))
+                (0..take(input)?)
                     .map(|_| Dictionary::read(input))
                     .collect::<Result<_, _>>()?,
             ),

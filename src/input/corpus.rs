@@ -3,14 +3,13 @@
 use super::attributes::ElementType;
 use super::lexemes::for_each_lexeme;
 use super::relation::{for_each_row, Relation, Row};
-use super::{becomes, ColumnType};
+use super::{becomes, ColumnType, JsonText};
 use crate::error::Problem;
 use crate::run::{self, CancelOnDrop, Conveyor};
 use disclosure::semantic::{
     Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
 };
 use disclosure::Control;
-use pgrx::datum::JsonB;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal};
@@ -184,7 +183,11 @@ impl Source {
                             .flatten()
                             .for_each(|term| batch.element(term));
                     }
-                    Kind::Json => batch.elements_of_json(JsonB::from_datum(value, false))?,
+                    Kind::Json => {
+                        let document = JsonText::from_datum(value, false);
+                        let document = document.map(|json| json.value(CORPUS_COLUMN)).transpose()?;
+                        batch.elements_of_json(document)?
+                    }
                     _ => batch.element(<&str>::from_datum(value, false).unwrap_or("")),
                 }
             }
@@ -454,8 +457,8 @@ impl Batch {
     }
 
     /// Of a list, what is not generalised.
-    fn elements_of_json(&mut self, document: Option<JsonB>) -> Result<(), Problem> {
-        let Some(JsonB(Value::Array(terms))) = document else {
+    fn elements_of_json(&mut self, document: Option<Value>) -> Result<(), Problem> {
+        let Some(Value::Array(terms)) = document else {
             return Err(Problem::Argument {
                 argument: CORPUS_COLUMN,
                 problem: "a document is not a list".into(),

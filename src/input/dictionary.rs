@@ -185,9 +185,9 @@ impl Dictionary {
 
     /// A dictionary that [`write`](Self::write) has written, with the same codes.
     pub fn read(input: &mut &[u8]) -> Result<Self, Problem> {
-        let name = String::from_utf8_lossy(take_bytes(input)).into_owned();
-        let oid = pg_sys::Oid::from(take(input) as u32);
-        let collation = pg_sys::Oid::from(take(input) as u32);
+        let name = String::from_utf8_lossy(take_bytes(input)?).into_owned();
+        let oid = pg_sys::Oid::from(take(input)? as u32);
+        let collation = pg_sys::Oid::from(take(input)? as u32);
         let mut dictionary = Dictionary::new(ColumnType { name, oid, collation });
         dictionary.read_values(input)?;
         Ok(dictionary)
@@ -195,11 +195,11 @@ impl Dictionary {
 
     /// Take up values of the same type that [`write_values`](Self::write_values) has written: their codes.
     pub fn read_values(&mut self, input: &mut &[u8]) -> Result<Vec<u32>, Problem> {
-        let count = take(input);
+        let count = take(input)?;
         let codes = (0..count).map(|_| match self {
-            Dictionary::Bits(dictionary) => Ok(dictionary.encode(take(input))?),
+            Dictionary::Bits(dictionary) => Ok(dictionary.encode(take(input)?)?),
             // SAFETY: the bytes of a value of this type, from wherever it was written.
-            Dictionary::Images(dictionary) => unsafe { dictionary.encode_bytes(take_bytes(input)) },
+            Dictionary::Images(dictionary) => unsafe { dictionary.encode_bytes(take_bytes(input)?) },
         });
         codes.collect()
     }

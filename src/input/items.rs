@@ -7,11 +7,12 @@ use super::aggregate::AggregateCall;
 use super::attributes::ElementType;
 use super::elements::Elements;
 use super::relation::{for_each_row, Relation};
+use super::summary::ItemNames;
 use super::{ColumnType, Dictionary};
 use crate::error::Problem;
 use crate::memory;
 use crate::run::Meter;
-use disclosure::cracks::Transactions;
+use disclosure::cracks::{ItemSummary, Transactions};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_identifier;
 use pgrx::Internal;
@@ -21,6 +22,8 @@ pub struct ItemCounts {
     pub transactions: u64,
     pub items: Dictionary,
     tallies: Tallies,
+    /// Set where the items' type is not there any more: `items` are their texts then.
+    texts_of: Option<ItemNames>,
 }
 
 impl ItemCounts {
@@ -30,7 +33,32 @@ impl ItemCounts {
             transactions: 0,
             items: Dictionary::new(items),
             tallies: Tallies::default(),
+            texts_of: None,
         }
+    }
+
+    /// Of no transactions, where texts are all that is known of the items.
+    pub fn of_texts(names: ItemNames) -> Self {
+        let text = ColumnType {
+            name: String::new(),
+            oid: pg_sys::TEXTOID,
+            collation: pg_sys::C_COLLATION_OID,
+        };
+        ItemCounts {
+            texts_of: Some(names),
+            ..Self::new(text)
+        }
+    }
+
+    /// Whether items are compared by their texts, as their type is not there any more.
+    pub fn are_texts(&self) -> bool {
+        self.texts_of.is_some()
+    }
+
+    /// What the items are, by name.
+    pub fn names(&self) -> ItemNames {
+        let of_column = || ItemNames::of_column(self.items.column());
+        self.texts_of.clone().unwrap_or_else(of_column)
     }
 
     /// Of every item, codes in order.
@@ -41,19 +69,36 @@ impl ItemCounts {
         counted.chain(std::iter::repeat_n(0, missing))
     }
 
-    /// Add to the counts of items.
-    pub fn add(&mut self, counts: impl IntoIterator<Item = (u32, u64)>) {
+    /// Add transactions, and to the counts of their items.
+    pub fn add(
+        &mut self,
+        transactions: u64,
+        counts: impl IntoIterator<Item = (u32, u64)>,
+    ) -> Result<(), Problem> {
+        let sum = self.transactions.checked_add(transactions);
+        let is_shown = |sum: &u64| *sum <= ItemSummary::MOST;
+        self.transactions = sum.filter(is_shown).ok_or(Problem::TooManyTransactions)?;
         for (code, count) in counts {
+            // No count exceeds the number of transactions, so that sums of counts fit too.
             self.tallies.of(code).count += count;
         }
+        Ok(())
     }
 
     /// Take in what was counted in another process.
-    fn merge(&mut self, other: &Self) -> Result<(), Problem> {
+    fn merge(&mut self, other: &mut Self) -> Result<(), Problem> {
+        if self.are_texts() != other.are_texts() || self.items.column() != other.items.column() {
+            if self.names() != other.names() {
+                return Err(Problem::ItemTypesDiffer);
+            }
+            self.become_texts()?;
+            other.become_texts()?;
+        }
         let translation = self.items.adopt(&other.items)?;
-        self.add(translation.into_iter().skip(1).zip(other.counts()));
-        self.transactions += other.transactions;
-        Ok(())
+        self.add(
+            other.transactions,
+            translation.into_iter().skip(1).zip(other.counts()),
+        )
     }
 }
 
@@ -110,6 +155,7 @@ impl Counter {
             transactions,
             items,
             tallies,
+            ..
         } = &mut self.counts;
         let number = *transactions + 1;
         for_each_item(items, &mut self.elements, transaction, |code| {
@@ -221,9 +267,11 @@ pub fn read_transactions(
             false => Ok(transactions.push(&transaction)?),
         }
     })?;
-    counts.transactions = transactions.len() as u64;
     let frequencies = transactions.frequencies();
-    counts.add((1..).zip(frequencies.counts().iter().copied()));
+    counts.add(
+        transactions.len() as u64,
+        (1..).zip(frequencies.counts().iter().copied()),
+    )?;
     Ok((counts, transactions))
 }
 
@@ -306,8 +354,10 @@ impl ItemAggregate {
         match (this, other) {
             (Some(this), Some(other)) => this.counts_mut().merge(other.counts_mut())?,
             (None, Some(other)) => {
-                let mut counts = ItemCounts::new(other.counts_mut().items.column().clone());
-                counts.merge(other.counts_mut())?;
+                let other = other.counts_mut();
+                let nothing = || ItemCounts::new(other.items.column().clone());
+                let mut counts = other.texts_of.clone().map_or_else(nothing, ItemCounts::of_texts);
+                counts.merge(other)?;
                 state = call.keep(Self::Merging(counts));
             }
             (_, None) => {}
@@ -316,9 +366,9 @@ impl ItemAggregate {
         Ok(state)
     }
 
-    /// The deserial function; what it reads is what [`ItemCounts::stored`] writes.
+    /// The deserial function; what it reads is what [`ItemCounts::serial`] writes.
     pub fn deserialise(call: &AggregateCall, bytes: &[u8]) -> Result<Internal, Problem> {
-        Ok(call.keep(Self::Merging(ItemCounts::of_stored(bytes)?)))
+        Ok(call.keep(Self::Merging(ItemCounts::of_serial(bytes)?)))
     }
 
     /// For the serial and final functions, the latter of which may be called again after more rows. `None`:

@@ -1,170 +1,386 @@
-//! The forms of an item summary: bytes, as it is stored, and text, as people and pg_dump see it.
+//! Item summaries as they are stored: names of types, and items as text, so that they can be read whatever becomes of
+//! the types. [`ItemSummary`] has the format.
 
-use super::dictionary::parse;
 use super::items::{item_type, ItemCounts};
-use super::wire::{put, put_bytes, take, take_bytes};
-use super::{scratch, ColumnType};
+use super::literal::Literals;
+use super::{scratch, wire, ColumnType};
 use crate::error::Problem;
-use pgrx::pg_sys;
+use crate::memory;
+use disclosure::cracks::{ItemSummary, Name, SummaryError, SummaryWriter};
+use disclosure::wire::Damaged;
+use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_qualified_identifier;
-use serde_json::Value;
-use std::ffi::CStr;
+use pgrx::{direct_function_call_as_datum, IntoDatum};
+use std::borrow::Cow;
+use std::ffi::{CStr, CString};
 
-impl ItemCounts {
-    /// As bytes: the OID of the items' type, which pg_upgrade keeps; the name of a collation that matters,
-    /// whose OID it does not; transactions; items; counts.
-    pub fn stored(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        let column = self.items.column();
-        put(&mut out, u64::from(column.oid.to_u32()));
-        put_bytes(&mut out, collation_name(column).unwrap_or_default().as_bytes());
-        put(&mut out, self.transactions);
-        match is_kept_as_text(column.oid) {
-            true => self.put_texts(&mut out),
-            false => self.items.write_values(&mut out),
+/// What the items of a summary are, by name.
+#[derive(Clone, PartialEq)]
+pub struct ItemNames {
+    type_name: String,
+    collation: Option<String>,
+}
+
+/// What the names stand for at present.
+enum Found {
+    Column(ColumnType),
+    /// Something that items cannot be of.
+    Other,
+    Nothing,
+}
+
+impl ItemNames {
+    fn of_summary(summary: &ItemSummary) -> Self {
+        ItemNames {
+            type_name: summary.type_name.to_string(),
+            collation: summary.collation.as_ref().map(|name| name.to_string()),
         }
-        self.counts().for_each(|count| put(&mut out, count));
-        out
     }
 
-    fn put_texts(&self, out: &mut Vec<u8>) {
-        put(out, u64::from(self.items.len()));
-        for code in 1..=self.items.len() {
-            put_bytes(out, self.items.text(code).unwrap_or_default().as_bytes());
+    pub fn of_column(column: &ColumnType) -> Self {
+        let _unquoted = Unquoted::new();
+        ItemNames {
+            type_name: type_name(column.oid),
+            collation: collation_name(column),
         }
     }
 
-    /// The codes of items that [`put_texts`](Self::put_texts) has written.
-    fn take_texts(&mut self, bytes: &mut &[u8]) -> Result<Vec<u32>, Problem> {
-        let oid = self.items.column().oid;
-        let items = 0..take(bytes) as u32;
-        scratch::for_each("reading items", items, |_| {
-            let text = String::from_utf8_lossy(take_bytes(bytes));
-            // SAFETY: a value that was just made, of the type that the items are of.
-            unsafe { self.items.encode(parse(oid, &text)?) }
-        })
-    }
-
-    pub fn of_stored(mut bytes: &[u8]) -> Result<Self, Problem> {
-        let mut counts = ItemCounts::new(stored_type(&mut bytes)?);
-        counts.take_stored(bytes)?;
-        Ok(counts)
-    }
-
-    /// Add what [`stored`](Self::stored) has made of other counts of such items.
-    pub fn merge_stored(&mut self, mut bytes: &[u8]) -> Result<(), Problem> {
-        if stored_type(&mut bytes)? != *self.items.column() {
-            return Err(Problem::ItemTypesDiffer);
-        }
-        self.take_stored(bytes)
-    }
-
-    fn take_stored(&mut self, mut bytes: &[u8]) -> Result<(), Problem> {
-        let bytes = &mut bytes;
-        self.transactions += take(bytes);
-        let codes = match is_kept_as_text(self.items.column().oid) {
-            true => self.take_texts(bytes)?,
-            false => self.items.read_values(bytes)?,
+    fn look_up(&self) -> Result<Found, Problem> {
+        let Some(oid) = named("type", &self.type_name, type_in_schema, pg_sys::to_regtype)? else {
+            return Ok(Found::Nothing);
         };
-        self.add(codes.into_iter().map(|code| (code, take(bytes))));
-        Ok(())
-    }
-
-    /// `{"type": "text", "transactions": 10, "items": [["beer", 5], …]}`, the most frequent first; with a
-    /// "collation" where it makes different texts equal.
-    pub fn text(&self) -> Result<String, Problem> {
-        let column = self.items.column();
-        let counts: Vec<u64> = self.counts().collect();
-        let mut items = scratch::for_each("printing items", 0..self.items.len(), |item| {
-            let text = self.items.text(item + 1).unwrap_or_default();
-            Ok((counts[item as usize], text))
-        })?;
-        items.sort_unstable_by(|a, b| (b.0, &a.1).cmp(&(a.0, &b.1)));
-        let items: Vec<String> = items
-            .into_iter()
-            .map(|(count, text)| format!("[{}, {count}]", Value::from(text)))
-            .collect();
-        let collation = collation_name(column).map_or(String::new(), |name| {
-            format!(r#""collation": {}, "#, Value::from(name))
-        });
-        Ok(format!(
-            r#"{{"type": {}, {collation}"transactions": {}, "items": [{}]}}"#,
-            Value::from(type_name(column.oid)),
-            self.transactions,
-            items.join(", ")
-        ))
-    }
-
-    pub fn of_text(text: &str) -> Result<Self, Problem> {
-        let invalid = |problem: &str| Problem::SummaryText {
-            problem: problem.into(),
-        };
-        let summary: Value = serde_json::from_str(text).map_err(|_| invalid("it is not JSON"))?;
-        let summary = summary
-            .as_object()
-            .ok_or_else(|| invalid("it is not an object"))?;
-        if let Some(key) = summary.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(invalid(&format!("it has a key \"{key}\"")));
-        }
-        let name = summary.get("type").and_then(Value::as_str);
-        let name = name.ok_or_else(|| invalid("\"type\" is not the name of a type"))?;
-        // SAFETY: the type's own input function says what is wrong with a name.
-        let oid = unsafe { pg_sys::Oid::from(parse(pg_sys::REGTYPEOID, name)?.value() as u32) };
-        let collation = match summary.get("collation").map(Value::as_str) {
+        let collation = match &self.collation {
             None => pg_sys::InvalidOid,
-            Some(Some(name)) => named_collation(name)?,
-            Some(None) => return Err(invalid("\"collation\" is not the name of a collation")),
+            Some(name) => match named("collation", name, collation_in_schema, pg_sys::to_regcollation)? {
+                Some(collation) => collation,
+                None => return Ok(Found::Nothing),
+            },
         };
         let name = String::new();
         let column = ColumnType { name, oid, collation };
         // SAFETY: catalogue look-ups.
+        let (kind, is_array) = unsafe {
+            let base = column.base_type();
+            let is_array = pg_sys::get_element_type(base) != pg_sys::InvalidOid;
+            (pg_sys::get_typtype(base) as u8, is_array)
+        };
+        match is_array || kind == pg_sys::TYPTYPE_PSEUDO {
+            true => Ok(Found::Other),
+            false => Ok(Found::Column(item_type(&column)?)),
+        }
+    }
+}
+
+/// While this lives, names have quotes only if they need them, whatever quote_all_identifiers says.
+struct Unquoted {
+    before: bool,
+}
+
+impl Unquoted {
+    fn new() -> Self {
+        // SAFETY: a variable of this backend.
         unsafe {
-            let kind = pg_sys::get_typtype(column.base_type()) as u8;
-            let is_array = pg_sys::get_element_type(column.base_type()) != pg_sys::InvalidOid;
-            if is_array || kind == pg_sys::TYPTYPE_PSEUDO {
-                return Err(invalid("items cannot be of this type"));
+            let before = pg_sys::quote_all_identifiers;
+            pg_sys::quote_all_identifiers = false;
+            Unquoted { before }
+        }
+    }
+}
+
+impl Drop for Unquoted {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { pg_sys::quote_all_identifiers = self.before }
+    }
+}
+
+/// What a summary needs in memory to be read, beside its text.
+const BYTES_PER_ITEM: usize = size_of::<(Cow<str>, u64)>();
+
+/// The type's input: what is stored for a text.
+pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
+    let most_items = text.bytes().filter(|&byte| byte == b'[').count();
+    memory::require(text.len() + most_items * BYTES_PER_ITEM)?;
+    let mut summary = ItemSummary::of_text(text)?;
+    match ItemNames::of_summary(&summary).look_up()? {
+        Found::Other => Err(SummaryError::Invalid("items cannot be of this type").into()),
+        // A dump has to be restored even if it has summaries of what is not there any more.
+        Found::Nothing => checked(summary.to_bytes()),
+        Found::Column(column) => {
+            let names = ItemNames::of_column(&column);
+            summary.type_name = names.type_name.into();
+            summary.collation = names.collation.map(Cow::Owned);
+            match means_the_same_for_ever(&column) && summary.collation.is_none() {
+                true => ItemCounts::of_items(column, &summary)?.stored(),
+                // Nor may it depend on what has changed since.
+                false => checked(summary.to_bytes()),
             }
         }
-        let mut counts = ItemCounts::new(item_type(&column)?);
-        let transactions = summary.get("transactions").and_then(Value::as_u64);
-        counts.transactions =
-            transactions.ok_or_else(|| invalid("\"transactions\" is not a whole number"))?;
-        let items = summary.get("items").and_then(Value::as_array);
-        let items = items.ok_or_else(|| invalid("\"items\" is not an array"))?;
-        let numbers = 0..u32::try_from(items.len()).map_err(|_| invalid("it has too many items"))?;
-        let oid = counts.items.column().oid;
-        scratch::for_each("reading items", numbers, |number| {
-            let item = items[number as usize].as_array().map(Vec::as_slice);
-            let (text, count) = match item {
-                Some([Value::String(text), Value::Number(count)]) => (text, count.as_u64()),
-                _ => return Err(invalid("an item is not a text and a number in an array")),
-            };
-            let count = count.filter(|count| (1..=counts.transactions).contains(count));
-            let count =
-                count.ok_or_else(|| invalid("a count is not from 1 to the number of transactions"))?;
-            // SAFETY: a value that was just made, of the type that the items are of.
-            let code = unsafe { counts.items.encode(parse(oid, text)?)? };
-            if code <= number {
-                return Err(invalid("an item is there twice"));
-            }
-            counts.add([(code, count)]);
+    }
+}
+
+/// The type's output, which asks for nothing but the bytes.
+pub fn text_of_stored(bytes: &[u8]) -> Result<String, Problem> {
+    Ok(ItemSummary::of_bytes(bytes)?.to_text())
+}
+
+/// What is stored. Its text must fit into a message of Postgres (1 GB), even if COPY doubles every byte of it.
+fn checked(bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
+    const MOST: usize = 1 << 28;
+    /// An item takes two bytes or more, and a text of thirty; another byte becomes six if it is escaped.
+    const GROWTH: usize = 15;
+    let may_be_too_long = bytes.len() > MOST / GROWTH;
+    match may_be_too_long && ItemSummary::of_bytes(&bytes)?.text_length() > MOST {
+        true => Err(Problem::TooLarge {
+            what: "the text of an item summary",
+            limit: "256 MB",
+        }),
+        false => Ok(bytes),
+    }
+}
+
+impl ItemCounts {
+    /// As it is stored.
+    pub fn stored(&self) -> Result<Vec<u8>, Problem> {
+        let names = self.names();
+        let counted = self.counts().filter(|&count| count > 0).count();
+        let collation = names.collation.as_deref();
+        let mut out = SummaryWriter::new(&names.type_name, collation, self.transactions, counted);
+        let mut counts = self.counts();
+        self.print(|text| match counts.next() {
+            Some(count) if count > 0 => out.item(text, count),
+            _ => {}
+        })?;
+        checked(out.finish())
+    }
+
+    /// Hand the text of every item to `each`, codes in order.
+    fn print(&self, mut each: impl FnMut(&str)) -> Result<(), Problem> {
+        let mut literals = Literals::of(self.items.column());
+        scratch::for_each("printing items", 1..self.items.len() + 1, |code| {
+            // SAFETY: a value of the items' type.
+            unsafe { literals.print(self.items.value(code), &mut each) };
             Ok(())
         })?;
-        if counts.counts().map(u128::from).sum::<u128>() < u128::from(counts.transactions) {
-            return Err(invalid("there are transactions without items"));
+        Ok(())
+    }
+
+    pub fn of_stored(bytes: &[u8]) -> Result<Self, Problem> {
+        let summary = ItemSummary::of_bytes(bytes)?;
+        match column_of(&summary)? {
+            Some(column) => Self::of_items(column, &summary),
+            None => {
+                let mut counts = Self::of_texts(ItemNames::of_summary(&summary));
+                counts.take_items(&summary)?;
+                Ok(counts)
+            }
         }
+    }
+
+    fn of_items(column: ColumnType, summary: &ItemSummary) -> Result<Self, Problem> {
+        let mut counts = ItemCounts::new(column);
+        counts.take_items(summary)?;
+        Ok(counts)
+    }
+
+    /// Add what [`stored`](Self::stored) has made of other counts of such items.
+    pub fn merge_stored(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+        let summary = ItemSummary::of_bytes(bytes)?;
+        if ItemNames::of_summary(&summary) != self.names() {
+            return Err(Problem::ItemTypesDiffer);
+        }
+        if !self.are_texts() && column_of(&summary)?.as_ref() != Some(self.items.column()) {
+            self.become_texts()?;
+        }
+        self.take_items(&summary)
+    }
+
+    /// Add the items of a summary.
+    fn take_items(&mut self, summary: &ItemSummary) -> Result<(), Problem> {
+        let mut literals = Literals::of(self.items.column());
+        let numbers = 0..u32::try_from(summary.items.len()).map_err(|_| Damaged)?;
+        let codes = scratch::for_each("reading items", numbers, |number| {
+            let value = literals.parse(&summary.items[number as usize].0)?;
+            // SAFETY: a value that was just made, of the type that the items are of.
+            unsafe { self.items.encode(value) }
+        })?;
+        drop(literals);
+        let mut is_there = vec![false; self.items.len() as usize];
+        if codes
+            .iter()
+            .any(|&code| std::mem::replace(&mut is_there[code as usize - 1], true))
+        {
+            return Err(Problem::EqualItems);
+        }
+        let counts = summary.items.iter().map(|(_, count)| *count);
+        self.add(summary.transactions, codes.into_iter().zip(counts))
+    }
+
+    /// Compare items by their texts from now on, since not all of them can be read any more.
+    pub fn become_texts(&mut self) -> Result<(), Problem> {
+        let mut counts = Self::of_texts(self.names());
+        let mut texts = Vec::new();
+        self.print(|text| texts.push(text.to_owned()))?;
+        let numbers = 0..self.items.len();
+        let codes = scratch::for_each("reading items", numbers, |number| {
+            let text = texts[number as usize].as_str().into_datum();
+            // SAFETY: a text, of which `of_texts` has made a dictionary.
+            unsafe { counts.items.encode(text.unwrap_or(Datum::from(0))) }
+        })?;
+        counts.add(self.transactions, codes.into_iter().zip(self.counts()))?;
+        *self = counts;
+        Ok(())
+    }
+
+    /// For another process of this server.
+    pub fn serial(&self) -> Result<Vec<u8>, Problem> {
+        let mut out = wire::local();
+        let column = self.items.column();
+        wire::put(&mut out, u64::from(column.oid.to_u32()));
+        wire::put(&mut out, u64::from(column.collation.to_u32()));
+        wire::put(&mut out, u64::from(self.are_texts()));
+        if self.are_texts() {
+            let names = self.names();
+            wire::put_bytes(&mut out, names.type_name.as_bytes());
+            wire::put_bytes(&mut out, names.collation.unwrap_or_default().as_bytes());
+        }
+        wire::put(&mut out, self.transactions);
+        self.items.write_values(&mut out);
+        self.counts().for_each(|count| wire::put(&mut out, count));
+        wire::finish("a part of an item summary", out)
+    }
+
+    /// What [`serial`](Self::serial) has written.
+    pub fn of_serial(mut bytes: &[u8]) -> Result<Self, Problem> {
+        let input = &mut bytes;
+        wire::take_local(input)?;
+        let oid = |input: &mut &[u8]| wire::take(input).map(|oid| pg_sys::Oid::from(oid as u32));
+        let text = |input: &mut &[u8]| {
+            wire::take_bytes(input).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+        };
+        let name = String::new();
+        let (oid, collation) = (oid(input)?, oid(input)?);
+        let mut counts = match wire::take(input)? {
+            0 => ItemCounts::new(ColumnType { name, oid, collation }),
+            _ => Self::of_texts(ItemNames {
+                type_name: text(input)?,
+                collation: Some(text(input)?).filter(|name| !name.is_empty()),
+            }),
+        };
+        let transactions = wire::take(input)?;
+        let codes = counts.items.read_values(input)?;
+        let of_items = codes
+            .into_iter()
+            .map(|code| Ok((code, wire::take(input)?)))
+            .collect::<Result<Vec<_>, Damaged>>()?;
+        counts.add(transactions, of_items)?;
         Ok(counts)
     }
 }
 
-const KEYS: [&str; 4] = ["type", "collation", "transactions", "items"];
-
-/// Whether the bytes of an item cannot be kept: those of a row mean something else after ALTER TYPE, which
-/// does not know of summaries, and ranges may be of rows.
-fn is_kept_as_text(oid: pg_sys::Oid) -> bool {
+/// What the items of a stored summary are; `None` where their texts are all that is left.
+fn column_of(summary: &ItemSummary) -> Result<Option<ColumnType>, Problem> {
+    let column = match ItemNames::of_summary(summary).look_up()? {
+        Found::Column(column) => column,
+        Found::Other | Found::Nothing => return Ok(None),
+    };
     // SAFETY: a catalogue look-up.
-    let kind = unsafe { pg_sys::get_typtype(oid) } as u8;
-    kind != pg_sys::TYPTYPE_BASE && kind != pg_sys::TYPTYPE_ENUM
+    let is_enum = unsafe { pg_sys::get_typtype(column.oid) as u8 } == pg_sys::TYPTYPE_ENUM;
+    let is_known = |text: &str| has_label(column.oid, text);
+    let all_known = !is_enum || summary.items.iter().all(|(text, _)| is_known(text));
+    Ok(all_known.then_some(column))
+}
+
+/// Whether an enum has a label, which may have been renamed.
+fn has_label(oid: pg_sys::Oid, label: &str) -> bool {
+    let Ok(label) = CString::new(label) else {
+        return false;
+    };
+    let cache = pg_sys::SysCacheIdentifier::ENUMTYPOIDNAME as i32;
+    let (none, key) = (Datum::from(0), Datum::from(label.as_ptr()));
+    // SAFETY: a look-up in the catalogue's cache, by keys of the right types. No label is longer than a name.
+    label.count_bytes() < pg_sys::NAMEDATALEN as usize
+        && unsafe { pg_sys::SearchSysCacheExists(cache, oid.into(), key, none, none) }
+}
+
+/// Whether texts of a type that nobody can drop or change are read the same way for ever: those of a built-in type
+/// whose values do not name something else.
+fn means_the_same_for_ever(column: &ColumnType) -> bool {
+    // SAFETY: a catalogue look-up.
+    let kind = unsafe { pg_sys::get_typtype(column.oid) } as u8;
+    column.oid.to_u32() < pg_sys::FirstGenbkiObjectId
+        && kind != pg_sys::TYPTYPE_COMPOSITE
+        && !matches!(
+            column.oid,
+            pg_sys::ACLITEMOID
+                | pg_sys::REGCLASSOID
+                | pg_sys::REGCOLLATIONOID
+                | pg_sys::REGCONFIGOID
+                | pg_sys::REGDICTIONARYOID
+                | pg_sys::REGNAMESPACEOID
+                | pg_sys::REGOPEROID
+                | pg_sys::REGOPERATOROID
+                | pg_sys::REGPROCOID
+                | pg_sys::REGPROCEDUREOID
+                | pg_sys::REGROLEOID
+                | pg_sys::REGTYPEOID
+        )
+}
+
+/// The OID of what a name means. `None`: it is qualified, and there is no such thing. Names that people write without
+/// a schema have to exist.
+fn named(
+    what: &'static str,
+    name: &str,
+    in_schema: unsafe fn(schema: &CStr, name: &CStr) -> pg_sys::Oid,
+    on_search_path: unsafe fn(pg_sys::FunctionCallInfo) -> Datum,
+) -> Result<Option<pg_sys::Oid>, Problem> {
+    let text = |text: &str| CString::new(text).map_err(|_| Damaged);
+    // SAFETY: names are texts.
+    let found = unsafe {
+        match Name::parse(name).ok_or(Damaged)? {
+            Name::Qualified { schema, name } => in_schema(&text(&schema)?, &text(&name)?),
+            Name::Words => {
+                let found = direct_function_call_as_datum(on_search_path, &[name.into_datum()]);
+                let found = found.ok_or_else(|| Problem::NoSuchName {
+                    what,
+                    name: name.into(),
+                })?;
+                pg_sys::Oid::from(found.value() as u32)
+            }
+        }
+    };
+    Ok(Some(found).filter(|&found| found != pg_sys::InvalidOid))
+}
+
+/// # Safety
+/// Within a transaction.
+unsafe fn type_in_schema(schema: &CStr, name: &CStr) -> pg_sys::Oid {
+    let schema = pg_sys::LookupNamespaceNoError(schema.as_ptr());
+    let cache = pg_sys::SysCacheIdentifier::TYPENAMENSP as i32;
+    let (column, none) = (pg_sys::Anum_pg_type_oid as i16, Datum::from(0));
+    let found = pg_sys::GetSysCacheOid(cache, column, name.as_ptr().into(), schema.into(), none, none);
+    match found != pg_sys::InvalidOid && pg_sys::get_typisdefined(found) {
+        true => found,
+        false => pg_sys::InvalidOid,
+    }
+}
+
+/// # Safety
+/// Within a transaction.
+unsafe fn collation_in_schema(schema: &CStr, name: &CStr) -> pg_sys::Oid {
+    const ANY_ENCODING: i32 = -1;
+    let schema = pg_sys::LookupNamespaceNoError(schema.as_ptr());
+    let cache = pg_sys::SysCacheIdentifier::COLLNAMEENCNSP as i32;
+    let (column, none) = (pg_sys::Anum_pg_collation_oid as i16, Datum::from(0));
+    [pg_sys::GetDatabaseEncoding(), ANY_ENCODING]
+        .into_iter()
+        .map(|encoding| {
+            let (name, encoding) = (name.as_ptr().into(), encoding.into());
+            pg_sys::GetSysCacheOid(cache, column, name, encoding, schema.into(), none)
+        })
+        .find(|&found| found != pg_sys::InvalidOid)
+        .unwrap_or(pg_sys::InvalidOid)
 }
 
 /// The name of a type, without any modifier, that is the same under any search_path.
@@ -176,26 +392,6 @@ pub fn type_name(oid: pg_sys::Oid) -> String {
         let name = pg_sys::format_type_extended(oid, -1, flags as pg_sys::bits16);
         CStr::from_ptr(name).to_string_lossy().into_owned()
     }
-}
-
-/// The type at the beginning of a stored summary.
-fn stored_type(bytes: &mut &[u8]) -> Result<ColumnType, Problem> {
-    let oid = pg_sys::Oid::from(take(bytes) as u32);
-    let collation = String::from_utf8_lossy(take_bytes(bytes)).into_owned();
-    item_type(&ColumnType {
-        name: String::new(),
-        oid,
-        collation: match collation.is_empty() {
-            true => pg_sys::InvalidOid,
-            false => named_collation(&collation)?,
-        },
-    })
-}
-
-fn named_collation(name: &str) -> Result<pg_sys::Oid, Problem> {
-    // SAFETY: the type's own input function says what is wrong with a name.
-    let oid = unsafe { parse(pg_sys::REGCOLLATIONOID, name)? };
-    Ok(pg_sys::Oid::from(oid.value() as u32))
 }
 
 /// The name of the items' collation, quoted and the same under any search_path, where it makes different

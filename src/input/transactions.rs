@@ -2,11 +2,10 @@
 
 use super::attributes::ElementType;
 use super::relation::{for_each_row, Relation};
-use super::ColumnType;
+use super::{ColumnType, JsonText};
 use crate::error::Problem;
 use disclosure::semantic::{Entry, Transactions};
 use hashbrown::HashMap;
-use pgrx::datum::JsonB;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
@@ -23,12 +22,11 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The code of an item, which is new if need be; `None` if it is neither a string nor a whole number. Others may
-    /// have more digits than a float8.
+    /// The code of an item, which is new if need be; `None` if it is neither a string nor a whole number.
     pub fn encode(&mut self, item: &Value) -> Option<u32> {
         let text = match item {
             Value::String(text) => text.clone(),
-            Value::Number(number) if !number.is_f64() => number.to_string(),
+            Value::Number(number) => Some(number.to_string()).filter(|number| is_whole(number))?,
             _ => return None,
         };
         Some(self.encode_as(text, item))
@@ -96,6 +94,11 @@ impl Vocabulary {
             Entry::Generalised(number) => transactions.members(*number).iter().map(value).collect(),
         }
     }
+}
+
+/// Whether the text of a number has neither point nor exponent.
+fn is_whole(number: &str) -> bool {
+    number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
 /// The transactions of a column.
@@ -173,10 +176,11 @@ impl Column {
             // SAFETY: the query casts the one to text, and makes the other jsonb.
             let (id, transaction) = unsafe {
                 let id = id.and_then(|(value, is_null)| String::from_datum(value, is_null));
-                let transaction = transaction.and_then(|(value, is_null)| JsonB::from_datum(value, is_null));
+                let transaction =
+                    transaction.and_then(|(value, is_null)| JsonText::from_datum(value, is_null));
                 (id, transaction)
             };
-            let Some(JsonB(transaction)) = transaction else {
+            let Some(transaction) = transaction else {
                 return Ok(());
             };
             self.ids.push(match (id, &wanted.id) {
@@ -184,7 +188,7 @@ impl Column {
                 (None, None) => (self.ids.len() + 1).to_string(),
                 (None, Some(_)) => return Err(without_id()),
             });
-            self.push(transaction, vocabulary)
+            self.push(transaction.value(COLUMN_NAME)?, vocabulary)
         })
     }
 

@@ -1,45 +1,46 @@
-//! The form in which the parts of an aggregate travel between processes of one server, and in which
-//! summaries are stored: small numbers take one byte.
+//! The form in which the parts of an aggregate travel between processes of one server: values as they lie in memory,
+//! types by OID. It is cheap, and nobody else can read it, so its beginning says where it comes from.
 
-/// Seven bits to a byte, the lowest first; the eighth says that more follow.
-pub fn put(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
+use crate::error::Problem;
+use pgrx::pg_sys;
+
+pub use disclosure::wire::{put, put_bytes, take, take_array, take_bytes};
+
+/// The first byte. Stored values begin with a version below 0x80; another number from 0x80 on has to be taken here
+/// whenever the form changes, because a process may have loaded another version of the library.
+const LOCAL: u8 = 0x81;
+
+/// Bytes for another process of this server.
+pub fn local() -> Vec<u8> {
+    let mut out = vec![LOCAL];
+    out.extend(place());
+    out
+}
+
+/// Where the bytes were made: the server and the database.
+fn place() -> [u8; 12] {
+    let mut place = [0; 12];
+    // SAFETY: they do not change while the process lives.
+    let (server, database) = unsafe { (pg_sys::GetSystemIdentifier(), pg_sys::MyDatabaseId) };
+    place[..8].copy_from_slice(&server.to_ne_bytes());
+    place[8..].copy_from_slice(&database.to_u32().to_ne_bytes());
+    place
+}
+
+/// Moves past what [`local`] has written.
+pub fn take_local(input: &mut &[u8]) -> Result<(), Problem> {
+    let ([first], from) = (take_array(input)?, take_array(input)?);
+    match first == LOCAL && from == place() {
+        true => Ok(()),
+        false => Err(Problem::NotLocal),
     }
-    out.push(number as u8);
 }
 
-pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
-}
-
-/// What [`put`] has written at the beginning of `input`, which is moved past it.
-pub fn take(input: &mut &[u8]) -> u64 {
-    let (mut number, mut shift) = (0, 0);
-    loop {
-        let [byte] = take_array(input);
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return number;
-        }
-        shift += 7;
+/// Bytes as a value of Postgres, whose length it limits.
+pub fn finish(what: &'static str, bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
+    const MOST: usize = 0x3fff_ffff - pg_sys::VARHDRSZ; // MaxAllocSize
+    match bytes.len() > MOST {
+        true => Err(Problem::TooLarge { what, limit: "1 GB" }),
+        false => Ok(bytes),
     }
-}
-
-/// What [`put_bytes`] has written.
-pub fn take_bytes<'a>(input: &mut &'a [u8]) -> &'a [u8] {
-    let length = take(input) as usize;
-    let (bytes, rest) = input.split_at(length);
-    *input = rest;
-    bytes
-}
-
-/// The next `N` bytes.
-pub fn take_array<const N: usize>(input: &mut &[u8]) -> [u8; N] {
-    // Written by ourselves, here or in another process: only a bug can make it too short.
-    let (bytes, rest) = input.split_first_chunk().expect("a whole state");
-    *input = rest;
-    *bytes
 }

@@ -60,6 +60,26 @@ SELECT 'enum', disclosure.item_summary(x) FROM (VALUES ('S'::"Far Away"."Größe
 SELECT 'pair', disclosure.item_summary(x) FROM (VALUES ((1, 'a "b"')::pair), ((1, NULL)::pair)) v(x) UNION ALL
 SELECT 'folded', disclosure.item_summary(x) FROM (VALUES ('a'::text COLLATE "Far Away".no_case), ('A')) v(x) UNION ALL
 SELECT 'numbers', disclosure.item_summary(ARRAY[x, x % 7]) FROM generate_series(1, 5000) x;
+-- And of what is gone or has changed.
+CREATE TYPE gone AS ENUM ('a', 'b"', 'c');
+CREATE TYPE gone_pair AS (a int, b gone);
+CREATE TYPE renamed AS ENUM ('x', 'y');
+CREATE TYPE altered AS (a int);
+CREATE COLLATION gone_collation (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE gone_table ();
+INSERT INTO summaries
+SELECT 'gone', disclosure.item_summary(x) FROM unnest('{a,"b\"",a}'::gone[]) x UNION ALL
+SELECT 'gone pair', disclosure.item_summary(x) FROM (VALUES ((1, 'a')::gone_pair), ((NULL, 'c')::gone_pair)) v(x) UNION ALL
+SELECT 'renamed', disclosure.item_summary(x) FROM unnest('{x,y,x}'::renamed[]) x UNION ALL
+SELECT 'altered', disclosure.item_summary(x) FROM (VALUES (ROW(1)::altered)) v(x) UNION ALL
+SELECT 'gone collation', disclosure.item_summary(x) FROM (VALUES ('a'::text COLLATE gone_collation), ('A')) v(x) UNION ALL
+SELECT 'gone table', disclosure.item_summary('gone_table'::regclass);
+DROP TYPE gone_pair;
+DROP TYPE gone;
+DROP COLLATION gone_collation;
+DROP TABLE gone_table;
+ALTER TYPE renamed RENAME VALUE 'x' TO 'z';
+ALTER TYPE altered ADD ATTRIBUTE b int;
 SQL
 
 labels() {
@@ -85,7 +105,7 @@ trap 'rm -rf "$work"' EXIT
 labels "$PGDATABASE" >"$work/before"
 [ "$(wc -l <"$work/before")" = 6 ]
 summaries "$PGDATABASE" >"$work/summaries"
-[ "$(wc -l <"$work/summaries")" = 4 ]
+[ "$(wc -l <"$work/summaries")" = 10 ]
 risks "$PGDATABASE" >"$work/risks"
 exports "$PGDATABASE" >"$work/exports"
 [ "$(grep -c disclosure_ "$work/exports")" = 19 ]
@@ -99,6 +119,40 @@ labels "${PGDATABASE}_plain" | diff "$work/before" -
 summaries "${PGDATABASE}_plain" | diff "$work/summaries" -
 risks "${PGDATABASE}_plain" | diff "$work/risks" -
 exports "${PGDATABASE}_plain" | diff "$work/exports" -
+
+# In binary too, where a version comes first.
+psql -qX -c 'COPY summaries TO STDOUT (FORMAT binary)' >"$work/binary"
+psql -qX -d "${PGDATABASE}_plain" -c 'TRUNCATE summaries' -c '\copy summaries FROM '"'$work/binary'"' (FORMAT binary)'
+summaries "${PGDATABASE}_plain" | diff "$work/summaries" -
+
+# A binary file with one summary of these bytes, of which the first is the version.
+sent() { # FORMAT, as printf has it
+  local bytes
+  printf "$1" >"$work/bytes"
+  bytes=$(wc -c <"$work/bytes")
+  printf 'PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0\0\1'
+  printf "\\x$(printf %02x $((bytes >> 24)))\\x$(printf %02x $((bytes >> 16 & 255)))\\x$(printf %02x $((bytes >> 8 & 255)))\\x$(printf %02x $((bytes & 255)))"
+  cat "$work/bytes"
+  printf '\377\377'
+}
+psql -qX -c 'CREATE TABLE received (s disclosure.item_counts)'
+valid='{"type": "integer", "transactions": 2, "items": [["1", 2]]}'
+receive() { # FORMAT: the SQLSTATE, or 00000
+  sent "$1" >"$work/sent"
+  psql -qX -v VERBOSITY=sqlstate -c "\\copy received FROM '$work/sent' (FORMAT binary)" 2>"$work/error" && echo 00000 ||
+    sed -n 's/.*ERROR:  //p' "$work/error"
+}
+[ "$(receive "\\x01$valid")" = 00000 ]
+[ "$(receive "\\x00$valid")" = 22P03 ]
+[ "$(receive "\\x02$valid")" = 22P03 ]
+[ "$(receive "$valid")" = 22P03 ]
+[ "$(receive '')" = 08P01 ]
+[ "$(receive "\\x01")" = 22P02 ]
+[ "$(receive "\\x01\\xff$valid")" = 22021 ]
+for length in 1 7 20 33 50; do
+  [ "$(receive "\\x01${valid:0:length}")" = 22P02 ]
+done
+[ "$(psql -qXAt -c 'SELECT s FROM received')" = "$valid" ]
 
 pg_dump -Fc -f "$work/custom"
 createdb -T template0 "${PGDATABASE}_custom"

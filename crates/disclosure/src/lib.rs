@@ -26,6 +26,7 @@ mod control;
 pub mod cracks;
 mod error;
 pub mod inference;
+mod json;
 mod label;
 pub mod matching;
 pub mod permutation;
@@ -34,6 +35,7 @@ pub mod semantic;
 mod sharded;
 mod sort;
 mod threads;
+pub mod wire;
 
 pub use columns::{ColumnCounts, ColumnProfile};
 pub use control::Control;

@@ -127,7 +127,7 @@ SELECT '{"type": "int", "transactions": 0, "items": []}'::disclosure.item_counts
 SELECT '{"type": "text", "transactions": 2'::disclosure.item_counts;
 SELECT '[]'::disclosure.item_counts;
 SELECT '{"type": 1, "transactions": 1, "items": []}'::disclosure.item_counts;
-SELECT '{"type": "no_such_type", "transactions": 1, "items": []}'::disclosure.item_counts;
+SELECT '{"type": "no_such_type", "transactions": 0, "items": []}'::disclosure.item_counts;
 SELECT '{"type": "int[]", "transactions": 0, "items": []}'::disclosure.item_counts;
 SELECT '{"type": "record", "transactions": 0, "items": []}'::disclosure.item_counts;
 SELECT '{"type": "anyelement", "transactions": 0, "items": []}'::disclosure.item_counts;

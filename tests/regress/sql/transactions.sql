@@ -114,7 +114,7 @@ INSERT INTO kinds VALUES (1, '["a", 1, "a", ["b", "b"]]', '[1, "1", 25, ["x", 1,
 INSERT INTO kinds VALUES (3);
 SELECT kind, m.* FROM unnest('{j,b,i,n,d,v,c,two,m}'::text[]) kind, disclosure.mark_generalised('kinds', kind::name, 'id') m;
 SELECT * FROM disclosure.coat('kinds', 'i', '[[1]]', 1, 'id');
--- Numbers that would lose digits on the way.
+-- Numbers with more digits than a float8 has: whole ones keep them all.
 CREATE TABLE inexact (half numeric[], long jsonb);
 INSERT INTO inexact VALUES ('{2.50}', '[12345678901234567890123, 12345678901234567890124]');
 SELECT disclosure.km_anonymity('inexact', 'half');

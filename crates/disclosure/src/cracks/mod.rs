@@ -18,6 +18,7 @@ mod recipe;
 mod sampling;
 mod simulate;
 mod space;
+mod summary;
 mod transactions;
 
 pub use belief::{Belief, Width};
@@ -42,4 +43,5 @@ pub use simulate::{
     SimulatedItemsets, Simulation,
 };
 pub use space::CrackSpace;
+pub use summary::{ItemSummary, Name, SummaryError, SummaryWriter};
 pub use transactions::Transactions;

@@ -1,0 +1,324 @@
+//! Summaries of items as they are stored and printed.
+//!
+//! A summary names the type of its items, and the collation that tells them apart, and has every item as text. So it
+//! can be printed, moved to another server and merged with others of its kind wherever it is, even where the type
+//! does not exist any more.
+
+use crate::json::{put_string, string_length, Reader};
+use crate::wire::{put, put_bytes, take, take_array, take_bytes, Damaged};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::fmt::Write;
+use thiserror::Error;
+
+/// How many transactions there are, and how many of them have each item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemSummary<'a> {
+    /// The name of the items' type, under which SQL finds it whatever the search path.
+    pub type_name: Cow<'a, str>,
+    /// The name of the collation, where it makes different texts equal.
+    pub collation: Option<Cow<'a, str>>,
+    /// At most [`MOST`](Self::MOST).
+    pub transactions: u64,
+    /// The items and their counts, in any order.
+    pub items: Vec<(Cow<'a, str>, u64)>,
+}
+
+/// Why something is no summary. Messages never contain an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum SummaryError {
+    /// The text is not one of a summary, or contradicts itself.
+    #[error("{0}")]
+    Invalid(&'static str),
+    /// The bytes were written by another version of this code.
+    #[error("version {0} of the format is not known")]
+    Version(u8),
+    /// The bytes are none of a summary.
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
+}
+
+use SummaryError::Invalid;
+
+impl<'a> ItemSummary<'a> {
+    /// The first byte of what is stored.
+    pub const VERSION: u8 = 1;
+
+    /// How many transactions there may be: as many as a `bigint` can show.
+    pub const MOST: u64 = i64::MAX as u64;
+
+    /// Puts items into the order in which they are printed, and checks what must hold of every summary.
+    fn checked(mut self) -> Result<Self, SummaryError> {
+        self.items.sort_unstable();
+        if self.items.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(Invalid("an item is there twice"));
+        }
+        self.items.sort_by_key(|&(_, count)| Reverse(count));
+        let mut counts = self.items.iter().map(|(_, count)| count);
+        if !counts.all(|count| (1..=self.transactions).contains(count)) {
+            return Err(Invalid("a count is not from 1 to the number of transactions"));
+        }
+        let sum: u128 = self.items.iter().map(|(_, count)| u128::from(*count)).sum();
+        if sum < u128::from(self.transactions) {
+            return Err(Invalid("there are transactions without items"));
+        }
+        Ok(self)
+    }
+
+    /// Returns the summary of items in any order.
+    pub fn new(
+        type_name: Cow<'a, str>,
+        collation: Option<Cow<'a, str>>,
+        transactions: u64,
+        items: Vec<(Cow<'a, str>, u64)>,
+    ) -> Result<Self, SummaryError> {
+        let summary = ItemSummary {
+            type_name,
+            collation,
+            transactions,
+            items,
+        };
+        match transactions > Self::MOST {
+            true => Err(Invalid(TRANSACTIONS)),
+            false => summary.checked(),
+        }
+    }
+
+    /// Returns what is stored: the version, the names of type and collation (empty where none matters), the number
+    /// of transactions, the number of items, and every item with its count.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let collation = self.collation.as_deref();
+        let mut out = SummaryWriter::new(&self.type_name, collation, self.transactions, self.items.len());
+        for (text, count) in &self.items {
+            out.item(text, *count);
+        }
+        out.finish()
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) has made.
+    pub fn of_bytes(mut bytes: &'a [u8]) -> Result<Self, SummaryError> {
+        let input = &mut bytes;
+        match take_array(input)? {
+            [Self::VERSION] => {}
+            [version] => return Err(SummaryError::Version(version)),
+        }
+        let type_name = take_text(input)?;
+        let collation = Some(take_text(input)?).filter(|name| !name.is_empty());
+        let transactions = take(input)?;
+        let number = take(input)?;
+        let mut items = Vec::with_capacity((number as usize).min(input.len() / 2));
+        for _ in 0..number {
+            items.push((take_text(input)?, take(input)?));
+        }
+        let is_count = |(_, count): &(Cow<str>, u64)| (1..=transactions).contains(count);
+        if !input.is_empty() || transactions > Self::MOST || !items.iter().all(is_count) {
+            return Err(Damaged.into());
+        }
+        Ok(ItemSummary {
+            type_name,
+            collation,
+            transactions,
+            items,
+        })
+    }
+
+    /// Prints `{"type": "text", "transactions": 10, "items": [["beer", 5], …]}`, the most frequent items first, with a
+    /// "collation" after the type where there is one.
+    pub fn to_text(&self) -> String {
+        let mut out = String::with_capacity(self.text_length());
+        out.push_str(r#"{"type": "#);
+        put_string(&mut out, &self.type_name);
+        if let Some(collation) = &self.collation {
+            out.push_str(r#", "collation": "#);
+            put_string(&mut out, collation);
+        }
+        // Writing to a string does not fail.
+        let _ = write!(out, r#", "transactions": {}, "items": ["#, self.transactions);
+        let mut items: Vec<_> = self.items.iter().collect();
+        items.sort_unstable_by_key(|(text, count)| (Reverse(*count), text));
+        for (number, (text, count)) in items.into_iter().enumerate() {
+            out.push_str(if number == 0 { "[" } else { ", [" });
+            put_string(&mut out, text);
+            let _ = write!(out, ", {count}]");
+        }
+        out.push_str("]}");
+        out
+    }
+
+    /// Returns how many bytes [`to_text`](Self::to_text) has at most.
+    pub fn text_length(&self) -> usize {
+        const DIGITS: usize = 20;
+        let item = |(text, _): &(Cow<'_, str>, u64)| string_length(text) + DIGITS + ", [, ]".len();
+        let names = string_length(&self.type_name) + self.collation.as_deref().map_or(0, string_length);
+        let rest = r#"{"type": , "collation": , "transactions": , "items": []}"#.len() + DIGITS;
+        rest + names + self.items.iter().map(item).sum::<usize>()
+    }
+
+    /// Reads what [`to_text`](Self::to_text) prints, or somebody has written: any JSON with these keys.
+    pub fn of_text(text: &'a str) -> Result<Self, SummaryError> {
+        const NOT_JSON: SummaryError = Invalid("it is not JSON");
+        let mut json = Reader::new(text);
+        let (mut type_name, mut collation, mut transactions, mut items) = (None, None, None, None);
+        json.mark('{').ok_or(Invalid("it is not a JSON object"))?;
+        let mut is_first = true;
+        while json.mark('}').is_none() {
+            if !std::mem::take(&mut is_first) {
+                json.mark(',').ok_or(NOT_JSON)?;
+            }
+            let key = json.string().ok_or(NOT_JSON)?;
+            json.mark(':').ok_or(NOT_JSON)?;
+            let is_new = match &*key {
+                "type" => type_name.replace(name(&mut json).ok_or(Invalid(TYPE))?).is_none(),
+                "collation" => collation
+                    .replace(name(&mut json).ok_or(Invalid(COLLATION))?)
+                    .is_none(),
+                "transactions" => transactions
+                    .replace(json.whole_number().ok_or(Invalid(TRANSACTIONS))?)
+                    .is_none(),
+                "items" => items.replace(read_items(&mut json)?).is_none(),
+                _ => return Err(Invalid("it has a key that is not known")),
+            };
+            if !is_new {
+                return Err(Invalid("it has a key twice"));
+            }
+        }
+        json.end().ok_or(NOT_JSON)?;
+        Self::new(
+            type_name.ok_or(Invalid(TYPE))?,
+            collation,
+            transactions.ok_or(Invalid(TRANSACTIONS))?,
+            items.ok_or(Invalid(ITEMS))?,
+        )
+    }
+}
+
+/// Writes what [`ItemSummary::to_bytes`] returns, item by item.
+pub struct SummaryWriter(Vec<u8>);
+
+impl SummaryWriter {
+    /// Begins a summary of so many different items.
+    pub fn new(type_name: &str, collation: Option<&str>, transactions: u64, items: usize) -> Self {
+        let mut out = vec![ItemSummary::VERSION];
+        put_bytes(&mut out, type_name.as_bytes());
+        put_bytes(&mut out, collation.unwrap_or("").as_bytes());
+        put(&mut out, transactions);
+        put(&mut out, items as u64);
+        SummaryWriter(out)
+    }
+
+    /// Adds an item, with how many transactions have it.
+    pub fn item(&mut self, text: &str, count: u64) {
+        put_bytes(&mut self.0, text.as_bytes());
+        put(&mut self.0, count);
+    }
+
+    /// Returns what is stored, after the last item.
+    pub fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+const TYPE: &str = "\"type\" is not the name of a type";
+const COLLATION: &str = "\"collation\" is not the name of a collation";
+const TRANSACTIONS: &str = "\"transactions\" is not a whole number from 0 to 9223372036854775807";
+const ITEMS: &str = "\"items\" is not an array";
+
+fn take_text<'a>(input: &mut &'a [u8]) -> Result<Cow<'a, str>, Damaged> {
+    let text = str::from_utf8(take_bytes(input)?).map_err(|_| Damaged)?;
+    Ok(text.into())
+}
+
+fn name<'a>(json: &mut Reader<'a>) -> Option<Cow<'a, str>> {
+    json.string().filter(|name| Name::parse(name).is_some())
+}
+
+fn read_items<'a>(json: &mut Reader<'a>) -> Result<Vec<(Cow<'a, str>, u64)>, SummaryError> {
+    const ITEM: SummaryError = Invalid("an item is not a text and a number in an array");
+    json.mark('[').ok_or(Invalid(ITEMS))?;
+    let mut items = Vec::new();
+    while json.mark(']').is_none() {
+        if !items.is_empty() {
+            json.mark(',').ok_or(ITEM)?;
+        }
+        json.mark('[').ok_or(ITEM)?;
+        let text = json.string().ok_or(ITEM)?;
+        if text.contains('\0') {
+            return Err(Invalid("an item contains a NUL character"));
+        }
+        json.mark(',').ok_or(ITEM)?;
+        let count = json.whole_number();
+        json.mark(']').ok_or(ITEM)?;
+        let count = count.ok_or(Invalid("a count is not a whole number"))?;
+        items.push((text, count));
+    }
+    Ok(items)
+}
+
+/// The name of a type or collation in SQL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Name {
+    /// `schema.name`, which means the same under any search path.
+    Qualified {
+        /// The schema.
+        schema: String,
+        /// The name in it.
+        name: String,
+    },
+    /// One word or more, such as `timestamp with time zone`, or one in quotes.
+    Words,
+}
+
+impl Name {
+    /// Bytes in an identifier of Postgres.
+    const LONGEST: usize = 63;
+
+    /// Returns `None` where it is no name.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut rest = text;
+        let first = identifier(&mut rest)?;
+        match rest.strip_prefix('.') {
+            Some(mut rest) => {
+                let name = identifier(&mut rest)?;
+                rest.is_empty().then_some(Name::Qualified { schema: first, name })
+            }
+            None => {
+                while let Some(mut more) = rest.strip_prefix(' ') {
+                    identifier(&mut more)?;
+                    rest = more;
+                }
+                rest.is_empty().then_some(Name::Words)
+            }
+        }
+    }
+}
+
+/// An identifier at the beginning of `text`, which is moved past it: in quotes as it stands, else in lower case.
+fn identifier(text: &mut &str) -> Option<String> {
+    let mut found = String::new();
+    if let Some(quoted) = text.strip_prefix('"') {
+        let mut parts = quoted;
+        loop {
+            let (part, rest) = parts.split_once('"')?;
+            found.push_str(part);
+            match rest.strip_prefix('"') {
+                Some(rest) => {
+                    found.push('"');
+                    parts = rest;
+                }
+                None => {
+                    *text = rest;
+                    break;
+                }
+            }
+        }
+    } else {
+        let is_start = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
+        let is_part = |c: char| is_start(c) || c.is_ascii_digit() || c == '$';
+        let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        found = Some(name.to_ascii_lowercase()).filter(|name| name.starts_with(is_start))?;
+        *text = rest;
+    }
+    let is_valid = !found.is_empty() && found.len() <= Name::LONGEST && !found.contains('\0');
+    is_valid.then_some(found)
+}

@@ -1,0 +1,118 @@
+//! jsonb comes in and goes out. Any legal value does: numbers keep all their digits (serde_json's feature
+//! `arbitrary_precision`), and what is nested too deep to be read is refused.
+
+use crate::error::Problem;
+use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
+use pgrx::datum::Datum;
+use pgrx::pgrx_sql_entity_graph::metadata::{
+    ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
+};
+use pgrx::prelude::*;
+use pgrx::{direct_function_call_as_datum, pgrx_resolved_type};
+use serde_json::Value;
+use std::ffi::{CStr, CString};
+
+/// A jsonb value that comes in, as text.
+pub struct JsonText(String);
+
+impl JsonText {
+    /// Levels of lists and objects within each other that serde_json reads.
+    const DEEPEST: usize = 127;
+
+    /// Reads it. `argument` is what the caller calls it.
+    pub fn value(&self, argument: &'static str) -> Result<Value, Problem> {
+        if depth(&self.0) > Self::DEEPEST {
+            return Err(Problem::TooDeep {
+                argument,
+                limit: Self::DEEPEST,
+            });
+        }
+        // All that is left to be refused is an object with a key of serde_json's own.
+        serde_json::from_str(&self.0).map_err(|_| Problem::Argument {
+            argument,
+            problem: "has a key that cannot be read".into(),
+            hint: "Keys that begin with $serde_json are reserved.",
+        })
+    }
+}
+
+/// How deep lists and objects lie within each other in valid JSON.
+fn depth(json: &str) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    let mut bytes = json.bytes();
+    let mut in_string = false;
+    while let Some(byte) = bytes.next() {
+        match (in_string, byte) {
+            (true, b'\\') => drop(bytes.next()),
+            (_, b'"') => in_string = !in_string,
+            (false, b'[' | b'{') => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            (false, b']' | b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+impl FromDatum for JsonText {
+    unsafe fn from_polymorphic_datum(value: pg_sys::Datum, is_null: bool, _: pg_sys::Oid) -> Option<Self> {
+        if is_null {
+            return None;
+        }
+        let printed: *mut std::ffi::c_char =
+            direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(value)])?.cast_mut_ptr();
+        let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
+        pg_sys::pfree(printed.cast());
+        Some(JsonText(text))
+    }
+}
+
+// SAFETY: read as the type that is declared below.
+unsafe impl<'fcx> ArgAbi<'fcx> for JsonText {
+    unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+        arg.unbox_arg_using_from_datum()
+            .unwrap_or(JsonText("null".into()))
+    }
+}
+
+/// A jsonb value that goes out.
+pub struct Json(pub Value);
+
+impl IntoDatum for Json {
+    fn into_datum(self) -> Option<pg_sys::Datum> {
+        let text = CString::new(self.0.to_string()).ok()?; // JSON has no NUL
+                                                           // SAFETY: the type's own input function.
+        unsafe { direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(text.as_ptr().into())]) }
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::JSONBOID
+    }
+}
+
+// SAFETY: a Datum of the type that is declared below.
+unsafe impl BoxRet for Json {
+    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
+        match self.into_datum() {
+            Some(value) => fcinfo.return_raw_datum(value),
+            None => fcinfo.return_null(),
+        }
+    }
+}
+
+macro_rules! is_jsonb {
+    ($rust:ident) => {
+        // SAFETY: it is read from and written as jsonb.
+        unsafe impl SqlTranslatable for $rust {
+            const TYPE_IDENT: &'static str = pgrx_resolved_type!($rust);
+            const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
+            const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Ok(SqlMappingRef::literal("jsonb"));
+            const RETURN_SQL: Result<ReturnsRef, ReturnsError> =
+                Ok(ReturnsRef::One(SqlMappingRef::literal("jsonb")));
+        }
+    };
+}
+is_jsonb!(Json);
+is_jsonb!(JsonText);
