@@ -2,6 +2,7 @@
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use pgrx::pg_sys;
+use std::ffi::CStr;
 use std::time::Duration;
 
 /// `disclosure.threads`: worker threads of one computation; 0 means one per core.
@@ -95,5 +96,51 @@ fn reserve_prefix() {
         pg_sys::EmitWarningsOnPlaceholders(c"disclosure".as_ptr());
         #[cfg(not(feature = "pg14"))]
         pg_sys::MarkGUCPrefixReserved(c"disclosure".as_ptr());
+    }
+}
+
+/// A setting and its value.
+pub type Setting = (&'static CStr, &'static CStr);
+
+/// While it lives, some settings have the given values. They get back what they had when it is dropped, also if an error
+/// unwinds past it.
+pub struct Pinned(i32);
+
+impl Pinned {
+    pub fn new(settings: &[Setting]) -> Self {
+        // SAFETY: the level is left when the value is dropped, which undoes the settings.
+        let pinned = unsafe { Pinned(pg_sys::NewGUCNestLevel()) };
+        for (setting, value) in settings {
+            pin(setting, value);
+        }
+        pinned
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // SAFETY: the level that `new` has entered, and all that are deeper.
+        unsafe { pg_sys::AtEOXact_GUC(true, self.0) };
+    }
+}
+
+/// Sets a setting for the current level. Not every minor version has all of them.
+fn pin(setting: &CStr, value: &CStr) {
+    // SAFETY: a valid value of a setting that exists. Saving is allowed in parallel workers too.
+    unsafe {
+        let now = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
+        if now.is_null() || CStr::from_ptr(now) == value {
+            return;
+        }
+        pg_sys::set_config_option(
+            setting.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
     }
 }

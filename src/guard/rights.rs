@@ -2,9 +2,9 @@
 //! or made may change what it sees.
 
 use crate::error::Problem;
+use crate::guc::{Pinned, Setting};
 use pgrx::pg_sys::{self, Oid};
 use std::cell::{Cell, RefCell};
-use std::ffi::CStr;
 
 /// Everyone who may be behind a statement: the session, SET ROLE, and a SECURITY DEFINER function.
 pub fn everyone_behind() -> [Oid; 3] {
@@ -111,24 +111,24 @@ impl Drop for Before {
 /// Run `job` under settings that are the guard's own: no search_path that leads to somebody's operators, no
 /// budget so small that an answer is worth nothing.
 pub fn under_own_settings<R>(job: impl FnOnce() -> R) -> R {
-    let level = Level::with(&OWN_SETTINGS);
+    let pinned = Pinned::new(&OWN_SETTINGS);
     AT_WORK.set(AT_WORK.get() + 1);
     let working = Working;
     let result = job();
-    drop((working, level));
+    drop((working, pinned));
     result
 }
 
 /// Run `job`, which runs what others have made with somebody's rights, under a search_path by which nobody
 /// can slip something of his own to it.
 pub fn under_safe_path<R>(job: impl FnOnce() -> R) -> R {
-    let level = Level::with(&OWN_SETTINGS[..1]);
+    let pinned = Pinned::new(&OWN_SETTINGS[..1]);
     let result = job();
-    drop(level);
+    drop(pinned);
     result
 }
 
-const OWN_SETTINGS: [(&CStr, &CStr); 5] = [
+const OWN_SETTINGS: [Setting; 5] = [
     (c"search_path", c"pg_catalog, pg_temp"),
     // Numbers that differ must not look alike, since they may be sent in binary.
     (c"extra_float_digits", c"3"),
@@ -194,46 +194,6 @@ struct Working;
 impl Drop for Working {
     fn drop(&mut self) {
         AT_WORK.set(AT_WORK.get() - 1);
-    }
-}
-
-/// Settings that hold until it is dropped, also if by an error that unwinds past it.
-struct Level(i32);
-
-impl Level {
-    fn with(settings: &[(&CStr, &CStr)]) -> Self {
-        // SAFETY: the level is left when the value is dropped, which undoes the settings.
-        let level = unsafe { Level(pg_sys::NewGUCNestLevel()) };
-        for (setting, value) in settings {
-            set(setting, value);
-        }
-        level
-    }
-}
-
-impl Drop for Level {
-    fn drop(&mut self) {
-        // SAFETY: the level that was entered, and all that are deeper.
-        unsafe { pg_sys::AtEOXact_GUC(true, self.0) };
-    }
-}
-
-fn set(setting: &CStr, value: &CStr) {
-    // SAFETY: a setting that exists, with a valid value, for the current level only.
-    unsafe {
-        if pg_sys::GetConfigOption(setting.as_ptr(), true, false).is_null() {
-            return; // not in every minor version
-        }
-        pg_sys::set_config_option(
-            setting.as_ptr(),
-            value.as_ptr(),
-            pg_sys::GucContext::PGC_USERSET,
-            pg_sys::GucSource::PGC_S_SESSION,
-            pg_sys::GucAction::GUC_ACTION_SAVE,
-            true,
-            0,
-            false,
-        );
     }
 }
 

@@ -214,7 +214,7 @@ pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Re
     let (rows, shape) = SHOWN.with_borrow(|all| {
         let shown = all.last().ok_or(Problem::NotLeaving)?;
         let may_be_seen = |&column: &usize| {
-            (column as i32) < (*shown.shape).natts
+            column < (*shown.shape).natts as usize
                 && shown
                     .columns
                     .as_ref()

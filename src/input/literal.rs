@@ -2,6 +2,7 @@
 
 use super::ColumnType;
 use crate::error::Problem;
+use crate::guc::{Pinned, Setting};
 use pgrx::pg_sys::{self, Datum};
 use std::ffi::{CStr, CString};
 
@@ -63,9 +64,6 @@ impl Literals {
     }
 }
 
-/// A setting that texts depend on, and what it has to be.
-type Setting = (&'static CStr, &'static CStr);
-
 const BYTEA_OUTPUT: Setting = (c"bytea_output", c"hex");
 const DATE_STYLE: Setting = (c"DateStyle", c"ISO, MDY");
 const EXTRA_FLOAT_DIGITS: Setting = (c"extra_float_digits", c"1");
@@ -105,42 +103,5 @@ fn settings_of(oid: pg_sys::Oid) -> &'static [Setting] {
         pg_sys::TIMESTAMPTZOID => &[DATE_STYLE, TIME_ZONE],
         pg_sys::INTERVALOID => &[INTERVAL_STYLE],
         _ => &ALL,
-    }
-}
-
-/// While this lives, some settings are what they have to be.
-struct Pinned(i32);
-
-impl Pinned {
-    fn new(settings: &[Setting]) -> Self {
-        // SAFETY: known settings and valid values; `drop` puts back what was changed, or the end of the transaction
-        // if there is an ERROR before.
-        unsafe {
-            let pinned = Pinned(pg_sys::NewGUCNestLevel());
-            for (name, wanted) in settings {
-                let now = pg_sys::GetConfigOption(name.as_ptr(), false, false);
-                if now.is_null() || CStr::from_ptr(now) != *wanted {
-                    pg_sys::set_config_option(
-                        name.as_ptr(),
-                        wanted.as_ptr(),
-                        pg_sys::GucContext::PGC_USERSET,
-                        pg_sys::GucSource::PGC_S_SESSION,
-                        // Which is allowed in parallel workers too.
-                        pg_sys::GucAction::GUC_ACTION_SAVE,
-                        true,
-                        0,
-                        false,
-                    );
-                }
-            }
-            pinned
-        }
-    }
-}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        // SAFETY: the level that `new` has entered; what was entered later has been left.
-        unsafe { pg_sys::AtEOXact_GUC(true, self.0) }
     }
 }
