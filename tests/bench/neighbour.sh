@@ -66,15 +66,21 @@ END \$\$;
 SQL
 }
 
+# await_end SIDE: a backend that has disconnected may still be there.
+await_end() {
+    while (($(sql "$1" <<<"SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") > 1)); do
+        sleep 0.01
+    done
+}
+
 # used SIDE PROTOCOL SEED: ms of CPU time that the backend uses for 100,000 statements.
 used() {
     local dir=$servers/$1 logged
-    # A backend that has disconnected may be still there.
-    while (($(sql "$1" <<<"SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") > 1)); do :; done
+    await_end "$1"
     logged=$(stat -c %s "$dir/cpu")
     on "$1" pgbench --no-vacuum --client=1 --transactions="$statements" --protocol="$2" --random-seed="$3" \
         --file="$scratch/select.sql" >"$scratch/pgbench" 2>&1 || die "pgbench: $(cat "$scratch/pgbench")"
-    while (($(sql "$1" <<<"SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") > 1)); do :; done
+    await_end "$1"
     # The one of many small ones that has done the work.
     tail -c "+$((logged + 1))" "$dir/cpu" |
         awk -v statements="$statements" '$2 > most { most = $2 } END { print most * 1000 * 100000 / statements }'
