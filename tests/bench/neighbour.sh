@@ -9,7 +9,7 @@ source tools/cluster.sh
 source tools/bench-lib.sh
 
 statements=${BENCH_STATEMENTS:-25000}
-pairs=${BENCH_PAIRS:-9}
+pairs=${BENCH_PAIRS:-15}
 servers=$DISCLOSURE_CLUSTER/neighbour
 scratch=$(mktemp -d)
 
