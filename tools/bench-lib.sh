@@ -38,3 +38,32 @@ compare() {
         END { print best["ours"], best["rival"] }')
     bench_line "$1" "$2" "${times% *}" "${times#* }"
 }
+
+# bench_pairs NAME GOAL: prints one line of the table from pairs of times in ms on standard input, a line each, ours
+# first: the medians, and the median of the pairs' ratios with a 95 % confidence interval. The goal is missed only if
+# the interval does not contain 1 either.
+bench_pairs() {
+    local pairs sides ratio low high
+    pairs=$(cat)
+    sides="$(cut -d ' ' -f 1 <<<"$pairs" | bench_median) $(cut -d ' ' -f 2 <<<"$pairs" | bench_median)"
+    read -r ratio low high < <(awk '{ print $1 / $2 }' <<<"$pairs" | sort -g | awk '
+        { sorted[NR] = $1 }
+        END {
+            # A value is below the median with probability 1/2, so a binomial distribution says how likely fewer
+            # than r values are. That may be 2.5 % at either end.
+            term = below = 2 ^ -NR
+            for (r = 1; below + (term *= (NR - r + 1) / r) <= 0.025; r++) below += term
+            print (sorted[int((NR + 1) / 2)] + sorted[int(NR / 2) + 1]) / 2, sorted[r], sorted[NR + 1 - r]
+        }')
+    awk -v name="$1" -v goal="$2" -v sides="$sides" -v ratio="$ratio" -v low="$low" -v high="$high" '
+        BEGIN {
+            split(sides, ms, " ")
+            missed = ratio > goal && !(low <= 1 && 1 <= high)
+            printf "%-62s %10.0f %10.0f %7.3f %7s%s  %.3f to %.3f\n", name, ms[1], ms[2], ratio, "<= " goal,
+                missed ? " missed" : "", low, high
+        }'
+}
+
+bench_median() {
+    sort -g | awk '{ sorted[NR] = $1 } END { print (sorted[int((NR + 1) / 2)] + sorted[int(NR / 2) + 1]) / 2 }'
+}

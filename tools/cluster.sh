@@ -97,9 +97,15 @@ cluster_run() (
 # cluster_start DIR: does nothing if it runs. The server must not inherit locks, which would outlive us.
 cluster_start() {
     local output sharedir
+    local -a environment
     if ! "$PG_BINDIR/pg_isready" -q -h "$1" -p 5432; then
         # With RUST_BACKTRACE, so that every test shows that no error carries a backtrace.
-        output=$(as_server_user env RUST_BACKTRACE=1 "$PG_BINDIR/pg_ctl" start --silent --wait --pgdata="$1/data" --log="$1/log" \
+        environment=(RUST_BACKTRACE=1)
+        if [[ -n ${CPU_LOG_LIBRARY-} ]]; then # tools/test counts what servers use
+            put_file 755 "$CPU_LOG_LIBRARY" "$1/cpu-log.so"
+            environment+=("LD_PRELOAD=$1/cpu-log.so" "CPU_LOG=${CPU_LOG:-$1/cpu}")
+        fi
+        output=$(as_server_user "${environment[@]}" "$PG_BINDIR/pg_ctl" start --silent --wait --pgdata="$1/data" --log="$1/log" \
             -p "$1/root$PG_BINDIR/postgres" 2>&1 8>&- 9>&-) ||
             die "the server in $1 does not start: $output"$'\n'"$(tail -n 20 -- "$1/log" 2>&1)"
     fi

@@ -98,8 +98,7 @@ as_server_user "$PG_BINDIR/pg_ctl" start --silent --wait --pgdata="$standby/data
 ask -c "BEGIN; SELECT log('replicated', 'patients', 'refused', true); ROLLBACK" >/dev/null
 position=$(ask -c 'SELECT pg_current_wal_flush_lsn()')
 PGHOST=$standby
-for _ in {1..100}; do
-  [[ $(ask -c "SELECT pg_last_wal_replay_lsn() >= '$position'") == f ]] || break
+while [[ $(ask -c "SELECT pg_last_wal_replay_lsn() >= '$position'") == f ]]; do
   sleep 0.1
 done
 expect 1005 'SELECT count(*) FROM disclosure.export_log' 'entries on the standby'

@@ -272,7 +272,7 @@ fn strategies() -> impl Strategy<Value = How> {
 }
 
 proptest! {
-    #![proptest_config(config(6000))]
+    #![proptest_config(config(3000))]
 
     #[test]
     fn eliminations_are_those_of_the_definition(table in distances(), how in strategies()) {
@@ -300,7 +300,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn large_tables_are_as_small_ones(

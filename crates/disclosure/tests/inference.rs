@@ -329,7 +329,7 @@ fn a_coded_table() -> impl Strategy<Value = Coded> {
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        cases: 4_000,
+        cases: 3_000,
         rng_seed: proptest::test_runner::RngSeed::Fixed(2021),
         ..ProptestConfig::default()
     }

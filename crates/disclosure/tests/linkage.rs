@@ -3,6 +3,7 @@
 use disclosure::permutation::{distance, link, ranks, Match, Points, Ties};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn points(columns: &[Vec<u32>], ties: Ties) -> Points {
     let ranks = columns
@@ -37,7 +38,7 @@ fn cases() -> impl Strategy<Value = (Table, Table, Vec<u32>, Ties)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(2000) })]
 
     #[test]
     fn matches_are_those_of_the_definition((original, released, own, ties) in cases()) {

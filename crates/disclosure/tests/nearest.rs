@@ -3,6 +3,7 @@
 use disclosure::permutation::{Found, HalfRanks, Points, Tree};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn points(records: &[Vec<HalfRanks>], width: usize) -> Points {
     let column = |column| records.iter().map(|record| record[column]).collect();
@@ -94,7 +95,7 @@ fn cases() -> impl Strategy<Value = (Vec<Vec<HalfRanks>>, usize, Vec<Corners>)> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(2000) })]
 
     #[test]
     fn answers_are_those_of_the_definition((records, width, boxes) in cases()) {

@@ -3,6 +3,7 @@
 use disclosure::permutation::{places, shift, Average, Extent, Shift, Side};
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn report(x: &[f64], y: &[f64]) -> Shift {
     let of = |values: &[f64]| {
@@ -121,6 +122,8 @@ fn the_weakest_column() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
     /// In rank terms nothing but order matters; in a column without ties, shifts are those of two sorts.
     #[test]
     fn as_defined(y in Just((0..20).collect::<Vec<u32>>()).prop_shuffle()) {

@@ -29,8 +29,11 @@ mod tests {
     use super::*;
     use crate::NULL;
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
         #[test]
         fn as_a_sort_by_all_columns(records in prop::collection::vec((0u32..4, 0u32..3, 0u32..9), 0..60)) {
             let columns = [
