@@ -226,22 +226,22 @@ CREATE VIEW other_type AS SELECT 1 AS real, code FROM true_pairs;
 SELECT * FROM disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'other_type');
 
 -- As whoever asks may read: both tables, and of each the rows that are visible.
-CREATE ROLE attacker;
-GRANT USAGE ON SCHEMA disclosure TO attacker;
-GRANT SELECT ON attack_edges TO attacker;
-SET ROLE attacker;
+CREATE ROLE attack_stranger;
+GRANT USAGE ON SCHEMA disclosure TO attack_stranger;
+GRANT SELECT ON attack_edges TO attack_stranger;
+SET ROLE attack_stranger;
 SELECT count(*) FROM disclosure.attack_report('attack_edges', 'real', 'code', 'p');
 SELECT count(*) FROM disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'true_pairs');
 SELECT * FROM disclosure.attack_summary('steps', 'a', 'b');
 RESET ROLE;
-GRANT SELECT (real, code) ON true_pairs TO attacker;
+GRANT SELECT (real, code) ON true_pairs TO attack_stranger;
 ALTER TABLE true_pairs ENABLE ROW LEVEL SECURITY;
-CREATE POLICY short ON true_pairs TO attacker USING (real = 'Flu');
-SET ROLE attacker;
+CREATE POLICY short ON true_pairs TO attack_stranger USING (real = 'Flu');
+SET ROLE attack_stranger;
 SELECT entry, code, crack_probability FROM disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'true_pairs') ORDER BY code;
 RESET ROLE;
-DROP OWNED BY attacker;
-DROP ROLE attacker;
+DROP OWNED BY attack_stranger;
+DROP ROLE attack_stranger;
 
 -- In parallel workers, and once for many small matrices.
 SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');

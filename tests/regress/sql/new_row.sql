@@ -52,12 +52,12 @@ SELECT disclosure.privacy_score(t, 'typed'::regclass, weights => '{"j": "ignore"
 -- Views, and what the caller may see.
 CREATE VIEW elderly AS SELECT age, diagnosis FROM patients WHERE age > 50;
 SELECT disclosure.privacy_score(ROW(51, 'flu'), 'elderly'::regclass, weights => '{"age": "quasi", "diagnosis": "sensitive"}');
-CREATE ROLE pd_reader;
-SET ROLE pd_reader;
+CREATE ROLE new_row_reader;
+SET ROLE new_row_reader;
 SELECT disclosure.privacy_score(ROW(51::bigint, 'flu'), 'queue'::regclass);
 RESET ROLE;
-GRANT SELECT (age, diagnosis) ON queue TO pd_reader;
-SET ROLE pd_reader;
+GRANT SELECT (age, diagnosis) ON queue TO new_row_reader;
+SET ROLE new_row_reader;
 SELECT disclosure.privacy_score(ROW(51::bigint, 'flu'), 'queue'::regclass);
 RESET ROLE;
 
@@ -82,5 +82,5 @@ SELECT disclosure.privacy_score(ROW(1::bigint), NULL::regclass);
 SELECT disclosure.privacy_score(ROW(1::bigint), 'queue'::regclass, weights => '{"age": {"width": 10}}');
 SELECT disclosure.privacy_score(ROW(1::bigint), 'queue'::regclass, constant => 0);
 SELECT disclosure.privacy_score(ROW(1::bigint), 'patients_pkey'::regclass);
-DROP OWNED BY pd_reader;
-DROP ROLE pd_reader;
+DROP OWNED BY new_row_reader;
+DROP ROLE new_row_reader;
