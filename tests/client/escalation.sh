@@ -227,6 +227,11 @@ done
 as esc_bob "$d" 'COPY mine.lookup TO STDOUT'
 expect sales
 [[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 2 ]] || fail 'a function is not shown its own relation'
+# What the function tries is not put down to whoever exports.
+as esc_bob "$d" 'COPY mine.t TO STDOUT'
+never secret
+found=$(ask -c "SELECT count(*) FROM disclosure.export_log WHERE role = 'esc_bob' AND relation_name = 'public.locked'")
+[[ $found == 0 ]] || fail "$found entries of the log say that esc_bob has tried to read public.locked"
 # Maintenance by a superuser lends nobody an exemption.
 as esc_attacker "$d" "CREATE FUNCTION mine.f(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$
 BEGIN IF session_user <> 'esc_attacker' THEN RAISE NOTICE 'leak %', (SELECT name FROM public.locked LIMIT 1); END IF; RETURN i; END \$\$;
@@ -313,19 +318,30 @@ SELECT 'answer', verdict FROM disclosure.check_export('TABLE mine.t3');
 SELECT 'answer', verdict FROM disclosure.check_export('TABLE mine.t3');"
 [[ $(grep -c '^answer|safe$' "$work/said") == 2 ]] || fail "kept plans: $(tail -n 3 "$work/said")"
 still_there 'kept plans'
-# A name that leads elsewhere when check_export() looks it up again: the rows have other types than it first saw. The attacker
+# Names that lead elsewhere when check_export() looks them up again: the rows have other types than it first saw. The attacker
 # has a lock in between.
-as esc_attacker "$d" "CREATE TABLE mine.between AS SELECT 1 AS one"
-coproc HOLDER { psql -qXAt -U esc_attacker -d "$d" 2>&1; }
-holder=$HOLDER_PID
-printf '%s\n' 'BEGIN; LOCK TABLE mine.between;' '\echo held' >&"${HOLDER[1]}"
-while read -r line <&"${HOLDER[0]}" && [[ $line != held ]]; do :; done
-as esc_attacker "$d" "SET search_path = mine, public; SELECT verdict FROM disclosure.check_export('SELECT l.name FROM locked l, mine.between')" &
-checker=$!
-until [[ $(ask -c "SELECT count(*) FROM pg_locks WHERE relation = 'mine.between'::regclass AND NOT granted") == 1 ]]; do sleep 0.05; done
-printf '%s\n' 'CREATE VIEW mine.locked AS SELECT 2147483644 AS name; COMMIT;' '\q' >&"${HOLDER[1]}"
-wait "$checker" "$holder" || true
-never 'connection to server was lost|terminated abnormally'
+as esc_attacker "$d" "SET client_min_messages = error; CREATE TABLE mine.between AS SELECT 1 AS one; CREATE TABLE mine.words AS SELECT 'a'::varchar AS word;
+CREATE FUNCTION mine.same(text) RETURNS text LANGUAGE sql AS 'SELECT \$1'; SELECT disclosure.protect('mine.words', 'k_anonymity', at_least => 1)"
+# meanwhile QUERY COMMAND: the command is run before the query's names are looked up for the second time.
+meanwhile() {
+  coproc HOLDER { psql -qXAt -U esc_attacker -d "$d" 2>&1; }
+  local holder=$HOLDER_PID checker line
+  printf '%s\n' 'BEGIN; LOCK TABLE mine.between;' '\echo held' >&"${HOLDER[1]}"
+  while read -r line <&"${HOLDER[0]}" && [[ $line != held ]]; do :; done
+  as esc_attacker "$d" "SET search_path = mine, public; SELECT verdict FROM disclosure.check_export('$1')" &
+  checker=$!
+  until [[ $(ask -c "SELECT count(*) FROM pg_locks WHERE relation = 'mine.between'::regclass AND NOT granted") == 1 ]] || ! kill -0 "$checker" 2>/dev/null; do
+    sleep 0.05
+  done
+  printf '%s\n' "$2; COMMIT;" '\q' >&"${HOLDER[1]}"
+  wait "$checker" "$holder" || true
+  never 'connection to server was lost|terminated abnormally'
+}
+meanwhile 'SELECT l.name FROM locked l, mine.between' 'CREATE VIEW mine.locked AS SELECT 2147483644 AS name'
+until ask -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done # after a crash
+meanwhile 'SELECT mine.same(word), (SELECT count(*) FROM mine.between) FROM mine.words' \
+  "CREATE FUNCTION mine.same(varchar) RETURNS int LANGUAGE sql AS 'SELECT 2147483644'"
+until ask -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
 still_there 'rows of other types'
 still_no_superuser 'at the end'
 
