@@ -20,10 +20,14 @@ never() { ! grep -qE -- "$1" "$work/said" || fail "said $1: $(cat "$work/said")"
 still_no_superuser() {
   local found
   found=$(ask -c "SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper AND rolname LIKE 'esc\_%'")
-  [[ -z $found ]] || fail "$1: superuser now: $found"
+  [[ -n $found ]] || return 0
+  fail "$1: superuser now: $found"
+  ask -c "ALTER ROLE ${found// */} NOSUPERUSER" # each way is tried by itself
 }
-still_there() { [[ $(ask -c 'SELECT pg_postmaster_start_time()') == "$started" ]] || fail "$1: the server restarted"; }
-started=$(ask -c 'SELECT pg_postmaster_start_time()')
+# After a crash the postmaster is the same; its other processes are not.
+servant() { ask -c "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"; }
+still_there() { [[ $(servant) == "$started" ]] || fail "$1: the server restarted"; }
+started=$(servant)
 
 ask <<'SQL'
 CREATE ROLE esc_owner LOGIN;
@@ -125,6 +129,40 @@ expect 'column "e" has a type that does not belong to the owner of public.truste
 never 'running as'
 still_no_superuser 'measure functions'
 
+# What is bound to one's own table runs when somebody plans a query of it. So nobody's function and no measure of ours may
+# read it with a superuser's rights, whoever owns it by now.
+ask -d esc_owned -c 'CREATE FUNCTION public.row_count(q text) RETURNS int LANGUAGE plpgsql AS $$
+  DECLARE n int; BEGIN EXECUTE format($f$ SELECT count(*) FROM (%s) q $f$, q) INTO n; RETURN n; END $$' \
+  -c 'CREATE TABLE public.listed (a int)' -c 'GRANT SELECT ON public.listed TO PUBLIC' \
+  -c 'CREATE FUNCTION public.listed(q text) RETURNS bigint LANGUAGE sql SET search_path = public AS $$ SELECT count(*) FROM listed $$'
+as esc_owner esc_owned "SET client_min_messages = error;
+CREATE FUNCTION evil.rise() RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN EXECUTE 'ALTER ROLE esc_owner SUPERUSER'; END \$\$;
+CREATE FUNCTION evil.planned(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN
+  IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN PERFORM evil.rise(); END IF; RETURN i; END \$\$;
+CREATE TABLE counted (a int); CREATE STATISTICS counted_planned ON (a + evil.planned(1)) FROM counted;
+SELECT disclosure.protect('counted', 'public.row_count', at_least => 0, on_rows => 'block'); INSERT INTO counted VALUES (1)"
+still_no_superuser "a superuser's function that reads one's own table"
+as esc_owner esc_owned "SET client_min_messages = error; CREATE TABLE plain (a int); INSERT INTO plain VALUES (1);
+CREATE TEMP VIEW listed AS SELECT a FROM (SELECT random()::int AS r OFFSET 0) x, LATERAL (SELECT evil.planned(x.r) AS a OFFSET 0) y WHERE a IS NOT NULL;
+SELECT disclosure.protect('plain', 'public.listed', at_least => 0); COPY plain TO STDOUT"
+still_no_superuser "one's own view in the way of a superuser's function"
+as esc_owner esc_owned "SET client_min_messages = error; CREATE TABLE given (a int); CREATE STATISTICS given_planned ON (a + evil.planned(1)) FROM given;
+GRANT INSERT ON given TO PUBLIC; SELECT disclosure.protect('given', 'k_anonymity', at_least => 1, on_rows => 'block')"
+ask -d esc_owned -c 'ALTER TABLE public.given OWNER TO CURRENT_USER'
+as esc_owner esc_owned 'INSERT INTO given VALUES (1)'
+still_no_superuser 'an export table that was given to a superuser'
+# Settings that a measure function leaves behind would lead whoever exports to somebody's operators.
+as esc_owner esc_owned "SET client_min_messages = error;
+CREATE FUNCTION evil.sets(q text) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN
+  PERFORM set_config('search_path', 'evil, pg_catalog', false), set_config('work_mem', '64kB', true); RETURN 1; END \$\$;
+CREATE TABLE settings (a int); INSERT INTO settings VALUES (1); GRANT SELECT ON settings TO PUBLIC;
+SELECT disclosure.protect('settings', 'evil.sets', at_least => 0)"
+as esc_bob esc_owned 'BEGIN; COPY settings TO STDOUT; SHOW search_path; SHOW work_mem'
+never 'evil|64kB'
+ask -d esc_owned -c "SELECT verdict FROM disclosure.check_export('TABLE public.settings')" -c 'SHOW search_path' >"$work/said"
+never evil
+still_no_superuser 'planned and set'
+
 # What a measure function may see. The table locked may be read by COPY TO only.
 ask <<'SQL'
 ALTER DATABASE client_escalation SET session_preload_libraries = 'pg_disclosure';
@@ -189,12 +227,77 @@ done
 as esc_bob "$d" 'COPY mine.lookup TO STDOUT'
 expect sales
 [[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 2 ]] || fail 'a function is not shown its own relation'
+# What the function tries is not put down to whoever exports.
+as esc_bob "$d" 'COPY mine.t TO STDOUT'
+never secret
+found=$(ask -c "SELECT count(*) FROM disclosure.export_log WHERE role = 'esc_bob' AND relation_name = 'public.locked'")
+[[ $found == 0 ]] || fail "$found entries of the log say that esc_bob has tried to read public.locked"
 # Maintenance by a superuser lends nobody an exemption.
 as esc_attacker "$d" "CREATE FUNCTION mine.f(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$
 BEGIN IF session_user <> 'esc_attacker' THEN RAISE NOTICE 'leak %', (SELECT name FROM public.locked LIMIT 1); END IF; RETURN i; END \$\$;
 CREATE TABLE mine.indexed AS SELECT 1 AS i; CREATE INDEX ON mine.indexed (mine.f(i));"
 ask -c 'ANALYZE mine.indexed' >"$work/said" 2>&1 || true
 never secret
+
+# What a function makes of a column may come from anywhere, and so may which rows it lets pass.
+ask <<'SQL'
+SET client_min_messages = error;
+SET search_path = public;
+GRANT CREATE ON SCHEMA public TO esc_bob;
+SET ROLE esc_bob;
+CREATE FUNCTION salary_of(int) RETURNS text LANGUAGE plpgsql STABLE AS
+  $$ BEGIN RETURN (SELECT p.person || p.salary FROM public.payroll p WHERE p.code = $1); END $$;
+SQL
+ask -c 'DELETE FROM mine.stolen'
+for query in 'SELECT public.salary_of(code) FROM mine.lookup' "SELECT code FROM mine.lookup WHERE public.salary_of(code) LIKE '%Ann%'"; do
+  as esc_bob "$d" "COPY ($query) TO STDOUT"
+done
+[[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 0 ]] || fail "stolen through a function: $(ask -c 'TABLE mine.stolen')"
+# A measure within a measure is shown no more than that one.
+as esc_attacker "$d" "SET client_min_messages = error; CREATE TABLE mine.wide (a int, b int, c int);
+CREATE FUNCTION mine.within(q text) RETURNS int LANGUAGE plpgsql AS \$\$ DECLARE r record; BEGIN
+  FOR r IN SELECT * FROM disclosure.leaving('{1}') l(x text) LOOP RAISE NOTICE 'seen %', r; END LOOP; RETURN 1; EXCEPTION WHEN OTHERS THEN RETURN 1; END \$\$;
+SELECT disclosure.protect('mine.wide', 'mine.within', at_least => 0, on_rows => 'block');
+CREATE TABLE mine.narrow AS SELECT 1 AS x; GRANT SELECT ON mine.narrow TO esc_bob;
+CREATE FUNCTION mine.around(q text) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN INSERT INTO mine.wide VALUES (1, 2, 3); RETURN 1; END \$\$;
+SELECT disclosure.protect('mine.narrow', 'mine.around', at_least => 0)"
+as esc_bob "$d" "COPY (SELECT x, 'secret'::text FROM mine.narrow) TO STDOUT"
+never seen
+# Nor is what somebody else owns below or above one's own table.
+ask <<'SQL'
+SET client_min_messages = error;
+CREATE TABLE mine.parent (id int, name text);
+CREATE TABLE public.child () INHERITS (mine.parent);
+INSERT INTO public.child VALUES (1, 'secret-child');
+CREATE TABLE public.whole (id int, name text) PARTITION BY LIST (id);
+CREATE TABLE mine.part PARTITION OF public.whole FOR VALUES IN (1);
+CREATE TABLE public.part PARTITION OF public.whole FOR VALUES IN (2);
+INSERT INTO public.whole VALUES (2, 'secret-part');
+ALTER TABLE mine.parent OWNER TO esc_attacker;
+ALTER TABLE mine.part OWNER TO esc_attacker;
+ALTER TABLE public.child OWNER TO esc_clinic;
+GRANT SELECT ON mine.parent TO esc_bob;
+GRANT SELECT ON public.child, public.whole TO esc_attacker;
+SELECT disclosure.protect('public.child', 'k_anonymity', at_least => 5, only_by_copy => true, for_role => 'esc_attacker') \g /dev/null
+SELECT disclosure.protect('public.whole', 'k_anonymity', at_least => 1, only_by_copy => true, on_rows => 'block') \g /dev/null
+SQL
+as esc_attacker "$d" "SET client_min_messages = error; SELECT disclosure.protect('mine.parent', 'mine.tells', at_least => 0)"
+as esc_bob "$d" 'COPY (SELECT * FROM mine.parent) TO STDOUT'
+never seen
+as esc_attacker "$d" "CREATE FUNCTION mine.reads_whole(q text) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN
+  RAISE NOTICE 'leak %', (SELECT string_agg(name, ' ') FROM public.whole); RETURN 1; END \$\$;
+SELECT disclosure.protect('mine.part', 'mine.reads_whole', at_least => 0, on_rows => 'block'); INSERT INTO mine.part VALUES (1, 'x')"
+never secret
+# What is bound to an export table runs while the guard plans its own query, and is guarded like anything else.
+as esc_attacker "$d" "CREATE FUNCTION mine.peek(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN
+  RAISE NOTICE 'leak %', (SELECT name FROM public.locked LIMIT 1); RETURN i; EXCEPTION WHEN OTHERS THEN RETURN i; END \$\$;
+CREATE TABLE mine.planned (a int); CREATE STATISTICS mine.planned ON (a + mine.peek(1)) FROM mine.planned;
+SELECT disclosure.protect('mine.planned', 'k_anonymity', at_least => 1, on_rows => 'block'); INSERT INTO mine.planned VALUES (1)"
+never secret
+# A policy follows a column that is renamed by way of its type.
+as esc_attacker "$d" "SET client_min_messages = error; CREATE TYPE mine.typed AS (a int); CREATE TABLE mine.of_type OF mine.typed; INSERT INTO mine.of_type VALUES (1), (2);
+SELECT disclosure.protect('mine.of_type', 'k_anonymity', at_least => 2, columns => '{a}'); ALTER TYPE mine.typed RENAME ATTRIBUTE a TO b CASCADE; COPY mine.of_type TO STDOUT"
+expect 'export of mine.of_type refused'
 
 # More plans than are kept, made while one of them runs.
 as esc_attacker "$d" "SET client_min_messages = error;
@@ -215,6 +318,31 @@ SELECT 'answer', verdict FROM disclosure.check_export('TABLE mine.t3');
 SELECT 'answer', verdict FROM disclosure.check_export('TABLE mine.t3');"
 [[ $(grep -c '^answer|safe$' "$work/said") == 2 ]] || fail "kept plans: $(tail -n 3 "$work/said")"
 still_there 'kept plans'
+# Names that lead elsewhere when check_export() looks them up again: the rows have other types than it first saw. The attacker
+# has a lock in between.
+as esc_attacker "$d" "SET client_min_messages = error; CREATE TABLE mine.between AS SELECT 1 AS one; CREATE TABLE mine.words AS SELECT 'a'::varchar AS word;
+CREATE FUNCTION mine.same(text) RETURNS text LANGUAGE sql AS 'SELECT \$1'; SELECT disclosure.protect('mine.words', 'k_anonymity', at_least => 1)"
+# meanwhile QUERY COMMAND: the command is run before the query's names are looked up for the second time.
+meanwhile() {
+  coproc HOLDER { psql -qXAt -U esc_attacker -d "$d" 2>&1; }
+  local holder=$HOLDER_PID checker line
+  printf '%s\n' 'BEGIN; LOCK TABLE mine.between;' '\echo held' >&"${HOLDER[1]}"
+  while read -r line <&"${HOLDER[0]}" && [[ $line != held ]]; do :; done
+  as esc_attacker "$d" "SET search_path = mine, public; SELECT verdict FROM disclosure.check_export('$1')" &
+  checker=$!
+  until [[ $(ask -c "SELECT count(*) FROM pg_locks WHERE relation = 'mine.between'::regclass AND NOT granted") == 1 ]] || ! kill -0 "$checker" 2>/dev/null; do
+    sleep 0.05
+  done
+  printf '%s\n' "$2; COMMIT;" '\q' >&"${HOLDER[1]}"
+  wait "$checker" "$holder" || true
+  never 'connection to server was lost|terminated abnormally'
+}
+meanwhile 'SELECT l.name FROM locked l, mine.between' 'CREATE VIEW mine.locked AS SELECT 2147483644 AS name'
+until ask -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done # after a crash
+meanwhile 'SELECT mine.same(word), (SELECT count(*) FROM mine.between) FROM mine.words' \
+  "CREATE FUNCTION mine.same(varchar) RETURNS int LANGUAGE sql AS 'SELECT 2147483644'"
+until ask -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
+still_there 'rows of other types'
 still_no_superuser 'at the end'
 
 ((failures == 0)) || { echo "$failures failures"; exit 1; }

@@ -73,6 +73,19 @@ tell 'ROLLBACK;'
 printf '\\q\n' >&"${READER[1]}"
 wait "$reader" || true
 
+# Somebody who has defined a policy or a label and does not end the transaction keeps nobody else from changing tables.
+ask -c 'CREATE TABLE kept (a int)' -c 'ALTER TABLE kept OWNER TO neighbour'
+coproc IDLE { psql -qXAt -U neighbour 2>&1; }
+idle=$IDLE_PID
+printf '%s\n' '\set ON_ERROR_ROLLBACK on' 'BEGIN;' "SELECT disclosure.label_column('kept', 'a', 'quasi');" \
+  "SELECT disclosure.protect('kept', 'k_anonymity', at_least => 1);" 'LOCK TABLE disclosure.column_label;' '\echo held' >&"${IDLE[1]}"
+while read -r line <&"${IDLE[0]}" && [[ $line != held ]]; do :; done
+for statement in 'ALTER TABLE turns ADD COLUMN o int' 'DROP TABLE IF EXISTS scratch' 'ALTER TABLE turns DROP COLUMN o'; do
+  ask -c "CREATE TABLE IF NOT EXISTS scratch (x int)" -c "SET lock_timeout = '1s'" -c "$statement" >"$work/said" 2>&1 || fail "$statement waits for a policy: $(grep -m 1 ERROR "$work/said")"
+done
+printf '%s\n' 'ROLLBACK;' '\q' >&"${IDLE[1]}"
+wait "$idle" || true
+
 # A row that makes no sense stops nobody but those who export that relation.
 ask -c "INSERT INTO disclosure.policy (relation, measure, only_by_copy, made_by, made_at)
         VALUES ('pg_am', 'k_anonymity', false, 'neighbour', now()), ('turns', 'nonsense', true, 'nobody_at_all', now())" 2>"$work/said"

@@ -78,6 +78,31 @@ found=$(ask -d "${PGDATABASE}_unchecked" -c "SELECT string_agg(tgname, ', ') FRO
 found=$(ask -c "SELECT string_agg(evtname, ', ') FROM pg_event_trigger WHERE evtname LIKE 'disclosure%' AND evtenabled <> 'A'")
 [[ -z $found ]] || fail "event triggers that do not fire always: $found"
 
+# Numbers are not unique where two dumps meet. Policies stay what they are, and removing one's own leaves others' alone.
+createdb -T template0 "${PGDATABASE}_twice"
+ask -d "${PGDATABASE}_twice" >/dev/null 2>&1 <<'SQL'
+CREATE EXTENSION pg_disclosure;
+CREATE ROLE restored_eve;
+CREATE TABLE one (a int);
+CREATE TABLE two (b int);
+ALTER TABLE one OWNER TO restored_eve;
+SELECT disclosure.protect('one', 'k_anonymity', at_least => 1, columns => '{a}');
+INSERT INTO disclosure.policy (policy, relation, measure, at_least, columns, only_by_copy, made_by, made_at) OVERRIDING SYSTEM VALUE
+  VALUES (1, 'two', 'k_anonymity', 1, '{b}', false, 'restored_owner', now());
+ALTER TABLE two ADD c int;
+SQL
+[[ $(ask -d "${PGDATABASE}_twice" -c 'SELECT string_agg(columns::text, $$ $$ ORDER BY columns) FROM disclosure.policies') == '{a} {b}' ]] ||
+  fail "columns of policies of one number: $(ask -d "${PGDATABASE}_twice" -c 'SELECT relation, columns, problem FROM disclosure.policies')"
+ask -d "${PGDATABASE}_twice" -c 'SET ROLE restored_eve' -c "SELECT disclosure.unprotect('one'::regclass)" >/dev/null
+[[ $(ask -d "${PGDATABASE}_twice" -c 'SELECT string_agg(relation::text, $$ $$) FROM disclosure.policies') == two ]] || fail "a policy of somebody else's is gone"
+# A label that is there already does not lose the others.
+ask -d "${PGDATABASE}_part" -f "$work/data" >/dev/null 2>"$work/said" || fail "a second restore stopped: $(grep ERROR "$work/said")"
+# A measure that is no name of a function, as of a later version, is kept and marked.
+ask -d "${PGDATABASE}_twice" -c "INSERT INTO disclosure.policy (relation, measure, at_least, only_by_copy, made_by, made_at)
+  VALUES ('two', 'l_diversity', 1, false, 'restored_owner', now()), ('two', '((', 1, false, 'restored_owner', now()), ('two', 'a.b.c.d(text)', 1, false, 'restored_owner', now())" 2>"$work/said" ||
+  fail "a policy with a strange measure: $(cat "$work/said")"
+[[ $(ask -d "${PGDATABASE}_twice" -c 'SELECT count(problem) FROM disclosure.policies') == 3 ]] || fail 'strange measures have no problem'
+
 # pg_upgrade refuses a cluster whose tables have columns of some types.
 found=$(ask -c "SELECT string_agg(format('%s.%s', a.attrelid::regclass, a.attname), ', ') FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
   WHERE c.relnamespace = 'disclosure'::regnamespace AND c.relkind IN ('r', 'm', 'i') AND a.attnum > 0
