@@ -26,7 +26,7 @@ COMMENT ON COLUMN disclosure.column_label.problem IS
 CREATE UNIQUE INDEX column_label_column ON disclosure.column_label (relation, attnum) WHERE problem IS NULL;
 COMMENT ON INDEX disclosure.column_label_column IS 'one label per column';
 SELECT pg_catalog.pg_extension_config_dump('disclosure.column_label', '');
-GRANT SELECT, INSERT, UPDATE, DELETE ON disclosure.column_label TO PUBLIC; -- the trigger below decides
+GRANT SELECT ON disclosure.column_label TO PUBLIC; -- only functions write it
 
 CREATE FUNCTION disclosure.check_column_label() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -65,11 +65,16 @@ BEGIN
     NEW.problem := SQLERRM;
     RAISE WARNING 'a label has no effect: %', SQLERRM;
   END;
+  IF TG_OP = 'INSERT' AND NEW.problem IS NULL THEN
+    -- A second restore replaces labels; a duplicate would make COPY lose all of them.
+    DELETE FROM disclosure.column_label l WHERE l.relation::oid = NEW.relation AND l.attnum = NEW.attnum AND l.problem IS NULL;
+  END IF;
   RETURN NEW;
 END
 $$;
 COMMENT ON FUNCTION disclosure.check_column_label() IS
   'trigger of disclosure.column_label: only a relation''s owner changes its labels, and only to valid ones';
+REVOKE EXECUTE ON FUNCTION disclosure.check_column_label() FROM PUBLIC;
 CREATE TRIGGER check_column_label BEFORE INSERT OR UPDATE OR DELETE ON disclosure.column_label
   FOR EACH ROW EXECUTE FUNCTION disclosure.check_column_label();
 ALTER TABLE disclosure.column_label ENABLE ALWAYS TRIGGER check_column_label;
@@ -77,39 +82,8 @@ COMMENT ON TRIGGER check_column_label ON disclosure.column_label IS
   'only a relation''s owner changes its labels, and only to valid ones';
 
 CREATE FUNCTION disclosure.label_column(relation regclass, column_name name, label text) RETURNS void
-  LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-BEGIN
-  IF label_column.relation IS NULL OR label_column.column_name IS NULL THEN
-    RAISE invalid_parameter_value USING
-      MESSAGE = format('%s: must not be NULL',
-                       CASE WHEN label_column.relation IS NULL THEN 'relation' ELSE 'column_name' END);
-  END IF;
-  IF NOT EXISTS (SELECT FROM pg_attribute a
-                  WHERE a.attrelid = label_column.relation AND a.attname = label_column.column_name
-                    AND a.attnum > 0 AND NOT a.attisdropped) THEN
-    RAISE undefined_column USING
-      MESSAGE = format('column_name: column %I of relation %s does not exist',
-                       label_column.column_name, label_column.relation);
-  END IF;
-  IF label_column.label IS NULL THEN
-    DELETE FROM disclosure.column_label l
-     WHERE l.relation::oid = label_column.relation AND l.attribute = label_column.column_name;
-    RETURN;
-  END IF;
-  PERFORM disclosure.label_weights(label_column.label);
-  INSERT INTO disclosure.column_label AS l (relation, attribute, label)
-  VALUES (label_column.relation, label_column.column_name, label_column.label)
-  ON CONFLICT (relation, attnum) WHERE problem IS NULL DO UPDATE SET label = excluded.label;
-  IF EXISTS (SELECT FROM disclosure.labels l
-              WHERE l.relation = label_column.relation AND l.column_name = label_column.column_name
-                AND l.source = 'security label') THEN
-    RAISE NOTICE 'column % of relation % has a security label too, which wins',
-      quote_ident(label_column.column_name), label_column.relation;
-  END IF;
-END
-$$;
+  LANGUAGE c VOLATILE PARALLEL UNSAFE
+  AS 'MODULE_PATHNAME', 'label_column_wrapper';
 COMMENT ON FUNCTION disclosure.label_column(regclass, name, text) IS
   'label a column: quasi, sensitive, identifier, ignore, or likelihood=… danger=…; NULL takes the label away';
 
@@ -140,19 +114,35 @@ COMMENT ON COLUMN disclosure.labels.source IS '''security label'' or ''label_col
 GRANT SELECT ON disclosure.labels TO PUBLIC;
 
 -- A security label follows its column through renames and goes with it; so does ours.
+CREATE FUNCTION disclosure.altered_relations() RETURNS TABLE (relation oid)
+  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH RECURSIVE altered(relation) AS (
+    SELECT d.objid FROM pg_event_trigger_ddl_commands() d WHERE d.classid = 'pg_class'::regclass::oid
+    UNION
+    SELECT c.oid FROM pg_event_trigger_ddl_commands() d JOIN pg_class t ON t.oid = d.objid AND t.relkind = 'c'
+      JOIN pg_class c ON c.reloftype = t.reltype
+     WHERE d.classid = 'pg_class'::regclass::oid
+    UNION
+    SELECT i.inhrelid FROM pg_inherits i JOIN altered a ON i.inhparent = a.relation)
+  SELECT a.relation FROM altered a;
+END;
+COMMENT ON FUNCTION disclosure.altered_relations() IS
+  'for event triggers: the relations that a command has altered, with all that inherit from them or are made of a type';
+REVOKE EXECUTE ON FUNCTION disclosure.altered_relations() FROM PUBLIC;
 CREATE FUNCTION disclosure.follow_renames() RETURNS event_trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   UPDATE disclosure.column_label l SET attribute = a.attname
-    FROM pg_attribute a
-   WHERE a.attrelid = l.relation AND a.attnum = l.attnum AND a.attname <> l.attribute AND NOT a.attisdropped
-     AND l.problem IS NULL;
+    FROM disclosure.altered_relations() r, pg_attribute a
+   WHERE l.relation::oid = r.relation AND a.attrelid = r.relation AND a.attnum = l.attnum AND a.attname <> l.attribute
+     AND NOT a.attisdropped AND l.problem IS NULL;
 END
 $$;
 COMMENT ON FUNCTION disclosure.follow_renames() IS 'event trigger: labels follow renamed columns';
 CREATE EVENT TRIGGER disclosure_follow_renames ON ddl_command_end
-  WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
+  WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
   EXECUTE FUNCTION disclosure.follow_renames();
 ALTER EVENT TRIGGER disclosure_follow_renames ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_follow_renames IS 'labels follow renamed columns';

@@ -27,6 +27,10 @@ COMMENT ON COLUMN disclosure.policy.measure_owner IS
   'who owned the function when the policy was defined; the policy stops if that changes';
 COMMENT ON COLUMN disclosure.policy.attnums IS
   'found again from the names at every insert, because a restored table may number its columns differently';
+CREATE INDEX policy_number ON disclosure.policy (policy); -- not unique: one duplicate would make COPY lose all policies
+COMMENT ON INDEX disclosure.policy_number IS 'for the trigger that gives a policy another number if its own is taken';
+CREATE INDEX policy_relation ON disclosure.policy (relation);
+COMMENT ON INDEX disclosure.policy_relation IS 'whoever alters a table pays only for its own policies';
 SELECT pg_catalog.pg_extension_config_dump('disclosure.policy', '');
 SELECT pg_catalog.pg_extension_config_dump('disclosure.policy_policy_seq', '');
 GRANT SELECT ON disclosure.policy TO PUBLIC; -- what is forbidden is no secret; only functions write it
@@ -63,6 +67,10 @@ BEGIN
                                    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                                   WHERE c.oid = NEW.relation), NEW.relation_name);
   IF TG_OP = 'INSERT' THEN
+    -- Where a dump meets policies that are there already, a number may be taken.
+    WHILE EXISTS (SELECT FROM disclosure.policy p WHERE p.policy = NEW.policy) LOOP
+      NEW.policy := nextval('disclosure.policy_policy_seq');
+    END LOOP;
     NEW.attnums := (SELECT array_agg(a.attnum ORDER BY c.place)
                       FROM unnest(NEW.columns) WITH ORDINALITY AS c(name, place)
                       JOIN pg_attribute a
@@ -79,6 +87,7 @@ END
 $$;
 COMMENT ON FUNCTION disclosure.check_policy() IS
   'trigger of disclosure.policy: only a relation''s owner changes its policies; warns of those that cannot be judged';
+REVOKE EXECUTE ON FUNCTION disclosure.check_policy() FROM PUBLIC;
 CREATE TRIGGER check_policy BEFORE INSERT OR UPDATE OR DELETE ON disclosure.policy
   FOR EACH ROW EXECUTE FUNCTION disclosure.check_policy();
 ALTER TABLE disclosure.policy ENABLE ALWAYS TRIGGER check_policy;
@@ -89,6 +98,7 @@ CREATE FUNCTION disclosure.announce_policies() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'announce_policies_wrapper';
 COMMENT ON FUNCTION disclosure.announce_policies() IS
   'trigger of disclosure.policy: every session reads the policies again';
+REVOKE EXECUTE ON FUNCTION disclosure.announce_policies() FROM PUBLIC;
 -- For each row, because event triggers run statements that mostly change none.
 CREATE TRIGGER announce_policies AFTER INSERT OR UPDATE OR DELETE ON disclosure.policy
   FOR EACH ROW EXECUTE FUNCTION disclosure.announce_policies();
@@ -168,15 +178,16 @@ AS $$
 BEGIN
   UPDATE disclosure.policy p SET columns = now.columns
     FROM (SELECT o.policy, array_agg(a.attname ORDER BY n.place) AS columns
-            FROM disclosure.policy o, unnest(o.attnums) WITH ORDINALITY AS n(attnum, place), pg_attribute a
-           WHERE a.attrelid = o.relation AND a.attnum = n.attnum AND NOT a.attisdropped
+            FROM disclosure.altered_relations() r, disclosure.policy o, unnest(o.attnums) WITH ORDINALITY AS n(attnum, place),
+                 pg_attribute a
+           WHERE o.relation::oid = r.relation AND a.attrelid = r.relation AND a.attnum = n.attnum AND NOT a.attisdropped
            GROUP BY o.policy) AS now
    WHERE now.policy = p.policy AND now.columns <> p.columns;
 END
 $$;
 COMMENT ON FUNCTION disclosure.policies_follow() IS 'event trigger: policies follow renamed columns';
 CREATE EVENT TRIGGER disclosure_policies_follow ON ddl_command_end
-  WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
+  WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
   EXECUTE FUNCTION disclosure.policies_follow();
 ALTER EVENT TRIGGER disclosure_policies_follow ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_policies_follow IS 'policies follow renamed columns';

@@ -35,6 +35,7 @@ END
 $$;
 COMMENT ON FUNCTION disclosure.stamp_export_attempt() IS
   'trigger of disclosure.export_attempt: an entry that the guard has not written says who inserted or changed it, and when';
+REVOKE EXECUTE ON FUNCTION disclosure.stamp_export_attempt() FROM PUBLIC;
 CREATE TRIGGER stamp_export_attempt BEFORE INSERT OR UPDATE ON disclosure.export_attempt
   FOR EACH ROW EXECUTE FUNCTION disclosure.stamp_export_attempt();
 ALTER TABLE disclosure.export_attempt ENABLE ALWAYS TRIGGER stamp_export_attempt;
@@ -70,7 +71,7 @@ DECLARE
   found record;
 BEGIN
   FOR found IN
-    SELECT t.tgrelid::regclass AS owner, t.tgname
+    SELECT t.tgrelid::regclass AS on_table, t.tgname
       FROM pg_trigger t
      WHERE t.tgrelid IN ('disclosure.column_label'::regclass, 'disclosure.policy'::regclass,
                          'disclosure.export_attempt'::regclass)
@@ -79,7 +80,7 @@ BEGIN
              WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
                AND d.refobjid = (SELECT e.oid FROM pg_extension e WHERE e.extname = 'pg_disclosure'))
   LOOP
-    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', found.owner, found.tgname);
+    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', found.on_table, found.tgname);
   END LOOP;
 END
 $$;

@@ -102,8 +102,8 @@ fn reserve_prefix() {
 /// A setting and its value.
 pub type Setting = (&'static CStr, &'static CStr);
 
-/// While it lives, some settings have the given values. They get back what they had when it is dropped, also if an error
-/// unwinds past it.
+/// While it lives, some settings have the given values. When it is dropped, also if an error unwinds past it, all settings are
+/// what they were: also those that somebody's function has changed meanwhile.
 pub struct Pinned(i32);
 
 impl Pinned {
@@ -120,7 +120,7 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         // SAFETY: the level that `new` has entered, and all that are deeper.
-        unsafe { pg_sys::AtEOXact_GUC(true, self.0) };
+        unsafe { pg_sys::AtEOXact_GUC(false, self.0) };
     }
 }
 

@@ -59,24 +59,15 @@ fn protect(fcinfo: FunctionCallInfo) -> i32 {
 }
 
 fn define(given: Given) -> Result<i32, Problem> {
-    refuse_if_read_only(c"protect()");
     let stored = check(given)?;
-    let number = as_owner(|| store(&stored))?;
+    rights::begin_change(c"protect()", stored.relation)?;
+    let number = rights::as_owner(|| store(&stored))?;
     match stored.demand.on_rows {
         Some(_) => arming::arm(stored.relation)?,
         None => arming::disarm(stored.relation)?, // what it replaces may have had one
     }
     warn_if_not_preloaded()?;
     Ok(number)
-}
-
-/// Raises the error by which Postgres refuses to write in a read-only transaction or on a standby.
-fn refuse_if_read_only(command: &CStr) {
-    // SAFETY: both read the state of this backend.
-    unsafe {
-        pg_sys::PreventCommandIfReadOnly(command.as_ptr());
-        pg_sys::PreventCommandDuringRecovery(command.as_ptr());
-    }
 }
 
 fn check(given: Given) -> Result<Stored, Problem> {
@@ -88,7 +79,8 @@ fn check(given: Given) -> Result<Stored, Problem> {
         .iter()
         .map(|column| column.name.clone())
         .collect();
-    check_owner(oid)?;
+    rights::check_owner(oid)?;
+    check_persistence(oid)?;
     check_role(given.for_role)?;
     let measure = given
         .measure
@@ -126,6 +118,19 @@ fn check(given: Given) -> Result<Stored, Problem> {
     })
 }
 
+/// A policy outlives the session, a temporary table does not.
+fn check_persistence(relation: Oid) -> Result<(), Problem> {
+    // SAFETY: a catalogue look-up.
+    match unsafe { pg_sys::get_rel_persistence(relation) } as u8 == pg_sys::RELPERSISTENCE_TEMP {
+        true => Err(invalid(
+            "relation",
+            "is temporary",
+            "Give a relation that others can read, too.",
+        )),
+        false => Ok(()),
+    }
+}
+
 fn check_role(role: Option<Oid>) -> Result<(), Problem> {
     // SAFETY: a catalogue look-up, which returns NULL for a role that does not exist.
     let exists = role.is_none_or(|role| unsafe { !pg_sys::GetUserNameFromId(role, true).is_null() });
@@ -137,31 +142,6 @@ fn check_role(role: Option<Oid>) -> Result<(), Problem> {
             "Give the name of a role, or NULL for everyone.",
         )),
     }
-}
-
-/// Only the owner of a relation decides about its policies; of one that no longer exists, a superuser.
-fn check_owner(relation: Oid) -> Result<(), Problem> {
-    // SAFETY: catalogue look-ups.
-    let is_owner = unsafe {
-        let user = pg_sys::GetUserId();
-        match policy::owner_of(relation) {
-            Some(owner) => pg_sys::has_privs_of_role(user, owner),
-            None => pg_sys::superuser_arg(user),
-        }
-    };
-    match is_owner {
-        true => Ok(()),
-        false => Err(Problem::NotOwner {
-            relation: policy::name_of(relation),
-        }),
-    }
-}
-
-/// Whoever may define a policy need not be allowed to write the table of policies.
-fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    rights::run_as(policy::owner_of_policies()?, false, || {
-        rights::under_own_settings(job)
-    })
 }
 
 /// A policy is known by its relation, measure, columns and role; a second definition replaces the first.
@@ -193,12 +173,6 @@ fn store(policy: &Stored) -> Result<i32, Problem> {
         demand.measure_owner.into(),
     ];
     let number = Spi::connect_mut(|client| {
-        // Two sessions that define the same policy at once make one.
-        client.update(
-            "LOCK TABLE disclosure.policy IN SHARE ROW EXCLUSIVE MODE",
-            None,
-            &[],
-        )?;
         let updated = client.update(UPDATE, None, &arguments)?;
         match updated.is_empty() {
             false => updated.first().get_one::<i32>(),
@@ -224,21 +198,21 @@ fn unprotect_relation(relation: Oid) -> i32 {
 
 /// Take away all policies that are meant; how many they were.
 fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem> {
-    refuse_if_read_only(c"unprotect()");
     let all = policy::all()?;
     let meant: Vec<_> = all.iter().filter(|policy| is_meant(policy)).collect();
     for policy in &meant {
-        check_owner(policy.relation)?;
+        rights::check_owner(policy.relation)?;
+        rights::begin_change(c"unprotect()", policy.relation)?;
     }
-    as_owner(|| {
+    rights::as_owner(|| {
         Spi::connect_mut(|client| {
             for policy in &meant {
-                let number = [policy.number.into()];
+                let which = [policy.number.into(), policy.relation.into()];
                 client
                     .update(
-                        "DELETE FROM disclosure.policy p WHERE p.policy = $1",
+                        "DELETE FROM disclosure.policy p WHERE p.policy = $1 AND p.relation::oid = $2",
                         None,
-                        &number,
+                        &which,
                     )
                     .map_err(|_| Problem::Lost)?;
             }
@@ -251,15 +225,6 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
         }
     }
     Ok(meant.len() as i32)
-}
-
-/// announce_policies(): trigger of disclosure.policy
-#[pg_trigger(sql = false)]
-fn announce_policies<'a>(
-    _trigger: &'a pgrx::PgTrigger<'a>,
-) -> Result<Option<PgHeapTuple<'a, pgrx::AllocatedByPostgres>>, Problem> {
-    policy::announce_change()?;
-    Ok(None)
 }
 
 /// Without preloading, whoever likes can export in a session in which the guard is not there.

@@ -154,6 +154,8 @@ struct Export {
     lineage: Option<Lineage>,
     /// The execution of its query, once that has begun.
     execution: *mut QueryDesc,
+    /// Whether that calls functions that did not come with Postgres.
+    calls_functions: bool,
 }
 
 thread_local! {
@@ -272,6 +274,7 @@ unsafe fn export_of(
         lineage: (!policies.is_empty()).then_some(lineage),
         policies,
         execution: std::ptr::null_mut(),
+        calls_functions: false,
     };
     Ok(Some((export, judgeable)))
 }
@@ -444,6 +447,7 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
     let reading = EXPORTS.with_borrow_mut(|exports| match exports.last_mut() {
         Some(export) if leaves && export.execution.is_null() => {
             export.execution = execution;
+            export.calls_functions = calls_own_functions((*execution).plannedstmt);
             Reading::Judged(export.kind, export.policies.clone(), export.relations.clone())
         }
         Some(export) => Reading::Hidden(export.kind),
@@ -540,7 +544,8 @@ unsafe fn check_relations(
     reading: Reading,
     planned: *mut PlannedStmt,
 ) -> Result<(), Problem> {
-    let found = all.of(relations_read(planned));
+    let read = relations_read(planned).into_iter();
+    let found = all.of(read.filter(|&relation| !rights::is_being_measured(relation)));
     if found.is_empty() {
         return Ok(()); // as for most statements
     }
@@ -550,15 +555,13 @@ unsafe fn check_relations(
     };
     let is_broken = |policy: &Policy| match &reading {
         Reading::Judged(_, judged, _) => {
-            let judged = judged.iter().any(|other| other.number == policy.number);
+            let judged = judged.iter().any(|other| std::ptr::eq(&**other, policy));
             !judged || is_other || policy.only_by_copy && has_side_effects(planned)
         }
         Reading::Hidden(_) => true,
         Reading::Free => policy.only_by_copy,
     };
-    let is_kept = |policy: &Policy| {
-        !policy.concerns_us() || is_foreign_key_of(policy) || rights::is_being_measured(policy.relation)
-    };
+    let is_kept = |policy: &Policy| !policy.concerns_us() || is_foreign_key_of(policy);
     let Some(policy) = found.iter().find(|policy| is_broken(policy) && !is_kept(policy)) else {
         return Ok(());
     };
@@ -680,9 +683,10 @@ unsafe extern "C-unwind" fn has_to_be_judged(execution: *mut QueryDesc) -> bool 
 unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
     let export = EXPORTS.with_borrow_mut(|exports| {
         let export = exports.last_mut()?;
-        Some((export.kind, export.policies.clone(), export.lineage.take()?))
+        let source = (export.lineage.take()?, export.calls_functions);
+        Some((export.kind, export.policies.clone(), source))
     });
-    let Some((kind, policies, lineage)) = export else {
+    let Some((kind, policies, (lineage, calls_functions))) = export else {
         return Problem::Lost.raise();
     };
     let destination = (*execution).dest;
@@ -694,7 +698,9 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
         });
         (*execution).dest = destination;
     });
-    judge_export(kind, &policies, lineage, &spool, (*execution).tupDesc).unwrap_or_else(Problem::raise);
+    Source::of_query(lineage, calls_functions)
+        .and_then(|source| judge_export(kind, &policies, &source, &spool, (*execution).tupDesc))
+        .unwrap_or_else(Problem::raise);
     spool.forward(destination, (*execution).operation as c_int, (*execution).tupDesc);
     spool.end();
 }
@@ -780,18 +786,17 @@ unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
 unsafe fn judge_export(
     kind: &'static str,
     policies: &[Rc<Policy>],
-    lineage: Lineage,
+    source: &Source,
     spool: &Spool,
     shape: pg_sys::TupleDesc,
 ) -> Result<(), Problem> {
-    let source = Source::of_query(lineage)?;
     let is_allowed = |(policy, measured): &(&Rc<Policy>, Measured)| measured.is_allowed(policy.limit);
     let mut judged = Vec::with_capacity(policies.len());
     for policy in functions_last(policies) {
         if policy.measure.is_function() && !judged.iter().all(is_allowed) {
             break; // a function sees nothing of what is refused anyway
         }
-        let measured = spool.show(shape, || judge::measure(policy, &source));
+        let measured = spool.show(shape, || judge::measure(policy, source));
         judged.push((policy, judge::or_refused(kind, policy, measured)?));
     }
     let (kept, broken): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_allowed);
@@ -828,7 +833,7 @@ pub struct Trial {
 pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
     let text = CString::new(query).map_err(|_| not_a_query("contains a NUL character"))?;
     // SAFETY: the text outlives the call, and so does all that is parsed from it.
-    let (lineage, shape, policies) = unsafe {
+    let (lineage, policies) = unsafe {
         let statement = match list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()))[..] {
             [statement] => (*statement).stmt,
             _ => return Err(not_a_query("is not one statement")),
@@ -850,8 +855,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
                 .collect();
             check_volatile(CHECK_EXPORT, &ours, query)?;
         }
-        let shape = pg_sys::ExecCleanTypeFromTL((*query).targetList);
-        (lineage, shape, policies)
+        (lineage, policies)
     };
     let spool = Spool::new();
     let export = Export {
@@ -860,6 +864,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
         policies: policies.clone(),
         lineage: None,
         execution: std::ptr::null_mut(),
+        calls_functions: false,
     };
     let run = || {
         Spi::connect(|_| {
@@ -874,8 +879,13 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
             })
         })
     };
-    while_exporting(export, || without_telling(&policies, run));
-    let source = Source::of_query(lineage)?;
+    let mut shape = None;
+    let calls_functions = while_exporting(export, || {
+        without_telling(&policies, || shape = run());
+        EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions))
+    });
+    let shape = shape.ok_or(Problem::Lost)?;
+    let source = Source::of_query(lineage, calls_functions)?;
     let is_exempt = rights::is_exempt();
     let mut trials: Vec<Trial> = Vec::with_capacity(policies.len());
     for policy in functions_last(&policies) {
@@ -884,7 +894,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
             measured.is_none_or(|measured| measured.is_allowed(trial.policy.limit))
         };
         let is_called = !policy.measure.is_function() || trials.iter().all(is_allowed);
-        // SAFETY: the shape is that of the query's rows.
+        // SAFETY: the shape is that of the collected rows.
         let measure = || unsafe { spool.show(shape, || judge::measure(policy, &source)) };
         trials.push(Trial {
             policy: policy.clone(),

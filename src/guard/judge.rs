@@ -1,9 +1,10 @@
 //! What a policy's measure says of rows that are to leave, wherever they are: collected from a query, or in an
 //! export table. Measured by our own SQL functions, over whatever can be named in FROM.
 
+use super::batch::with_heirs;
 use super::lineage::{Lineage, Origin, OutputColumn};
 use super::log::{self, Lasting, Verdict};
-use super::measure_function::{has_rights_of, Found, MeasureFunction};
+use super::measure_function::{Found, MeasureFunction};
 use super::policy::{self, Policy};
 use super::rule::{Limit, Measure, Statistic};
 use super::{rights, spool};
@@ -26,6 +27,8 @@ pub struct Source {
     rows_once: bool,
     /// What a query reads.
     relations: Vec<Oid>,
+    /// Whether a query calls functions that did not come with Postgres, which may read anything.
+    calls_functions: bool,
 }
 
 /// Where they are.
@@ -62,7 +65,7 @@ pub struct Measured {
 
 impl Source {
     /// What a query returns, while it is shown.
-    pub fn of_query(lineage: Lineage) -> Result<Self, Problem> {
+    pub fn of_query(lineage: Lineage, calls_functions: bool) -> Result<Self, Problem> {
         let mut labels = Labels::default();
         let column = |(number, made): (usize, OutputColumn)| {
             Ok(Column {
@@ -82,6 +85,7 @@ impl Source {
             place: Place::Spool,
             rows_once: lineage.rows_once,
             relations: lineage.relations,
+            calls_functions,
         })
     }
 
@@ -105,6 +109,7 @@ impl Source {
             place: Place::Relation(relation.name().into()),
             rows_once: true,
             relations: vec![oid],
+            calls_functions: false,
         })
     }
 
@@ -541,8 +546,8 @@ fn cracks(source: &Source, counting: &[&Column]) -> String {
     format!("SELECT {value}, count(*), NULL::int8 FROM {}", source.from(&[]))
 }
 
-/// What somebody's own function says. It runs with the rights of its own owner and sees nothing but columns of the policy's
-/// relation: neither may it use the rights of whoever exports, nor does it learn what else they export.
+/// What somebody's own function says. It sees nothing but columns of the policy's relation, and what the query makes of these:
+/// neither may it use the rights of whoever exports, nor does it learn what else they export.
 fn function(
     policy: &Policy,
     measure: &MeasureFunction,
@@ -552,7 +557,7 @@ fn function(
     let found = measure
         .find(policy.relation)?
         .map_err(|problem| policy.unusable(problem))?;
-    check_relations_seen(policy, measure, &found, source, family)?;
+    check_relations_seen(policy, measure, &found, source)?;
     let seen = columns_seen(policy, measure, &found, source, family)?;
     let columns: Vec<String> = seen
         .iter()
@@ -564,10 +569,12 @@ fn function(
         source.from(&[])
     ))?
     .rows;
-    let visible = seen.iter().map(|column| column.number).collect();
-    let measured = match &source.place {
-        Place::Relation(_) => family,
-        Place::Spool => &[],
+    let (visible, measured) = match &source.place {
+        Place::Relation(_) => (None, policy.own_tables()),
+        Place::Spool => (
+            Some(seen.iter().map(|column| column.number).collect()),
+            Vec::new(),
+        ),
     };
     let value = spool::show_only(visible, || {
         rights::while_measuring(measured, || found.call(&query))
@@ -585,28 +592,32 @@ fn function(
     }
 }
 
-/// Which rows of the policy's relation leave may depend on what else is read. So the function's owner must be allowed to
-/// see all of that; and nothing else that is protected may be read if it has another owner.
+/// Which rows of the policy's relation leave may depend on what else is read. So the role with whose rights the function runs
+/// must be allowed to see all of that; and nothing else that is protected may be read if it has another owner.
 fn check_relations_seen(
     policy: &Policy,
     measure: &MeasureFunction,
     found: &Found,
     source: &Source,
-    family: &[Oid],
 ) -> Result<(), Problem> {
+    if source.calls_functions {
+        return Err(policy.unusable(format!(
+            "the query calls functions that did not come with Postgres, and {} must not see what they read",
+            measure.name()
+        )));
+    }
     let owner = policy::owner_of(policy.relation);
     let protected = policy::all()?;
-    let is_others = |relation: &&Oid| {
-        let relation = **relation;
-        let other = policy::owner_of(relation);
-        !family.contains(&relation)
-            && other != owner
-            && (!other.is_some_and(|other| holds_nothing(relation) || has_rights_of(found.owner, other))
-                || !protected.of([relation]).is_empty())
+    let is_others = |relation: &Oid| {
+        let other = policy::owner_of(*relation);
+        let may_be_seen =
+            |other: Oid| holds_nothing(*relation) || rights::has_rights_of(found.runs_as, other);
+        other != owner && (!other.is_some_and(may_be_seen) || !protected.of([*relation]).is_empty())
     };
-    match source.relations.iter().find(is_others) {
+    let mut relations = source.relations.iter().flat_map(|&relation| with_heirs(relation));
+    match relations.find(is_others) {
         None => Ok(()),
-        Some(&other) => Err(policy.unusable(format!(
+        Some(other) => Err(policy.unusable(format!(
             "the function {} must not see which rows {} has, because that belongs to somebody else",
             measure.name(),
             policy::name_of(other)
@@ -646,7 +657,7 @@ fn columns_seen<'a>(
         }
         if !found.trusts_type(column.made.type_oid) {
             return Err(policy.unusable(format!(
-                "column \"{name}\" has a type that does not belong to the owner of {}, whose casts would run with that owner's rights",
+                "column \"{name}\" has a type of somebody else, whose casts {} would run",
                 measure.name()
             )));
         }

@@ -5,6 +5,7 @@
 //! whatever becomes of the transaction. Nothing else would have to be undone, as the table has no index.
 
 use super::policy::own_table;
+use super::rights;
 use crate::error::Problem;
 use crate::input::relation::schema_and_name;
 use crate::input::{columns_of, ColumnType};
@@ -84,7 +85,7 @@ impl<'a> Attempt<'a> {
         let relation_name =
             schema_and_name(entry.relation).map(|(schema, name)| quote_qualified_identifier(schema, name));
         // SAFETY: both read variables of this backend.
-        let (session_role, role) = unsafe { (pg_sys::GetSessionUserId(), pg_sys::GetOuterUserId()) };
+        let (session_role, role) = unsafe { (pg_sys::GetSessionUserId(), rights::responsible()) };
         Attempt {
             entry,
             session_role: role_name(session_role),

@@ -1,11 +1,14 @@
 //! A measure that somebody has written: which function it is, with whose rights it runs, and when it stops.
 //!
-//! It is stored by its signature and its owner, found again by exactly these, and runs with the rights of its own owner,
-//! never with those of whoever exports or of whoever owns the relation by now.
+//! It is stored by its signature and its owner and found again by exactly these. It belongs to whoever has defined the policy,
+//! or to a superuser, and runs with the rights of whoever has defined the policy: never with those of whoever exports or owns
+//! the relation by now, and never with those of a superuser who has not asked for it.
 
+use super::policy::oids;
 use super::rights;
 use super::rule::{invalid, MEASURES};
 use crate::error::Problem;
+use crate::input::Parameters;
 use pgrx::pg_catalog::pg_proc::{PgProc, ProKind};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;
@@ -27,7 +30,8 @@ pub struct MeasureFunction {
 /// The function itself, which may be called.
 pub struct Found {
     oid: Oid,
-    pub owner: Oid,
+    /// With whose rights.
+    pub runs_as: Oid,
     result: Oid,
 }
 
@@ -82,23 +86,17 @@ impl MeasureFunction {
     /// may have changed since.
     pub fn find(&self, relation: Oid) -> Result<Result<Found, String>, Problem> {
         // As the guard, because not everybody may look into the function's schema.
-        rights::as_guard(|| Ok(self.find_as_guard(relation)))
+        let function = rights::as_guard(|| function_with(&self.signature))?;
+        Ok(self.check(function, relation))
     }
 
-    fn find_as_guard(&self, relation: Oid) -> Result<Found, String> {
+    fn check(&self, function: Option<PgProc>, relation: Oid) -> Result<Found, String> {
         let signature = &self.signature;
-        let function = look_up(signature)
-            .filter(|function| signature_of(function.oid()).as_deref() == Some(signature))
-            .ok_or_else(|| format!("function {signature} does not exist"))?;
-        let found = Found {
-            oid: function.oid(),
-            owner: function.proowner(),
-            result: function.prorettype(),
-        };
+        let function = function.ok_or_else(|| format!("function {signature} does not exist"))?;
         if !is_measure(&function) {
             return Err(format!("function {signature} does not return a number"));
         }
-        if found.owner != self.owner {
+        if function.proowner() != self.owner {
             return Err(format!(
                 "function {signature} has another owner than when the policy was defined"
             ));
@@ -106,8 +104,8 @@ impl MeasureFunction {
         // SAFETY: catalogue look-ups, which know no role that does not exist.
         let (is_trusted, may_execute) = unsafe {
             (
-                found.owner == self.maker || pg_sys::superuser_arg(found.owner),
-                rights::may_execute(found.oid, self.maker) && rights::may_execute(found.oid, found.owner),
+                self.owner == self.maker || pg_sys::superuser_arg(self.owner),
+                rights::may_execute(function.oid(), self.maker),
             )
         };
         if !is_trusted {
@@ -121,20 +119,22 @@ impl MeasureFunction {
             ));
         }
         match super::policy::owner_of(relation) {
-            Some(owner) if has_rights_of(self.maker, owner) => Ok(found),
-            _ => Err("the role that defined the policy no longer owns the relation".into()),
+            Some(owner) if rights::has_rights_of(self.maker, owner) => Ok(Found {
+                oid: function.oid(),
+                runs_as: self.maker,
+                result: function.prorettype(),
+            }),
+            _ => Err(super::policy::NO_LONGER_OWNS.into()),
         }
     }
 }
 
 impl Found {
-    /// Calls it with the text of a query, as its owner. It is guarded like any other reader.
+    /// Calls it with the text of a query. It is guarded like any other reader.
     pub fn call(&self, query: &str) -> Result<Option<f64>, Problem> {
         let query = query.into_datum().ok_or(Problem::Lost)?;
-        rights::run_as(self.owner, true, || {
-            // SAFETY: `find` has seen that it takes a text and returns a number.
-            rights::while_not_at_work(|| unsafe { self.invoke(query) })
-        })
+        // SAFETY: `find` has seen that it takes a text and returns a number.
+        rights::run_measure(self.runs_as, || unsafe { self.invoke(query) })
     }
 
     /// Calls the function by its OID, so that nobody can put another in its place.
@@ -165,26 +165,44 @@ impl Found {
         })
     }
 
-    /// Whether reading values of a type runs nothing that others than the function's owner or a superuser have written:
-    /// whoever owns a type can define casts for it.
+    /// Whether reading values of a type runs nothing that others than a superuser or the role with whose rights the function
+    /// runs have written: whoever owns a type can define casts for it.
     pub fn trusts_type(&self, oid: Oid) -> bool {
         oid.to_u32() < pg_sys::FirstNormalObjectId
             || owner_of_type(oid).is_some_and(|owner| {
                 // SAFETY: a catalogue look-up.
-                owner == self.owner || unsafe { pg_sys::superuser_arg(owner) }
+                owner == self.runs_as || unsafe { pg_sys::superuser_arg(owner) }
             })
     }
 }
 
-/// Whether a function takes a text and returns a number.
+/// Whether a function takes a text and returns a number. Those of the extension itself are none.
 fn is_measure(function: &PgProc) -> bool {
-    matches!(function.prokind(), ProKind::Function)
+    // SAFETY: catalogue look-ups.
+    let is_ours = unsafe {
+        let extension = pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true);
+        pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function.oid()) == extension
+    };
+    !is_ours
+        && matches!(function.prokind(), ProKind::Function)
         && !function.proretset()
         && function.proargtypes() == [pg_sys::TEXTOID]
         && NUMBERS.contains(&function.prorettype())
 }
 
-/// Looks a function up by its signature. Raises an error if that cannot be one.
+/// The function with a signature that was made by [`signature_of`]. Not by reading the signature, which raises an error if it is
+/// none, and names may have changed since.
+fn function_with(signature: &str) -> Result<Option<PgProc>, Problem> {
+    const QUERY: &str = "
+        SELECT p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+         WHERE p.proargtypes = '25' AND format('%I.%I(text)', n.nspname, p.proname) = $1";
+    let mut parameters = Parameters::default();
+    parameters.add(pg_sys::TEXTOID, signature.into_datum().ok_or(Problem::Lost)?);
+    let found = oids(QUERY, &parameters)?;
+    Ok(found.first().and_then(|&oid| PgProc::new(oid)))
+}
+
+/// Looks a function up as the caller of `protect` gave it. Raises an error if that cannot be one.
 fn look_up(signature: &str) -> Option<PgProc> {
     // SAFETY: a text for a text; the answer is an OID or NULL.
     let oid = unsafe { direct_function_call::<Oid>(pg_sys::to_regprocedure, &[signature.into_datum()]) };
@@ -204,12 +222,6 @@ fn signature_of(function: Oid) -> Option<String> {
         let name = quote_qualified_identifier(text(schema), text(name));
         Some(format!("{name}{ARGUMENT}"))
     }
-}
-
-/// Whether `role` may do all that `other` may.
-pub fn has_rights_of(role: Oid, other: Oid) -> bool {
-    // SAFETY: a catalogue look-up.
-    unsafe { pg_sys::has_privs_of_role(role, other) }
 }
 
 fn owner_of_type(oid: Oid) -> Option<Oid> {

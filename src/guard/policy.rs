@@ -1,5 +1,6 @@
 //! Policies: what `disclosure.protect` has defined, as this backend remembers it.
 
+use super::batch::with_heirs;
 use super::rights;
 use super::rule::{Demand, Limit, Measure, OnRows, Rule};
 use crate::error::Problem;
@@ -8,6 +9,7 @@ use crate::input::{Answer, Parameters};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
+use pgrx::trigger_support::called_as_trigger;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
@@ -25,7 +27,12 @@ pub struct Policy {
     pub for_role: Option<Oid>,
     pub on_rows: Option<OnRows>,
     pub only_by_copy: bool,
+    /// Who has defined it.
+    maker: Oid,
 }
+
+/// Why a policy stops that depends on its maker's rights.
+pub const NO_LONGER_OWNS: &str = "the role that defined the policy no longer owns the relation";
 
 impl Policy {
     /// Schema and name, quoted.
@@ -53,7 +60,33 @@ impl Policy {
             Measure::Unusable { problem, .. } => Some(problem.clone()),
             Measure::Function(function) => function.find(self.relation)?.err(),
             _ => None,
-        })
+        }
+        .or_else(|| self.on_rows.and_then(|_| self.problem_of_table())))
+    }
+
+    /// Why the export table cannot be measured with the rights of its owner; `None` if it can. Postgres runs what somebody has
+    /// bound to a table, such as the expressions of CREATE STATISTICS, as whoever plans a query of it. So all who could bind
+    /// something must have the owner's rights anyway.
+    pub fn problem_of_table(&self) -> Option<String> {
+        let owner = owner_of(self.relation)?;
+        if !rights::has_rights_of(self.maker, owner) {
+            return Some(NO_LONGER_OWNS.into());
+        }
+        let is_others =
+            |table: &Oid| !owner_of(*table).is_some_and(|other| rights::has_rights_of(other, owner));
+        let found = with_heirs(self.relation).into_iter().find(is_others)?;
+        Some(format!(
+            "{} inherits from it and belongs to somebody else",
+            name_of(found)
+        ))
+    }
+
+    /// The relation and what inherits from it, as far as it has the same owner.
+    pub fn own_tables(&self) -> Vec<Oid> {
+        let owner = owner_of(self.relation);
+        let mut tables = with_heirs(self.relation);
+        tables.retain(|&table| owner_of(table) == owner);
+        tables
     }
 
     /// A row of disclosure.policy. One that makes no sense becomes a policy that cannot be judged, so that it neither
@@ -62,9 +95,9 @@ impl Policy {
     /// # Safety
     /// A valid Datum of type disclosure.policy.
     unsafe fn from_row(row: Datum) -> Self {
+        let row = pg_sys::pg_detoast_datum(row.cast_mut_ptr()).cast::<pg_sys::HeapTupleHeaderData>();
         let relation = column(row, c"relation").unwrap_or(Oid::INVALID);
-        let for_role = column(row, c"for_role");
-        let attnums: Option<Vec<Option<i16>>> = column(row, c"attnums");
+        let for_role: Option<Oid> = column(row, c"for_role");
         let demand = Demand {
             measure: column(row, c"measure").unwrap_or_default(),
             measure_owner: column(row, c"measure_owner"),
@@ -76,12 +109,13 @@ impl Policy {
             columns: names(row, c"columns"),
             on_rows: column(row, c"on_rows"),
         };
-        let numbered = attnums.map_or(0, |attnums| attnums.len());
+        let numbers: Option<Vec<Option<i16>>> = column(row, c"attnums");
+        let is_role_gone = for_role.is_some_and(|role| pg_sys::GetUserNameFromId(role, true).is_null());
         let rule = if pg_sys::get_rel_relkind(relation) == 0 {
             Err("the relation does not exist".into())
-        } else if for_role == Some(Oid::INVALID) {
+        } else if is_role_gone {
             Err("the role that it is for does not exist".into())
-        } else if demand.columns.as_ref().map_or(0, Vec::len) != numbered {
+        } else if !are_columns(relation, demand.columns.as_deref(), numbers.as_deref()) {
             Err("not all of its columns exist".into())
         } else {
             demand.check(relation).map_err(|problem| problem.to_string())
@@ -95,13 +129,14 @@ impl Policy {
             on_rows: demand.on_rows.map(|_| OnRows::Block),
         });
         Policy {
+            maker: demand.made_by.unwrap_or(Oid::INVALID),
             number: column(row, c"policy").unwrap_or(0),
             relation,
             measure: rule.measure,
             limit: rule.limit,
             columns: demand.columns,
             // A role that is gone may have been anybody's.
-            for_role: for_role.filter(|&role| role != Oid::INVALID),
+            for_role: for_role.filter(|_| !is_role_gone),
             on_rows: rule.on_rows,
             only_by_copy: column(row, c"only_by_copy").unwrap_or(false),
         }
@@ -121,22 +156,38 @@ fn is_for_us(role: Option<Oid>) -> bool {
 /// A column of a row; `None` if it is NULL.
 ///
 /// # Safety
-/// A valid Datum of a row type; `T` stands for the type of the column, or for one with the same bytes.
-unsafe fn column<T: FromDatum>(row: Datum, name: &CStr) -> Option<T> {
-    let row = pg_sys::pg_detoast_datum(row.cast_mut_ptr()).cast::<pg_sys::HeapTupleHeaderData>();
+/// A valid row; `T` stands for the type of the column, or for one with the same bytes.
+unsafe fn column<T: FromDatum>(row: pg_sys::HeapTupleHeader, name: &CStr) -> Option<T> {
     let mut is_null = false;
     let value = pg_sys::GetAttributeByName(row, name.as_ptr(), &mut is_null);
     T::from_datum(value, is_null)
 }
 
-/// A column of type name[] without NULLs.
+/// A column of type name[]. A NULL in it becomes a name that no column has.
 ///
 /// # Safety
 /// As for [`column`].
-unsafe fn names(row: Datum, name: &CStr) -> Option<Vec<String>> {
+unsafe fn names(row: pg_sys::HeapTupleHeader, name: &CStr) -> Option<Vec<String>> {
     let names: pgrx::Array<&CStr> = column(row, name)?;
-    let text = |name: &CStr| name.to_string_lossy().into_owned();
-    Some(names.iter().flatten().map(text).collect())
+    let text = |name: Option<&CStr>| name.unwrap_or_default().to_string_lossy().into_owned();
+    Some(names.iter().map(text).collect())
+}
+
+/// Whether columns have these names and numbers; both are NULL if a policy is about all columns.
+fn are_columns(relation: Oid, names: Option<&[String]>, numbers: Option<&[Option<i16>]>) -> bool {
+    let is_column = |(name, number): (&String, &Option<i16>)| {
+        // SAFETY: a catalogue look-up, which returns NULL for a column that does not exist.
+        let found = unsafe { pg_sys::get_attname(relation, number.unwrap_or(0), true) };
+        // SAFETY: a text in the current memory context.
+        !found.is_null() && unsafe { CStr::from_ptr(found) }.to_bytes() == name.as_bytes()
+    };
+    match (names, numbers) {
+        (None, None) => true,
+        (Some(names), Some(numbers)) => {
+            !names.is_empty() && names.len() == numbers.len() && names.iter().zip(numbers).all(is_column)
+        }
+        _ => false,
+    }
 }
 
 /// policy_problem(disclosure.policy)
@@ -232,7 +283,17 @@ impl Drop for Read {
 /// Called once, from `_PG_init`.
 pub fn forget_when_changed() {
     // SAFETY: a function that lives as long as the library, which is never unloaded.
-    unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(note_change), pg_sys::Datum::from(0)) };
+    unsafe {
+        pg_sys::CacheRegisterRelcacheCallback(Some(note_change), pg_sys::Datum::from(0));
+        let roles = pg_sys::SysCacheIdentifier::AUTHOID as i32;
+        pg_sys::CacheRegisterSyscacheCallback(roles, Some(note_change_of_role), pg_sys::Datum::from(0));
+    }
+}
+
+/// A policy may be for a role that is dropped.
+#[pg_guard]
+unsafe extern "C-unwind" fn note_change_of_role(_argument: Datum, _cache: i32, _hash: u32) {
+    CHANGES.set(CHANGES.get().wrapping_add(1));
 }
 
 /// A relation that comes below or above another changes both.
@@ -249,13 +310,19 @@ unsafe extern "C-unwind" fn note_change(_argument: pg_sys::Datum, relation: Oid)
     }
 }
 
-/// Tell every session, this one too, that the policies have changed: once this transaction commits.
-pub fn announce_change() -> Result<(), Problem> {
-    if let Some(table) = own_table(c"policy") {
-        // SAFETY: a relation that exists.
-        unsafe { pg_sys::CacheInvalidateRelcacheByRelid(table) };
+/// announce_policies(): trigger of disclosure.policy. Tells every session, this one too, that the policies have changed: once
+/// this transaction commits.
+#[pg_extern(sql = false)]
+fn announce_policies(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: a call of this function; a trigger has a relation, which is open.
+    unsafe {
+        let table = called_as_trigger(fcinfo)
+            .then(|| (*(*(*fcinfo).context.cast::<pg_sys::TriggerData>()).tg_relation).rd_id);
+        if table.is_none() || table != own_table(c"policy") {
+            Problem::NotTheTrigger("announce_policies").raise()
+        }
+        pg_sys::CacheInvalidateRelcacheByRelid(table.unwrap_or(Oid::INVALID));
     }
-    Ok(())
 }
 
 /// A table of the guard's own; `None` where the extension is not in this database.

@@ -5,6 +5,7 @@ use crate::error::Problem;
 use crate::guc::{Pinned, Setting};
 use pgrx::pg_sys::{self, Oid};
 use std::cell::{Cell, RefCell};
+use std::ffi::CStr;
 
 /// Everyone who may be behind a statement: the session, SET ROLE, and a SECURITY DEFINER function.
 pub fn everyone_behind() -> [Oid; 3] {
@@ -112,10 +113,8 @@ impl Drop for Before {
 /// budget so small that an answer is worth nothing.
 pub fn under_own_settings<R>(job: impl FnOnce() -> R) -> R {
     let pinned = Pinned::new(&OWN_SETTINGS);
-    AT_WORK.set(AT_WORK.get() + 1);
-    let working = Working;
     let result = job();
-    drop((working, pinned));
+    drop(pinned);
     result
 }
 
@@ -139,26 +138,33 @@ const OWN_SETTINGS: [Setting; 5] = [
 ];
 
 thread_local! {
-    /// How many levels deep.
-    static AT_WORK: Cell<u32> = const { Cell::new(0) };
+    /// Whether the guard reads or writes what is its own.
+    static AT_WORK: Cell<bool> = const { Cell::new(false) };
     /// The relations that the measure of an export table, which is running, may read.
     static MEASURED: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
+    /// With whose rights a measure function runs, if one does.
+    static MEASURING: Cell<Option<Oid>> = const { Cell::new(None) };
 }
 
-/// Runs `job`, which is somebody's own code, so that the guard looks at it again.
-pub fn while_not_at_work<R>(job: impl FnOnce() -> R) -> R {
-    let resumed = Resumed(AT_WORK.replace(0));
-    let result = job();
-    drop(resumed);
-    result
+/// Undoes something when it is dropped, also if an error unwinds past it.
+struct Undo<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for Undo<F> {
+    fn drop(&mut self) {
+        self.0();
+    }
+}
+
+/// Whether the guard itself runs what is running, with nobody else's code in it.
+pub fn is_guard_at_work() -> bool {
+    AT_WORK.get()
 }
 
 /// Runs `job`, the measure of an export table, which may read these relations.
-pub fn while_measuring<R>(relations: &[Oid], job: impl FnOnce() -> R) -> R {
-    let measured = Measured(MEASURED.replace(relations.to_vec()));
-    let result = job();
-    drop(measured);
-    result
+pub fn while_measuring<R>(relations: Vec<Oid>, job: impl FnOnce() -> R) -> R {
+    let mut before = MEASURED.replace(relations);
+    let _undo = Undo(|| drop(MEASURED.replace(std::mem::take(&mut before))));
+    job()
 }
 
 /// Whether a relation is read by its own measure.
@@ -166,35 +172,16 @@ pub fn is_being_measured(relation: Oid) -> bool {
     MEASURED.with_borrow(|measured| measured.contains(&relation))
 }
 
-/// Puts [`MEASURED`] back.
-struct Measured(Vec<Oid>);
-
-impl Drop for Measured {
-    fn drop(&mut self) {
-        MEASURED.replace(std::mem::take(&mut self.0));
-    }
+/// Runs `job`, a measure function that somebody has written, as `user` and in a restricted context.
+pub fn run_measure<R>(user: Oid, job: impl FnOnce() -> R) -> R {
+    let before = MEASURING.replace(Some(user));
+    let _undo = Undo(|| MEASURING.set(before));
+    run_as(user, true, job)
 }
 
-/// Puts [`AT_WORK`] back.
-struct Resumed(u32);
-
-impl Drop for Resumed {
-    fn drop(&mut self) {
-        AT_WORK.set(self.0);
-    }
-}
-
-/// Whether the guard itself runs what is running: it may read what it has to judge.
-pub fn is_guard_at_work() -> bool {
-    AT_WORK.get() > 0
-}
-
-struct Working;
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        AT_WORK.set(AT_WORK.get() - 1);
-    }
+/// Who is to be named for what is running: the role that asks, or the one with whose rights a measure function runs.
+pub fn responsible() -> Oid {
+    MEASURING.get().unwrap_or_else(asking)
 }
 
 /// Run `job` under a snapshot that is taken now, even in a transaction that otherwise keeps an older one:
@@ -213,8 +200,62 @@ pub fn under_latest_snapshot<R>(job: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Run `job`, which reads or writes what is the guard's own, whoever asks and whatever he has set.
+/// Runs `job`, which reads what is the guard's own, whoever asks and whatever they have set.
 pub fn as_guard<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
+    as_owner(|| under_latest_snapshot(job))
+}
+
+/// Runs `job`, which writes what is the guard's own, because whoever may define a policy or a label need not be allowed to
+/// write the tables of these.
+pub fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
     let owner = super::policy::owner_of_policies()?;
-    run_as(owner, false, || under_own_settings(|| under_latest_snapshot(job)))
+    run_as(owner, false, || {
+        let before = AT_WORK.replace(true);
+        let _undo = Undo(|| AT_WORK.set(before));
+        under_own_settings(job)
+    })
+}
+
+/// Returns an error unless the current user owns a relation. Of one that no longer exists, a superuser decides.
+pub fn check_owner(relation: Oid) -> Result<(), Problem> {
+    // SAFETY: catalogue look-ups.
+    let is_owner = unsafe {
+        let user = pg_sys::GetUserId();
+        match super::policy::owner_of(relation) {
+            Some(owner) => has_rights_of(user, owner),
+            None => pg_sys::superuser_arg(user),
+        }
+    };
+    match is_owner {
+        true => Ok(()),
+        false => Err(Problem::NotOwner {
+            relation: super::policy::name_of(relation),
+        }),
+    }
+}
+
+/// Whether `role` may do all that `other` may.
+pub fn has_rights_of(role: Oid, other: Oid) -> bool {
+    // SAFETY: a catalogue look-up.
+    unsafe { pg_sys::has_privs_of_role(role, other) }
+}
+
+/// Prepares for a change of the policies or labels of a relation. Raises the error by which Postgres refuses to write in a
+/// read-only transaction or on a standby, and waits until nobody else changes them. Others who change tables do not wait.
+pub fn begin_change(command: &CStr, relation: Oid) -> Result<(), Problem> {
+    // Which part of the relation is locked in our name; export tables take their turns at part 0.
+    const POLICIES: u16 = 1;
+    let table = super::policy::table()?;
+    // SAFETY: the first two read the state of this backend; the lock is one that nobody else takes.
+    unsafe {
+        pg_sys::PreventCommandIfReadOnly(command.as_ptr());
+        pg_sys::PreventCommandDuringRecovery(command.as_ptr());
+        pg_sys::LockDatabaseObject(
+            table,
+            relation,
+            POLICIES,
+            pg_sys::ExclusiveLock as pg_sys::LOCKMODE,
+        );
+    }
+    Ok(())
 }

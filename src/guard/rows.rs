@@ -198,7 +198,11 @@ fn measured_for(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured,
 }
 
 fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    let fresh = || rights::under_own_settings(|| rights::under_latest_snapshot(job));
+    if let Some(problem) = policy.problem_of_table() {
+        return Err(policy.unusable(problem));
+    }
+    let measured = || rights::while_measuring(policy.own_tables(), job);
+    let fresh = || rights::under_own_settings(|| rights::under_latest_snapshot(measured));
     rights::run_for(policy.relation, fresh)
 }
 

@@ -21,6 +21,8 @@ struct Collector {
     /// First, because Postgres passes the collector around as a pointer to this.
     callbacks: DestReceiver,
     rows: *mut pg_sys::Tuplestorestate,
+    /// Of the rows, once the executor has said it.
+    shape: TupleDesc,
 }
 
 impl Spool {
@@ -32,8 +34,9 @@ impl Spool {
         }
     }
 
-    /// Hand `deliver` a destination whose rows are collected.
-    pub fn collect(&self, deliver: impl FnOnce(*mut DestReceiver)) {
+    /// Hand `deliver` a destination whose rows are collected. Returns the shape of the rows as the executor has them: names may
+    /// lead elsewhere than when the query was looked at.
+    pub fn collect(&self, deliver: impl FnOnce(*mut DestReceiver)) -> Option<TupleDesc> {
         let mut collector = Collector {
             callbacks: DestReceiver {
                 rStartup: Some(start),
@@ -44,8 +47,10 @@ impl Spool {
                 mydest: pg_sys::CommandDest::DestCopyOut,
             },
             rows: self.rows,
+            shape: std::ptr::null_mut(),
         };
         deliver(&raw mut collector.callbacks);
+        (!collector.shape.is_null()).then_some(collector.shape)
     }
 
     /// Send the rows, of the given shape, to where they were meant to go.
@@ -85,7 +90,12 @@ impl Spool {
 }
 
 #[pg_guard]
-unsafe extern "C-unwind" fn start(_collector: *mut DestReceiver, _operation: c_int, _shape: TupleDesc) {}
+unsafe extern "C-unwind" fn start(collector: *mut DestReceiver, _operation: c_int, shape: TupleDesc) {
+    // It has to outlive the execution, as the rows do.
+    let before = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
+    (*collector.cast::<Collector>()).shape = pg_sys::CreateTupleDescCopy(shape);
+    pg_sys::MemoryContextSwitchTo(before);
+}
 
 #[pg_guard]
 unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, collector: *mut DestReceiver) -> bool {
@@ -105,8 +115,8 @@ struct Shown {
 }
 
 thread_local! {
-    /// The innermost last: what is judged may itself contain an export.
-    static SHOWN: RefCell<Vec<Shown>> = const { RefCell::new(Vec::new()) };
+    /// The innermost last: what is judged may itself contain an export. `None` while nothing is shown.
+    static SHOWN: RefCell<Vec<Option<Shown>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Takes the last of [`SHOWN`] away again.
@@ -130,22 +140,25 @@ impl Spool {
             shape,
             columns: None,
         };
-        SHOWN.with_borrow_mut(|all| all.push(shown));
+        SHOWN.with_borrow_mut(|all| all.push(Some(shown)));
         let _hide = Hide;
         judge()
     }
 }
 
-/// Show only these columns, from 0, to the queries that `measure` runs.
-pub fn show_only<R>(columns: Vec<usize>, measure: impl FnOnce() -> R) -> R {
-    let before = SHOWN.with_borrow_mut(|all| all.last_mut().and_then(|shown| shown.columns.replace(columns)));
-    let result = measure();
+/// Show only these columns, from 0, to the queries that `measure` runs; `None`: nothing.
+pub fn show_only<R>(columns: Option<Vec<usize>>, measure: impl FnOnce() -> R) -> R {
     SHOWN.with_borrow_mut(|all| {
-        if let Some(shown) = all.last_mut() {
-            shown.columns = before;
-        }
+        let shown = all.last().and_then(Option::as_ref).zip(columns);
+        let shown = shown.map(|(shown, columns)| Shown {
+            rows: shown.rows,
+            shape: shown.shape,
+            columns: Some(columns),
+        });
+        all.push(shown);
     });
-    result
+    let _hide = Hide;
+    measure()
 }
 
 /// What the FROM item of `disclosure.leaving` calls a column, from 0.
@@ -212,7 +225,7 @@ pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Re
         return Err(Problem::NotLeaving);
     }
     let (rows, shape) = SHOWN.with_borrow(|all| {
-        let shown = all.last().ok_or(Problem::NotLeaving)?;
+        let shown = all.last().and_then(Option::as_ref).ok_or(Problem::NotLeaving)?;
         let may_be_seen = |&column: &usize| {
             column < (*shown.shape).natts as usize
                 && shown

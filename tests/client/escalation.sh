@@ -116,7 +116,7 @@ ask -d esc_owned -c 'GRANT CREATE ON SCHEMA public TO PUBLIC'
 as esc_bob esc_owned 'CREATE FUNCTION public.bobs(q text) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$'
 as esc_owner esc_owned "SELECT disclosure.protect('own', 'public.bobs', at_least => 0)"
 expect 'measure: function public.bobs\(text\) belongs neither to the role that defined the policy nor to a superuser'
-# A superuser's function runs with a superuser's rights, so that it is not shown types for which others have written casts.
+# A superuser's function lends nobody a superuser's rights.
 ask -d esc_owned -c 'CREATE FUNCTION public.trusted(q text) RETURNS int LANGUAGE plpgsql AS $$
   DECLARE n int; BEGIN EXECUTE format($f$ SELECT count(DISTINCT e::text) FROM (%s) q $f$, q) INTO n; RETURN n; END $$'
 as esc_owner esc_owned "CREATE TYPE evil.mood AS ENUM ('ok');
@@ -125,8 +125,22 @@ CREATE CAST (evil.mood AS text) WITH FUNCTION evil.cast(evil.mood);
 CREATE TABLE moods (e evil.mood); INSERT INTO moods VALUES ('ok'); GRANT SELECT ON moods TO esc_bob;
 SET client_min_messages = error; SELECT disclosure.protect('moods', 'public.trusted', at_least => 0)"
 as esc_bob esc_owned 'COPY moods TO STDOUT'
-expect 'column "e" has a type that does not belong to the owner of public.trusted'
+expect 'running as esc_owner'
+never 'running as postgres'
+# Nor is a function shown types for which whoever exports has written casts.
+as esc_owner esc_owned "CREATE FUNCTION evil.counts(q text) RETURNS int LANGUAGE plpgsql AS \$\$
+  DECLARE n int; BEGIN EXECUTE format('SELECT count(DISTINCT e::text) FROM (%s) q', q) INTO n; RETURN n; END \$\$;
+CREATE TABLE words (w text); INSERT INTO words VALUES ('ok'); GRANT SELECT ON words TO esc_bob;
+SET client_min_messages = error; SELECT disclosure.protect('words', 'evil.counts', at_least => 0)"
+as esc_bob esc_owned "CREATE TYPE public.mood AS ENUM ('ok');
+CREATE FUNCTION public.cast_mood(public.mood) RETURNS text LANGUAGE plpgsql AS \$\$ BEGIN RAISE NOTICE 'running as %', current_user; RETURN 'x'; END \$\$;
+CREATE CAST (public.mood AS text) WITH FUNCTION public.cast_mood(public.mood);
+COPY (SELECT w::public.mood AS e FROM words) TO STDOUT"
+expect 'column "e" has a type of somebody else'
 never 'running as'
+# The functions of the extension itself are no measures.
+as esc_owner esc_owned "SELECT disclosure.protect('words', 'disclosure.unprotect', at_least => 0)"
+expect 'measure: disclosure.unprotect does not return a number'
 still_no_superuser 'measure functions'
 
 # What is bound to one's own table runs when somebody plans a query of it. So nobody's function and no measure of ours may

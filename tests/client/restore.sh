@@ -42,7 +42,6 @@ diff <(ask -c "$shown") <(ask -d "${PGDATABASE}_whole" -c "$shown") || fail 'pol
 pg_dump --exclude-schema=excluded --schema-only >"$work/part"
 pg_dump --exclude-schema=excluded --data-only >"$work/data"
 sed -i '/^CREATE FUNCTION public.measure/,/;$/d; /ALTER FUNCTION public.measure/d' "$work/part"
-ask -c 'DROP DATABASE IF EXISTS nobody' 2>/dev/null
 ask -c 'ALTER ROLE restored_gone RENAME TO restored_other'
 createdb -T template0 "${PGDATABASE}_part"
 ask -d "${PGDATABASE}_part" -f "$work/part" >/dev/null
@@ -60,7 +59,7 @@ diff "$work/expected" <(ask -d "${PGDATABASE}_part" -c "$shown") || fail 'polici
 [[ $(ask -d "${PGDATABASE}_part" -c 'SELECT column_name, label FROM disclosure.labels') == 'a|quasi' ]] || fail 'labels after a partial restore'
 # What cannot be judged refuses exports.
 said=$(psql -qXAt -d "${PGDATABASE}_part" -c "LOAD 'pg_disclosure'" -c 'SET ROLE restored_owner' -c 'COPY kept TO STDOUT' 2>&1 || true)
-[[ $said == *'cannot be judged, so that nothing may leave it'* && $said != *1* || $said == *'policy '* ]] || fail "exported: $said"
+[[ $said == *'cannot be judged, so that nothing may leave it'* ]] || fail "exported: $said"
 [[ $said != *$'1\t1'* ]] || fail "rows left: $said"
 
 # Triggers that fire always stay so: --disable-triggers would leave ordinary ones behind, and rows unchecked.
