@@ -36,7 +36,7 @@ mod sort;
 mod threads;
 
 pub use columns::{ColumnCounts, ColumnProfile};
-pub use control::Control;
+pub use control::{Control, Memory};
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
 pub use rows::Rows;
