@@ -122,7 +122,9 @@ impl Problem {
             | Problem::Argument { .. }
             | Problem::Literal { .. } => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             Problem::Algorithm(Error::TooMany { .. }) => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-            Problem::Algorithm(Error::OutOfRange { .. }) => PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            Problem::Algorithm(Error::OutOfRange { .. }) => {
+                PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE
+            }
             Problem::Algorithm(Error::Cancelled) => PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
             Problem::NotOwner { .. }
             | Problem::Unsafe { way: Way::Out, .. }
@@ -144,7 +146,9 @@ impl Problem {
             Problem::LogUnusable(_) => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Problem::RowTypesDiffer | Problem::ItemTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
             Problem::SummaryText { .. } => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
-            Problem::Algorithm(Error::OutOfMemory { .. }) | Problem::OutOfMemory { .. } => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+            Problem::Algorithm(Error::OutOfMemory { .. }) | Problem::OutOfMemory { .. } => {
+                PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY
+            }
             Problem::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
             Problem::Panicked(_) | Problem::Lost | Problem::ResultType => {
                 PgSqlErrorCode::ERRCODE_INTERNAL_ERROR

@@ -308,6 +308,9 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Stands for all output columns of a query in [`Tracer::known`]: no column has this number.
+const WHOLE_ROW: AttrNumber = AttrNumber::MIN;
+
 /// What the catalogue says of a relation.
 struct Stored {
     columns: BTreeMap<AttrNumber, StoredColumn>,
@@ -364,6 +367,7 @@ impl Tracer {
         column: AttrNumber,
     ) -> Made {
         pg_sys::check_stack_depth();
+        pgrx::check_for_interrupts!();
         if let Some(known) = self.known.get(&(query, column)) {
             return known.clone();
         }
@@ -390,10 +394,14 @@ impl Tracer {
 
     /// All output columns of a query.
     unsafe fn outputs(&mut self, query: *mut pg_sys::Query, parent: Option<&Scope>) -> Made {
+        if let Some(known) = self.known.get(&(query, WHOLE_ROW)) {
+            return known.clone();
+        }
         let mut all = Made::default();
         for entry in output_entries(query) {
             all.of(self.output(query, parent, (*entry).resno));
         }
+        self.known.insert((query, WHOLE_ROW), all.clone());
         all
     }
 
@@ -435,6 +443,7 @@ impl Tracer {
 
     unsafe fn variable(&mut self, scope: &Scope, variable: *mut pg_sys::Var) -> Made {
         pg_sys::check_stack_depth();
+        pgrx::check_for_interrupts!();
         let Some(scope) = scope.up((*variable).varlevelsup) else {
             return Made::unknown();
         };
@@ -540,6 +549,7 @@ impl Tracer {
 
     unsafe fn relation_column(&mut self, oid: Oid, column: AttrNumber) -> Made {
         pg_sys::check_stack_depth();
+        pgrx::check_for_interrupts!();
         let relation = self.relation(oid);
         if column == 0 {
             let mut row = Made::default();

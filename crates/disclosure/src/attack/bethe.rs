@@ -23,8 +23,8 @@
 
 use super::blocks::{blocks, Block};
 use super::exact::no_matching;
-use super::scale::{does_not_converge, dominant, scaled, Balance, EDGES_PER_PIECE};
 use super::matrix::CHUNK;
+use super::scale::{does_not_converge, dominant, scaled, Balance, EDGES_PER_PIECE};
 use super::Matrix;
 use crate::{threads, Control, Result};
 
@@ -152,7 +152,9 @@ fn effective_size(size: usize, weights: &[f64], control: &Control) -> Result<f64
     let mut entropy = -0.0;
     for some in weights.chunks(CHUNK) {
         control.check()?;
-        entropy = some.iter().fold(entropy, |sum, weight| sum - weight * weight.ln());
+        entropy = some
+            .iter()
+            .fold(entropy, |sum, weight| sum - weight * weight.ln());
     }
     let met = ((entropy / size).exp() + 1.0).clamp(2.0, size);
     Ok((size * met).sqrt())
@@ -217,13 +219,7 @@ fn largest_change(before: &[f64], now: &[f64], control: &Control) -> Result<f64>
 }
 
 /// Change beliefs as much as in the last round, times a factor.
-fn leap(
-    block: &Matrix,
-    before: &[f64],
-    beliefs: &mut [f64],
-    factor: f64,
-    control: &Control,
-) -> Result<()> {
+fn leap(block: &Matrix, before: &[f64], beliefs: &mut [f64], factor: f64, control: &Control) -> Result<()> {
     for row in 0..block.size() {
         control.check()?;
         let beliefs = &mut beliefs[block.range(row)];

@@ -21,7 +21,10 @@ pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     }
     let rows = place_of.into_iter().map(|(number, within)| {
         let block = &blocks[number];
-        let columns = block.matrix.row(within).map(|(column, _)| block.columns[column as usize]);
+        let columns = block
+            .matrix
+            .row(within)
+            .map(|(column, _)| block.columns[column as usize]);
         columns.zip(weights[number][block.matrix.range(within)].iter().copied())
     });
     Matrix::from_rows(rows, control)

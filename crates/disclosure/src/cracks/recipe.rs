@@ -649,7 +649,8 @@ fn vulnerable_shares(
     if !is_listed {
         after.by_ref().try_for_each(|_| control.check())?;
     }
-    let entering = entering(orders, control, |enter| {
+    let at_a_time = MOST_POSITIONS / orders.items.max(8);
+    let entering = entering(orders, at_a_time, control, |enter| {
         if is_listed {
             for &number in vulnerable {
                 for_each_choice(&theta.parts(theta.get(number)), &mut *enter)?;
@@ -688,11 +689,12 @@ const MOST_POSITIONS: usize = 1 << 20;
 /// given with every itemset, and is called as often as there are batches of orders.
 fn entering(
     mut orders: Orders,
+    at_a_time: usize,
     control: &Control,
     for_each_itemset: impl Fn(&mut dyn FnMut(&[u32]) -> Result<()>) -> Result<()>,
 ) -> Result<Vec<u64>> {
     let mut entering = vec![0u64; orders.items + 1];
-    let at_a_time = (MOST_POSITIONS / orders.items.max(8)).clamp(1, orders.left as usize);
+    let at_a_time = at_a_time.clamp(1, orders.left as usize);
     control.require::<u32>(at_a_time * orders.items.max(8))?;
     loop {
         let some = orders.by_ref().take(at_a_time);
@@ -816,5 +818,34 @@ fn wilson(count: f64, sample: f64) -> Estimate {
         value: share,
         lower: (centre - reach).clamp(0.0, share),
         upper: (centre + reach).clamp(share, 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_in_batches_say_the_same() {
+        let compliance = Compliance { runs: 37, seed: 4 };
+        let itemsets: [&[u32]; 4] = [&[0, 3], &[2], &[1, 2, 4], &[]];
+        let by_batches_of = |at_a_time| {
+            let orders = Orders::new(5, &compliance).unwrap();
+            entering(orders, at_a_time, &Control::new(), |enter| {
+                itemsets.iter().try_for_each(|itemset| enter(itemset))
+            })
+            .unwrap()
+        };
+        // By the definition, one order after the other.
+        let mut expected = vec![0; 6];
+        for order in Orders::new(5, &compliance).unwrap() {
+            for itemset in itemsets {
+                let is_in = |size: &usize| itemset.iter().all(|item| order[..*size].contains(item));
+                expected[(0..6).find(is_in).unwrap()] += 1;
+            }
+        }
+        for at_a_time in [0, 1, 5, 36, 37, 1000] {
+            assert_eq!(by_batches_of(at_a_time), expected, "{at_a_time} at a time");
+        }
     }
 }

@@ -295,7 +295,10 @@ mod tests {
             widths.push(median.width);
         }
         let average = degrees.iter().fold(0.0, |sum, degree| sum + degree) / samples as f64;
-        let (min, max) = (degrees.iter().copied().fold(1.0, f64::min), degrees.iter().copied().fold(0.0, f64::max));
+        let (min, max) = (
+            degrees.iter().copied().fold(1.0, f64::min),
+            degrees.iter().copied().fold(0.0, f64::max),
+        );
         Compliancy {
             width: widths.iter().fold(0.0, |sum, width| sum + width) / samples as f64,
             average: average.clamp(min, max),
@@ -316,7 +319,8 @@ mod tests {
     fn any_number_of_samples_takes_little_memory_and_ends_when_asked_to() {
         let control = tight();
         std::thread::scope(|scope| {
-            let job = scope.spawn(|| similarity_by_sampling(&transactions(), &[0.5], usize::MAX, 1, &control));
+            let job =
+                scope.spawn(|| similarity_by_sampling(&transactions(), &[0.5], usize::MAX, 1, &control));
             while control.progress().is_none_or(|share| share == 0.0) {
                 std::thread::yield_now();
             }

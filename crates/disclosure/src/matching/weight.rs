@@ -238,11 +238,17 @@ mod tests {
     #[test]
     fn doubles_of_any_size_come_back_as_they_were() {
         let ends = [f64::MAX, 1e308, 1e-300, f64::MIN_POSITIVE, 5e-324, 0.0];
-        for value in ends.into_iter().chain([1.0, LARGE, 1.0 / LARGE, STEP, 1.0 / STEP]) {
+        for value in ends
+            .into_iter()
+            .chain([1.0, LARGE, 1.0 / LARGE, STEP, 1.0 / STEP])
+        {
             assert_eq!(Wide::of(value).per(Wide::of(1.0)), value);
         }
         assert_eq!(Wide::of(1e300).times(Wide::of(1e300)).per(Wide::of(1e299)), 1e301);
-        assert_eq!(Wide::of(f64::MAX).times(Wide::of(2.0)).per(Wide::of(1.0)), f64::INFINITY);
+        assert_eq!(
+            Wide::of(f64::MAX).times(Wide::of(2.0)).per(Wide::of(1.0)),
+            f64::INFINITY
+        );
         assert_eq!(Wide::of(5e-324).times(Wide::of(0.1)).per(Wide::of(1.0)), 0.0);
         assert_eq!(Wide::of(f64::MAX).per(Wide::of(5e-324)), f64::INFINITY);
     }
