@@ -203,6 +203,9 @@ impl Problem {
             Problem::Algorithm(disclosure::Error::TooMany { .. }) => {
                 Some("Take fewer rows or columns; a column labelled 'ignore' takes no part.".into())
             }
+            Problem::Algorithm(disclosure::Error::OutOfRange { .. }) => {
+                Some("attack_summary() has the logarithm of the permanent, which is always in range.".into())
+            }
             Problem::Argument { hint, .. } => Some((*hint).into()),
             Problem::Literal { .. } => {
                 Some("Give columns or one row first; an option such as 'wildcard' comes last.".into())

@@ -28,7 +28,7 @@ RESET statement_timeout;
 
 -- What has to be kept is asked for first.
 SELECT outcome($$SELECT disclosure.random_attack(1000, 1)$$);
-CREATE TABLE baskets AS SELECT i AS id, ARRAY(SELECT 'item ' || j FROM generate_series(1, 60) j WHERE (i * j) % 61 > i % 50) AS items FROM generate_series(1, 60) i;
+CREATE TABLE baskets AS SELECT i AS id, ARRAY(SELECT generate_series(1, i)) AS items FROM generate_series(1, 40) i; -- no item is as frequent as another
 SELECT outcome($$SELECT * FROM disclosure.assess_itemset_risk('baskets', 'items', sizes => 20, sample => 2147483647)$$);
 
 -- The same answers as with fewer samples at a time: more than are drawn at once.
@@ -48,4 +48,4 @@ SELECT outcome($$SELECT disclosure.permanent('{{1e-200,0},{0,1e-200}}')$$);
 SELECT outcome($$SELECT disclosure.matching_weight('{{1e200,1},{1,1e200}}', '{2,1}')$$);
 SELECT disclosure.matching_weight('{{1e308,1e308},{1e308,1e308}}', '{2,1}') AS half, disclosure.matching_weight('{{1,0},{1,1}}', '{2,1}') AS impossible;
 SELECT disclosure.crack_heuristic('{{1e308,1e308},{1e308,1e308}}', '{1,2}') AS heuristic, disclosure.expected_cracks('{{1e308,1e308},{1e308,1e308}}'::float8[], '{1,2}') AS expected,
-       disclosure.degree_of_anonymity('{{1e308,1e308},{1e308,1e308}}') AS degree, disclosure.edge_probabilities('{{1e308,1},{1,1e308}}') AS edges;
+       round(disclosure.degree_of_anonymity('{{1e308,1e308},{1e308,1e308}}')::numeric, 9) AS degree, disclosure.edge_probabilities('{{1e308,1},{1,1e308}}') AS edges;

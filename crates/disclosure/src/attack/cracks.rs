@@ -1,6 +1,7 @@
 use super::exact::no_matching;
 use super::{bethe, sample, Exact, Matrix};
 use crate::chains::Effort;
+use crate::matching::{Weight, Wide};
 use crate::{Control, Error, Result};
 use std::time::Duration;
 
@@ -111,14 +112,15 @@ fn total(of_entries: &[f64]) -> f64 {
 /// perfect matching.
 pub fn matching_weight(matrix: &Matrix, truth: &Truth, control: &Control) -> Result<f64> {
     let permanent = Exact::new(matrix, control)?.permanent(control)?;
-    if permanent.ln() == f64::NEG_INFINITY {
+    if permanent.wide().is_zero() {
         return Err(no_matching());
     }
     let of_row =
-        |(row, column): (usize, &Option<u32>)| column.map_or(0.0, |column| matrix.weight(row, column)).ln();
-    let ln: f64 = truth.columns().iter().enumerate().map(of_row).sum();
-    match (ln - permanent.ln()).exp() {
-        0.0 if ln > f64::NEG_INFINITY => Err(Error::OutOfRange {
+        |(row, column): (usize, &Option<u32>)| column.map_or(0.0, |column| matrix.weight(row, column));
+    let weights = truth.columns().iter().enumerate().map(of_row);
+    let product = weights.fold(Wide::of(1.0), |product, weight| product.times(Wide::of(weight)));
+    match product.per(permanent.wide()) {
+        0.0 if !product.is_zero() => Err(Error::OutOfRange {
             what: "the probability of the matching",
             is_large: false,
         }),
