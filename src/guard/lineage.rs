@@ -366,8 +366,7 @@ impl Tracer {
         parent: Option<&Scope>,
         column: AttrNumber,
     ) -> Made {
-        pg_sys::check_stack_depth();
-        pgrx::check_for_interrupts!();
+        look_around();
         if let Some(known) = self.known.get(&(query, column)) {
             return known.clone();
         }
@@ -407,7 +406,7 @@ impl Tracer {
 
     /// A column of all arms of a set operation.
     unsafe fn set_operation(&mut self, scope: &Scope, arm: *mut pg_sys::Node, column: AttrNumber) -> Made {
-        pg_sys::check_stack_depth();
+        look_around();
         if (*arm).type_ == NodeTag::T_RangeTblRef {
             let index = (*arm.cast::<pg_sys::RangeTblRef>()).rtindex;
             let entry = range_table_entry(scope.query, index);
@@ -442,8 +441,7 @@ impl Tracer {
     }
 
     unsafe fn variable(&mut self, scope: &Scope, variable: *mut pg_sys::Var) -> Made {
-        pg_sys::check_stack_depth();
-        pgrx::check_for_interrupts!();
+        look_around();
         let Some(scope) = scope.up((*variable).varlevelsup) else {
             return Made::unknown();
         };
@@ -548,8 +546,7 @@ impl Tracer {
     }
 
     unsafe fn relation_column(&mut self, oid: Oid, column: AttrNumber) -> Made {
-        pg_sys::check_stack_depth();
-        pgrx::check_for_interrupts!();
+        look_around();
         let relation = self.relation(oid);
         if column == 0 {
             let mut row = Made::default();
@@ -715,7 +712,7 @@ impl Tracer {
 
     /// See [`Lineage::rows_once`].
     unsafe fn rows_once(&mut self, query: *mut pg_sys::Query, parent: Option<&Scope>) -> bool {
-        pg_sys::check_stack_depth();
+        look_around();
         let multiplies = !(*query).setOperations.is_null()
             || (*query).hasTargetSRFs
             || !(*query).groupingSets.is_null()
@@ -749,6 +746,14 @@ impl Tracer {
             _ => false,
         }
     }
+}
+
+/// Ends the trace with an ERROR where the stack is nearly full, or where somebody wants the statement to end. Not
+/// inlined, so that the frames of the tracer, which is recursive, stay small.
+#[inline(never)]
+unsafe fn look_around() {
+    pg_sys::check_stack_depth();
+    pgrx::check_for_interrupts!();
 }
 
 /// The CTE that an entry of the range table stands for, and the query that defines it.

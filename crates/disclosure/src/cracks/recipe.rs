@@ -683,7 +683,7 @@ fn vulnerable_shares(
 }
 
 /// So many positions of items are kept at a time, however many orders there are.
-const MOST_POSITIONS: usize = 1 << 20;
+const MOST_POSITIONS: usize = 1 << 17;
 
 /// How many itemsets get their last compliant item at each step, over all orders. `for_each_itemset` calls what it is
 /// given with every itemset, and is called as often as there are batches of orders.
