@@ -151,6 +151,12 @@ impl Matrix {
         }
     }
 
+    /// The same without keeping this one.
+    pub(super) fn replace_weights(self, weights: Vec<f64>) -> Self {
+        debug_assert_eq!(weights.len(), self.weights.len());
+        Matrix { weights, ..self }
+    }
+
     /// What is possible: columns are codes, rows are items, each a class of its own.
     pub(super) fn graph(&self) -> Graph {
         let item = |row| ItemClass {

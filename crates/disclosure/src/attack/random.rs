@@ -36,5 +36,5 @@ pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control)
         logs.extend((0..size).map(|_| unevenness * (1.0 - random.random::<f64>()).ln()));
     }
     let weights = scaled_from_logs(&pattern, logs, control)?;
-    Ok(pattern.with_weights(weights))
+    Ok(pattern.replace_weights(weights))
 }
