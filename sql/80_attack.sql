@@ -62,7 +62,7 @@ CREATE FUNCTION disclosure.permanent(matrix float8[]) RETURNS float8
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'permanent_wrapper';
 COMMENT ON FUNCTION disclosure.permanent(float8[]) IS
-  'the sum over all perfect matchings of the products of their weights, exactly: of a 0/1 matrix, how many there are; Infinity where that is more than a float8 can hold';
+  'the sum over all perfect matchings of the products of their weights, exactly: of a 0/1 matrix, how many there are; an error where a float8 cannot hold that';
 
 CREATE FUNCTION disclosure.degree_of_anonymity(matrix float8[]) RETURNS float8
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000

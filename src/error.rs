@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum Problem {
     #[error(transparent)]
-    Algorithm(#[from] disclosure::Error),
+    Algorithm(disclosure::Error),
 
     #[error("{argument}: {problem}")]
     Argument {
@@ -151,6 +151,15 @@ pub fn hide_backtraces() {
     }
 }
 
+impl From<disclosure::Error> for Problem {
+    fn from(error: disclosure::Error) -> Self {
+        match error {
+            disclosure::Error::OutOfMemory { limit } => Problem::OutOfMemory { limit },
+            other => Problem::Algorithm(other),
+        }
+    }
+}
+
 impl Problem {
     fn sqlstate(&self) -> PgSqlErrorCode {
         use disclosure::Error;
@@ -159,6 +168,9 @@ impl Problem {
             | Problem::Argument { .. }
             | Problem::Literal { .. } => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             Problem::Algorithm(Error::TooMany { .. }) => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            Problem::Algorithm(Error::OutOfRange { .. }) => {
+                PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE
+            }
             Problem::Algorithm(Error::Cancelled) => PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
             Problem::NotOwner { .. }
             | Problem::Unsafe { way: Way::Out, .. }
@@ -194,7 +206,9 @@ impl Problem {
             Problem::TooLarge { .. } | Problem::TooDeep { .. } => {
                 PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED
             }
-            Problem::OutOfMemory { .. } => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+            Problem::Algorithm(Error::OutOfMemory { .. }) | Problem::OutOfMemory { .. } => {
+                PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY
+            }
             Problem::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
             Problem::Panicked(_) | Problem::Lost | Problem::ResultType => {
                 PgSqlErrorCode::ERRCODE_INTERNAL_ERROR
@@ -248,6 +262,9 @@ impl Problem {
             }
             Problem::Algorithm(disclosure::Error::TooMany { .. }) => {
                 Some("Take fewer rows or columns; a column labelled 'ignore' takes no part.".into())
+            }
+            Problem::Algorithm(disclosure::Error::OutOfRange { .. }) => {
+                Some("attack_summary() has the logarithm of the permanent, which is always in range.".into())
             }
             Problem::Argument { hint, .. } => Some((*hint).into()),
             Problem::Literal { .. } => {

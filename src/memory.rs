@@ -1,10 +1,12 @@
 //! How much memory this backend's Rust code holds, and the budget for it.
 //!
 //! A failed allocation in Rust aborts the process, and an aborted backend restarts the whole cluster. So
-//! large work watches [`check`] and stops with an ERROR long before memory runs out.
+//! large work watches [`check`] and stops with an ERROR long before memory runs out, and a large allocation
+//! asks [`require`] first, or [`Control::require`] in the algorithms.
 
 use crate::error::Problem;
 use crate::guc;
+use disclosure::{Control, Memory};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -65,6 +67,14 @@ pub fn require(bytes: usize) -> Result<(), Problem> {
         }),
         false => Ok(()),
     }
+}
+
+/// Returns a control whose computation asks for room within `disclosure.max_memory`.
+pub fn control() -> Control {
+    Control::with_memory(Memory {
+        limit: guc::max_memory_bytes(),
+        in_use,
+    })
 }
 
 /// Whether `disclosure.max_memory` still holds.

@@ -30,7 +30,7 @@ pub fn long<R: Send>(
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
 ) -> Result<R, Problem> {
     with_pool(|pool| {
-        let control = Control::new();
+        let control = memory::control();
         let (sender, receiver) = channel();
         // The scope ends when the job has ended, on every path out of it.
         let outcome = pool.in_place_scope(|scope| {
@@ -73,7 +73,7 @@ pub fn sized<R: Send>(
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
 ) -> Result<R, Problem> {
     match size <= few {
-        true => Ok(job(&Control::new())?),
+        true => Ok(job(&memory::control())?),
         false => long(what, job),
     }
 }

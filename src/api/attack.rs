@@ -30,7 +30,7 @@ fn attack_matrix_of_array(array: Array<'_, f64>) -> Square {
 #[pg_extern(sql = false)]
 fn permanent(matrix: Array<'_, f64>) -> f64 {
     exactly("summing over matchings", matrix, |matrix, control| {
-        Ok(Exact::new(matrix, control)?.permanent(control)?.value())
+        Exact::new(matrix, control)?.permanent(control)?.in_range()
     })
 }
 
@@ -148,27 +148,8 @@ fn random_attack(size: Option<i32>, seed: Option<i64>, unevenness: Option<f64>) 
         let Some((size, seed)) = size.zip(seed) else {
             return Ok(None);
         };
-        let invalid = |argument, problem: String, hint| Problem::Argument {
-            argument,
-            problem,
-            hint,
-        };
-        if !(0..=LARGEST).contains(&size) {
-            return Err(invalid(
-                "size",
-                format!("must be from 0 to {LARGEST}"),
-                "It is how many rows the matrix has, and columns.",
-            ));
-        }
-        if !(unevenness.is_finite() && unevenness >= 0.0) {
-            return Err(invalid(
-                "unevenness",
-                "must be a finite number from 0 on".into(),
-                "With 0 all weights are equal; the larger it is, the more the attacker is sure of.",
-            ));
-        }
-        let size = size as usize;
-        memory::require(size * size * size_of::<f64>())?;
+        // The algorithm says what is allowed; no number of rows is below 0.
+        let size = usize::try_from(size).unwrap_or(0);
         let attack = run::sized("drawing a matrix", size, FEW, |control| {
             attack::random_attack(size, unevenness, seed as u64, control)
         });
@@ -176,9 +157,6 @@ fn random_attack(size: Option<i32>, seed: Option<i64>, unevenness: Option<f64>) 
     };
     attack().unwrap_or_else(Problem::raise)
 }
-
-/// Rows that a matrix can have to fit into a value of Postgres, rounded.
-const LARGEST: i32 = 10_000;
 
 /// edge_probabilities(matrix float8[], method text, budget interval)
 #[pg_extern(sql = false)]
@@ -444,12 +422,10 @@ impl Report {
             let position = matrix.position(row, column);
             position.map_or(0.0, |position| edges.probability[position])
         };
+        let shares = attack::shares(matrix);
         let share = |row, column| {
-            let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
-            match matrix.weight(row, column) {
-                0.0 => 0.0,
-                weight => weight / all,
-            }
+            let position = matrix.position(row, column);
+            position.map_or(0.0, |position| shares[position])
         };
         let mut report = Report {
             likeliest: (0..matrix.size()).map(likeliest).collect(),

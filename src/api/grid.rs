@@ -56,6 +56,7 @@ impl Square {
         let size = matrix.size();
         Self::new(size, size, |elements| {
             for row in 0..size {
+                pgrx::check_for_interrupts!();
                 let columns = matrix.row(row).map(|(column, _)| column as usize);
                 for (column, &value) in columns.zip(&values[matrix.range(row)]) {
                     elements[row * size + column] = value;

@@ -208,7 +208,7 @@ fn distance_table(
         let (target, pairs) = run::long("looking for contexts", |control| {
             let mut targets = Target::all(&column.transactions, context, control)?;
             let target = targets.swap_remove(number as usize);
-            let pairs: Vec<(u32, u32)> = target.pairs().collect();
+            let pairs = Target::pairs([&target], control)?;
             Ok((target, pairs))
         })?;
         let knowledge = read_knowledge(&source, &vocabulary, &pairs)?;
@@ -486,13 +486,7 @@ impl Release {
                 control,
             )?;
             let twin_targets = twins.iter().map(|twin| &twin.target);
-            let mut pairs: Vec<(u32, u32)> = targets
-                .iter()
-                .chain(twin_targets)
-                .flat_map(Target::pairs)
-                .collect();
-            pairs.sort_unstable();
-            pairs.dedup();
+            let pairs = Target::pairs(targets.iter().chain(twin_targets), control)?;
             Ok((targets, twins, pairs))
         })?;
         let knowledge = read_knowledge(&wanted.source, &vocabulary, &pairs)?;
@@ -891,7 +885,7 @@ fn broken_constraints(
         let (before, after) = run::long("counting what is left", |control| {
             let left = |eliminations: Option<&[Eliminations]>| {
                 let transactions = &release.column.transactions;
-                let left = semantic::left_over(transactions, &release.targets, eliminations);
+                let left = semantic::left_over(transactions, &release.targets, eliminations, control)?;
                 semantic::broken_constraints(&left, &privacy, k, control)
             };
             Ok((left(None)?, left(Some(&attacked.eliminations))?))

@@ -308,6 +308,9 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Stands for all output columns of a query in [`Tracer::known`]: no column has this number.
+const WHOLE_ROW: AttrNumber = AttrNumber::MIN;
+
 /// What the catalogue says of a relation.
 struct Stored {
     columns: BTreeMap<AttrNumber, StoredColumn>,
@@ -363,7 +366,7 @@ impl Tracer {
         parent: Option<&Scope>,
         column: AttrNumber,
     ) -> Made {
-        pg_sys::check_stack_depth();
+        look_around();
         if let Some(known) = self.known.get(&(query, column)) {
             return known.clone();
         }
@@ -390,16 +393,20 @@ impl Tracer {
 
     /// All output columns of a query.
     unsafe fn outputs(&mut self, query: *mut pg_sys::Query, parent: Option<&Scope>) -> Made {
+        if let Some(known) = self.known.get(&(query, WHOLE_ROW)) {
+            return known.clone();
+        }
         let mut all = Made::default();
         for entry in output_entries(query) {
             all.of(self.output(query, parent, (*entry).resno));
         }
+        self.known.insert((query, WHOLE_ROW), all.clone());
         all
     }
 
     /// A column of all arms of a set operation.
     unsafe fn set_operation(&mut self, scope: &Scope, arm: *mut pg_sys::Node, column: AttrNumber) -> Made {
-        pg_sys::check_stack_depth();
+        look_around();
         if (*arm).type_ == NodeTag::T_RangeTblRef {
             let index = (*arm.cast::<pg_sys::RangeTblRef>()).rtindex;
             let entry = range_table_entry(scope.query, index);
@@ -434,7 +441,7 @@ impl Tracer {
     }
 
     unsafe fn variable(&mut self, scope: &Scope, variable: *mut pg_sys::Var) -> Made {
-        pg_sys::check_stack_depth();
+        look_around();
         let Some(scope) = scope.up((*variable).varlevelsup) else {
             return Made::unknown();
         };
@@ -539,7 +546,7 @@ impl Tracer {
     }
 
     unsafe fn relation_column(&mut self, oid: Oid, column: AttrNumber) -> Made {
-        pg_sys::check_stack_depth();
+        look_around();
         let relation = self.relation(oid);
         if column == 0 {
             let mut row = Made::default();
@@ -705,7 +712,7 @@ impl Tracer {
 
     /// See [`Lineage::rows_once`].
     unsafe fn rows_once(&mut self, query: *mut pg_sys::Query, parent: Option<&Scope>) -> bool {
-        pg_sys::check_stack_depth();
+        look_around();
         let multiplies = !(*query).setOperations.is_null()
             || (*query).hasTargetSRFs
             || !(*query).groupingSets.is_null()
@@ -739,6 +746,14 @@ impl Tracer {
             _ => false,
         }
     }
+}
+
+/// Ends the trace with an ERROR where the stack is nearly full, or where somebody wants the statement to end. Not
+/// inlined, so that the frames of the tracer, which is recursive, stay small.
+#[inline(never)]
+unsafe fn look_around() {
+    pg_sys::check_stack_depth();
+    pgrx::check_for_interrupts!();
 }
 
 /// The CTE that an entry of the range table stands for, and the query that defines it.

@@ -67,7 +67,9 @@ impl LabelledAttack {
             (*entry, *code) = (entries.numbers[*entry as usize], codes.numbers[*code as usize]);
         }
         let size = entries.len();
-        let matrix = run::sized("sorting edges", size, few, |_| Matrix::sparse(size, size, edges))?;
+        let matrix = run::sized("sorting edges", size, few, |control| {
+            Matrix::from_sparse(size, size, edges, control)
+        })?;
         let truth = truth.map(|truth| read_truth(&truth, &matrix, &mut entries, &mut codes));
         Ok(LabelledAttack {
             truth: truth.transpose()?,

@@ -1,7 +1,7 @@
 //! Matrices and mappings that come as arrays.
 
 use crate::error::Problem;
-use crate::memory;
+use crate::{memory, run};
 use disclosure::attack::{Matrix, Truth};
 use disclosure::semantic::DistanceTable;
 use pgrx::array::RawArray;
@@ -19,7 +19,9 @@ pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Problem> {
         ([], _) => Ok(Matrix::dense(0, 0, &[])?),
         (&[rows, columns], Some(weights)) => {
             memory::require(weights.len() * BYTES_PER_WEIGHT)?;
-            Ok(Matrix::dense(rows, columns, weights)?)
+            run::sized("reading the matrix", weights.len(), FEW_WEIGHTS, |control| {
+                Matrix::from_dense(rows, columns, weights, control)
+            })
         }
         (&[_, _], None) => Err(invalid("must not contain NULL")),
         (dimensions, _) => Err(invalid(&format!(
@@ -28,6 +30,9 @@ pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Problem> {
         ))),
     }
 }
+
+/// Weights that are read in less than a millisecond.
+const FEW_WEIGHTS: usize = 1 << 16;
 
 /// What a positive weight takes in a [`Matrix`]: itself and its column.
 const BYTES_PER_WEIGHT: usize = size_of::<f64>() + size_of::<u32>();

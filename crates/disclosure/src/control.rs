@@ -1,19 +1,38 @@
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// The string between a long computation and whoever waits for it: one side says how far it is, the
-/// other may ask it to stop. Shared by reference between threads.
+/// Cancellation, progress and memory budget: the handle that a long computation shares with whoever waits
+/// for it. Shared by reference between threads.
 #[derive(Debug, Default)]
 pub struct Control {
     cancelled: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    /// `None`: without limit.
+    memory: Option<Memory>,
+}
+
+/// How much memory a computation may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// The bytes that may be in use at a time.
+    pub limit: usize,
+    /// Returns the bytes that are in use now. May be called by any thread.
+    pub in_use: fn() -> usize,
 }
 
 impl Control {
     /// A computation that has not begun.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns a control for a computation that may use so much memory.
+    pub fn with_memory(memory: Memory) -> Self {
+        Control {
+            memory: Some(memory),
+            ..Self::default()
+        }
     }
 
     /// Ask the computation to stop at its next [`check`](Self::check).
@@ -26,6 +45,19 @@ impl Control {
         match self.cancelled.load(Relaxed) {
             true => Err(Error::Cancelled),
             false => Ok(()),
+        }
+    }
+
+    /// Returns an error unless there is room for so many values of a type. To be called before any allocation
+    /// whose size comes from an argument or grows faster than the data: memory is watched from outside only
+    /// every few milliseconds, and a failed allocation ends the process.
+    pub fn require<T>(&self, count: usize) -> Result<()> {
+        let bytes = count.saturating_mul(size_of::<T>());
+        match self.memory {
+            Some(Memory { limit, in_use }) if bytes > limit.saturating_sub(in_use()) => {
+                Err(Error::OutOfMemory { limit })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -67,5 +99,23 @@ mod tests {
         assert_eq!(control.check(), Ok(()));
         control.cancel();
         assert_eq!(control.check(), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn memory_is_what_is_left_of_the_limit() {
+        let control = Control::with_memory(Memory {
+            limit: 100,
+            in_use: || 20,
+        });
+        assert_eq!(control.require::<u64>(10), Ok(()));
+        let refused = Err(Error::OutOfMemory { limit: 100 });
+        assert_eq!(control.require::<u64>(11), refused);
+        assert_eq!(control.require::<u64>(usize::MAX), refused);
+        assert_eq!(Control::new().require::<u64>(usize::MAX), Ok(()));
+        let overdrawn = Control::with_memory(Memory {
+            limit: 10,
+            in_use: || 20,
+        });
+        assert_eq!(overdrawn.require::<u8>(1), Err(Error::OutOfMemory { limit: 10 }));
     }
 }

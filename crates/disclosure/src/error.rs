@@ -24,6 +24,20 @@ pub enum Error {
         /// How many there may be.
         limit: u64,
     },
+    /// A result is a number that `f64` cannot hold.
+    #[error("{what} is too {} for double precision", if *.is_large { "large" } else { "small" })]
+    OutOfRange {
+        /// What is out of range.
+        what: &'static str,
+        /// Too large, or too near to zero.
+        is_large: bool,
+    },
+    /// There is no room for it: see [`Control::require`](crate::Control::require).
+    #[error("the computation needs more than the {limit} bytes that it may use")]
+    OutOfMemory {
+        /// The bytes that it may use.
+        limit: usize,
+    },
     /// The caller asked to stop: see [`Control::cancel`](crate::Control::cancel).
     #[error("the computation was cancelled")]
     Cancelled,

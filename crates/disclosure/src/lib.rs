@@ -38,7 +38,7 @@ mod threads;
 pub mod wire;
 
 pub use columns::{ColumnCounts, ColumnProfile};
-pub use control::Control;
+pub use control::{Control, Memory};
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
 pub use rows::Rows;

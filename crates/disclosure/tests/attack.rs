@@ -1,8 +1,8 @@
 //! Probabilistic attacks: the values of Malik 2014 as verified, and the definitions.
 
 use disclosure::attack::{
-    degree_of_anonymity, estimate, heuristic, is_flat, matching_weight, nmape, subset_cracks, Exact, Matrix,
-    Method, Settings, Subsets, Truth,
+    degree_of_anonymity, estimate, heuristic, is_flat, matching_weight, nmape, shares, subset_cracks, Exact,
+    Matrix, Method, Settings, Subsets, Truth,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;
@@ -795,4 +795,157 @@ fn q_of_fig_3_4() {
     );
     let least = Truth::new(&q, [4, 3, 2, 0, 1].map(Some).to_vec()).unwrap();
     assert_close(matching_weight(&q, &least, &control).unwrap(), 0.000187564, 5e-10);
+}
+
+/// A number as digits · 2^exponent, with the digits of a double and any exponent; zero has the digits 0.
+#[derive(Debug, Clone, Copy)]
+struct Scaled {
+    digits: f64,
+    exponent: i64,
+}
+
+impl Scaled {
+    fn new(mut digits: f64, mut exponent: i64) -> Self {
+        while digits >= 2.0 {
+            (digits, exponent) = (digits / 2.0, exponent + 1);
+        }
+        while digits > 0.0 && digits < 1.0 {
+            (digits, exponent) = (digits * 2.0, exponent - 1);
+        }
+        Scaled { digits, exponent }
+    }
+
+    fn times(self, other: Self) -> Self {
+        Scaled::new(self.digits * other.digits, self.exponent + other.exponent)
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let (large, small) = match self.digits == 0.0 || other.digits > 0.0 && other.exponent > self.exponent
+        {
+            true => (other, self),
+            false => (self, other),
+        };
+        let shift = (small.exponent - large.exponent).clamp(-200, 0) as i32;
+        Scaled::new(large.digits + small.digits * 2f64.powi(shift), large.exponent)
+    }
+
+    /// `None` where a double cannot hold it.
+    fn value(self) -> Option<f64> {
+        let half = self.exponent / 2;
+        let value = self.digits * 2f64.powi(half as i32) * 2f64.powi((self.exponent - half) as i32);
+        (value.is_finite() && (value > 0.0 || self.digits == 0.0)).then_some(value)
+    }
+}
+
+/// The permanent by its definition, with any range.
+fn scaled_permanent(weights: &[f64], size: usize) -> Scaled {
+    let of_mapping = |mapping: &Vec<usize>| {
+        let weights = mapping
+            .iter()
+            .enumerate()
+            .map(|(row, column)| weights[row * size + column]);
+        weights.fold(Scaled::new(1.0, 0), |product, weight| {
+            product.times(Scaled::new(weight, 0))
+        })
+    };
+    let products = mappings(size);
+    products
+        .iter()
+        .map(of_mapping)
+        .fold(Scaled::new(0.0, 0), Scaled::plus)
+}
+
+fn out_of_range(what: &'static str, is_large: bool) -> Error {
+    Error::OutOfRange { what, is_large }
+}
+
+#[test]
+fn permanents_reach_as_far_as_doubles() {
+    let control = Control::new();
+    let permanent = |weights: &[f64]| {
+        let matrix = dense(weights);
+        let exact = Exact::new(&matrix, &control).unwrap();
+        exact.permanent(&control).unwrap().in_range()
+    };
+    let of = |weights: &[f64], expected: f64| {
+        let found = permanent(weights).unwrap();
+        assert!(
+            (found / expected - 1.0).abs() < 1e-12,
+            "{found} is not {expected}"
+        );
+    };
+    of(&[1e308], 1e308);
+    of(&[f64::MAX], f64::MAX);
+    of(&[f64::MIN_POSITIVE], f64::MIN_POSITIVE);
+    of(&[0.5, 1.0, 1.0, 1e308], 5e307);
+    of(&[1e154, 1.0, 1.0, 1e153], 1e307);
+    of(&[1e-200, 0.0, 0.0, 1e-100], 1e-300);
+    assert_eq!(permanent(&[]), Ok(1.0));
+    assert_eq!(permanent(&[0.0]), Ok(0.0));
+    assert_eq!(permanent(&[1.0, 1.0, 0.0, 0.0]), Ok(0.0));
+    let too = |is_large| Err(out_of_range("the permanent", is_large));
+    assert_eq!(permanent(&[1e200, 0.0, 0.0, 1e200]), too(true));
+    assert_eq!(permanent(&[1e308, 1e308, 1.0, 1.0]), too(true));
+    assert_eq!(permanent(&[1e-200, 0.0, 0.0, 1e-200]), too(false));
+    let factorial = vec![1.0; 171 * 171];
+    assert_eq!(permanent(&factorial), too(true));
+}
+
+#[test]
+fn probabilities_of_matchings_are_in_range_or_an_error() {
+    let control = Control::new();
+    let weight = |weights: &[f64], columns: &[u32]| {
+        let matrix = dense(weights);
+        let truth = Truth::new(&matrix, columns.iter().map(|&column| Some(column)).collect()).unwrap();
+        matching_weight(&matrix, &truth, &control)
+    };
+    assert_eq!(weight(&[1e308], &[0]), Ok(1.0));
+    assert_close(weight(&[1e308, 1e308, 1e308, 1e308], &[0, 1]).unwrap(), 0.5, 1e-9);
+    let little = weight(&[1e150, 1.0, 1.0, 1e150], &[1, 0]).unwrap();
+    assert!((little / 1e-300 - 1.0).abs() < 1e-9);
+    assert_eq!(weight(&[1.0, 0.0, 1.0, 1.0], &[1, 0]), Ok(0.0));
+    let too_small = weight(&[1e200, 1.0, 1.0, 1e200], &[1, 0]);
+    assert_eq!(
+        too_small,
+        Err(out_of_range("the probability of the matching", false))
+    );
+}
+
+#[test]
+fn shares_of_rows_that_add_up_to_too_much() {
+    let matrix = dense(&[1e308, 1e308, f64::MAX, f64::MAX]);
+    assert_eq!(shares(&matrix), [0.5; 4]);
+    let truth = Truth::new(&matrix, vec![Some(0), Some(1)]).unwrap();
+    assert_eq!(heuristic(&matrix, &truth), 1.0);
+    assert_close(degree_of_anonymity(&matrix, &Control::new()).unwrap(), 1.0, 1e-9);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        rng_seed: RngSeed::Fixed(17),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Weights from all over the range, of which some are zero.
+    #[test]
+    fn permanents_of_any_range_are_as_defined(
+        size in 1usize..5,
+        logs in prop::collection::vec(prop::option::weighted(0.8, -300.0..300.0f64), 16),
+    ) {
+        let weights: Vec<f64> = logs.iter().map(|log| log.map_or(0.0, |log| 10f64.powf(log))).collect();
+        let weights = &weights[..size * size];
+        let matrix = dense(weights);
+        let control = Control::new();
+        let found = Exact::new(&matrix, &control).unwrap().permanent(&control).unwrap().in_range();
+        let expected = scaled_permanent(weights, size);
+        match expected.value() {
+            Some(0.0) => prop_assert_eq!(found, Ok(0.0)),
+            // A double below this has fewer digits.
+            Some(value) if value < f64::MIN_POSITIVE => prop_assert!(found.unwrap() < 2.0 * f64::MIN_POSITIVE),
+            Some(value) => prop_assert!((found.clone().unwrap() / value - 1.0).abs() < 1e-9, "{found:?} {value}"),
+            None => prop_assert_eq!(found, Err(out_of_range("the permanent", expected.exponent > 0))),
+        }
+    }
 }

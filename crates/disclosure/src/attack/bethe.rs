@@ -23,6 +23,7 @@
 
 use super::blocks::{blocks, Block};
 use super::exact::no_matching;
+use super::matrix::CHUNK;
 use super::scale::{does_not_converge, dominant, scaled, Balance, EDGES_PER_PIECE};
 use super::Matrix;
 use crate::{threads, Control, Result};
@@ -37,7 +38,7 @@ pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<V
     let of_blocks = threads::map(&blocks, matrix.edges() > EDGES_PER_PIECE, of_block)?;
     let mut probability = vec![0.0; matrix.edges()];
     for (block, beliefs) in blocks.iter().zip(of_blocks) {
-        block.put(&beliefs, matrix, &mut probability);
+        block.put(&beliefs, matrix, &mut probability, control)?;
     }
     Ok(probability)
 }
@@ -102,7 +103,7 @@ impl<'a> Propagation<'a> {
         let mut balance = Balance::new(block);
         balance.weights = weights.clone();
         Ok(Propagation {
-            g: 1.0 - 1.0 / effective_size(block.size(), &weights),
+            g: 1.0 - 1.0 / effective_size(block.size(), &weights, control)?,
             weights,
             balance,
             block,
@@ -119,7 +120,7 @@ impl<'a> Propagation<'a> {
         for round in 1..=MOST_ROUNDS {
             self.round(0.01 * last, control)?;
             let beliefs = &mut self.balance.weights;
-            let change = largest_change(&before, beliefs);
+            let change = largest_change(&before, beliefs, control)?;
             let rate = change / last;
             last = change;
             let is_over = rate < 1.0 && change / (1.0 - rate) <= TOLERANCE && !leaps.was_last(round);
@@ -129,7 +130,7 @@ impl<'a> Propagation<'a> {
             }
             if leaps.is_next(round, change) && (0.5..1.0).contains(&rate) {
                 let factor = (rate / (1.0 - rate)).min(LONGEST_LEAP);
-                leap(self.block, &before, beliefs, factor);
+                leap(self.block, &before, beliefs, factor, control)?;
             }
             before.copy_from_slice(&self.balance.weights);
         }
@@ -146,11 +147,17 @@ impl<'a> Propagation<'a> {
 }
 
 /// Of how many rows the block is as good as.
-fn effective_size(size: usize, weights: &[f64]) -> f64 {
+fn effective_size(size: usize, weights: &[f64], control: &Control) -> Result<f64> {
     let size = size as f64;
-    let entropy = weights.iter().map(|weight| -weight * weight.ln()).sum::<f64>() / size;
-    let met = (entropy.exp() + 1.0).clamp(2.0, size);
-    (size * met).sqrt()
+    let mut entropy = -0.0;
+    for some in weights.chunks(CHUNK) {
+        control.check()?;
+        entropy = some
+            .iter()
+            .fold(entropy, |sum, weight| sum - weight * weight.ln());
+    }
+    let met = ((entropy / size).exp() + 1.0).clamp(2.0, size);
+    Ok((size * met).sqrt())
 }
 
 /// Of rows and columns, to be called doubly stochastic.
@@ -199,28 +206,34 @@ impl Leaps {
 /// As many rounds at once, at most.
 const LONGEST_LEAP: f64 = 100.0;
 
-fn largest_change(before: &[f64], now: &[f64]) -> f64 {
-    let changes = before.iter().zip(now).map(|(before, now)| (now - before).abs());
-    changes.fold(
-        0.0,
-        |largest, change| if change <= largest { largest } else { change },
-    )
+fn largest_change(before: &[f64], now: &[f64], control: &Control) -> Result<f64> {
+    let mut largest = 0.0;
+    for (before, now) in before.chunks(CHUNK).zip(now.chunks(CHUNK)) {
+        control.check()?;
+        for (before, now) in before.iter().zip(now) {
+            let change = (now - before).abs();
+            largest = if change <= largest { largest } else { change };
+        }
+    }
+    Ok(largest)
 }
 
 /// Change beliefs as much as in the last round, times a factor.
-fn leap(block: &Matrix, before: &[f64], beliefs: &mut [f64], factor: f64) {
-    for (belief, before) in beliefs.iter_mut().zip(before) {
-        if *belief > 0.0 && *before > 0.0 {
-            *belief *= (factor * (*belief / before).ln()).clamp(-10.0, 10.0).exp();
-        }
-    }
+fn leap(block: &Matrix, before: &[f64], beliefs: &mut [f64], factor: f64, control: &Control) -> Result<()> {
     for row in 0..block.size() {
+        control.check()?;
         let beliefs = &mut beliefs[block.range(row)];
+        for (belief, before) in beliefs.iter_mut().zip(&before[block.range(row)]) {
+            if *belief > 0.0 && *before > 0.0 {
+                *belief *= (factor * (*belief / before).ln()).clamp(-10.0, 10.0).exp();
+            }
+        }
         let sum: f64 = beliefs.iter().sum();
         for belief in beliefs {
             *belief /= sum;
         }
     }
+    Ok(())
 }
 
 /// No belief comes nearer to 1.

@@ -16,8 +16,9 @@ pub(super) struct Block {
 
 impl Block {
     /// Put what was found for its edges where these are in the whole matrix.
-    pub fn put(&self, of_edges: &[f64], whole: &Matrix, into: &mut [f64]) {
+    pub fn put(&self, of_edges: &[f64], whole: &Matrix, into: &mut [f64], control: &Control) -> Result<()> {
         for (within, &row) in self.rows.iter().enumerate() {
+            control.check()?;
             for (edge, (column, _)) in self.matrix.range(within).zip(self.matrix.row(within)) {
                 let column = self.columns[column as usize];
                 if let Some(position) = whole.position(row as usize, column) {
@@ -25,6 +26,7 @@ impl Block {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -34,6 +36,7 @@ pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Bl
     let size = matrix.size() as u32;
     if size > 0 && matrix.edges() == matrix.size() * matrix.size() {
         // With all edges, each of them lies in a perfect matching.
+        control.require::<(u32, f64)>(matrix.edges())?;
         return Ok(Some(vec![Block {
             rows: (0..size).collect(),
             columns: (0..size).collect(),
@@ -43,7 +46,7 @@ pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Bl
     let Some(graph) = admissible(&matrix.graph(), control)? else {
         return Ok(None);
     };
-    let components = Components::new(&graph);
+    let components = Components::new(&graph, control)?;
     let mut within = vec![0; matrix.size()];
     for columns in &components.codes {
         for (number, &column) in columns.iter().enumerate() {
@@ -52,16 +55,14 @@ pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Bl
     }
     let members = components.items.into_iter().zip(components.codes);
     let block = |(rows, columns): (Vec<u32>, Vec<u32>)| {
-        control.check()?;
-        let mut edges = Vec::new();
-        for (number, &row) in rows.iter().enumerate() {
-            for &column in &graph.items[row as usize].candidates {
-                let weight = matrix.weight(row as usize, column);
-                edges.push((number as u32, within[column as usize], weight));
-            }
-        }
+        // Within the block, rows and columns are in the same order as in the whole.
+        let of_rows = rows.iter().map(|&row| {
+            let candidates = graph.items[row as usize].candidates.iter();
+            candidates.map(move |&column| (column, matrix.weight(row as usize, column)))
+        });
+        let numbered = of_rows.map(|row| row.map(|(column, weight)| (within[column as usize], weight)));
         Ok(Block {
-            matrix: Matrix::sparse(rows.len(), columns.len(), edges)?,
+            matrix: Matrix::from_rows(numbered, control)?,
             rows,
             columns,
         })

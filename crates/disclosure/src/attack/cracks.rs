@@ -1,6 +1,7 @@
 use super::exact::no_matching;
 use super::{bethe, sample, Exact, Matrix};
 use crate::chains::Effort;
+use crate::matching::{Weight, Wide};
 use crate::{Control, Error, Result};
 use std::time::Duration;
 
@@ -111,13 +112,20 @@ fn total(of_entries: &[f64]) -> f64 {
 /// perfect matching.
 pub fn matching_weight(matrix: &Matrix, truth: &Truth, control: &Control) -> Result<f64> {
     let permanent = Exact::new(matrix, control)?.permanent(control)?;
-    if permanent.ln() == f64::NEG_INFINITY {
+    if permanent.wide().is_zero() {
         return Err(no_matching());
     }
     let of_row =
-        |(row, column): (usize, &Option<u32>)| column.map_or(0.0, |column| matrix.weight(row, column)).ln();
-    let ln: f64 = truth.columns().iter().enumerate().map(of_row).sum();
-    Ok((ln - permanent.ln()).exp())
+        |(row, column): (usize, &Option<u32>)| column.map_or(0.0, |column| matrix.weight(row, column));
+    let weights = truth.columns().iter().enumerate().map(of_row);
+    let product = weights.fold(Wide::of(1.0), |product, weight| product.times(Wide::of(weight)));
+    match product.per(permanent.wide()) {
+        0.0 if !product.is_zero() => Err(Error::OutOfRange {
+            what: "the probability of the matching",
+            is_large: false,
+        }),
+        weight => Ok(weight),
+    }
 }
 
 /// How much is left to guess, from 0 to 1: the entropy of a random matching as a share of what it would be if nothing
@@ -253,11 +261,19 @@ fn probabilities(
     }
 }
 
-/// Every weight as a share of its row.
-pub(super) fn shares(matrix: &Matrix) -> Vec<f64> {
+/// 2^-64: rows of weights so much smaller add up to a finite number.
+const SMALLER: f64 = f64::from_bits((1023 - 64) << 52);
+
+/// Every weight as a share of its row, row by row.
+pub fn shares(matrix: &Matrix) -> Vec<f64> {
     let of_row = |row| {
-        let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
-        matrix.row(row).map(move |(_, weight)| weight / all)
+        let weights = move |factor| matrix.row(row).map(move |(_, weight)| weight * factor);
+        let factor = match weights(1.0).sum::<f64>() {
+            f64::INFINITY => SMALLER,
+            _ => 1.0,
+        };
+        let all: f64 = weights(factor).sum();
+        weights(factor).map(move |weight| weight / all)
     };
     (0..matrix.size()).flat_map(of_row).collect()
 }

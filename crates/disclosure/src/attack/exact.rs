@@ -28,6 +28,20 @@ impl Permanent {
         self.value.per(Wide::of(1.0))
     }
 
+    /// Returns it as a double, and an error where it is too large or too small for one. Zero means that there is
+    /// no perfect matching.
+    pub fn in_range(&self) -> Result<f64> {
+        let value = self.value();
+        let is_out = value.is_infinite() || value == 0.0 && !self.value.is_zero();
+        match is_out {
+            true => Err(Error::OutOfRange {
+                what: "the permanent",
+                is_large: value > 0.0,
+            }),
+            false => Ok(value),
+        }
+    }
+
     pub(super) fn wide(&self) -> Wide {
         self.value
     }
@@ -227,7 +241,7 @@ impl<'a> Exact<'a> {
         for (part, (sum, edges, error)) in self.parts().iter().zip(of_parts) {
             sums.push(sum);
             largest_error = largest_error.max(error);
-            part.block.put(&edges, self.matrix, &mut probability);
+            part.block.put(&edges, self.matrix, &mut probability, control)?;
         }
         Ok(EdgeProbabilities {
             probability,

@@ -18,8 +18,7 @@ pub fn is_flat(matrix: &Matrix, control: &Control) -> Result<bool> {
     const TOLERANCE: f64 = 1e-9;
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     for block in blocks {
-        control.check()?;
-        if Factors::new(&block.matrix).deviation > TOLERANCE {
+        if Factors::new(&block.matrix, control)?.deviation > TOLERANCE {
             return Ok(false);
         }
     }
@@ -39,10 +38,11 @@ struct Factors {
 
 impl Factors {
     /// From the first row on, every edge to a line that has no number yet says what that has to be.
-    fn new(matrix: &Matrix) -> Self {
+    fn new(matrix: &Matrix, control: &Control) -> Result<Self> {
         let size = matrix.size();
         let mut by_column = vec![Vec::new(); size];
         for row in 0..size {
+            control.check()?;
             for (column, weight) in matrix.row(row) {
                 by_column[column as usize].push((row, weight.ln()));
             }
@@ -55,6 +55,7 @@ impl Factors {
             *first = Some(0.0);
         }
         while let Some(row) = waiting.pop_front() {
+            control.check()?;
             let of_row = of_rows[row].unwrap_or(0.0);
             for (column, weight) in matrix.row(row) {
                 let ln = weight.ln();
@@ -86,11 +87,11 @@ impl Factors {
         }
         // A weight's logarithm is rounded, and so are the differences that deviations are seen by.
         deviation += 16.0 * ROUNDING * if largest > 0.0 { largest.max(1.0) } else { 0.0 };
-        Factors {
+        Ok(Factors {
             ln_product: sum + error,
             sum_error: roundings(2.0 * size as f64).powi(2) * magnitude,
             deviation: deviation.exp_m1(),
-        }
+        })
     }
 }
 
@@ -114,12 +115,13 @@ impl Flat {
     pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
         const TOLERANCE: f64 = 1e-11;
         let size = matrix.size();
-        let factors = Factors::new(matrix);
+        let factors = Factors::new(matrix, control)?;
         if factors.deviation * size as f64 > TOLERANCE {
             return Ok(None);
         }
         let mut by_column = vec![Vec::new(); size];
         for row in 0..size {
+            control.check()?;
             for (column, _) in matrix.row(row) {
                 by_column[column as usize].push(row as u32);
             }
@@ -135,6 +137,7 @@ impl Flat {
             classes
         });
         let (of_row, rows, candidates) = twins(by_row);
+        control.check()?;
         let class = |(&size, candidates): (&u32, &Vec<u32>)| ItemClass {
             size,
             candidates: candidates.clone(),

@@ -84,13 +84,13 @@ const RUN: usize = 256;
 impl Frontier {
     /// Look for a good order; `None` where too many columns are open in all.
     pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
-        let rows = Lines::rows(matrix);
+        let rows = Lines::rows(matrix, control)?;
         let by_rows = rows.best_order(control)?;
         if matrix.edges() == matrix.size() * matrix.size() {
             let plan = by_rows.map(|(_, order)| Frontier::in_order(matrix, &rows, &order));
             return Ok(plan);
         }
-        let columns = Lines::columns(matrix);
+        let columns = Lines::columns(matrix, control)?;
         let by_columns = columns.best_order(control)?;
         let mut plan = match (by_rows, by_columns) {
             (Some((cost, order)), by_columns) if by_columns.as_ref().is_none_or(|other| cost <= other.0) => {
@@ -661,7 +661,8 @@ mod tests {
             edges.extend([(row, row, 1.0), (row, row - 1, 1.0)]);
         }
         let matrix = Matrix::sparse(size as usize, size as usize, edges).unwrap();
-        assert!(Lines::rows(&matrix).best_order(&control).unwrap().is_none());
+        let lines = Lines::rows(&matrix, &control).unwrap();
+        assert!(lines.best_order(&control).unwrap().is_none());
         let frontier = plan(&matrix);
         assert!(frontier.seconds() < 1e-3);
         // Wherever the first row goes, the others can go in one way.

@@ -1,5 +1,5 @@
 use crate::matching::{Graph, ItemClass};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 
 /// What a probabilistic attack ends with (Malik 2014, section 3.1): how likely the attacker thinks it that an
 /// entry, a row, became a code, a column. A 0/1 matrix says only what is possible. Weights in any unit will do:
@@ -13,33 +13,62 @@ pub struct Matrix {
     weights: Vec<f64>,
 }
 
+/// So many edges are gone through between two looks at the control: less than a millisecond.
+pub(super) const CHUNK: usize = 1 << 14;
+
 impl Matrix {
     /// All weights, row by row.
     pub fn dense(rows: usize, columns: usize, weights: &[f64]) -> Result<Self> {
+        Matrix::from_dense(rows, columns, weights, &Control::new())
+    }
+
+    /// The same for a large matrix, so that a cancel is noticed.
+    pub fn from_dense(rows: usize, columns: usize, weights: &[f64], control: &Control) -> Result<Self> {
         check_size(rows, columns)?;
-        let mut matrix = Matrix::empty();
-        for row in weights.chunks(columns.max(1)) {
-            matrix.push_row((0..).zip(row.iter().copied()))?;
-        }
-        Ok(matrix)
+        let rows = weights.chunks(columns.max(1));
+        Matrix::from_rows(rows.map(|row| (0..).zip(row.iter().copied())), control)
     }
 
     /// The weights that are not zero, as (row, column, weight), in any order.
-    pub fn sparse(rows: usize, columns: usize, mut edges: Vec<(u32, u32, f64)>) -> Result<Self> {
+    pub fn sparse(rows: usize, columns: usize, edges: Vec<(u32, u32, f64)>) -> Result<Self> {
+        Matrix::from_sparse(rows, columns, edges, &Control::new())
+    }
+
+    /// The same for a large matrix, so that a cancel is noticed.
+    pub fn from_sparse(
+        rows: usize,
+        columns: usize,
+        edges: Vec<(u32, u32, f64)>,
+        control: &Control,
+    ) -> Result<Self> {
         check_size(rows, columns)?;
-        edges.sort_unstable_by_key(|&(row, column, _)| (row, column));
-        let twice = edges
-            .windows(2)
-            .any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1));
-        if twice {
-            return Err(invalid("has the same edge twice", "one weight for every edge"));
+        let mut by_row: Vec<Vec<(u32, f64)>> = vec![Vec::new(); rows];
+        for some in edges.chunks(CHUNK) {
+            control.check()?;
+            for &(row, column, weight) in some {
+                by_row[row as usize].push((column, weight));
+            }
         }
+        drop(edges);
+        for row in &mut by_row {
+            control.check()?;
+            row.sort_unstable_by_key(|&(column, _)| column);
+            if row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+                return Err(invalid("has the same edge twice", "one weight for every edge"));
+            }
+        }
+        Matrix::from_rows(by_row, control)
+    }
+
+    /// Returns the matrix with these rows: the columns of each, ascending, and their weights.
+    pub(super) fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
+        rows: impl IntoIterator<Item = R>,
+        control: &Control,
+    ) -> Result<Self> {
         let mut matrix = Matrix::empty();
-        let mut rest = &edges[..];
-        for row in 0..rows as u32 {
-            let (own, others) = rest.split_at(rest.partition_point(|edge| edge.0 <= row));
-            matrix.push_row(own.iter().map(|&(_, column, weight)| (column, weight)))?;
-            rest = others;
+        for row in rows {
+            control.check()?;
+            matrix.push_row(row)?;
         }
         Ok(matrix)
     }
@@ -52,7 +81,7 @@ impl Matrix {
         }
     }
 
-    fn push_row(&mut self, row: impl Iterator<Item = (u32, f64)>) -> Result<()> {
+    fn push_row(&mut self, row: impl IntoIterator<Item = (u32, f64)>) -> Result<()> {
         for (column, weight) in row {
             if !(weight.is_finite() && weight >= 0.0) {
                 let problem = "has a weight that is negative, NaN or infinite";
@@ -116,9 +145,16 @@ impl Matrix {
     pub(super) fn with_weights(&self, weights: Vec<f64>) -> Self {
         debug_assert_eq!(weights.len(), self.weights.len());
         Matrix {
+            starts: self.starts.clone(),
+            columns: self.columns.clone(),
             weights,
-            ..self.clone()
         }
+    }
+
+    /// The same without keeping this one.
+    pub(super) fn replace_weights(self, weights: Vec<f64>) -> Self {
+        debug_assert_eq!(weights.len(), self.weights.len());
+        Matrix { weights, ..self }
     }
 
     /// What is possible: columns are codes, rows are items, each a class of its own.

@@ -24,8 +24,8 @@ mod subsets;
 mod table;
 
 pub use cracks::{
-    degree_of_anonymity, edge_probabilities, estimate, heuristic, matching_weight, Edges, Estimate, Method,
-    Settings, Truth,
+    degree_of_anonymity, edge_probabilities, estimate, heuristic, matching_weight, shares, Edges, Estimate,
+    Method, Settings, Truth,
 };
 pub use exact::{EdgeProbabilities, Exact, Permanent};
 pub use flat::is_flat;

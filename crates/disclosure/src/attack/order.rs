@@ -22,30 +22,35 @@ const PROHIBITIVE: f64 = 1e15;
 const STEPS_PER_LOOK: f64 = 16.0;
 
 impl Lines {
-    pub fn rows(matrix: &Matrix) -> Self {
+    pub fn rows(matrix: &Matrix, control: &Control) -> Result<Self> {
         let line = |row| {
+            control.check()?;
             let edges = matrix.row(row).zip(matrix.range(row));
-            edges.map(|((column, _), edge)| (column, edge)).collect()
+            Ok(edges.map(|((column, _), edge)| (column, edge)).collect())
         };
-        Lines::new((0..matrix.size()).map(line).collect())
+        Lines::new((0..matrix.size()).map(line).collect::<Result<_>>()?, control)
     }
 
-    pub fn columns(matrix: &Matrix) -> Self {
+    pub fn columns(matrix: &Matrix, control: &Control) -> Result<Self> {
         let mut of = vec![Vec::new(); matrix.size()];
         for row in 0..matrix.size() {
+            control.check()?;
             for ((column, _), edge) in matrix.row(row).zip(matrix.range(row)) {
                 of[column as usize].push((row as u32, edge));
             }
         }
-        Lines::new(of)
+        Lines::new(of, control)
     }
 
-    fn new(of: Vec<Vec<(u32, usize)>>) -> Self {
+    fn new(of: Vec<Vec<(u32, usize)>>, control: &Control) -> Result<Self> {
         let mut degree = vec![0; of.len()];
-        for &(other, _) in of.iter().flatten() {
-            degree[other as usize] += 1;
+        for line in &of {
+            control.check()?;
+            for &(other, _) in line {
+                degree[other as usize] += 1;
+            }
         }
-        Lines { of, degree }
+        Ok(Lines { of, degree })
     }
 
     /// What going through the lines in this order takes: states by the edges of the line that comes next. A state
@@ -139,7 +144,7 @@ impl Lines {
     fn greedy(&self, first: u32, control: &Control) -> Result<Option<Vec<u32>>> {
         const MOST_LOOKS: usize = 10_000_000;
         let size = self.of.len();
-        let crossing = self.crossing();
+        let crossing = self.crossing(control)?;
         let mut left = self.degree.clone();
         let mut opened = vec![usize::MAX; size];
         let mut is_candidate = vec![false; size];
@@ -186,14 +191,15 @@ impl Lines {
     }
 
     /// The lines that cross each column.
-    fn crossing(&self) -> Vec<Vec<u32>> {
+    fn crossing(&self, control: &Control) -> Result<Vec<Vec<u32>>> {
         let mut crossing = vec![Vec::new(); self.of.len()];
         for (line, edges) in self.of.iter().enumerate() {
+            control.check()?;
             for &(other, _) in edges {
                 crossing[other as usize].push(line as u32);
             }
         }
-        crossing
+        Ok(crossing)
     }
 }
 

@@ -24,10 +24,17 @@ pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control)
             allowed: "the power that weights between 0 and 1 are raised to, such as 1".into(),
         });
     }
-    let pattern = Matrix::dense(size, size, &vec![1.0; size * size])?;
+    // The pattern, the logarithms and the scaled weights.
+    control.require::<((u32, f64), f64, f64)>(size * size)?;
+    let row = || (0..size as u32).map(|column| (column, 1.0));
+    let pattern = Matrix::from_rows((0..size).map(|_| row()), control)?;
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    // Logarithms, as powers may be too small for a double; and no weight is zero.
-    let log = |_| unevenness * (1.0 - random.random::<f64>()).ln();
-    let logs = (0..size * size).map(log).collect();
-    Ok(pattern.with_weights(scaled_from_logs(&pattern, logs, control)?))
+    let mut logs = Vec::with_capacity(size * size);
+    for _ in 0..size {
+        control.check()?;
+        // Logarithms, as powers may be too small for a double; and no weight is zero.
+        logs.extend((0..size).map(|_| unevenness * (1.0 - random.random::<f64>()).ln()));
+    }
+    let weights = scaled_from_logs(&pattern, logs, control)?;
+    Ok(pattern.replace_weights(weights))
 }

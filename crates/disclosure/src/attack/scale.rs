@@ -1,6 +1,6 @@
 use super::blocks::{blocks, Block};
 use super::exact::no_matching;
-use super::matrix::invalid;
+use super::matrix::{invalid, CHUNK};
 use super::Matrix;
 use crate::{threads, Control, Error, Result};
 use std::ops::Range;
@@ -12,19 +12,22 @@ pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let scaled = |block: &Block| scaled(&block.matrix, control);
     let weights = threads::map(&blocks, matrix.edges() > EDGES_PER_PIECE, scaled)?;
-    let mut edges = Vec::with_capacity(weights.iter().map(Vec::len).sum());
-    for (block, weights) in blocks.iter().zip(weights) {
+    // Every row is in one block, whose rows and columns are in the same order as those of the whole.
+    let mut place_of = vec![(0, 0); matrix.size()];
+    for (number, block) in blocks.iter().enumerate() {
         for (within, &row) in block.rows.iter().enumerate() {
-            let columns = block.matrix.row(within).map(|(column, _)| column);
-            let weights = &weights[block.matrix.range(within)];
-            edges.extend(
-                columns
-                    .zip(weights)
-                    .map(|(column, &weight)| (row, block.columns[column as usize], weight)),
-            );
+            place_of[row as usize] = (number, within);
         }
     }
-    Matrix::sparse(matrix.size(), matrix.size(), edges)
+    let rows = place_of.into_iter().map(|(number, within)| {
+        let block = &blocks[number];
+        let columns = block
+            .matrix
+            .row(within)
+            .map(|(column, _)| block.columns[column as usize]);
+        columns.zip(weights[number][block.matrix.range(within)].iter().copied())
+    });
+    Matrix::from_rows(rows, control)
 }
 
 /// The unique flat doubly stochastic matrix with these edges, but for those that no perfect matching uses (Malik 2014,
@@ -38,18 +41,23 @@ const TOLERANCE: f64 = 1e-13;
 
 /// The doubly stochastic weights of a block.
 pub(super) fn scaled(block: &Matrix, control: &Control) -> Result<Vec<f64>> {
-    scaled_from_logs(
-        block,
-        block.weights().iter().map(|weight| weight.ln()).collect(),
-        control,
-    )
+    scaled_from_logs(block, logarithms(block.weights(), control)?, control)
+}
+
+fn logarithms(weights: &[f64], control: &Control) -> Result<Vec<f64>> {
+    let mut logs = Vec::with_capacity(weights.len());
+    for some in weights.chunks(CHUNK) {
+        control.check()?;
+        logs.extend(some.iter().map(|weight| weight.ln()));
+    }
+    Ok(logs)
 }
 
 /// The same for weights of which the logarithms are given: they may be too small for a double.
 ///
 /// A weight that is too small in the end becomes the smallest normal number: its edge stays possible.
 pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Control) -> Result<Vec<f64>> {
-    let range = equilibrate(block, &mut logs);
+    let range = equilibrate(block, &mut logs, control)?;
     let mut balance = Balance::new(block);
     // With weights to the power of 1/t, they differ less, and all matter. From the factors for one t those for the
     // next smaller one are not far: row by row, no share falls below the square of what it was.
@@ -68,8 +76,11 @@ pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Con
         t = next;
     }
     let mut weights = balance.weights;
-    for weight in &mut weights {
-        *weight = weight.max(f64::MIN_POSITIVE);
+    for some in weights.chunks_mut(CHUNK) {
+        control.check()?;
+        for weight in some {
+            *weight = weight.max(f64::MIN_POSITIVE);
+        }
     }
     Ok(weights)
 }
@@ -78,9 +89,10 @@ pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Con
 const MODERATE: f64 = 100.0;
 
 /// Make the largest weight of every row and column 1; returns how many powers of e the smallest is below it.
-fn equilibrate(block: &Matrix, logs: &mut [f64]) -> f64 {
+fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f64> {
     let mut of_columns = vec![f64::NEG_INFINITY; block.size()];
     for row in 0..block.size() {
+        control.check()?;
         let own = &mut logs[block.range(row)];
         let largest = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for (log, (column, _)) in own.iter_mut().zip(block.row(row)) {
@@ -91,12 +103,13 @@ fn equilibrate(block: &Matrix, logs: &mut [f64]) -> f64 {
     }
     let mut range = 0.0;
     for row in 0..block.size() {
+        control.check()?;
         for (log, (column, _)) in logs[block.range(row)].iter_mut().zip(block.row(row)) {
             *log -= of_columns[column as usize];
             range = f64::max(range, -*log);
         }
     }
-    range
+    Ok(range)
 }
 
 /// A block on its way to become doubly stochastic: rows sum to 1 at any time.
@@ -261,7 +274,7 @@ impl<'a> Balance<'a> {
         if at_first >= 0.0 {
             return Ok(false);
         }
-        let logs: Vec<f64> = self.weights.iter().map(|weight| weight.ln()).collect();
+        let logs = logarithms(&self.weights, control)?;
         let before = self.potential.clone();
         let mut length = 1.0;
         for _ in 0..40 {
@@ -295,6 +308,7 @@ impl<'a> Balance<'a> {
         let extra = REGULARISATION * self.residual();
         let mut diagonal = vec![extra; size];
         for row in 0..size {
+            control.check()?;
             let weights = &self.weights[self.matrix.range(row)];
             let dominant = dominant(weights);
             for (number, (weight, (column, _))) in weights.iter().zip(self.matrix.row(row)).enumerate() {
@@ -347,9 +361,9 @@ impl<'a> Balance<'a> {
     /// differences to one of the v, that of the largest weight, so that it is right even where it is small.
     fn curvature(&self, vector: &[f64], control: &Control) -> Result<Vec<f64>> {
         let of_piece = |piece: &Range<usize>| {
-            control.check()?;
             let mut image = vec![0.0; vector.len()];
             for row in piece.clone() {
+                control.check()?;
                 let weights = &self.weights[self.matrix.range(row)];
                 let values = || self.matrix.row(row).map(|(column, _)| vector[column as usize]);
                 let dominant = dominant(weights).map_or(0, |(dominant, _)| dominant);

@@ -335,7 +335,7 @@ impl<'a> ItemsetCracks<'a> {
 
 impl Mappings {
     fn new(graph: &Graph, control: &Control) -> Result<Self> {
-        let parts = Components::new(graph);
+        let parts = Components::new(graph, control)?;
         let places = |of_classes: &[u32], members: &[Vec<u32>]| {
             let place = |(class, &component): (usize, &u32)| {
                 let members = &members[component as usize];

@@ -1,4 +1,5 @@
 use super::{Frequencies, Transactions};
+use crate::sort::sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -155,12 +156,12 @@ impl<'a> Search<'a> {
                 }
             });
             for found in threads.collect::<Result<Vec<Best>>>()? {
-                best.merge(found);
+                best.merge(found, control)?;
             }
             start = end;
             rows = rows.saturating_mul(8);
         }
-        Ok(best.into_pairs())
+        best.into_pairs(control)
     }
 
     fn end_of_round(&self, start: usize, rows: usize) -> usize {
@@ -294,17 +295,20 @@ impl Best {
         }
     }
 
-    fn merge(&mut self, other: Best) {
-        for Reverse(pair) in other.pairs {
-            self.add(pair);
+    fn merge(&mut self, other: Best, control: &Control) -> Result<()> {
+        for some in other.pairs.into_vec().chunks(4096) {
+            control.check()?;
+            some.iter().for_each(|&Reverse(pair)| self.add(pair));
         }
+        Ok(())
     }
 
-    fn into_pairs(self) -> Vec<Pair> {
-        let best_first = self.pairs.into_sorted_vec().into_iter();
+    fn into_pairs(self, control: &Control) -> Result<Vec<Pair>> {
+        let mut best_first = self.pairs.into_vec();
+        sort(&mut best_first, control)?;
         let pair =
             |Reverse((_, Reverse((one, other)), together)): Reverse<Ranked>| Pair { one, other, together };
-        best_first.map(pair).collect()
+        Ok(best_first.into_iter().map(pair).collect())
     }
 }
 
@@ -326,6 +330,7 @@ impl CoOccurrence {
             place[item as usize] = number as u32;
         }
         let words_per_row = items.len().div_ceil(64);
+        control.require::<u8>(Self::bytes(items.len()))?;
         let bits: Vec<AtomicU64> = (0..items.len() * words_per_row)
             .map(|_| AtomicU64::new(0))
             .collect();

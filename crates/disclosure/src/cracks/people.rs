@@ -211,7 +211,7 @@ impl Reidentification {
     /// parts stay apart, and the largest matchings of the one graph are the perfect ones of the other, as
     /// many times as those left over can be ordered.
     fn even_out(&mut self, control: &Control) -> Result<()> {
-        let parts = Components::new(&self.graph);
+        let parts = Components::new(&self.graph, control)?;
         let mut people_left = vec![0u32; parts.len()];
         let mut rows_left = vec![0u32; parts.len()];
         for (&size, &part) in self.graph.codes.iter().zip(&parts.of_codes) {

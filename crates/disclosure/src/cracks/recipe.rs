@@ -149,6 +149,7 @@ pub fn alpha_curve(
     compliance: &Compliance,
     control: &Control,
 ) -> Result<Vec<AlphaPoint>> {
+    control.require::<AlphaPoint>(alphas.len())?;
     let mut points = Vec::with_capacity(alphas.len());
     for &alpha in alphas {
         check_share("alpha", alpha)?;
@@ -346,6 +347,7 @@ pub(super) fn check_share(argument: &'static str, share: f64) -> Result<()> {
 }
 
 /// The random orders in which items become compliant.
+#[derive(Clone)]
 struct Orders {
     items: usize,
     left: u32,
@@ -556,6 +558,9 @@ impl Theta {
             ..Theta::default()
         };
         let weights = cumulative(&weights);
+        let largest = sizes.last().copied().unwrap_or(0);
+        let bytes = size_of::<(usize, f64, bool, bool)>() + largest * size_of::<u32>();
+        control.require::<u8>(sample.saturating_mul(bytes))?;
         for _ in 0..sample {
             control.check()?;
             let size = sizes[weighted(&weights, random)];
@@ -630,47 +635,44 @@ fn vulnerable_shares(
     theta: &Theta,
     vulnerable: &[usize],
     sample: usize,
-    mut orders: Orders,
+    orders: Orders,
     control: &Control,
 ) -> Result<Vec<Estimate>> {
-    let positions: Vec<Vec<u32>> = orders.by_ref().map(|order| inverse(&order)).collect();
-    // How many itemsets get their last compliant item at each step, over all runs.
-    let mut entering = vec![0u64; orders.items + 1];
-    let mut enter = |itemset: &[u32]| {
-        for position in &positions {
-            let last = itemset.iter().map(|&item| position[item as usize] + 1).max();
-            entering[last.unwrap_or(0) as usize] += 1;
-        }
-    };
+    let runs = f64::from(orders.left);
     let weights: Vec<f64> = vulnerable.iter().map(|&number| theta.weights[number]).collect();
     let weights = cumulative(&weights);
     let count = weights.last().copied().unwrap_or(0.0);
     let longest = vulnerable.iter().map(|&number| theta.get(number).len()).max();
     let is_listed = theta.kinds.is_empty() || count * longest.unwrap_or(0) as f64 <= MOST_LISTED;
-    if is_listed {
-        for &number in vulnerable {
-            for_each_choice(&theta.parts(theta.get(number)), |itemset| {
-                control.check()?;
-                enter(itemset);
-                Ok(())
-            })?;
+    // The random numbers that come after those of all orders.
+    let mut after = orders.clone();
+    if !is_listed {
+        after.by_ref().try_for_each(|_| control.check())?;
+    }
+    let at_a_time = MOST_POSITIONS / orders.items.max(8);
+    let entering = entering(orders, at_a_time, control, |enter| {
+        if is_listed {
+            for &number in vulnerable {
+                for_each_choice(&theta.parts(theta.get(number)), &mut *enter)?;
+            }
+            return Ok(());
         }
-    } else {
+        let mut random = after.random.clone();
         let mut itemset = Vec::new();
         for _ in 0..sample {
-            control.check()?;
             itemset.clear();
-            let number = vulnerable[weighted(&weights, &mut orders.random)];
+            let number = vulnerable[weighted(&weights, &mut random)];
             for (kind, taken) in theta.parts(theta.get(number)) {
-                add_choice(kind, taken, &mut orders.random, &mut itemset);
+                add_choice(kind, taken, &mut random, &mut itemset);
             }
-            enter(&itemset);
+            enter(&itemset)?;
         }
-    }
+        Ok(())
+    })?;
     let mut entered = 0;
     let shares = entering.iter().map(|&more| {
         entered += more;
-        let entered = entered as f64 / positions.len() as f64;
+        let entered = entered as f64 / runs;
         match (theta.is_sampled, is_listed) {
             (true, _) => wilson(entered, theta.len() as f64),
             (false, true) => Estimate::exact(entered / theta.whole.max(1.0)),
@@ -678,6 +680,37 @@ fn vulnerable_shares(
         }
     });
     Ok(shares.collect())
+}
+
+/// So many positions of items are kept at a time, however many orders there are.
+const MOST_POSITIONS: usize = 1 << 17;
+
+/// How many itemsets get their last compliant item at each step, over all orders. `for_each_itemset` calls what it is
+/// given with every itemset, and is called as often as there are batches of orders.
+fn entering(
+    mut orders: Orders,
+    at_a_time: usize,
+    control: &Control,
+    for_each_itemset: impl Fn(&mut dyn FnMut(&[u32]) -> Result<()>) -> Result<()>,
+) -> Result<Vec<u64>> {
+    let mut entering = vec![0u64; orders.items + 1];
+    let at_a_time = at_a_time.clamp(1, orders.left as usize);
+    control.require::<u32>(at_a_time * orders.items.max(8))?;
+    loop {
+        let some = orders.by_ref().take(at_a_time);
+        let positions: Vec<Vec<u32>> = some.map(|order| inverse(&order)).collect();
+        if positions.is_empty() {
+            return Ok(entering);
+        }
+        for_each_itemset(&mut |itemset| {
+            control.check()?;
+            for position in &positions {
+                let last = itemset.iter().map(|&item| position[item as usize] + 1).max();
+                entering[last.unwrap_or(0) as usize] += 1;
+            }
+            Ok(())
+        })?;
+    }
 }
 
 fn inverse(order: &[u32]) -> Vec<u32> {
@@ -785,5 +818,34 @@ fn wilson(count: f64, sample: f64) -> Estimate {
         value: share,
         lower: (centre - reach).clamp(0.0, share),
         upper: (centre + reach).clamp(share, 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_in_batches_say_the_same() {
+        let compliance = Compliance { runs: 37, seed: 4 };
+        let itemsets: [&[u32]; 4] = [&[0, 3], &[2], &[1, 2, 4], &[]];
+        let by_batches_of = |at_a_time| {
+            let orders = Orders::new(5, &compliance).unwrap();
+            entering(orders, at_a_time, &Control::new(), |enter| {
+                itemsets.iter().try_for_each(|itemset| enter(itemset))
+            })
+            .unwrap()
+        };
+        // By the definition, one order after the other.
+        let mut expected = vec![0; 6];
+        for order in Orders::new(5, &compliance).unwrap() {
+            for itemset in itemsets {
+                let is_in = |size: &usize| itemset.iter().all(|item| order[..*size].contains(item));
+                expected[(0..6).find(is_in).unwrap()] += 1;
+            }
+        }
+        for at_a_time in [0, 1, 5, 36, 37, 1000] {
+            assert_eq!(by_batches_of(at_a_time), expected, "{at_a_time} at a time");
+        }
     }
 }

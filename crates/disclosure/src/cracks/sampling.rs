@@ -50,31 +50,42 @@ pub fn similarity_by_sampling(
         return Ok(Vec::new());
     }
     let size = |fraction: f64| ((fraction * transactions.len() as f64).round() as u64).max(1);
+    control.require::<([Running; 2], Similarity)>(fractions.len())?;
+    let mut running = vec![[Running::default(); 2]; fractions.len()];
     let mut seeds = Pcg64Mcg::seed_from_u64(seed);
-    let draws: Vec<(u64, u64)> = fractions
-        .iter()
-        .flat_map(|&fraction| std::iter::repeat_n(size(fraction), samples))
-        .map(|size| (size, seeds.next_u64()))
-        .collect();
-    control.expect(draws.len() as u64);
-    let drawn = draws.par_iter().map(|&(size, seed)| {
+    let numbered = fractions.iter().enumerate();
+    let mut draws = numbered
+        .flat_map(|(number, &fraction)| std::iter::repeat_n((number, size(fraction)), samples))
+        .map(|(number, size)| (number, size, seeds.next_u64()));
+    control.expect((fractions.len() as u64).saturating_mul(samples as u64));
+    let of_draw = |&(number, size, seed): &(usize, u64, u64)| {
         let sample = draw(transactions, size, &mut Pcg64Mcg::seed_from_u64(seed), control)?;
         control.advance(1);
-        Ok(compliancy(&frequencies, size, &sample))
-    });
-    let drawn: Vec<[Sampled; 2]> = drawn.collect::<Result<_>>()?;
-    let of_fraction = |(&fraction, drawn): (&f64, &[[Sampled; 2]])| Similarity {
+        Ok((number, compliancy(&frequencies, size, &sample)))
+    };
+    loop {
+        let some: Vec<(usize, u64, u64)> = draws.by_ref().take(AT_A_TIME).collect();
+        if some.is_empty() {
+            break;
+        }
+        // Added up in the order of the draws, so that the sums do not depend on the threads.
+        for (number, sampled) in some.par_iter().map(of_draw).collect::<Result<Vec<_>>>()? {
+            for (running, sampled) in running[number].iter_mut().zip(sampled) {
+                running.add(sampled);
+            }
+        }
+    }
+    let of_fraction = |(&fraction, [median, mean]): (&f64, &[Running; 2])| Similarity {
         fraction,
         transactions: size(fraction),
-        median: Compliancy::over(drawn.iter().map(|[median, _]| median)),
-        mean: Compliancy::over(drawn.iter().map(|[_, mean]| mean)),
+        median: median.over(samples),
+        mean: mean.over(samples),
     };
-    Ok(fractions
-        .iter()
-        .zip(drawn.chunks(samples))
-        .map(of_fraction)
-        .collect())
+    Ok(fractions.iter().zip(&running).map(of_fraction).collect())
 }
+
+/// So many samples are drawn before what they say is added up: any number of samples takes no more memory.
+const AT_A_TIME: usize = 1024;
 
 fn check(fractions: &[f64], samples: usize) -> Result<()> {
     if samples == 0 {
@@ -164,19 +175,42 @@ fn degree(all: &Frequencies, size: u64, sample: &[u64], reach: u64, divisor: u64
     right as f64 / items as f64
 }
 
-impl Compliancy {
-    fn over<'a>(samples: impl ExactSizeIterator<Item = &'a Sampled> + Clone) -> Self {
-        let count = samples.len() as f64;
-        let degrees = samples.clone().map(|sample| sample.degree);
-        let min = degrees.clone().fold(f64::INFINITY, f64::min);
-        let max = degrees.clone().fold(0.0, f64::max);
-        let average = degrees.fold(0.0, |sum, degree| sum + degree) / count;
+/// What the samples so far add up to.
+#[derive(Clone, Copy)]
+struct Running {
+    width: f64,
+    degree: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Default for Running {
+    fn default() -> Self {
+        Running {
+            width: 0.0,
+            degree: 0.0,
+            min: f64::INFINITY,
+            max: 0.0,
+        }
+    }
+}
+
+impl Running {
+    fn add(&mut self, sample: Sampled) {
+        self.width += sample.width;
+        self.degree += sample.degree;
+        self.min = self.min.min(sample.degree);
+        self.max = self.max.max(sample.degree);
+    }
+
+    fn over(&self, samples: usize) -> Compliancy {
+        let count = samples as f64;
         Compliancy {
-            width: samples.fold(0.0, |sum, sample| sum + sample.width) / count,
+            width: self.width / count,
             // Rounding must not put the average of equal degrees beside them.
-            average: average.clamp(min, max),
-            min,
-            max,
+            average: (self.degree / count).clamp(self.min, self.max),
+            min: self.min,
+            max: self.max,
         }
     }
 }
@@ -184,6 +218,7 @@ impl Compliancy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Memory;
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
 
@@ -243,6 +278,65 @@ mod tests {
             assert!(0.0 <= of.min && of.min <= of.average && of.average <= of.max && of.max <= 1.0);
         }
         assert!(one[1].median.min < one[1].median.max);
+    }
+
+    /// What the answer would be if all samples were kept and added up in the end.
+    fn collected(fraction: f64, samples: usize, seed: u64) -> Compliancy {
+        let (transactions, control) = (transactions(), Control::new());
+        let size = (fraction * transactions.len() as f64).round() as u64;
+        let mut seeds = Pcg64Mcg::seed_from_u64(seed);
+        let mut degrees = Vec::new();
+        let mut widths = Vec::new();
+        for _ in 0..samples {
+            let mut random = Pcg64Mcg::seed_from_u64(seeds.next_u64());
+            let sample = draw(&transactions, size, &mut random, &control).unwrap();
+            let [median, _] = compliancy(&transactions.frequencies(), size, &sample);
+            degrees.push(median.degree);
+            widths.push(median.width);
+        }
+        let average = degrees.iter().fold(0.0, |sum, degree| sum + degree) / samples as f64;
+        let (min, max) = (
+            degrees.iter().copied().fold(1.0, f64::min),
+            degrees.iter().copied().fold(0.0, f64::max),
+        );
+        Compliancy {
+            width: widths.iter().fold(0.0, |sum, width| sum + width) / samples as f64,
+            average: average.clamp(min, max),
+            min,
+            max,
+        }
+    }
+
+    #[test]
+    fn samples_that_are_not_kept_say_the_same() {
+        for samples in [1, AT_A_TIME - 1, AT_A_TIME, 2 * AT_A_TIME + 7] {
+            let found = similarity(&[0.5, 0.25], samples, 3).unwrap();
+            assert_eq!(found[0].median, collected(0.5, samples, 3));
+        }
+    }
+
+    #[test]
+    fn any_number_of_samples_takes_little_memory_and_ends_when_asked_to() {
+        let control = tight();
+        std::thread::scope(|scope| {
+            let job =
+                scope.spawn(|| similarity_by_sampling(&transactions(), &[0.5], usize::MAX, 1, &control));
+            while control.progress().is_none_or(|share| share == 0.0) {
+                std::thread::yield_now();
+            }
+            control.cancel();
+            assert_eq!(job.join().unwrap(), Err(Error::Cancelled));
+        });
+        let many = vec![0.5; 1 << 14];
+        let refused = similarity_by_sampling(&transactions(), &many, 1, 1, &tight());
+        assert_eq!(refused, Err(Error::OutOfMemory { limit: 1 << 20 }));
+    }
+
+    fn tight() -> Control {
+        Control::with_memory(Memory {
+            limit: 1 << 20,
+            in_use: || 0,
+        })
     }
 
     #[test]

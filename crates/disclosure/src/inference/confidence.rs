@@ -11,9 +11,13 @@ use super::words::Words;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// Parts larger than this are worth another thread.
 const MANY_ROWS: usize = 5_000;
+
+/// So many rows are gone through between two looks at the limits.
+const ROWS_PER_LOOK: usize = 4_096;
 
 /// Find the worst inference about every open row, of which there is one at least. They stay open if there was
 /// no time for it.
@@ -34,6 +38,7 @@ pub(super) fn search<const P: usize>(
         offsets: offsets.collect(),
         attributes: slots.iter().map(|slot| slot.danger.len()).sum(),
         likeliest_from: problem.population.likeliest_from(),
+        rooms: Mutex::default(),
         cut_short: AtomicBool::new(false),
     };
     let (active, witnesses): (Vec<u32>, Vec<u32>) =
@@ -54,7 +59,7 @@ pub(super) fn search<const P: usize>(
         active: active.collect(),
         witnesses,
     };
-    search.split(&mut vec![0; search.attributes], &whole);
+    search.split_with_own_room(&whole);
     if !search.cut_short.into_inner() {
         open.fill(false);
     }
@@ -69,6 +74,8 @@ struct Probable<'a, const P: usize> {
     attributes: usize,
     /// Per slot the largest likelihood in it and all slots after it.
     likeliest_from: Vec<f64>,
+    /// Room for a count of every attribute, all 0: as many as were ever needed at a time.
+    rooms: Mutex<Vec<Vec<u64>>>,
     cut_short: AtomicBool,
 }
 
@@ -89,14 +96,37 @@ struct Part<const P: usize> {
 }
 
 impl<const P: usize> Probable<'_, P> {
-    /// Look at the part and at all parts of it. `support` is all 0, before and after.
-    fn split(&self, support: &mut Vec<u64>, part: &Part<P>) {
-        let rows = part.active.len() + part.witnesses.len();
-        if self.problem.limits.reached() {
+    /// Whether to stop; the answer stays the same once it is yes.
+    fn is_over(&self) -> bool {
+        let reached = self.problem.limits.reached();
+        if reached {
             self.cut_short.store(true, Relaxed);
+        }
+        reached
+    }
+
+    /// [`split`](Self::split) where nobody else has room for it: rooms are as large as the table has values, so they
+    /// are used again.
+    fn split_with_own_room(&self, part: &Part<P>) {
+        if self.is_over() {
             return;
         }
-        let shared = self.weigh(support, part);
+        let rooms = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = rooms().pop();
+        let mut room = room.unwrap_or_else(|| vec![0; self.attributes]);
+        self.split(&mut room, part);
+        rooms().push(room);
+    }
+
+    /// Look at the part and at all parts of it. `support` is all 0, before and after, unless it is over.
+    fn split(&self, support: &mut Vec<u64>, part: &Part<P>) {
+        let rows = part.active.len() + part.witnesses.len();
+        if self.is_over() {
+            return;
+        }
+        let Some(shared) = self.weigh(support, part) else {
+            return;
+        };
         let bound = |active: &Active| {
             part.likelihood * self.likeliest_from[part.from] * self.problem.danger.of(active.danger)
         };
@@ -119,11 +149,10 @@ impl<const P: usize> Probable<'_, P> {
             }
             let parts = self.parts(part, &live, &witnesses, number, slot);
             if rows > MANY_ROWS {
-                let room = || vec![0; self.attributes];
                 parts
                     .par_iter()
                     .with_max_len(1)
-                    .for_each_init(room, |support, part| self.split(support, part));
+                    .for_each(|part| self.split_with_own_room(part));
             } else {
                 parts.iter().for_each(|part| self.split(support, part));
             }
@@ -135,8 +164,8 @@ impl<const P: usize> Probable<'_, P> {
     }
 
     /// Improve the part's active rows by what is inferred from what they share. Returns the slots in which
-    /// all rows agree.
-    fn weigh(&self, support: &mut [u64], part: &Part<P>) -> [u64; P] {
+    /// all rows agree; `None` where it is over.
+    fn weigh(&self, support: &mut [u64], part: &Part<P>) -> Option<[u64; P]> {
         let slots = &self.problem.population.slots;
         let rows = || {
             part.active
@@ -145,7 +174,10 @@ impl<const P: usize> Probable<'_, P> {
                 .chain(part.witnesses.iter().copied())
         };
         let mut total = 0;
-        for row in rows() {
+        for (number, row) in rows().enumerate() {
+            if self.is_over_at(number) {
+                return None;
+            }
             let multiplicity = self.problem.population.multiplicity[row as usize];
             total += multiplicity;
             for (slot, offset) in slots.iter().zip(&self.offsets) {
@@ -159,7 +191,10 @@ impl<const P: usize> Probable<'_, P> {
                 false => 0.0,
             }
         };
-        for active in &part.active {
+        for (number, active) in part.active.iter().enumerate() {
+            if self.is_over_at(number) {
+                return None;
+            }
             let bits = &self.problem.rows[active.row as usize];
             let slots = slots.iter().zip(&self.offsets);
             let danger = slots
@@ -176,12 +211,20 @@ impl<const P: usize> Probable<'_, P> {
                 shared = shared.or(&Words::single(slot.bit));
             }
         }
-        for row in rows() {
+        for (number, row) in rows().enumerate() {
+            if self.is_over_at(number) {
+                return None;
+            }
             for (slot, offset) in slots.iter().zip(&self.offsets) {
                 support[offset + slot.code(&self.problem.rows[row as usize])] = 0;
             }
         }
-        shared
+        Some(shared)
+    }
+
+    /// [`is_over`](Self::is_over), asked for some of many rows only.
+    fn is_over_at(&self, number: usize) -> bool {
+        number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.is_over()
     }
 
     /// The parts of a part whose rows share one attribute more, as far as that may show something worse.
@@ -195,7 +238,10 @@ impl<const P: usize> Probable<'_, P> {
     ) -> Vec<Part<P>> {
         let mut place_of: FxHashMap<usize, usize> = FxHashMap::default();
         let mut parts: Vec<Part<P>> = Vec::new();
-        for active in live {
+        for (done, active) in live.iter().enumerate() {
+            if self.is_over_at(done) {
+                return Vec::new();
+            }
             let code = slot.code(&self.problem.rows[active.row as usize]);
             let likelihood = part.likelihood * slot.likelihood[code];
             if likelihood == 0.0 {
@@ -218,7 +264,10 @@ impl<const P: usize> Probable<'_, P> {
                 parts[place].witnesses.push(active.row);
             }
         }
-        for &witness in witnesses {
+        for (done, &witness) in witnesses.iter().enumerate() {
+            if self.is_over_at(done) {
+                return Vec::new();
+            }
             if let Some(&place) = place_of.get(&slot.code(&self.problem.rows[witness as usize])) {
                 parts[place].witnesses.push(witness);
             }

@@ -12,6 +12,7 @@ use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
 use super::words::Words;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// Parts that small, or with one active row only, are left to the search for single rows.
 const FEW_ROWS: usize = 8;
@@ -88,6 +89,8 @@ struct Partition<'a, const P: usize> {
     /// Per row a bound on the inferences from more than that.
     left_out: Vec<AtomicU64>,
     /// Whether there was no time to look at everything.
+    /// Buffers that no thread is using: they are as large as columns have values, so they are used again.
+    spare: Mutex<Vec<Buffers<P>>>,
     cut_short: AtomicBool,
 }
 
@@ -232,6 +235,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             slots_from,
             most,
             left_out: problem.rows.iter().map(|_| AtomicU64::new(0)).collect(),
+            spare: Mutex::default(),
             cut_short: AtomicBool::new(false),
         }
     }
@@ -310,10 +314,17 @@ impl<'a, const P: usize> Partition<'a, P> {
         if rows as usize > MANY_ROWS && rayon::current_num_threads() > 1 {
             // Rows of different buckets are different rows, so the threads do not meet.
             let buckets: Vec<&Bucket<P>> = buckets.collect();
-            buckets
-                .into_par_iter()
-                .with_max_len(1)
-                .for_each_init(Buffers::default, go_on);
+            buckets.into_par_iter().with_max_len(1).for_each(|bucket| {
+                if self.problem.limits.reached() {
+                    self.cut_short.store(true, Relaxed);
+                    return;
+                }
+                let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+                let buffers = spare().pop();
+                let mut buffers = buffers.unwrap_or_default();
+                go_on(&mut buffers, bucket);
+                spare().push(buffers);
+            });
         } else {
             buckets.for_each(|bucket| go_on(buffers, bucket));
         }

@@ -103,7 +103,7 @@ impl Population {
         let mut places = Vec::new();
         for (position, column) in columns.iter().enumerate() {
             control.check()?;
-            places.push(place_attributes(position, column, classes, &mut slots));
+            places.push(place_attributes(position, column, classes, &mut slots, control)?);
         }
         let order = search_order(&mut slots);
         for places in &mut places {
@@ -278,14 +278,15 @@ fn place_attributes(
     column: &Column,
     classes: &Classes,
     slots: &mut Vec<Slot>,
-) -> Vec<Place> {
+    control: &Control,
+) -> Result<Vec<Place>> {
     let mut places = vec![None; column.attributes.len()];
     let support = support(position, column, classes);
     let relevant = |attribute: &u32| support[*attribute as usize] > 0 && column.matters(*attribute);
     let attributes = (0..column.attributes.len() as u32).filter(relevant);
     let groups = match &column.meaning {
         Meaning::One(_) => vec![attributes.collect()],
-        Meaning::Set(sets) => exclusive_groups(attributes.collect(), sets, &support),
+        Meaning::Set(sets) => exclusive_groups(attributes.collect(), sets, &support, control)?,
     };
     for group in groups.into_iter().filter(|group| !group.is_empty()) {
         for (code, &attribute) in (1..).zip(&group) {
@@ -315,7 +316,7 @@ fn place_attributes(
             attributes: group,
         });
     }
-    places
+    Ok(places)
 }
 
 /// In how many classes each attribute of a column occurs.
@@ -331,7 +332,12 @@ fn support(position: usize, column: &Column, classes: &Classes) -> Vec<u64> {
 
 /// Spread attributes over groups such that no set holds two of one group: the most frequent first, each
 /// into the first group that has room for it.
-fn exclusive_groups(mut attributes: Vec<u32>, sets: &[Vec<u32>], support: &[u64]) -> Vec<Vec<u32>> {
+fn exclusive_groups(
+    mut attributes: Vec<u32>,
+    sets: &[Vec<u32>],
+    support: &[u64],
+    control: &Control,
+) -> Result<Vec<Vec<u32>>> {
     attributes.sort_unstable_by_key(|&attribute| (std::cmp::Reverse(support[attribute as usize]), attribute));
     let mut sets_of = vec![Vec::new(); support.len()];
     for (number, set) in sets.iter().enumerate() {
@@ -341,18 +347,34 @@ fn exclusive_groups(mut attributes: Vec<u32>, sets: &[Vec<u32>], support: &[u64]
     }
     let mut groups: Vec<(Vec<u32>, Vec<bool>)> = Vec::new();
     for attribute in attributes {
+        control.check()?;
         let sets_of = &sets_of[attribute as usize];
         let has_room = |taken: &[bool]| sets_of.iter().all(|&set| !taken[set]);
         let place = groups.iter().position(|(_, taken)| has_room(taken));
-        let place = place.unwrap_or_else(|| {
+        let place = place.unwrap_or(groups.len());
+        if place == groups.len() {
+            // Every group needs a bit at least.
+            if place == MOST_BITS {
+                return Err(too_many_bits());
+            }
+            control.require::<bool>(sets.len())?;
             groups.push((Vec::new(), vec![false; sets.len()]));
-            groups.len() - 1
-        });
+        }
         let (group, taken) = &mut groups[place];
         group.push(attribute);
         sets_of.iter().for_each(|&set| taken[set] = true);
     }
-    groups.into_iter().map(|(group, _)| group).collect()
+    Ok(groups.into_iter().map(|(group, _)| group).collect())
+}
+
+/// How many bits the attributes of a row may take.
+const MOST_BITS: usize = 64 * WIDTHS[WIDTHS.len() - 1];
+
+fn too_many_bits() -> Error {
+    Error::TooMany {
+        what: "bits to tell the attributes of a row apart",
+        limit: MOST_BITS as u64,
+    }
 }
 
 /// Put the slots into the order in which they are searched: free ones first, for they need no choice; then
@@ -392,10 +414,7 @@ fn lay_out(slots: &mut [Slot]) -> Result<usize> {
     WIDTHS
         .into_iter()
         .find(|&width| width > word)
-        .ok_or(Error::TooMany {
-            what: "bits to tell the attributes of a row apart",
-            limit: 64 * WIDTHS[WIDTHS.len() - 1] as u64,
-        })
+        .ok_or_else(too_many_bits)
 }
 
 fn pack<const P: usize>(

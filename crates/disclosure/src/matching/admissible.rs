@@ -14,29 +14,31 @@ pub fn admissible(graph: &Graph, control: &Control) -> Result<Option<Graph>> {
     let Some(matched) = perfect(graph, control)? else {
         return Ok(None);
     };
-    let component = components(graph, &matched);
+    let component = components(graph, &matched, control)?;
     let codes = graph.codes.len();
     let prune = |(class, items): (usize, &ItemClass)| {
+        control.check()?;
         let own = component[codes + class];
         let edges = items.candidates.iter().zip(&matched[class]);
         let kept = edges.filter(|&(&code, &flow)| flow > 0 || component[code as usize] == own);
-        ItemClass {
+        Ok(ItemClass {
             size: items.size,
             candidates: kept.map(|(&code, _)| code).collect(),
-        }
+        })
     };
     Ok(Some(Graph {
         codes: graph.codes.clone(),
-        items: graph.items.iter().enumerate().map(prune).collect(),
+        items: graph.items.iter().enumerate().map(prune).collect::<Result<_>>()?,
     }))
 }
 
 /// The strongly connected component of every class of codes and, after these, of items (Tarjan 1972,
 /// without recursion).
-fn components(graph: &Graph, matched: &[Vec<u32>]) -> Vec<u32> {
+fn components(graph: &Graph, matched: &[Vec<u32>], control: &Control) -> Result<Vec<u32>> {
     let codes = graph.codes.len();
     let mut successors: Vec<Vec<u32>> = vec![Vec::new(); codes];
     for (class, items) in graph.items.iter().enumerate() {
+        control.check()?;
         for (&code, &flow) in items.candidates.iter().zip(&matched[class]) {
             if flow > 0 {
                 successors[code as usize].push((codes + class) as u32);
@@ -59,6 +61,7 @@ fn components(graph: &Graph, matched: &[Vec<u32>]) -> Vec<u32> {
         }
         path.push((root, 0));
         while let Some((vertex, next)) = path.pop() {
+            control.check()?;
             if next == 0 {
                 order[vertex] = seen;
                 lowest[vertex] = seen;
@@ -93,5 +96,5 @@ fn components(graph: &Graph, matched: &[Vec<u32>]) -> Vec<u32> {
             }
         }
     }
-    component
+    Ok(component)
 }

@@ -1,4 +1,5 @@
 use super::Graph;
+use crate::{Control, Result};
 
 /// The connected components of a graph, numbered by their first class of codes; classes of items without any
 /// candidates follow, each alone.
@@ -15,11 +16,12 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    pub fn new(graph: &Graph) -> Self {
+    pub fn new(graph: &Graph, control: &Control) -> Result<Self> {
         let codes = graph.codes.len();
         // Every class points towards the first one of its component; those of items come after those of codes.
         let mut towards: Vec<u32> = (0..(codes + graph.items.len()) as u32).collect();
         for (class, items) in graph.items.iter().enumerate() {
+            control.check()?;
             let mut first = first_of(&mut towards, (codes + class) as u32);
             for &candidate in &items.candidates {
                 let other = first_of(&mut towards, candidate);
@@ -54,7 +56,7 @@ impl Components {
                 }
             }
         }
-        components
+        Ok(components)
     }
 
     /// How many there are.

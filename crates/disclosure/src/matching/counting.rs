@@ -108,7 +108,7 @@ impl Counting {
 
 /// The connected components of a graph of admissible edges.
 fn parts(graph: &Graph, control: &Control) -> Result<Vec<Part>> {
-    let components = Components::new(graph);
+    let components = Components::new(graph, control)?;
     let members = components.codes.into_par_iter().zip(components.items);
     members
         .map(|(codes, classes)| Part::new(graph, codes, classes, control))

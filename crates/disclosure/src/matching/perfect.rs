@@ -17,8 +17,8 @@ pub(crate) fn perfect(graph: &Graph, control: &Control) -> Result<Option<Vec<Vec
 /// A sweep over the codes serves first the items whose last candidate comes first. That is the best there is
 /// where candidates are intervals (Glover 1967); elsewhere shortest augmenting paths (Dinic 1970) do the rest.
 pub(crate) fn maximum(graph: &Graph, control: &Control) -> Result<Vec<Vec<u32>>> {
-    let mut matching = Partial::new(graph);
-    matching.sweep();
+    let mut matching = Partial::new(graph, control)?;
+    matching.sweep(control)?;
     while matching.augment(control)? {}
     Ok(matching.given)
 }
@@ -37,14 +37,15 @@ struct Partial<'a> {
 }
 
 impl<'a> Partial<'a> {
-    fn new(graph: &'a Graph) -> Self {
+    fn new(graph: &'a Graph, control: &Control) -> Result<Self> {
         let mut holders = vec![Vec::new(); graph.codes.len()];
         for (class, items) in graph.items.iter().enumerate() {
+            control.check()?;
             for (index, &codes) in items.candidates.iter().enumerate() {
                 holders[codes as usize].push((class as u32, index as u32));
             }
         }
-        Partial {
+        Ok(Partial {
             graph,
             given: graph
                 .items
@@ -54,11 +55,12 @@ impl<'a> Partial<'a> {
             waiting: graph.items.iter().map(|items| items.size).collect(),
             free: graph.codes.clone(),
             holders,
-        }
+        })
     }
 
-    fn sweep(&mut self) {
+    fn sweep(&mut self, control: &Control) -> Result<()> {
         for codes in 0..self.free.len() {
+            control.check()?;
             let mut in_turn = self.holders[codes].clone();
             in_turn.sort_by_key(|&(class, _)| self.graph.items[class as usize].candidates.last());
             for (class, index) in in_turn {
@@ -68,11 +70,12 @@ impl<'a> Partial<'a> {
                 self.free[codes] -= more;
             }
         }
+        Ok(())
     }
 
     /// Serve waiting items along as many shortest augmenting paths as there are. False: there are none.
     fn augment(&mut self, control: &Control) -> Result<bool> {
-        let level = self.levels();
+        let level = self.levels(control)?;
         // Classes of items are nodes 0, 1, …; those of codes follow. Arcs that led nowhere are not tried again.
         let mut next_arc = vec![0; level.len()];
         let mut any = false;
@@ -86,7 +89,7 @@ impl<'a> Partial<'a> {
     }
 
     /// How far every node is from a waiting item.
-    fn levels(&self) -> Vec<u32> {
+    fn levels(&self, control: &Control) -> Result<Vec<u32>> {
         let items = self.waiting.len();
         let mut level = vec![u32::MAX; items + self.free.len()];
         let mut queue: Vec<usize> = (0..items).filter(|&class| self.waiting[class] > 0).collect();
@@ -95,6 +98,7 @@ impl<'a> Partial<'a> {
         }
         let mut done = 0;
         while let Some(&node) = queue.get(done) {
+            control.check()?;
             done += 1;
             for arc in 0..self.arcs(node) {
                 if let Some(to) = self.follow(node, arc).filter(|&to| level[to] == u32::MAX) {
@@ -103,7 +107,7 @@ impl<'a> Partial<'a> {
                 }
             }
         }
-        level
+        Ok(level)
     }
 
     fn arcs(&self, node: usize) -> usize {

@@ -13,7 +13,7 @@ pub(crate) trait Weight: Copy + Default + Send + Sync {
     /// 1 by this, which is not zero.
     fn inverse(self) -> Self;
     fn is_less(self, other: Self) -> bool;
-    /// This by `other`, which is not zero, where that is a moderate number.
+    /// This by `other`, which is not zero; infinite or zero only where a double cannot hold it.
     fn per(self, other: Self) -> f64;
 }
 
@@ -190,10 +190,16 @@ impl Weight for Wide {
     }
 
     fn per(self, other: Self) -> f64 {
+        let digits = self.digits / other.digits;
+        // Step by step: a power of the step may be out of range where the result is not.
         match self.power - other.power {
-            0 => self.digits / other.digits,
-            1 => self.digits / other.digits * STEP,
-            -1 => self.digits / other.digits / STEP,
+            0 => digits,
+            1 => digits * STEP,
+            2 => digits * STEP * STEP,
+            3 => digits * STEP * STEP * STEP,
+            -1 => digits / STEP,
+            -2 => digits / STEP / STEP,
+            -3 => digits / STEP / STEP / STEP,
             positive if positive > 0 && !self.is_zero() => f64::INFINITY,
             _ => 0.0,
         }
@@ -227,6 +233,24 @@ mod tests {
         }
         assert_eq!(Wide::of(3.0).times_power_of_two(4), Wide::of(48.0));
         assert!((Wide::exp(13206.5).ln() - 13206.5).abs() < 1e-11);
+    }
+
+    #[test]
+    fn doubles_of_any_size_come_back_as_they_were() {
+        let ends = [f64::MAX, 1e308, 1e-300, f64::MIN_POSITIVE, 5e-324, 0.0];
+        for value in ends
+            .into_iter()
+            .chain([1.0, LARGE, 1.0 / LARGE, STEP, 1.0 / STEP])
+        {
+            assert_eq!(Wide::of(value).per(Wide::of(1.0)), value);
+        }
+        assert_eq!(Wide::of(1e300).times(Wide::of(1e300)).per(Wide::of(1e299)), 1e301);
+        assert_eq!(
+            Wide::of(f64::MAX).times(Wide::of(2.0)).per(Wide::of(1.0)),
+            f64::INFINITY
+        );
+        assert_eq!(Wide::of(5e-324).times(Wide::of(0.1)).per(Wide::of(1.0)), 0.0);
+        assert_eq!(Wide::of(f64::MAX).per(Wide::of(5e-324)), f64::INFINITY);
     }
 
     #[test]

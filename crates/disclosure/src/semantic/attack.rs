@@ -34,25 +34,29 @@ pub fn left_over(
     transactions: &Transactions,
     targets: &[Target],
     eliminations: Option<&[Eliminations]>,
-) -> Vec<Vec<u32>> {
+    control: &Control,
+) -> Result<Vec<Vec<u32>>> {
     let items = transactions
         .iter()
         .map(|entries| entries.iter().filter_map(Entry::item));
     let mut left: Vec<Vec<u32>> = items.map(Iterator::collect).collect();
     for (number, target) in targets.iter().enumerate() {
         let columns = target.members.len();
+        control.require::<bool>(target.rows.len().saturating_mul(columns))?;
         let mut is_left = vec![true; target.rows.len() * columns];
         for cell in eliminations.map_or(&[][..], |eliminations| &eliminations[number].cells) {
             is_left[cell.row as usize * columns + cell.column as usize] = false;
         }
         for (row, is_left) in target.rows.iter().zip(is_left.chunks(columns)) {
+            control.check()?;
             let members = target.members.iter().zip(is_left).filter(|(_, &is_left)| is_left);
             left[row.transaction as usize].extend(members.map(|(&member, _)| member));
         }
     }
     for items in &mut left {
+        control.check()?;
         items.sort_unstable();
         items.dedup();
     }
-    left
+    Ok(left)
 }

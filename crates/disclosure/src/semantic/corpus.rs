@@ -1,6 +1,7 @@
 use super::cooccurrence::Pairs;
 use super::Cooccurrence;
 use crate::cracks::Transactions;
+use crate::sort::sort;
 use crate::{threads, Control, Error, Result};
 use std::ops::Range;
 
@@ -69,7 +70,7 @@ impl Corpus {
                 let mut pairs: Vec<(u32, u32)> = pairs
                     .map(|(one, other)| (one.min(other), one.max(other)))
                     .collect();
-                pairs.sort_unstable();
+                sort(&mut pairs, control)?;
                 pairs.dedup();
                 Pairs::listed(terms, pairs.into_iter())
             }
@@ -137,6 +138,7 @@ impl<'a> Index<'a> {
     /// In how many documents each pair is.
     fn together(&self, pairs: &Pairs, control: &Control) -> Result<Vec<u64>> {
         let terms = self.documents.items();
+        control.require::<u64>(pairs.start(terms))?;
         let mut together = vec![0; pairs.start(terms)];
         let is_wanted = |term: &usize| pairs.start(*term) < pairs.start(term + 1);
         let total: u64 = (0..terms).filter(is_wanted).map(|term| self.steps[term]).sum();

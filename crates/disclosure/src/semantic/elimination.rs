@@ -90,6 +90,8 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
             cells: Vec::new(),
         });
     }
+    // Every method but the simplest keeps at least two numbers for each cell.
+    control.require::<[f64; 2]>(table.distances().len())?;
     match method {
         Method::Random => random::eliminate(table, seed, control),
         Method::Mda => Ok(mda::eliminate(table)),

@@ -158,6 +158,7 @@ impl Index {
         let (entries, postings): (Vec<Entry>, Vec<Vec<u32>>) = occurring.unzip();
         let mut sets = vec![Vec::new(); transactions.len()];
         for (number, holders) in (0..).zip(&postings) {
+            control.check()?;
             for &transaction in holders {
                 sets[transaction as usize].push(number);
             }
@@ -227,11 +228,13 @@ impl Index {
         control: &Control,
     ) -> Result<Vec<Holder>> {
         let mut extensions = Vec::new();
-        for (transaction, start) in suffixes {
+        for (number, (transaction, start)) in suffixes.enumerate() {
+            if number.is_multiple_of(PIECE) {
+                control.check()?;
+            }
             let following = (start..).zip(&self.sets[transaction as usize][start as usize..]);
             extensions.extend(following.map(|(place, &number)| (number, transaction, place + 1)));
         }
-        control.check()?;
         match extensions.len() <= PIECE {
             true => extensions.sort_unstable(),
             false => crate::sort::sort(&mut extensions, control)?,

@@ -1,5 +1,6 @@
 use super::elimination::mean;
 use super::{DistanceTable, Entry, Scoring, Transactions};
+use crate::sort::sort;
 use crate::{Control, Result};
 
 /// A generalised item under attack: its members, and the contexts in which it stands.
@@ -52,22 +53,37 @@ impl Target {
         items
     }
 
-    /// The pairs of terms whose distances a distance table is made of.
-    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let contexts = self.contexts().into_iter();
-        contexts.flat_map(|item| self.members.iter().map(move |&member| (item, member)))
+    /// Returns the pairs of terms whose distances the tables of these targets need, ascending, each once.
+    pub fn pairs<'a>(
+        targets: impl IntoIterator<Item = &'a Target>,
+        control: &Control,
+    ) -> Result<Vec<(u32, u32)>> {
+        let mut pairs = Vec::new();
+        for target in targets {
+            let contexts = target.contexts();
+            control.require::<(u32, u32)>(contexts.len().saturating_mul(target.members.len()))?;
+            for item in contexts {
+                control.check()?;
+                pairs.extend(target.members.iter().map(|&member| (item, member)));
+            }
+        }
+        sort(&mut pairs, control)?;
+        pairs.dedup();
+        Ok(pairs)
     }
 
     /// How far each member is from each context: the mean over its items (Ong 2015, formula 3.3), of which distances
     /// that are not known or infinite, or negative and so not reliable, are left out as long as there are others.
     pub fn table(&self, scoring: &dyn Scoring, control: &Control) -> Result<DistanceTable> {
         let (contexts, columns) = (self.contexts(), self.members.len());
+        control.require::<f64>(contexts.len().saturating_mul(columns))?;
         let mut distances = Vec::with_capacity(contexts.len() * columns);
         for &item in &contexts {
             control.check()?;
             let distance = |&member: &u32| scoring.distance(item, member).unwrap_or(f64::NAN);
             distances.extend(self.members.iter().map(distance));
         }
+        control.require::<f64>(self.rows.len().saturating_mul(columns))?;
         let mut cells = Vec::with_capacity(self.rows.len() * columns);
         for row in &self.rows {
             control.check()?;

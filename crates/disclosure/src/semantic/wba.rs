@@ -21,7 +21,8 @@ pub(super) fn eliminate(
                 .map(|(row, column)| weights.weighted(row, column)),
         )
     });
-    let mut furthest: Vec<Furthest> = (0..table.rows()).map(|row| weights.furthest(row)).collect();
+    let furthest = (0..table.rows()).map(|row| control.check().map(|()| weights.furthest(row)));
+    let mut furthest: Vec<Furthest> = furthest.collect::<Result<_>>()?;
     let mut left = Left::new(table);
     let mut cells = Vec::new();
     loop {
