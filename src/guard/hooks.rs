@@ -6,7 +6,7 @@
 //! runs within such a statement; and all other reading, where a policy says so.
 
 use super::judge::{self, Measured, Source, Way};
-use super::lineage::{self, list, Lineage};
+use super::lineage::{self, entries, list, Lineage};
 use super::log::{Lasting, Verdict};
 use super::policy::{self, Policies, Policy};
 use super::rights;
@@ -33,7 +33,7 @@ struct Before {
 
 static BEFORE: OnceLock<Before> = OnceLock::new();
 
-/// What Postgres does without hooks. As it is, without pgrx in between, which would catch every ERROR of every
+/// What Postgres does without hooks, as it is, without pgrx in between, which would catch every ERROR of every
 /// statement and raise another one that lacks its context, its constraint, its table.
 mod standard {
     use super::*;
@@ -49,6 +49,7 @@ mod standard {
             destination: *mut pg_sys::DestReceiver,
             completion: *mut pg_sys::QueryCompletion,
         );
+        pub fn AcceptInvalidationMessages();
         pub fn standard_ExecutorStart(execution: *mut QueryDesc, flags: c_int);
         #[cfg(not(feature = "pg18"))]
         pub fn standard_ExecutorRun(
@@ -403,9 +404,33 @@ unsafe fn query_of_create(create: *mut pg_sys::CreateTableAsStmt) -> Option<*mut
 }
 
 unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: c_int) {
-    look_at_start(execution, flags);
+    if !is_bystander(execution) {
+        look_at_start(execution, flags);
+    }
     let hook = BEFORE.get().and_then(|before| before.start);
     hook.unwrap_or(standard::standard_ExecutorStart)(execution, flags);
+}
+
+/// Whether an execution neither belongs to an export nor reads what a policy concerns. Every statement of everybody asks this,
+/// so it is answered without pgrx in between. An ERROR jumps over this frame: there must be nothing in it that has to be
+/// dropped.
+///
+/// # Safety
+/// A valid execution that is about to start.
+unsafe fn is_bystander(execution: *mut QueryDesc) -> bool {
+    if may_be_export(execution) {
+        return false;
+    }
+    standard::AcceptInvalidationMessages(); // what others have committed counts
+    policy::are_unconcerned(relations_read((*execution).plannedstmt))
+}
+
+/// Whether an export is under way, or the rows of an execution go out.
+///
+/// # Safety
+/// A valid execution.
+unsafe fn may_be_export(execution: *mut QueryDesc) -> bool {
+    EXPORTS.with_borrow(|exports| !exports.is_empty()) || is_bound_out(execution)
 }
 
 #[pg_guard]
@@ -544,8 +569,8 @@ unsafe fn check_relations(
     reading: Reading,
     planned: *mut PlannedStmt,
 ) -> Result<(), Problem> {
-    let read = relations_read(planned).into_iter();
-    let found = all.of(read.filter(|&relation| !rights::is_being_measured(relation)));
+    let read = relations_read(planned).filter(|&relation| !rights::is_being_measured(relation));
+    let found = all.of(read);
     if found.is_empty() {
         return Ok(()); // as for most statements
     }
@@ -615,21 +640,14 @@ fn is_foreign_key_of(policy: &Policy) -> bool {
 ///
 /// # Safety
 /// A valid plan.
-unsafe fn relations_read(planned: *mut PlannedStmt) -> Vec<Oid> {
-    let reads = |permissions: pg_sys::AclMode| permissions & pg_sys::ACL_SELECT as pg_sys::AclMode != 0;
+unsafe fn relations_read(planned: *mut PlannedStmt) -> impl Iterator<Item = Oid> {
     #[cfg(any(feature = "pg14", feature = "pg15"))]
-    let found = list::<pg_sys::RangeTblEntry>((*planned).rtable)
-        .into_iter()
-        .filter(|&entry| reads((*entry).requiredPerms))
-        .map(|entry| (*entry).relid)
-        .collect();
+    let found = entries::<pg_sys::RangeTblEntry>((*planned).rtable);
     #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-    let found = list::<pg_sys::RTEPermissionInfo>((*planned).permInfos)
-        .into_iter()
-        .filter(|&entry| reads((*entry).requiredPerms))
-        .map(|entry| (*entry).relid)
-        .collect();
+    let found = entries::<pg_sys::RTEPermissionInfo>((*planned).permInfos);
     found
+        .filter(|&entry| (*entry).requiredPerms & pg_sys::ACL_SELECT as pg_sys::AclMode != 0)
+        .map(|entry| (*entry).relid)
 }
 
 #[cfg(not(feature = "pg18"))]
@@ -659,7 +677,7 @@ unsafe extern "C-unwind" fn executor_run(
 /// # Safety
 /// A valid execution that has started.
 unsafe fn run_looked_at(execution: *mut QueryDesc, run: Run) {
-    match has_to_be_judged(execution) {
+    match may_be_export(execution) && has_to_be_judged(execution) {
         true => run_judged(execution, run),
         false => run.proceed(execution),
     }

@@ -1022,14 +1022,20 @@ unsafe fn copy(query: *mut pg_sys::Query) -> *mut pg_sys::Query {
 /// # Safety
 /// A list of pointers to `T`, or NIL.
 pub unsafe fn list<T>(list: *mut pg_sys::List) -> Vec<*mut T> {
+    entries(list).collect()
+}
+
+/// [`list`], one after another.
+///
+/// # Safety
+/// As for [`list`]; the list lives as long as the iterator.
+pub unsafe fn entries<T>(list: *mut pg_sys::List) -> impl Iterator<Item = *mut T> {
     let length = if list.is_null() {
         0
     } else {
         (*list).length as usize
     };
-    (0..length)
-        .map(|position| (*(*list).elements.add(position)).ptr_value.cast())
-        .collect()
+    (0..length).map(move |position| (*(*list).elements.add(position)).ptr_value.cast())
 }
 
 /// A name; none is empty.

@@ -305,7 +305,9 @@ unsafe extern "C-unwind" fn note_change(_argument: pg_sys::Datum, relation: Oid)
             policies.is_some_and(|policies| policies.by_relation.contains_key(&relation))
         })
     };
-    if relation == pg_sys::InvalidOid || relation == TABLE.get() || READING.get() || is_concerned() {
+    // Without the extension, any new table may be its.
+    let is_own = || relation == pg_sys::InvalidOid || [relation, Oid::INVALID].contains(&TABLE.get());
+    if is_own() || READING.get() || is_concerned() {
         CHANGES.set(CHANGES.get().wrapping_add(1));
     }
 }
@@ -352,10 +354,10 @@ fn remembered() -> Option<Rc<Policies>> {
 
 /// The table of policies, which is known as long as they are remembered: it cannot go without being announced.
 pub fn table() -> Result<Oid, Problem> {
-    match remembered() {
-        Some(_) => Ok(TABLE.get()),
-        None => own_table(c"policy").ok_or(Problem::Lost),
-    }
+    let known = remembered()
+        .map(|_| TABLE.get())
+        .filter(|&table| table != Oid::INVALID);
+    known.or_else(|| own_table(c"policy")).ok_or(Problem::Lost)
 }
 
 /// Whose rights it takes to read and write the guard's own tables.
@@ -396,6 +398,16 @@ pub fn is_view(relation: Oid) -> bool {
     matches!(kind, pg_sys::RELKIND_VIEW | pg_sys::RELKIND_MATVIEW)
 }
 
+/// Whether it is known that no policy concerns rows of any of the relations. Calls nothing of Postgres.
+pub fn are_unconcerned(mut relations: impl Iterator<Item = Oid>) -> bool {
+    REMEMBERED.with_borrow(|remembered| {
+        remembered.as_ref().is_some_and(|(changes, policies)| {
+            *changes == CHANGES.get()
+                && !relations.any(|relation| policies.by_relation.contains_key(&relation))
+        })
+    })
+}
+
 /// The policies of this database.
 pub fn all() -> Result<Rc<Policies>, Problem> {
     // SAFETY: what other sessions have committed counts from now on.
@@ -408,14 +420,15 @@ pub fn all() -> Result<Rc<Policies>, Problem> {
     if let Some((_, older)) = REMEMBERED.with_borrow(Clone::clone).filter(|_| is_parallel) {
         return Ok(older); // a parallel query takes no new snapshot: what it began with counts
     }
-    let Some(table) = own_table(c"policy") else {
-        return Ok(Rc::default()); // CREATE EXTENSION may follow: not remembered
-    };
-    TABLE.set(table);
     let changes = CHANGES.get();
     READING.set(true);
     let reading = Read;
-    let found = Rc::new(rights::as_guard(|| Policies::new(read()?))?);
+    let table = own_table(c"policy");
+    TABLE.set(table.unwrap_or(Oid::INVALID));
+    let found = match table {
+        Some(_) => Rc::new(rights::as_guard(|| Policies::new(read()?))?),
+        None => Rc::default(), // the extension is not in this database
+    };
     drop(reading);
     // Under an older snapshot, some may be missing.
     let as_of = if is_parallel {
