@@ -5,7 +5,7 @@ use super::rights;
 use super::rule::{Demand, Limit, Measure, OnRows, Rule};
 use crate::error::Problem;
 use crate::input::relation::schema_and_name;
-use crate::input::{Answer, Parameters};
+use crate::input::{Answer, ColumnType, Parameters, RowShape};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
@@ -93,23 +93,22 @@ impl Policy {
     /// hides others nor lets anything leave.
     ///
     /// # Safety
-    /// A valid Datum of type disclosure.policy.
-    unsafe fn from_row(row: Datum) -> Self {
-        let row = pg_sys::pg_detoast_datum(row.cast_mut_ptr()).cast::<pg_sys::HeapTupleHeaderData>();
-        let relation = column(row, c"relation").unwrap_or(Oid::INVALID);
-        let for_role: Option<Oid> = column(row, c"for_role");
+    /// A valid row of disclosure.policy.
+    unsafe fn from_row(row: &Row) -> Self {
+        let relation = row.get("relation").unwrap_or(Oid::INVALID);
+        let for_role: Option<Oid> = row.get("for_role");
         let demand = Demand {
-            measure: column(row, c"measure").unwrap_or_default(),
-            measure_owner: column(row, c"measure_owner"),
-            made_by: column(row, c"made_by"),
-            statistic: column(row, c"statistic"),
-            threshold: column(row, c"threshold"),
-            at_most: column(row, c"at_most"),
-            at_least: column(row, c"at_least"),
-            columns: names(row, c"columns"),
-            on_rows: column(row, c"on_rows"),
+            measure: row.get("measure").unwrap_or_default(),
+            measure_owner: row.get("measure_owner"),
+            made_by: row.get("made_by"),
+            statistic: row.get("statistic"),
+            threshold: row.get("threshold"),
+            at_most: row.get("at_most"),
+            at_least: row.get("at_least"),
+            columns: row.names("columns"),
+            on_rows: row.get("on_rows"),
         };
-        let numbers: Option<Vec<Option<i16>>> = column(row, c"attnums");
+        let numbers: Option<Vec<Option<i16>>> = row.get("attnums");
         let is_role_gone = for_role.is_some_and(|role| pg_sys::GetUserNameFromId(role, true).is_null());
         let rule = if pg_sys::get_rel_relkind(relation) == 0 {
             Err("the relation does not exist".into())
@@ -130,7 +129,7 @@ impl Policy {
         });
         Policy {
             maker: demand.made_by.unwrap_or(Oid::INVALID),
-            number: column(row, c"policy").unwrap_or(0),
+            number: row.get("policy").unwrap_or(0),
             relation,
             measure: rule.measure,
             limit: rule.limit,
@@ -138,7 +137,7 @@ impl Policy {
             // A role that is gone may have been anybody's.
             for_role: for_role.filter(|_| !is_role_gone),
             on_rows: rule.on_rows,
-            only_by_copy: column(row, c"only_by_copy").unwrap_or(false),
+            only_by_copy: row.get("only_by_copy").unwrap_or(false),
         }
     }
 }
@@ -153,24 +152,58 @@ fn is_for_us(role: Option<Oid>) -> bool {
     })
 }
 
-/// A column of a row; `None` if it is NULL.
-///
-/// # Safety
-/// A valid row; `T` stands for the type of the column, or for one with the same bytes.
-unsafe fn column<T: FromDatum>(row: pg_sys::HeapTupleHeader, name: &CStr) -> Option<T> {
-    let mut is_null = false;
-    let value = pg_sys::GetAttributeByName(row, name.as_ptr(), &mut is_null);
-    T::from_datum(value, is_null)
+/// Reads rows of disclosure.policy.
+struct Reader {
+    shape: RowShape,
+    columns: Vec<ColumnType>,
 }
 
-/// A column of type name[]. A NULL in it becomes a name that no column has.
-///
-/// # Safety
-/// As for [`column`].
-unsafe fn names(row: pg_sys::HeapTupleHeader, name: &CStr) -> Option<Vec<String>> {
-    let names: pgrx::Array<&CStr> = column(row, name)?;
-    let text = |name: Option<&CStr>| name.unwrap_or_default().to_string_lossy().into_owned();
-    Some(names.iter().map(text).collect())
+/// One of these rows.
+struct Row<'a> {
+    columns: &'a [ColumnType],
+    values: Vec<(Datum, bool)>,
+}
+
+impl Reader {
+    /// # Safety
+    /// A valid Datum of the rows' type. The reader lives no longer than the current memory context.
+    unsafe fn of(row: Datum) -> Self {
+        let shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
+        let columns = shape.columns();
+        Reader { shape, columns }
+    }
+
+    /// # Safety
+    /// A valid Datum of type disclosure.policy.
+    unsafe fn policy(&mut self, row: Datum) -> Result<Policy, Problem> {
+        let values = self.shape.deform(row)?.collect();
+        Ok(Policy::from_row(&Row {
+            columns: &self.columns,
+            values,
+        }))
+    }
+}
+
+impl Row<'_> {
+    /// A column; `None` if it is NULL.
+    ///
+    /// # Safety
+    /// `T` stands for the type of the column, or for one with the same bytes.
+    unsafe fn get<T: FromDatum>(&self, name: &str) -> Option<T> {
+        let place = self.columns.iter().position(|column| column.name == name)?;
+        let (value, is_null) = self.values[place];
+        T::from_datum(value, is_null)
+    }
+
+    /// A column of type name[]. A NULL in it becomes a name that no column has.
+    ///
+    /// # Safety
+    /// The column is of that type.
+    unsafe fn names(&self, name: &str) -> Option<Vec<String>> {
+        let names: pgrx::Array<&CStr> = self.get(name)?;
+        let text = |name: Option<&CStr>| name.unwrap_or_default().to_string_lossy().into_owned();
+        Some(names.iter().map(text).collect())
+    }
 }
 
 /// Whether columns have these names and numbers; both are NULL if a policy is about all columns.
@@ -194,8 +227,13 @@ fn are_columns(relation: Oid, names: Option<&[String]>, numbers: Option<&[Option
 #[pg_extern(sql = false)]
 fn policy_problem(fcinfo: pg_sys::FunctionCallInfo) -> Option<String> {
     // SAFETY: declared STRICT with a disclosure.policy in sql/.
-    let policy = unsafe { Policy::from_row((*(*fcinfo).args.as_ptr()).value) };
-    policy.problem().unwrap_or_else(Problem::raise)
+    let policy = unsafe {
+        let row = (*(*fcinfo).args.as_ptr()).value;
+        Reader::of(row).policy(row)
+    };
+    policy
+        .and_then(|policy| policy.problem())
+        .unwrap_or_else(Problem::raise)
 }
 
 /// The policies of this database, by the relations that they concern.
@@ -490,8 +528,14 @@ fn read() -> Result<Vec<Policy>, Problem> {
         unsafe {
             let query = "SELECT p FROM disclosure.policy p ORDER BY p.policy";
             let answer = Answer::to(query, &Parameters::default(), true)?;
-            let rows = (0..answer.rows()).filter_map(|row| answer.value(row, 0));
-            Ok(rows.map(|row| Policy::from_row(row)).collect())
+            let mut rows = (0..answer.rows())
+                .filter_map(|row| answer.value(row, 0))
+                .peekable();
+            let Some(&first) = rows.peek() else {
+                return Ok(Vec::new());
+            };
+            let mut reader = Reader::of(first);
+            rows.map(|row| reader.policy(row)).collect()
         }
     })
 }

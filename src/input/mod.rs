@@ -44,7 +44,7 @@ pub use order::Ordered;
 pub use pairs::Pairs;
 pub use people::People;
 pub use plans::{cost_of, Answer, Parameters};
-pub use row::columns_of;
+pub use row::{columns_of, RowShape};
 pub use sequence::Sequence;
 pub use weights::{column_settings, labels_of, ColumnSettings};
 
