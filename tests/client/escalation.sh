@@ -177,6 +177,65 @@ ask -d esc_owned -c "SELECT verdict FROM disclosure.check_export('TABLE public.s
 never evil
 still_no_superuser 'planned and set'
 
+# What is bound to a partitioned table is bound to its partitions too, also to those that a superuser has made. So the guard
+# deletes from no partition, and plans no query of it, with the rights of its owner, if somebody else may bind code to it.
+as esc_owner esc_owned "SET client_min_messages = error;
+CREATE FUNCTION evil.deleted() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
+  IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN PERFORM evil.rise(); END IF; RETURN OLD; END \$\$;
+CREATE TABLE parted (a int, k int) PARTITION BY LIST (k); CREATE TABLE parted_0 PARTITION OF parted FOR VALUES IN (0);
+CREATE TRIGGER deleted BEFORE DELETE ON parted FOR EACH ROW EXECUTE FUNCTION evil.deleted();
+SELECT disclosure.protect('parted', 'k_anonymity', at_least => 2, columns => '{a}', on_rows => 'drop')"
+ask -d esc_owned -c 'CREATE TABLE public.parted_1 PARTITION OF public.parted FOR VALUES IN (1)'
+as esc_owner esc_owned 'INSERT INTO parted VALUES (1, 1)'
+still_no_superuser "a superuser's partition of an export table"
+ask -d esc_owned -c 'ALTER TABLE public.parted_0 OWNER TO CURRENT_USER'
+as esc_owner esc_owned 'INSERT INTO parted VALUES (1, 0)'
+still_no_superuser 'a partition that was given to a superuser'
+as esc_owner esc_owned "SELECT disclosure.unprotect('parted')"
+ask -d esc_owned -c "SET client_min_messages = error; SELECT disclosure.protect('public.parted_1', 'k_anonymity', at_least => 2, columns => '{a}', on_rows => 'drop')" >/dev/null 2>&1 || true
+as esc_owner esc_owned 'INSERT INTO parted VALUES (1, 1)'
+still_no_superuser "a superuser's export table that is a partition of somebody's table"
+# A superuser's measure of somebody's export table plans a query of it.
+as esc_owner esc_owned 'CREATE TABLE judged (a int)'
+ask -d esc_owned -c "SET client_min_messages = error; SELECT disclosure.protect('public.judged', 'public.row_count', at_least => 0, on_rows => 'block')" >/dev/null 2>&1 || true
+as esc_owner esc_owned 'CREATE STATISTICS judged_planned ON (a + evil.planned(1)) FROM judged; INSERT INTO judged VALUES (1)'
+still_no_superuser "a superuser's policy for somebody's table"
+# So does that of one member of the role that owns the table; another member must not get the first one's rights.
+ask -d esc_owned -c 'CREATE ROLE esc_group' -c 'GRANT esc_group TO esc_owner, esc_bob' -c 'GRANT CREATE ON SCHEMA public TO esc_group'
+as esc_bob esc_owned "SET client_min_messages = error; SET ROLE esc_group; CREATE TABLE common (a int); RESET ROLE;
+CREATE FUNCTION public.bobs_count(q text) RETURNS int LANGUAGE plpgsql AS \$\$
+  DECLARE n int; BEGIN EXECUTE format('SELECT count(*) FROM (%s) q', q) INTO n; RETURN n; END \$\$;
+SELECT disclosure.protect('common', 'public.bobs_count', at_least => 0, on_rows => 'block')"
+as esc_owner esc_owned "GRANT USAGE ON SCHEMA evil TO PUBLIC;
+CREATE FUNCTION evil.tells(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN RAISE NOTICE 'running as %', current_user; RETURN i; END \$\$;
+SET ROLE esc_group; CREATE STATISTICS common_planned ON (a + evil.tells(1)) FROM common; RESET ROLE; INSERT INTO common VALUES (1)"
+never 'running as esc_bob'
+# COPY of a table plans nothing in Postgres. That the table is protected must not make it run what is bound to it.
+as esc_owner esc_owned "SET client_min_messages = error; CREATE TABLE copied (a int); INSERT INTO copied VALUES (1); GRANT SELECT ON copied TO esc_bob;
+CREATE STATISTICS copied_planned ON (a + evil.tells(1)) FROM copied; SELECT disclosure.protect('copied', 'k_anonymity', at_least => 1)"
+as esc_bob esc_owned 'COPY copied TO STDOUT'
+never 'running as esc_bob'
+# A temporary view of whoever exports, in the way of a table that the measure function names.
+ask -d esc_owned -c 'CREATE TABLE public.measured (a int)' -c 'GRANT SELECT ON public.measured TO PUBLIC' \
+  -c "SET client_min_messages = error; SELECT disclosure.protect('public.measured', 'public.listed', at_least => 0)" >/dev/null
+as esc_owner esc_owned 'CREATE TEMP VIEW listed AS SELECT a FROM (SELECT random()::int AS r OFFSET 0) x, LATERAL (SELECT evil.planned(x.r) AS a OFFSET 0) y WHERE a IS NOT NULL;
+GRANT SELECT ON listed TO PUBLIC; COPY measured TO STDOUT'
+still_no_superuser "a temporary view in the way of a superuser's measure"
+# Cursors of whoever exports: a measure function neither reads them nor puts others in their place.
+as esc_owner esc_owned "SET client_min_messages = error;
+CREATE FUNCTION evil.cursors(q text) RETURNS int LANGUAGE plpgsql AS \$\$ DECLARE c refcursor := 'open'; r record; BEGIN
+  FETCH c INTO r; RAISE WARNING 'seen %', r; CLOSE c; OPEN c FOR SELECT evil.planned(i) FROM generate_series(1, 3) i; RETURN 1; END \$\$;
+CREATE TABLE cursed (a int); INSERT INTO cursed VALUES (1); SELECT disclosure.protect('cursed', 'evil.cursors', at_least => 0)"
+psql -qXAt -d esc_owned >"$work/said" 2>&1 <<'SQL' || true
+BEGIN;
+DECLARE open CURSOR FOR SELECT 'secret';
+SELECT verdict FROM disclosure.check_export('TABLE public.cursed');
+FETCH open;
+COMMIT;
+SQL
+never 'seen .secret'
+still_no_superuser 'a cursor that a measure function has left behind'
+
 # What a measure function may see. The table locked may be read by COPY TO only.
 ask <<'SQL'
 ALTER DATABASE client_escalation SET session_preload_libraries = 'pg_disclosure';
@@ -267,6 +326,53 @@ for query in 'SELECT public.salary_of(code) FROM mine.lookup' "SELECT code FROM 
   as esc_bob "$d" "COPY ($query) TO STDOUT"
 done
 [[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 0 ]] || fail "stolen through a function: $(ask -c 'TABLE mine.stolen')"
+# Nor does it come from a function that is called only while the query is planned, or by a function of Postgres.
+ask <<'SQL'
+SET client_min_messages = error;
+SET search_path = public;
+SET ROLE esc_bob;
+CREATE FUNCTION rich() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN (SELECT p.code FROM public.payroll p WHERE p.salary > 150); END $$;
+SQL
+for query in 'SELECT label FROM mine.lookup WHERE code = public.rich()' 'SELECT label || public.rich() FROM mine.lookup' \
+  "SELECT label || query_to_xml(\$\$SELECT person FROM public.payroll\$\$, true, true, \$\$\$\$)::text FROM mine.lookup"; do
+  as esc_bob "$d" "COPY ($query) TO STDOUT"
+  found=$(ask -c 'SELECT count(*) FROM mine.stolen')
+  [[ $found == 0 ]] || fail "stolen by $query"
+  ask -c 'DELETE FROM mine.stolen'
+done
+# A policy for the owner of a measure function holds for it, whoever exports and whoever lends it rights.
+ask <<'SQL'
+SET client_min_messages = error;
+SET search_path = public;
+SET ROLE esc_clinic;
+CREATE TABLE hidden (name text);
+INSERT INTO hidden VALUES ('secret-hidden');
+SELECT disclosure.protect('hidden', 'k_anonymity', at_least => 5, only_by_copy => true, for_role => 'esc_attacker') \g /dev/null
+CREATE FUNCTION lends() RETURNS SETOF text LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN QUERY SELECT h.name FROM public.hidden h; END';
+SQL
+as esc_attacker "$d" "SET client_min_messages = error; CREATE TABLE mine.t4 AS SELECT 1 AS x; GRANT SELECT ON mine.t4 TO esc_bob;
+CREATE FUNCTION mine.borrows(q text) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN RAISE WARNING 'leak %', (SELECT pg_catalog.string_agg(l, ' ') FROM public.lends() l); RETURN 1; END \$\$;
+SELECT disclosure.protect('mine.t4', 'mine.borrows', at_least => 0)"
+as esc_attacker "$d" 'SELECT * FROM public.lends()'
+never secret
+as esc_bob "$d" 'COPY mine.t4 TO STDOUT'
+never secret
+# Triggers that wait for the end of the transaction do not run in a measure function, which chooses what their names mean.
+ask <<'SQL'
+SET client_min_messages = error;
+SET search_path = public;
+CREATE FUNCTION noted(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
+SET ROLE esc_bob;
+CREATE TABLE inbox (line text);
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM noted(NEW.line); RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER note AFTER INSERT ON inbox DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note();
+SQL
+as esc_attacker "$d" "SET client_min_messages = error; CREATE TABLE mine.t5 AS SELECT 1 AS x; GRANT SELECT ON mine.t5 TO esc_bob;
+CREATE FUNCTION mine.noted(t text) RETURNS text LANGUAGE plpgsql AS \$\$ BEGIN RAISE WARNING 'seen %', t; RETURN t; END \$\$;
+CREATE FUNCTION mine.at_once(q text) RETURNS int LANGUAGE plpgsql SET search_path = mine, pg_catalog AS \$\$ BEGIN SET CONSTRAINTS ALL IMMEDIATE; RETURN 1; END \$\$;
+SELECT disclosure.protect('mine.t5', 'mine.at_once', at_least => 0)"
+as esc_bob "$d" "BEGIN; INSERT INTO public.inbox VALUES ('secret'); COPY mine.t5 TO STDOUT; COMMIT"
+never seen
 # A measure within a measure is shown no more than that one.
 as esc_attacker "$d" "SET client_min_messages = error; CREATE TABLE mine.wide (a int, b int, c int);
 CREATE FUNCTION mine.within(q text) RETURNS int LANGUAGE plpgsql AS \$\$ DECLARE r record; BEGIN

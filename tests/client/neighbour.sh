@@ -64,6 +64,11 @@ ask -c 'CREATE TABLE gone (x int)' -c 'ALTER TABLE gone ADD y int' -c 'DROP TABL
 tell 'SELECT x FROM other;'
 tell "$reads;"
 [[ $answer == "$before" ]] || fail "policies were read again after DDL of others: $before, then $answer"
+# Nor does a change of a table that somebody has protected, whose policies may be thousands.
+ask -c 'GRANT SELECT ON turns TO neighbour' -c 'REVOKE SELECT ON turns FROM neighbour'
+tell 'SELECT x FROM other;'
+tell "$reads;"
+[[ $answer == "$before" ]] || fail "policies were read again after a change of a protected table: $before, then $answer"
 # A change of policies is noticed.
 ask -c "SELECT disclosure.unprotect('turns')" >/dev/null
 tell 'SELECT x FROM other;'
@@ -85,6 +90,29 @@ for statement in 'ALTER TABLE turns ADD COLUMN o int' 'DROP TABLE IF EXISTS scra
 done
 printf '%s\n' 'ROLLBACK;' '\q' >&"${IDLE[1]}"
 wait "$idle" || true
+
+# A change of a protected table, which comes while an export of another one is planned, does not stop that.
+ask -c "SELECT disclosure.protect('other', 'k_anonymity', at_least => 1)" >/dev/null 2>&1
+psql -qXAt -U neighbour >"$work/said" 2>&1 <<'SQL' || true
+SET client_min_messages = error;
+SELECT disclosure.protect('kept', 'k_anonymity', at_least => 1) \g /dev/null
+CREATE FUNCTION pg_temp.alters() RETURNS void LANGUAGE plpgsql AS $$ BEGIN GRANT SELECT ON public.kept TO PUBLIC; END $$;
+CREATE FUNCTION pg_temp.alters(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM pg_temp.alters(); RETURN i; END $$;
+COPY (SELECT x FROM public.other WHERE x = pg_temp.alters(1)) TO STDOUT;
+SQL
+[[ $(<"$work/said") == 1 ]] || fail "an export while a protected table changes: $(<"$work/said")"
+ask -c "SELECT disclosure.unprotect('other'), disclosure.unprotect('kept')" >/dev/null
+# Whoever may not read a table does not get a lock on it either.
+ask -c 'CREATE TABLE above (a int)' -c 'CREATE TABLE below () INHERITS (above)'
+got=$(ask -U neighbour <<'SQL'
+BEGIN;
+SELECT disclosure.policy_problem(jsonb_populate_record(NULL::disclosure.policy, jsonb_build_object('relation', 'above',
+         'measure', 'k_anonymity', 'at_least', 1, 'on_rows', 'block', 'made_by', relowner::regrole)))
+  FROM pg_class WHERE oid = 'above'::regclass \g /dev/null
+SELECT count(*) FROM pg_locks WHERE relation IN ('above'::regclass, 'below'::regclass);
+SQL
+)
+[[ $got == 0 ]] || fail "locks on a table that one may not read: $got"
 
 # A row that makes no sense stops nobody but those who export that relation.
 ask -c "INSERT INTO disclosure.policy (relation, measure, only_by_copy, made_by, made_at)
