@@ -153,7 +153,7 @@ AS $$
 BEGIN
   DELETE FROM disclosure.column_label l
    USING pg_event_trigger_dropped_objects() d
-   WHERE d.classid = 'pg_class'::regclass AND d.objid = l.relation AND d.objsubid IN (0, l.attnum);
+   WHERE d.classid = 'pg_class'::regclass AND d.objid = l.relation AND d.objsubid IN (0, l.attnum) AND l.problem IS NULL;
 END
 $$;
 COMMENT ON FUNCTION disclosure.follow_drops() IS 'event trigger: labels go with their columns and tables';

@@ -110,6 +110,9 @@ pub enum Problem {
         problem: String,
     },
 
+    #[error("a measure function must not run {command}")]
+    CommandInMeasure { command: String },
+
     #[error("policy {policy}: measure {measure} returned NULL")]
     NothingMeasured { measure: String, policy: i32 },
 
@@ -177,6 +180,7 @@ impl Problem {
             | Problem::OnlyByCopy { .. }
             | Problem::QueryFailed { .. }
             | Problem::CannotBeJudged { .. }
+            | Problem::CommandInMeasure { .. }
             | Problem::UnusablePolicy { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             Problem::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
             Problem::Unsafe {

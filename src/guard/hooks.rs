@@ -13,6 +13,7 @@ use super::rights;
 use super::spool::Spool;
 use crate::error::Problem;
 use crate::input::relation::Relation;
+use crate::input::Parameters;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, QueryDesc};
 use pgrx::prelude::*;
@@ -211,6 +212,7 @@ unsafe extern "C-unwind" fn process_utility(
 /// Whether a statement has to be run as an export, which then is [`NEXT`].
 #[pg_guard]
 unsafe extern "C-unwind" fn is_export(planned: *mut PlannedStmt, source: *const c_char) -> bool {
+    check_command((*planned).utilityStmt).unwrap_or_else(Problem::raise);
     let export = export_of(planned, source).unwrap_or_else(Problem::raise);
     let is_export = export.is_some();
     NEXT.replace(export);
@@ -224,6 +226,22 @@ unsafe extern "C-unwind" fn run_export(utility: Utility) {
             pg_sys::ffi::pg_guard_ffi_boundary(|| utility.proceed(planned))
         });
     }
+}
+
+/// A measure function measures. Commands could change how the rest of the transaction runs, or run triggers of others that wait
+/// for its end.
+///
+/// # Safety
+/// A valid utility statement.
+unsafe fn check_command(statement: *mut pg_sys::Node) -> Result<(), Problem> {
+    let is_setting = (*statement).type_ == NodeTag::T_VariableSetStmt; // undone afterwards
+    if !rights::is_measuring() || rights::is_guard_at_work() || is_setting {
+        return Ok(());
+    }
+    let name = pg_sys::GetCommandTagName(pg_sys::CreateCommandTag(statement));
+    Err(Problem::CommandInMeasure {
+        command: CStr::from_ptr(name).to_string_lossy().into_owned(),
+    })
 }
 
 /// What has to be judged of a statement, and the statement in a form in which that is possible; `None` where
@@ -267,6 +285,9 @@ unsafe fn export_of(
     if policies.is_empty() && judgeable != planned {
         return Ok(None); // a table is copied, and nothing else runs
     }
+    if let (Some(policy), true) = (policies.first(), judgeable != planned) {
+        check_bound_code(policy, &lineage.relations)?;
+    }
     check_volatile(kind, &policies, query)?;
     // Where no policy has to be kept, functions that the query calls may still read what they should not.
     let export = Export {
@@ -278,6 +299,33 @@ unsafe fn export_of(
         calls_functions: false,
     };
     Ok(Some((export, judgeable)))
+}
+
+/// Postgres plans nothing for COPY table TO, so that it runs nothing that the table's owner has bound to the table. We make it a
+/// query, for which the planner may look at expressions of indexes, statistics and checks.
+fn check_bound_code(policy: &Policy, relations: &[Oid]) -> Result<(), Problem> {
+    const QUERY: &str = "
+        SELECT b.relation
+          FROM (SELECT i.indrelid, 'pg_class'::regclass, i.indexrelid FROM pg_index i WHERE i.indrelid = ANY ($1)
+                UNION ALL SELECT s.stxrelid, 'pg_statistic_ext'::regclass, s.oid FROM pg_statistic_ext s WHERE s.stxrelid = ANY ($1)
+                UNION ALL SELECT c.conrelid, 'pg_constraint'::regclass, c.oid FROM pg_constraint c WHERE c.conrelid = ANY ($1))
+               AS b(relation, catalogue, object)
+          JOIN pg_depend d ON d.classid = b.catalogue::oid AND d.objid = b.object
+         WHERE d.refclassid IN ('pg_proc'::regclass::oid, 'pg_operator'::regclass::oid) AND d.refobjid >= 16384";
+    // SAFETY: reads what this backend knows of itself.
+    let user = unsafe { pg_sys::GetUserId() };
+    let parameters = Parameters::of_oids(relations)?;
+    let is_others = |&relation: &Oid| {
+        let owner = policy::owner_of(relation);
+        !owner.is_some_and(|owner| rights::has_rights_of(owner, user))
+    };
+    let bound = rights::as_guard(|| policy::oids(QUERY, &parameters))?;
+    match bound.iter().find(|relation| is_others(relation)) {
+        None => Ok(()),
+        Some(_) => Err(policy.unusable(
+            "expressions of its indexes, statistics or checks call functions of others, which would run with your rights",
+        )),
+    }
 }
 
 /// Volatile functions may keep what they are given: in settings, locks, sequences, large objects.
@@ -472,10 +520,14 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
     let reading = EXPORTS.with_borrow_mut(|exports| match exports.last_mut() {
         Some(export) if leaves && export.execution.is_null() => {
             export.execution = execution;
-            export.calls_functions = calls_own_functions((*execution).plannedstmt);
+            export.calls_functions |= calls_own_functions((*execution).plannedstmt);
             Reading::Judged(export.kind, export.policies.clone(), export.relations.clone())
         }
-        Some(export) => Reading::Hidden(export.kind),
+        Some(export) => {
+            // Something that the export's query calls reads, perhaps while that is planned.
+            export.calls_functions = true;
+            Reading::Hidden(export.kind)
+        }
         None if leaves => Reading::Hidden("CREATE TABLE AS"),
         None => Reading::Free,
     });
@@ -580,7 +632,9 @@ unsafe fn check_relations(
     };
     let is_broken = |policy: &Policy| match &reading {
         Reading::Judged(_, judged, _) => {
-            let judged = judged.iter().any(|other| std::ptr::eq(&**other, policy));
+            let is_same =
+                |other: &Rc<Policy>| (other.number, other.relation) == (policy.number, policy.relation);
+            let judged = judged.iter().any(is_same);
             !judged || is_other || policy.only_by_copy && has_side_effects(planned)
         }
         Reading::Hidden(_) => true,
@@ -701,10 +755,9 @@ unsafe extern "C-unwind" fn has_to_be_judged(execution: *mut QueryDesc) -> bool 
 unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
     let export = EXPORTS.with_borrow_mut(|exports| {
         let export = exports.last_mut()?;
-        let source = (export.lineage.take()?, export.calls_functions);
-        Some((export.kind, export.policies.clone(), source))
+        Some((export.kind, export.policies.clone(), export.lineage.take()?))
     });
-    let Some((kind, policies, (lineage, calls_functions))) = export else {
+    let Some((kind, policies, lineage)) = export else {
         return Problem::Lost.raise();
     };
     let destination = (*execution).dest;
@@ -716,6 +769,9 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
         });
         (*execution).dest = destination;
     });
+    // By now it is known what the query has called.
+    let calls_functions =
+        EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions));
     Source::of_query(lineage, calls_functions)
         .and_then(|source| judge_export(kind, &policies, &source, &spool, (*execution).tupDesc))
         .unwrap_or_else(Problem::raise);

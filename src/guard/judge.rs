@@ -7,7 +7,7 @@ use super::log::{self, Lasting, Verdict};
 use super::measure_function::{Found, MeasureFunction};
 use super::policy::{self, Policy};
 use super::rule::{Limit, Measure, Statistic};
-use super::{rights, spool};
+use super::{rights, sandbox, spool};
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::input::{equal_is_identical, labels_of, Answer, ColumnType, Parameters};
@@ -557,6 +557,12 @@ fn function(
     let found = measure
         .find(policy.relation)?
         .map_err(|problem| policy.unusable(problem))?;
+    if sandbox::has_open_cursors()? {
+        return Err(policy.unusable(format!(
+            "{} is not called while the session has open cursors, which it could read",
+            measure.name()
+        )));
+    }
     check_relations_seen(policy, measure, &found, source)?;
     let seen = columns_seen(policy, measure, &found, source, family)?;
     let columns: Vec<String> = seen

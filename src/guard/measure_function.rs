@@ -7,6 +7,7 @@
 use super::policy::oids;
 use super::rights;
 use super::rule::{invalid, MEASURES};
+use super::sandbox;
 use crate::error::Problem;
 use crate::input::Parameters;
 use pgrx::pg_catalog::pg_proc::{PgProc, ProKind};
@@ -70,7 +71,7 @@ impl MeasureFunction {
             ));
         }
         Ok(MeasureFunction {
-            signature: signature_of(function.oid()).ok_or(Problem::Lost)?,
+            signature: rights::under_own_settings(|| signature_of(function.oid())).ok_or(Problem::Lost)?,
             owner: function.proowner(),
             // SAFETY: reads what this backend knows of itself.
             maker: unsafe { pg_sys::GetUserId() },
@@ -134,7 +135,7 @@ impl Found {
     pub fn call(&self, query: &str) -> Result<Option<f64>, Problem> {
         let query = query.into_datum().ok_or(Problem::Lost)?;
         // SAFETY: `find` has seen that it takes a text and returns a number.
-        rights::run_measure(self.runs_as, || unsafe { self.invoke(query) })
+        sandbox::run(|| rights::run_measure(self.runs_as, || unsafe { self.invoke(query) }))
     }
 
     /// Calls the function by its OID, so that nobody can put another in its place.

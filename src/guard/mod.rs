@@ -18,4 +18,5 @@ pub mod policy;
 pub mod rights;
 pub mod rows;
 pub mod rule;
+mod sandbox;
 pub mod spool;

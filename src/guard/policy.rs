@@ -56,29 +56,41 @@ impl Policy {
 
     /// Why it cannot be judged, whatever is exported; `None` if it can.
     fn problem(&self) -> Result<Option<String>, Problem> {
-        Ok(match &self.measure {
+        let problem = match &self.measure {
             Measure::Unusable { problem, .. } => Some(problem.clone()),
             Measure::Function(function) => function.find(self.relation)?.err(),
             _ => None,
+        };
+        match (problem, self.on_rows) {
+            (None, Some(_)) => self.problem_of_table(),
+            (problem, _) => Ok(problem),
         }
-        .or_else(|| self.on_rows.and_then(|_| self.problem_of_table())))
     }
 
     /// Why the export table cannot be measured with the rights of its owner; `None` if it can. Postgres runs what somebody has
-    /// bound to a table, such as the expressions of CREATE STATISTICS, as whoever plans a query of it. So all who could bind
-    /// something must have the owner's rights anyway.
-    pub fn problem_of_table(&self) -> Option<String> {
-        let owner = owner_of(self.relation)?;
+    /// bound to a table, such as a trigger or the expressions of CREATE STATISTICS, as whoever writes to it or plans a query
+    /// of it. So all who could bind something, here or in what it inherits from or passes on, must have the same rights.
+    pub fn problem_of_table(&self) -> Result<Option<String>, Problem> {
+        let Some(owner) = owner_of(self.relation) else {
+            return Ok(None);
+        };
         if !rights::has_rights_of(self.maker, owner) {
-            return Some(NO_LONGER_OWNS.into());
+            return Ok(Some(NO_LONGER_OWNS.into()));
         }
-        let is_others =
-            |table: &Oid| !owner_of(*table).is_some_and(|other| rights::has_rights_of(other, owner));
-        let found = with_heirs(self.relation).into_iter().find(is_others)?;
-        Some(format!(
-            "{} inherits from it and belongs to somebody else",
-            name_of(found)
-        ))
+        if self.measure.is_function() && !rights::has_rights_of(owner, self.maker) {
+            return Ok(Some(
+                "its function runs with the rights of the role that defined the policy, which must be the owner of an export table".into(),
+            ));
+        }
+        let are_alike = |other| rights::has_rights_of(other, owner) && rights::has_rights_of(owner, other);
+        let mut family = family_of(&[self.relation])?.into_iter();
+        let found = family.find(|&member| !owner_of(member).is_some_and(are_alike));
+        Ok(found.map(|member| {
+            format!(
+                "{} is part of the same tree and belongs to somebody else",
+                name_of(member)
+            )
+        }))
     }
 
     /// The relation and what inherits from it, as far as it has the same owner.
@@ -249,6 +261,11 @@ pub struct Policies {
 
 impl Policies {
     fn new(all: Vec<Policy>) -> Result<Self, Problem> {
+        Self::indexed(all.into_iter().map(Rc::new).collect())
+    }
+
+    /// Finds out which relations they concern.
+    fn indexed(all: Vec<Rc<Policy>>) -> Result<Self, Problem> {
         let mut policies = Policies::default();
         let mut families: FxHashMap<Oid, Rc<Vec<Oid>>> = FxHashMap::default();
         for (place, policy) in all.into_iter().enumerate() {
@@ -266,7 +283,7 @@ impl Policies {
             if !policies.roles.contains(&policy.for_role) {
                 policies.roles.push(policy.for_role);
             }
-            policies.all.push(Rc::new(policy));
+            policies.all.push(policy);
         }
         Ok(policies)
     }
@@ -298,11 +315,30 @@ impl Policies {
     }
 }
 
+/// How often something has changed on which the policies, or the relations that they concern, depend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Changes {
+    policies: u64,
+    families: u64,
+}
+
+impl Changes {
+    fn count(policies: bool) {
+        let mut changes = CHANGES.get();
+        let counter = if policies {
+            &mut changes.policies
+        } else {
+            &mut changes.families
+        };
+        *counter = counter.wrapping_add(1);
+        CHANGES.set(changes);
+    }
+}
+
 thread_local! {
-    /// How often something has changed on which the policies, or the relations that they concern, depend.
-    static CHANGES: Cell<u64> = const { Cell::new(0) };
-    /// The policies as they were after that many changes.
-    static REMEMBERED: RefCell<Option<(u64, Rc<Policies>)>> = const { RefCell::new(None) };
+    static CHANGES: Cell<Changes> = const { Cell::new(Changes { policies: 0, families: 0 }) };
+    /// The policies as they were after so many changes.
+    static REMEMBERED: RefCell<Option<(Changes, Rc<Policies>)>> = const { RefCell::new(None) };
     /// The table that the callback below waits for a change of.
     static TABLE: Cell<Oid> = const { Cell::new(pg_sys::InvalidOid) };
     /// Whether they are being read, so that it is not known yet which relations they concern.
@@ -331,7 +367,7 @@ pub fn forget_when_changed() {
 /// A policy may be for a role that is dropped.
 #[pg_guard]
 unsafe extern "C-unwind" fn note_change_of_role(_argument: Datum, _cache: i32, _hash: u32) {
-    CHANGES.set(CHANGES.get().wrapping_add(1));
+    Changes::count(true);
 }
 
 /// A relation that comes below or above another changes both.
@@ -345,8 +381,10 @@ unsafe extern "C-unwind" fn note_change(_argument: pg_sys::Datum, relation: Oid)
     };
     // Without the extension, any new table may be its.
     let is_own = || relation == pg_sys::InvalidOid || [relation, Oid::INVALID].contains(&TABLE.get());
-    if is_own() || READING.get() || is_concerned() {
-        CHANGES.set(CHANGES.get().wrapping_add(1));
+    if is_own() || READING.get() {
+        Changes::count(true);
+    } else if is_concerned() {
+        Changes::count(false); // their rows are the same
     }
 }
 
@@ -459,20 +497,22 @@ pub fn all() -> Result<Rc<Policies>, Problem> {
         return Ok(older); // a parallel query takes no new snapshot: what it began with counts
     }
     let changes = CHANGES.get();
+    let unchanged = REMEMBERED.with_borrow(Clone::clone);
+    let unchanged = unchanged.filter(|(remembered, _)| remembered.policies == changes.policies);
     READING.set(true);
     let reading = Read;
-    let table = own_table(c"policy");
-    TABLE.set(table.unwrap_or(Oid::INVALID));
-    let found = match table {
-        Some(_) => Rc::new(rights::as_guard(|| Policies::new(read()?))?),
-        None => Rc::default(), // the extension is not in this database
+    let found = match unchanged {
+        Some((_, policies)) => Rc::new(Policies::indexed(policies.all.clone())?),
+        None => read_all()?,
     };
     drop(reading);
     // Under an older snapshot, some may be missing.
-    let as_of = if is_parallel {
-        changes.wrapping_sub(1)
-    } else {
-        changes
+    let as_of = match is_parallel {
+        true => Changes {
+            policies: changes.policies.wrapping_sub(1),
+            ..changes
+        },
+        false => changes,
     };
     REMEMBERED.replace(Some((as_of, found.clone())));
     Ok(found)
@@ -520,6 +560,15 @@ pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<Oid>, Problem> {
             Ok((0..answer.rows()).filter_map(|row| answer.get(row, 0)).collect())
         }
     })
+}
+
+fn read_all() -> Result<Rc<Policies>, Problem> {
+    let table = own_table(c"policy");
+    TABLE.set(table.unwrap_or(Oid::INVALID));
+    match table {
+        Some(_) => Ok(Rc::new(rights::as_guard(|| Policies::new(read()?))?)),
+        None => Ok(Rc::default()), // the extension is not in this database
+    }
 }
 
 fn read() -> Result<Vec<Policy>, Problem> {

@@ -7,10 +7,13 @@ use pgrx::pg_sys::{self, Oid};
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 
-/// Everyone who may be behind a statement: the session, SET ROLE, and a SECURITY DEFINER function.
-pub fn everyone_behind() -> [Oid; 3] {
+/// Everyone who may be behind a statement: the session, SET ROLE, a SECURITY DEFINER function, and those with whose rights
+/// measure functions run.
+pub fn everyone_behind() -> Vec<Oid> {
     // SAFETY: read what this backend knows of itself.
-    unsafe { [pg_sys::GetSessionUserId(), asking(), pg_sys::GetUserId()] }
+    let mut everyone = unsafe { vec![pg_sys::GetSessionUserId(), asking(), pg_sys::GetUserId()] };
+    MEASURING.with_borrow(|measuring| everyone.extend(measuring));
+    everyone
 }
 
 /// The role that asks: the session's, or the one set by SET ROLE, but never a function's owner, who lends rights to
@@ -27,7 +30,9 @@ pub fn is_exempt() -> bool {
     let asking = asking();
     // SAFETY: reads what this backend knows of itself.
     let using = unsafe { pg_sys::GetUserId() };
-    is_exempt_role(asking) && (using == asking || is_exempt_role(using))
+    is_exempt_role(asking)
+        && (using == asking || is_exempt_role(using))
+        && MEASURING.with_borrow(|measuring| measuring.iter().all(|&role| is_exempt_role(role)))
 }
 
 /// Whether a role is exempt: a superuser, or whoever may execute `disclosure.export_freely()`.
@@ -127,12 +132,14 @@ pub fn under_safe_path<R>(job: impl FnOnce() -> R) -> R {
     result
 }
 
-const OWN_SETTINGS: [Setting; 5] = [
+const OWN_SETTINGS: [Setting; 6] = [
     (c"search_path", c"pg_catalog, pg_temp"),
     // Numbers that differ must not look alike, since they may be sent in binary.
     (c"extra_float_digits", c"3"),
     (c"disclosure.budget", c"1min"),
     (c"disclosure.progress", c"off"),
+    // Names are stored and compared.
+    (c"quote_all_identifiers", c"off"),
     // pg_dump keeps its session from views that it does not dump; ours are to be read.
     (c"restrict_nonsystem_relation_kind", c""),
 ];
@@ -142,8 +149,8 @@ thread_local! {
     static AT_WORK: Cell<bool> = const { Cell::new(false) };
     /// The relations that the measure of an export table, which is running, may read.
     static MEASURED: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
-    /// With whose rights a measure function runs, if one does.
-    static MEASURING: Cell<Option<Oid>> = const { Cell::new(None) };
+    /// With whose rights measure functions run, the innermost last.
+    static MEASURING: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Undoes something when it is dropped, also if an error unwinds past it.
@@ -174,14 +181,20 @@ pub fn is_being_measured(relation: Oid) -> bool {
 
 /// Runs `job`, a measure function that somebody has written, as `user` and in a restricted context.
 pub fn run_measure<R>(user: Oid, job: impl FnOnce() -> R) -> R {
-    let before = MEASURING.replace(Some(user));
-    let _undo = Undo(|| MEASURING.set(before));
+    MEASURING.with_borrow_mut(|measuring| measuring.push(user));
+    let _undo = Undo(|| drop(MEASURING.with_borrow_mut(Vec::pop)));
     run_as(user, true, job)
+}
+
+/// Whether a measure function that somebody has written is running.
+pub fn is_measuring() -> bool {
+    MEASURING.with_borrow(|measuring| !measuring.is_empty())
 }
 
 /// Who is to be named for what is running: the role that asks, or the one with whose rights a measure function runs.
 pub fn responsible() -> Oid {
-    MEASURING.get().unwrap_or_else(asking)
+    let innermost = MEASURING.with_borrow(|measuring| measuring.last().copied());
+    innermost.unwrap_or_else(asking)
 }
 
 /// Run `job` under a snapshot that is taken now, even in a transaction that otherwise keeps an older one:

@@ -198,7 +198,7 @@ fn measured_for(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured,
 }
 
 fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    if let Some(problem) = policy.problem_of_table() {
+    if let Some(problem) = policy.problem_of_table()? {
         return Err(policy.unusable(problem));
     }
     let measured = || rights::while_measuring(policy.own_tables(), job);

@@ -269,7 +269,7 @@ SELECT disclosure.protect('mine.t2', 'mine.tells', at_least => 0);
 CREATE TABLE mine.lookup (code int, label text); INSERT INTO mine.lookup VALUES (1, 'sales'), (2, 'ops');
 CREATE TABLE mine.stolen (who text, line text);
 CREATE FUNCTION mine.spy(q text) RETURNS int LANGUAGE plpgsql AS \$\$
-BEGIN EXECUTE format('INSERT INTO mine.stolen SELECT session_user, s::text FROM (%s) s', q); RETURN 1; END \$\$;
+BEGIN EXECUTE format('INSERT INTO mine.stolen SELECT session_user, s::text FROM (%s) s', q); RAISE WARNING 'spied'; RETURN 1; END \$\$;
 SELECT disclosure.protect('mine.lookup', 'mine.spy', at_least => 0);
 GRANT USAGE ON SCHEMA mine TO PUBLIC; GRANT SELECT ON mine.lookup, mine.t TO PUBLIC;"
 never ERROR
@@ -293,13 +293,15 @@ for query in 'SELECT p.person, p.salary, l.label FROM payroll p JOIN mine.lookup
   "SELECT label FROM mine.lookup WHERE code IN (SELECT code FROM payroll)"; do
   as esc_bob "$d" "COPY ($query) TO STDOUT"
   expect 'the function mine.spy must not see which rows public.payroll has'
+  never spied
   ask -c "SELECT verdict FROM disclosure.check_export('$query')" >/dev/null 2>&1 || true
 done
 [[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 0 ]] || fail "stolen: $(ask -c 'TABLE mine.stolen')"
-# Its own table's rows are its business.
+# Its own table's rows are its business, but nothing that it writes stays.
 as esc_bob "$d" 'COPY mine.lookup TO STDOUT'
 expect sales
-[[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 2 ]] || fail 'a function is not shown its own relation'
+expect spied
+[[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 0 ]] || fail 'what a measure function writes stays'
 # What the function tries is not put down to whoever exports.
 as esc_bob "$d" 'COPY mine.t TO STDOUT'
 never secret
@@ -321,11 +323,11 @@ SET ROLE esc_bob;
 CREATE FUNCTION salary_of(int) RETURNS text LANGUAGE plpgsql STABLE AS
   $$ BEGIN RETURN (SELECT p.person || p.salary FROM public.payroll p WHERE p.code = $1); END $$;
 SQL
-ask -c 'DELETE FROM mine.stolen'
 for query in 'SELECT public.salary_of(code) FROM mine.lookup' "SELECT code FROM mine.lookup WHERE public.salary_of(code) LIKE '%Ann%'"; do
   as esc_bob "$d" "COPY ($query) TO STDOUT"
+  expect 'the query calls functions that did not come with Postgres'
+  never spied
 done
-[[ $(ask -c 'SELECT count(*) FROM mine.stolen') == 0 ]] || fail "stolen through a function: $(ask -c 'TABLE mine.stolen')"
 # Nor does it come from a function that is called only while the query is planned, or by a function of Postgres.
 ask <<'SQL'
 SET client_min_messages = error;
@@ -336,9 +338,7 @@ SQL
 for query in 'SELECT label FROM mine.lookup WHERE code = public.rich()' 'SELECT label || public.rich() FROM mine.lookup' \
   "SELECT label || query_to_xml(\$\$SELECT person FROM public.payroll\$\$, true, true, \$\$\$\$)::text FROM mine.lookup"; do
   as esc_bob "$d" "COPY ($query) TO STDOUT"
-  found=$(ask -c 'SELECT count(*) FROM mine.stolen')
-  [[ $found == 0 ]] || fail "stolen by $query"
-  ask -c 'DELETE FROM mine.stolen'
+  never spied
 done
 # A policy for the owner of a measure function holds for it, whoever exports and whoever lends it rights.
 ask <<'SQL'

@@ -49,3 +49,10 @@ SELECT outcome($$SELECT disclosure.matching_weight('{{1e200,1},{1,1e200}}', '{2,
 SELECT disclosure.matching_weight('{{1e308,1e308},{1e308,1e308}}', '{2,1}') AS half, disclosure.matching_weight('{{1,0},{1,1}}', '{2,1}') AS impossible;
 SELECT disclosure.crack_heuristic('{{1e308,1e308},{1e308,1e308}}', '{1,2}') AS heuristic, disclosure.expected_cracks('{{1e308,1e308},{1e308,1e308}}'::float8[], '{1,2}') AS expected,
        round(disclosure.degree_of_anonymity('{{1e308,1e308},{1e308,1e308}}')::numeric, 9) AS degree, disclosure.edge_probabilities('{{1e308,1},{1,1e308}}') AS edges;
+
+-- Without a budget, counting may need more room than any machine has.
+CREATE TABLE holes AS SELECT nullif(i * 11 % 7 % 3, 1) AS c, nullif(i * 29 % 23 % 3, 1) AS h FROM generate_series(1, 20000) i;
+SET disclosure.budget = -1;
+SELECT outcome($$SELECT * FROM disclosure.expected_reidentifications('holes', 'holes', ARRAY['c', 'h'])$$);
+RESET disclosure.budget;
+DROP TABLE holes;

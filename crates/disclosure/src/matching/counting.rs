@@ -566,8 +566,9 @@ fn scatter_take<W: Weight>(
     factorials: &Factorials<W>,
     control: &Control,
 ) -> Result<Cells<W>> {
-    let mut after: Cells<W> = to.empty_cells();
-    let mut after_tracked: Vec<Cells<W>> = tracked.iter().map(|_| to.empty_cells()).collect();
+    let mut after: Cells<W> = to.empty_cells(control)?;
+    let rooms = tracked.iter().map(|_| to.empty_cells(control));
+    let mut after_tracked = rooms.collect::<Result<Vec<Cells<W>>>>()?;
     let stride = to.stride(pool) + to.stride(to.rest());
     let mut lookout = Lookout::new(control);
     from.for_each_towards(to, |cell, target, state| {
@@ -604,7 +605,7 @@ fn gather_take<W: Weight>(
     factorials: &Factorials<W>,
     control: &Control,
 ) -> Result<Cells<W>> {
-    let mut before = from.empty_cells();
+    let mut before = from.empty_cells(control)?;
     let stride = to.stride(pool) + to.stride(to.rest());
     let mut lookout = Lookout::new(control);
     from.for_each_towards(to, |cell, target, state| {
@@ -663,8 +664,9 @@ fn scatter_regroup<W: Weight>(
     factorials: &Factorials<W>,
     control: &Control,
 ) -> Result<Cells<W>> {
-    let mut after: Cells<W> = to.empty_cells();
-    let mut after_tracked: Vec<Cells<W>> = tracked.iter().map(|_| to.empty_cells()).collect();
+    let mut after: Cells<W> = to.empty_cells(control)?;
+    let rooms = tracked.iter().map(|_| to.empty_cells(control));
+    let mut after_tracked = rooms.collect::<Result<Vec<Cells<W>>>>()?;
     let mut new_state = Vec::new();
     let mut lookout = Lookout::new(control);
     from.for_each(|cell, state| {
@@ -694,7 +696,7 @@ fn gather_regroup<W: Weight>(
     factorials: &Factorials<W>,
     control: &Control,
 ) -> Result<Cells<W>> {
-    let mut before = from.empty_cells();
+    let mut before = from.empty_cells(control)?;
     let mut new_state = Vec::new();
     let mut lookout = Lookout::new(control);
     from.for_each(|cell, state| {

@@ -159,9 +159,10 @@ impl Layer {
         parts.sum()
     }
 
-    /// A weight of 0 for every cell.
-    pub fn empty_cells<W: Copy + Default>(&self) -> Vec<W> {
-        vec![W::default(); self.cells as usize]
+    /// A weight of 0 for every cell, if there is room for them.
+    pub fn empty_cells<W: Copy + Default>(&self, control: &Control) -> crate::Result<Vec<W>> {
+        control.require::<W>(self.cells as usize)?;
+        Ok(vec![W::default(); self.cells as usize])
     }
 
     /// Visit every cell in turn that is a state.
