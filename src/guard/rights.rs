@@ -182,7 +182,9 @@ pub fn is_being_measured(relation: Oid) -> bool {
 /// Runs `job`, a measure function that somebody has written, as `user` and in a restricted context.
 pub fn run_measure<R>(user: Oid, job: impl FnOnce() -> R) -> R {
     MEASURING.with_borrow_mut(|measuring| measuring.push(user));
-    let _undo = Undo(|| drop(MEASURING.with_borrow_mut(Vec::pop)));
+    let _undo = Undo(|| {
+        MEASURING.with_borrow_mut(Vec::pop);
+    });
     run_as(user, true, job)
 }
 

@@ -111,6 +111,9 @@ impl Drop for Plan {
     }
 }
 
+/// The text of a query and the types of its parameters.
+type Question = (String, Vec<pg_sys::Oid>);
+
 /// The plan of a query. It may be dropped from those that are kept while it runs, because what it runs may ask further
 /// questions; so callers hold on to what is returned until they are done with it.
 ///
@@ -118,7 +121,7 @@ impl Drop for Plan {
 /// SPI is connected.
 unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<Rc<Plan>, Problem> {
     thread_local! {
-        static PLANS: RefCell<FxHashMap<(String, Vec<pg_sys::Oid>), Rc<Plan>>> = RefCell::default();
+        static PLANS: RefCell<FxHashMap<Question, Rc<Plan>>> = RefCell::default();
     }
     let key = (query.to_string(), types.to_vec());
     if let Some(plan) = PLANS.with_borrow(|plans| plans.get(&key).cloned()) {
