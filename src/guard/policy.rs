@@ -345,15 +345,6 @@ thread_local! {
     static READING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Ends [`READING`], however it ends.
-struct Read;
-
-impl Drop for Read {
-    fn drop(&mut self) {
-        READING.set(false);
-    }
-}
-
 /// Called once, from `_PG_init`.
 pub fn forget_when_changed() {
     // SAFETY: a function that lives as long as the library, which is never unloaded.
@@ -500,7 +491,7 @@ pub fn all() -> Result<Rc<Policies>, Problem> {
     let unchanged = REMEMBERED.with_borrow(Clone::clone);
     let unchanged = unchanged.filter(|(remembered, _)| remembered.policies == changes.policies);
     READING.set(true);
-    let reading = Read;
+    let reading = rights::Undo(|| READING.set(false));
     let found = match unchanged {
         Some((_, policies)) => Rc::new(Policies::indexed(policies.all.clone())?),
         None => read_all()?,

@@ -154,7 +154,7 @@ thread_local! {
 }
 
 /// Undoes something when it is dropped, also if an error unwinds past it.
-struct Undo<F: FnMut()>(F);
+pub struct Undo<F: FnMut()>(pub F);
 
 impl<F: FnMut()> Drop for Undo<F> {
     fn drop(&mut self) {
