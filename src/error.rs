@@ -145,12 +145,16 @@ pub enum Problem {
 pub fn hide_backtraces() {
     const SWITCH: &str = "RUST_LIB_BACKTRACE";
     let before = std::env::var_os(SWITCH);
-    std::env::set_var(SWITCH, "0");
+    // SAFETY: a backend has no other thread yet that could read the environment; likewise below.
+    unsafe { std::env::set_var(SWITCH, "0") };
     // The standard library, of which this library has a copy of its own, looks only once.
     let _ = std::backtrace::Backtrace::capture();
-    match before {
-        Some(value) => std::env::set_var(SWITCH, value),
-        None => std::env::remove_var(SWITCH),
+    // SAFETY: as above.
+    unsafe {
+        match before {
+            Some(value) => std::env::set_var(SWITCH, value),
+            None => std::env::remove_var(SWITCH),
+        }
     }
 }
 

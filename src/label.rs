@@ -5,7 +5,7 @@ use crate::error::Problem;
 use disclosure::Label;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
-use std::ffi::{c_char, CStr};
+use std::ffi::{CStr, c_char};
 
 pub fn register_provider() {
     // SAFETY: called from _PG_init with a static name and a function that lives as long as the library.

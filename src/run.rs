@@ -9,9 +9,9 @@ use crate::{guc, memory};
 use disclosure::Control;
 use pgrx::prelude::*;
 use std::cell::RefCell;
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::mpsc::{channel, sync_channel, Receiver, RecvTimeoutError, SyncSender, TrySendError};
-use std::thread::{sleep, Builder, JoinHandle};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, channel, sync_channel};
+use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 /// How often the waiting thread looks around. A cancel is obeyed within 0.2 s; this leaves most of that

@@ -6,13 +6,13 @@ use super::cracks::given;
 use super::grid::Square;
 use super::{budget_of, name, warn_once};
 use crate::error::Problem;
-use crate::input::{mapping_of_array, matrix_of_array, subset_of_array, LabelledAttack, WantedEdges};
+use crate::input::{LabelledAttack, WantedEdges, mapping_of_array, matrix_of_array, subset_of_array};
 use crate::{guc, memory, run};
-use disclosure::attack::{self, Estimate, Exact, Matrix, Method, Settings, Subsets, Truth};
 use disclosure::Control;
+use disclosure::attack::{self, Estimate, Exact, Matrix, Method, Settings, Subsets, Truth};
+use pgrx::Array;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
-use pgrx::Array;
 use std::borrow::Cow;
 use std::ffi::CStr;
 use std::time::Duration;
@@ -733,8 +733,7 @@ fn within_reach<R: Send>(
     matrix: &Matrix,
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
 ) -> Result<R, Problem> {
-    let hint =
-        "Raise disclosure.budget or disclosure.max_memory; crack_estimate() comes close where exact answers \
+    let hint = "Raise disclosure.budget or disclosure.max_memory; crack_estimate() comes close where exact answers \
                 are out of reach.";
     within_limit(what, matrix, Limit::new(guc::budget()), ("matrix", hint), job)
 }

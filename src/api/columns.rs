@@ -4,8 +4,8 @@ use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::input::{Dictionary, Encoded, Sink};
 use disclosure::{ColumnCounts, Rows};
-use pgrx::prelude::*;
 use pgrx::Array;
+use pgrx::prelude::*;
 
 type ProfileRow = (String, pg_sys::Oid, i64, i64, i64, i64);
 

@@ -1,8 +1,8 @@
 //! Rows counted while they are read: what several methods start with.
 
 use crate::input::Sink;
-use disclosure::classes::Classes;
 use disclosure::Rows;
+use disclosure::classes::Classes;
 
 /// Classes whose width the first row tells.
 #[derive(Default)]

@@ -1,9 +1,9 @@
 //! Recipes about cracks: `assess_risk`, `assess_itemset_risk`, `assess_correlation_risk`,
 //! `similarity_by_sampling`.
 
-use super::cracks::{given, method_name, transactions, Options, Question};
+use super::cracks::{Options, Question, given, method_name, transactions};
 use crate::error::Problem;
-use crate::input::items::{read_transactions, ItemCounts};
+use crate::input::items::{ItemCounts, read_transactions};
 use crate::input::{itemsets_of_array, itemsets_of_table};
 use crate::run;
 use disclosure::cracks::{
@@ -182,7 +182,7 @@ unsafe fn risk_of_itemsets(fcinfo: FunctionCallInfo) -> Result<Option<ItemsetRow
                 argument: "method",
                 problem: "is none of the methods for itemsets".into(),
                 hint: "Give 'auto', 'exact' or 'o_estimate', which stands for OS here.",
-            })
+            });
         }
     };
     let Some(mut counts) = transactions(fcinfo, first)? else {

@@ -3,19 +3,19 @@
 use super::{budget_of, warn_once};
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
-use crate::input::items::{read_counts, ItemAggregate, ItemCounts};
+use crate::input::items::{ItemAggregate, ItemCounts, read_counts};
 use crate::input::summary::{stored_of_text, text_of_stored};
-use crate::input::{itemset, Interval};
+use crate::input::{Interval, itemset};
 use crate::{guc, memory, run};
 use disclosure::cracks::{
-    expected, Belief, CrackSpace, Expected, Frequencies, ItemSummary, ItemsetCracks, Method, Settings,
-    SummaryError, Width,
+    Belief, CrackSpace, Expected, Frequencies, ItemSummary, ItemsetCracks, Method, Settings, SummaryError,
+    Width, expected,
 };
 use disclosure::matching::Counting;
+use pgrx::Internal;
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::Internal;
 use std::ffi::{CStr, CString};
 use std::iter::repeat_n;
 use std::time::Duration;

@@ -1,13 +1,13 @@
 //! A matrix as a SQL function returns it.
 
 use disclosure::attack::Matrix;
+use pgrx::Array;
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::pg_sys;
 use pgrx::pgrx_sql_entity_graph::metadata::{
     ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
 };
-use pgrx::Array;
 use std::ffi::c_int;
 use std::marker::PhantomData;
 

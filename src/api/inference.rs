@@ -8,21 +8,21 @@ use crate::input::lookup::RowLookup;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::input::{
-    column_settings, Attributes, ColumnSettings, ColumnType, Dictionary, Encoded, Json, JsonText,
+    Attributes, ColumnSettings, ColumnType, Dictionary, Encoded, Json, JsonText, column_settings,
 };
 use crate::run;
+use disclosure::Control;
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    self, explain, rules, score_row, scores, Attribute, Decoy, Explanations, Hole, Holes, Inference, Meaning,
-    Population, Remedies, RowScore, RuleSettings, Rules, Scores, Settings, Suppression,
+    self, Attribute, Decoy, Explanations, Hole, Holes, Inference, Meaning, Population, Remedies, RowScore,
+    RuleSettings, Rules, Scores, Settings, Suppression, explain, rules, score_row, scores,
 };
-use disclosure::Control;
 use pgrx::datum::Interval;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, Array, PgTupleDesc};
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use std::ffi::CStr;
 
 /// What a caller may set in every call of the family.
@@ -450,7 +450,7 @@ fn summary(
         .upper
         .iter()
         .zip(sizes())
-        .filter(|(&score, _)| score >= threshold);
+        .filter(|&(&score, _)| score >= threshold);
     let at_or_above: u64 = reaching.map(|(_, rows)| rows).sum();
     Ok((
         rows as i64,

@@ -8,7 +8,7 @@ use disclosure::Label;
 use pgrx::fcinfo::pg_getarg;
 use pgrx::pg_sys::{FunctionCallInfo, Oid};
 use pgrx::prelude::*;
-use pgrx::spi::{quote_identifier, Error};
+use pgrx::spi::{Error, quote_identifier};
 
 /// label_weights(label text): likelihood and danger
 #[pg_extern(sql = false)]

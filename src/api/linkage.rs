@@ -6,10 +6,10 @@ use crate::error::Problem;
 use crate::input::microdata::{Microdata, Wanted};
 use crate::input::{Json, JsonText};
 use crate::run;
-use disclosure::permutation::{self, HalfRanks, Linkage, Points, Ties};
 use disclosure::Control;
-use pgrx::prelude::*;
+use disclosure::permutation::{self, HalfRanks, Linkage, Points, Ties};
 use pgrx::Array;
+use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// How ties are treated on both sides: values of the SQL type `disclosure.tie_treatment`.

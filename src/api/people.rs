@@ -5,11 +5,11 @@ use super::{budget_of, names};
 use crate::error::Problem;
 use crate::input::People;
 use crate::run;
-use disclosure::cracks::Reidentification;
 use disclosure::Rows;
+use disclosure::cracks::Reidentification;
+use pgrx::Array;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
-use pgrx::Array;
 use std::ffi::CStr;
 
 type PeopleRow = (

@@ -8,10 +8,10 @@ use crate::input::microdata::{Microdata, Wanted};
 use crate::input::{Json, JsonText};
 use crate::run;
 use disclosure::permutation::{Permuted, Release};
+use pgrx::Array;
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::Array;
 use serde_json::Value;
 use std::ffi::CStr;
 

@@ -4,7 +4,7 @@ use super::names;
 use crate::error::Problem;
 use crate::guard::measure_function::MeasureFunction;
 use crate::guard::policy;
-use crate::guard::rule::{self, invalid, Demand, Measure, MEASURES};
+use crate::guard::rule::{self, Demand, MEASURES, Measure, invalid};
 use crate::guard::{arming, rights};
 use crate::input::relation::Relation;
 use crate::input::{Answer, Parameters};

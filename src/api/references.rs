@@ -4,7 +4,7 @@
 use pgrx::fcinfo::pg_getarg;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
 use pgrx::prelude::*;
-use pgrx::{direct_function_call, IntoDatum};
+use pgrx::{IntoDatum, direct_function_call};
 use std::ffi::CStr;
 
 /// relation_reference_in(cstring)

@@ -3,16 +3,16 @@
 
 use super::crack_recipes::number;
 use super::cracks::given;
-use super::linkage::{in_ranks, own, Places, TieTreatment};
+use super::linkage::{Places, TieTreatment, in_ranks, own};
 use super::shifts::shifts;
 use super::{json, name, names};
 use crate::error::Problem;
-use crate::input::microdata::{Microdata, Records, Wanted, ANONYMISED};
 use crate::input::JsonText;
+use crate::input::microdata::{ANONYMISED, Microdata, Records, Wanted};
 use crate::run;
 use disclosure::permutation::{self, Average, Candidate, Chance, PValue, Plausibility, Quantiles, Verdict};
-use pgrx::prelude::*;
 use pgrx::Array;
+use pgrx::prelude::*;
 use std::ffi::CStr;
 
 /// linkage_plausibility(original regclass, anonymised regclass, columns name[], key name, draws int, enough float8,

@@ -7,15 +7,15 @@ use super::transactions::{k_of, privacy_of, wanted_column};
 use super::{json, name, warn_once};
 use crate::error::Problem;
 use crate::input::corpus::{Knowledge, Source};
-use crate::input::transactions::{read_columns, Column, Vocabulary, WantedColumn};
-use crate::input::{distances_of_array, JsonText};
+use crate::input::transactions::{Column, Vocabulary, WantedColumn, read_columns};
+use crate::input::{JsonText, distances_of_array};
 use crate::run;
 use disclosure::semantic::{
     self, Calibration, Corpus, DistanceTable, Eliminations, Entry, Method, Quality, Strategy, Target,
     Threshold, Twin, Vulnerability, Wanted,
 };
-use pgrx::prelude::*;
 use pgrx::Array;
+use pgrx::prelude::*;
 use std::ffi::CStr;
 use std::rc::Rc;
 
@@ -326,7 +326,7 @@ impl<'a> Options<'a> {
                     argument: "vulnerability",
                     problem: "is none of the definitions".into(),
                     hint: "Give 'gap' or 'normalised'.",
-                })
+                });
             }
         };
         let ratio = given("threshold_ratio", self.threshold_ratio)?;
@@ -655,8 +655,7 @@ impl Truth {
         let invalid = |argument, problem: &str| Problem::Argument {
             argument,
             problem: problem.into(),
-            hint:
-                "The original has every transaction of the release, as it was before items were generalised.",
+            hint: "The original has every transaction of the release, as it was before items were generalised.",
         };
         let items = released.ids.iter().map(|id| {
             let number = by_id.get(&id[..]);

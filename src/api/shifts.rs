@@ -3,12 +3,12 @@
 use super::cracks::given;
 use super::{json, name, names};
 use crate::error::Problem;
-use crate::input::microdata::{marginal_values, Microdata, Records, Wanted};
 use crate::input::JsonText;
+use crate::input::microdata::{Microdata, Records, Wanted, marginal_values};
 use crate::run;
-use disclosure::permutation::{shift, Extent, Shift, Side};
-use pgrx::prelude::*;
+use disclosure::permutation::{Extent, Shift, Side, shift};
 use pgrx::Array;
+use pgrx::prelude::*;
 use std::ffi::CStr;
 
 type ReportRow = (

@@ -3,7 +3,7 @@
 use super::cracks::given;
 use super::{json, name, warn_once};
 use crate::error::Problem;
-use crate::input::transactions::{constraints, read_columns, Column, Vocabulary, WantedColumn};
+use crate::input::transactions::{Column, Vocabulary, WantedColumn, constraints, read_columns};
 use crate::input::{Json, JsonText};
 use crate::run;
 use disclosure::semantic::{self, Coat, Constraints, Known, Rule, Transactions};
@@ -271,7 +271,7 @@ fn mark_generalised(
                     argument: "rule",
                     problem: "is none of the rules".into(),
                     hint: "Give 'together' or 'repeated'.",
-                })
+                });
             }
         };
         let k = k.map(|k| k_of(Some(k))).transpose()?;

@@ -9,15 +9,15 @@ use super::rights;
 use super::rule::{Limit, Measure, Statistic};
 use crate::error::Problem;
 use crate::guc;
-use crate::input::lookup::{equality_operator, RowLookup};
+use crate::input::lookup::{RowLookup, equality_operator};
 use crate::input::relation::Relation;
-use crate::input::{cost_of, Answer, Parameters};
-use disclosure::inference::{score_row, Settings};
+use crate::input::{Answer, Parameters, cost_of};
 use disclosure::Control;
+use disclosure::inference::{Settings, score_row};
 use pgrx::pg_sys::{self, Oid, TriggerData};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use std::ffi::CStr;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,21 +6,21 @@
 //! runs within such a statement; and all other reading, where a policy says so.
 
 use super::judge::{self, Measured, Source, Way};
-use super::lineage::{self, entries, list, Lineage};
+use super::lineage::{self, Lineage, entries, list};
 use super::log::{Lasting, Verdict};
 use super::policy::{self, Policies, Policy};
 use super::rights;
 use super::spool::Spool;
 use crate::error::Problem;
-use crate::input::relation::Relation;
 use crate::input::Parameters;
+use crate::input::relation::Relation;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, QueryDesc};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
-use std::ffi::{c_char, c_int, CStr, CString};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::OnceLock;

@@ -10,14 +10,14 @@ use super::rule::{Limit, Measure, Statistic};
 use super::{rights, sandbox, spool};
 use crate::error::Problem;
 use crate::input::relation::Relation;
-use crate::input::{equal_is_identical, labels_of, Answer, ColumnType, Parameters};
+use crate::input::{Answer, ColumnType, Parameters, equal_is_identical, labels_of};
 use disclosure::{Label, Weights};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use serde_json::{json, Value};
-use std::collections::hash_map::{Entry, HashMap};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::collections::hash_map::{Entry, HashMap};
 
 /// Rows that are to be judged.
 pub struct Source {

@@ -12,7 +12,7 @@ use pgrx::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{c_char, c_int, c_void, CStr};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::hash::{Hash, Hasher};
 use std::ptr;
 use std::rc::Rc;

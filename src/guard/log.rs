@@ -8,12 +8,12 @@ use super::policy::own_table;
 use super::rights;
 use crate::error::Problem;
 use crate::input::relation::schema_and_name;
-use crate::input::{columns_of, ColumnType};
+use crate::input::{ColumnType, columns_of};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, LOCKMODE};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
-use std::ffi::{c_int, CStr, CString};
+use std::ffi::{CStr, CString, c_int};
 
 /// What the log is told of an attempt: names and numbers, never a value of the data nor the text of a query.
 pub struct Entry<'a> {

@@ -6,7 +6,7 @@
 
 use super::policy::oids;
 use super::rights;
-use super::rule::{invalid, MEASURES};
+use super::rule::{MEASURES, invalid};
 use super::sandbox;
 use crate::error::Problem;
 use crate::input::Parameters;
@@ -14,7 +14,7 @@ use pgrx::pg_catalog::pg_proc::{PgProc, ProKind};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
-use pgrx::{direct_function_call, IntoDatum};
+use pgrx::{IntoDatum, direct_function_call};
 use std::ffi::CStr;
 
 /// The function that a policy names.

@@ -70,8 +70,7 @@ pub struct Rule {
     pub on_rows: Option<OnRows>,
 }
 
-pub const MEASURES: &str =
-    "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
+pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
 
 pub fn invalid(argument: &'static str, problem: impl Into<String>, hint: &'static str) -> Problem {
     Problem::Argument {
@@ -132,7 +131,7 @@ impl Demand {
                     "statistic",
                     "is for the measure privacy_score only",
                     hint,
-                ))
+                ));
             }
             (Some("share"), Some(threshold)) if (0.0..=1.0).contains(&threshold) => {
                 Statistic::Share { threshold }
@@ -142,7 +141,7 @@ impl Demand {
                     "threshold",
                     "must be a number from 0 to 1",
                     "It is the score from which on a row counts.",
-                ))
+                ));
             }
             (_, Some(_)) => return Err(invalid("threshold", "is for the statistic share only", hint)),
             (None | Some("maximum"), None) => Statistic::Maximum,
@@ -153,17 +152,18 @@ impl Demand {
     }
 
     fn check_limit(&self) -> Result<Limit, Problem> {
-        let limit =
-            match (self.at_most, self.at_least) {
-                (Some(limit), None) => Limit::AtMost(limit),
-                (None, Some(limit)) => Limit::AtLeast(limit),
-                _ => return Err(invalid(
+        let limit = match (self.at_most, self.at_least) {
+            (Some(limit), None) => Limit::AtMost(limit),
+            (None, Some(limit)) => Limit::AtLeast(limit),
+            _ => {
+                return Err(invalid(
                     "at_most, at_least",
                     "exactly one of them must be given",
                     "A risk has a limit at_most, protection one at_least: at_most => 0.5 for privacy_score, \
                      at_least => 5 for k_anonymity.",
-                )),
-            };
+                ));
+            }
+        };
         let range = |allowed, hint| match allowed {
             true => Ok(limit),
             false => Err(invalid(

@@ -4,11 +4,11 @@
 use super::lineage::OutputColumn;
 use crate::error::Problem;
 use crate::input::relation::values_of;
-use crate::input::{columns_of, ColumnType};
+use crate::input::{ColumnType, columns_of};
 use pgrx::pg_sys::{self, Datum, DestReceiver, Oid, TupleDesc, TupleTableSlot};
 use pgrx::prelude::*;
 use std::cell::RefCell;
-use std::ffi::{c_int, CStr};
+use std::ffi::{CStr, c_int};
 
 /// The collected rows. Those of a failed statement go with its transaction; others need [`Spool::end`].
 pub struct Spool {

@@ -1,15 +1,15 @@
 //! Road (c): an aggregate, whose rows arrive one call at a time, perhaps in several processes.
 
-use super::arguments::{argument_types, ArgumentRows, Finished, OptionArgument};
+use super::arguments::{ArgumentRows, Finished, OptionArgument, argument_types};
 use super::encoder::Encoder;
 use super::wire::{self, put, take};
 use super::{ColumnType, Dictionary, Sink};
 use crate::error::Problem;
 use crate::memory;
 use crate::run::Meter;
-use disclosure::{Rows, NULL};
-use pgrx::pg_sys::{self, FunctionCallInfo, NullableDatum};
+use disclosure::{NULL, Rows};
 use pgrx::Internal;
+use pgrx::pg_sys::{self, FunctionCallInfo, NullableDatum};
 
 /// One call of an aggregate's support function.
 pub struct AggregateCall(FunctionCallInfo);

@@ -3,10 +3,10 @@
 
 use super::bins::{Bins, Scale};
 use super::weights::{ColumnSettings, ValueWeights};
-use super::{scratch, ColumnType, Dictionary};
+use super::{ColumnType, Dictionary, scratch};
 use crate::error::Problem;
 use disclosure::inference::{Attribute, Column, Meaning};
-use disclosure::{Weights, NULL};
+use disclosure::{NULL, Weights};
 use pgrx::pg_sys::{self, Datum};
 
 /// The attributes of a table.

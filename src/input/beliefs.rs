@@ -4,7 +4,7 @@ use super::attributes::ElementType;
 use super::dictionary::{parse, print};
 use super::elements::Elements;
 use super::items::ItemCounts;
-use super::relation::{for_each_row, Relation};
+use super::relation::{Relation, for_each_row};
 use super::summary::type_name;
 use super::{ColumnType, Dictionary};
 use crate::error::Problem;

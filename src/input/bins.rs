@@ -1,6 +1,6 @@
 //! Numbers and dates in bins, so that near values become one attribute.
 
-use super::dictionary::{print, Dictionary};
+use super::dictionary::{Dictionary, print};
 use super::scratch;
 use crate::error::Problem;
 use pgrx::pg_sys::{self, Datum};
@@ -166,7 +166,7 @@ impl Bins {
         for name in ["NaN", "Infinity", "-Infinity"] {
             let places = of_value.iter_mut().zip(&numbers);
             let mut places = places
-                .filter(|(_, &number)| not_finite(number) == Some(name))
+                .filter(|&(_, &number)| not_finite(number) == Some(name))
                 .peekable();
             if places.peek().is_some() {
                 places.for_each(|(bin, _)| *bin = bins.len() as u32);

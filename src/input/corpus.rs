@@ -2,18 +2,18 @@
 
 use super::attributes::ElementType;
 use super::lexemes::for_each_lexeme;
-use super::relation::{for_each_row, Relation, Row};
-use super::{becomes, ColumnType, JsonText};
+use super::relation::{Relation, Row, for_each_row};
+use super::{ColumnType, JsonText, becomes};
 use crate::error::Problem;
 use crate::run::{self, CancelOnDrop, Conveyor};
+use disclosure::Control;
 use disclosure::semantic::{
     Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
 };
-use disclosure::Control;
+use pgrx::Array;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal};
-use pgrx::Array;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -120,8 +120,7 @@ impl Source {
             return Err(Problem::Argument {
                 argument: SCORING,
                 problem: "\"unseen\" must not be 0 here".into(),
-                hint:
-                    "Of a distance that is infinite there is no mean. Leave it out, or give a number below 1.",
+                hint: "Of a distance that is infinite there is no mean. Leave it out, or give a number below 1.",
             });
         }
         self.read(terms, Wanted::Pairs(pairs), unseen)
@@ -247,13 +246,11 @@ impl Source {
     /// Counts that the table has: of two terms, of one where the other is NULL or the same, of all documents where both
     /// are NULL.
     fn read_counts(&self, terms: &[String]) -> Result<Cooccurrence, Problem> {
-        let invalid = |problem: &str| {
-            Problem::Argument {
+        let invalid = |problem: &str| Problem::Argument {
             argument: CORPUS,
             problem: problem.into(),
             hint: "Give for every term, and every two, the number of documents, and for no term that of all; see \
                    disclosure.cooccurrence().",
-        }
         };
         let needles = self.folded(terms)?;
         let (mut scratch, mut pairs) = (Scratch::default(), Vec::new());
@@ -394,13 +391,11 @@ impl Kind {
 
 impl Settings {
     fn new(given: Option<Value>) -> Result<Self, Problem> {
-        let invalid = |problem: String| {
-            Problem::Argument {
+        let invalid = |problem: String| Problem::Argument {
             argument: SCORING,
             problem,
             hint: "It may have \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
                    to less than 1), \"documents\" (a number), \"term_column\" and \"other_column\" (names).",
-        }
         };
         let mut settings = Settings {
             folding: Folding::default(),

@@ -7,9 +7,9 @@
 //! itself guarantees that equal values have equal images (B-tree support function 4, "equalimage").
 
 use super::wire::{put, put_bytes, take, take_bytes};
-use super::{scratch, ColumnType};
+use super::{ColumnType, scratch};
 use crate::error::Problem;
-use disclosure::{ShardedTable, NULL};
+use disclosure::{NULL, ShardedTable};
 use hashbrown::hash_table::Entry;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena;

@@ -2,11 +2,11 @@
 //!
 //! In which order a table is read must not matter, so entries and codes are numbered in the order of their values.
 
+use super::ColumnType;
 use super::dictionary::Dictionary;
 use super::microdata::Pair;
-use super::relation::{for_each_row, Relation, Row};
+use super::relation::{Relation, Row, for_each_row};
 use super::summary::type_name;
-use super::ColumnType;
 use crate::error::Problem;
 use crate::run;
 use disclosure::attack::{Matrix, Truth};
@@ -57,8 +57,7 @@ impl LabelledAttack {
             return Err(Problem::Argument {
                 argument: RELATION,
                 problem: format!("has {} entries and {} codes", entries.len(), codes.len()),
-                hint:
-                    "There is one code for every entry. One that no edge has is added by an edge of weight 0.",
+                hint: "There is one code for every entry. One that no edge has is added by an edge of weight 0.",
             });
         }
         entries.put_in_order()?;
@@ -139,13 +138,11 @@ fn read_truth(
     entries: &mut Labels,
     codes: &mut Labels,
 ) -> Result<Truth, Problem> {
-    let invalid = |problem: &str| {
-        Problem::Argument {
+    let invalid = |problem: &str| Problem::Argument {
         argument: TRUTH,
         problem: problem.into(),
         hint: "Give for every entry of the relation its one code, as far as that is known. An edge of weight 0 adds \
                what the relation does not have.",
-    }
     };
     let query = format!(
         "SELECT {}, {} FROM {}",

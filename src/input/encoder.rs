@@ -10,7 +10,7 @@ use super::{ColumnType, Encoded, Sink};
 use crate::error::Problem;
 use crate::guc;
 use crate::run::Conveyor;
-use disclosure::{Rows, NULL};
+use disclosure::{NULL, Rows};
 use pgrx::pg_sys::Datum;
 
 pub struct Encoder<S: Sink> {

@@ -6,16 +6,16 @@
 use super::aggregate::AggregateCall;
 use super::attributes::ElementType;
 use super::elements::Elements;
-use super::relation::{for_each_row, Relation};
+use super::relation::{Relation, for_each_row};
 use super::summary::ItemNames;
 use super::{ColumnType, Dictionary};
 use crate::error::Problem;
 use crate::memory;
 use crate::run::Meter;
 use disclosure::cracks::{ItemSummary, Transactions};
+use pgrx::Internal;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_identifier;
-use pgrx::Internal;
 
 /// How many transactions there are, and how many of them have each item.
 pub struct ItemCounts {

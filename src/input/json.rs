@@ -83,7 +83,7 @@ pub struct Json(pub Value);
 impl IntoDatum for Json {
     fn into_datum(self) -> Option<pg_sys::Datum> {
         let text = CString::new(self.0.to_string()).ok()?; // JSON has no NUL
-                                                           // SAFETY: the type's own input function.
+        // SAFETY: the type's own input function.
         unsafe { direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(text.as_ptr().into())]) }
     }
 

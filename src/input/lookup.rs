@@ -1,16 +1,16 @@
 //! Road (d): a table that is not read but asked, each time anew, about one row. Nothing of it is kept between
 //! two questions, so an answer is never older than its question; what makes it fast is the table's indexes.
 
+use super::ColumnType;
 use super::attributes::ElementType;
 use super::dictionary::print;
 use super::plans::{Answer, Parameters};
 use super::relation::Relation;
 use super::row::RowShape;
-use super::weights::{column_settings, ColumnSettings};
-use super::ColumnType;
+use super::weights::{ColumnSettings, column_settings};
 use crate::error::Problem;
-use disclosure::inference::Lookup;
 use disclosure::Weights;
+use disclosure::inference::Lookup;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;

@@ -4,8 +4,8 @@ use crate::error::Problem;
 use crate::{memory, run};
 use disclosure::attack::{Matrix, Truth};
 use disclosure::semantic::DistanceTable;
-use pgrx::array::RawArray;
 use pgrx::Array;
+use pgrx::array::RawArray;
 
 /// A float8[] of two dimensions; one of none is the matrix without rows.
 pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Problem> {

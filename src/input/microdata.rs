@@ -4,16 +4,16 @@
 //! In which order a table is read must not matter, and need not be the same twice. So records are put in an
 //! order that depends on their content only: by their key where they have one, else by their values.
 
-use super::dictionary::{parse, print, Dictionary};
+use super::dictionary::{Dictionary, parse, print};
 use super::lookup::read_literal;
-use super::orders::{marginality, Meaning, Orders, Scaled};
+use super::orders::{Meaning, Orders, Scaled, marginality};
 use super::relation::Relation;
 use super::row::RowShape;
 use super::weights::labels_of;
-use super::{becomes, Codes, ColumnType, Encoded, Ordered};
+use super::{Codes, ColumnType, Encoded, Ordered, becomes};
 use crate::error::Problem;
 use crate::run;
-use disclosure::permutation::{canonical_order, Ordinal};
+use disclosure::permutation::{Ordinal, canonical_order};
 use disclosure::{Label, NULL};
 use pgrx::pg_sys::{self, Datum};
 use serde_json::{Number, Value};
@@ -98,7 +98,7 @@ impl Microdata {
                     argument: ANONYMISED,
                     problem: format!("has {} rows and the original {}", rows.1, rows.0),
                     hint: "Give a key that both tables have, so that the rows that both have are compared.",
-                })
+                });
             }
         };
         let shared = here.records;

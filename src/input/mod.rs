@@ -35,18 +35,18 @@ pub mod wire;
 
 pub use arguments::OptionArgument;
 pub use attributes::Attributes;
-pub use beliefs::{itemset, itemsets_of_array, itemsets_of_table, Interval};
-pub use dictionary::{equal_is_identical, Dictionary};
+pub use beliefs::{Interval, itemset, itemsets_of_array, itemsets_of_table};
+pub use dictionary::{Dictionary, equal_is_identical};
 pub use edges::{LabelledAttack, WantedEdges};
 pub use json::{Json, JsonText};
 pub use matrix::{distances_of_array, mapping_of_array, matrix_of_array, subset_of_array};
 pub use order::Ordered;
 pub use pairs::Pairs;
 pub use people::People;
-pub use plans::{cost_of, Answer, Parameters};
-pub use row::{columns_of, RowShape};
+pub use plans::{Answer, Parameters, cost_of};
+pub use row::{RowShape, columns_of};
 pub use sequence::Sequence;
-pub use weights::{column_settings, labels_of, ColumnSettings};
+pub use weights::{ColumnSettings, column_settings, labels_of};
 
 use disclosure::Rows;
 use pgrx::pg_sys;

@@ -1,10 +1,10 @@
 //! The values of a dictionary in the order of their type.
 
-use super::dictionary::{equal_is_identical, Dictionary, Intake};
+use super::dictionary::{Dictionary, Intake, equal_is_identical};
 use super::scratch;
 use crate::error::Problem;
 use crate::run;
-use disclosure::{permutation, NULL};
+use disclosure::{NULL, permutation};
 use pgrx::pg_sys::{self, Datum};
 use std::ptr::null_mut;
 

@@ -1,10 +1,10 @@
 //! The argument `orders`: how the values of a column are ordered where not by their type.
 
 use super::bins::Scale;
-use super::dictionary::{parse, Dictionary};
-use super::relation::{for_each_row, Relation};
+use super::dictionary::{Dictionary, parse};
+use super::relation::{Relation, for_each_row};
 use super::summary::type_name;
-use super::{becomes, scratch, ColumnType};
+use super::{ColumnType, becomes, scratch};
 use crate::error::Problem;
 use crate::run::{self, Meter};
 use disclosure::permutation::{self, Marginality};
@@ -45,7 +45,7 @@ impl Orders {
                     return Err(invalid_for(
                         &column,
                         "is neither an array nor the name of a relation",
-                    ))
+                    ));
                 }
             };
             Ok((column, given))
@@ -217,8 +217,7 @@ pub fn marginality(
     })
 }
 
-const DISTANCES: &str =
-    "Give a relation of three columns: two values, and their distance (or similarity, which is 1 - distance); \
+const DISTANCES: &str = "Give a relation of three columns: two values, and their distance (or similarity, which is 1 - distance); \
      every pair of different values once.";
 
 /// How far values are apart: by their codes, the lower one first.
@@ -351,8 +350,7 @@ fn invalid(problem: String) -> Problem {
     Problem::Argument {
         argument: "orders",
         problem,
-        hint:
-            "By column name, give an array of all its values from first to last, or the name of a relation \
+        hint: "By column name, give an array of all its values from first to last, or the name of a relation \
                with their distances.",
     }
 }

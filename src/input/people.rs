@@ -2,12 +2,12 @@
 
 use super::dictionary::Dictionary;
 use super::lookup::equality_operator;
-use super::relation::{for_each_row, Relation, Row};
+use super::relation::{Relation, Row, for_each_row};
 use super::summary::type_name;
-use super::{becomes, ColumnType};
+use super::{ColumnType, becomes};
 use crate::error::Problem;
-use disclosure::cracks::Knowledge;
 use disclosure::NULL;
+use disclosure::cracks::Knowledge;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;

@@ -1,8 +1,8 @@
 //! Questions that are asked again and again: planned once per backend.
 
 use crate::error::Problem;
-use pgrx::pg_sys::{self, Datum};
 use pgrx::IntoDatum;
+use pgrx::pg_sys::{self, Datum};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ffi::CString;

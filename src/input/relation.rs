@@ -4,13 +4,13 @@
 use super::encoder::Encoder;
 use super::scratch::Scratch;
 use super::summary::type_name;
-use super::{row, ColumnType, Encoded, Sink};
+use super::{ColumnType, Encoded, Sink, row};
 use crate::error::Problem;
 use crate::run::Meter;
 use pgrx::pg_sys::{self, Datum, DestReceiver, TupleDesc, TupleTableSlot};
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_qualified_identifier};
-use std::ffi::{c_char, c_int, CStr, CString};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::iter::{Copied, Zip};
 use std::slice::Iter;
 

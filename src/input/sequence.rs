@@ -4,7 +4,7 @@
 //! through a dictionary, so that its type has to compare the different values only.
 
 use super::dictionary::{Dictionary, Intake};
-use super::order::{sort_key, SortKey};
+use super::order::{SortKey, sort_key};
 use super::{ColumnType, Ordered};
 use crate::error::Problem;
 use crate::run;
@@ -141,7 +141,9 @@ impl Sequence {
                 let mut is_null = vec![false; bits.len()];
                 nulls.iter().for_each(|&row| is_null[row as usize] = true);
                 *bits = sources.iter().map(|&source| bits[source as usize]).collect();
-                let rows = (0..).zip(sources).filter(|(_, &source)| is_null[source as usize]);
+                let rows = (0..)
+                    .zip(sources)
+                    .filter(|&(_, &source)| is_null[source as usize]);
                 *nulls = rows.map(|(row, _)| row).collect();
             }
         }

@@ -1,16 +1,16 @@
 //! Item summaries as they are stored: names of types, and items as text, so that they can be read whatever becomes of
 //! the types. [`ItemSummary`] has the format.
 
-use super::items::{item_type, ItemCounts};
+use super::items::{ItemCounts, item_type};
 use super::literal::Literals;
-use super::{scratch, wire, ColumnType};
+use super::{ColumnType, scratch, wire};
 use crate::error::Problem;
 use crate::memory;
 use disclosure::cracks::{ItemSummary, Name, SummaryError, SummaryWriter};
 use disclosure::wire::Damaged;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_qualified_identifier;
-use pgrx::{direct_function_call_as_datum, IntoDatum};
+use pgrx::{IntoDatum, direct_function_call_as_datum};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 

@@ -1,7 +1,7 @@
 //! Transactions with generalised items come in: lists of items, in which a list stands for one of its items.
 
 use super::attributes::ElementType;
-use super::relation::{for_each_row, Relation};
+use super::relation::{Relation, for_each_row};
 use super::{ColumnType, JsonText};
 use crate::error::Problem;
 use disclosure::semantic::{Entry, Transactions};
@@ -193,13 +193,11 @@ impl Column {
     }
 
     fn push(&mut self, transaction: Value, vocabulary: &mut Vocabulary) -> Result<(), Problem> {
-        let invalid = |problem: &str| {
-            Problem::Argument {
+        let invalid = |problem: &str| Problem::Argument {
             argument: COLUMN_NAME,
             problem: problem.into(),
             hint: "A transaction is a list of strings or whole numbers; a list within it is a generalised item: \
                    '[\"knee\", [\"limbs\", \"injury\"]]'.",
-        }
         };
         self.transactions.begin()?;
         let Value::Array(entries) = transaction else {

@@ -1,9 +1,9 @@
 //! What a method has to know of a column besides its values: weights from the column's label, and from the
 //! argument `weights`, which wins; and whether its values are to be put into bins.
 
+use super::ColumnType;
 use super::bins::{Binning, Scale};
 use super::plans::{Answer, Parameters};
-use super::ColumnType;
 use crate::error::Problem;
 use disclosure::{Label, Weights};
 use pgrx::pg_sys;
@@ -252,8 +252,7 @@ fn invalid(problem: impl Display) -> Problem {
     Problem::Argument {
         argument: "weights",
         problem: problem.to_string(),
-        hint:
-            "By column name, give a label (quasi, sensitive, identifier, ignore, likelihood=… danger=…) or \
+        hint: "By column name, give a label (quasi, sensitive, identifier, ignore, likelihood=… danger=…) or \
                an object of likelihood, danger, and bins or width.",
     }
 }

@@ -1,6 +1,6 @@
 //! Road (a): a window partition, read once at its first row.
 
-use super::arguments::{argument_types, ArgumentRows, OptionArgument};
+use super::arguments::{ArgumentRows, OptionArgument, argument_types};
 use super::encoder::Encoder;
 use super::scratch::Scratch;
 use super::{ColumnType, Encoded, Sequence, Sink};

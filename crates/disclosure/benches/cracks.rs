@@ -13,12 +13,12 @@
 //!
 //! The belief is the true frequency ± `--width` (by default 1) median gaps.
 
+use disclosure::Control;
 use disclosure::cracks::{
-    expected, simulate, simulate_as_published, Belief, CrackSpace, Frequencies, Method, Moves, Settings,
-    Simulation, Width,
+    Belief, CrackSpace, Frequencies, Method, Moves, Settings, Simulation, Width, expected, simulate,
+    simulate_as_published,
 };
 use disclosure::matching::Counting;
-use disclosure::Control;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@
 //! one by one.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{scores, Column, Meaning, Population, Settings};
+use disclosure::inference::{Column, Meaning, Population, Settings, scores};
 use disclosure::{Control, Weights};
 use std::collections::HashMap;
 use std::error::Error;

@@ -10,8 +10,8 @@
 //!
 //! Options: `--columns`, `--most` records (by default 1,000,000), `--runs` of which the quickest counts.
 
-use disclosure::permutation::{distance, link, ranks, Points, Ties, Tree};
 use disclosure::Control;
+use disclosure::permutation::{Points, Ties, Tree, distance, link, ranks};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

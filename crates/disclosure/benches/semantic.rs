@@ -9,7 +9,7 @@
 #[path = "../tests/definition_semantic/mod.rs"]
 mod definition_semantic;
 
-use disclosure::semantic::{eliminate, DistanceTable, Method, Strategy, Threshold, Vulnerability};
+use disclosure::semantic::{DistanceTable, Method, Strategy, Threshold, Vulnerability, eliminate};
 use disclosure::{Control, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -1,4 +1,4 @@
-use crate::{Rows, NULL};
+use crate::{NULL, Rows};
 
 /// How often each value occurs, column by column; built in one pass.
 #[derive(Debug, Clone, Default)]

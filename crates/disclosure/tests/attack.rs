@@ -1,8 +1,8 @@
 //! Probabilistic attacks: the values of Malik 2014 as verified, and the definitions.
 
 use disclosure::attack::{
-    degree_of_anonymity, estimate, heuristic, is_flat, matching_weight, nmape, shares, subset_cracks, Exact,
-    Matrix, Method, Settings, Subsets, Truth,
+    Exact, Matrix, Method, Settings, Subsets, Truth, degree_of_anonymity, estimate, heuristic, is_flat,
+    matching_weight, nmape, shares, subset_cracks,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;
@@ -124,11 +124,7 @@ impl ByDefinition {
         };
         let all = (self.matchings.len() as f64).ln();
         let entropy: f64 = self.matchings.iter().map(surprise).sum();
-        if all > 0.0 {
-            entropy / all
-        } else {
-            0.0
-        }
+        if all > 0.0 { entropy / all } else { 0.0 }
     }
 
     fn nmape(&self) -> f64 {

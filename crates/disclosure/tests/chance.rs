@@ -1,8 +1,8 @@
 //! Real matches against those of chance, by the definition and on data whose answer is known.
 
 use disclosure::permutation::{
-    calibrate, distance, link, plausibility, rank_swap, ranks, Candidate, Chance, PValue, Plausibility,
-    Points, Sample, Ties, Verdict,
+    Candidate, Chance, PValue, Plausibility, Points, Sample, Ties, Verdict, calibrate, distance, link,
+    plausibility, rank_swap, ranks,
 };
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
@@ -291,10 +291,12 @@ fn the_least_swapping_that_is_enough_is_chosen() {
     let unchanged = &found[1];
     assert_eq!(unchanged.correlations, [Some(1.0); 3]);
     assert_eq!((unchanged.correct, unchanged.expected_correct), (300, 300.0));
-    assert!(found[4]
-        .correlations
-        .iter()
-        .all(|correlation| correlation.unwrap() > 0.95));
+    assert!(
+        found[4]
+            .correlations
+            .iter()
+            .all(|correlation| correlation.unwrap() > 0.95)
+    );
     assert!(found[4].correct > found[0].correct);
     assert!(found[0].expected_correct <= found[0].correct as f64);
     let nobody = calibrated(&[vec![1, 2], vec![1, 2]], Ties::Shared, &[50.0]).remove(0);
@@ -385,10 +387,12 @@ fn absent_values_are_swapped_too() {
     let columns = vec![vec![NULL, 1, 2, 3, 4, NULL], vec![1, 2, 3, NULL, 4, 5]];
     let found = calibrated(&columns, Ties::Shared, &[0.0, 100.0]);
     assert_eq!(found[0].correlations, [Some(1.0); 2]);
-    assert!(found[1]
-        .correlations
-        .iter()
-        .all(|correlation| correlation.unwrap() < 1.0));
+    assert!(
+        found[1]
+            .correlations
+            .iter()
+            .all(|correlation| correlation.unwrap() < 1.0)
+    );
 }
 
 #[test]

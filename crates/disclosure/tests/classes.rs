@@ -1,7 +1,7 @@
 //! Equivalence classes against their definitions.
 
 use disclosure::classes::{Classes, SizeGroup};
-use disclosure::{Control, Error, Rows, NULL};
+use disclosure::{Control, Error, NULL, Rows};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,8 +1,8 @@
 //! Protected transactions: the figures of Ong 2015, and the definitions.
 
 use disclosure::semantic::{
-    broken_constraints, coat, km_anonymity, km_violations, mark_generalised, Broken, Coat, Constraints,
-    Entry, Fate, GeneralisedItem, Known, Rule, SuppressedItem, Transactions, Violation,
+    Broken, Coat, Constraints, Entry, Fate, GeneralisedItem, Known, Rule, SuppressedItem, Transactions,
+    Violation, broken_constraints, coat, km_anonymity, km_violations, mark_generalised,
 };
 use disclosure::{Control, Error, Result};
 use proptest::prelude::*;
@@ -461,7 +461,7 @@ fn utility() -> impl Strategy<Value = Option<Vec<Vec<u32>>>> {
     let sets = constraint_of.prop_map(|constraint_of| {
         let constraint = |number: usize| {
             let items = (0..).zip(&constraint_of);
-            let within = items.filter(|(_, &of_item)| of_item == number);
+            let within = items.filter(|&(_, &of_item)| of_item == number);
             within.map(|(item, _)| item).collect()
         };
         (0..3).map(constraint).collect()

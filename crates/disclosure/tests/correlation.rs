@@ -1,10 +1,10 @@
 //! Edge filtering and belief refinement against graphs of single nodes.
 
-use disclosure::cracks::{
-    filter_edges, o_estimate, propagated, refine_beliefs, top_pairs, Belief, CrackSpace, Frequencies, Pair,
-    Transactions, Width, NEARLY_ALWAYS,
-};
 use disclosure::Control;
+use disclosure::cracks::{
+    Belief, CrackSpace, Frequencies, NEARLY_ALWAYS, Pair, Transactions, Width, filter_edges, o_estimate,
+    propagated, refine_beliefs, top_pairs,
+};
 use proptest::prelude::*;
 
 /// For every item, whether each code can stand for it; item i's own code is i.

@@ -4,8 +4,8 @@ mod all_mappings;
 
 use all_mappings::{assert_close, big_mart, mappings};
 use disclosure::cracks::{
-    apart_pairs, assess_correlation_risk, filter_edges, top_pairs, Belief, Compliance, CorrelationQuestion,
-    CorrelationRisk, CrackSpace, KnownPairs, Method, Pair, Settings, Transactions, Width,
+    Belief, Compliance, CorrelationQuestion, CorrelationRisk, CrackSpace, KnownPairs, Method, Pair, Settings,
+    Transactions, Width, apart_pairs, assess_correlation_risk, filter_edges, top_pairs,
 };
 use disclosure::{Control, Error};
 

@@ -2,9 +2,9 @@
 
 mod definition;
 
-use definition::{a_table, assert_close, average, config, maximum, Table};
-use disclosure::inference::{decoys, Decoy, Settings, Summary};
+use definition::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
+use disclosure::inference::{Decoy, Settings, Summary, decoys};
 use proptest::prelude::*;
 use std::time::Duration;
 

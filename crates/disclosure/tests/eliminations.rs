@@ -4,7 +4,7 @@ mod definition_semantic;
 
 use definition_semantic::attack;
 use disclosure::semantic::{
-    eliminate, DistanceTable, Eliminations, Method, Strategy as How, Threshold, Vulnerability,
+    DistanceTable, Eliminations, Method, Strategy as How, Threshold, Vulnerability, eliminate,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;

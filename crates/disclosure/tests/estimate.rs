@@ -3,7 +3,7 @@
 mod all_mappings;
 
 use all_mappings::{big_mart, h, k};
-use disclosure::cracks::{o_estimate, o_estimate_items, propagated, CrackSpace, Width};
+use disclosure::cracks::{CrackSpace, Width, o_estimate, o_estimate_items, propagated};
 use disclosure::matching::{Graph, ItemClass};
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Attacks that are too large for exact answers: scaling, belief propagation and samples, against the definitions.
 
 use disclosure::attack::{
-    edge_probabilities, estimate, flat_matrix, heuristic, normalise, random_attack, subset_cracks, Estimate,
-    Exact, Matrix, Method, Settings, Subsets, Truth,
+    Estimate, Exact, Matrix, Method, Settings, Subsets, Truth, edge_probabilities, estimate, flat_matrix,
+    heuristic, normalise, random_attack, subset_cracks,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;

@@ -4,7 +4,7 @@ mod all_mappings;
 
 use all_mappings::{around, assert_close, big_mart, config, h, k, mappings};
 use disclosure::cracks::{
-    cautious, expected, Belief, CrackSpace, Expected, Frequencies, Method, Settings, Width,
+    Belief, CrackSpace, Expected, Frequencies, Method, Settings, Width, cautious, expected,
 };
 use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};

@@ -1,7 +1,7 @@
 //! Holes against their definition, and White's theorems about them.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{holes, scores, Attribute, Column, Holes, Meaning, Population, Settings};
+use disclosure::inference::{Attribute, Column, Holes, Meaning, Population, Settings, holes, scores};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    explain, score_row, scores, Column, Lookup, Meaning, Population, Scores, Search, Settings,
+    Column, Lookup, Meaning, Population, Scores, Search, Settings, explain, score_row, scores,
 };
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
@@ -138,7 +138,7 @@ impl Coded {
             })
             .collect();
         let set = |row: &Vec<u32>| {
-            let present = row.iter().zip(&starts).filter(|(&code, _)| code > 0);
+            let present = row.iter().zip(&starts).filter(|&(&code, _)| code > 0);
             present.fold(0, |set, (code, start)| set | 1 << (start + code - 1))
         };
         let all = || self.weights.iter().flatten();

@@ -6,8 +6,8 @@ use all_mappings::{
     around, assert_close, big_mart, config, itemsets, k, mappings, neighbours, os, probability,
 };
 use disclosure::cracks::{
-    ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
-    point_valued_itemset_probability, Belief, CrackSpace, Frequencies, ItemsetCracks, Width,
+    Belief, CrackSpace, Frequencies, ItemsetCracks, Width, ignorant_itemset_cracks,
+    ignorant_itemset_probability, point_valued_itemset_cracks, point_valued_itemset_probability,
 };
 use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};

@@ -2,8 +2,8 @@
 
 use disclosure::attack::random_attack;
 use disclosure::cracks::{
-    assess_itemset_risk, assess_risk, Belief, Compliance, CrackSpace, Frequencies, Interest,
-    ItemsetAssessment, ItemsetQuestion, Stage, Width,
+    Belief, Compliance, CrackSpace, Frequencies, Interest, ItemsetAssessment, ItemsetQuestion, Stage, Width,
+    assess_itemset_risk, assess_risk,
 };
 use disclosure::{Control, Error, Memory, Result};
 

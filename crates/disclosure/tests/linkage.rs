@@ -1,6 +1,6 @@
 //! Record linkage in rank space, against the definition.
 
-use disclosure::permutation::{distance, link, ranks, Match, Points, Ties};
+use disclosure::permutation::{Match, Points, Ties, distance, link, ranks};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

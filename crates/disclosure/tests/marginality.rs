@@ -34,10 +34,12 @@ fn equally_marginal_values_share_a_place() {
     assert_eq!(found.scale.len(), 1);
     let nowhere = marginality(&[3, 4], |_, _| 0.0, &Control::new()).unwrap();
     assert_eq!((nowhere.places, nowhere.scale), (vec![1, 1], vec![0.0]));
-    assert!(marginality(&[], |_, _| 1.0, &Control::new())
-        .unwrap()
-        .places
-        .is_empty());
+    assert!(
+        marginality(&[], |_, _| 1.0, &Control::new())
+            .unwrap()
+            .places
+            .is_empty()
+    );
 }
 
 #[test]

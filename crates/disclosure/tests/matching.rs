@@ -1,7 +1,7 @@
 //! Perfect matchings against their definition: all ways to give every item a code of its own.
 
-use disclosure::matching::{admissible, Counting, Graph, ItemClass};
 use disclosure::Control;
+use disclosure::matching::{Counting, Graph, ItemClass, admissible};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,6 +1,6 @@
 //! Pairs of items that are often, or never, together, against counting every pair.
 
-use disclosure::cracks::{apart_pairs, top_pairs, CoOccurrence, Pair, Transactions};
+use disclosure::cracks::{CoOccurrence, Pair, Transactions, apart_pairs, top_pairs};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 

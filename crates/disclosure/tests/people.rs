@@ -1,11 +1,11 @@
 //! People against released rows, compared with all ways to give people rows.
 
-use disclosure::cracks::{simulate, Knowledge, Method, Reidentification, Settings, Simulation};
+use Knowledge::{Among, Anything, Between, Code};
+use disclosure::cracks::{Knowledge, Method, Reidentification, Settings, Simulation, simulate};
 use disclosure::matching::{Counting, Graph};
-use disclosure::{Control, Error, Rows, NULL};
+use disclosure::{Control, Error, NULL, Rows};
 use proptest::prelude::*;
 use std::collections::HashMap;
-use Knowledge::{Among, Anything, Between, Code};
 
 /// What is known of every person, column by column; the released rows; the row of every person.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! Permuted privacy, against the definition.
 
-use disclosure::permutation::{ranks, Closest, Ordinal, Permuted, Release, Ties};
+use disclosure::permutation::{Closest, Ordinal, Permuted, Release, Ties, ranks};
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -331,10 +331,12 @@ fn nothing_is_said_without_records() {
     assert_eq!(release.check(&[Some(1.0), None]), None);
     assert_eq!(release.closest(&[Some(1.0), None]), None);
     assert_eq!(release.variances(&[Some(1.0), None], 2), [None, None]);
-    assert!(release
-        .check_all(&[numbers(&[1.0]), numbers(&[1.0])], &Control::new())
-        .unwrap()
-        .is_empty());
+    assert!(
+        release
+            .check_all(&[numbers(&[1.0]), numbers(&[1.0])], &Control::new())
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]

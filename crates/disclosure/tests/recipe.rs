@@ -4,13 +4,13 @@ mod all_mappings;
 
 use all_mappings::{around, assert_close, big_mart, config, itemsets, mappings, neighbours, os, probability};
 use disclosure::cracks::{
-    alpha_curve, assess_itemset_risk, assess_risk, Belief, Compliance, CrackSpace, Decision, Estimate,
-    Frequencies, Interest, ItemsetAssessment, ItemsetMethod, ItemsetQuestion, Stage, Width,
+    Belief, Compliance, CrackSpace, Decision, Estimate, Frequencies, Interest, ItemsetAssessment,
+    ItemsetMethod, ItemsetQuestion, Stage, Width, alpha_curve, assess_itemset_risk, assess_risk,
 };
 use disclosure::{Control, Error, Result};
 use proptest::prelude::*;
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 /// The orders in which items become compliant.

@@ -2,9 +2,9 @@
 
 mod definition;
 
-use definition::{a_table, assert_close, average, config, maximum, Table};
-use disclosure::inference::{remedies, Attribute, Remedies, Search, Settings, State};
+use definition::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
+use disclosure::inference::{Attribute, Remedies, Search, Settings, State, remedies};
 use proptest::prelude::*;
 use std::time::Duration;
 

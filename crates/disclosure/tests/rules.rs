@@ -1,7 +1,7 @@
 //! The rules of a table against their definition.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{rules, Attribute, Column, Meaning, Population, RuleSettings, Rules, Settings};
+use disclosure::inference::{Attribute, Column, Meaning, Population, RuleSettings, Rules, Settings, rules};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

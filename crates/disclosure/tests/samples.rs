@@ -1,8 +1,8 @@
 //! Distributions of distances: quantiles, overlap, and the test of Kolmogorov and Smirnov against its
 //! definition.
 
-use disclosure::permutation::{PValue, Sample};
 use disclosure::Control;
+use disclosure::permutation::{PValue, Sample};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

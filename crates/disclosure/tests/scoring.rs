@@ -2,15 +2,15 @@
 //! them. Compared with the definitions.
 
 use disclosure::semantic::{
-    normalised_google_distance, Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch,
-    Terms, Wanted,
+    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
+    normalised_google_distance,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::RngSeed;
-use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
 const PLAIN: Folding = Folding { plurals: false };
 const PLURALS: Folding = Folding { plurals: true };

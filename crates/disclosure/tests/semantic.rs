@@ -1,10 +1,10 @@
 //! Semantic attacks as a whole: what is attacked, how good that is, and how sure each elimination is.
 
-use disclosure::semantic::{
-    attack, broken_constraints, distance_tables, left_over, reliability, Bin, Calibration, Entry, Method,
-    Quality, Scoring, Strategy, Target, Threshold, Transactions, Twin, Vulnerability,
-};
 use disclosure::Control;
+use disclosure::semantic::{
+    Bin, Calibration, Entry, Method, Quality, Scoring, Strategy, Target, Threshold, Transactions, Twin,
+    Vulnerability, attack, broken_constraints, distance_tables, left_over, reliability,
+};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rand::{RngExt, SeedableRng};

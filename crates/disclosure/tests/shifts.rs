@@ -1,6 +1,6 @@
 //! How much a column was permuted.
 
-use disclosure::permutation::{places, shift, Average, Extent, Shift, Side};
+use disclosure::permutation::{Average, Extent, Shift, Side, places, shift};
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

@@ -4,8 +4,8 @@ mod all_mappings;
 
 use all_mappings::{around, big_mart, h, k};
 use disclosure::cracks::{
-    simulate, simulate_apart, simulate_as_published, simulate_itemsets, Apart, Belief, CrackSpace,
-    Frequencies, Moves, Simulated, Simulation, Width,
+    Apart, Belief, CrackSpace, Frequencies, Moves, Simulated, Simulation, Width, simulate, simulate_apart,
+    simulate_as_published, simulate_itemsets,
 };
 use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};

@@ -4,7 +4,7 @@
 mod good;
 mod nasty;
 
-use crate::world::{quote_name, quote_text, Argument, Function, Kind, Table, Type, World};
+use crate::world::{Argument, Function, Kind, Table, Type, World, quote_name, quote_text};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

@@ -1,6 +1,6 @@
 //! Calls every function with the largest values of each number that it takes, with little memory and little time.
 
-use crate::call::{cast, Caller, Load};
+use crate::call::{Caller, Load, cast};
 use crate::report::Report;
 use crate::session::Session;
 use crate::watch::Patience;

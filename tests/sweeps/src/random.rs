@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::session::Session;
 use crate::watch::Patience;
 use crate::world::World;
-use crate::{process, Plan, SLOW};
+use crate::{Plan, SLOW, process};
 use rand::RngExt;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Runs one call and watches its backend meanwhile.
 
-use crate::client::{Client, Rows, Trouble, CRASH_ELSEWHERE};
+use crate::client::{CRASH_ELSEWHERE, Client, Rows, Trouble};
 use crate::process;
 use std::process::Command;
 use std::time::{Duration, Instant};

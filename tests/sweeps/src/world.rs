@@ -176,7 +176,12 @@ impl World {
         )?;
         for schema in &schemas {
             let schema = &schema[0];
-            ask(superuser, &format!("GRANT USAGE ON SCHEMA {schema} TO {quoted}; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {quoted}"))?;
+            ask(
+                superuser,
+                &format!(
+                    "GRANT USAGE ON SCHEMA {schema} TO {quoted}; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {quoted}"
+                ),
+            )?;
         }
         ask(superuser, "CREATE SCHEMA probe; GRANT USAGE ON SCHEMA probe TO PUBLIC;
             CREATE FUNCTION probe.memory_in_use() RETURNS bigint LANGUAGE c AS '$libdir/pg_disclosure', 'probe_memory_in_use_wrapper'")?;
@@ -296,7 +301,13 @@ fn read_own_values(client: &mut Client, functions: &[Function]) -> Result<Vec<(S
             ("people", "place"),
             ("people", "score"),
         ] {
-            let value = ask(client, &format!("SELECT pg_catalog.pg_typeof(v), v FROM (SELECT {}(t.{column}) AS v FROM sweep.{table} t) t", function.sql))?;
+            let value = ask(
+                client,
+                &format!(
+                    "SELECT pg_catalog.pg_typeof(v), v FROM (SELECT {}(t.{column}) AS v FROM sweep.{table} t) t",
+                    function.sql
+                ),
+            )?;
             let name = value[0][0].rsplit('.').next().unwrap_or_default();
             if !value[0][1].is_empty() && value[0][0].contains('.') {
                 values.push((name.to_owned(), value[0][1].clone()));

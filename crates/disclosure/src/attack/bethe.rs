@@ -21,12 +21,12 @@
 //! number and n does well: random matrices with 3 to 12 rows, on which 1 − 1/n alone came up to a third of H's error. The
 //! three cases stay as they are, and large blocks have g near 1, as theory asks for where cycles are long.
 
-use super::blocks::{blocks, Block};
+use super::Matrix;
+use super::blocks::{Block, blocks};
 use super::exact::no_matching;
 use super::matrix::CHUNK;
-use super::scale::{does_not_converge, dominant, scaled, Balance, EDGES_PER_PIECE};
-use super::Matrix;
-use crate::{threads, Control, Result};
+use super::scale::{Balance, EDGES_PER_PIECE, does_not_converge, dominant, scaled};
+use crate::{Control, Result, threads};
 
 /// Beliefs do not change by more than this in all the rounds that are not made.
 const TOLERANCE: f64 = 1e-7;

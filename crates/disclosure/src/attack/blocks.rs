@@ -1,5 +1,5 @@
 use super::Matrix;
-use crate::matching::{admissible, Components};
+use crate::matching::{Components, admissible};
 use crate::{Control, Result};
 
 /// A part of a matrix that has nothing to do with the others: every perfect matching of the whole consists of

@@ -1,5 +1,5 @@
 use super::exact::no_matching;
-use super::{bethe, sample, Exact, Matrix};
+use super::{Exact, Matrix, bethe, sample};
 use crate::chains::Effort;
 use crate::matching::{Weight, Wide};
 use crate::{Control, Error, Result};

@@ -1,7 +1,7 @@
 //! Sums over the matchings of a dense block by Glynn's formula, which needs weights of much the same size.
 
 use super::frontier::Summed;
-use super::{glynn, Matrix};
+use super::{Matrix, glynn};
 use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
 

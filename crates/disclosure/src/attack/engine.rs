@@ -4,7 +4,7 @@ use super::dense::Dense;
 use super::exact::too_large;
 use super::flat::Flat;
 use super::frontier::{Frontier, Summed};
-use super::{table, Matrix};
+use super::{Matrix, table};
 use crate::matching::Wide;
 use crate::{Control, Result};
 

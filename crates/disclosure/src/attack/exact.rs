@@ -1,10 +1,10 @@
-use super::blocks::{blocks, Block};
+use super::Matrix;
+use super::blocks::{Block, blocks};
 use super::engine::{Engine, Sum};
 use super::frontier::roundings;
 use super::matrix::invalid;
-use super::Matrix;
 use crate::matching::{Weight, Wide};
-use crate::{threads, Control, Error, Result};
+use crate::{Control, Error, Result, threads};
 
 /// Permanents and what follows from them, exactly. Made at little cost, it knows what the answer will cost.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
+use super::Matrix;
 use super::blocks::blocks;
 use super::exact::no_matching;
-use super::frontier::{roundings, Summed, ROUNDING};
-use super::Matrix;
+use super::frontier::{ROUNDING, Summed, roundings};
 use crate::matching::{Counting, Graph, ItemClass, Wide};
 use crate::{Control, Result};
 use rustc_hash::FxHashMap;

@@ -8,8 +8,8 @@
 //! rounding to the relative error. Matrices of integers have exact sums as long as those fit: a state from which some
 //! matching can be completed has no larger a sum than the permanent, and others add to nothing in the end.
 
-use super::order::{binomial, Lines, MOST_OPEN};
 use super::Matrix;
+use super::order::{Lines, MOST_OPEN, binomial};
 use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
 use rayon::prelude::*;

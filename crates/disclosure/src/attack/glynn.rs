@@ -1226,9 +1226,8 @@ mod tests {
             Just((0, 0.5))
         ];
         (sizes, kind, any::<bool>()).prop_flat_map(|(size, (power, share), units)| {
-            let weight =
-                (0.0..1.0_f64, 0.0..1.0_f64)
-                    .prop_map(move |(weight, chance)| if chance < share { weight.powi(power) } else { 0.0 });
+            let weight = (0.0..1.0_f64, 0.0..1.0_f64)
+                .prop_map(move |(weight, chance)| if chance < share { weight.powi(power) } else { 0.0 });
             let unit = prop::collection::vec(-40..40_i32, 2 * size);
             let scale = move |(mut weights, unit): (Vec<f64>, Vec<i32>)| {
                 for (cell, weight) in weights.iter_mut().enumerate().filter(|_| units) {

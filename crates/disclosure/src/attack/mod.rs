@@ -24,8 +24,8 @@ mod subsets;
 mod table;
 
 pub use cracks::{
-    degree_of_anonymity, edge_probabilities, estimate, heuristic, matching_weight, shares, Edges, Estimate,
-    Method, Settings, Truth,
+    Edges, Estimate, Method, Settings, Truth, degree_of_anonymity, edge_probabilities, estimate, heuristic,
+    matching_weight, shares,
 };
 pub use exact::{EdgeProbabilities, Exact, Permanent};
 pub use flat::is_flat;
@@ -33,4 +33,4 @@ pub use matrix::Matrix;
 pub use nmape::nmape;
 pub use random::random_attack;
 pub use scale::{flat_matrix, normalise};
-pub use subsets::{subset_cracks, SubsetCracks, Subsets};
+pub use subsets::{SubsetCracks, Subsets, subset_cracks};

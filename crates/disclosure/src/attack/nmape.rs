@@ -1,7 +1,7 @@
 use super::cracks::shares;
 use super::matrix::invalid;
 use super::{Exact, Matrix};
-use crate::{threads, Control, Result};
+use crate::{Control, Result, threads};
 
 /// By how much H is off on average over all true mappings, in percent of the number of entries (Malik 2014, formula
 /// 4.5); an error where there is no perfect matching, or where the matrix is too large to try all mappings.

@@ -1,5 +1,5 @@
-use super::scale::scaled_from_logs;
 use super::Matrix;
+use super::scale::scaled_from_logs;
 use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -23,9 +23,9 @@
 
 use super::exact::no_matching;
 use super::subsets::{SubsetCracks, Subsets};
-use super::{normalise, Estimate, Matrix, Method, Settings, Truth};
+use super::{Estimate, Matrix, Method, Settings, Truth, normalise};
 use crate::chains::{Move, Observe, Outcome, State};
-use crate::matching::{perfect, Graph, ItemClass};
+use crate::matching::{Graph, ItemClass, perfect};
 use crate::{Control, Result};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};

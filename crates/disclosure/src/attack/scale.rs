@@ -1,8 +1,8 @@
-use super::blocks::{blocks, Block};
-use super::exact::no_matching;
-use super::matrix::{invalid, CHUNK};
 use super::Matrix;
-use crate::{threads, Control, Error, Result};
+use super::blocks::{Block, blocks};
+use super::exact::no_matching;
+use super::matrix::{CHUNK, invalid};
+use crate::{Control, Error, Result, threads};
 use std::ops::Range;
 
 /// The doubly stochastic matrix that rows and columns can be multiplied to (Sinkhorn and Knopp 1967), without the

@@ -1,9 +1,9 @@
 use super::cracks::{of_entries, too_expensive};
 use super::exact::no_matching;
 use super::order::binomial;
-use super::{sample, Exact, Matrix, Method, Settings, Truth};
+use super::{Exact, Matrix, Method, Settings, Truth, sample};
 use crate::matching::{Weight, Wide};
-use crate::{threads, Control, Error, Result};
+use crate::{Control, Error, Result, threads};
 
 /// Which sets of entries are meant.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub fn subset_cracks(
                 argument: "method",
                 problem: "says nothing about sets of entries".into(),
                 allowed: "'auto', 'exact' or 'sample'".into(),
-            })
+            });
         }
     }
     let whole = Exact::new(matrix, control)?;

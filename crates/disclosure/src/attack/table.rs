@@ -1,7 +1,7 @@
 //! Sums over the matchings of a small block: over all sets of columns that the first rows take.
 
-use super::frontier::{rescale, roundings, Summed};
 use super::Matrix;
+use super::frontier::{Summed, rescale, roundings};
 use crate::matching::{Weight, Wide};
 
 /// Up to this size nothing is quicker, and the time it takes not worth a plan.

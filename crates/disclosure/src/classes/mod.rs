@@ -6,7 +6,7 @@
 
 mod wildcard;
 
-use crate::{Error, Result, Rows, ShardedTable, NULL};
+use crate::{Error, NULL, Result, Rows, ShardedTable};
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;

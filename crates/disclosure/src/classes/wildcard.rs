@@ -1,7 +1,7 @@
-use super::{hash, Classes};
-use crate::{Control, Result, NULL};
-use hashbrown::hash_table::{Entry, HashTable};
+use super::{Classes, hash};
+use crate::{Control, NULL, Result};
 use hashbrown::HashMap;
+use hashbrown::hash_table::{Entry, HashTable};
 use rayon::prelude::*;
 
 /// The classes that have values in the same columns, and which columns these are.

@@ -1,9 +1,9 @@
 use super::estimate::sum;
-use super::recipe::{check_share, ROUNDING};
+use super::recipe::{ROUNDING, check_share};
 use super::{
-    apart_pairs, assess_risk, cautious, expected, filter_edges, o_estimate, refine_beliefs, simulate_apart,
-    top_pairs, Apart, Belief, CoOccurrence, Compliance, CrackSpace, Expected, Frequencies, Pair, Settings,
-    Transactions, Width,
+    Apart, Belief, CoOccurrence, Compliance, CrackSpace, Expected, Frequencies, Pair, Settings, Transactions,
+    Width, apart_pairs, assess_risk, cautious, expected, filter_edges, o_estimate, refine_beliefs,
+    simulate_apart, top_pairs,
 };
 use crate::{Control, Error, Result};
 

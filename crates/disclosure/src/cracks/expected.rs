@@ -1,7 +1,7 @@
-use super::estimate::{o_estimate_items, propagated_items, sum};
-use super::simulate::{simulate, Simulated, Simulation};
 use super::CrackSpace;
-use crate::matching::{admissible, Counting};
+use super::estimate::{o_estimate_items, propagated_items, sum};
+use super::simulate::{Simulated, Simulation, simulate};
+use crate::matching::{Counting, admissible};
 use crate::{Control, Error, Result};
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 use super::{CrackSpace, Frequencies};
-use crate::matching::{admissible, Components, Counting, Graph, ItemClass, Shares};
+use crate::matching::{Components, Counting, Graph, ItemClass, Shares, admissible};
 use crate::{Control, Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -522,7 +522,7 @@ impl Component {
         let codes = numbers_of_rest(&sizes_of_codes);
         let classes = self.graph.items.iter().zip(&sizes_of_items);
         let rest_of_items = classes
-            .filter(|(_, &size)| size > 0)
+            .filter(|&(_, &size)| size > 0)
             .map(|(class, &size)| ItemClass {
                 size,
                 candidates: class

@@ -22,25 +22,25 @@ mod summary;
 mod transactions;
 
 pub use belief::{Belief, Width};
-pub use correlation::{filter_edges, refine_beliefs, NEARLY_ALWAYS};
-pub use correlation_recipe::{assess_correlation_risk, CorrelationQuestion, CorrelationRisk, KnownPairs};
+pub use correlation::{NEARLY_ALWAYS, filter_edges, refine_beliefs};
+pub use correlation_recipe::{CorrelationQuestion, CorrelationRisk, KnownPairs, assess_correlation_risk};
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
-pub use expected::{cautious, expected, Expected, Method, Settings};
+pub use expected::{Expected, Method, Settings, cautious, expected};
 pub use frequencies::{Frequencies, Gaps};
 pub use itemsets::{
-    ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
-    point_valued_itemset_probability, ItemsetCracks,
+    ItemsetCracks, ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
+    point_valued_itemset_probability,
 };
-pub use pairs::{apart_pairs, top_pairs, CoOccurrence, Pair};
+pub use pairs::{CoOccurrence, Pair, apart_pairs, top_pairs};
 pub use people::{Knowledge, Reidentification};
 pub use recipe::{
-    alpha_curve, assess_itemset_risk, assess_risk, AlphaPoint, Assessment, Compliance, Decision, Estimate,
-    Interest, ItemsetAssessment, ItemsetMethod, ItemsetQuestion, Stage,
+    AlphaPoint, Assessment, Compliance, Decision, Estimate, Interest, ItemsetAssessment, ItemsetMethod,
+    ItemsetQuestion, Stage, alpha_curve, assess_itemset_risk, assess_risk,
 };
-pub use sampling::{similarity_by_sampling, Compliancy, Similarity};
+pub use sampling::{Compliancy, Similarity, similarity_by_sampling};
 pub use simulate::{
-    simulate, simulate_apart, simulate_as_published, simulate_itemsets, Apart, Moves, Simulated,
-    SimulatedItemsets, Simulation,
+    Apart, Moves, Simulated, SimulatedItemsets, Simulation, simulate, simulate_apart, simulate_as_published,
+    simulate_itemsets,
 };
 pub use space::CrackSpace;
 pub use summary::{ItemSummary, Name, SummaryError, SummaryWriter};

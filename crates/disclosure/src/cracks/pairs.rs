@@ -271,7 +271,7 @@ impl Best {
     fn of_thread(&self) -> Self {
         let worst = self.pairs.peek().filter(|_| self.pairs.len() == self.most);
         Best {
-            floor: worst.map_or(self.floor, |worst| worst.0 .0),
+            floor: worst.map_or(self.floor, |worst| worst.0.0),
             ..Best::new(self.most)
         }
     }
@@ -279,7 +279,7 @@ impl Best {
     /// Whether a pair of this value may be among the best; of equal values, some may.
     fn wants(&self, value: u128) -> bool {
         let is_full = self.pairs.len() == self.most;
-        value >= self.floor && (!is_full || self.pairs.peek().is_some_and(|worst| value >= worst.0 .0))
+        value >= self.floor && (!is_full || self.pairs.peek().is_some_and(|worst| value >= worst.0.0))
     }
 
     fn offer(&mut self, value: u128, item: u32, partner: u32, together: u64) {

@@ -1,8 +1,8 @@
 use super::estimate::sum;
-use super::{expected, CrackSpace, Expected, Method, Settings};
+use super::{CrackSpace, Expected, Method, Settings, expected};
 use crate::classes::Classes;
-use crate::matching::{maximum, Components, Counting, Graph, ItemClass};
-use crate::{Control, Error, Result, Rows, NULL};
+use crate::matching::{Components, Counting, Graph, ItemClass, maximum};
+use crate::{Control, Error, NULL, Result, Rows};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -225,7 +225,7 @@ impl Reidentification {
             self.released_people += u64::from(given);
         }
         let mut not_released = vec![None; parts.len()];
-        for (part, &left) in people_left.iter().enumerate().filter(|(_, &left)| left > 0) {
+        for (part, &left) in people_left.iter().enumerate().filter(|&(_, &left)| left > 0) {
             not_released[part] = Some(self.graph.codes.len() as u32);
             self.graph.codes.push(left);
         }
@@ -330,7 +330,7 @@ impl<'a> Release<'a> {
     fn new(rows: &'a Classes) -> Self {
         let classes = || (0..rows.len()).map(|class| rows.codes(class));
         let null_columns = |row: &[u32]| -> Vec<usize> {
-            let columns = row.iter().enumerate().filter(|(_, &code)| code == NULL);
+            let columns = row.iter().enumerate().filter(|&(_, &code)| code == NULL);
             columns.map(|(column, _)| column).collect()
         };
         let suppressed: FxHashSet<Vec<usize>> = classes().map(null_columns).collect();

@@ -167,7 +167,7 @@ fn degree(all: &Frequencies, size: u64, sample: &[u64], reach: u64, divisor: u64
     let [transactions, size, reach, divisor] = [all.transactions(), size, reach, divisor].map(u128::from);
     let mut items = 0u64;
     let mut right = 0u64;
-    for (&count, &sampled) in all.counts().iter().zip(sample).filter(|(&count, _)| count > 0) {
+    for (&count, &sampled) in all.counts().iter().zip(sample).filter(|&(&count, _)| count > 0) {
         let difference = (u128::from(count) * size).abs_diff(u128::from(sampled) * transactions);
         items += 1;
         right += u64::from(difference * divisor <= reach * transactions);

@@ -4,8 +4,8 @@
 //! can be printed, moved to another server and merged with others of its kind wherever it is, even where the type
 //! does not exist any more.
 
-use crate::json::{put_string, string_length, Reader};
-use crate::wire::{put, put_bytes, take, take_array, take_bytes, Damaged};
+use crate::json::{Reader, put_string, string_length};
+use crate::wire::{Damaged, put, put_bytes, take, take_array, take_bytes};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt::Write;

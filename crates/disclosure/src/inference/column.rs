@@ -1,4 +1,4 @@
-use crate::{Weights, NULL};
+use crate::{NULL, Weights};
 
 /// What the values of a column say about a row: which attributes it has (White, Definition 2.8), and how
 /// likely each of them is known and how much it hurts when inferred.

@@ -6,7 +6,7 @@
 //! an attribute which all rows of a part share is better inferred than known.
 
 use super::population::Slot;
-use super::score::{Found, Problem, NEARLY_EQUAL};
+use super::score::{Found, NEARLY_EQUAL, Problem};
 use super::words::Words;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -4,10 +4,10 @@
 //! row. A row with exactly these attributes scores 0 and raises no other score; nothing is inferred any
 //! more from what is within the hole (White, Theorem 6.5 and Corollary 6.6).
 
-use super::population::{with_width, Fields, Population, Slot};
-use super::score::{rescore, scores, Limits, Scores, Settings};
-use super::words::Words;
 use super::Attribute;
+use super::population::{Fields, Population, Slot, with_width};
+use super::score::{Limits, Scores, Settings, rescore, scores};
+use super::words::Words;
 use crate::{Control, Result};
 use rayon::prelude::*;
 

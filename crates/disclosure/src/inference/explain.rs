@@ -1,11 +1,11 @@
 //! The inference behind a score, as something to read.
 
-use super::population::{with_width, Population, Slot};
+use super::Attribute;
+use super::population::{Population, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Problem, Scores, Settings};
 use super::search::Witnesses;
 use super::words::Words;
-use super::Attribute;
 use crate::sort::sort;
 use crate::{Control, Result};
 use rayon::prelude::*;

@@ -9,9 +9,9 @@
 //! such that no row with K has J, but each J without one of its attributes; and for every x of K, some row
 //! has all but x.
 
-use super::population::{with_width, Population, Slot};
+use super::population::{Population, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
-use super::rules::{may_precede, rank, search, Audience, KnownSet, Tally};
+use super::rules::{Audience, KnownSet, Tally, may_precede, rank, search};
 use super::score::{Problem, Settings};
 use super::search::Witnesses;
 use super::words::Words;
@@ -470,7 +470,7 @@ impl<const P: usize> Finder<'_, P> {
             let row = &self.problem.rows[row as usize];
             let slots = self.problem.population.slots.iter().zip(&self.offsets);
             slots
-                .filter(|(slot, &offset)| !set.slots.has(slot.bit) && occurring[offset + slot.code(row)])
+                .filter(|&(ref slot, &offset)| !set.slots.has(slot.bit) && occurring[offset + slot.code(row)])
                 .fold([0; P], |reduced: [u64; P], (slot, _)| {
                     reduced.or(&row.and(&slot.field()))
                 })

@@ -32,11 +32,11 @@ mod single;
 mod words;
 
 pub use column::{Attribute, Column, Meaning};
-pub use decoys::{decoys, Decoy, Summary};
-pub use explain::{explain, Explanations, Inference, Inferred};
-pub use holes::{holes, Hole, Holes};
+pub use decoys::{Decoy, Summary, decoys};
+pub use explain::{Explanations, Inference, Inferred, explain};
+pub use holes::{Hole, Holes, holes};
 pub use population::Population;
-pub use remedies::{remedies, Remedies, State, Suppression};
-pub use rules::{rules, RuleSettings, Rules};
-pub use score::{scores, Scores, Search, Settings};
-pub use single::{score_row, Lookup, RowScore};
+pub use remedies::{Remedies, State, Suppression, remedies};
+pub use rules::{RuleSettings, Rules, rules};
+pub use score::{Scores, Search, Settings, scores};
+pub use single::{Lookup, RowScore, score_row};

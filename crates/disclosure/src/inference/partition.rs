@@ -7,7 +7,7 @@
 //! no set of known attributes below can beat the worst inference that was already found about it.
 
 use super::population::Slot;
-use super::score::{Found, Problem, NEARLY_EQUAL};
+use super::score::{Found, NEARLY_EQUAL, Problem};
 use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
 use super::words::Words;
 use rayon::prelude::*;

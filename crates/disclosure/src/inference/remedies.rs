@@ -4,10 +4,10 @@
 //! it can make worse are inferences *from* y, as fewer rows have it then; only rows that have y themselves
 //! can be concerned. So if nobody can know y beforehand, l(y) = 0, no score rises.
 
-use super::population::{with_width, Edited, Fields, Population, Slot};
-use super::score::{rescore, scores, Limits, Scores, Settings};
-use super::words::Words;
 use super::Attribute;
+use super::population::{Edited, Fields, Population, Slot, with_width};
+use super::score::{Limits, Scores, Settings, rescore, scores};
+use super::words::Words;
 use crate::{Control, Error, Result};
 
 /// A cell to blank.

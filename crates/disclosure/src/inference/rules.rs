@@ -6,9 +6,9 @@
 //! are as many rules as were asked for and no bound is above the smallest weight of them.
 
 use super::explain::conclude;
-use super::population::{with_width, Population, Slot};
+use super::population::{Population, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
-use super::score::{Problem, Settings, NEARLY_EQUAL};
+use super::score::{NEARLY_EQUAL, Problem, Settings};
 use super::search::Witnesses;
 use super::words::Words;
 use super::{Attribute, Inference};
@@ -369,7 +369,7 @@ impl Ahead {
 
     fn and(self, slot: &Slot) -> Self {
         let weights = slot.likelihood.iter().zip(&slot.danger);
-        let searchable = weights.filter(|(&likelihood, _)| likelihood > 0.0);
+        let searchable = weights.filter(|&(&likelihood, _)| likelihood > 0.0);
         searchable.fold(self, |ahead, (&likelihood, &danger)| Ahead {
             likeliest: ahead.likeliest.max(likelihood),
             least_danger: ahead.least_danger.min(danger),

@@ -1,6 +1,6 @@
 use super::cuts;
 use super::partition;
-use super::population::{with_width, Edited, Fields, Population};
+use super::population::{Edited, Fields, Population, with_width};
 use super::words::Words;
 use super::{blocked, confidence, runs};
 use crate::{Control, Error, Result};

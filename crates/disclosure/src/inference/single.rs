@@ -1,7 +1,7 @@
 //! One row against a table that somebody else looks things up in: for a row that is about to enter a table
 //! which is too large to read for it.
 
-use super::population::{with_width, WIDTHS};
+use super::population::{WIDTHS, with_width};
 use super::score::{Danger, Limits, Settings};
 use super::search::{Kinds, RowSearch, Witnesses, Workspace};
 use super::words::Words;

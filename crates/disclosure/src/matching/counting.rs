@@ -2,7 +2,7 @@
 
 use super::plan::{Component, Cost, Layer, Op, Plan, Regroup};
 use super::weight::{Weight, Wide};
-use super::{admissible, Components, Graph};
+use super::{Components, Graph, admissible};
 use crate::{Control, Result};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,7 +1,7 @@
 use super::chance::RandomRecords;
 use super::linkage::link_trees;
 use super::{
-    rank_correlation, ranks, swap_records, Chance, HalfRanks, Plausibility, Points, Ties, Tree, Verdict,
+    Chance, HalfRanks, Plausibility, Points, Ties, Tree, Verdict, rank_correlation, ranks, swap_records,
 };
 use crate::{Control, Error, Result};
 use rand::{Rng, SeedableRng};

@@ -1,4 +1,4 @@
-use super::rank::{bucket, ranks_up_to, PIECE};
+use super::rank::{PIECE, bucket, ranks_up_to};
 use crate::{Control, Result};
 
 /// The numbers of all records in an order that depends on nothing but their values: by the places of the

@@ -1,5 +1,5 @@
-use super::rank::{ranks, Ties};
 use super::HalfRanks;
+use super::rank::{Ties, ranks};
 use crate::{Control, Result};
 
 /// Spearman's rank correlation of two columns of the same records, equal values sharing their mean rank;

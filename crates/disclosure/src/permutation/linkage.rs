@@ -1,4 +1,4 @@
-use super::{distance, HalfRanks, Points, Tree};
+use super::{HalfRanks, Points, Tree, distance};
 use crate::{Control, Result};
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Reverse mapping and rank shifts. Columns come in as their records, in the order of the values.
 
-use super::rank::{ranks, Ties};
+use super::rank::{Ties, ranks};
 use crate::{Control, Result};
 
 /// The records in the order of their values, which `places` has; equal ones in an order that the seed draws.

@@ -25,21 +25,21 @@ mod samples;
 mod spread;
 mod swap;
 
-pub use calibrate::{calibrate, Candidate};
+pub use calibrate::{Candidate, calibrate};
 pub use canonical::canonical_order;
-pub use chance::{plausibility, plausibility_of, Chance, Plausibility, Verdict};
+pub use chance::{Chance, Plausibility, Verdict, plausibility, plausibility_of};
 pub use correlation::rank_correlation;
-pub use linkage::{link, Linkage, Match};
+pub use linkage::{Linkage, Match, link};
 pub use mapping::{order_of_places, rank_shifts, reverse_map};
-pub use marginality::{marginality, Marginality};
+pub use marginality::{Marginality, marginality};
 pub use microaggregation::microaggregate;
 pub use nearest::{Found, Marks, Tree};
 pub use noise::add_noise;
 pub use ordinal::Ordinal;
-pub use points::{distance, Points};
+pub use points::{Points, distance};
 pub use privacy::{Closest, Permuted, Release};
-pub use rank::{order, places, ranks, Ties, FEW};
-pub use report::{shift, Average, Extent, Shift, Side};
+pub use rank::{FEW, Ties, order, places, ranks};
+pub use report::{Average, Extent, Shift, Side, shift};
 pub use samples::{PValue, Quantiles, Sample, Shorter};
 pub use swap::{rank_swap, swap_records};
 

@@ -1,5 +1,5 @@
-use super::rank::{ranks, Ties};
 use super::HalfRanks;
+use super::rank::{Ties, ranks};
 use crate::{Control, Result};
 
 /// Records as points in rank space, one coordinate per column.

@@ -1,6 +1,6 @@
 use super::moments::{Moments, Ranges};
-use super::{ranks, HalfRanks, Ordinal, Points, Ties, Tree};
-use crate::{Control, Result, NULL};
+use super::{HalfRanks, Ordinal, Points, Ties, Tree, ranks};
+use crate::{Control, NULL, Result};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 

@@ -1,5 +1,5 @@
 use super::HalfRanks;
-use crate::{Control, Error, Result, NULL};
+use crate::{Control, Error, NULL, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

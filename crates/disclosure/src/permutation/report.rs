@@ -1,7 +1,7 @@
 use super::rank::PIECE;
 use super::spread::{root_mean_square, standard_deviation};
 use super::{order_of_places, rank_correlation, rank_shifts, reverse_map};
-use crate::{Control, Result, NULL};
+use crate::{Control, NULL, Result};
 
 /// One side of a column: the place of every record's value, and the number that every place stands for
 /// where values are numbers.

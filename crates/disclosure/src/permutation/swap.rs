@@ -1,4 +1,4 @@
-use super::rank::{ranks, Ties, MOST_RECORDS, PIECE};
+use super::rank::{MOST_RECORDS, PIECE, Ties, ranks};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -1,5 +1,5 @@
-use super::{eliminate, DistanceTable, Eliminations, Entry, Scoring, Strategy, Target, Transactions};
-use crate::{threads, Control, Result};
+use super::{DistanceTable, Eliminations, Entry, Scoring, Strategy, Target, Transactions, eliminate};
+use crate::{Control, Result, threads};
 
 /// Cells of all tables from which on threads are worth it.
 const MANY: usize = 10_000;
@@ -49,7 +49,11 @@ pub fn left_over(
         }
         for (row, is_left) in target.rows.iter().zip(is_left.chunks(columns)) {
             control.check()?;
-            let members = target.members.iter().zip(is_left).filter(|(_, &is_left)| is_left);
+            let members = target
+                .members
+                .iter()
+                .zip(is_left)
+                .filter(|&(_, &is_left)| is_left);
             left[row.transaction as usize].extend(members.map(|(&member, _)| member));
         }
     }

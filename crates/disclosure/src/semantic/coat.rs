@@ -1,8 +1,8 @@
-use super::constraints::{as_set, check_k, support_below, utility_of, Projections};
+use super::constraints::{Projections, as_set, check_k, support_below, utility_of};
 use super::{Entry, Transactions};
 use crate::{Control, Error, Result};
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::cmp::{Ordering, Reverse};
 

@@ -1,4 +1,4 @@
-use super::{normalised_google_distance, Scoring};
+use super::{Scoring, normalised_google_distance};
 use crate::{Error, Result};
 
 /// In how many documents terms are, and pairs of terms; their distance is the

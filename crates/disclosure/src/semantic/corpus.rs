@@ -1,8 +1,8 @@
-use super::cooccurrence::Pairs;
 use super::Cooccurrence;
+use super::cooccurrence::Pairs;
 use crate::cracks::Transactions;
 use crate::sort::sort;
-use crate::{threads, Control, Error, Result};
+use crate::{Control, Error, Result, threads};
 use std::ops::Range;
 
 /// Documents as sets of terms, which are numbered from 0.
@@ -60,7 +60,7 @@ impl Corpus {
                 return Err(Error::TooMany {
                     what: "terms of which all pairs are to be counted",
                     limit: Self::MOST_OF_ALL as u64,
-                })
+                });
             }
             Wanted::All => Pairs::All(terms),
             Wanted::Pairs(pairs) => {

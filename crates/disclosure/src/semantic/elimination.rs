@@ -1,4 +1,4 @@
-use super::{gba, mda, random, rba, tba, wba, DistanceTable};
+use super::{DistanceTable, gba, mda, random, rba, tba, wba};
 use crate::{Control, Error, Result};
 
 /// How cells are chosen that seem to be cover.

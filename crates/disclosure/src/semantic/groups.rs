@@ -99,11 +99,7 @@ impl Groups {
             Vulnerability::Gap => gap,
             Vulnerability::Normalised => {
                 let range = self.ranges[group] - slack * ROUNDING;
-                if gap < range {
-                    gap / range
-                } else {
-                    1.0
-                }
+                if gap < range { gap / range } else { 1.0 }
             }
         }
     }

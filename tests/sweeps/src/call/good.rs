@@ -1,7 +1,7 @@
 //! Arguments that make sense, by their types and names.
 
-use super::{array_of, cast, Caller, Load};
-use crate::world::{quote_name, quote_text, Argument, Table, Type};
+use super::{Caller, Load, array_of, cast};
+use crate::world::{Argument, Table, Type, quote_name, quote_text};
 use rand::RngExt;
 
 const TERMS: [&str; 8] = [
@@ -254,8 +254,12 @@ impl<'a> Caller<'a> {
                  FROM pg_catalog.generate_series(1, {1}) i, pg_catalog.generate_series(1, {1}) j GROUP BY i) r)::{2}[]",
                 "float8", self.size, kind.sql
             ),
-            _ if self.load == Load::Least => self.grid(kind, |caller| caller.pick(&["0.25", "0.5", "1"]).to_owned()),
-            _ => self.grid(kind, |caller| caller.pick(&["0", "0.25", "0.5", "1", "1", "2"]).to_owned()),
+            _ if self.load == Load::Least => {
+                self.grid(kind, |caller| caller.pick(&["0.25", "0.5", "1"]).to_owned())
+            }
+            _ => self.grid(kind, |caller| {
+                caller.pick(&["0", "0.25", "0.5", "1", "1", "2"]).to_owned()
+            }),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Arguments of the right types that nobody would give.
 
-use super::{cast, cast_null, Caller};
-use crate::world::{quote_text, Argument, Type};
+use super::{Caller, cast, cast_null};
+use crate::world::{Argument, Type, quote_text};
 use rand::RngExt;
 
 /// Large, small and strange numbers.

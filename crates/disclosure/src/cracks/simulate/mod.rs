@@ -11,17 +11,17 @@ mod apart;
 mod table;
 mod walk;
 
-pub use apart::{simulate_apart, Apart};
+pub use apart::{Apart, simulate_apart};
 
 use super::CrackSpace;
 use crate::chains::{Course, Effort, Move, Observe, Outcome, Pace, State};
 use crate::{Control, Error, Result};
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 use table::{LogFactorials, Mix, Table};
-use walk::{Counted, Network, Walk, STEPS_BETWEEN_CHECKS};
+use walk::{Counted, Network, STEPS_BETWEEN_CHECKS, Walk};
 
 /// How a chain goes from one mapping to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
