@@ -212,7 +212,7 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
     }
     let never: Vec<&str> = successes
         .iter()
-        .filter(|(_, &count)| count == 0)
+        .filter(|&(_, &count)| count == 0)
         .map(|(&function, _)| function)
         .collect();
     if !never.is_empty() {

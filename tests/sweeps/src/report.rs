@@ -36,7 +36,7 @@ impl Report {
 
     /// Prints how often each function failed, then the closing line. Returns whether all is well.
     pub fn close(&self, summary: &str) -> bool {
-        for ((function, kind), count) in self.counts.iter().filter(|(_, &count)| count > 1) {
+        for ((function, kind), count) in self.counts.iter().filter(|&(_, &count)| count > 1) {
             println!("{count} times: {function}: {kind}");
         }
         let failures: u64 = self.counts.values().sum();
