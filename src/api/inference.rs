@@ -14,7 +14,7 @@ use crate::run;
 use disclosure::Control;
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    self, Attribute, Decoy, Explanations, Hole, Holes, Inference, Meaning, Population, Remedies, RowScore,
+    self, Attribute, Decoy, Explanations, Hole, Holes, Inference, Meaning, PackedTable, Remedies, RowScore,
     RuleSettings, Rules, Scores, Settings, Suppression, explain, rules, score_row, scores,
 };
 use pgrx::datum::Interval;
@@ -76,7 +76,7 @@ impl Options {
 /// A table as attributes, in distinct rows.
 struct Table {
     attributes: Attributes,
-    population: Population,
+    population: PackedTable,
     /// The distinct row of every row of a partition; nobody asks for those of a relation.
     distinct_of_row: Vec<u32>,
 }
@@ -92,7 +92,7 @@ impl Table {
         let attributes = Attributes::new(dictionaries, settings, |column| rows_of_codes(&classes, column))?;
         let columns = &attributes.columns; // their names stay on this thread
         let population = run::long("packing rows", |control| {
-            Population::new(&classes, columns, control)
+            PackedTable::new(&classes, columns, control)
         })?;
         let distinct_of_row = class_of_row
             .into_iter()

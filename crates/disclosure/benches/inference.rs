@@ -11,7 +11,7 @@
 //! one by one.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Column, Meaning, Population, Settings, scores};
+use disclosure::inference::{Column, Meaning, PackedTable, Settings, scores};
 use disclosure::{Control, Weights};
 use std::collections::HashMap;
 use std::error::Error;
@@ -56,7 +56,7 @@ impl Table {
 
     fn score(&self, budget: Duration) -> Result<Outcome, Box<dyn Error>> {
         let start = (Instant::now(), cpu_seconds());
-        let population = Population::new(&self.classes, &self.columns, &Control::new())?;
+        let population = PackedTable::new(&self.classes, &self.columns, &Control::new())?;
         let settings = Settings {
             budget: Some(budget),
             ..Settings::default()

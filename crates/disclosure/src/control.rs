@@ -62,7 +62,7 @@ impl Control {
     }
 
     /// Announce how many steps there will be, in whatever unit [`advance`](Self::advance) counts.
-    pub fn expect(&self, steps: u64) {
+    pub fn set_total(&self, steps: u64) {
         self.total.store(steps, Relaxed);
     }
 
@@ -86,7 +86,7 @@ mod tests {
     fn progress_is_a_share() {
         let control = Control::new();
         assert_eq!(control.progress(), None);
-        control.expect(8);
+        control.set_total(8);
         control.advance(2);
         assert_eq!(control.progress(), Some(0.25));
         control.advance(100);

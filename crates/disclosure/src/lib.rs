@@ -19,7 +19,6 @@
 #![forbid(unsafe_code)]
 
 pub mod attack;
-mod chains;
 pub mod classes;
 mod columns;
 mod control;
@@ -29,6 +28,7 @@ pub mod inference;
 mod json;
 mod label;
 pub mod matching;
+mod mcmc;
 pub mod permutation;
 mod rows;
 pub mod semantic;

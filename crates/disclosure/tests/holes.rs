@@ -1,7 +1,7 @@
 //! Holes against their definition, and White's theorems about them.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Attribute, Column, Holes, Meaning, Population, Settings, holes, scores};
+use disclosure::inference::{Attribute, Column, Holes, Meaning, PackedTable, Settings, holes, scores};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -112,7 +112,7 @@ impl Table {
         holes
     }
 
-    fn population(&self) -> Population {
+    fn population(&self) -> PackedTable {
         let mut distinct: Vec<u32> = Vec::new();
         let columns = self
             .column_of
@@ -150,7 +150,7 @@ impl Table {
             }
         };
         let columns: Vec<Column> = (0..columns).map(column).collect();
-        Population::new(&classes, &columns, &Control::new()).unwrap()
+        PackedTable::new(&classes, &columns, &Control::new()).unwrap()
     }
 
     /// The score of the distinct row that each row became, by the row's attributes.

@@ -2,7 +2,7 @@
 
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    Column, Lookup, Meaning, Population, Scores, Search, Settings, explain, score_row, scores,
+    Column, Lookup, Meaning, PackedTable, Scores, Search, Settings, explain, score_row, scores,
 };
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
@@ -157,7 +157,7 @@ fn by_row(
     settings: &Settings,
     class_of_row: &[u32],
 ) -> (Vec<f64>, Vec<f64>) {
-    let population = Population::new(classes, columns, &Control::new()).unwrap();
+    let population = PackedTable::new(classes, columns, &Control::new()).unwrap();
     let Scores { lower, upper, .. } = scores(&population, settings, &Control::new()).unwrap();
     class_of_row
         .iter()
@@ -250,7 +250,7 @@ fn no_rows_and_rows_without_attributes() {
 #[test]
 fn the_constant_must_be_positive() {
     let (classes, columns) = Table::of_words(&["ab"], &[1.0; 2], &[1.0; 2]).as_sets();
-    let population = Population::new(&classes, &columns, &Control::new()).unwrap();
+    let population = PackedTable::new(&classes, &columns, &Control::new()).unwrap();
     for constant in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let settings = Settings {
             constant,
@@ -356,7 +356,7 @@ proptest! {
     #[test]
     fn explanations_explain(coded in a_coded_table(), min_confidence in a_confidence()) {
         let settings = Settings { min_confidence, ..Settings::default() };
-        let population = Population::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
+        let population = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
         let found = scores(&population, &settings, &Control::new()).unwrap();
         let rows: Vec<usize> = (0..population.len()).collect();
         let explained = explain(&population, &settings, &found, &rows, &Control::new()).unwrap();
@@ -469,7 +469,7 @@ fn large_tables_score_the_same_however_they_are_searched() {
             };
             let classes = coded.classes();
             let classes_of_rows: Vec<u32> = (0..classes.len() as u32).collect();
-            let population = Population::new(&classes, &coded.columns(), &Control::new()).unwrap();
+            let population = PackedTable::new(&classes, &coded.columns(), &Control::new()).unwrap();
             exact_by_row(&classes, &coded.columns(), 1.0, &classes_of_rows);
             let [one, three] = [1, 3].map(|threads| {
                 let pool = rayon::ThreadPoolBuilder::new()
@@ -491,7 +491,7 @@ fn a_cancelled_search_ends() {
         rows: numbers.rows(3_000, &values),
         weights: numbers.weights(&values),
     };
-    let population = Population::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
+    let population = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
     for (search, min_confidence) in [
         (Search::Together, 1.0),
         (Search::RowByRow, 1.0),
@@ -520,7 +520,7 @@ fn an_unfinished_search_gives_bounds() {
         rows: numbers.rows(400, &values),
         weights: numbers.weights(&values),
     };
-    let population = Population::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
+    let population = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
     for min_confidence in [1.0, 0.7] {
         let settings = Settings {
             min_confidence,

@@ -1,7 +1,7 @@
 //! The rules of a table against their definition.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Attribute, Column, Meaning, Population, RuleSettings, Rules, Settings, rules};
+use disclosure::inference::{Attribute, Column, Meaning, PackedTable, RuleSettings, Rules, Settings, rules};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -99,7 +99,7 @@ impl Table {
         rules
     }
 
-    fn population(&self) -> Population {
+    fn population(&self) -> PackedTable {
         let mut distinct: Vec<&BTreeSet<Attribute>> = Vec::new();
         let columns = self.weights.len();
         let mut classes = Classes::new(columns);
@@ -133,7 +133,7 @@ impl Table {
             },
         };
         let columns: Vec<Column> = self.weights.iter().map(column).collect();
-        Population::new(&classes, &columns, &Control::new()).unwrap()
+        PackedTable::new(&classes, &columns, &Control::new()).unwrap()
     }
 }
 

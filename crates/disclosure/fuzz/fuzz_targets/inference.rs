@@ -4,7 +4,7 @@
 #![no_main]
 
 use disclosure::classes::Classes;
-use disclosure::inference::{scores, Column, Meaning, Population, Search, Settings};
+use disclosure::inference::{scores, Column, Meaning, PackedTable, Search, Settings};
 use disclosure::{Control, Weights};
 use libfuzzer_sys::fuzz_target;
 
@@ -36,7 +36,7 @@ fuzz_target!(|data: &[u8]| {
         attributes: weights.clone(),
         meaning: Meaning::Set((0..=u8::MAX).map(elements).collect()),
     };
-    let population = Population::new(&classes, &[column], &Control::new()).unwrap();
+    let population = PackedTable::new(&classes, &[column], &Control::new()).unwrap();
     let settings = Settings { search, ..Settings::default() };
     let found = scores(&population, &settings, &Control::new()).unwrap();
     assert!(found.exact());

@@ -1,7 +1,7 @@
 use super::exact::no_matching;
 use super::{Exact, Matrix, bethe, sample};
-use crate::chains::Effort;
 use crate::matching::{Weight, Wide};
+use crate::mcmc::Effort;
 use crate::{Control, Error, Result};
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use super::dense::Dense;
 use super::exact::too_large;
 use super::flat::Flat;
 use super::frontier::{Frontier, Summed};
-use super::{Matrix, table};
+use super::{Matrix, subset_dp};
 use crate::matching::Wide;
 use crate::{Control, Result};
 
@@ -40,7 +40,7 @@ impl Engine {
         if size == 1 {
             return Ok(vec![Engine::Single]);
         }
-        if size <= table::LARGEST {
+        if size <= subset_dp::LARGEST {
             return Ok(vec![Engine::Table]);
         }
         let frontier = Frontier::new(matrix, control)?.map(Engine::Frontier);
@@ -95,7 +95,10 @@ impl Engine {
     pub fn permanent(&self, matrix: &Matrix, control: &Control) -> Result<Sum> {
         let (value, relative_error) = match self {
             Engine::Single => single(matrix),
-            Engine::Table => (table::permanent(matrix), table::permanent_error(matrix.size())),
+            Engine::Table => (
+                subset_dp::permanent(matrix),
+                subset_dp::permanent_error(matrix.size()),
+            ),
             Engine::Frontier(frontier) => (frontier.permanent(control)?, frontier.permanent_error()),
             Engine::Flat(flat) => flat.permanent(control)?,
             Engine::Dense(dense) => dense.permanent(control)?,
@@ -119,9 +122,9 @@ impl Engine {
                 (summed, relative_error, 0.0)
             }
             Engine::Table => (
-                table::edges(matrix),
-                table::permanent_error(matrix.size()),
-                table::edge_error(matrix.size()),
+                subset_dp::edges(matrix),
+                subset_dp::permanent_error(matrix.size()),
+                subset_dp::edge_error(matrix.size()),
             ),
             Engine::Frontier(frontier) => (
                 frontier.edges(control)?,
@@ -141,5 +144,5 @@ impl Engine {
 }
 
 fn single(matrix: &Matrix) -> (Wide, f64) {
-    (table::permanent(matrix), 0.0)
+    (subset_dp::permanent(matrix), 0.0)
 }

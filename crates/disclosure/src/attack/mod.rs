@@ -20,8 +20,8 @@ mod order;
 mod random;
 mod sample;
 mod scale;
+mod subset_dp;
 mod subsets;
-mod table;
 
 pub use cracks::{
     Edges, Estimate, Method, Settings, Truth, degree_of_anonymity, edge_probabilities, estimate, heuristic,

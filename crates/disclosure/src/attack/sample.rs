@@ -24,8 +24,8 @@
 use super::exact::no_matching;
 use super::subsets::{SubsetCracks, Subsets};
 use super::{Estimate, Matrix, Method, Settings, Truth, normalise};
-use crate::chains::{Move, Observe, Outcome, State};
 use crate::matching::{Graph, ItemClass, perfect};
+use crate::mcmc::{Move, Observe, Outcome, State};
 use crate::{Control, Result};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};

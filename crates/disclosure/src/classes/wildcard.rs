@@ -27,7 +27,7 @@ impl Classes {
     /// on the columns they share by hashing, so the cost is (patterns × classes), not classes².
     pub fn wildcard_sizes(&self, control: &Control) -> Result<Vec<u64>> {
         let patterns = self.patterns();
-        control.expect(patterns.len() as u64 * self.len() as u64);
+        control.set_total(patterns.len() as u64 * self.len() as u64);
         let of_patterns = patterns
             .par_iter()
             .map(|pattern| self.sizes_within(pattern, &patterns, control))

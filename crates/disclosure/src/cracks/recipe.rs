@@ -288,7 +288,7 @@ pub fn assess_itemset_risk(
         true => ItemsetMethod::Exact,
         false => ItemsetMethod::Os,
     };
-    control.expect(theta.len() as u64);
+    control.set_total(theta.len() as u64);
     let is_vulnerable = |chance: f64| chance >= question.crack_danger - DANGER_ROUNDING;
     let of_itemset = |number: usize| {
         control.check()?;

@@ -57,7 +57,7 @@ pub fn similarity_by_sampling(
     let mut draws = numbered
         .flat_map(|(number, &fraction)| std::iter::repeat_n((number, size(fraction)), samples))
         .map(|(number, size)| (number, size, seeds.next_u64()));
-    control.expect((fractions.len() as u64).saturating_mul(samples as u64));
+    control.set_total((fractions.len() as u64).saturating_mul(samples as u64));
     let of_draw = |&(number, size, seed): &(usize, u64, u64)| {
         let sample = draw(transactions, size, &mut Pcg64Mcg::seed_from_u64(seed), control)?;
         control.advance(1);

@@ -1,8 +1,8 @@
 //! Attributes that cannot be inferred: where a row agrees with another one on everything else, what tells
 //! them apart follows from nothing.
 
+use super::bitset::Words;
 use super::score::Problem;
-use super::words::Words;
 use crate::sort::sort;
 use rayon::prelude::*;
 

@@ -5,9 +5,9 @@
 //! or fall. What does hold is that no inference about a row hurts more than all that is not known, and that
 //! an attribute which all rows of a part share is better inferred than known.
 
-use super::population::Slot;
+use super::bitset::Words;
+use super::packed_table::Slot;
 use super::score::{Found, NEARLY_EQUAL, Problem};
-use super::words::Words;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -51,7 +51,7 @@ pub(super) fn search<const P: usize>(
     problem
         .limits
         .control
-        .expect(problem.population.searchable as u64);
+        .set_total(problem.population.searchable as u64);
     let whole = Part {
         known: [0; P],
         likelihood: 1.0,

@@ -5,9 +5,9 @@
 //! more from what is within the hole (White, Theorem 6.5 and Corollary 6.6).
 
 use super::Attribute;
-use super::population::{Fields, Population, Slot, with_width};
+use super::bitset::Words;
+use super::packed_table::{Fields, PackedTable, Slot, with_width};
 use super::score::{Limits, Scores, Settings, rescore, scores};
-use super::words::Words;
 use crate::{Control, Result};
 use rayon::prelude::*;
 
@@ -57,7 +57,7 @@ const FALLEN: f64 = 1.0 - 1e-11;
 /// With a `min_confidence` below 1 the theorem does not hold, as one more row also changes shares: the
 /// figures are still true and the average falls, but single scores may rise.
 pub fn decoys(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     wanted: usize,
     control: &Control,
@@ -70,7 +70,7 @@ pub fn decoys(
 }
 
 fn add_decoys<const P: usize>(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     scores: Scores,
     wanted: usize,
@@ -102,7 +102,7 @@ fn add_decoys<const P: usize>(
 
 /// The table with the decoys so far.
 struct Table<const P: usize> {
-    population: Population,
+    population: PackedTable,
     fields: Fields<P>,
     /// Whether only what is certain counts as inferred.
     certain_only: bool,

@@ -1,11 +1,11 @@
 //! The inference behind a score, as something to read.
 
 use super::Attribute;
-use super::population::{Population, Slot, with_width};
+use super::bitset::Words;
+use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Problem, Scores, Settings};
 use super::search::Witnesses;
-use super::words::Words;
 use crate::sort::sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
@@ -59,7 +59,7 @@ impl Explanations {
 
 /// The worst inference about each of these distinct rows, as `scores` found it.
 pub fn explain(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     scores: &Scores,
     rows: &[usize],
@@ -75,7 +75,7 @@ pub fn explain(
 type Keyed<const P: usize> = ([u64; P], [u64; P], u32);
 
 fn explain_rows<const P: usize>(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     scores: &Scores,
     rows: &[usize],
@@ -94,7 +94,7 @@ fn explain_rows<const P: usize>(
     let mut keyed: Vec<Keyed<P>> = keyed.collect();
     sort(&mut keyed, control)?;
     let alike: Vec<&[Keyed<P>]> = keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
-    control.expect(rows.len() as u64);
+    control.set_total(rows.len() as u64);
     let explain = |alike: &&[Keyed<P>]| {
         control.check()?;
         control.advance(alike.len() as u64);

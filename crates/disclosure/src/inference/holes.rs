@@ -9,12 +9,12 @@
 //! such that no row with K has J, but each J without one of its attributes; and for every x of K, some row
 //! has all but x.
 
-use super::population::{Population, Slot, with_width};
+use super::bitset::Words;
+use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
 use super::rules::{Audience, KnownSet, Tally, may_precede, rank, search};
 use super::score::{Problem, Settings};
 use super::search::Witnesses;
-use super::words::Words;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
 use rustc_hash::FxHashMap;
@@ -48,7 +48,7 @@ const LARGEST: usize = 8;
 ///
 /// Only certain inferences have holes as their cause, so that `min_confidence` must be 1.
 pub fn holes(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     max_size: usize,
     most: usize,
@@ -82,7 +82,7 @@ pub fn holes(
 }
 
 fn find_holes<const P: usize>(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     max_size: usize,
     most: usize,

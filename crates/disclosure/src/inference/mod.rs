@@ -13,30 +13,30 @@
 //! Scores are exact up to 1e-12 of their value, or, where a budget ran out, certified bounds. They do not
 //! depend on the number of threads.
 
+mod bitset;
 mod blocked;
 mod column;
 mod confidence;
-mod cuts;
 mod decoys;
 mod explain;
 mod holes;
+mod new_row;
+mod packed_table;
 mod partition;
-mod population;
 mod postings;
+mod quasi_only;
 mod remedies;
+mod row_by_row;
 mod rules;
-mod runs;
 mod score;
 mod search;
-mod single;
-mod words;
 
 pub use column::{Attribute, Column, Meaning};
 pub use decoys::{Decoy, Summary, decoys};
 pub use explain::{Explanations, Inference, Inferred, explain};
 pub use holes::{Hole, Holes, holes};
-pub use population::Population;
+pub use new_row::{Lookup, RowScore, score_row};
+pub use packed_table::PackedTable;
 pub use remedies::{Remedies, State, Suppression, remedies};
 pub use rules::{RuleSettings, Rules, rules};
 pub use score::{Scores, Search, Settings, scores};
-pub use single::{Lookup, RowScore, score_row};

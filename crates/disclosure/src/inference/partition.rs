@@ -6,10 +6,10 @@
 //! here. The others are witnesses; they only show what is not inferred. A row becomes a witness as soon as
 //! no set of known attributes below can beat the worst inference that was already found about it.
 
-use super::population::Slot;
+use super::bitset::Words;
+use super::packed_table::Slot;
 use super::score::{Found, NEARLY_EQUAL, Problem};
 use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
-use super::words::Words;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -53,7 +53,7 @@ pub(super) fn search<const P: usize>(
     problem
         .limits
         .control
-        .expect(problem.population.searchable as u64);
+        .set_total(problem.population.searchable as u64);
     let whole = Part {
         known: [0; P],
         likelihood: 1.0,

@@ -1,8 +1,8 @@
 //! Which rows have an attribute: a bit per row for frequent ones, a list for the others.
 
+use super::bitset::Words;
 use super::score::Problem;
 use super::search::Witnesses;
-use super::words::Words;
 use std::ops::Range;
 
 /// The rows of every attribute, by slot and code.
@@ -29,7 +29,7 @@ const FREQUENT: usize = 32;
 
 impl Postings {
     pub fn new<const P: usize>(problem: &Problem<P>) -> Self {
-        let of_slot = |slot: &super::population::Slot| {
+        let of_slot = |slot: &super::packed_table::Slot| {
             if problem.limits.control.check().is_err() {
                 return Vec::new(); // nobody will ask
             }

@@ -5,9 +5,9 @@
 //! can be concerned. So if nobody can know y beforehand, l(y) = 0, no score rises.
 
 use super::Attribute;
-use super::population::{Edited, Fields, Population, Slot, with_width};
+use super::bitset::Words;
+use super::packed_table::{Edited, Fields, PackedTable, Slot, with_width};
 use super::score::{Limits, Scores, Settings, rescore, scores};
-use super::words::Words;
 use crate::{Control, Error, Result};
 
 /// A cell to blank.
@@ -65,7 +65,7 @@ const TOLERANCE: f64 = 1e-11;
 /// lowest maximum, then the lowest average. Nothing is blanked that does not lower the number of these
 /// rows, or the average with as many of them. A budget that runs out ends it after the cell at hand.
 pub fn remedies(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     threshold: f64,
     most: usize,
@@ -86,7 +86,7 @@ pub fn remedies(
 }
 
 fn suppress<const P: usize>(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     scores: Scores,
     threshold: f64,
@@ -128,7 +128,7 @@ fn is_at_or_above(score: f64, threshold: f64) -> bool {
     score >= threshold * (1.0 - TOLERANCE)
 }
 
-fn state(population: &Population, scores: &Scores, threshold: f64) -> State {
+fn state(population: &PackedTable, scores: &Scores, threshold: f64) -> State {
     let (mut at_or_above, mut maximum, mut sum, mut rows) = (0, 0f64, 0.0, 0);
     for (&score, &multiplicity) in scores.upper.iter().zip(&population.multiplicity) {
         if is_at_or_above(score, threshold) {
@@ -152,7 +152,7 @@ struct Suppress<'a, const P: usize> {
     settings: &'a Settings,
     threshold: f64,
     control: &'a Control,
-    population: Population,
+    population: PackedTable,
     scores: Scores,
     state: State,
 }
@@ -172,7 +172,7 @@ struct Cell<'a> {
 
 /// The table after one more suppression.
 struct Outcome {
-    population: Population,
+    population: PackedTable,
     scores: Scores,
     state: State,
     suppressed: (Vec<Attribute>, Attribute),

@@ -5,12 +5,12 @@
 //! than everything that a row with K has and that is not known, so that the search ends as soon as there
 //! are as many rules as were asked for and no bound is above the smallest weight of them.
 
+use super::bitset::Words;
 use super::explain::conclude;
-use super::population::{Population, Slot, with_width};
+use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
 use super::score::{NEARLY_EQUAL, Problem, Settings};
 use super::search::Witnesses;
-use super::words::Words;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
 use std::cmp::{Ordering, Reverse};
@@ -42,7 +42,7 @@ pub struct Rules {
 /// needed (White, Lemma 4.11). I is all that does harm and that at least a share of `min_confidence` of the
 /// rows with K have. Rules without weight are none.
 pub fn rules(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     wanted: &RuleSettings,
     control: &Control,
@@ -68,7 +68,7 @@ pub fn rules(
 }
 
 fn find_rules<const P: usize>(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     wanted: &RuleSettings,
     control: &Control,
@@ -238,7 +238,7 @@ pub(super) struct Had {
 }
 
 impl Tally {
-    pub fn of(population: &Population) -> Self {
+    pub fn of(population: &PackedTable) -> Self {
         Tally {
             of_code: vec![0; most_codes(population)],
             counted: Vec::new(),
@@ -270,7 +270,7 @@ impl Tally {
 }
 
 /// The codes of the slot with most of them, 0 included.
-fn most_codes(population: &Population) -> usize {
+fn most_codes(population: &PackedTable) -> usize {
     let codes = population.slots.iter().map(|slot| slot.danger.len());
     codes.max().unwrap_or_default()
 }
@@ -563,7 +563,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(population: &Population) -> Self {
+    fn of(population: &PackedTable) -> Self {
         Groups {
             place: vec![0; most_codes(population)],
             ..Self::default()

@@ -1,8 +1,8 @@
-use super::cuts;
+use super::bitset::Words;
+use super::packed_table::{Edited, Fields, PackedTable, with_width};
 use super::partition;
-use super::population::{Edited, Fields, Population, with_width};
-use super::words::Words;
-use super::{blocked, confidence, runs};
+use super::row_by_row;
+use super::{blocked, confidence, quasi_only};
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -84,7 +84,7 @@ impl Scores {
 }
 
 /// The score of every distinct row.
-pub fn scores(population: &Population, settings: &Settings, control: &Control) -> Result<Scores> {
+pub fn scores(population: &PackedTable, settings: &Settings, control: &Control) -> Result<Scores> {
     settings.check()?;
     if population.is_empty() {
         return Ok(Scores::default());
@@ -151,7 +151,7 @@ impl<'a> Limits<'a> {
 
 /// What all engines work on.
 pub(super) struct Problem<'a, const P: usize> {
-    pub population: &'a Population,
+    pub population: &'a PackedTable,
     pub rows: &'a [[u64; P]],
     pub fields: Fields<P>,
     pub danger: Danger,
@@ -164,7 +164,7 @@ pub(super) struct Problem<'a, const P: usize> {
 
 impl<'a, const P: usize> Problem<'a, P> {
     /// Of a population that is not empty; nothing is known to be blocked.
-    pub fn new(population: &'a Population, settings: &Settings, control: &'a Control) -> Self {
+    pub fn new(population: &'a PackedTable, settings: &Settings, control: &'a Control) -> Self {
         let rows = population.rows::<P>();
         let fields = Fields::of(&population.slots);
         Problem {
@@ -183,7 +183,7 @@ impl<'a, const P: usize> Problem<'a, P> {
     /// The sum of the dangers of a row's attributes in these slots.
     #[inline(always)]
     pub fn danger_of(&self, row: &[u64; P], slots: &[u64; P]) -> f64 {
-        let of_slot = |slot: &super::population::Slot| match slots.has(slot.bit) {
+        let of_slot = |slot: &super::packed_table::Slot| match slots.has(slot.bit) {
             true => slot.danger[slot.code(row)],
             false => 0.0,
         };
@@ -232,7 +232,7 @@ impl Found {
 
 /// Score all rows, or only the stale ones if scores of the others are at hand.
 fn score_rows<const P: usize>(
-    population: &Population,
+    population: &PackedTable,
     settings: &Settings,
     carried: Option<(&Scores, &[bool])>,
     control: &Control,
@@ -260,7 +260,7 @@ fn score_rows<const P: usize>(
     if settings.min_confidence < 1.0 {
         confidence::search(&problem, settings.min_confidence, &found, &mut open);
     } else {
-        runs::search(&problem, &found, &mut open);
+        quasi_only::search(&problem, &found, &mut open);
         if open.contains(&true) {
             problem.blocked = blocked::blocked(&problem);
             close_harmless_rows(&problem, &found, &mut open, &mut upper);
@@ -271,7 +271,7 @@ fn score_rows<const P: usize>(
             if together {
                 partition::search(&problem, &found, u32::MAX, &mut open, &mut upper);
             } else {
-                cuts::search(&problem, &found, &mut open, &mut upper);
+                row_by_row::search(&problem, &found, &mut open, &mut upper);
             }
         }
     }
@@ -323,7 +323,7 @@ fn common_slots<const P: usize>(rows: &[[u64; P]], fields: &Fields<P>) -> [u64; 
 /// Whether there are so few sets of slots that it is faster to go through them for all rows together. The
 /// cost of that is some 10 ns per row and set; a row on its own costs some 30 µs, and 1 ns for each row to
 /// compare it with (measured on two cores).
-fn few_choices(population: &Population) -> bool {
+fn few_choices(population: &PackedTable) -> bool {
     let slots = &population.slots[..population.searchable];
     let choices = slots.iter().filter(|slot| !slot.is_free()).count();
     2f64.powi(choices as i32) <= 2_500.0 + 0.08 * population.len() as f64

@@ -11,8 +11,8 @@
 //!   mask is *blocked*, i.e. never inferred.
 //! - Of disjoint masks, each costs at least its likeliest attribute if hit, and all its danger if not.
 
+use super::bitset::Words;
 use super::score::{Danger, Limits, NEARLY_EQUAL};
-use super::words::Words;
 use crate::Weights;
 
 /// Who knows the other rows.

@@ -25,7 +25,7 @@ pub struct Linkage {
 /// Link every original record with the released ones at the shortest permutation distance. Both have the
 /// same columns.
 pub fn link(original: &Points, released: &Points, control: &Control) -> Result<Linkage> {
-    control.expect(original.len() as u64);
+    control.set_total(original.len() as u64);
     link_trees(
         &Tree::new(original, control)?,
         &Tree::new(released, control)?,

@@ -27,7 +27,7 @@ pub fn marginality(
             limit: u64::from(u32::MAX),
         });
     }
-    control.expect(counts.len() as u64);
+    control.set_total(counts.len() as u64);
     let of_value = |value: usize| {
         control.check()?;
         control.advance(1);

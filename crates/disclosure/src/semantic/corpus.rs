@@ -142,7 +142,7 @@ impl<'a> Index<'a> {
         let mut together = vec![0; pairs.start(terms)];
         let is_wanted = |term: &usize| pairs.start(*term) < pairs.start(term + 1);
         let total: u64 = (0..terms).filter(is_wanted).map(|term| self.steps[term]).sum();
-        control.expect(total);
+        control.set_total(total);
         let mut parts = vec![];
         let (mut rest, mut first, mut steps) = (&mut together[..], 0, 0);
         for term in 0..terms {

@@ -1,4 +1,4 @@
-use super::{DistanceTable, gba, mda, random, rba, tba, wba};
+use super::{DistanceTable, gba, mda, random_baseline, rba, tba, wba};
 use crate::{Control, Error, Result};
 
 /// How cells are chosen that seem to be cover.
@@ -93,7 +93,7 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
     // Every method but the simplest keeps at least two numbers for each cell.
     control.require::<[f64; 2]>(table.distances().len())?;
     match method {
-        Method::Random => random::eliminate(table, seed, control),
+        Method::Random => random_baseline::eliminate(table, seed, control),
         Method::Mda => Ok(mda::eliminate(table)),
         Method::Tba => tba::eliminate(table, threshold, control),
         Method::Wba => wba::eliminate(table, threshold, control),

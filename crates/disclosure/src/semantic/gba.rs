@@ -1,6 +1,6 @@
-use super::grouping::{self, Weighting};
-use super::groups::Member;
-use super::left::Left;
+use super::cluster_attack::{self, Weighting};
+use super::clusters::Member;
+use super::remaining::Left;
 use super::{DistanceTable, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 
@@ -18,7 +18,7 @@ pub(super) fn eliminate(
             .map(|column| left.column_weight(column))
             .collect(),
     };
-    grouping::eliminate(table, weights, threshold, vulnerability, control)
+    cluster_attack::eliminate(table, weights, threshold, vulnerability, control)
 }
 
 /// All items that are left in a row, and in a column, have the same weight.

@@ -1,4 +1,4 @@
-use super::left::Left;
+use super::remaining::Left;
 use super::{DistanceTable, Eliminations};
 
 /// The reliable cell that is furthest away (Ong 2015, formula 4.1); of equal ones the first, row by row.

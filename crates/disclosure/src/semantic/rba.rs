@@ -1,6 +1,6 @@
-use super::grouping::{self, Weighting};
-use super::groups::Member;
-use super::left::Left;
+use super::cluster_attack::{self, Weighting};
+use super::clusters::Member;
+use super::remaining::Left;
 use super::{DistanceTable, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 
@@ -17,7 +17,7 @@ pub(super) fn eliminate(
         row_weights: vec![left.row_weight(0); table.distances().len()],
         column_weights: vec![left.column_weight(0); table.distances().len()],
     };
-    grouping::eliminate(table, weights, threshold, vulnerability, control)
+    cluster_attack::eliminate(table, weights, threshold, vulnerability, control)
 }
 
 /// Every cell has weights of its own, row by row.

@@ -1,5 +1,5 @@
 use super::elimination::{mean, weighted};
-use super::left::Left;
+use super::remaining::Left;
 use super::{DistanceTable, Eliminations, Threshold};
 use crate::{Control, Result};
 

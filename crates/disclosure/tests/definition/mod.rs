@@ -1,7 +1,7 @@
 //! The privacy score as White defines it, for tables that tests edit.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Attribute, Column, Meaning, Population};
+use disclosure::inference::{Attribute, Column, Meaning, PackedTable};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
 
@@ -68,7 +68,7 @@ impl Table {
             .fold(0, |set, attribute| set | 1 << bit(attribute))
     }
 
-    pub fn population(&self) -> Population {
+    pub fn population(&self) -> PackedTable {
         let ends = self.columns.iter().skip(1).map(|column| column.0);
         let ends = ends.chain([self.weights.len() as u32]);
         let mut columns = Vec::new();
@@ -95,7 +95,7 @@ impl Table {
         for row in &codes {
             classes.insert_many(row, 1).unwrap();
         }
-        Population::new(&classes, &columns, &Control::new()).unwrap()
+        PackedTable::new(&classes, &columns, &Control::new()).unwrap()
     }
 }
 

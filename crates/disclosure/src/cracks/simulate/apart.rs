@@ -2,8 +2,8 @@
 
 use super::walk::{Held, Network, Walk};
 use super::{Simulated, Simulation};
-use crate::chains::{Move, Observe};
 use crate::cracks::CrackSpace;
+use crate::mcmc::{Move, Observe};
 use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -14,7 +14,7 @@ mod walk;
 pub use apart::{Apart, simulate_apart};
 
 use super::CrackSpace;
-use crate::chains::{Course, Effort, Move, Observe, Outcome, Pace, State};
+use crate::mcmc::{Course, Effort, Move, Observe, Outcome, Pace, State};
 use crate::{Control, Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -1,7 +1,7 @@
 //! A random walk on the level of classes: how many items of each class hold a code of each group.
 
 use super::walk::{Counted, Network, STEPS_BETWEEN_CHECKS};
-use crate::chains::{Move, State};
+use crate::mcmc::{Move, State};
 use crate::{Control, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

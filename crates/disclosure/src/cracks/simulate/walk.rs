@@ -1,8 +1,8 @@
 //! A random walk on the perfect matchings of a graph.
 
-use crate::chains::State;
 use crate::cracks::CrackSpace;
 use crate::matching::perfect;
+use crate::mcmc::State;
 use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -5,7 +5,7 @@
 //! row has two in the same. Whether two rows share an attribute is then one exclusive or for all slots of
 //! a word, and the highest bit of a slot's field stands for the slot in sets of slots.
 
-use super::words::Words;
+use super::bitset::Words;
 use super::{Attribute, Column, Meaning};
 use crate::classes::Classes;
 use crate::sort::sort;
@@ -31,7 +31,7 @@ pub(super) use with_width;
 
 /// The distinct rows of a table as sets of attributes, and how often each occurs.
 #[derive(Debug, Default, Clone)]
-pub struct Population {
+pub struct PackedTable {
     pub(super) slots: Vec<Slot>,
     /// The first slots, as many as this, have attributes that can be known beforehand.
     pub(super) searchable: usize,
@@ -96,7 +96,7 @@ impl Slot {
     }
 }
 
-impl Population {
+impl PackedTable {
     /// The rows that `classes` counted, whose columns mean what `columns` says.
     pub fn new(classes: &Classes, columns: &[Column], control: &Control) -> Result<Self> {
         let mut slots = Vec::new();
@@ -113,7 +113,7 @@ impl Population {
         }
         let width = lay_out(&mut slots)?;
         let searchable = slots.iter().take_while(|slot| slot.is_searchable()).count();
-        let mut population = Population {
+        let mut population = PackedTable {
             slots,
             searchable,
             width,
@@ -169,7 +169,7 @@ impl Population {
             }
         }
         Edited {
-            population: Population {
+            population: PackedTable {
                 slots: self.slots.clone(),
                 searchable: self.searchable,
                 width: self.width,
@@ -240,14 +240,14 @@ impl Population {
     }
 }
 
-fn attributes_of_row<const P: usize>(population: &Population, row: usize) -> Vec<Attribute> {
+fn attributes_of_row<const P: usize>(population: &PackedTable, row: usize) -> Vec<Attribute> {
     population.unpacked(&population.rows::<P>()[row])
 }
 
 /// An edited copy of a table. It does not know which class became which row.
 #[derive(Debug)]
 pub(super) struct Edited {
-    pub population: Population,
+    pub population: PackedTable,
     /// The distinct row that is gone, by its old place.
     removed: Option<usize>,
     /// The distinct row that is new, by its new place.
@@ -418,7 +418,7 @@ fn lay_out(slots: &mut [Slot]) -> Result<usize> {
 }
 
 fn pack<const P: usize>(
-    population: &mut Population,
+    population: &mut PackedTable,
     classes: &Classes,
     columns: &[Column],
     places: &[Vec<Place>],

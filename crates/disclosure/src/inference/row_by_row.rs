@@ -1,11 +1,11 @@
 //! Row by row: for tables with so many slots that sets of them cannot be gone through, each row is searched
 //! on its own, and other rows are looked up only when one is needed to show that something is not inferred.
 
+use super::bitset::Words;
 use super::partition;
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Found, Problem};
 use super::search::{Kinds, RowSearch, Workspace};
-use super::words::Words;
 use crate::sort::sort;
 use rayon::prelude::*;
 
@@ -49,7 +49,7 @@ pub(super) fn search<const P: usize>(
             finished: false,
         })
         .collect();
-    problem.limits.control.expect(left.len() as u64);
+    problem.limits.control.set_total(left.len() as u64);
     let mut budget = FIRST_BUDGET;
     while !left.is_empty() && !problem.limits.reached() {
         left.par_iter_mut()

@@ -1,10 +1,10 @@
 //! One row against a table that somebody else looks things up in: for a row that is about to enter a table
 //! which is too large to read for it.
 
-use super::population::{WIDTHS, with_width};
+use super::bitset::Words;
+use super::packed_table::{WIDTHS, with_width};
 use super::score::{Danger, Limits, Settings};
 use super::search::{Kinds, RowSearch, Witnesses, Workspace};
-use super::words::Words;
 use crate::{Control, Error, Result, Weights};
 
 /// Who looks things up. Attributes of the row are numbered from 0.

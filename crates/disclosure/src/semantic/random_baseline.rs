@@ -1,4 +1,4 @@
-use super::left::Left;
+use super::remaining::Left;
 use super::{DistanceTable, Eliminations};
 use crate::{Control, Result};
 use rand::{RngExt, SeedableRng};

@@ -2,8 +2,8 @@
 //! known for certain and harmless. Then nothing is lost by knowing all of it, and rows that agree on it
 //! stand side by side, as packed rows are sorted by their searchable slots first.
 
+use super::bitset::Words;
 use super::score::{Found, Problem};
-use super::words::Words;
 use rayon::prelude::*;
 
 /// Score the rows for which there is no choice. A row that lacks one of the free attributes is left open:

@@ -1,6 +1,6 @@
+use super::clusters::{Groups, Member};
 use super::elimination::{mean, weighted};
-use super::groups::{Groups, Member};
-use super::left::Left;
+use super::remaining::Left;
 use super::{DistanceTable, Elimination, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 

@@ -167,7 +167,7 @@ impl<S: State> Course<'_, S> {
             now: Round::default(),
         };
         let mut chains: Vec<Chain<S>> = states.into_iter().map(new_chain).collect();
-        control.expect(chains.len() as u64 * (self.first_round << self.rounds.saturating_sub(1)));
+        control.set_total(chains.len() as u64 * (self.first_round << self.rounds.saturating_sub(1)));
         chains
             .par_iter_mut()
             .try_for_each(|chain| chain.warm_up(self, control))?;
