@@ -142,7 +142,7 @@ struct Table {
 }
 
 impl Table {
-    /// The types of its columns, in the order of sql/61_export_log.sql and of `insert`; `None` for that of relations, which is
+    /// The types of its columns, in the order of sql/60_guard.sql and of `insert`; `None` for that of relations, which is
     /// our own.
     const TYPES: [Option<pg_sys::Oid>; 16] = [
         Some(pg_sys::TIMESTAMPTZOID),
@@ -227,7 +227,7 @@ impl Table {
             entry.rows.into_datum(),
             entry.unsafe_rows.into_datum(),
             text(entry.verdict.name()),
-            None, // of others' entries, see sql/61_export_log.sql
+            None, // of others' entries, see sql/60_guard.sql
             None,
         ];
         // SAFETY: `check` has seen that these are the columns; the names live until the row was made of them.
