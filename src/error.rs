@@ -1,11 +1,21 @@
 //! The one place where a problem becomes SQLSTATE, message, DETAIL and HINT.
 
-use crate::guard::judge::Way;
 use disclosure::cracks::SummaryError;
 use disclosure::wire::Damaged;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use thiserror::Error;
+
+/// Which way rows go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Out of the relation.
+    Out,
+    /// Into it: it is an export table.
+    In,
+    /// Into it, in spite of all.
+    InAnyhow,
+}
 
 /// Why a call has no answer. Messages name arguments and objects, never values of the data.
 #[derive(Debug, Error)]

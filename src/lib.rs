@@ -1,18 +1,21 @@
 //! pg_disclosure: how much a table gives away about the people or things in it, in SQL.
 //!
-//! This crate is glue and nothing else. Data flows one way: Postgres → [`input`] → plain Rust values →
-//! the crate `disclosure`, which knows no Postgres → plain Rust values → [`api`] → rows.
+//! This crate is glue and nothing else. Data flows one way: Postgres → [`input`] (through [`encode`]) → plain Rust values →
+//! the crate `disclosure`, which knows no Postgres → plain Rust values → [`methods`] → rows.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("a panic must become a Postgres ERROR, which needs panic = \"unwind\"");
 
-mod api;
+mod args;
+mod encode;
 mod error;
 mod guard;
 mod guc;
 mod input;
 mod label;
 mod memory;
+mod methods;
+mod pg;
 #[cfg(feature = "probe")]
 mod probe;
 mod run;
@@ -32,5 +35,5 @@ extern "C-unwind" fn _PG_init() {
     error::hide_backtraces();
     guc::register();
     label::register_provider();
-    guard::hooks::install();
+    guard::copy::hooks::install();
 }

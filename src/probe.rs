@@ -2,8 +2,9 @@
 //! behind. Compiled with the feature `probe` only, and declared by the tests themselves.
 
 use crate::error::Problem;
-use crate::guard::lineage::{self, Lineage, Origin, OutputColumn};
-use crate::guard::log::{self, Entry, Lasting, Verdict};
+use crate::guard::lineage::{Lineage, Origin, OutputColumn};
+use crate::guard::log::{Entry, Lasting, Verdict};
+use crate::guard::{lineage, log};
 use crate::{memory, run};
 use pgrx::prelude::*;
 use rayon::prelude::*;

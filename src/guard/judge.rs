@@ -1,16 +1,20 @@
 //! What a policy's measure says of rows that are to leave, wherever they are: collected from a query, or in an
 //! export table. Measured by our own SQL functions, over whatever can be named in FROM.
 
-use super::batch::with_heirs;
-use super::lineage::{Lineage, Origin, OutputColumn};
-use super::log::{self, Lasting, Verdict};
-use super::measure_function::{Found, MeasureFunction};
-use super::policy::{self, Policy};
-use super::rule::{Limit, Measure, Statistic};
-use super::{rights, sandbox, spool};
-use crate::error::Problem;
+use crate::encode::dictionary::equal_is_identical;
+use crate::error::{Problem, Way};
+use crate::guard::copy::spool;
+use crate::guard::export_table::statement::with_heirs;
+use crate::guard::lineage::{Lineage, Origin, OutputColumn};
+use crate::guard::log::{Lasting, Verdict};
+use crate::guard::measure_function::{Found, MeasureFunction};
+use crate::guard::policy::Policy;
+use crate::guard::rule::{Limit, Measure, Statistic};
+use crate::guard::{log, policy, rights, sandbox};
 use crate::input::relation::Relation;
-use crate::input::{Answer, ColumnType, Parameters, equal_is_identical, labels_of};
+use crate::label::labels_of;
+use crate::pg::query::{Answer, Parameters};
+use crate::pg::types::ColumnType;
 use disclosure::{Label, Weights};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
@@ -692,17 +696,6 @@ pub fn or_refused(
 /// A number as SQL has it, whatever it is.
 pub fn number(value: f64) -> String {
     format!("'{value}'::float8")
-}
-
-/// Which way rows go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// Out of the relation.
-    Out,
-    /// Into it: it is an export table.
-    In,
-    /// Into it, in spite of all.
-    InAnyhow,
 }
 
 /// What the user is told whose rows break a policy.

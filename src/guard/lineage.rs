@@ -5,7 +5,7 @@
 //! counted. What only decides which rows there are (WHERE, HAVING, DISTINCT, LIMIT) is not part of a column;
 //! [`Lineage::relations`] has it.
 
-use crate::input::ColumnType;
+use crate::pg::types::ColumnType;
 use pgrx::pg_catalog::pg_proc::PgProc;
 use pgrx::pg_sys::{self, AttrNumber, CmdType, NodeTag, Oid, RTEKind};
 use pgrx::prelude::*;

@@ -4,11 +4,12 @@
 //! So such an entry is written as sequences write theirs: frozen from the start, hence there for everyone and
 //! whatever becomes of the transaction. Nothing else would have to be undone, as the table has no index.
 
-use super::policy::own_table;
-use super::rights;
 use crate::error::Problem;
-use crate::input::relation::schema_and_name;
-use crate::input::{ColumnType, columns_of};
+use crate::guard::policy::own_table;
+use crate::guard::rights;
+use crate::pg::catalog::schema_and_name;
+use crate::pg::row::columns_of;
+use crate::pg::types::ColumnType;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, LOCKMODE};
 use pgrx::prelude::*;

@@ -4,12 +4,11 @@
 //! or to a superuser, and runs with the rights of whoever has defined the policy: never with those of whoever exports or owns
 //! the relation by now, and never with those of a superuser who has not asked for it.
 
-use super::policy::oids;
-use super::rights;
-use super::rule::{MEASURES, invalid};
-use super::sandbox;
 use crate::error::Problem;
-use crate::input::Parameters;
+use crate::guard::policy::oids;
+use crate::guard::rule::{MEASURES, invalid};
+use crate::guard::{rights, sandbox};
+use crate::pg::query::Parameters;
 use pgrx::pg_catalog::pg_proc::{PgProc, ProKind};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;

@@ -1,11 +1,13 @@
 //! Policies: what `disclosure.protect` has defined, as this backend remembers it.
 
-use super::batch::with_heirs;
-use super::rights;
-use super::rule::{Demand, Limit, Measure, OnRows, Rule};
 use crate::error::Problem;
-use crate::input::relation::schema_and_name;
-use crate::input::{Answer, ColumnType, Parameters, RowShape};
+use crate::guard::export_table::statement::with_heirs;
+use crate::guard::rights;
+use crate::guard::rule::{Demand, Limit, Measure, OnRows, Rule};
+use crate::pg::catalog::schema_and_name;
+use crate::pg::query::{Answer, Parameters};
+use crate::pg::row::RowShape;
+use crate::pg::types::ColumnType;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;

@@ -3,8 +3,8 @@
 //! [`Demand::check`] is the one place that says which of these make sense, for `disclosure.protect` as well as for rows of
 //! `disclosure.policy` that came by another way, such as a restore.
 
-use super::measure_function::MeasureFunction;
 use crate::error::Problem;
+use crate::guard::measure_function::MeasureFunction;
 use pgrx::pg_sys::{self, Oid};
 use std::fmt;
 

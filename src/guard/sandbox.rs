@@ -1,9 +1,9 @@
 //! Where a measure function that somebody has written runs, so that it leaves nothing behind and finds nothing of whoever
 //! exports.
 
-use super::rights;
 use crate::error::Problem;
-use crate::input::{Answer, Parameters};
+use crate::guard::rights;
+use crate::pg::query::{Answer, Parameters};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use std::ffi::CString;

@@ -1,11 +1,13 @@
 //! Road (c): an aggregate, whose rows arrive one call at a time, perhaps in several processes.
 
-use super::arguments::{ArgumentRows, Finished, OptionArgument, argument_types};
-use super::encoder::Encoder;
-use super::wire::{self, put, take};
-use super::{ColumnType, Dictionary, Sink};
+use crate::encode::arguments::{ArgumentRows, Finished, OptionArgument, argument_types};
+use crate::encode::dictionary::Dictionary;
+use crate::encode::encoder::Encoder;
+use crate::encode::wire::{put, take};
+use crate::encode::{Sink, wire};
 use crate::error::Problem;
 use crate::memory;
+use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use disclosure::{NULL, Rows};
 use pgrx::Internal;
@@ -23,13 +25,13 @@ impl AggregateCall {
     }
 
     /// The arguments after the state.
-    pub(super) fn arguments(&self) -> &[NullableDatum] {
+    pub fn arguments(&self) -> &[NullableDatum] {
         // SAFETY: Postgres fills as many arguments as it says.
         unsafe { &(*self.0).args.as_slice((*self.0).nargs as usize)[1..] }
     }
 
     /// The state so far, and `None` before the first row.
-    pub(super) fn state(&self) -> Internal {
+    pub fn state(&self) -> Internal {
         // SAFETY: the first argument is the state, by the contract of `new`.
         let state = unsafe { (*self.0).args.as_slice(1)[0] };
         Internal::from((!state.isnull).then_some(state.value))
@@ -45,7 +47,7 @@ impl AggregateCall {
 
     /// Put a new state in memory that lives as long as the aggregate needs it; its destructor runs when
     /// that memory is freed.
-    pub(super) fn keep<S>(&self, state: S) -> Internal {
+    pub fn keep<S>(&self, state: S) -> Internal {
         // SAFETY: the current context is put back.
         unsafe {
             let before = pg_sys::MemoryContextSwitchTo(self.context());
@@ -56,7 +58,7 @@ impl AggregateCall {
     }
 
     /// Types and collations of the arguments after the state.
-    pub(super) fn argument_types(&self) -> Vec<ColumnType> {
+    pub fn argument_types(&self) -> Vec<ColumnType> {
         let wanted = self.arguments().len();
         // SAFETY: the expression trees that the executor calls us for.
         let mut types = unsafe {

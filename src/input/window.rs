@@ -1,10 +1,12 @@
 //! Road (a): a window partition, read once at its first row.
 
-use super::arguments::{ArgumentRows, OptionArgument, argument_types};
-use super::encoder::Encoder;
-use super::scratch::Scratch;
-use super::{ColumnType, Encoded, Sequence, Sink};
+use crate::encode::arguments::{ArgumentRows, OptionArgument, argument_types};
+use crate::encode::encoder::Encoder;
+use crate::encode::sequence::Sequence;
+use crate::encode::{Encoded, Sink};
 use crate::error::Problem;
+use crate::pg::memory_context::Scratch;
+use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use disclosure::Rows;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo, NullableDatum};

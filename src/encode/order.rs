@@ -1,0 +1,244 @@
+//! The values of a dictionary in the order of their type.
+
+use crate::encode::dictionary::{Dictionary, Intake, equal_is_identical};
+use crate::error::Problem;
+use crate::pg::memory_context;
+use crate::run;
+use disclosure::{NULL, permutation};
+use pgrx::pg_sys::{self, Datum};
+use std::ptr::null_mut;
+
+/// A column whose values have an order: what they are, and the code of every row.
+pub struct Ordered {
+    pub dictionary: Dictionary,
+    pub codes: Vec<u32>,
+}
+
+impl Ordered {
+    /// How many records hold each value, codes in order.
+    pub fn records_of(&self) -> Vec<u64> {
+        let mut records_of = vec![0; self.dictionary.len() as usize];
+        for &code in self.codes.iter().filter(|&&code| code != NULL) {
+            records_of[code as usize - 1] += 1;
+        }
+        records_of
+    }
+
+    /// Only these records, in this order.
+    pub fn arrange(&mut self, records: &[u32]) {
+        self.codes = records
+            .iter()
+            .map(|&record| self.codes[record as usize])
+            .collect();
+    }
+
+    /// The place of every row's value among the different ones, from 1; [`NULL`] where there is none.
+    pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
+        let of_code = self.dictionary.order()?;
+        let place = |&code: &u32| match code {
+            NULL => NULL,
+            code => of_code[code as usize - 1],
+        };
+        Ok(self.codes.iter().map(place).collect())
+    }
+}
+
+impl Dictionary {
+    /// The place of every value, codes in order, from 1: the default order of the type under the column's
+    /// collation. Values that are equal for their type share a place.
+    pub fn order(&mut self) -> Result<Vec<u32>, Problem> {
+        match self.keys() {
+            Some(keys) => run::sized("sorting values", keys.len(), permutation::FEW, |control| {
+                permutation::places(&keys, control)
+            }),
+            None => self.order_by_type(),
+        }
+    }
+
+    /// Numbers in the order of the values, where those are numbers themselves.
+    fn keys(&self) -> Option<Vec<u64>> {
+        let base_type = self.column().base_type();
+        match self {
+            Dictionary::Bits(dictionary) => {
+                let (_, key) = sort_key(base_type)?;
+                Some(dictionary.values().iter().map(|&bits| key(bits)).collect())
+            }
+            Dictionary::Images(dictionary) if base_type == pg_sys::NUMERICOID => {
+                dictionary.payloads().map(numeric_key).collect()
+            }
+            Dictionary::Images(_) => None,
+        }
+    }
+
+    /// Sorted by Postgres itself, which asks the type.
+    fn order_by_type(&mut self) -> Result<Vec<u32>, Problem> {
+        let column = self.column().clone();
+        let wanted = pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_CMP_PROC_FINFO;
+        // SAFETY: any OID of a type will do; entries of the type cache live as long as the backend.
+        let functions = unsafe { &mut *pg_sys::lookup_type_cache(column.oid, wanted as i32) };
+        if functions.lt_opr == pg_sys::InvalidOid {
+            return Err(Problem::NoOrder { column: column.name });
+        }
+        // Two values of a dictionary can be equal only where it is an exact one and equal is not the same.
+        let may_be_equal = !equal_is_identical(&column);
+        let values = 0..self.len();
+        // SAFETY: a sort of values of this type, all of which the dictionary keeps.
+        let mut sorted = unsafe { Sort::new(column.base_type(), functions.lt_opr, column.collation) };
+        memory_context::for_each("sorting values", values.clone(), |value| {
+            sorted.put(self.value(value + 1));
+            Ok(())
+        })?;
+        sorted.perform();
+        let mut places = vec![0; values.len()];
+        let (mut place, mut before) = (0, None);
+        memory_context::for_each("sorting values", values, |_| {
+            let Some(value) = sorted.next() else {
+                return Err(Problem::Lost);
+            };
+            // SAFETY: a value of the dictionary, which has its code already.
+            let code = unsafe { self.encode(value)? };
+            let is_equal = before
+                .replace(code)
+                .filter(|_| may_be_equal)
+                .is_some_and(|before| {
+                    let (before, value) = (self.value(before), self.value(code));
+                    let compare = &raw mut functions.cmp_proc_finfo;
+                    // SAFETY: two values of the type that the function compares.
+                    let order =
+                        unsafe { pg_sys::FunctionCall2Coll(compare, column.collation, before, value) };
+                    order.value() as i32 == 0
+                });
+            place += u32::from(!is_equal);
+            places[code as usize - 1] = place;
+            Ok(())
+        })?;
+        sorted.end();
+        Ok(places)
+    }
+}
+
+/// Makes of the bits of a value a number in the order of the values.
+pub type SortKey = fn(u64) -> u64;
+
+/// How to get bits out of values that are numbers, and numbers in the same order out of those.
+pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, SortKey)> {
+    const SIGN: u64 = 1 << 63;
+    fn integer(bits: u64) -> u64 {
+        bits ^ SIGN
+    }
+    /// Every zero is the same, and every NaN is one NaN above all numbers, as the comparison operators of
+    /// floats have it.
+    fn double(bits: u64) -> u64 {
+        match f64::from_bits(bits) {
+            0.0 => SIGN,
+            number if number.is_nan() => u64::MAX,
+            number if number.is_sign_negative() => !bits,
+            _ => bits | SIGN,
+        }
+    }
+    fn single(bits: u64) -> u64 {
+        double(f64::from(f32::from_bits(bits as u32)).to_bits())
+    }
+    let (length, key): (usize, SortKey) = match base_type {
+        pg_sys::BOOLOID => (1, integer),
+        pg_sys::INT2OID => (2, integer),
+        pg_sys::INT4OID | pg_sys::DATEOID => (4, integer),
+        pg_sys::INT8OID | pg_sys::TIMEOID | pg_sys::TIMESTAMPOID | pg_sys::TIMESTAMPTZOID => (8, integer),
+        pg_sys::FLOAT4OID => (4, single),
+        pg_sys::FLOAT8OID => (8, double),
+        _ => return None,
+    };
+    Some((Intake::plain(length), key))
+}
+
+/// A number in the order of numerics, out of how Postgres stores one (utils/adt/numeric.c): a header with the
+/// sign and the power of 10,000 of the first digit, then digits from 0 to 9,999, of which the first and the last
+/// are not 0. `None` where so many digits, or so large a power, have no room in it.
+fn numeric_key(stored: &[u8]) -> Option<u64> {
+    const ZERO: u64 = 1 << 63;
+    const DIGITS: usize = 4;
+    const POWERS: std::ops::RangeInclusive<i16> = -60..=60;
+    let (words, _) = stored.as_chunks::<2>();
+    let mut words = words.iter().map(|&word| u16::from_ne_bytes(word));
+    let header = words.next()?;
+    let (is_negative, power) = match header & 0xF000 {
+        0xC000 => return Some(u64::MAX),     // NaN, above all others
+        0xD000 => return Some(u64::MAX - 1), // infinity
+        0xF000 => return Some(0),            // -infinity
+        // The short form has the power in seven bits, with its sign.
+        0x8000..=0xB000 => (header & 0x2000 != 0, (header << 9) as i16 >> 9),
+        _ => (header & 0x4000 != 0, words.next()? as i16),
+    };
+    if words.len() == 0 {
+        return Some(ZERO);
+    }
+    if words.len() > DIGITS || !POWERS.contains(&power) {
+        return None;
+    }
+    let digits = words.chain(std::iter::repeat(0)).take(DIGITS);
+    let above_lowest = u64::try_from(power - POWERS.start() + 1).ok()?;
+    let magnitude = digits.fold(above_lowest, |key, digit| key << 14 | u64::from(digit));
+    Some(if is_negative {
+        !(ZERO | magnitude)
+    } else {
+        ZERO | magnitude
+    })
+}
+
+/// A sort of values of one type, within work_mem.
+struct Sort(*mut pg_sys::Tuplesortstate);
+
+impl Sort {
+    /// # Safety
+    /// `less` is the operator by which values of the type are ordered.
+    unsafe fn new(oid: pg_sys::Oid, less: pg_sys::Oid, collation: pg_sys::Oid) -> Self {
+        #[cfg(feature = "pg14")]
+        let options = false;
+        #[cfg(not(feature = "pg14"))]
+        let options = 0;
+        let nulls_first = false;
+        Sort(pg_sys::tuplesort_begin_datum(
+            oid,
+            less,
+            collation,
+            nulls_first,
+            pg_sys::work_mem,
+            null_mut(),
+            options,
+        ))
+    }
+
+    fn put(&mut self, value: Datum) {
+        // SAFETY: a live sort of values of this type, by the contract of `new`.
+        unsafe { pg_sys::tuplesort_putdatum(self.0, value, false) }
+    }
+
+    fn perform(&mut self) {
+        // SAFETY: a live sort.
+        unsafe { pg_sys::tuplesort_performsort(self.0) }
+    }
+
+    /// The next value in order, in the current memory context if it is passed by reference.
+    fn next(&mut self) -> Option<Datum> {
+        let (mut value, mut is_null) = (Datum::from(0), false);
+        let forward = true;
+        // SAFETY: a live sort that was performed.
+        let found = unsafe {
+            #[cfg(any(feature = "pg14", feature = "pg15"))]
+            let found = pg_sys::tuplesort_getdatum(self.0, forward, &mut value, &mut is_null, null_mut());
+            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            let found = {
+                let copy = true;
+                pg_sys::tuplesort_getdatum(self.0, forward, copy, &mut value, &mut is_null, null_mut())
+            };
+            found
+        };
+        found.then_some(value)
+    }
+
+    /// Free it. After an ERROR this is left to Postgres, as it is with the sorts of its own.
+    fn end(self) {
+        // SAFETY: a live sort, which nobody uses any more.
+        unsafe { pg_sys::tuplesort_end(self.0) }
+    }
+}

@@ -1,0 +1,4 @@
+//! COPY … TO and CREATE TABLE AS.
+
+pub mod hooks;
+pub mod spool;

@@ -1,0 +1,238 @@
+//! Which triggers an export table has, and all that it is judged together with: a statement on a partition
+//! fires the triggers of that partition only, one on the whole those of the whole only.
+
+use crate::error::Problem;
+use crate::guard::export_table::triggers;
+use crate::guard::lineage::list;
+use crate::guard::policy::oids;
+use crate::guard::rule::OnRows;
+use crate::guard::{policy, rights};
+use crate::pg::query::{Answer, Parameters};
+use pgrx::pg_sys::{self, FunctionCallInfo, NodeTag, Oid};
+use pgrx::prelude::*;
+use std::cell::Cell;
+
+/// A trigger of an export table.
+struct Trigger {
+    name: &'static str,
+    /// When it fires, and after ON table.
+    event: &'static str,
+    what: &'static str,
+}
+
+const OF_STATEMENTS: [Trigger; 4] = [
+    Trigger {
+        name: "disclosure_turn",
+        event: "BEFORE INSERT OR UPDATE OR DELETE",
+        what: "FOR EACH STATEMENT EXECUTE FUNCTION disclosure.export_turn()",
+    },
+    Trigger {
+        name: "disclosure_inserted",
+        event: "AFTER INSERT",
+        what: "REFERENCING NEW TABLE AS disclosure_new FOR EACH STATEMENT EXECUTE FUNCTION disclosure.export_judge()",
+    },
+    Trigger {
+        name: "disclosure_updated",
+        event: "AFTER UPDATE",
+        what: "REFERENCING NEW TABLE AS disclosure_new OLD TABLE AS disclosure_old FOR EACH STATEMENT \
+               EXECUTE FUNCTION disclosure.export_judge()",
+    },
+    Trigger {
+        name: "disclosure_deleted",
+        event: "AFTER DELETE",
+        what: "REFERENCING OLD TABLE AS disclosure_old FOR EACH STATEMENT EXECUTE FUNCTION disclosure.export_judge()",
+    },
+];
+
+/// Only where rows may have to be taken out again.
+const OF_ROWS: Trigger = Trigger {
+    name: "disclosure_collect",
+    event: "AFTER INSERT",
+    what: "FOR EACH ROW EXECUTE FUNCTION disclosure.export_collect()",
+};
+
+/// Give a table, and all above and below it, the triggers that its policies want, as the calling user, who
+/// has to own them. Triggers that somebody has switched off are on again afterwards.
+pub fn arm(relation: Oid) -> Result<(), Problem> {
+    fit_family(relation, true)
+}
+
+/// Take the triggers away that no policy wants any more. Those on tables of others stay, and find nothing to
+/// do.
+pub fn disarm(relation: Oid) -> Result<(), Problem> {
+    fit_family(relation, false)
+}
+
+thread_local! {
+    /// Whether triggers are being made: that is a change of a table too, about which there is nothing to do.
+    static FITTING: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Fitted;
+
+impl Drop for Fitted {
+    fn drop(&mut self) {
+        FITTING.set(false);
+    }
+}
+
+fn fit_family(relation: Oid, also_of_others: bool) -> Result<(), Problem> {
+    FITTING.set(true);
+    let _fitted = Fitted;
+    for member in from_the_top(policy::family_of(&[relation])?)? {
+        rights::under_own_settings(|| fit(member, also_of_others))?;
+    }
+    Ok(())
+}
+
+/// Parents first: a row trigger of a partitioned table is one of its partitions at once.
+fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Problem> {
+    const QUERY: &str = "
+        WITH RECURSIVE above(member, relation, generation) AS (
+            SELECT m, m, 0 FROM unnest($1) m
+            UNION ALL SELECT a.member, i.inhparent, a.generation + 1 FROM above a, pg_inherits i WHERE i.inhrelid = a.relation)
+        SELECT a.member FROM above a GROUP BY a.member ORDER BY max(a.generation), a.member";
+    if family.len() == 1 {
+        return Ok(family);
+    }
+    let parameters = Parameters::of_oids(&family)?;
+    rights::as_guard(|| oids(QUERY, &parameters))
+}
+
+/// What there is of our triggers on a table.
+struct Present {
+    /// Schema and name of the table, quoted.
+    table: String,
+    is_ours_to_change: bool,
+    /// Those that go with a parent's are not among them.
+    removable: Vec<String>,
+    firing: Vec<String>,
+    all: Vec<String>,
+}
+
+fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
+    // A foreign table has no transition tables: what is inserted there directly is not judged.
+    const QUERY: &str = "
+        SELECT format('%I.%I', n.nspname, c.relname), pg_has_role(c.relowner, 'USAGE'),
+               coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgparentid = 0), '{}'),
+               coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgenabled = 'A'), '{}'),
+               coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgname IS NOT NULL), '{}')
+          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          LEFT JOIN (pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid AND p.pronamespace = 'disclosure'::regnamespace)
+            ON t.tgrelid = c.oid AND t.tgname LIKE 'disclosure\\_%'
+         WHERE c.oid = ANY ($1) AND c.relkind IN ('r', 'p')
+         GROUP BY c.oid, n.nspname, c.relname, c.relowner";
+    let parameters = Parameters::of_oids(&[relation])?;
+    Spi::connect(|_| {
+        // SAFETY: SPI is connected; an OID array for an OID array; text, boolean and three times text[].
+        unsafe {
+            let answer = Answer::to(QUERY, &parameters, false)?;
+            if answer.rows() == 0 {
+                return Ok(None);
+            }
+            let names = |column| answer.get::<Vec<String>>(0, column).unwrap_or_default();
+            Ok(Some(Present {
+                table: answer.get(0, 0).ok_or(Problem::Lost)?,
+                is_ours_to_change: answer.get(0, 1).unwrap_or(false),
+                removable: names(2),
+                firing: names(3),
+                all: names(4),
+            }))
+        }
+    })
+}
+
+fn fit(relation: Oid, also_of_others: bool) -> Result<(), Problem> {
+    let policies = triggers::policies_of(relation)?;
+    let drops = policies.iter().any(|policy| policy.on_rows == Some(OnRows::Drop));
+    let Some(present) = present_on(relation)? else {
+        return Ok(());
+    };
+    if !present.is_ours_to_change && !also_of_others {
+        return Ok(());
+    }
+    let table = &present.table;
+    let candidates = OF_STATEMENTS.iter().chain([&OF_ROWS]);
+    for trigger in candidates {
+        let Trigger { name, event, what } = trigger;
+        let is_wanted = !policies.is_empty() && (drops || *name != OF_ROWS.name);
+        let is_among = |names: &[String]| names.iter().any(|other| other == name);
+        if is_wanted {
+            if !is_among(&present.all) {
+                change(&format!("CREATE TRIGGER {name} {event} ON {table} {what}"))?;
+            }
+            if !is_among(&present.firing) {
+                // Also where somebody replays changes.
+                change(&format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}"))?;
+            }
+        } else if is_among(&present.removable) {
+            change(&format!("DROP TRIGGER {name} ON {table}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn change(command: &str) -> Result<(), Problem> {
+    Spi::connect_mut(|client| {
+        client
+            .update(command, None, &[])
+            .map(|_| ())
+            .map_err(|_| Problem::Lost)
+    })
+}
+
+/// arm_relatives(): event trigger, for tables that come below an export table
+#[pg_extern(sql = false)]
+fn arm_relatives(fcinfo: FunctionCallInfo) {
+    // SAFETY: a call of this function.
+    let armed = match unsafe { brings_relatives(fcinfo) } {
+        None => Err(Problem::NotTheTrigger("arm_relatives")),
+        Some(false) => Ok(()),
+        Some(true) => arm_changed(),
+    };
+    armed.unwrap_or_else(Problem::raise);
+}
+
+/// Whether the command may have put a table below another; `None` where this is no event trigger.
+///
+/// # Safety
+/// The call of a function.
+unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
+    let context = (*fcinfo).context;
+    if context.is_null() || (*context).type_ != NodeTag::T_EventTriggerData {
+        return None;
+    }
+    let command = (*context.cast::<pg_sys::EventTriggerData>()).parsetree;
+    if FITTING.get() {
+        return Some(false);
+    }
+    // pg_dump makes triggers itself, and alters tables before and after: other changes are none of our
+    // business.
+    if (*command).type_ != NodeTag::T_AlterTableStmt {
+        return Some(true);
+    }
+    let commands = (*command.cast::<pg_sys::AlterTableStmt>()).cmds;
+    let brings = |command: *mut pg_sys::AlterTableCmd| {
+        matches!(
+            (*command).subtype,
+            pg_sys::AlterTableType::AT_AttachPartition | pg_sys::AlterTableType::AT_AddInherit
+        )
+    };
+    Some(list(commands).into_iter().any(brings))
+}
+
+fn arm_changed() -> Result<(), Problem> {
+    const QUERY: &str = "
+        SELECT DISTINCT d.objid FROM pg_catalog.pg_event_trigger_ddl_commands() d
+         WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+           AND d.object_type OPERATOR(pg_catalog.=) 'table'";
+    if !policy::all()?.iter().any(|policy| policy.on_rows.is_some()) {
+        return Ok(());
+    }
+    for relation in oids(QUERY, &Parameters::default())? {
+        if !triggers::policies_of(relation)?.is_empty() {
+            arm(relation)?;
+        }
+    }
+    Ok(())
+}

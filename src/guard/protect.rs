@@ -1,0 +1,251 @@
+//! Policies: `protect`, `unprotect`. Only the owner of a relation decides what may leave it.
+
+use crate::args::names;
+use crate::error::Problem;
+use crate::guard::export_table::install;
+use crate::guard::measure_function::MeasureFunction;
+use crate::guard::rule::{Demand, MEASURES, Measure, invalid};
+use crate::guard::{policy, rights, rule};
+use crate::input::relation::Relation;
+use crate::pg::query::{Answer, Parameters};
+use pgrx::fcinfo::pg_getarg;
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{self, FunctionCallInfo, Oid};
+use pgrx::prelude::*;
+use std::ffi::CStr;
+
+/// What `protect` was given, before it has been looked at.
+struct Given {
+    relation: Option<Oid>,
+    measure: Option<String>,
+    at_most: Option<f64>,
+    at_least: Option<f64>,
+    columns: Option<Vec<Option<String>>>,
+    for_role: Option<Oid>,
+    on_rows: Option<String>,
+    statistic: Option<String>,
+    threshold: Option<f64>,
+    only_by_copy: bool,
+}
+
+/// A policy as `disclosure.policy` has it.
+struct Stored {
+    relation: Oid,
+    demand: Demand,
+    for_role: Option<Oid>,
+    only_by_copy: bool,
+}
+
+/// protect(relation regclass, measure text, at_most float8, at_least float8, columns name[], for_role regrole,
+/// on_rows text, statistic text, threshold float8, only_by_copy boolean)
+#[pg_extern(sql = false)]
+fn protect(fcinfo: FunctionCallInfo) -> i32 {
+    // SAFETY: the types are those of the declaration in sql/.
+    let given = unsafe {
+        Given {
+            relation: pg_getarg(fcinfo, 0),
+            measure: pg_getarg(fcinfo, 1),
+            at_most: pg_getarg(fcinfo, 2),
+            at_least: pg_getarg(fcinfo, 3),
+            columns: pg_getarg::<pgrx::Array<&CStr>>(fcinfo, 4).map(names),
+            for_role: pg_getarg(fcinfo, 5),
+            on_rows: pg_getarg(fcinfo, 6),
+            statistic: pg_getarg(fcinfo, 7),
+            threshold: pg_getarg(fcinfo, 8),
+            only_by_copy: pg_getarg(fcinfo, 9).unwrap_or(false),
+        }
+    };
+    define(given).unwrap_or_else(Problem::raise)
+}
+
+fn define(given: Given) -> Result<i32, Problem> {
+    let stored = check(given)?;
+    rights::begin_change(c"protect()", stored.relation)?;
+    let number = rights::as_owner(|| store(&stored))?;
+    match stored.demand.on_rows {
+        Some(_) => install::arm(stored.relation)?,
+        None => install::disarm(stored.relation)?, // what it replaces may have had one
+    }
+    warn_if_not_preloaded()?;
+    Ok(number)
+}
+
+fn check(given: Given) -> Result<Stored, Problem> {
+    let has_columns = given.columns.is_some();
+    let relation = Relation::new(given.relation, given.columns)?;
+    let oid = given.relation.ok_or(Problem::Lost)?; // NULL was refused above
+    let chosen: Vec<String> = relation
+        .columns()
+        .iter()
+        .map(|column| column.name.clone())
+        .collect();
+    rights::check_owner(oid)?;
+    check_persistence(oid)?;
+    check_role(given.for_role)?;
+    let measure = given
+        .measure
+        .ok_or_else(|| invalid("measure", "must not be NULL", MEASURES))?;
+    let function = match rule::is_built_in(&measure) {
+        true => None,
+        false => Some(MeasureFunction::named(&measure)?),
+    };
+    let mut demand = Demand {
+        measure_owner: function.as_ref().map(|function| function.owner),
+        measure: function
+            .as_ref()
+            .map_or(measure, |function| function.signature.clone()),
+        // SAFETY: reads what this backend knows of itself.
+        made_by: Some(unsafe { pg_sys::GetUserId() }),
+        statistic: given.statistic,
+        threshold: given.threshold,
+        at_most: given.at_most,
+        at_least: given.at_least,
+        columns: has_columns.then_some(chosen),
+        on_rows: given.on_rows,
+    };
+    let rule = demand.check(oid)?;
+    if let Measure::PrivacyScore(statistic) = rule.measure {
+        demand.statistic = Some(statistic.name().into());
+    }
+    if let Some(Err(problem)) = function.map(|function| function.find(oid)).transpose()? {
+        return Err(invalid("measure", problem, MEASURES));
+    }
+    Ok(Stored {
+        relation: oid,
+        demand,
+        for_role: given.for_role,
+        only_by_copy: given.only_by_copy,
+    })
+}
+
+/// A policy outlives the session, a temporary table does not.
+fn check_persistence(relation: Oid) -> Result<(), Problem> {
+    // SAFETY: a catalogue look-up.
+    match unsafe { pg_sys::get_rel_persistence(relation) } as u8 == pg_sys::RELPERSISTENCE_TEMP {
+        true => Err(invalid(
+            "relation",
+            "is temporary",
+            "Give a relation that others can read, too.",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn check_role(role: Option<Oid>) -> Result<(), Problem> {
+    // SAFETY: a catalogue look-up, which returns NULL for a role that does not exist.
+    let exists = role.is_none_or(|role| unsafe { !pg_sys::GetUserNameFromId(role, true).is_null() });
+    match exists {
+        true => Ok(()),
+        false => Err(invalid(
+            "for_role",
+            "there is no such role",
+            "Give the name of a role, or NULL for everyone.",
+        )),
+    }
+}
+
+/// A policy is known by its relation, measure, columns and role; a second definition replaces the first.
+fn store(policy: &Stored) -> Result<i32, Problem> {
+    const UPDATE: &str = "
+        UPDATE disclosure.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
+               made_by = $11, measure_owner = $12, made_at = now()
+         WHERE p.relation::oid = $1 AND p.measure = $2 AND p.statistic IS NOT DISTINCT FROM $3
+           AND p.columns IS NOT DISTINCT FROM $4::name[] AND p.for_role::oid IS NOT DISTINCT FROM $5
+        RETURNING p.policy";
+    const INSERT: &str = "
+        INSERT INTO disclosure.policy (relation, measure, statistic, columns, for_role, at_most, at_least, on_rows,
+               only_by_copy, threshold, made_by, measure_owner, made_at)
+        VALUES ($1, $2, $3, $4::name[], $5, $6, $7, $8, $9, $10, $11, $12, now())
+        RETURNING policy";
+    let demand = &policy.demand;
+    let arguments = [
+        policy.relation.into(),
+        demand.measure.as_str().into(),
+        demand.statistic.as_deref().into(),
+        demand.columns.clone().into(),
+        policy.for_role.into(),
+        demand.at_most.into(),
+        demand.at_least.into(),
+        demand.on_rows.as_deref().into(),
+        policy.only_by_copy.into(),
+        demand.threshold.into(),
+        demand.made_by.into(),
+        demand.measure_owner.into(),
+    ];
+    let number = Spi::connect_mut(|client| {
+        let updated = client.update(UPDATE, None, &arguments)?;
+        match updated.is_empty() {
+            false => updated.first().get_one::<i32>(),
+            true => client.update(INSERT, None, &arguments)?.first().get_one::<i32>(),
+        }
+    });
+    number
+        .map_err(|_: pgrx::spi::Error| Problem::Lost)?
+        .ok_or(Problem::Lost)
+}
+
+/// unprotect(policy int)
+#[pg_extern(sql = false)]
+fn unprotect_policy(policy: i32) -> bool {
+    take_away(|candidate| candidate.number == policy).unwrap_or_else(Problem::raise) > 0
+}
+
+/// unprotect(relation regclass)
+#[pg_extern(sql = false)]
+fn unprotect_relation(relation: Oid) -> i32 {
+    take_away(|candidate| candidate.relation == relation).unwrap_or_else(Problem::raise)
+}
+
+/// Take away all policies that are meant; how many they were.
+fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem> {
+    let all = policy::all()?;
+    let meant: Vec<_> = all.iter().filter(|policy| is_meant(policy)).collect();
+    for policy in &meant {
+        rights::check_owner(policy.relation)?;
+        rights::begin_change(c"unprotect()", policy.relation)?;
+    }
+    rights::as_owner(|| {
+        Spi::connect_mut(|client| {
+            for policy in &meant {
+                let which = [policy.number.into(), policy.relation.into()];
+                client
+                    .update(
+                        "DELETE FROM disclosure.policy p WHERE p.policy = $1 AND p.relation::oid = $2",
+                        None,
+                        &which,
+                    )
+                    .map_err(|_| Problem::Lost)?;
+            }
+            Ok(())
+        })
+    })?;
+    for policy in &meant {
+        if policy::owner_of(policy.relation).is_some() {
+            install::disarm(policy.relation)?;
+        }
+    }
+    Ok(meant.len() as i32)
+}
+
+/// Without preloading, whoever likes can export in a session in which the guard is not there.
+fn warn_if_not_preloaded() -> Result<(), Problem> {
+    let is_preloaded = Spi::connect(|_| {
+        // SAFETY: SPI is connected; the answer is one boolean.
+        unsafe {
+            let answer = Answer::to("SELECT disclosure.is_preloaded()", &Parameters::default(), true)?;
+            Ok::<_, Problem>(answer.get(0, 0).unwrap_or(false))
+        }
+    })?;
+    if !is_preloaded {
+        ErrorReport::new(
+            PgSqlErrorCode::ERRCODE_WARNING,
+            "pg_disclosure is not preloaded: COPY TO is not guarded yet",
+            "",
+        )
+        .set_hint(
+            "ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure'; it holds for new sessions.",
+        )
+        .report(PgLogLevel::WARNING);
+    }
+    Ok(())
+}

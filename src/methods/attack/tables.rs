@@ -1,0 +1,248 @@
+//! An attack that comes as tables: edges between entries and codes, and which of them are true.
+//!
+//! In which order a table is read must not matter, so entries and codes are numbered in the order of their values.
+
+use crate::encode::dictionary::Dictionary;
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::pg::receiver::{Row, for_each_row};
+use crate::pg::types::{ColumnType, Pair, type_name};
+use crate::run;
+use disclosure::attack::{Matrix, Truth};
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+
+/// What the caller says about the tables.
+pub struct WantedEdges {
+    pub relation: Option<pg_sys::Oid>,
+    pub row_column: Option<String>,
+    pub column_column: Option<String>,
+    /// `None`: every edge weighs 1.
+    pub weight_column: Option<String>,
+    /// Its columns are called as those of the relation.
+    pub truth: Option<pg_sys::Oid>,
+}
+
+/// A matrix whose rows and columns have labels.
+pub struct LabelledAttack {
+    pub matrix: Matrix,
+    /// Only where there is a table for it.
+    pub truth: Option<Truth>,
+    /// The labels of rows.
+    pub entries: Labels,
+    /// The labels of columns.
+    pub codes: Labels,
+}
+
+const RELATION: &str = "relation";
+const ROW_COLUMN: &str = "row_column";
+const COLUMN_COLUMN: &str = "column_column";
+const WEIGHT_COLUMN: &str = "weight_column";
+const TRUTH: &str = "truth";
+
+impl LabelledAttack {
+    /// Read the tables, as far as the calling user may see them. `few` is how many entries are so few that threads
+    /// would not help.
+    pub fn read(wanted: WantedEdges, few: usize) -> Result<Self, Problem> {
+        let relation = Relation::whole(RELATION, wanted.relation)?;
+        let truth = wanted.truth.map(|truth| Relation::whole(TRUTH, Some(truth)));
+        let truth = truth.transpose()?;
+        let mut entries = Labels::new(ROW_COLUMN, wanted.row_column, &relation, truth.as_ref())?;
+        let mut codes = Labels::new(COLUMN_COLUMN, wanted.column_column, &relation, truth.as_ref())?;
+        let weight = wanted.weight_column.map(|name| weight_of(&relation, &name));
+        let mut edges = read_edges(&relation, &mut entries, &mut codes, weight.transpose()?)?;
+        if entries.len() != codes.len() {
+            return Err(Problem::Argument {
+                argument: RELATION,
+                problem: format!("has {} entries and {} codes", entries.len(), codes.len()),
+                hint: "There is one code for every entry. One that no edge has is added by an edge of weight 0.",
+            });
+        }
+        entries.put_in_order()?;
+        codes.put_in_order()?;
+        for (entry, code, _) in &mut edges {
+            (*entry, *code) = (entries.numbers[*entry as usize], codes.numbers[*code as usize]);
+        }
+        let size = entries.len();
+        let matrix = run::sized("sorting edges", size, few, |control| {
+            Matrix::from_sparse(size, size, edges, control)
+        })?;
+        let truth = truth.map(|truth| read_truth(&truth, &matrix, &mut entries, &mut codes));
+        Ok(LabelledAttack {
+            truth: truth.transpose()?,
+            matrix,
+            entries,
+            codes,
+        })
+    }
+}
+
+/// What a weight is computed from, quoted.
+fn weight_of(relation: &Relation, name: &str) -> Result<String, Problem> {
+    let from = relation.column(WEIGHT_COLUMN, name)?.base_type();
+    // SAFETY: a catalogue look-up; one type each.
+    let is_number = unsafe {
+        let implicitly = pg_sys::CoercionContext::COERCION_IMPLICIT;
+        pg_sys::can_coerce_type(1, &from, &pg_sys::FLOAT8OID, implicitly)
+    };
+    match is_number {
+        true => Ok(quote_identifier(name)),
+        false => Err(Problem::Argument {
+            argument: WEIGHT_COLUMN,
+            problem: format!("\"{name}\" is not a column of numbers"),
+            hint: "Give a column of numbers from 0 on, or NULL where every edge weighs 1.",
+        }),
+    }
+}
+
+fn read_edges(
+    relation: &Relation,
+    entries: &mut Labels,
+    codes: &mut Labels,
+    weight: Option<String>,
+) -> Result<Vec<(u32, u32, f64)>, Problem> {
+    let invalid = |problem: &str| Problem::Argument {
+        argument: WEIGHT_COLUMN,
+        problem: problem.into(),
+        hint: "Weights are finite numbers from 0 on.",
+    };
+    let query = format!(
+        "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
+        entries.wanted,
+        codes.wanted,
+        weight.as_deref().unwrap_or("1"),
+        relation.name()
+    );
+    let mut edges = Vec::new();
+    for_each_row(&query, |mut row| {
+        let (entry, code) = (entries.next(RELATION, &mut row)?, codes.next(RELATION, &mut row)?);
+        // SAFETY: the query casts it to float8.
+        let weight = row
+            .next()
+            .and_then(|(value, is_null)| unsafe { f64::from_datum(value, is_null) });
+        let weight = weight.ok_or_else(|| invalid("a weight is NULL"))?;
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(invalid("a weight is negative, NaN or infinite"));
+        }
+        edges.push((entry, code, weight));
+        Ok(())
+    })?;
+    Ok(edges)
+}
+
+fn read_truth(
+    truth: &Relation,
+    matrix: &Matrix,
+    entries: &mut Labels,
+    codes: &mut Labels,
+) -> Result<Truth, Problem> {
+    let invalid = |problem: &str| Problem::Argument {
+        argument: TRUTH,
+        problem: problem.into(),
+        hint: "Give for every entry of the relation its one code, as far as that is known. An edge of weight 0 adds \
+               what the relation does not have.",
+    };
+    let query = format!(
+        "SELECT {}, {} FROM {}",
+        entries.wanted,
+        codes.wanted,
+        truth.name()
+    );
+    let mut columns = vec![None; matrix.size()];
+    let mut is_taken = vec![false; matrix.size()];
+    for_each_row(&query, |mut row| {
+        let (entry, code) = (entries.next(TRUTH, &mut row)?, codes.next(TRUTH, &mut row)?);
+        let entry = entries.numbers.get(entry as usize);
+        let entry = *entry.ok_or_else(|| invalid("has an entry that the relation does not have"))?;
+        let code = codes.numbers.get(code as usize);
+        let code = *code.ok_or_else(|| invalid("has a code that the relation does not have"))?;
+        if columns[entry as usize].replace(code).is_some() {
+            return Err(invalid("an entry is there twice"));
+        }
+        match std::mem::replace(&mut is_taken[code as usize], true) {
+            true => Err(invalid("a code is there twice")),
+            false => Ok(()),
+        }
+    })?;
+    Ok(Truth::new(matrix, columns)?)
+}
+
+/// What rows, or columns, are called.
+pub struct Labels {
+    argument: &'static str,
+    /// What a query has to ask for.
+    wanted: String,
+    /// By the order in which they were read.
+    dictionary: Dictionary,
+    /// The number of every label, in the order in which they were read.
+    numbers: Vec<u32>,
+    /// The dictionary's codes, in the order of the labels.
+    codes: Vec<u32>,
+}
+
+impl Labels {
+    /// Those in a column that both tables have, in one type.
+    fn new(
+        argument: &'static str,
+        name: Option<String>,
+        relation: &Relation,
+        truth: Option<&Relation>,
+    ) -> Result<Self, Problem> {
+        let name = name.ok_or(Problem::Argument {
+            argument,
+            problem: "must not be NULL".into(),
+            hint: "Give the name of a column.",
+        })?;
+        let column = relation.column(argument, &name)?;
+        let column: ColumnType = match truth {
+            None => column.clone(),
+            Some(truth) => Pair::comparable(argument, truth.column(argument, &name)?, column)?.there,
+        };
+        Ok(Labels {
+            argument,
+            wanted: format!("{}::{}", quote_identifier(&name), type_name(column.oid)),
+            dictionary: Dictionary::new(column),
+            numbers: Vec::new(),
+            codes: Vec::new(),
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.dictionary.len() as usize
+    }
+
+    /// A label as Postgres would print it.
+    pub fn text(&self, number: u32) -> Option<String> {
+        self.dictionary.text(self.codes[number as usize])
+    }
+
+    /// The next value of a row of `table`, as a number in the order of reading.
+    fn next(&mut self, table: &'static str, row: &mut Row) -> Result<u32, Problem> {
+        let Some((value, false)) = row.next() else {
+            return Err(Problem::Argument {
+                argument: self.argument,
+                problem: format!("is NULL in a row of {table}"),
+                hint: "Leave out the rows of which entry or code is not known.",
+            });
+        };
+        // SAFETY: the queries cast it to the dictionary's type.
+        Ok(unsafe { self.dictionary.encode(value)? } - 1)
+    }
+
+    /// All labels were read: number them in the order of their type or, where it has none, of their texts.
+    fn put_in_order(&mut self) -> Result<(), Problem> {
+        let mut codes: Vec<u32> = (1..=self.dictionary.len()).collect();
+        match self.dictionary.order() {
+            Ok(places) => codes.sort_by_key(|&code| places[code as usize - 1]),
+            Err(Problem::NoOrder { .. }) => codes.sort_by_cached_key(|&code| self.dictionary.text(code)),
+            Err(problem) => return Err(problem),
+        }
+        self.numbers = vec![0; codes.len()];
+        for (&code, number) in codes.iter().zip(0..) {
+            self.numbers[code as usize - 1] = number;
+        }
+        self.codes = codes;
+        Ok(())
+    }
+}

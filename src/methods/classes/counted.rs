@@ -1,0 +1,39 @@
+//! Rows counted while they are read: what several methods start with.
+
+use crate::encode::Sink;
+use disclosure::Rows;
+use disclosure::classes::Classes;
+
+/// Classes whose width the first row tells.
+#[derive(Default)]
+pub struct Counted(pub Option<Classes>);
+
+impl Counted {
+    fn extend(&mut self, rows: Rows, on_class: impl FnMut(u32)) -> disclosure::Result<()> {
+        let classes = self.0.get_or_insert_with(|| Classes::new(rows.columns().len()));
+        classes.extend(rows, on_class)
+    }
+
+    pub fn classes(self) -> Classes {
+        self.0.unwrap_or_default()
+    }
+}
+
+impl Sink for Counted {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        self.extend(rows, |_| {})
+    }
+}
+
+/// Counts classes and keeps the class of every row.
+#[derive(Default)]
+pub struct CountedRows {
+    pub counted: Counted,
+    pub class_of_row: Vec<u32>,
+}
+
+impl Sink for CountedRows {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        self.counted.extend(rows, |class| self.class_of_row.push(class))
+    }
+}

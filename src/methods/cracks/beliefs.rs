@@ -1,0 +1,152 @@
+//! What somebody says about items: a table of beliefs, or an array of items.
+
+use crate::encode::dictionary::Dictionary;
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::methods::cracks::items::ItemCounts;
+use crate::pg::array::{ElementType, Elements};
+use crate::pg::receiver::for_each_row;
+use crate::pg::types::{ColumnType, parse, print, type_name};
+use pgrx::pg_sys::{self, Datum};
+use pgrx::prelude::*;
+
+/// Between which shares of all transactions an item's frequency is believed to lie; `None`: nothing is known.
+pub type Interval = Option<(f64, f64)>;
+
+impl ItemCounts {
+    /// What a table with the columns item, low and high says about every item, codes in order. Items that
+    /// never occurred are added: the rival knows of them.
+    pub fn believe(&mut self, belief: pg_sys::Oid) -> Result<Vec<Interval>, Problem> {
+        let argument = "belief";
+        let invalid = |problem: &str| Problem::Argument {
+            argument,
+            problem: problem.into(),
+            hint: "A belief is an item, and the least and the greatest share of transactions it may be in.",
+        };
+        let relation = Relation::whole(argument, Some(belief))?;
+        let item = relation.column(argument, "item")?.base_type();
+        relation.column(argument, "low")?;
+        relation.column(argument, "high")?;
+        let wanted = self.items.column().oid;
+        let by_way_of = if item == wanted { "" } else { "::pg_catalog.text" };
+        let query = format!(
+            "SELECT item{by_way_of}::{}, low::pg_catalog.float8, high::pg_catalog.float8 FROM {}",
+            type_name(wanted),
+            relation.name()
+        );
+        let mut intervals: Vec<Interval> = vec![None; self.items.len() as usize];
+        for_each_row(&query, |mut row| {
+            let mut next = || row.next().filter(|(_, is_null)| !is_null).map(|(value, _)| value);
+            let item = next().ok_or_else(|| invalid("an item is NULL"))?;
+            // SAFETY: the query casts them to these types.
+            let (low, high, code) = unsafe {
+                let mut share = || next().and_then(|share| f64::from_datum(share, false));
+                (share(), share(), self.items.encode(item)?)
+            };
+            let (low, high) = (low.unwrap_or(0.0), high.unwrap_or(1.0));
+            if ![low, high].iter().all(|end| (0.0..=1.0).contains(end)) {
+                return Err(invalid("low and high must be between 0 and 1"));
+            }
+            if low > high {
+                return Err(invalid("low must not be greater than high"));
+            }
+            if code as usize > intervals.len() {
+                intervals.push(None);
+            }
+            match intervals[code as usize - 1].replace((low, high)) {
+                None => Ok(()),
+                Some(_) => Err(invalid("an item is there twice")),
+            }
+        })?;
+        Ok(intervals)
+    }
+}
+
+/// The numbers, from 0, of an itemset's items.
+///
+/// # Safety
+/// `itemset` is a valid array of type `array`.
+pub unsafe fn itemset(
+    items: &mut Dictionary,
+    itemset: Datum,
+    array: pg_sys::Oid,
+) -> Result<Vec<u32>, Problem> {
+    let argument = "itemset";
+    let known = items.len();
+    let item_type = items.column().oid;
+    let array = ColumnType {
+        name: String::new(),
+        oid: array,
+        collation: pg_sys::InvalidOid,
+    };
+    let element = ElementType::of(&array).ok_or(Problem::Argument {
+        argument,
+        problem: "is not an array".into(),
+        hint: "Give an array of items.",
+    })?;
+    let given = element.column.clone();
+    let mut codes = Vec::new();
+    Elements::new(element).for_each(itemset, |item| {
+        let code = match given.base_type() == item_type {
+            true => items.encode(item)?,
+            false => items.encode(parse(item_type, &print(given.oid, item))?)?,
+        };
+        if code > known {
+            return Err(Problem::Argument {
+                argument,
+                problem: "has an item that does not occur".into(),
+                hint: "Give items of the column, or of the belief table.",
+            });
+        }
+        codes.push(code - 1);
+        Ok(())
+    })?;
+    codes.sort_unstable();
+    codes.dedup();
+    Ok(codes)
+}
+
+/// The itemsets of a two-dimensional text[], one in every row of it; NULLs fill up shorter ones.
+///
+/// # Safety
+/// `itemsets` is a valid text[].
+pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<Vec<Vec<u32>>, Problem> {
+    let literal = pgrx::spi::quote_literal(print(pg_sys::TEXTARRAYOID, itemsets));
+    let query = format!(
+        "SELECT ARRAY(SELECT a[i][j] FROM pg_catalog.generate_subscripts(a, 2) j) \
+         FROM (SELECT {literal}::pg_catalog.text[] AS a) AS itemsets, pg_catalog.generate_subscripts(a, 1) i"
+    );
+    let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID)?;
+    match found.iter().any(Vec::is_empty) {
+        true => Err(Problem::Argument {
+            argument: "itemsets",
+            problem: "has an itemset without items".into(),
+            hint: "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
+        }),
+        false => Ok(found),
+    }
+}
+
+/// The itemsets in the column "itemset" of a table, whose type is an array.
+pub fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Problem> {
+    let argument = "itemset_table";
+    let relation = Relation::whole(argument, Some(table))?;
+    let array = relation.column(argument, "itemset")?.base_type();
+    itemsets_of_query(counts, &format!("SELECT itemset FROM {}", relation.name()), array)
+}
+
+fn itemsets_of_query(
+    counts: &mut ItemCounts,
+    query: &str,
+    array: pg_sys::Oid,
+) -> Result<Vec<Vec<u32>>, Problem> {
+    let mut itemsets = Vec::new();
+    for_each_row(query, |mut row| {
+        if let Some((value, false)) = row.next() {
+            // SAFETY: the query's column is of this type.
+            itemsets.push(unsafe { itemset(&mut counts.items, value, array)? });
+        }
+        Ok(())
+    })?;
+    Ok(itemsets)
+}

@@ -1,0 +1,166 @@
+//! From dictionaries to attributes: what the values of every column say about a row, and what people call
+//! it.
+
+use crate::encode::dictionary::Dictionary;
+use crate::encode::scale::Scale;
+use crate::error::Problem;
+use crate::methods::inference::bins::Bins;
+use crate::methods::inference::column_settings::{ColumnSettings, ValueWeights};
+use crate::pg::array::ElementType;
+use crate::pg::memory_context;
+use disclosure::inference::{Attribute, Column, Meaning};
+use disclosure::{NULL, Weights};
+use pgrx::pg_sys::{self};
+
+/// The attributes of a table.
+pub struct Attributes {
+    /// For the algorithm.
+    pub columns: Vec<Column>,
+    /// For people.
+    named: Vec<Named>,
+}
+
+/// A column whose attributes have names, which are made when they are asked for.
+struct Named {
+    dictionary: Dictionary,
+    naming: Naming,
+}
+
+/// What an attribute of a column is.
+enum Naming {
+    /// That the value is true.
+    True,
+    /// The value with the code after the attribute's index.
+    Value,
+    /// An element of arrays, with the code after the attribute's index.
+    Element(Dictionary),
+    Bin(Bins),
+}
+
+impl Attributes {
+    /// `settings` are those of every dictionary's column. `rows_of` tells, for a column by its position, how
+    /// many rows hold each value, codes in order from 1; it is asked only where bins depend on it.
+    pub fn new(
+        dictionaries: Vec<Dictionary>,
+        settings: &[ColumnSettings],
+        rows_of: impl Fn(usize) -> Vec<u64>,
+    ) -> Result<Self, Problem> {
+        let mut attributes = Attributes {
+            columns: Vec::with_capacity(dictionaries.len()),
+            named: Vec::with_capacity(dictionaries.len()),
+        };
+        for (position, (dictionary, settings)) in dictionaries.into_iter().zip(settings).enumerate() {
+            let (column, named) = Named::new(dictionary, settings, || rows_of(position))?;
+            attributes.columns.push(column);
+            attributes.named.push(named);
+        }
+        Ok(attributes)
+    }
+
+    /// `zip=90210`; of a boolean column just `smoker`.
+    pub fn text(&self, attribute: Attribute) -> String {
+        let column = self.column_name(attribute.column);
+        match self.named[attribute.column as usize].naming {
+            Naming::True => column.into(),
+            _ => format!("{column}={}", self.value(attribute)),
+        }
+    }
+
+    pub fn column_name(&self, column: u32) -> &str {
+        &self.named[column as usize].dictionary.column().name
+    }
+
+    /// The value, array element or bin; `true` of a boolean column.
+    pub fn value(&self, attribute: Attribute) -> String {
+        self.named[attribute.column as usize].value(attribute.index)
+    }
+
+    /// The value as JSON, as to_jsonb would write it for the types of most keys; Postgres reads it as one of the
+    /// column.
+    pub fn json(&self, attribute: Attribute) -> serde_json::Value {
+        let named = &self.named[attribute.column as usize];
+        let text = named.value(attribute.index);
+        match (&named.naming, named.dictionary.column().base_type()) {
+            (Naming::True, _) => true.into(),
+            (Naming::Value, pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID) => {
+                text.parse::<i64>().map_or(text.into(), Into::into)
+            }
+            _ => text.into(),
+        }
+    }
+}
+
+impl Named {
+    fn new(
+        dictionary: Dictionary,
+        settings: &ColumnSettings,
+        rows_of: impl FnOnce() -> Vec<u64>,
+    ) -> Result<(Column, Self), Problem> {
+        let Some(weights) = &settings.weights else {
+            let naming = Naming::Value; // that nobody will ask for
+            return Ok((Column::ignored(), Named { dictionary, naming }));
+        };
+        let column_type = dictionary.column();
+        let base_type = column_type.base_type();
+        let values = dictionary.len();
+        let (meaning, attributes, naming) =
+            if let (Some(binning), Some(scale)) = (settings.binning, Scale::of_type(base_type)) {
+                let (bins, of_value) = Bins::new(&dictionary, scale, binning, rows_of)?;
+                let meaning = Meaning::One(of_value.into_iter().map(Some).collect());
+                (meaning, bins.len(), Naming::Bin(bins))
+            } else if base_type == pg_sys::BOOLOID {
+                let is_true = |code| dictionary.value(code).value() != 0;
+                let meaning = Meaning::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
+                (meaning, 1, Naming::True)
+            } else if let Some(element) = ElementType::of(column_type) {
+                let (elements, of_array) = elements_of(&element, &dictionary)?;
+                (Meaning::Set(of_array), elements.len(), Naming::Element(elements))
+            } else {
+                let meaning = Meaning::One((0..values).map(Some).collect());
+                (meaning, values, Naming::Value)
+            };
+        let named = Named { dictionary, naming };
+        let attributes = named.weigh(attributes, weights)?;
+        Ok((Column { attributes, meaning }, named))
+    }
+
+    fn weigh(&self, attributes: u32, weights: &ValueWeights) -> Result<Vec<Weights>, Problem> {
+        match weights.of_all() {
+            Some(weights) => Ok(vec![weights; attributes as usize]),
+            None => memory_context::for_each("weighing values", 0..attributes, |attribute| {
+                Ok(weights.of_value(&self.value(attribute)))
+            }),
+        }
+    }
+
+    fn value(&self, attribute: u32) -> String {
+        let text = |dictionary: &Dictionary| dictionary.text(attribute + 1).unwrap_or_default();
+        match &self.naming {
+            Naming::True => "true".into(),
+            Naming::Value => text(&self.dictionary),
+            Naming::Element(elements) => text(elements),
+            Naming::Bin(bins) => bins.text(attribute, &self.dictionary),
+        }
+    }
+}
+
+/// A dictionary of the elements of all arrays, and which of them each array has, codes in order: every
+/// one once, and in ascending order.
+fn elements_of(element: &ElementType, arrays: &Dictionary) -> Result<(Dictionary, Vec<Vec<u32>>), Problem> {
+    let mut elements = Dictionary::new(element.column.clone());
+    let of_array = memory_context::for_each("reading arrays", 0..arrays.len(), |array| {
+        let mut of_array = Vec::new();
+        // SAFETY: an array of elements of this type, from its dictionary.
+        unsafe {
+            for (value, is_null) in element.deconstruct(arrays.value(array + 1)) {
+                let code = if is_null { NULL } else { elements.encode(value)? };
+                of_array.extend(code.checked_sub(NULL + 1));
+            }
+        }
+        of_array.sort_unstable();
+        of_array.dedup();
+        of_array.shrink_to_fit();
+        Ok(of_array)
+    })?;
+    Ok((elements, of_array))
+}

@@ -1,0 +1,245 @@
+//! Road (d): a table that is not read but asked, each time anew, about one row. Nothing of it is kept between
+//! two questions, so an answer is never older than its question; what makes it fast is the table's indexes.
+
+use crate::encode::dictionary::Dictionary;
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::methods::inference::column_settings::{ColumnSettings, column_settings};
+use crate::pg::array::ElementType;
+use crate::pg::query::{Answer, Parameters};
+use crate::pg::row::RowShape;
+use crate::pg::types::{ColumnType, equality_operator, print, read_literal};
+use disclosure::Weights;
+use disclosure::inference::Lookup;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+use serde_json::Value;
+
+/// One row's attributes, and how to ask a relation for each.
+pub struct RowLookup {
+    /// Schema and name of the relation, quoted.
+    relation: String,
+    attributes: Vec<Asked>,
+    parameters: Parameters,
+    /// Whether it is asked under the snapshot that is in force, and not under a new one.
+    in_snapshot: bool,
+    /// What went wrong, if something did.
+    problem: Option<Problem>,
+}
+
+struct Asked {
+    /// True of rows that have the attribute; false or NULL of others.
+    condition: String,
+    weights: Weights,
+}
+
+/// Rows that one question brings at most: a few are enough to see that something is not inferred.
+const ENOUGH: usize = 32;
+
+impl RowLookup {
+    /// `row` is compared with the rows of `relation`, whose labels count; `weights` is what the caller gave.
+    ///
+    /// # Safety
+    /// `row` is a valid composite Datum, and stays so as long as the value that is returned.
+    pub unsafe fn new(
+        row: Datum,
+        relation: Option<pg_sys::Oid>,
+        weights: Option<&Value>,
+    ) -> Result<Self, Problem> {
+        let table = Relation::new(relation, None)?;
+        let settings = column_settings(table.columns(), relation, weights)?;
+        let mut shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
+        let columns = shape.columns();
+        let mut lookup = RowLookup {
+            relation: table.name().into(),
+            attributes: Vec::new(),
+            parameters: Parameters::default(),
+            in_snapshot: false,
+            problem: None,
+        };
+        for (column, (value, is_null)) in columns.iter().zip(shape.deform(row)?) {
+            let place = place_of(column, &columns, table.columns())?;
+            if !is_null {
+                lookup.add_column(&table.columns()[place], &settings[place], column, value)?;
+            }
+        }
+        Ok(lookup)
+    }
+
+    /// Ask under the snapshot that is in force.
+    pub fn in_snapshot(mut self) -> Self {
+        self.in_snapshot = true;
+        self
+    }
+
+    /// The weights of the row's attributes, in the order in which they are numbered.
+    pub fn weights(&self) -> Vec<Weights> {
+        self.attributes
+            .iter()
+            .map(|attribute| attribute.weights)
+            .collect()
+    }
+
+    /// What went wrong while it was asked.
+    pub fn problem(&mut self) -> Option<Problem> {
+        self.problem.take()
+    }
+
+    unsafe fn add_column(
+        &mut self,
+        there: &ColumnType,
+        settings: &ColumnSettings,
+        here: &ColumnType,
+        value: Datum,
+    ) -> Result<(), Problem> {
+        let Some(weights) = &settings.weights else {
+            return Ok(());
+        };
+        if settings.binning.is_some() {
+            return Err(Problem::Argument {
+                argument: "weights",
+                problem: format!("column \"{}\": bins and width need the whole table", there.name),
+                hint: "Compare the row with a view that has the column in bins already.",
+            });
+        }
+        let value = match here.oid {
+            pg_sys::UNKNOWNOID => read_literal(there, value),
+            _ => value,
+        };
+        if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
+            return Err(Problem::Argument {
+                argument: "row",
+                problem: format!(
+                    "column \"{}\" is of another type than in the relation",
+                    there.name
+                ),
+                hint: "Give a row of the relation's own type, such as NEW in a trigger.",
+            });
+        }
+        let name = format!("t.{}", quote_identifier(&there.name));
+        if there.base_type() == pg_sys::BOOLOID {
+            if value.value() != 0 {
+                self.add(format!("{name} IS TRUE"), weights.of_value("true"));
+            }
+        } else if let Some(elements) = ElementType::of(there) {
+            for element in distinct_elements(&elements, value)? {
+                let weights = weights.of_value(&print(elements.column.oid, element));
+                let parameter = self.parameters.add(elements.column.oid, element);
+                self.add(
+                    format!("{name} OPERATOR(pg_catalog.@>) ARRAY[{parameter}]"),
+                    weights,
+                );
+            }
+        } else {
+            let weights = match weights.of_all() {
+                Some(weights) => weights,
+                None => weights.of_value(&print(there.oid, value)),
+            };
+            let equals = equality_operator(there).ok_or_else(|| Problem::Argument {
+                argument: "row",
+                problem: format!(
+                    "the type of column \"{}\" has no equality to look it up by",
+                    there.name
+                ),
+                hint: "Label the column 'ignore', or leave it out of the row.",
+            })?;
+            let parameter = self.parameters.add(there.base_type(), value);
+            self.add(format!("{name} {equals} {parameter}"), weights);
+        }
+        Ok(())
+    }
+
+    /// An attribute that is neither known nor hurts changes nothing.
+    fn add(&mut self, condition: String, weights: Weights) {
+        if weights.likelihood > 0.0 || weights.danger > 0.0 {
+            self.attributes.push(Asked { condition, weights });
+        }
+    }
+
+    fn question(&self, known: &[usize], inferred: &[usize]) -> String {
+        let lacks = |attribute: &Asked| format!("({}) IS NOT TRUE", attribute.condition);
+        let all: Vec<String> = self.attributes.iter().map(lacks).collect();
+        let mut conditions: Vec<&str> = known
+            .iter()
+            .map(|&number| &self.attributes[number].condition[..])
+            .collect();
+        let some: Vec<&str> = inferred.iter().map(|&number| &all[number][..]).collect();
+        let some = format!("({})", some.join(" OR "));
+        conditions.push(&some);
+        let (all, conditions) = (all.join(", "), conditions.join(" AND "));
+        format!(
+            "SELECT {all} FROM {} t WHERE {conditions} LIMIT {ENOUGH}",
+            self.relation
+        )
+    }
+
+    fn ask(&self, known: &[usize], inferred: &[usize]) -> Result<(Vec<Vec<usize>>, bool), Problem> {
+        pgrx::check_for_interrupts!();
+        let question = self.question(known, inferred);
+        Spi::connect(|_| {
+            // SAFETY: within Spi::connect; the values are those of the row, by the contract of `new`.
+            let answer = unsafe { Answer::to(&question, &self.parameters, self.in_snapshot)? };
+            let lacks = |row, &attribute: &usize| {
+                answer
+                    .value(row, attribute)
+                    .is_some_and(|lacks| lacks.value() != 0)
+            };
+            let lacking = (0..answer.rows())
+                .map(|row| {
+                    (0..self.attributes.len())
+                        .filter(|attribute| lacks(row, attribute))
+                        .collect()
+                })
+                .collect();
+            Ok((lacking, answer.rows() == ENOUGH))
+        })
+    }
+}
+
+impl Lookup for RowLookup {
+    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
+        match self.ask(known, inferred) {
+            Ok(found) => Some(found),
+            Err(problem) => {
+                self.problem = Some(problem);
+                None
+            }
+        }
+    }
+}
+
+/// The relation's column that a column of the row is: by name, or by position where the row has no names.
+fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType]) -> Result<usize, Problem> {
+    let nameless = all
+        .iter()
+        .zip(1..)
+        .all(|(column, number)| column.name == number.to_string());
+    let place = match nameless {
+        true => column.name.parse().ok().map(|number: usize| number - 1),
+        false => of_relation.iter().position(|other| other.name == column.name),
+    };
+    place
+        .filter(|&place| place < of_relation.len())
+        .ok_or_else(|| Problem::Argument {
+            argument: "row",
+            problem: format!("the relation has no column for \"{}\"", column.name),
+            hint: "Give a row of the relation's own type, or columns in the relation's order.",
+        })
+}
+
+/// The elements of one array, every one once. They live as long as the current memory context.
+///
+/// # Safety
+/// A valid array of elements of this type.
+unsafe fn distinct_elements(element: &ElementType, array: Datum) -> Result<Vec<Datum>, Problem> {
+    let whole = Datum::from(pg_sys::pg_detoast_datum(array.cast_mut_ptr()));
+    let mut seen = Dictionary::new(element.column.clone());
+    let mut elements = Vec::new();
+    for (value, is_null) in element.deconstruct(whole) {
+        if !is_null && seen.encode(value)? as usize > elements.len() {
+            elements.push(value);
+        }
+    }
+    Ok(elements)
+}

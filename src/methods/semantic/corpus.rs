@@ -1,0 +1,541 @@
+//! What words mean comes in: documents, counts of documents, or vectors, as the type of a table's column says.
+
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::methods::semantic::lexemes::for_each_lexeme;
+use crate::pg::array::ElementType;
+use crate::pg::json::JsonText;
+use crate::pg::receiver::{Row, for_each_row};
+use crate::pg::types::{ColumnType, becomes};
+use crate::run;
+use crate::run::{CancelOnDrop, Conveyor};
+use disclosure::Control;
+use disclosure::semantic::{
+    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
+};
+use pgrx::Array;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+use pgrx::spi::{quote_identifier, quote_literal};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A table that says how far terms are from each other.
+pub struct Source {
+    relation: Relation,
+    column: ColumnType,
+    kind: Kind,
+    settings: Settings,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Documents: text, in which terms are consecutive words.
+    Text,
+    /// Documents: arrays of terms.
+    Array,
+    /// Documents: JSON lists of terms.
+    Json,
+    /// Documents: tsvector.
+    Lexemes,
+    /// Numbers of documents that have one or two terms.
+    Counts,
+    /// The vectors of terms.
+    Vectors,
+}
+
+/// The argument scoring.
+struct Settings {
+    folding: Folding,
+    /// The text search configuration that made documents into tsvectors; `None` is the session's.
+    config: Option<String>,
+    term_column: String,
+    other_column: String,
+    documents: Option<u64>,
+    /// `None` where the caller did not say it.
+    unseen: Option<f64>,
+}
+
+const CORPUS: &str = "corpus";
+const CORPUS_COLUMN: &str = "corpus_column";
+const SCORING: &str = "scoring";
+
+/// What was found out about terms.
+pub enum Knowledge {
+    Counts(Cooccurrence),
+    Vectors(Embeddings),
+}
+
+impl Knowledge {
+    pub fn scoring(&self) -> &dyn Scoring {
+        match self {
+            Knowledge::Counts(counts) => counts,
+            Knowledge::Vectors(vectors) => vectors,
+        }
+    }
+
+    /// In how many documents a term is; `None` where that is not what was counted.
+    pub fn documents(&self, term: u32) -> Option<u64> {
+        match self {
+            Knowledge::Counts(counts) => Some(counts.counts(term, term).0),
+            Knowledge::Vectors(_) => None,
+        }
+    }
+}
+
+/// Documents that a pair of terms that are never together counts as, where distances have to be finite: less than the
+/// one in which they might be together next.
+const UNSEEN: f64 = 0.5;
+
+impl Source {
+    pub fn new(
+        corpus: Option<pg_sys::Oid>,
+        column: Option<String>,
+        scoring: Option<Value>,
+    ) -> Result<Self, Problem> {
+        let settings = Settings::new(scoring)?;
+        let relation = Relation::whole(CORPUS, corpus)?;
+        let name = column.ok_or(Problem::Argument {
+            argument: CORPUS_COLUMN,
+            problem: "must not be NULL".into(),
+            hint: "Give the name of the column that holds documents, counts or vectors.",
+        })?;
+        let column = relation.column(CORPUS_COLUMN, &name)?.clone();
+        let kind = Kind::of(&column).ok_or_else(|| Problem::Argument {
+            argument: CORPUS_COLUMN,
+            problem: format!("\"{name}\" has a type that says nothing of terms"),
+            hint: "Documents are text, text[], jsonb or tsvector; counts of documents are integers; vectors of terms \
+                   are float4[] or float8[].",
+        })?;
+        Ok(Source {
+            relation,
+            column,
+            kind,
+            settings,
+        })
+    }
+
+    /// What there is to know about terms and these pairs of them, such that every known distance is finite.
+    pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
+        let unseen = self.settings.unseen.unwrap_or(UNSEEN);
+        if unseen == 0.0 {
+            return Err(Problem::Argument {
+                argument: SCORING,
+                problem: "\"unseen\" must not be 0 here".into(),
+                hint: "Of a distance that is infinite there is no mean. Leave it out, or give a number below 1.",
+            });
+        }
+        self.read(terms, Wanted::Pairs(pairs), unseen)
+    }
+
+    /// What there is to know about terms and pairs of them. Those that are never together are infinitely far apart, unless
+    /// the caller has said otherwise.
+    pub fn read_as_defined(&self, terms: &[String], wanted: Wanted) -> Result<Knowledge, Problem> {
+        self.read(terms, wanted, self.settings.unseen.unwrap_or(0.0))
+    }
+
+    fn read(&self, terms: &[String], wanted: Wanted, unseen: f64) -> Result<Knowledge, Problem> {
+        let counts = match self.kind {
+            Kind::Vectors => return Ok(Knowledge::Vectors(self.read_vectors(terms)?)),
+            Kind::Counts => self.read_counts(terms)?,
+            _ => {
+                let corpus = self.read_documents(terms)?;
+                run::long("counting pairs of terms", |control| {
+                    corpus.cooccurrence(wanted, control)
+                })?
+            }
+        };
+        Ok(Knowledge::Counts(counts.with_unseen(unseen)?))
+    }
+
+    /// In which documents which terms are: one pass over the table, while another thread looks for terms.
+    fn read_documents(&self, terms: &[String]) -> Result<Corpus, Problem> {
+        let control = Arc::new(Control::new());
+        let finder = Finder {
+            needles: self.needles(terms)?,
+            corpus: Corpus::new(terms.len()),
+            scratch: Scratch::default(),
+            found: Vec::new(),
+            control: control.clone(),
+        };
+        let mut conveyor = Conveyor::start(finder, Finder::push)?;
+        // Dropped before the conveyor, which waits for the finder.
+        let _stop = CancelOnDrop(&control);
+        let mut batch = Batch::default();
+        let name = quote_identifier(&self.column.name);
+        let wanted = match self.kind {
+            Kind::Array => format!("{name}::pg_catalog.text[]"),
+            Kind::Json => format!("pg_catalog.to_jsonb({name})"),
+            _ => format!("{name}::pg_catalog.text"),
+        };
+        let query = format!("SELECT {wanted} FROM {}", self.relation.name());
+        for_each_row(&query, |mut row| {
+            let Some((value, false)) = row.next() else {
+                return Ok(()); // no document
+            };
+            // SAFETY: the query casts it to what is read here.
+            unsafe {
+                match self.kind {
+                    Kind::Array => {
+                        let elements = Array::<&str>::from_datum(value, false);
+                        elements
+                            .iter()
+                            .flat_map(Array::iter)
+                            .flatten()
+                            .for_each(|term| batch.element(term));
+                    }
+                    Kind::Json => {
+                        let document = JsonText::from_datum(value, false);
+                        let document = document.map(|json| json.value(CORPUS_COLUMN)).transpose()?;
+                        batch.elements_of_json(document)?
+                    }
+                    _ => batch.element(<&str>::from_datum(value, false).unwrap_or("")),
+                }
+            }
+            batch.end_document();
+            if batch.is_full() {
+                let spare = conveyor.spare().unwrap_or_default();
+                // If the finder has ended, `finish` says why. Documents may be long, and few rows take long then.
+                conveyor.send_patiently(std::mem::replace(&mut batch, spare))?;
+            }
+            Ok(())
+        })?;
+        conveyor.send_patiently(batch)?;
+        conveyor.wait()?;
+        Ok(conveyor.finish()?.corpus)
+    }
+
+    fn needles(&self, terms: &[String]) -> Result<Needles, Problem> {
+        Ok(match self.kind {
+            Kind::Lexemes => Needles::Lexemes(LexemeTerms::new(self.lexemes_of(terms)?)?),
+            Kind::Text => Needles::Words(self.folded(terms)?),
+            _ => Needles::Elements(self.folded(terms)?),
+        })
+    }
+
+    fn folded(&self, terms: &[String]) -> Result<Terms, Problem> {
+        let terms = terms.iter().map(|term| &term[..]);
+        Ok(Terms::new(terms, self.settings.folding)?)
+    }
+
+    /// Terms as lexemes with positions, by the text search configuration that made those of the documents.
+    fn lexemes_of(&self, terms: &[String]) -> Result<Vec<Vec<(String, u32)>>, Problem> {
+        let literals: Vec<String> = terms.iter().map(quote_literal).collect();
+        let config = self.settings.config.as_ref().map_or(String::new(), |config| {
+            format!("{}::pg_catalog.regconfig, ", quote_literal(config))
+        });
+        let query = format!(
+            "SELECT pg_catalog.to_tsvector({config}term)::pg_catalog.text \
+               FROM pg_catalog.unnest(ARRAY[{}]::pg_catalog.text[]) WITH ORDINALITY AS given(term, place) ORDER BY place",
+            literals.join(", ")
+        );
+        let mut found = Vec::with_capacity(terms.len());
+        for_each_row(&query, |mut row| {
+            let mut lexemes = Vec::new();
+            for_each_lexeme(&text(&mut row).unwrap_or_default(), |lexeme, positions| {
+                lexemes.extend(
+                    positions
+                        .iter()
+                        .map(|&position| (lexeme.to_owned(), position.into())),
+                );
+            });
+            found.push(lexemes);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Counts that the table has: of two terms, of one where the other is NULL or the same, of all documents where both
+    /// are NULL.
+    fn read_counts(&self, terms: &[String]) -> Result<Cooccurrence, Problem> {
+        let invalid = |problem: &str| Problem::Argument {
+            argument: CORPUS,
+            problem: problem.into(),
+            hint: "Give for every term, and every two, the number of documents, and for no term that of all; see \
+                   disclosure.cooccurrence().",
+        };
+        let needles = self.folded(terms)?;
+        let (mut scratch, mut pairs) = (Scratch::default(), Vec::new());
+        let mut singles: Vec<Option<u64>> = vec![None; terms.len()];
+        let mut documents = None;
+        let (term, other) = (self.term()?, self.other()?);
+        let query = format!(
+            "SELECT {term}::pg_catalog.text, {other}::pg_catalog.text, {}::pg_catalog.int8 FROM {}",
+            quote_identifier(&self.column.name),
+            self.relation.name()
+        );
+        for_each_row(&query, |mut row| {
+            let (term, other) = (text(&mut row), text(&mut row));
+            // SAFETY: the query casts it to bigint.
+            let count = row
+                .next()
+                .and_then(|(value, is_null)| unsafe { i64::from_datum(value, is_null) });
+            let count = count.ok_or_else(|| invalid("a count is NULL"))?;
+            let count = u64::try_from(count).map_err(|_| invalid("a count is negative"))?;
+            let set = |known: &mut Option<u64>, problem| match known.replace(count) {
+                Some(before) if before != count => Err(invalid(problem)),
+                _ => Ok(()),
+            };
+            let mut find = |text: &str| needles.of_whole(text, &mut scratch).to_vec();
+            let (ones, others) = match (term, other) {
+                (None, None) => return set(&mut documents, "it has two different numbers of documents"),
+                (Some(term), None) | (None, Some(term)) => {
+                    let found = find(&term);
+                    (found.clone(), found)
+                }
+                (Some(term), Some(other)) => (find(&term), find(&other)),
+            };
+            for &one in &ones {
+                // Terms that are written differently may be the same.
+                if others.contains(&one) {
+                    set(&mut singles[one as usize], "a term has two different counts")?;
+                }
+                pairs.extend(
+                    others
+                        .iter()
+                        .filter(|&&other| other != one)
+                        .map(|&other| (one, other, count)),
+                );
+            }
+            Ok(())
+        })?;
+        let documents = self.settings.documents.or(documents);
+        let documents = documents.ok_or_else(|| invalid("it does not say how many documents there are"))?;
+        let singles = singles.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(Cooccurrence::given(documents, singles, pairs)?)
+    }
+
+    fn read_vectors(&self, terms: &[String]) -> Result<Embeddings, Problem> {
+        let needles = self.folded(terms)?;
+        let (mut scratch, mut vectors) = (Scratch::default(), Embeddings::new());
+        let query = format!(
+            "SELECT {}::pg_catalog.text, {}::pg_catalog.float4[] FROM {}",
+            self.term()?,
+            quote_identifier(&self.column.name),
+            self.relation.name()
+        );
+        for_each_row(&query, |mut row| {
+            let Some(term) = text(&mut row) else {
+                return Ok(());
+            };
+            // SAFETY: the query casts it to real[].
+            let vector = row
+                .next()
+                .and_then(|(value, is_null)| unsafe { Array::<f32>::from_datum(value, is_null) });
+            let Some(vector) = vector else {
+                return Ok(());
+            };
+            let vector: Vec<f32> = vector.iter().map(|value| value.unwrap_or(f32::NAN)).collect();
+            for &term in needles.of_whole(&term, &mut scratch) {
+                vectors.insert(term, &vector)?;
+            }
+            Ok(())
+        })?;
+        Ok(vectors)
+    }
+
+    fn term(&self) -> Result<String, Problem> {
+        self.quoted(&self.settings.term_column)
+    }
+
+    fn other(&self) -> Result<String, Problem> {
+        self.quoted(&self.settings.other_column)
+    }
+
+    /// A column that has to be there beside counts or vectors.
+    fn quoted(&self, name: &str) -> Result<String, Problem> {
+        match self.relation.column(SCORING, name) {
+            Ok(column) => Ok(quote_identifier(&column.name)),
+            Err(_) => Err(Problem::Argument {
+                argument: CORPUS,
+                problem: format!("has no column \"{name}\""),
+                hint: "Integers are taken for counts of documents, arrays of numbers for vectors. Their terms are in the \
+                       columns term and, for counts, other, unless scoring has \"term_column\" or \"other_column\".",
+            }),
+        }
+    }
+}
+
+/// The next value of a row, which is a text.
+fn text(row: &mut Row) -> Option<String> {
+    // SAFETY: the queries cast it.
+    row.next()
+        .and_then(|(value, is_null)| unsafe { String::from_datum(value, is_null) })
+}
+
+impl Kind {
+    fn of(column: &ColumnType) -> Option<Self> {
+        let oid = column.base_type();
+        match oid {
+            pg_sys::JSONBOID | pg_sys::JSONOID => return Some(Kind::Json),
+            pg_sys::TSVECTOROID => return Some(Kind::Lexemes),
+            _ => {}
+        }
+        if let Some(element) = ElementType::of(column) {
+            let element = element.column.base_type();
+            return match element {
+                pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => Some(Kind::Vectors),
+                _ => (becomes(element, pg_sys::TEXTOID) || becomes(element, pg_sys::INT8OID))
+                    .then_some(Kind::Array),
+            };
+        }
+        // Sums of counts are numeric.
+        if becomes(oid, pg_sys::INT8OID) || oid == pg_sys::NUMERICOID {
+            Some(Kind::Counts)
+        } else if becomes(oid, pg_sys::TEXTOID) {
+            Some(Kind::Text)
+        } else {
+            // Types of extensions for vectors.
+            becomes(oid, pg_sys::FLOAT4ARRAYOID).then_some(Kind::Vectors)
+        }
+    }
+}
+
+impl Settings {
+    fn new(given: Option<Value>) -> Result<Self, Problem> {
+        let invalid = |problem: String| Problem::Argument {
+            argument: SCORING,
+            problem,
+            hint: "It may have \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
+                   to less than 1), \"documents\" (a number), \"term_column\" and \"other_column\" (names).",
+        };
+        let mut settings = Settings {
+            folding: Folding::default(),
+            config: None,
+            term_column: "term".into(),
+            other_column: "other".into(),
+            documents: None,
+            unseen: None,
+        };
+        let given = match given {
+            None | Some(Value::Null) => return Ok(settings),
+            Some(Value::Object(given)) => given,
+            Some(_) => return Err(invalid("is not a JSON object".into())),
+        };
+        for (key, value) in given {
+            let text = || value.as_str().map(str::to_owned);
+            let is_set = match &key[..] {
+                "plurals" => value.as_bool().map(|plurals| settings.folding.plurals = plurals),
+                "config" => text().map(|config| settings.config = Some(config)),
+                "term_column" => text().map(|name| settings.term_column = name),
+                "other_column" => text().map(|name| settings.other_column = name),
+                "documents" => value
+                    .as_u64()
+                    .map(|documents| settings.documents = Some(documents)),
+                "unseen" => value
+                    .as_f64()
+                    .filter(|unseen| (0.0..1.0).contains(unseen))
+                    .map(|unseen| settings.unseen = Some(unseen)),
+                _ => return Err(invalid(format!("there is no \"{key}\""))),
+            };
+            is_set.ok_or_else(|| invalid(format!("\"{key}\" is not what it can be")))?;
+        }
+        Ok(settings)
+    }
+}
+
+/// Documents on their way to the thread that looks for terms.
+#[derive(Default)]
+struct Batch {
+    text: String,
+    /// Where each element ends in the text.
+    elements: Vec<usize>,
+    /// How many elements there are up to the end of each document.
+    documents: Vec<usize>,
+}
+
+/// Bytes of text that are worth handing over.
+const FULL: usize = 1 << 16;
+
+impl Batch {
+    fn element(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.elements.push(self.text.len());
+    }
+
+    /// Of a list, what is not generalised.
+    fn elements_of_json(&mut self, document: Option<Value>) -> Result<(), Problem> {
+        let Some(Value::Array(terms)) = document else {
+            return Err(Problem::Argument {
+                argument: CORPUS_COLUMN,
+                problem: "a document is not a list".into(),
+                hint: "In JSON, a document is a list of terms; as text it is words.",
+            });
+        };
+        for term in terms {
+            match term {
+                Value::String(text) => self.element(&text),
+                Value::Number(number) => self.element(&number.to_string()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn end_document(&mut self) {
+        self.documents.push(self.elements.len());
+    }
+
+    fn is_full(&self) -> bool {
+        self.text.len() >= FULL
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.elements.clear();
+        self.documents.clear();
+    }
+}
+
+/// What is looked for.
+enum Needles {
+    Words(Terms),
+    Elements(Terms),
+    Lexemes(LexemeTerms),
+}
+
+/// Looks for terms in documents; it may do so on a thread of its own.
+struct Finder {
+    needles: Needles,
+    corpus: Corpus,
+    scratch: Scratch,
+    found: Vec<u32>,
+    control: Arc<Control>,
+}
+
+impl Finder {
+    fn push(&mut self, batch: &mut Batch) -> disclosure::Result<()> {
+        let start_of = |element: usize| element.checked_sub(1).map_or(0, |before| batch.elements[before]);
+        let element = |element: usize| &batch.text[start_of(element)..batch.elements[element]];
+        let mut first = 0;
+        for &end in &batch.documents {
+            let elements = (first..end).map(element);
+            let (scratch, found) = (&mut self.scratch, &mut self.found);
+            self.control.check()?;
+            match &self.needles {
+                Needles::Elements(terms) => terms.in_list(elements, scratch, found, &self.control)?,
+                Needles::Words(terms) => {
+                    for text in elements {
+                        terms.in_text(text, scratch, found, &self.control)?;
+                    }
+                }
+                Needles::Lexemes(terms) => elements.for_each(|text| {
+                    let mut lexemes = Vec::new();
+                    for_each_lexeme(text, |lexeme, positions| {
+                        lexemes.push((lexeme.to_owned(), positions.to_vec()))
+                    });
+                    let lexemes: Vec<(&str, &[u16])> = lexemes
+                        .iter()
+                        .map(|(lexeme, positions)| (&lexeme[..], &positions[..]))
+                        .collect();
+                    terms.in_lexemes(&lexemes, scratch, found);
+                }),
+            }
+            self.corpus.push(&self.found)?;
+            first = end;
+        }
+        batch.clear();
+        Ok(())
+    }
+}

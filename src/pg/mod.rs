@@ -1,0 +1,13 @@
+//! Safe wrappers around Postgres, free of any method.
+
+pub mod array;
+pub mod array_out;
+pub mod catalog;
+pub mod json;
+pub mod literal;
+pub mod memory_context;
+pub mod query;
+pub mod receiver;
+mod references;
+pub mod row;
+pub mod types;

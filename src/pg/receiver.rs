@@ -1,0 +1,98 @@
+//! Rows of a query, looked at where the executor delivers them.
+
+use super::memory_context::Scratch;
+use crate::error::Problem;
+use crate::run::Meter;
+use pgrx::pg_sys::{self, Datum, DestReceiver, TupleDesc, TupleTableSlot};
+use pgrx::prelude::*;
+use std::ffi::{CString, c_int};
+use std::iter::{Copied, Zip};
+use std::slice::Iter;
+
+/// Hand every row of a query to `on_row`, with scratch memory as the current one.
+pub fn for_each_row(query: &str, mut on_row: impl FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
+    let mut meter = Meter::new("reading the table");
+    Spi::connect(|_| {
+        let scratch = Scratch::new();
+        execute(query, &mut |row| {
+            let _entered = scratch.enter();
+            on_row(row)?;
+            if meter.row()? {
+                scratch.reset();
+            }
+            Ok(())
+        })
+    })?;
+    meter.finish();
+    Ok(())
+}
+
+/// The values of a row, and which of them are NULL.
+pub type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
+
+/// Where the executor delivers rows: they are looked at on the spot, without a copy in between.
+#[repr(C)]
+struct Receiver<'a> {
+    /// First, because Postgres passes the receiver around as a pointer to this.
+    callbacks: DestReceiver,
+    on_row: &'a mut dyn FnMut(Row) -> Result<(), Problem>,
+    outcome: Result<(), Problem>,
+}
+
+/// Run a query to its end, within `Spi::connect`, and hand every row to `on_row`.
+fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
+    let query = CString::new(query).map_err(|_| Problem::Argument {
+        argument: "columns",
+        problem: "a name contains a NUL character".into(),
+        hint: "Give the names as the catalogue has them.",
+    })?;
+    let mut receiver = Receiver {
+        callbacks: DestReceiver {
+            rStartup: Some(start),
+            receiveSlot: Some(receive),
+            rShutdown: Some(ignore),
+            rDestroy: Some(ignore),
+            mydest: pg_sys::CommandDest::DestNone,
+        },
+        on_row,
+        outcome: Ok(()),
+    };
+    let options = pg_sys::SPIExecuteOptions {
+        // The snapshot of the calling statement: what it sees is what is measured.
+        read_only: true,
+        dest: &raw mut receiver.callbacks,
+        ..Default::default()
+    };
+    // SAFETY: SPI is connected; the receiver outlives the call.
+    unsafe { pg_sys::SPI_execute_extended(query.as_ptr(), &options) };
+    receiver.outcome
+}
+
+/// All values of a row, and which of them are NULL.
+///
+/// # Safety
+/// A slot that holds a row, which stays there as long as the slices are used.
+pub unsafe fn values_of<'a>(slot: *mut TupleTableSlot) -> (&'a [Datum], &'a [bool]) {
+    let width = (*(*slot).tts_tupleDescriptor).natts;
+    if c_int::from((*slot).tts_nvalid) < width {
+        pg_sys::slot_getsomeattrs_int(slot, width);
+    }
+    (
+        std::slice::from_raw_parts((*slot).tts_values, width as usize),
+        std::slice::from_raw_parts((*slot).tts_isnull, width as usize),
+    )
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut DestReceiver) -> bool {
+    let receiver = &mut *receiver.cast::<Receiver>();
+    let (values, nulls) = values_of(slot);
+    receiver.outcome = (receiver.on_row)(values.iter().copied().zip(nulls.iter().copied()));
+    receiver.outcome.is_ok()
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn start(_receiver: *mut DestReceiver, _operation: c_int, _descriptor: TupleDesc) {}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn ignore(_receiver: *mut DestReceiver) {}

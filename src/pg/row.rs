@@ -1,0 +1,166 @@
+//! Rows as values: composites and records.
+
+use crate::error::Problem;
+use crate::pg::types::ColumnType;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::varlena;
+use std::ffi::CStr;
+
+/// The columns of a row type, and room for one row's values.
+pub struct RowShape {
+    /// Types and type modifiers of rows with these columns. Rows of one anonymous type may carry different
+    /// modifiers, e.g. from the branches of a UNION.
+    kinds: Vec<(pg_sys::Oid, i32)>,
+    /// A copy of our own, so that no reference count is left behind by an ERROR.
+    descriptor: pg_sys::TupleDesc,
+    /// Positions of the columns that were not dropped.
+    live: Vec<usize>,
+    values: Vec<Datum>,
+    nulls: Vec<bool>,
+}
+
+/// Whether values of the type are rows with columns that the catalogue knows.
+pub fn is_composite(base_type: pg_sys::Oid) -> bool {
+    // SAFETY: a catalogue look-up.
+    unsafe { pg_sys::get_typtype(base_type) as u8 == pg_sys::TYPTYPE_COMPOSITE }
+}
+
+impl RowShape {
+    /// The shape of a named composite type; the descriptor is allocated in `context`.
+    pub fn of_type(row_type: pg_sys::Oid, context: pg_sys::MemoryContext) -> Self {
+        Self::new(row_type, -1, context)
+    }
+
+    /// The shape of this row.
+    ///
+    /// # Safety
+    /// `row` is a valid composite Datum.
+    pub unsafe fn of_value(row: Datum, context: pg_sys::MemoryContext) -> Self {
+        let row_type = (*header(row)).t_choice.t_datum;
+        Self::new(row_type.datum_typeid, row_type.datum_typmod, context)
+    }
+
+    fn new(row_type: pg_sys::Oid, typmod: i32, context: pg_sys::MemoryContext) -> Self {
+        // SAFETY: the current context is put back; the copied descriptor stays in `context`.
+        let descriptor = unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(context);
+            let copy = pg_sys::lookup_rowtype_tupdesc_copy(row_type, typmod);
+            pg_sys::MemoryContextSwitchTo(before);
+            copy
+        };
+        // SAFETY: our own copy of the descriptor.
+        let (live, width) = unsafe { (live_positions(descriptor), (*descriptor).natts as usize) };
+        RowShape {
+            kinds: vec![(row_type, typmod)],
+            descriptor,
+            live,
+            values: vec![Datum::from(0); width],
+            nulls: vec![true; width],
+        }
+    }
+
+    pub fn columns(&self) -> Vec<ColumnType> {
+        // SAFETY: our own copy of the descriptor.
+        let mut columns = unsafe { columns_of(self.descriptor) };
+        let is_record = self.kinds[0].0 == pg_sys::RECORDOID;
+        let mut named = columns.iter().enumerate();
+        if is_record && named.all(|(position, column)| column.name == format!("f{}", position + 1)) {
+            // Nobody gave the columns of ROW(…) these names: they are called by their position, as those
+            // that are arguments of their own are.
+            for (position, column) in columns.iter_mut().enumerate() {
+                column.name = (position + 1).to_string();
+            }
+        }
+        columns
+    }
+
+    /// The values of a row, column by column. They live as long as the row does.
+    ///
+    /// # Safety
+    /// `row` is a valid composite Datum.
+    pub unsafe fn deform(&mut self, row: Datum) -> Result<impl Iterator<Item = (Datum, bool)> + '_, Problem> {
+        let header = header(row);
+        let row_type = (*header).t_choice.t_datum;
+        let kind = (row_type.datum_typeid, row_type.datum_typmod);
+        if !self.kinds.contains(&kind) {
+            if !self.has_same_columns(kind) {
+                return Err(Problem::RowTypesDiffer);
+            }
+            self.kinds.push(kind);
+        }
+        let mut tuple = pg_sys::HeapTupleData {
+            t_len: varlena::varsize_any(header.cast()) as u32,
+            t_data: header,
+            ..Default::default()
+        };
+        pg_sys::heap_deform_tuple(
+            &mut tuple,
+            self.descriptor,
+            self.values.as_mut_ptr(),
+            self.nulls.as_mut_ptr(),
+        );
+        Ok(self
+            .live
+            .iter()
+            .map(|&position| (self.values[position], self.nulls[position])))
+    }
+
+    fn has_same_columns(&self, (row_type, typmod): (pg_sys::Oid, i32)) -> bool {
+        // SAFETY: freed by the reset of the context in which the row lives, like the row itself.
+        let other = Self::new(row_type, typmod, unsafe { pg_sys::CurrentMemoryContext });
+        let types = |shape: &Self| {
+            shape
+                .columns()
+                .into_iter()
+                .map(|column| (column.oid, column.collation))
+        };
+        other.values.len() == self.values.len() && types(self).eq(types(&other))
+    }
+}
+
+/// The columns of a row type that were not dropped.
+///
+/// # Safety
+/// A valid descriptor.
+pub unsafe fn columns_of(descriptor: pg_sys::TupleDesc) -> Vec<ColumnType> {
+    let column = |position| {
+        let attribute = &*attribute(descriptor, position);
+        let name = CStr::from_ptr(attribute.attname.data.as_ptr());
+        ColumnType {
+            name: name.to_string_lossy().into_owned(),
+            oid: attribute.atttypid,
+            collation: attribute.attcollation,
+        }
+    };
+    live_positions(descriptor).into_iter().map(column).collect()
+}
+
+/// # Safety
+/// A valid descriptor.
+unsafe fn live_positions(descriptor: pg_sys::TupleDesc) -> Vec<usize> {
+    (0..(*descriptor).natts as usize)
+        .filter(|&position| !(*attribute(descriptor, position)).attisdropped)
+        .collect()
+}
+
+/// The row itself, unpacked where it is stored compressed, elsewhere or unaligned.
+///
+/// # Safety
+/// A valid composite Datum.
+unsafe fn header(row: Datum) -> pg_sys::HeapTupleHeader {
+    let packed = row.cast_mut_ptr::<pg_sys::varlena>();
+    if varlena::varatt_is_4b_u(packed) {
+        packed.cast()
+    } else {
+        pg_sys::pg_detoast_datum(packed).cast()
+    }
+}
+
+/// # Safety
+/// A valid descriptor and a position within it.
+unsafe fn attribute(descriptor: pg_sys::TupleDesc, position: usize) -> *const pg_sys::FormData_pg_attribute {
+    #[cfg(feature = "pg18")]
+    return pg_sys::TupleDescAttr(descriptor, position as i32);
+    #[cfg(not(feature = "pg18"))]
+    return (*descriptor).attrs.as_ptr().add(position);
+}
