@@ -1,27 +1,189 @@
-//! The arguments of SQL functions.
+//! The arguments of SQL functions: one cursor reads them in the order of their declaration in `sql/`.
+//!
+//! Functions with few arguments of plain types take them as Rust parameters, and have them checked by the helpers at
+//! the end of this file. Functions that share a list of options read it with an [`Args`].
 
 use crate::error::Problem;
 use crate::guc;
+use crate::pg::call::whole_call;
 use crate::pg::json::JsonText;
 use pgrx::datum::Interval;
+use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
 use pgrx::prelude::*;
+use pgrx::{Array, FromDatum};
+use serde_json::Value;
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::time::Duration;
 
+whole_call!(Args);
+
+/// What a NULL is told if there is a default.
+const LEAVE_OUT: &str = "Leave it out for the default.";
+
+/// A cursor over the arguments of one call. Builds for tests compare every name with that of the declaration.
+pub struct Args {
+    fcinfo: FunctionCallInfo,
+    next: usize,
+}
+
+impl Args {
+    /// Starts before the first argument.
+    ///
+    /// # Safety
+    /// `fcinfo` is that of the current call, and the function is declared in `sql/` with arguments of the names and
+    /// types that are read, in this order.
+    pub unsafe fn new(fcinfo: FunctionCallInfo) -> Self {
+        Args { fcinfo, next: 0 }
+    }
+
+    /// Moves to the argument of this name and returns its position.
+    fn advance(&mut self, name: &'static str) -> usize {
+        let position = self.next;
+        self.next += 1;
+        if cfg!(feature = "probe") && self.declared_name(position).as_deref() != Some(name) {
+            Problem::Internal("arguments are not those that were declared").raise()
+        }
+        position
+    }
+
+    /// The name of an argument in the catalogue.
+    fn declared_name(&self, position: usize) -> Option<String> {
+        // SAFETY: by the contract of `new`; the tuple is released when what it holds was copied, and the arrays have as
+        // many elements as are returned.
+        unsafe {
+            let function = Datum::from((*(*self.fcinfo).flinfo).fn_oid);
+            let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function);
+            if tuple.is_null() {
+                return None;
+            }
+            let (mut types, mut names, mut modes) =
+                (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+            let count = pg_sys::get_func_arg_info(tuple, &mut types, &mut names, &mut modes);
+            let name = (position < count as usize && !names.is_null()).then(|| {
+                CStr::from_ptr(*names.add(position))
+                    .to_string_lossy()
+                    .into_owned()
+            });
+            pg_sys::ReleaseSysCache(tuple);
+            name
+        }
+    }
+
+    /// The next argument; `None` if it is NULL.
+    pub fn optional<T: FromDatum>(&mut self, name: &'static str) -> Option<T> {
+        let position = self.advance(name);
+        // SAFETY: by the contract of `new`, there is such an argument, and it is of this type.
+        unsafe { pg_getarg(self.fcinfo, position) }
+    }
+
+    /// The next argument, which has a default and must not be NULL.
+    pub fn required<T: FromDatum>(&mut self, name: &'static str) -> Result<T, Problem> {
+        given(name, self.optional(name))
+    }
+
+    /// The next argument, whose type depends on the call, and that type; `None` if it is NULL.
+    pub fn any(&mut self, name: &'static str) -> Option<(Datum, pg_sys::Oid)> {
+        let position = self.advance(name);
+        // SAFETY: by the contract of `new`, there is such an argument.
+        unsafe {
+            let value = pg_getarg_datum(self.fcinfo, position)?;
+            let oid = pg_sys::get_fn_expr_argtype((*self.fcinfo).flinfo, position as i32);
+            Some((value, oid))
+        }
+    }
+
+    /// The next argument, of type name.
+    pub fn name(&mut self, argument: &'static str) -> Option<String> {
+        name(self.optional(argument))
+    }
+
+    /// The next argument, of type name[].
+    pub fn names(&mut self, argument: &'static str) -> Option<Vec<Option<String>>> {
+        self.optional::<Array<'_, &CStr>>(argument).map(names)
+    }
+
+    /// The next argument, of type jsonb.
+    pub fn json(&mut self, argument: &'static str) -> Result<Option<Value>, Problem> {
+        json(argument, self.optional(argument))
+    }
+
+    /// The next argument, the number of something.
+    pub fn number(&mut self, argument: &'static str, least: i32) -> Result<usize, Problem> {
+        number(argument, least, self.optional(argument))
+    }
+
+    /// The next argument, a seed.
+    pub fn seed(&mut self) -> Result<u64, Problem> {
+        self.required::<i64>("seed").map(|seed| seed as u64)
+    }
+
+    /// The next argument, how long a search may go on; `None` means without limit.
+    pub fn budget(&mut self) -> Result<Option<Duration>, Problem> {
+        budget_of(self.optional("budget"))
+    }
+
+    /// Says that all arguments were read.
+    pub fn end(self) -> Result<(), Problem> {
+        // SAFETY: by the contract of `new`.
+        let declared = unsafe { (*self.fcinfo).nargs } as usize;
+        if self.next != declared {
+            return Err(Problem::Internal("an argument was not read"));
+        }
+        Ok(())
+    }
+}
+
 /// The elements of a name[] argument.
-pub fn names(array: pgrx::Array<'_, &std::ffi::CStr>) -> Vec<Option<String>> {
-    let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
-    array.iter().map(|name| name.map(text)).collect()
+pub fn names(array: Array<'_, &CStr>) -> Vec<Option<String>> {
+    array.iter().map(name).collect()
 }
 
 /// A name argument.
-pub fn name(given: Option<&std::ffi::CStr>) -> Option<String> {
+pub fn name(given: Option<&CStr>) -> Option<String> {
     given.map(|name| name.to_string_lossy().into_owned())
 }
 
 /// A jsonb argument.
-pub fn json(argument: &'static str, given: Option<JsonText>) -> Result<Option<serde_json::Value>, Problem> {
+pub fn json(argument: &'static str, given: Option<JsonText>) -> Result<Option<Value>, Problem> {
     given.map(|json| json.value(argument)).transpose()
+}
+
+/// An argument that has a default and must not be NULL.
+pub fn given<T>(argument: &'static str, value: Option<T>) -> Result<T, Problem> {
+    value.ok_or_else(|| Problem::null(argument, LEAVE_OUT))
+}
+
+/// A number of something, from an int argument.
+pub fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<usize, Problem> {
+    match value {
+        Some(value) if value >= least => Ok(value as usize),
+        _ => Err(Problem::argument(
+            argument,
+            format!("must be {least} or more"),
+            LEAVE_OUT,
+        )),
+    }
+}
+
+/// One of several words, which `words` lists with what they stand for.
+pub fn word<T: Copy>(
+    argument: &'static str,
+    value: Option<&str>,
+    words: &[(&'static str, T)],
+) -> Result<T, Problem> {
+    let value = given(argument, value)?;
+    let found = words.iter().find(|(word, _)| *word == value);
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let quoted: Vec<String> = words.iter().map(|(word, _)| format!("'{word}'")).collect();
+        let hint = match quoted.split_last() {
+            Some((last, [])) => format!("Give {last}."),
+            Some((last, others)) => format!("Give {} or {last}.", others.join(", ")),
+            None => String::new(),
+        };
+        Problem::argument(argument, "is none of the words that are allowed", hint)
+    })
 }
 
 /// The argument budget: how long a search may go on; `None` means without limit.
@@ -29,18 +191,15 @@ pub fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
     let Some(budget) = given else {
         return Ok(guc::budget());
     };
-    let micros = budget.as_micros();
-    if micros < 0 {
-        return Err(Problem::Argument {
-            argument: "budget",
-            problem: "must not be negative".into(),
-            hint: "Give an interval such as '10 s', or NULL for disclosure.budget.",
-        });
-    }
-    // The longest intervals exceed it, and nobody sees the end of either.
-    Ok(Some(Duration::from_micros(
-        u64::try_from(micros).unwrap_or(u64::MAX),
-    )))
+    // The longest intervals exceed what a Duration holds, and nobody sees the end of either.
+    let micros = u128::try_from(budget.as_micros()).map_err(|_| {
+        Problem::argument(
+            "budget",
+            "must not be negative",
+            "Give an interval such as '10 s', or NULL for disclosure.budget.",
+        )
+    })?;
+    Ok(Some(Duration::from_micros(micros.try_into().unwrap_or(u64::MAX))))
 }
 
 /// A warning that a statement gives once, however many partitions it has.
@@ -53,25 +212,4 @@ pub fn warn_once(message: &str) {
     if WARNED_AT.replace(statement) != statement {
         warning!("disclosure: {message}");
     }
-}
-
-/// An argument that must not be NULL.
-pub fn given<T>(argument: &'static str, value: Option<T>) -> Result<T, Problem> {
-    value.ok_or(Problem::Argument {
-        argument,
-        problem: "must not be NULL".into(),
-        hint: "Leave it out for the default.",
-    })
-}
-
-/// A number of something, from an int argument.
-pub fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<usize, Problem> {
-    value
-        .filter(|&value| value >= least)
-        .map(|value| value as usize)
-        .ok_or_else(|| Problem::Argument {
-            argument,
-            problem: format!("must be {least} or more"),
-            hint: "Leave it out for the default.",
-        })
 }

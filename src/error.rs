@@ -4,6 +4,7 @@ use disclosure::cracks::SummaryError;
 use disclosure::wire::Damaged;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Which way rows go.
@@ -27,7 +28,7 @@ pub enum Problem {
     Argument {
         argument: &'static str,
         problem: String,
-        hint: &'static str,
+        hint: Cow<'static, str>,
     },
 
     #[error("argument {position}: a literal is not a column")]
@@ -138,11 +139,8 @@ pub enum Problem {
     #[error("internal error in a worker thread: {0}")]
     Panicked(String),
 
-    #[error("internal error: rows were pushed after an error")]
-    Lost,
-
-    #[error("internal error: the result type is not the one that was declared")]
-    ResultType,
+    #[error("internal error: {0}")]
+    Internal(&'static str),
 
     #[error("could not start worker threads: {0}")]
     NoThreads(String),
@@ -178,6 +176,24 @@ impl From<disclosure::Error> for Problem {
 }
 
 impl Problem {
+    /// An argument with a value that is not allowed: its name, what is wrong with it, and what to give instead.
+    pub fn argument(
+        argument: &'static str,
+        problem: impl Into<String>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Problem::Argument {
+            argument,
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// An argument that must not be NULL.
+    pub fn null(argument: &'static str, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self::argument(argument, "must not be NULL", hint)
+    }
+
     fn sqlstate(&self) -> PgSqlErrorCode {
         use disclosure::Error;
         match self {
@@ -228,9 +244,7 @@ impl Problem {
                 PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY
             }
             Problem::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
-            Problem::Panicked(_) | Problem::Lost | Problem::ResultType => {
-                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR
-            }
+            Problem::Panicked(_) | Problem::Internal(_) => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
         }
     }
 
@@ -276,7 +290,7 @@ impl Problem {
     fn hint(&self) -> Option<String> {
         match self {
             Problem::Algorithm(disclosure::Error::InvalidArgument { allowed, .. }) => {
-                Some(format!("Allowed: {allowed}."))
+                Some(format!("Give {allowed}."))
             }
             Problem::Algorithm(disclosure::Error::TooMany { .. }) => {
                 Some("Take fewer rows or columns; a column labelled 'ignore' takes no part.".into())
@@ -284,7 +298,7 @@ impl Problem {
             Problem::Algorithm(disclosure::Error::OutOfRange { .. }) => {
                 Some("attack_summary() has the logarithm of the permanent, which is always in range.".into())
             }
-            Problem::Argument { hint, .. } => Some((*hint).into()),
+            Problem::Argument { hint, .. } => Some(hint.clone().into_owned()),
             Problem::Literal { .. } => {
                 Some("Give columns or one row first; an option such as 'wildcard' comes last.".into())
             }
@@ -347,7 +361,7 @@ impl Problem {
                 "The owner of the relation can define the policy again with disclosure.protect(), or remove it with \
                  disclosure.unprotect({policy})."
             )),
-            Problem::Panicked(_) | Problem::Lost | Problem::ResultType => {
+            Problem::Panicked(_) | Problem::Internal(_) => {
                 Some("Nothing was changed. Please report this with the call that led to it.".into())
             }
             _ => None,

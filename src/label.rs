@@ -1,14 +1,13 @@
 //! Labels: what sets, checks and reads them. `label_column`, `label_weights`, and the provider of security labels.
 
-use crate::args::name;
+use crate::args::Args;
 use crate::error::Problem;
 use crate::guard::rights;
 use crate::input::relation::Relation;
 use crate::pg::query::{Answer, Parameters};
 use disclosure::Label;
-use pgrx::fcinfo::pg_getarg;
+use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::pg_sys::{FunctionCallInfo, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::{Error, quote_identifier};
 use std::collections::HashMap;
@@ -24,33 +23,27 @@ fn label_weights(label: &str) -> Option<Vec<f64>> {
 
 /// label_column(relation regclass, column_name name, label text)
 #[pg_extern(sql = false)]
-fn label_column(fcinfo: FunctionCallInfo) {
-    // SAFETY: the types are those of the declaration in sql/.
-    let (relation, column, label) = unsafe {
-        (
-            pg_getarg(fcinfo, 0),
-            name(pg_getarg(fcinfo, 1)),
-            pg_getarg(fcinfo, 2),
-        )
-    };
-    set_label(relation, column, label).unwrap_or_else(Problem::raise);
+fn label_column(args: Args) {
+    set_label(args).unwrap_or_else(Problem::raise);
 }
 
-fn set_label(oid: Option<Oid>, column: Option<String>, label: Option<String>) -> Result<(), Problem> {
+fn set_label(mut args: Args) -> Result<(), Problem> {
+    let oid = args.optional("relation");
+    let column = args.name("column_name");
+    let label: Option<String> = args.optional("label");
+    args.end()?;
     let relation = Relation::whole("relation", oid)?;
-    let oid = oid.ok_or(Problem::Lost)?; // NULL was refused above
-    let column = column.ok_or_else(|| Problem::Argument {
-        argument: "column_name",
-        problem: "must not be NULL".into(),
-        hint: "Give the name of a column.",
-    })?;
+    let oid = oid.ok_or(Problem::Internal("a relation without OID"))?; // NULL was refused above
+    let column = column.ok_or_else(|| Problem::null("column_name", "Give the name of a column."))?;
     relation.column("column_name", &column)?;
     if let Some(label) = &label {
         label.parse::<Label>()?;
     }
     rights::check_owner(oid)?;
     rights::begin_change(c"label_column()", oid)?;
-    let is_overruled = rights::as_owner(|| store(oid, &column, label.as_deref()).map_err(|_| Problem::Lost))?;
+    let is_overruled = rights::as_owner(|| {
+        store(oid, &column, label.as_deref()).map_err(|_| Problem::Internal("the label could not be stored"))
+    })?;
     if is_overruled {
         notice!(
             "column {} of relation {} has a security label too, which wins",

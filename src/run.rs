@@ -45,7 +45,9 @@ pub fn long<R: Send>(
                 match receiver.recv_timeout(STEP) {
                     Ok(outcome) => return Ok(outcome),
                     Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return Err(Problem::Lost),
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(Problem::Internal("a worker thread ended without an answer"));
+                    }
                 }
                 if end_requested() {
                     control.cancel(); // and raise it below, when the workers have stopped
@@ -157,7 +159,7 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
         match self.join() {
             Some(Ok(worker)) => Ok(worker?),
             Some(Err(panic)) => Err(Problem::Panicked(panic_message(panic.as_ref()))),
-            None => Err(Problem::Lost),
+            None => Err(Problem::Internal("rows were pushed after an error")),
         }
     }
 

@@ -86,7 +86,9 @@ impl<S: Sink> ArgumentRows<S> {
             }
             (Columns::Unknown { sink, nulls }, _) => {
                 let shape = RowShape::of_value(row.value, self.context);
-                let sink = sink.take().ok_or(Problem::Lost)?;
+                let sink = sink
+                    .take()
+                    .ok_or(Problem::Internal("rows were pushed after an error"))?;
                 let mut encoder = (self.new_encoder)(shape.columns(), sink);
                 (0..*nulls).try_for_each(|_| encoder.push_null())?;
                 self.columns = Columns::Known(encoder);
@@ -121,7 +123,7 @@ impl<S: Sink> ArgumentRows<S> {
             }
             Columns::Unknown { sink, nulls } => Ok(Finished {
                 dictionaries: None,
-                sink: sink.ok_or(Problem::Lost)?,
+                sink: sink.ok_or(Problem::Internal("rows were pushed after an error"))?,
                 nulls,
             }),
         }

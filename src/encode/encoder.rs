@@ -148,7 +148,7 @@ impl<S: Sink> Encoder<S> {
                     return self.take_back().map(|_| ()); // which has an error to tell
                 }
             }
-            Place::Lost => return Err(Problem::Lost),
+            Place::Lost => return Err(Problem::Internal("rows were pushed after an error")),
         }
         Ok(())
     }
@@ -165,7 +165,7 @@ impl<S: Sink> Encoder<S> {
         match std::mem::replace(&mut self.back, Place::Lost) {
             Place::Here(back) => Ok(back),
             Place::Beside(back) => back.finish(),
-            Place::Lost => Err(Problem::Lost),
+            Place::Lost => Err(Problem::Internal("rows were pushed after an error")),
         }
     }
 

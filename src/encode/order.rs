@@ -93,7 +93,7 @@ impl Dictionary {
         let (mut place, mut before) = (0, None);
         memory_context::for_each("sorting values", values, |_| {
             let Some(value) = sorted.next() else {
-                return Err(Problem::Lost);
+                return Err(Problem::Internal("a sorted value is not in its dictionary"));
             };
             // SAFETY: a value of the dictionary, which has its code already.
             let code = unsafe { self.encode(value)? };

@@ -70,7 +70,8 @@ impl MeasureFunction {
             ));
         }
         Ok(MeasureFunction {
-            signature: rights::under_own_settings(|| signature_of(function.oid())).ok_or(Problem::Lost)?,
+            signature: rights::under_own_settings(|| signature_of(function.oid()))
+                .ok_or(Problem::Internal("a function has no signature"))?,
             owner: function.proowner(),
             // SAFETY: reads what this backend knows of itself.
             maker: unsafe { pg_sys::GetUserId() },
@@ -132,7 +133,9 @@ impl MeasureFunction {
 impl Found {
     /// Calls it with the text of a query. It is guarded like any other reader.
     pub fn call(&self, query: &str) -> Result<Option<f64>, Problem> {
-        let query = query.into_datum().ok_or(Problem::Lost)?;
+        let query = query
+            .into_datum()
+            .ok_or(Problem::Internal("a text could not be made"))?;
         // SAFETY: `find` has seen that it takes a text and returns a number.
         sandbox::run(|| rights::run_measure(self.runs_as, || unsafe { self.invoke(query) }))
     }
@@ -144,7 +147,9 @@ impl Found {
     unsafe fn invoke(&self, query: Datum) -> Result<Option<f64>, Problem> {
         let mut function = pg_sys::FmgrInfo::default();
         pg_sys::fmgr_info(self.oid, &mut function);
-        let entry = function.fn_addr.ok_or(Problem::Lost)?;
+        let entry = function
+            .fn_addr
+            .ok_or(Problem::Internal("a function has no entry point"))?;
         let size = size_of::<pg_sys::FunctionCallInfoBaseData>() + size_of::<pg_sys::NullableDatum>();
         let call = pg_sys::palloc0(size).cast::<pg_sys::FunctionCallInfoBaseData>();
         (*call).flinfo = &mut function;
@@ -197,7 +202,12 @@ fn function_with(signature: &str) -> Result<Option<PgProc>, Problem> {
         SELECT p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
          WHERE p.proargtypes = '25' AND format('%I.%I(text)', n.nspname, p.proname) = $1";
     let mut parameters = Parameters::default();
-    parameters.add(pg_sys::TEXTOID, signature.into_datum().ok_or(Problem::Lost)?);
+    parameters.add(
+        pg_sys::TEXTOID,
+        signature
+            .into_datum()
+            .ok_or(Problem::Internal("a text could not be made"))?,
+    );
     let found = oids(QUERY, &parameters)?;
     Ok(found.first().and_then(|&oid| PgProc::new(oid)))
 }

@@ -426,12 +426,14 @@ pub fn table() -> Result<Oid, Problem> {
     let known = remembered()
         .map(|_| TABLE.get())
         .filter(|&table| table != Oid::INVALID);
-    known.or_else(|| own_table(c"policy")).ok_or(Problem::Lost)
+    known
+        .or_else(|| own_table(c"policy"))
+        .ok_or(Problem::Internal("the table of policies was not found"))
 }
 
 /// Whose rights it takes to read and write the guard's own tables.
 pub fn owner_of_policies() -> Result<Oid, Problem> {
-    owner_of(table()?).ok_or(Problem::Lost)
+    owner_of(table()?).ok_or(Problem::Internal("the owner of the policies was not found"))
 }
 
 /// Schema and name of a relation, quoted; its OID if it does not exist.

@@ -73,7 +73,9 @@ fn define(given: Given) -> Result<i32, Problem> {
 fn check(given: Given) -> Result<Stored, Problem> {
     let has_columns = given.columns.is_some();
     let relation = Relation::new(given.relation, given.columns)?;
-    let oid = given.relation.ok_or(Problem::Lost)?; // NULL was refused above
+    let oid = given
+        .relation
+        .ok_or(Problem::Internal("a relation without OID"))?; // NULL was refused above
     let chosen: Vec<String> = relation
         .columns()
         .iter()
@@ -180,8 +182,8 @@ fn store(policy: &Stored) -> Result<i32, Problem> {
         }
     });
     number
-        .map_err(|_: pgrx::spi::Error| Problem::Lost)?
-        .ok_or(Problem::Lost)
+        .map_err(|_: pgrx::spi::Error| Problem::Internal("the policy could not be stored"))?
+        .ok_or(Problem::Internal("the policy could not be stored"))
 }
 
 /// unprotect(policy int)
@@ -214,7 +216,7 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
                         None,
                         &which,
                     )
-                    .map_err(|_| Problem::Lost)?;
+                    .map_err(|_| Problem::Internal("the policy could not be removed"))?;
             }
             Ok(())
         })

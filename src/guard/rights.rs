@@ -82,7 +82,9 @@ pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
 /// Run `job` as the owner of a table, who sees all of its rows: as foreign keys do, which work for the table
 /// and not for whoever changes it.
 pub fn run_for<R>(table: Oid, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    let owner = super::policy::owner_of(table).ok_or(Problem::Lost)?;
+    let owner = super::policy::owner_of(table).ok_or(Problem::Internal(
+        "the owner of a table of the extension was not found",
+    ))?;
     run_with(owner, pg_sys::SECURITY_NOFORCE_RLS, job)
 }
 

@@ -73,11 +73,7 @@ pub struct Rule {
 pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
 
 pub fn invalid(argument: &'static str, problem: impl Into<String>, hint: &'static str) -> Problem {
-    Problem::Argument {
-        argument,
-        problem: problem.into(),
-        hint,
-    }
+    Problem::argument(argument, problem, hint)
 }
 
 /// Whether a measure comes with the extension; any other name is that of a function.

@@ -7,11 +7,14 @@ use crate::encode::wire::{put, take};
 use crate::encode::{Sink, wire};
 use crate::error::Problem;
 use crate::memory;
+use crate::pg::call::whole_call;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use disclosure::{NULL, Rows};
 use pgrx::Internal;
 use pgrx::pg_sys::{self, FunctionCallInfo, NullableDatum};
+
+whole_call!(AggregateCall);
 
 /// One call of an aggregate's support function.
 pub struct AggregateCall(FunctionCallInfo);

@@ -29,11 +29,7 @@ impl Relation {
 
     /// All columns of the relation that the caller gave as `argument`.
     pub fn whole(argument: &'static str, oid: Option<pg_sys::Oid>) -> Result<Self, Problem> {
-        let oid = oid.ok_or(Problem::Argument {
-            argument,
-            problem: "must not be NULL".into(),
-            hint: "Give the name of a table or view.",
-        })?;
+        let oid = oid.ok_or(Problem::null(argument, "Give the name of a table or view."))?;
         Ok(Relation {
             name: qualified_name(argument, oid)?,
             columns: columns_of(oid),
@@ -96,10 +92,12 @@ impl Relation {
     /// What the caller asked for, if it makes sense.
     pub fn chosen_columns(&self, given: Vec<Option<String>>) -> Result<Vec<ColumnType>, Problem> {
         let argument = "columns";
-        let invalid = |problem: String| Problem::Argument {
-            argument,
-            problem,
-            hint: "Give an array of distinct column names, or NULL for all columns.",
+        let invalid = |problem: String| {
+            Problem::argument(
+                argument,
+                problem,
+                "Give an array of distinct column names, or NULL for all columns.",
+            )
         };
         if given.is_empty() {
             return Err(invalid("must not be empty".into()));
@@ -120,11 +118,11 @@ impl Relation {
 /// Schema and name of a relation that has rows.
 fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Problem> {
     let Some((schema, name)) = schema_and_name(oid) else {
-        return Err(Problem::Argument {
+        return Err(Problem::argument(
             argument,
-            problem: format!("there is no relation with OID {}", oid.to_u32()),
-            hint: "Give the name of a table or view.",
-        });
+            format!("there is no relation with OID {}", oid.to_u32()),
+            "Give the name of a table or view.",
+        ));
     };
     // SAFETY: a catalogue look-up.
     let kind = unsafe { pg_sys::get_rel_relkind(oid) } as u8;

@@ -5,6 +5,7 @@ use crate::encode::encoder::Encoder;
 use crate::encode::sequence::Sequence;
 use crate::encode::{Encoded, Sink};
 use crate::error::Problem;
+use crate::pg::call::whole_call;
 use crate::pg::memory_context::Scratch;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
@@ -59,6 +60,8 @@ mod windowapi {
 use windowapi::*;
 
 const WINDOW_SEEK_HEAD: c_int = 1;
+
+whole_call!(WindowCall);
 
 /// One call of a window function, that is, one row of a partition.
 pub struct WindowCall {
@@ -259,7 +262,9 @@ impl WindowCall {
             // SAFETY: values of the arguments' types, kept before others are read.
             columns.try_for_each(|(column, &argument)| unsafe { column.push(argument) })
         })?;
-        columns.try_into().map_err(|_| Problem::Lost)
+        columns
+            .try_into()
+            .map_err(|_| Problem::Internal("the number of columns is not the one that was asked for"))
     }
 
     /// The first argument of every row of the partition, which is of type float8.

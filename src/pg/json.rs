@@ -28,10 +28,12 @@ impl JsonText {
             });
         }
         // All that is left to be refused is an object with a key of serde_json's own.
-        serde_json::from_str(&self.0).map_err(|_| Problem::Argument {
-            argument,
-            problem: "has a key that cannot be read".into(),
-            hint: "Keys that begin with $serde_json are reserved.",
+        serde_json::from_str(&self.0).map_err(|_| {
+            Problem::argument(
+                argument,
+                "has a key that cannot be read",
+                "Keys that begin with $serde_json are reserved.",
+            )
         })
     }
 }

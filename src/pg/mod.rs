@@ -2,6 +2,7 @@
 
 pub mod array;
 pub mod array_out;
+pub mod call;
 pub mod catalog;
 pub mod json;
 pub mod literal;
@@ -10,4 +11,5 @@ pub mod query;
 pub mod receiver;
 mod references;
 pub mod row;
+pub mod table;
 pub mod types;

@@ -22,7 +22,10 @@ impl Parameters {
     /// One parameter, an array of OIDs.
     pub fn of_oids(oids: &[pg_sys::Oid]) -> Result<Self, Problem> {
         let mut parameters = Self::default();
-        let array = oids.to_vec().into_datum().ok_or(Problem::Lost)?;
+        let array = oids
+            .to_vec()
+            .into_datum()
+            .ok_or(Problem::Internal("an array of OIDs could not be made"))?;
         parameters.add(pg_sys::OIDARRAYOID, array);
         Ok(parameters)
     }
@@ -90,7 +93,7 @@ pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
     let kept = plan(query, &[])?;
     let plan = pg_sys::SPI_plan_get_cached_plan(kept.0);
     if plan.is_null() {
-        return Err(Problem::Lost);
+        return Err(Problem::Internal("a plan is missing"));
     }
     // One query is one statement.
     let statement = (*(*(*plan).stmt_list).elements)
@@ -130,11 +133,11 @@ unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<Rc<Plan>, Problem> 
     if PLANS.with_borrow(|plans| plans.len()) >= KEPT_PLANS {
         PLANS.take();
     }
-    let query = CString::new(query).map_err(|_| Problem::Lost)?;
+    let query = CString::new(query).map_err(|_| Problem::Internal("a query contains a NUL character"))?;
     let mut types = types.to_vec();
     let plan = pg_sys::SPI_prepare(query.as_ptr(), types.len() as i32, types.as_mut_ptr());
     if plan.is_null() {
-        return Err(Problem::Lost);
+        return Err(Problem::Internal("SPI_prepare failed"));
     }
     pg_sys::SPI_keepplan(plan);
     let plan = Rc::new(Plan(plan));

@@ -41,10 +41,12 @@ struct Receiver<'a> {
 
 /// Run a query to its end, within `Spi::connect`, and hand every row to `on_row`.
 fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
-    let query = CString::new(query).map_err(|_| Problem::Argument {
-        argument: "columns",
-        problem: "a name contains a NUL character".into(),
-        hint: "Give the names as the catalogue has them.",
+    let query = CString::new(query).map_err(|_| {
+        Problem::argument(
+            "columns",
+            "a name contains a NUL character",
+            "Give the names as the catalogue has them.",
+        )
     })?;
     let mut receiver = Receiver {
         callbacks: DestReceiver {

@@ -113,10 +113,12 @@ impl Pair {
         let mut pair = Pair::new(here, there);
         if here.base_type() != there.base_type() {
             let common = common_type(here.base_type(), there.base_type());
-            let common = common.ok_or_else(|| Problem::Argument {
-                argument,
-                problem: format!("\"{}\" cannot be compared: its types differ", here.name),
-                hint: "Give a column whose values are of the same type in both tables.",
+            let common = common.ok_or_else(|| {
+                Problem::argument(
+                    argument,
+                    format!("\"{}\" cannot be compared: its types differ", here.name),
+                    "Give a column whose values are of the same type in both tables.",
+                )
             })?;
             (pair.here.oid, pair.there.oid) = (common, common);
         }
@@ -165,10 +167,12 @@ pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
 /// # Safety
 /// The type exists.
 pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Problem> {
-    let text = CString::new(text).map_err(|_| Problem::Argument {
-        argument: "items",
-        problem: "a text contains a NUL character".into(),
-        hint: "Postgres has no such texts.",
+    let text = CString::new(text).map_err(|_| {
+        Problem::argument(
+            "items",
+            "a text contains a NUL character",
+            "Postgres has no such texts.",
+        )
     })?;
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
     pg_sys::getTypeInputInfo(oid, &mut input, &mut parameter);

@@ -9,11 +9,11 @@ pub enum Error {
     /// An argument is outside of what its definition allows.
     #[error("{argument}: {problem}")]
     InvalidArgument {
-        /// The argument as the caller named it.
+        /// The parameter of the function or the field of its settings.
         argument: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with it, to be read after its name: "must not be empty".
         problem: String,
-        /// What would be right.
+        /// What to give instead, to be read after "Give": "a number from 0 to 1".
         allowed: String,
     },
     /// A `u32` code or class number ran out.
@@ -41,4 +41,31 @@ pub enum Error {
     /// The caller asked to stop: see [`Control::cancel`](crate::Control::cancel).
     #[error("the computation was cancelled")]
     Cancelled,
+}
+
+impl Error {
+    /// An argument with a value that is not allowed.
+    pub(crate) fn invalid(
+        argument: &'static str,
+        problem: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Error::InvalidArgument {
+            argument,
+            problem: problem.into(),
+            allowed: allowed.into(),
+        }
+    }
+
+    /// Checks that an argument is a number from 0 to 1.
+    pub(crate) fn check_share(argument: &'static str, value: f64) -> Result<()> {
+        if (0.0..=1.0).contains(&value) {
+            return Ok(());
+        }
+        Err(Self::invalid(
+            argument,
+            "must be a number from 0 to 1",
+            "a number from 0 to 1",
+        ))
+    }
 }

@@ -98,11 +98,7 @@ fn weighted(words: &[&str]) -> Result<Weights> {
 }
 
 fn invalid(problem: String) -> Error {
-    Error::InvalidArgument {
-        argument: "label",
-        problem,
-        allowed: ALLOWED.into(),
-    }
+    Error::invalid("label", problem, ALLOWED)
 }
 
 #[cfg(test)]

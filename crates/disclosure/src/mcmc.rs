@@ -69,11 +69,11 @@ impl Effort {
     /// Whether there is such a relative error at all.
     pub fn check(&self) -> Result<()> {
         if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
-            return Err(Error::InvalidArgument {
-                argument: "relative_error",
-                problem: "must be positive".into(),
-                allowed: "a share of the estimate, e.g. 0.01".into(),
-            });
+            return Err(Error::invalid(
+                "relative_error",
+                "must be positive",
+                "a share of the estimate, e.g. 0.01",
+            ));
         }
         Ok(())
     }

@@ -758,7 +758,7 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
         Some((export.kind, export.policies.clone(), export.lineage.take()?))
     });
     let Some((kind, policies, lineage)) = export else {
-        return Problem::Lost.raise();
+        return Problem::Internal("an export is not the one that was announced").raise();
     };
     let destination = (*execution).dest;
     let spool = Spool::new();
@@ -958,7 +958,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
         without_telling(&policies, || shape = run());
         EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions))
     });
-    let shape = shape.ok_or(Problem::Lost)?;
+    let shape = shape.ok_or(Problem::Internal("the executor showed no row type"))?;
     let source = Source::of_query(lineage, calls_functions)?;
     let is_exempt = rights::is_exempt();
     let mut trials: Vec<Trial> = Vec::with_capacity(policies.len());
@@ -985,9 +985,5 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
 const CHECK_EXPORT: &str = "check_export";
 
 fn not_a_query(problem: &str) -> Problem {
-    Problem::Argument {
-        argument: "query",
-        problem: problem.into(),
-        hint: "Give the text of one SELECT.",
-    }
+    Problem::argument("query", problem, "Give the text of one SELECT.")
 }

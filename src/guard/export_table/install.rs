@@ -132,7 +132,7 @@ fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
             }
             let names = |column| answer.get::<Vec<String>>(0, column).unwrap_or_default();
             Ok(Some(Present {
-                table: answer.get(0, 0).ok_or(Problem::Lost)?,
+                table: answer.get(0, 0).ok_or(Problem::Internal("a table without OID"))?,
                 is_ours_to_change: answer.get(0, 1).unwrap_or(false),
                 removable: names(2),
                 firing: names(3),
@@ -177,7 +177,7 @@ fn change(command: &str) -> Result<(), Problem> {
         client
             .update(command, None, &[])
             .map(|_| ())
-            .map_err(|_| Problem::Lost)
+            .map_err(|_| Problem::Internal("a trigger could not be changed"))
     })
 }
 

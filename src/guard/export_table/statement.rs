@@ -96,7 +96,9 @@ impl Batch {
         Spi::connect(|_| {
             // SAFETY: SPI is connected; the trigger is running, by the contract of `new`.
             match unsafe { pg_sys::SPI_register_trigger_data(self.trigger) } {
-                status if status < 0 => Err(Problem::Lost),
+                status if status < 0 => Err(Problem::Internal(
+                    "the rows of a statement could not be made visible",
+                )),
                 _ => job(),
             }
         })
@@ -556,10 +558,17 @@ fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
                (SELECT sum(greatest(c.reltuples, 0))::int8 FROM pg_class c WHERE c.oid = ANY ($3))";
     let mut parameters = Parameters::default();
     parameters.add(pg_sys::OIDOID, table.into());
-    parameters.add(pg_sys::TEXTARRAYOID, quasi.into_datum().ok_or(Problem::Lost)?);
+    parameters.add(
+        pg_sys::TEXTARRAYOID,
+        quasi
+            .into_datum()
+            .ok_or(Problem::Internal("an array of names could not be made"))?,
+    );
     parameters.add(
         pg_sys::OIDARRAYOID,
-        with_heirs(table).into_datum().ok_or(Problem::Lost)?,
+        with_heirs(table)
+            .into_datum()
+            .ok_or(Problem::Internal("an array of OIDs could not be made"))?,
     );
     Spi::connect(|_| {
         // SAFETY: SPI is connected; the parameters are of their types, the columns boolean and bigint.
@@ -609,7 +618,7 @@ fn scores_by_asking(
         unsafe {
             let answer = Answer::to(&query, &Parameters::default(), true)?;
             let score = |row| {
-                let value = answer.value(row, 0).ok_or(Problem::Lost)?;
+                let value = answer.value(row, 0).ok_or(Problem::Internal("a count is NULL"))?;
                 let mut lookup = RowLookup::new(value, Some(policy.relation), Some(&weights))?.in_snapshot();
                 let score = score_row(&lookup.weights(), &settings, &mut lookup, &Control::new())?;
                 match lookup.problem() {

@@ -318,7 +318,9 @@ fn delete_from(table: Oid, rows: &[pg_sys::ItemPointerData]) -> Result<usize, Pr
     let mut parameters = Parameters::default();
     parameters.add(
         pg_sys::TIDARRAYOID,
-        rows.to_vec().into_datum().ok_or(Problem::Lost)?,
+        rows.to_vec()
+            .into_datum()
+            .ok_or(Problem::Internal("an array of numbers could not be made"))?,
     );
     // SAFETY: SPI does so too before the query; the number is that of the next command.
     let command = unsafe {

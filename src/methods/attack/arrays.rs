@@ -9,10 +9,12 @@ use pgrx::array::RawArray;
 
 /// A float8[] of two dimensions; one of none is the matrix without rows.
 pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Problem> {
-    let invalid = |problem: &str| Problem::Argument {
-        argument: "matrix",
-        problem: problem.into(),
-        hint: "Give a weight for every row and column: '{{0.5,0.5},{0,1}}'.",
+    let invalid = |problem: &str| {
+        Problem::argument(
+            "matrix",
+            problem,
+            "Give a weight for every row and column: '{{0.5,0.5},{0,1}}'.",
+        )
     };
     let given = Given::new(array);
     match (&given.dimensions[..], given.elements) {
@@ -40,10 +42,12 @@ const BYTES_PER_WEIGHT: usize = size_of::<f64>() + size_of::<u32>();
 /// The argument distances: a float8[] of two dimensions, in which NULL is a distance that is not known; one of no
 /// dimensions is the table without rows.
 pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Problem> {
-    let invalid = |problem: String| Problem::Argument {
-        argument: "distances",
-        problem,
-        hint: "Give the distance of every row and column, or NULL: '{{0.5,0.7},{NULL,1}}'.",
+    let invalid = |problem: String| {
+        Problem::argument(
+            "distances",
+            problem,
+            "Give the distance of every row and column, or NULL: '{{0.5,0.7},{NULL,1}}'.",
+        )
     };
     let distances: Vec<Option<f64>> = array.iter().collect();
     if distances.iter().flatten().any(|distance| distance.is_nan()) {
@@ -73,11 +77,7 @@ pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth,
 /// The argument subset: numbers of rows, from 1.
 pub fn subset_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Vec<u32>, Problem> {
     let (argument, hint) = ("subset", "Give the numbers of rows of the matrix: ARRAY[1,3].");
-    let invalid = |problem: &str| Problem::Argument {
-        argument,
-        problem: problem.into(),
-        hint,
-    };
+    let invalid = |problem: &str| Problem::argument(argument, problem, hint);
     let mut rows = numbers_of_array(argument, array, hint)?;
     rows.sort_unstable();
     if rows.is_empty() {
@@ -98,11 +98,7 @@ fn numbers_of_array(
     array: Array<'_, i32>,
     hint: &'static str,
 ) -> Result<Vec<u32>, Problem> {
-    let invalid = |problem: String| Problem::Argument {
-        argument,
-        problem,
-        hint,
-    };
+    let invalid = |problem: String| Problem::argument(argument, problem, hint);
     let given = Given::new(array);
     match (&given.dimensions[..], given.elements) {
         ([], _) => Ok(Vec::new()),

@@ -175,11 +175,11 @@ fn edge_probabilities(
             ..Wish::exact()
         };
         if matches!(wish.method, Method::Sample | Method::Heuristic) {
-            return Err(Problem::Argument {
-                argument: METHOD,
-                problem: "says too little of single edges".into(),
-                hint: "Give 'exact', 'bethe' or 'auto'.",
-            });
+            return Err(Problem::argument(
+                METHOD,
+                "says too little of single edges",
+                "Give 'exact', 'bethe' or 'auto'.",
+            ));
         }
         let Some(matrix) = matrix.map(matrix_of_array).transpose()? else {
             return Ok(None);
@@ -265,11 +265,11 @@ fn subset_cracks(
     let row = || {
         let wish = Wish::new(method, relative_error, seed, budget)?;
         if matches!(wish.method, Method::Bethe | Method::Heuristic) {
-            return Err(Problem::Argument {
-                argument: METHOD,
-                problem: "says nothing of sets".into(),
-                hint: "Give 'auto', 'exact' or 'sample'.",
-            });
+            return Err(Problem::argument(
+                METHOD,
+                "says nothing of sets",
+                "Give 'auto', 'exact' or 'sample'.",
+            ));
         }
         let Some((matrix, mapping)) = matrix.zip(mapping) else {
             return Ok(None);
@@ -301,19 +301,19 @@ fn subsets_of(
         (None, Some(size)) if (1..=matrix.size() as i64).contains(&i64::from(size)) => {
             Ok(Subsets::OfSize(size as usize))
         }
-        (None, Some(_)) => Err(Problem::Argument {
-            argument: "size",
-            problem: format!("must be from 1 to {}", matrix.size()),
-            hint: "It is how many entries a set has.",
-        }),
-        (given, _) => Err(Problem::Argument {
-            argument: "subset",
-            problem: match given {
-                Some(_) => "is given, and so is size".into(),
-                None => "is not given, nor is size".into(),
+        (None, Some(_)) => Err(Problem::argument(
+            "size",
+            format!("must be from 1 to {}", matrix.size()),
+            "It is how many entries a set has.",
+        )),
+        (given, _) => Err(Problem::argument(
+            "subset",
+            match given {
+                Some(_) => "is given, and so is size",
+                None => "is not given, nor is size",
             },
-            hint: "Give either one set of rows, or the size of all sets that are meant.",
-        }),
+            "Give either one set of rows, or the size of all sets that are meant.",
+        )),
     }
 }
 
@@ -592,11 +592,11 @@ const METHODS: [(&str, Method); 5] = [
 fn method_of(name: Option<&str>) -> Result<Method, Problem> {
     let name = given(METHOD, name)?;
     let method = METHODS.iter().find(|(other, _)| *other == name);
-    method.map(|(_, method)| *method).ok_or(Problem::Argument {
-        argument: METHOD,
-        problem: "is none of the methods".into(),
-        hint: "Give 'auto', 'exact', 'bethe', 'sample' or 'heuristic'.",
-    })
+    method.map(|(_, method)| *method).ok_or(Problem::argument(
+        METHOD,
+        "is none of the methods",
+        "Give 'auto', 'exact', 'bethe', 'sample' or 'heuristic'.",
+    ))
 }
 
 fn method_name(method: Method) -> String {
@@ -710,11 +710,7 @@ fn within_limit<R: Send>(
         }
         job(control).map(Ok)
     })?;
-    found.map_err(|problem| Problem::Argument {
-        argument,
-        problem,
-        hint,
-    })
+    found.map_err(|problem| Problem::argument(argument, problem, hint))
 }
 
 /// An exact answer about a matrix.

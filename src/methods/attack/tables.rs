@@ -53,11 +53,11 @@ impl LabelledAttack {
         let weight = wanted.weight_column.map(|name| weight_of(&relation, &name));
         let mut edges = read_edges(&relation, &mut entries, &mut codes, weight.transpose()?)?;
         if entries.len() != codes.len() {
-            return Err(Problem::Argument {
-                argument: RELATION,
-                problem: format!("has {} entries and {} codes", entries.len(), codes.len()),
-                hint: "There is one code for every entry. One that no edge has is added by an edge of weight 0.",
-            });
+            return Err(Problem::argument(
+                RELATION,
+                format!("has {} entries and {} codes", entries.len(), codes.len()),
+                "There is one code for every entry. One that no edge has is added by an edge of weight 0.",
+            ));
         }
         entries.put_in_order()?;
         codes.put_in_order()?;
@@ -88,11 +88,11 @@ fn weight_of(relation: &Relation, name: &str) -> Result<String, Problem> {
     };
     match is_number {
         true => Ok(quote_identifier(name)),
-        false => Err(Problem::Argument {
-            argument: WEIGHT_COLUMN,
-            problem: format!("\"{name}\" is not a column of numbers"),
-            hint: "Give a column of numbers from 0 on, or NULL where every edge weighs 1.",
-        }),
+        false => Err(Problem::argument(
+            WEIGHT_COLUMN,
+            format!("\"{name}\" is not a column of numbers"),
+            "Give a column of numbers from 0 on, or NULL where every edge weighs 1.",
+        )),
     }
 }
 
@@ -102,11 +102,8 @@ fn read_edges(
     codes: &mut Labels,
     weight: Option<String>,
 ) -> Result<Vec<(u32, u32, f64)>, Problem> {
-    let invalid = |problem: &str| Problem::Argument {
-        argument: WEIGHT_COLUMN,
-        problem: problem.into(),
-        hint: "Weights are finite numbers from 0 on.",
-    };
+    let invalid =
+        |problem: &str| Problem::argument(WEIGHT_COLUMN, problem, "Weights are finite numbers from 0 on.");
     let query = format!(
         "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
         entries.wanted,
@@ -137,11 +134,13 @@ fn read_truth(
     entries: &mut Labels,
     codes: &mut Labels,
 ) -> Result<Truth, Problem> {
-    let invalid = |problem: &str| Problem::Argument {
-        argument: TRUTH,
-        problem: problem.into(),
-        hint: "Give for every entry of the relation its one code, as far as that is known. An edge of weight 0 adds \
+    let invalid = |problem: &str| {
+        Problem::argument(
+            TRUTH,
+            problem,
+            "Give for every entry of the relation its one code, as far as that is known. An edge of weight 0 adds \
                what the relation does not have.",
+        )
     };
     let query = format!(
         "SELECT {}, {} FROM {}",
@@ -189,11 +188,7 @@ impl Labels {
         relation: &Relation,
         truth: Option<&Relation>,
     ) -> Result<Self, Problem> {
-        let name = name.ok_or(Problem::Argument {
-            argument,
-            problem: "must not be NULL".into(),
-            hint: "Give the name of a column.",
-        })?;
+        let name = name.ok_or(Problem::null(argument, "Give the name of a column."))?;
         let column = relation.column(argument, &name)?;
         let column: ColumnType = match truth {
             None => column.clone(),
@@ -220,11 +215,11 @@ impl Labels {
     /// The next value of a row of `table`, as a number in the order of reading.
     fn next(&mut self, table: &'static str, row: &mut Row) -> Result<u32, Problem> {
         let Some((value, false)) = row.next() else {
-            return Err(Problem::Argument {
-                argument: self.argument,
-                problem: format!("is NULL in a row of {table}"),
-                hint: "Leave out the rows of which entry or code is not known.",
-            });
+            return Err(Problem::argument(
+                self.argument,
+                format!("is NULL in a row of {table}"),
+                "Leave out the rows of which entry or code is not known.",
+            ));
         };
         // SAFETY: the queries cast it to the dictionary's type.
         Ok(unsafe { self.dictionary.encode(value)? } - 1)

@@ -15,7 +15,6 @@ use crate::pg::json::Json;
 use crate::run;
 use disclosure::Rows;
 use disclosure::classes::Classes;
-use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
 use pgrx::{Array, Internal};
 use std::borrow::Cow;
@@ -37,11 +36,7 @@ impl NullTreatment {
             Some(_) => "is neither 'value' nor 'wildcard'",
             None => "must not be NULL",
         };
-        Err(Problem::Argument {
-            argument: "nulls",
-            problem: problem.into(),
-            hint: Self::HINT,
-        })
+        Err(Problem::argument("nulls", problem, Self::HINT))
     }
 
     /// Of a value of the SQL type.
@@ -72,9 +67,7 @@ impl NullTreatment {
 
 /// class_size(VARIADIC "any") OVER (…)
 #[pg_extern(sql = false)]
-fn class_size(fcinfo: FunctionCallInfo) -> i64 {
-    // SAFETY: declared WINDOW in sql/.
-    let call = unsafe { WindowCall::new(fcinfo) };
+fn class_size(call: WindowCall) -> i64 {
     class_size_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
@@ -167,30 +160,22 @@ impl RowMethod for KAnonymity {
 
 /// Transition function of k_anonymity(VARIADIC "any")
 #[pg_extern(sql = false)]
-fn k_anonymity_transition(fcinfo: FunctionCallInfo) -> Internal {
-    // SAFETY: declared with a first argument of type internal in sql/; so are those below.
-    let call = unsafe { AggregateCall::new(fcinfo) };
+fn k_anonymity_transition(call: AggregateCall) -> Internal {
     RowAggregate::<KAnonymity>::transition(&call).unwrap_or_else(Problem::raise)
 }
 
 #[pg_extern(sql = false)]
-fn k_anonymity_combine(fcinfo: FunctionCallInfo) -> Internal {
-    // SAFETY: as above.
-    let call = unsafe { AggregateCall::new(fcinfo) };
+fn k_anonymity_combine(call: AggregateCall) -> Internal {
     RowAggregate::<KAnonymity>::combine(&call).unwrap_or_else(Problem::raise)
 }
 
 #[pg_extern(sql = false)]
-fn k_anonymity_serialise(fcinfo: FunctionCallInfo) -> Vec<u8> {
-    // SAFETY: as above.
-    let call = unsafe { AggregateCall::new(fcinfo) };
+fn k_anonymity_serialise(call: AggregateCall) -> Vec<u8> {
     RowAggregate::<KAnonymity>::serialise(&call).unwrap_or_else(Problem::raise)
 }
 
 #[pg_extern(sql = false)]
-fn k_anonymity_deserialise(bytes: &[u8], fcinfo: FunctionCallInfo) -> Internal {
-    // SAFETY: as above; here the state is the second argument and always NULL.
-    let call = unsafe { AggregateCall::new(fcinfo) };
+fn k_anonymity_deserialise(bytes: &[u8], call: AggregateCall) -> Internal {
     RowAggregate::<KAnonymity>::deserialise(&call, bytes).unwrap_or_else(Problem::raise)
 }
 
@@ -238,11 +223,11 @@ fn classes_by_size(
     examples: Option<i32>,
 ) -> Result<Vec<SizeRow>, Problem> {
     let nulls = NullTreatment::of_enum(nulls)?;
-    let wanted = examples.filter(|&wanted| wanted >= 0).ok_or(Problem::Argument {
-        argument: "examples",
-        problem: "must be 0 or more".into(),
-        hint: "It is the number of classes, smallest first, whose values are to be shown.",
-    })?;
+    let wanted = examples.filter(|&wanted| wanted >= 0).ok_or(Problem::argument(
+        "examples",
+        "must be 0 or more",
+        "It is the number of classes, smallest first, whose values are to be shown.",
+    ))?;
     let relation = Relation::new(relation, columns)?;
     let Encoded { dictionaries, sink } = relation.read(Counted::default())?;
     let classes = sink.classes();

@@ -18,10 +18,12 @@ impl ItemCounts {
     /// never occurred are added: the rival knows of them.
     pub fn believe(&mut self, belief: pg_sys::Oid) -> Result<Vec<Interval>, Problem> {
         let argument = "belief";
-        let invalid = |problem: &str| Problem::Argument {
-            argument,
-            problem: problem.into(),
-            hint: "A belief is an item, and the least and the greatest share of transactions it may be in.",
+        let invalid = |problem: &str| {
+            Problem::argument(
+                argument,
+                problem,
+                "A belief is an item, and the least and the greatest share of transactions it may be in.",
+            )
         };
         let relation = Relation::whole(argument, Some(belief))?;
         let item = relation.column(argument, "item")?.base_type();
@@ -79,11 +81,11 @@ pub unsafe fn itemset(
         oid: array,
         collation: pg_sys::InvalidOid,
     };
-    let element = ElementType::of(&array).ok_or(Problem::Argument {
+    let element = ElementType::of(&array).ok_or(Problem::argument(
         argument,
-        problem: "is not an array".into(),
-        hint: "Give an array of items.",
-    })?;
+        "is not an array",
+        "Give an array of items.",
+    ))?;
     let given = element.column.clone();
     let mut codes = Vec::new();
     Elements::new(element).for_each(itemset, |item| {
@@ -92,11 +94,11 @@ pub unsafe fn itemset(
             false => items.encode(parse(item_type, &print(given.oid, item))?)?,
         };
         if code > known {
-            return Err(Problem::Argument {
+            return Err(Problem::argument(
                 argument,
-                problem: "has an item that does not occur".into(),
-                hint: "Give items of the column, or of the belief table.",
-            });
+                "has an item that does not occur",
+                "Give items of the column, or of the belief table.",
+            ));
         }
         codes.push(code - 1);
         Ok(())
@@ -118,11 +120,11 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
     );
     let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID)?;
     match found.iter().any(Vec::is_empty) {
-        true => Err(Problem::Argument {
-            argument: "itemsets",
-            problem: "has an itemset without items".into(),
-            hint: "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
-        }),
+        true => Err(Problem::argument(
+            "itemsets",
+            "has an itemset without items",
+            "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
+        )),
         false => Ok(found),
     }
 }

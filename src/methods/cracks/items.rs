@@ -210,11 +210,11 @@ fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), Probl
 pub fn item_type(column: &ColumnType) -> Result<ColumnType, Problem> {
     let oid = column.base_type();
     if oid == pg_sys::RECORDOID {
-        return Err(Problem::Argument {
-            argument: "items",
-            problem: "rows of no type in particular cannot be kept".into(),
-            hint: "Cast them to a composite type, or to text.",
-        });
+        return Err(Problem::argument(
+            "items",
+            "rows of no type in particular cannot be kept",
+            "Cast them to a composite type, or to text.",
+        ));
     }
     // SAFETY: catalogue look-ups.
     let collation = unsafe {
@@ -283,11 +283,10 @@ fn query(
 ) -> Result<(String, ColumnType), Problem> {
     let relation = Relation::whole("relation", relation)?;
     let argument = "column_name";
-    let column_name = column_name.ok_or(Problem::Argument {
+    let column_name = column_name.ok_or(Problem::null(
         argument,
-        problem: "must not be NULL".into(),
-        hint: "Give the name of the column that holds the items.",
-    })?;
+        "Give the name of the column that holds the items.",
+    ))?;
     let column = relation.column(argument, &column_name)?.clone();
     let query = format!(
         "SELECT {} FROM {}",

@@ -79,9 +79,7 @@ fn item_counts_send(summary: &[u8]) -> Vec<u8> {
 
 /// Transition function of item_summary(anyelement) and expected_cracks(anyelement)
 #[pg_extern(sql = false)]
-fn item_counts_transition(fcinfo: FunctionCallInfo) -> Internal {
-    // SAFETY: declared with a first argument of type internal in sql/; so are those below.
-    let call = unsafe { AggregateCall::new(fcinfo) };
+fn item_counts_transition(call: AggregateCall) -> Internal {
     ItemAggregate::transition(&call).unwrap_or_else(Problem::raise)
 }
 
@@ -94,9 +92,7 @@ fn item_counts_rollup(fcinfo: FunctionCallInfo) -> Internal {
 }
 
 #[pg_extern(sql = false)]
-fn item_counts_combine(fcinfo: FunctionCallInfo) -> Internal {
-    // SAFETY: as above.
-    let call = unsafe { AggregateCall::new(fcinfo) };
+fn item_counts_combine(call: AggregateCall) -> Internal {
     ItemAggregate::combine(&call).unwrap_or_else(Problem::raise)
 }
 
@@ -107,9 +103,7 @@ fn item_counts_serialise(mut state: Internal) -> Option<Vec<u8>> {
 }
 
 #[pg_extern(sql = false)]
-fn item_counts_deserialise(bytes: &[u8], fcinfo: FunctionCallInfo) -> Internal {
-    // SAFETY: as above; here the state is the second argument and always NULL.
-    let call = unsafe { AggregateCall::new(fcinfo) };
+fn item_counts_deserialise(bytes: &[u8], call: AggregateCall) -> Internal {
     ItemAggregate::deserialise(&call, bytes).unwrap_or_else(Problem::raise)
 }
 
@@ -216,11 +210,11 @@ const METHODS: [(&str, Method); 6] = [
 pub(super) fn method_of(name: Option<&str>) -> Result<Method, Problem> {
     let name = given("method", name)?;
     let method = METHODS.iter().find(|(other, _)| *other == name);
-    method.map(|(_, method)| *method).ok_or(Problem::Argument {
-        argument: "method",
-        problem: "is none of the methods".into(),
-        hint: "Give 'auto', 'exact', 'o_estimate', 'propagated', 'refined' or 'simulate'.",
-    })
+    method.map(|(_, method)| *method).ok_or(Problem::argument(
+        "method",
+        "is none of the methods",
+        "Give 'auto', 'exact', 'o_estimate', 'propagated', 'refined' or 'simulate'.",
+    ))
 }
 
 pub(super) fn method_name(method: Method) -> String {
@@ -235,10 +229,12 @@ fn width(text: Option<&str>) -> Result<Width, Problem> {
         "mean" => Ok(Width::Mean),
         "point" => Ok(Width::Share(0.0)),
         "ignorant" => Ok(Width::Ignorant),
-        number => number.parse().map(Width::Share).map_err(|_| Problem::Argument {
-            argument: "width",
-            problem: "is neither a number nor a word for one".into(),
-            hint: "Give a share of all transactions, 'median', 'mean', 'point' or 'ignorant'.",
+        number => number.parse().map(Width::Share).map_err(|_| {
+            Problem::argument(
+                "width",
+                "is neither a number nor a word for one",
+                "Give a share of all transactions, 'median', 'mean', 'point' or 'ignorant'.",
+            )
         }),
     }
 }
@@ -247,12 +243,11 @@ fn phantoms(given: Option<i32>) -> Result<usize, Problem> {
     given
         .filter(|phantoms| (0..=MOST_PHANTOMS).contains(phantoms))
         .map(|phantoms| phantoms as usize)
-        .ok_or(Problem::Argument {
-            argument: "phantoms",
-            problem: "must be from 0 to 1000000".into(),
-            hint:
-                "It is how many items the rival knows of, besides those of a belief table, that never occur.",
-        })
+        .ok_or(Problem::argument(
+            "phantoms",
+            "must be from 0 to 1000000",
+            "It is how many items the rival knows of, besides those of a belief table, that never occur.",
+        ))
 }
 
 /// The transactions of a call to the SQL functions below: those of a column, which takes two arguments, or
@@ -548,18 +543,15 @@ fn crack_probability(fcinfo: FunctionCallInfo) -> Option<f64> {
 unsafe fn itemset_probability(fcinfo: FunctionCallInfo) -> Result<Option<f64>, Problem> {
     const OTHERS: usize = 6;
     let first = (*fcinfo).nargs as usize - OTHERS;
-    let given_itemset = pg_getarg_datum(fcinfo, first).ok_or(Problem::Argument {
-        argument: "itemset",
-        problem: "must not be NULL".into(),
-        hint: "Give an array of items.",
-    })?;
+    let given_itemset =
+        pg_getarg_datum(fcinfo, first).ok_or(Problem::null("itemset", "Give an array of items."))?;
     let method = given("method", pg_getarg::<&str>(fcinfo, first + 3))?;
     if !["exact", "os", "os2"].contains(&method) {
-        return Err(Problem::Argument {
-            argument: "method",
-            problem: "is none of the methods".into(),
-            hint: "Give 'exact', 'os' or 'os2'.",
-        });
+        return Err(Problem::argument(
+            "method",
+            "is none of the methods",
+            "Give 'exact', 'os' or 'os2'.",
+        ));
     }
     let budget = budget_of(pg_getarg(fcinfo, first + 5))?;
     let options = Options {
@@ -588,13 +580,15 @@ unsafe fn itemset_probability(fcinfo: FunctionCallInfo) -> Result<Option<f64>, P
                     false => cracks.exact(&itemset, control).map(Ok),
                 }
             })?;
-            exact.map_err(|steps| Problem::Argument {
-                argument: "method",
-                problem: format!(
-                    "exact would take about {:.1e} s",
-                    steps / Counting::STEPS_PER_SECOND
-                ),
-                hint: "Raise budget, or give 'os' or 'os2'.",
+            exact.map_err(|steps| {
+                Problem::argument(
+                    "method",
+                    format!(
+                        "exact would take about {:.1e} s",
+                        steps / Counting::STEPS_PER_SECOND
+                    ),
+                    "Raise budget, or give 'os' or 'os2'.",
+                )
             })
         }
     }

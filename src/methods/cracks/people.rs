@@ -102,10 +102,12 @@ fn shared_columns(
     released: &Relation,
     names: Vec<Option<String>>,
 ) -> Result<Vec<Shared>, Problem> {
-    let invalid = |problem: String| Problem::Argument {
-        argument: ON_COLUMNS,
-        problem,
-        hint: "Give an array of distinct names of columns that both tables have.",
+    let invalid = |problem: String| {
+        Problem::argument(
+            ON_COLUMNS,
+            problem,
+            "Give an array of distinct names of columns that both tables have.",
+        )
     };
     if names.is_empty() {
         return Err(invalid("must not be empty".into()));
@@ -248,11 +250,11 @@ impl Key {
                 name: quote_identifier(&name),
                 column: there.clone(),
             }),
-            false => Err(Problem::Argument {
-                argument: "key",
-                problem: format!("\"{name}\" cannot be compared: its types differ"),
-                hint: "Give a column that has the same type in both tables.",
-            }),
+            false => Err(Problem::argument(
+                "key",
+                format!("\"{name}\" cannot be compared: its types differ"),
+                "Give a column that has the same type in both tables.",
+            )),
         }
     }
 
@@ -281,11 +283,11 @@ impl RowsByKey {
             // SAFETY: a value of the key's type.
             let code = unsafe { self.keys.encode(value)? };
             if code as usize <= self.row_of.len() {
-                return Err(Problem::Argument {
-                    argument: "key",
-                    problem: "two released rows have the same value of it".into(),
-                    hint: "Give a column that is different for everybody.",
-                });
+                return Err(Problem::argument(
+                    "key",
+                    "two released rows have the same value of it",
+                    "Give a column that is different for everybody.",
+                ));
             }
             self.row_of.push(row);
         }

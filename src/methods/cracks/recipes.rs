@@ -167,11 +167,11 @@ unsafe fn risk_of_itemsets(fcinfo: FunctionCallInfo) -> Result<Option<ItemsetRow
         Method::Auto | Method::Exact => options.settings.steps,
         Method::OEstimate => 0.0,
         _ => {
-            return Err(Problem::Argument {
-                argument: "method",
-                problem: "is none of the methods for itemsets".into(),
-                hint: "Give 'auto', 'exact' or 'o_estimate', which stands for OS here.",
-            });
+            return Err(Problem::argument(
+                "method",
+                "is none of the methods for itemsets",
+                "Give 'auto', 'exact' or 'o_estimate', which stands for OS here.",
+            ));
         }
     };
     let Some(mut counts) = transactions(fcinfo, first)? else {
@@ -193,12 +193,11 @@ unsafe fn risk_of_itemsets(fcinfo: FunctionCallInfo) -> Result<Option<ItemsetRow
         cracks::assess_itemset_risk(&question.frequencies, &question.space, &of_itemsets, control)
     })?;
     if options.settings.method == Method::Exact && assessment.method == ItemsetMethod::Os {
-        return Err(Problem::Argument {
-            argument: "method",
-            problem: "exact is out of reach: it would take longer than the budget, or no mapping agrees with the belief"
-                .into(),
-            hint: "Raise budget, ask about fewer itemsets, or give 'auto' or 'o_estimate'.",
-        });
+        return Err(Problem::argument(
+            "method",
+            "exact is out of reach: it would take longer than the budget, or no mapping agrees with the belief",
+            "Raise budget, ask about fewer itemsets, or give 'auto' or 'o_estimate'.",
+        ));
     }
     let Estimate { value, lower, upper } = assessment.interval;
     Ok(Some((
@@ -229,11 +228,11 @@ unsafe fn interest(
 ) -> Result<Interest, Problem> {
     let table = pg_getarg::<pg_sys::Oid>(fcinfo, first + 5);
     match (pg_getarg_datum(fcinfo, first + 4), table) {
-        (Some(_), Some(_)) => Err(Problem::Argument {
-            argument: "itemsets",
-            problem: "must not be given together with itemset_table".into(),
-            hint: "Give one of them, or neither for all itemsets of a size.",
-        }),
+        (Some(_), Some(_)) => Err(Problem::argument(
+            "itemsets",
+            "must not be given together with itemset_table",
+            "Give one of them, or neither for all itemsets of a size.",
+        )),
         (Some(array), None) => Ok(Interest::Listed(itemsets_of_array(counts, array)?)),
         (None, Some(table)) => Ok(Interest::Listed(itemsets_of_table(counts, table)?)),
         (None, None) => Ok(Interest::Sizes {

@@ -61,11 +61,10 @@ fn expected_reidentifications(
             given("seed", seed)?,
             budget_of(budget)?,
         );
-        let on_columns = on_columns.map(names).ok_or(Problem::Argument {
-            argument: "on_columns",
-            problem: "must not be NULL".into(),
-            hint: "Give an array of the columns that the rival knows something about.",
-        })?;
+        let on_columns = on_columns.map(names).ok_or(Problem::null(
+            "on_columns",
+            "Give an array of the columns that the rival knows something about.",
+        ))?;
         let key = key.map(|key| key.to_string_lossy().into_owned());
         let people = People::read(known, released, on_columns, key)?;
         reidentifications(&people, &settings)

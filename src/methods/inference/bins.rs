@@ -53,13 +53,15 @@ impl Bins {
             Binning::EqualFrequency(parts) => equal_frequency(&numbers, &rows_of(), parts, &mut of_value),
             Binning::EqualWidth(width) => {
                 let grid = Grid::new(scale.width(width));
-                equal_width(&numbers, grid, &mut of_value).ok_or_else(|| Problem::Argument {
-                    argument: "weights",
-                    problem: format!(
-                        "column \"{}\": width is too small for values as large as some are",
-                        dictionary.column().name
-                    ),
-                    hint: "Give a larger width, or a number of bins.",
+                equal_width(&numbers, grid, &mut of_value).ok_or_else(|| {
+                    Problem::argument(
+                        "weights",
+                        format!(
+                            "column \"{}\": width is too small for values as large as some are",
+                            dictionary.column().name
+                        ),
+                        "Give a larger width, or a number of bins.",
+                    )
                 })?
             }
         };

@@ -222,10 +222,10 @@ fn invalid_for(column: &ColumnType, problem: impl Display) -> Problem {
 }
 
 fn invalid(problem: impl Display) -> Problem {
-    Problem::Argument {
-        argument: "weights",
-        problem: problem.to_string(),
-        hint: "By column name, give a label (quasi, sensitive, identifier, ignore, likelihood=… danger=…) or \
+    Problem::argument(
+        "weights",
+        problem.to_string(),
+        "By column name, give a label (quasi, sensitive, identifier, ignore, likelihood=… danger=…) or \
                an object of likelihood, danger, and bins or width.",
-    }
+    )
 }

@@ -47,11 +47,7 @@ impl Options {
         budget: Option<Interval>,
     ) -> Result<Self, Problem> {
         let given = |argument, value: Option<f64>| {
-            value.ok_or(Problem::Argument {
-                argument,
-                problem: "must not be NULL".into(),
-                hint: "Leave it out for the default, 1.",
-            })
+            value.ok_or(Problem::null(argument, "Leave it out for the default, 1."))
         };
         Ok(Options {
             weights: json("weights", weights)?,
@@ -219,9 +215,7 @@ const UNFINISHED: &str = "the search was not finished within the budget: scores 
 
 /// privacy_score(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
 #[pg_extern(sql = false)]
-fn privacy_score(fcinfo: FunctionCallInfo) -> f64 {
-    // SAFETY: declared WINDOW in sql/.
-    let call = unsafe { WindowCall::new(fcinfo) };
+fn privacy_score(call: WindowCall) -> f64 {
     score_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
@@ -280,9 +274,7 @@ unsafe fn score_of_new_row(
 
 /// privacy_inference(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
 #[pg_extern(sql = false)]
-fn privacy_inference(fcinfo: FunctionCallInfo) -> Json {
-    // SAFETY: declared WINDOW in sql/.
-    let call = unsafe { WindowCall::new(fcinfo) };
+fn privacy_inference(call: WindowCall) -> Json {
     inference_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
@@ -371,9 +363,12 @@ fn risk_of_row(
         partition.scores.upper[row].into_datum(),
         in_words(partition, inference).into_datum(),
     ];
-    let row_type = PgTupleDesc::for_composite_type_by_oid(result).ok_or(Problem::ResultType)?;
+    let row_type = PgTupleDesc::for_composite_type_by_oid(result).ok_or(Problem::Internal(
+        "the result type is not the one that was declared",
+    ))?;
     // SAFETY: float8 and text, as the type is declared in sql/.
-    unsafe { PgHeapTuple::from_datums(row_type, values) }.map_err(|_| Problem::ResultType)
+    unsafe { PgHeapTuple::from_datums(row_type, values) }
+        .map_err(|_| Problem::Internal("the result type is not the one that was declared"))
 }
 
 /// `who knows zip=90210 & sex=f learns diagnosis=hiv`, for people who do not read formulas.
@@ -475,11 +470,11 @@ fn summary(
 fn threshold_of(given: Option<f64>) -> Result<f64, Problem> {
     given
         .filter(|threshold| (0.0..=1.0).contains(threshold))
-        .ok_or(Problem::Argument {
-            argument: "threshold",
-            problem: "must be a number from 0 to 1".into(),
-            hint: "It is a score: 0 is harmless, 1 as bad as it gets.",
-        })
+        .ok_or(Problem::argument(
+            "threshold",
+            "must be a number from 0 to 1",
+            "It is a score: 0 is harmless, 1 as bad as it gets.",
+        ))
 }
 
 /// inferences(relation regclass, min_weight float8, min_confidence float8, columns name[], …)
@@ -522,11 +517,7 @@ fn rules_of(
     options: &Options,
 ) -> Result<Vec<RuleRow>, Problem> {
     let wanted = RuleSettings {
-        min_weight: min_weight.ok_or(Problem::Argument {
-            argument: "min_weight",
-            problem: "must not be NULL".into(),
-            hint: "Leave it out for the default, 0.",
-        })?,
+        min_weight: min_weight.ok_or(Problem::null("min_weight", "Leave it out for the default, 0."))?,
         most: at_most(most)?,
     };
     let table = Table::of_relation(relation, columns, options)?;
@@ -554,11 +545,11 @@ fn rules_of(
 /// How many answers the caller wants at most.
 fn at_most(most: Option<i32>) -> Result<usize, Problem> {
     let most = most.and_then(|most| usize::try_from(most).ok());
-    most.filter(|&most| most > 0).ok_or(Problem::Argument {
-        argument: "most",
-        problem: "must be 1 or more".into(),
-        hint: "It is the largest number of answers; the worst come first.",
-    })
+    most.filter(|&most| most > 0).ok_or(Problem::argument(
+        "most",
+        "must be 1 or more",
+        "It is the largest number of answers; the worst come first.",
+    ))
 }
 
 /// holes(relation regclass, columns name[], max_size int, weights jsonb, constant float8, most int, …)
@@ -660,11 +651,11 @@ fn decoys_for(
 ) -> Result<Vec<DecoyRow>, Problem> {
     let wanted = rows
         .and_then(|rows| usize::try_from(rows).ok())
-        .ok_or(Problem::Argument {
-            argument: "rows",
-            problem: "must be 0 or more".into(),
-            hint: "It is how many decoy rows you would add at most.",
-        })?;
+        .ok_or(Problem::argument(
+            "rows",
+            "must be 0 or more",
+            "It is how many decoy rows you would add at most.",
+        ))?;
     let table = Table::of_relation(relation, columns, options)?;
     let population = &table.population;
     let decoys = run::long("looking for decoys", |control| {

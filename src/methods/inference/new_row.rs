@@ -97,25 +97,25 @@ impl RowLookup {
             return Ok(());
         };
         if settings.binning.is_some() {
-            return Err(Problem::Argument {
-                argument: "weights",
-                problem: format!("column \"{}\": bins and width need the whole table", there.name),
-                hint: "Compare the row with a view that has the column in bins already.",
-            });
+            return Err(Problem::argument(
+                "weights",
+                format!("column \"{}\": bins and width need the whole table", there.name),
+                "Compare the row with a view that has the column in bins already.",
+            ));
         }
         let value = match here.oid {
             pg_sys::UNKNOWNOID => read_literal(there, value),
             _ => value,
         };
         if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
-            return Err(Problem::Argument {
-                argument: "row",
-                problem: format!(
+            return Err(Problem::argument(
+                "row",
+                format!(
                     "column \"{}\" is of another type than in the relation",
                     there.name
                 ),
-                hint: "Give a row of the relation's own type, such as NEW in a trigger.",
-            });
+                "Give a row of the relation's own type, such as NEW in a trigger.",
+            ));
         }
         let name = format!("t.{}", quote_identifier(&there.name));
         if there.base_type() == pg_sys::BOOLOID {
@@ -136,13 +136,15 @@ impl RowLookup {
                 Some(weights) => weights,
                 None => weights.of_value(&print(there.oid, value)),
             };
-            let equals = equality_operator(there).ok_or_else(|| Problem::Argument {
-                argument: "row",
-                problem: format!(
-                    "the type of column \"{}\" has no equality to look it up by",
-                    there.name
-                ),
-                hint: "Label the column 'ignore', or leave it out of the row.",
+            let equals = equality_operator(there).ok_or_else(|| {
+                Problem::argument(
+                    "row",
+                    format!(
+                        "the type of column \"{}\" has no equality to look it up by",
+                        there.name
+                    ),
+                    "Label the column 'ignore', or leave it out of the row.",
+                )
             })?;
             let parameter = self.parameters.add(there.base_type(), value);
             self.add(format!("{name} {equals} {parameter}"), weights);
@@ -219,13 +221,13 @@ fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType])
         true => column.name.parse().ok().map(|number: usize| number - 1),
         false => of_relation.iter().position(|other| other.name == column.name),
     };
-    place
-        .filter(|&place| place < of_relation.len())
-        .ok_or_else(|| Problem::Argument {
-            argument: "row",
-            problem: format!("the relation has no column for \"{}\"", column.name),
-            hint: "Give a row of the relation's own type, or columns in the relation's order.",
-        })
+    place.filter(|&place| place < of_relation.len()).ok_or_else(|| {
+        Problem::argument(
+            "row",
+            format!("the relation has no column for \"{}\"", column.name),
+            "Give a row of the relation's own type, or columns in the relation's order.",
+        )
+    })
 }
 
 /// The elements of one array, every one once. They live as long as the current memory context.

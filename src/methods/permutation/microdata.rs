@@ -95,11 +95,11 @@ impl Microdata {
             Some(_) => Some(keep_shared(&mut here, &mut there)?),
             None if rows.0 == rows.1 => None,
             None => {
-                return Err(Problem::Argument {
-                    argument: ANONYMISED,
-                    problem: format!("has {} rows and the original {}", rows.1, rows.0),
-                    hint: "Give a key that both tables have, so that the rows that both have are compared.",
-                });
+                return Err(Problem::argument(
+                    ANONYMISED,
+                    format!("has {} rows and the original {}", rows.1, rows.0),
+                    "Give a key that both tables have, so that the rows that both have are compared.",
+                ));
             }
         };
         let shared = here.records;
@@ -155,25 +155,24 @@ impl Microdata {
     ) -> Result<Self, Problem> {
         let orders = Orders::new(orders)?;
         let anonymised = Relation::whole(ANONYMISED, anonymised)?;
-        let columns = columns.ok_or(Problem::Argument {
-            argument: COLUMNS,
-            problem: "must not be NULL".into(),
-            hint: "Give the names of the anonymised columns, in the order of the subject's fields.",
-        })?;
+        let columns = columns.ok_or(Problem::null(
+            COLUMNS,
+            "Give the names of the anonymised columns, in the order of the subject's fields.",
+        ))?;
         let chosen = anonymised.chosen_columns(columns)?;
         orders.check(&chosen)?;
         let mut shape = RowShape::of_value(subject, pg_sys::CurrentMemoryContext);
         let fields = shape.columns();
         if fields.len() != chosen.len() {
-            return Err(Problem::Argument {
-                argument: "subject",
-                problem: format!(
+            return Err(Problem::argument(
+                "subject",
+                format!(
                     "the number of its fields is {}, that of the columns {}",
                     fields.len(),
                     chosen.len()
                 ),
-                hint: "Give a row with a field for every one of the columns, in their order.",
-            });
+                "Give a row with a field for every one of the columns, in their order.",
+            ));
         }
         // A field is called as its column, and an untyped literal is of its type.
         let fields: Vec<ColumnType> = fields
@@ -189,11 +188,9 @@ impl Microdata {
             })
             .collect();
         let pairs = comparable_pairs(&fields, &anonymised).map_err(|problem| match problem {
-            Problem::Argument { problem, .. } => Problem::Argument {
-                argument: "subject",
-                problem,
-                hint: "Give every field in the type of its column.",
-            },
+            Problem::Argument { problem, .. } => {
+                Problem::argument("subject", problem, "Give every field in the type of its column.")
+            }
             other => other,
         })?;
         let types = shape.columns();
@@ -503,7 +500,9 @@ impl Table {
 
     /// Take the last column away.
     fn pop_column(&mut self) -> Result<Ordered, Problem> {
-        self.columns.pop().ok_or(Problem::Lost)
+        self.columns
+            .pop()
+            .ok_or(Problem::Internal("a table without columns was read"))
     }
 
     /// Only these records, in this order.
@@ -544,11 +543,8 @@ fn rows_by_key(
     values: usize,
     table: &'static str,
 ) -> Result<Vec<Option<u32>>, Problem> {
-    let invalid = |problem: String| Problem::Argument {
-        argument: KEY,
-        problem,
-        hint: "Give a column that is different for everybody.",
-    };
+    let invalid =
+        |problem: String| Problem::argument(KEY, problem, "Give a column that is different for everybody.");
     let mut row_of = vec![None; values + 1];
     for (code, row) in codes.zip(0..) {
         if code == NULL {
@@ -593,12 +589,12 @@ fn chosen_columns(
     let chosen: Vec<ColumnType> = original.columns().iter().filter(takes_part).cloned().collect();
     match chosen.is_empty() {
         false => Ok(chosen),
-        true => Err(Problem::Argument {
-            argument: COLUMNS,
-            problem: "there are none to compare".into(),
-            hint: "Columns that only one table has, the key, and those labelled 'identifier' or 'ignore' take no \
+        true => Err(Problem::argument(
+            COLUMNS,
+            "there are none to compare",
+            "Columns that only one table has, the key, and those labelled 'identifier' or 'ignore' take no \
                    part unless they are named.",
-        }),
+        )),
     }
 }
 
@@ -643,11 +639,7 @@ pub fn marginal_values(
     column: Option<String>,
     distances: Option<pg_sys::Oid>,
 ) -> Result<Vec<MarginalValue>, Problem> {
-    let missing = |argument, hint| Problem::Argument {
-        argument,
-        problem: "must not be NULL".into(),
-        hint,
-    };
+    let missing = |argument, hint| Problem::null(argument, hint);
     let relation = Relation::whole("relation", relation)?;
     let column = column.ok_or(missing("column", "Give the name of a column."))?;
     let column = relation.column("column", &column)?.clone();

@@ -190,13 +190,15 @@ pub fn marginality(
 ) -> Result<Marginality, Problem> {
     let distances = Distances::read(argument, dictionary, distances)?;
     let values = records_of.len() as u32;
-    let missing = || Problem::Argument {
-        argument,
-        problem: format!(
-            "column \"{}\": the distance of two of its values is not there",
-            dictionary.column().name
-        ),
-        hint: DISTANCES,
+    let missing = || {
+        Problem::argument(
+            argument,
+            format!(
+                "column \"{}\": the distance of two of its values is not there",
+                dictionary.column().name
+            ),
+            DISTANCES,
+        )
     };
     let all = (1..=values).flat_map(|one| (1..one).map(move |other| (other, one)));
     let mut meter = Meter::new("looking for distances");
@@ -233,10 +235,12 @@ impl Distances {
         relation: pg_sys::Oid,
     ) -> Result<Self, Problem> {
         let relation = Relation::whole(argument, Some(relation))?;
-        let invalid = |problem: &str| Problem::Argument {
-            argument,
-            problem: format!("relation {}: {problem}", relation.name()),
-            hint: DISTANCES,
+        let invalid = |problem: &str| {
+            Problem::argument(
+                argument,
+                format!("relation {}: {problem}", relation.name()),
+                DISTANCES,
+            )
         };
         let is_measure = |column: &&ColumnType| matches!(&column.name[..], "distance" | "similarity");
         let measures: Vec<&ColumnType> = relation.columns().iter().filter(is_measure).collect();
@@ -349,10 +353,10 @@ fn invalid_for(column: &str, problem: &str) -> Problem {
 }
 
 fn invalid(problem: String) -> Problem {
-    Problem::Argument {
-        argument: "orders",
+    Problem::argument(
+        "orders",
         problem,
-        hint: "By column name, give an array of all its values from first to last, or the name of a relation \
+        "By column name, give an array of all its values from first to last, or the name of a relation \
                with their distances.",
-    }
+    )
 }

@@ -41,7 +41,9 @@ impl Pairs {
             .map(|(column, name)| Sequence::new(column.named(name), 0))
             .collect();
         Ok(Pairs {
-            columns: columns.try_into().map_err(|_| Problem::Lost)?,
+            columns: columns
+                .try_into()
+                .map_err(|_| Problem::Internal("the number of columns is not the one that was asked for"))?,
             meter: Meter::new("reading rows"),
         })
     }

@@ -98,11 +98,10 @@ type CheckRow = (
 /// # Safety
 /// `fcinfo` has the arguments of subject_check.
 unsafe fn check_of_subject(fcinfo: FunctionCallInfo) -> Result<CheckRow, Problem> {
-    let subject = pg_getarg_datum(fcinfo, 0).ok_or(Problem::Argument {
-        argument: "subject",
-        problem: "must not be NULL".into(),
-        hint: "Give a row with a value for every one of the columns: ROW(41000, 37).",
-    })?;
+    let subject = pg_getarg_datum(fcinfo, 0).ok_or(Problem::null(
+        "subject",
+        "Give a row with a value for every one of the columns: ROW(41000, 37).",
+    ))?;
     let columns = pg_getarg::<Array<'_, &CStr>>(fcinfo, 2).map(names);
     let width = columns.as_ref().map_or(0, Vec::len);
     let d = distance(pg_getarg(fcinfo, 3))?;
@@ -119,20 +118,24 @@ unsafe fn check_of_subject(fcinfo: FunctionCallInfo) -> Result<CheckRow, Problem
 
 /// The argument d.
 fn distance(given: Option<i64>) -> Result<Option<u64>, Problem> {
-    let invalid = |_| Problem::Argument {
-        argument: "d",
-        problem: "must not be negative".into(),
-        hint: "Give a number of ranks, or NULL for the largest one that holds.",
+    let invalid = |_| {
+        Problem::argument(
+            "d",
+            "must not be negative",
+            "Give a number of ranks, or NULL for the largest one that holds.",
+        )
     };
     given.map(u64::try_from).transpose().map_err(invalid)
 }
 
 /// The argument v, of which elements may be NULL.
 fn variances(given: Option<Vec<Option<f64>>>, columns: usize) -> Result<Option<Vec<Option<f64>>>, Problem> {
-    let invalid = |problem: String| Problem::Argument {
-        argument: "v",
-        problem,
-        hint: "Give a variance for every column, which is 0 or more, or NULL where it does not matter.",
+    let invalid = |problem: String| {
+        Problem::argument(
+            "v",
+            problem,
+            "Give a variance for every column, which is 0 or more, or NULL where it does not matter.",
+        )
     };
     let Some(given) = given else {
         return Ok(None);

@@ -221,10 +221,12 @@ fn compare_releases(
 const MEDIAN: usize = 3;
 
 fn releases_of(given: Option<Array<'_, pg_sys::Oid>>) -> Result<Vec<pg_sys::Oid>, Problem> {
-    let invalid = |problem: &str| Problem::Argument {
-        argument: "releases",
-        problem: problem.into(),
-        hint: "Give an array of tables or views: ARRAY['a', 'b']::regclass[].",
+    let invalid = |problem: &str| {
+        Problem::argument(
+            "releases",
+            problem,
+            "Give an array of tables or views: ARRAY['a', 'b']::regclass[].",
+        )
     };
     let given = given.ok_or_else(|| invalid("must not be NULL"))?;
     let releases: Option<Vec<pg_sys::Oid>> = given.iter().collect();
@@ -244,11 +246,7 @@ fn problem_of_release(problem: Problem, number: usize) -> Problem {
             argument: ANONYMISED,
             problem,
             hint,
-        } => Problem::Argument {
-            argument: RELEASES,
-            problem: format!("element {number}: {problem}"),
-            hint,
-        },
+        } => Problem::argument(RELEASES, format!("element {number}: {problem}"), hint),
         Problem::NotReadable {
             argument: ANONYMISED,
             relation,

@@ -58,11 +58,10 @@ fn permutation_report(
 > {
     let rows = || {
         let seed = given("seed", seed)?;
-        let key = name(key).ok_or(Problem::Argument {
-            argument: "key",
-            problem: "must not be NULL".into(),
-            hint: "Give the column of both tables that tells which rows belong together.",
-        })?;
+        let key = name(key).ok_or(Problem::null(
+            "key",
+            "Give the column of both tables that tells which rows belong together.",
+        ))?;
         let tables = Microdata::by_rank(Wanted {
             original,
             anonymised,

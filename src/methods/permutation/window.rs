@@ -8,7 +8,6 @@ use crate::input::window::WindowCall;
 use crate::methods::permutation::pairs::Pairs;
 use crate::run;
 use disclosure::permutation::{self, FEW};
-use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
 use pgrx::{AnyElement, Internal};
 
@@ -18,11 +17,7 @@ fn setting<T: FromDatum>(call: &WindowCall, number: usize, argument: &'static st
     // SAFETY: declared with an argument of this type in sql/.
     value
         .and_then(|value| unsafe { T::from_datum(value, false) })
-        .ok_or(Problem::Argument {
-            argument,
-            problem: "must not be NULL".into(),
-            hint: "Give a number.",
-        })
+        .ok_or(Problem::null(argument, "Give a number."))
 }
 
 /// The argument `seed`, which is the one with this number.
@@ -32,9 +27,7 @@ fn seed(call: &WindowCall, number: usize) -> Result<u64, Problem> {
 
 /// reverse_map(original anyelement, anonymised "any", seed bigint) OVER (…)
 #[pg_extern(sql = false)]
-fn reverse_map(fcinfo: FunctionCallInfo) -> Option<AnyElement> {
-    // SAFETY: declared WINDOW in sql/; so are those below.
-    let call = unsafe { WindowCall::new(fcinfo) };
+fn reverse_map(call: WindowCall) -> Option<AnyElement> {
     let mapped = call
         .partition_state(reverse_mapped)
         .unwrap_or_else(Problem::raise);
@@ -50,9 +43,7 @@ fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
 
 /// rank_shift(original "any", anonymised "any", seed bigint) OVER (…)
 #[pg_extern(sql = false)]
-fn rank_shift(fcinfo: FunctionCallInfo) -> i64 {
-    // SAFETY: as above.
-    let call = unsafe { WindowCall::new(fcinfo) };
+fn rank_shift(call: WindowCall) -> i64 {
     let shifts = call.partition_state(shifts).unwrap_or_else(Problem::raise);
     i64::from(shifts[call.position()])
 }
@@ -66,9 +57,7 @@ fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
 
 /// rank_swap(value anyelement, p float8, seed bigint) OVER (…)
 #[pg_extern(sql = false)]
-fn rank_swap(fcinfo: FunctionCallInfo) -> Option<AnyElement> {
-    // SAFETY: as above.
-    let call = unsafe { WindowCall::new(fcinfo) };
+fn rank_swap(call: WindowCall) -> Option<AnyElement> {
     let swapped = call.partition_state(rank_swapped).unwrap_or_else(Problem::raise);
     swapped.value(call.position())
 }
@@ -85,9 +74,7 @@ fn rank_swapped(call: &WindowCall) -> Result<Sequence, Problem> {
 
 /// add_noise(value float8, share float8, seed bigint) OVER (…)
 #[pg_extern(sql = false)]
-fn add_noise(fcinfo: FunctionCallInfo) -> Option<f64> {
-    // SAFETY: as above.
-    let call = unsafe { WindowCall::new(fcinfo) };
+fn add_noise(call: WindowCall) -> Option<f64> {
     let noisy = call.partition_state(with_noise).unwrap_or_else(Problem::raise);
     noisy[call.position()]
 }
@@ -102,9 +89,7 @@ fn with_noise(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
 
 /// microaggregate(value float8, k int) OVER (…)
 #[pg_extern(sql = false)]
-fn microaggregate(fcinfo: FunctionCallInfo) -> Option<f64> {
-    // SAFETY: as above.
-    let call = unsafe { WindowCall::new(fcinfo) };
+fn microaggregate(call: WindowCall) -> Option<f64> {
     let means = call.partition_state(group_means).unwrap_or_else(Problem::raise);
     means[call.position()]
 }
@@ -120,9 +105,7 @@ fn group_means(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
 
 /// Transition function of rank_correlation("any", "any")
 #[pg_extern(sql = false)]
-fn rank_correlation_transition(fcinfo: FunctionCallInfo) -> Internal {
-    // SAFETY: declared with a first argument of type internal in sql/.
-    let call = unsafe { AggregateCall::new(fcinfo) };
+fn rank_correlation_transition(call: AggregateCall) -> Internal {
     Pairs::transition(&call, ["first", "second"]).unwrap_or_else(Problem::raise)
 }
 

@@ -142,11 +142,10 @@ pub(super) fn privacy_of(
     if unknown > 0 && known > 0 {
         warn_once(&format!("items of privacy that are in no transaction: {unknown}"));
     }
-    privacy.ok_or(Problem::Argument {
-        argument: PRIVACY,
-        problem: "must not be NULL".into(),
-        hint: "Give lists of items that are to be protected: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
-    })
+    privacy.ok_or(Problem::null(
+        PRIVACY,
+        "Give lists of items that are to be protected: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
+    ))
 }
 
 /// The argument k, where there has to be one; as NULL it is none.
@@ -159,11 +158,7 @@ fn positive(argument: &'static str, given: i32, hint: &'static str) -> Result<u6
     u64::try_from(given)
         .ok()
         .filter(|&number| number > 0)
-        .ok_or(Problem::Argument {
-            argument,
-            problem: "must be at least 1".into(),
-            hint,
-        })
+        .ok_or(Problem::argument(argument, "must be at least 1", hint))
 }
 
 fn read(
@@ -266,11 +261,11 @@ fn mark_generalised(
             "together" => Rule::Together,
             "repeated" => Rule::Repeated,
             _ => {
-                return Err(Problem::Argument {
-                    argument: "rule",
-                    problem: "is none of the rules".into(),
-                    hint: "Give 'together' or 'repeated'.",
-                });
+                return Err(Problem::argument(
+                    "rule",
+                    "is none of the rules",
+                    "Give 'together' or 'repeated'.",
+                ));
             }
         };
         let k = k.map(|k| k_of(Some(k))).transpose()?;

@@ -96,18 +96,13 @@ impl Source {
     ) -> Result<Self, Problem> {
         let settings = Settings::new(scoring)?;
         let relation = Relation::whole(CORPUS, corpus)?;
-        let name = column.ok_or(Problem::Argument {
-            argument: CORPUS_COLUMN,
-            problem: "must not be NULL".into(),
-            hint: "Give the name of the column that holds documents, counts or vectors.",
-        })?;
+        let name = column.ok_or(Problem::null(
+            CORPUS_COLUMN,
+            "Give the name of the column that holds documents, counts or vectors.",
+        ))?;
         let column = relation.column(CORPUS_COLUMN, &name)?.clone();
-        let kind = Kind::of(&column).ok_or_else(|| Problem::Argument {
-            argument: CORPUS_COLUMN,
-            problem: format!("\"{name}\" has a type that says nothing of terms"),
-            hint: "Documents are text, text[], jsonb or tsvector; counts of documents are integers; vectors of terms \
-                   are float4[] or float8[].",
-        })?;
+        let kind = Kind::of(&column).ok_or_else(|| Problem::argument(CORPUS_COLUMN, format!("\"{name}\" has a type that says nothing of terms"), "Documents are text, text[], jsonb or tsvector; counts of documents are integers; vectors of terms \
+                   are float4[] or float8[]."))?;
         Ok(Source {
             relation,
             column,
@@ -120,11 +115,11 @@ impl Source {
     pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
         let unseen = self.settings.unseen.unwrap_or(UNSEEN);
         if unseen == 0.0 {
-            return Err(Problem::Argument {
-                argument: SCORING,
-                problem: "\"unseen\" must not be 0 here".into(),
-                hint: "Of a distance that is infinite there is no mean. Leave it out, or give a number below 1.",
-            });
+            return Err(Problem::argument(
+                SCORING,
+                "\"unseen\" must not be 0 here",
+                "Of a distance that is infinite there is no mean. Leave it out, or give a number below 1.",
+            ));
         }
         self.read(terms, Wanted::Pairs(pairs), unseen)
     }
@@ -249,11 +244,13 @@ impl Source {
     /// Counts that the table has: of two terms, of one where the other is NULL or the same, of all documents where both
     /// are NULL.
     fn read_counts(&self, terms: &[String]) -> Result<Cooccurrence, Problem> {
-        let invalid = |problem: &str| Problem::Argument {
-            argument: CORPUS,
-            problem: problem.into(),
-            hint: "Give for every term, and every two, the number of documents, and for no term that of all; see \
+        let invalid = |problem: &str| {
+            Problem::argument(
+                CORPUS,
+                problem,
+                "Give for every term, and every two, the number of documents, and for no term that of all; see \
                    disclosure.cooccurrence().",
+            )
         };
         let needles = self.folded(terms)?;
         let (mut scratch, mut pairs) = (Scratch::default(), Vec::new());
@@ -347,12 +344,12 @@ impl Source {
     fn quoted(&self, name: &str) -> Result<String, Problem> {
         match self.relation.column(SCORING, name) {
             Ok(column) => Ok(quote_identifier(&column.name)),
-            Err(_) => Err(Problem::Argument {
-                argument: CORPUS,
-                problem: format!("has no column \"{name}\""),
-                hint: "Integers are taken for counts of documents, arrays of numbers for vectors. Their terms are in the \
+            Err(_) => Err(Problem::argument(
+                CORPUS,
+                format!("has no column \"{name}\""),
+                "Integers are taken for counts of documents, arrays of numbers for vectors. Their terms are in the \
                        columns term and, for counts, other, unless scoring has \"term_column\" or \"other_column\".",
-            }),
+            )),
         }
     }
 }
@@ -394,11 +391,13 @@ impl Kind {
 
 impl Settings {
     fn new(given: Option<Value>) -> Result<Self, Problem> {
-        let invalid = |problem: String| Problem::Argument {
-            argument: SCORING,
-            problem,
-            hint: "It may have \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
+        let invalid = |problem: String| {
+            Problem::argument(
+                SCORING,
+                problem,
+                "It may have \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
                    to less than 1), \"documents\" (a number), \"term_column\" and \"other_column\" (names).",
+            )
         };
         let mut settings = Settings {
             folding: Folding::default(),
@@ -457,11 +456,11 @@ impl Batch {
     /// Of a list, what is not generalised.
     fn elements_of_json(&mut self, document: Option<Value>) -> Result<(), Problem> {
         let Some(Value::Array(terms)) = document else {
-            return Err(Problem::Argument {
-                argument: CORPUS_COLUMN,
-                problem: "a document is not a list".into(),
-                hint: "In JSON, a document is a list of terms; as text it is words.",
-            });
+            return Err(Problem::argument(
+                CORPUS_COLUMN,
+                "a document is not a list",
+                "In JSON, a document is a list of terms; as text it is words.",
+            ));
         };
         for term in terms {
             match term {

@@ -60,11 +60,11 @@ fn semantic_distances(
         };
         let texts: Vec<Option<&str>> = pairs.iter().collect();
         if !texts.len().is_multiple_of(2) {
-            return Err(Problem::Argument {
-                argument: "pairs",
-                problem: "has a term without another".into(),
-                hint: "Give pairs: ARRAY[['knee', 'injury'], ['knee', 'icd']].",
-            });
+            return Err(Problem::argument(
+                "pairs",
+                "has a term without another",
+                "Give pairs: ARRAY[['knee', 'injury'], ['knee', 'icd']].",
+            ));
         }
         let mut vocabulary = Vocabulary::default();
         let mut code = |text: Option<&str>| text.map(|text| vocabulary.encode_text(text));
@@ -100,10 +100,12 @@ fn cooccurrence(
     let rows = || {
         let source = Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?;
         let mut vocabulary = Vocabulary::default();
-        let invalid = |problem: String| Problem::Argument {
-            argument: "terms",
-            problem,
-            hint: "Give an array of words or phrases, of which all pairs are counted.",
+        let invalid = |problem: String| {
+            Problem::argument(
+                "terms",
+                problem,
+                "Give an array of words or phrases, of which all pairs are counted.",
+            )
         };
         let terms = terms.ok_or_else(|| invalid("must not be NULL".into()))?;
         terms.iter().flatten().for_each(|term| {
@@ -114,11 +116,11 @@ fn cooccurrence(
         }
         let knowledge = source.read_as_defined(vocabulary.texts(), Wanted::All)?;
         let Knowledge::Counts(counts) = knowledge else {
-            return Err(Problem::Argument {
-                argument: "corpus_column",
-                problem: "has vectors, which are not counted".into(),
-                hint: "Give a column of documents.",
-            });
+            return Err(Problem::argument(
+                "corpus_column",
+                "has vectors, which are not counted",
+                "Give a column of documents.",
+            ));
         };
         let size = vocabulary.len() as u32;
         let all = std::iter::once((None, None, counts.documents() as i64));
@@ -196,10 +198,12 @@ fn distance_table(
     ),
 > {
     let rows = || {
-        let invalid = |problem: &str| Problem::Argument {
-            argument: "generalised",
-            problem: problem.into(),
-            hint: "Give all members of a generalised item of the transactions, in any order.",
+        let invalid = |problem: &str| {
+            Problem::argument(
+                "generalised",
+                problem,
+                "Give all members of a generalised item of the transactions, in any order.",
+            )
         };
         let context = context_of(context)?;
         let source = Source::new(corpus, name(corpus_column), json("scoring", scoring)?)?;
@@ -247,11 +251,11 @@ fn context_of(context: Option<i32>) -> Result<usize, Problem> {
     usize::try_from(context)
         .ok()
         .filter(|&context| context > 0)
-        .ok_or(Problem::Argument {
-            argument: "context",
-            problem: "must be at least 1".into(),
-            hint: "It is how many items around a generalised one are looked at.",
-        })
+        .ok_or(Problem::argument(
+            "context",
+            "must be at least 1",
+            "It is how many items around a generalised one are looked at.",
+        ))
 }
 
 /// What there is to know about pairs of items; it is said how many items are not known.
@@ -318,29 +322,29 @@ impl<'a> Options<'a> {
     fn strategy(&self, argument: &'static str, method: Option<&str>) -> Result<Strategy, Problem> {
         let method = given(argument, method)?;
         let method = METHODS.iter().find(|(other, _)| *other == method);
-        let (_, method) = *method.ok_or(Problem::Argument {
+        let (_, method) = *method.ok_or(Problem::argument(
             argument,
-            problem: "is none of the methods".into(),
-            hint: "Give 'random', 'mda', 'tba', 'wba', 'gba' or 'rba'.",
-        })?;
+            "is none of the methods",
+            "Give 'random', 'mda', 'tba', 'wba', 'gba' or 'rba'.",
+        ))?;
         let vulnerability = match given("vulnerability", self.vulnerability)? {
             "gap" => Vulnerability::Gap,
             "normalised" => Vulnerability::Normalised,
             _ => {
-                return Err(Problem::Argument {
-                    argument: "vulnerability",
-                    problem: "is none of the definitions".into(),
-                    hint: "Give 'gap' or 'normalised'.",
-                });
+                return Err(Problem::argument(
+                    "vulnerability",
+                    "is none of the definitions",
+                    "Give 'gap' or 'normalised'.",
+                ));
             }
         };
         let ratio = given("threshold_ratio", self.threshold_ratio)?;
         if self.threshold.is_some() && ratio != 1.0 {
-            return Err(Problem::Argument {
-                argument: "threshold_ratio",
-                problem: "is a multiple of the mean, but threshold is given".into(),
-                hint: "Leave one of them out.",
-            });
+            return Err(Problem::argument(
+                "threshold_ratio",
+                "is a multiple of the mean, but threshold is given",
+                "Leave one of them out.",
+            ));
         }
         let threshold = self.threshold.map_or(Threshold::Mean(ratio), Threshold::At);
         threshold.check()?; // before tables are read
@@ -462,11 +466,11 @@ impl Release {
     /// Together with which items its transactions have had.
     fn read_with(original: Option<pg_sys::Oid>, wanted: WantedRelease) -> Result<(Self, Truth), Problem> {
         if wanted.column.id.is_none() {
-            return Err(Problem::Argument {
-                argument: "id",
-                problem: "must not be NULL where there is an original".into(),
-                hint: "Give the column by which transactions of both tables are the same.",
-            });
+            return Err(Problem::argument(
+                "id",
+                "must not be NULL where there is an original",
+                "Give the column by which transactions of both tables are the same.",
+            ));
         }
         let of_original = WantedColumn {
             argument: ORIGINAL,
@@ -550,10 +554,12 @@ impl Attacked {
 }
 
 fn twins_of(calibration: Option<i32>) -> Result<usize, Problem> {
-    usize::try_from(given("calibration", calibration)?).map_err(|_| Problem::Argument {
-        argument: "calibration",
-        problem: "must not be negative".into(),
-        hint: "It is how many generalised items are made again to learn from; with 0 there is no confidence.",
+    usize::try_from(given("calibration", calibration)?).map_err(|_| {
+        Problem::argument(
+            "calibration",
+            "must not be negative",
+            "It is how many generalised items are made again to learn from; with 0 there is no confidence.",
+        )
     })
 }
 
@@ -657,10 +663,12 @@ impl Truth {
     fn of(original: &Column, released: &Column) -> Result<Self, Problem> {
         let by_id = original.by_id(ORIGINAL)?;
         released.by_id(RELEASED)?;
-        let invalid = |argument, problem: &str| Problem::Argument {
-            argument,
-            problem: problem.into(),
-            hint: "The original has every transaction of the release, as it was before items were generalised.",
+        let invalid = |argument, problem: &str| {
+            Problem::argument(
+                argument,
+                problem,
+                "The original has every transaction of the release, as it was before items were generalised.",
+            )
         };
         let items = released.ids.iter().map(|id| {
             let number = by_id.get(&id[..]);

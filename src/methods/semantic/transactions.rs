@@ -145,18 +145,17 @@ impl Column {
     /// Read all transactions that the calling user may see, in the order of their ids. NULL is no transaction.
     fn read(&mut self, wanted: &WantedColumn, vocabulary: &mut Vocabulary) -> Result<(), Problem> {
         let relation = Relation::whole(wanted.argument, wanted.relation)?;
-        let name = wanted.column_name.as_deref().ok_or(Problem::Argument {
-            argument: COLUMN_NAME,
-            problem: "must not be NULL".into(),
-            hint: "Give the name of the column that holds the transactions.",
-        })?;
+        let name = wanted.column_name.as_deref().ok_or(Problem::null(
+            COLUMN_NAME,
+            "Give the name of the column that holds the transactions.",
+        ))?;
         let column = relation.column(COLUMN_NAME, name)?;
         if !is_list(column) {
-            return Err(Problem::Argument {
-                argument: COLUMN_NAME,
-                problem: format!("\"{name}\" is neither jsonb nor an array"),
-                hint: "A transaction is a list such as '[\"knee\", [\"limbs\", \"injury\"]]'.",
-            });
+            return Err(Problem::argument(
+                COLUMN_NAME,
+                format!("\"{name}\" is neither jsonb nor an array"),
+                "A transaction is a list such as '[\"knee\", [\"limbs\", \"injury\"]]'.",
+            ));
         }
         let id = wanted
             .id
@@ -195,11 +194,13 @@ impl Column {
     }
 
     fn push(&mut self, transaction: Value, vocabulary: &mut Vocabulary) -> Result<(), Problem> {
-        let invalid = |problem: &str| Problem::Argument {
-            argument: COLUMN_NAME,
-            problem: problem.into(),
-            hint: "A transaction is a list of strings or whole numbers; a list within it is a generalised item: \
+        let invalid = |problem: &str| {
+            Problem::argument(
+                COLUMN_NAME,
+                problem,
+                "A transaction is a list of strings or whole numbers; a list within it is a generalised item: \
                    '[\"knee\", [\"limbs\", \"injury\"]]'.",
+            )
         };
         self.transactions.begin()?;
         let Value::Array(entries) = transaction else {
@@ -224,11 +225,11 @@ impl Column {
         let mut by_id = HashMap::with_capacity_and_hasher(self.ids.len(), FxBuildHasher);
         for (id, number) in self.ids.iter().zip(0..) {
             if by_id.insert(&id[..], number).is_some() {
-                return Err(Problem::Argument {
-                    argument: ID,
-                    problem: format!("two transactions of {argument} have the same"),
-                    hint: "Give a column that is unique in both tables.",
-                });
+                return Err(Problem::argument(
+                    ID,
+                    format!("two transactions of {argument} have the same"),
+                    "Give a column that is unique in both tables.",
+                ));
             }
         }
         Ok(by_id)
@@ -236,11 +237,11 @@ impl Column {
 }
 
 fn without_id() -> Problem {
-    Problem::Argument {
-        argument: ID,
-        problem: "is NULL in a row".into(),
-        hint: "Give a column that says which transaction it is, or leave it out: then they are numbered.",
-    }
+    Problem::argument(
+        ID,
+        "is NULL in a row",
+        "Give a column that says which transaction it is, or leave it out: then they are numbered.",
+    )
 }
 
 /// Whether values become lists in JSON, or may.
@@ -254,10 +255,12 @@ pub fn constraints(
     given: Option<Value>,
     vocabulary: &mut Vocabulary,
 ) -> Result<Option<Vec<Vec<u32>>>, Problem> {
-    let invalid = || Problem::Argument {
-        argument,
-        problem: "is not a list of lists of items".into(),
-        hint: "Give it as '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
+    let invalid = || {
+        Problem::argument(
+            argument,
+            "is not a list of lists of items",
+            "Give it as '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
+        )
     };
     let sets = match given {
         None | Some(Value::Null) => return Ok(None),

@@ -24,7 +24,7 @@ fn signature(entity: &SqlGraphEntity) -> Option<String> {
     let arguments = arguments(function)?;
     let results = match &function.fn_return {
         PgExternReturnEntity::None | PgExternReturnEntity::Trigger => Vec::new(),
-        PgExternReturnEntity::Type { ty } | PgExternReturnEntity::SetOf { ty } => vec![result(ty)],
+        PgExternReturnEntity::Type { ty } | PgExternReturnEntity::SetOf { ty } => columns(ty),
         PgExternReturnEntity::Iterated { tys } => tys.iter().map(|item| result(&item.ty)).collect(),
     };
     let symbol = format!("{}_wrapper", function.unaliased_name);
@@ -47,6 +47,14 @@ fn arguments(function: &PgExternEntity) -> Option<Vec<String>> {
         .iter()
         .map(|item| argument(&item.used_ty))
         .collect()
+}
+
+/// The columns of a table, or one result.
+fn columns(ty: &UsedTypeEntity) -> Vec<String> {
+    match &ty.metadata.return_sql {
+        Ok(Returns::Table(columns)) => columns.iter().map(name).collect(),
+        _ => vec![result(ty)],
+    }
 }
 
 fn result(ty: &UsedTypeEntity) -> String {

@@ -14,10 +14,8 @@ impl Truth {
     /// The number of every row's column; no column twice.
     pub fn new(matrix: &Matrix, columns: Vec<Option<u32>>) -> Result<Self> {
         let size = matrix.size();
-        let problem = |problem: String| Error::InvalidArgument {
-            argument: "mapping",
-            problem,
-            allowed: format!("every number from 1 to {size} once"),
+        let problem = |problem: String| {
+            Error::invalid("mapping", problem, format!("every number from 1 to {size} once"))
         };
         if columns.len() != size {
             return Err(problem(format!("has {} elements for {size} rows", columns.len())));
@@ -253,11 +251,11 @@ fn probabilities(
         Method::Auto | Method::Exact => Ok(exact.edge_probabilities(control)?.probability),
         Method::Bethe => bethe::edge_probabilities(matrix, control),
         Method::Heuristic => Ok(shares(matrix)),
-        Method::Sample => Err(Error::InvalidArgument {
-            argument: "method",
-            problem: "a sample says little of every single edge".into(),
-            allowed: "'auto', 'exact', 'bethe' or 'heuristic'".into(),
-        }),
+        Method::Sample => Err(Error::invalid(
+            "method",
+            "a sample says little of every single edge",
+            "'auto', 'exact', 'bethe' or 'heuristic'",
+        )),
     }
 }
 
@@ -280,11 +278,9 @@ pub fn shares(matrix: &Matrix) -> Vec<f64> {
 
 pub(super) fn too_expensive(seconds: f64, bytes: f64) -> Error {
     let megabytes = bytes / f64::from(1 << 20);
-    Error::InvalidArgument {
-        argument: "method",
-        problem: format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
-        allowed:
-            "'auto', which samples or approximates then, or a budget and disclosure.max_memory that suffice"
-                .into(),
-    }
+    Error::invalid(
+        "method",
+        format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
+        "'auto', which samples or approximates then, or a budget and disclosure.max_memory that suffice",
+    )
 }

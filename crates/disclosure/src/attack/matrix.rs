@@ -185,9 +185,5 @@ fn check_size(rows: usize, columns: usize) -> Result<()> {
 }
 
 pub(super) fn invalid(problem: &str, allowed: &str) -> Error {
-    Error::InvalidArgument {
-        argument: "matrix",
-        problem: problem.into(),
-        allowed: allowed.into(),
-    }
+    Error::invalid("matrix", problem, allowed)
 }

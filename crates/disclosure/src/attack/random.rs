@@ -11,18 +11,18 @@ const LARGEST: usize = 5000;
 /// normalised. The larger that is, the more the attacker is sure of.
 pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control) -> Result<Matrix> {
     if !(1..=LARGEST).contains(&size) {
-        return Err(Error::InvalidArgument {
-            argument: "size",
-            problem: format!("must be between 1 and {LARGEST}"),
-            allowed: "the number of entries of the attack, such as 5".into(),
-        });
+        return Err(Error::invalid(
+            "size",
+            format!("must be between 1 and {LARGEST}"),
+            "the number of entries of the attack, such as 5",
+        ));
     }
     if !(unevenness >= 0.0 && unevenness.is_finite()) {
-        return Err(Error::InvalidArgument {
-            argument: "unevenness",
-            problem: "must be a finite number from 0 on".into(),
-            allowed: "the power that weights between 0 and 1 are raised to, such as 1".into(),
-        });
+        return Err(Error::invalid(
+            "unevenness",
+            "must be a finite number from 0 on",
+            "the power that weights between 0 and 1 are raised to, such as 1",
+        ));
     }
     // The pattern, the logarithms and the scaled weights.
     control.require::<((u32, f64), f64, f64)>(size * size)?;

@@ -43,11 +43,11 @@ pub fn subset_cracks(
         Method::Auto | Method::Exact => (),
         Method::Sample => return sample::subset_cracks(matrix, truth, subsets, settings, control),
         Method::Bethe | Method::Heuristic => {
-            return Err(Error::InvalidArgument {
-                argument: "method",
-                problem: "says nothing about sets of entries".into(),
-                allowed: "'auto', 'exact' or 'sample'".into(),
-            });
+            return Err(Error::invalid(
+                "method",
+                "says nothing about sets of entries",
+                "'auto', 'exact' or 'sample'",
+            ));
         }
     }
     let whole = Exact::new(matrix, control)?;
@@ -79,13 +79,7 @@ pub fn subset_cracks(
 /// Whether these are sets of entries that can be cracked.
 fn check(truth: &Truth, subsets: &Subsets) -> Result<()> {
     let size = truth.columns().len();
-    let invalid = |argument, problem: &str, allowed: String| {
-        Err(Error::InvalidArgument {
-            argument,
-            problem: problem.into(),
-            allowed,
-        })
-    };
+    let invalid = |argument, problem: &str, allowed: String| Err(Error::invalid(argument, problem, allowed));
     let set = match subsets {
         Subsets::Only(set) => set,
         Subsets::OfSize(of) if (1..=size).contains(of) => return Ok(()),

@@ -34,11 +34,11 @@ impl Width {
         let gaps = frequencies.gaps();
         match self {
             Width::Share(share) if (0.0..=1.0).contains(&share) => Ok(share),
-            Width::Share(_) => Err(Error::InvalidArgument {
-                argument: "width",
-                problem: "must be between 0 and 1".into(),
-                allowed: "a share of all transactions, 'median', 'mean', 'point' or 'ignorant'".into(),
-            }),
+            Width::Share(_) => Err(Error::invalid(
+                "width",
+                "must be between 0 and 1",
+                "a share of all transactions, 'median', 'mean', 'point' or 'ignorant'",
+            )),
             Width::Median => Ok(gaps.map_or(0.0, |gaps| gaps.median)),
             Width::Mean => Ok(gaps.map_or(0.0, |gaps| gaps.mean)),
             Width::Ignorant => Ok(1.0),

@@ -80,11 +80,11 @@ pub struct Expected {
 /// for single items, so there is one even then.
 pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {
     if !(0.0..=1.0).contains(&settings.alpha) {
-        return Err(Error::InvalidArgument {
-            argument: "alpha",
-            problem: "must be between 0 and 1".into(),
-            allowed: "the share of items that the rival is right about".into(),
-        });
+        return Err(Error::invalid(
+            "alpha",
+            "must be between 0 and 1",
+            "the share of items that the rival is right about",
+        ));
     }
     let whole = match settings.method {
         Method::OEstimate => Some(Expected::estimate(Method::OEstimate, o_estimate_items(space))),
@@ -178,11 +178,11 @@ pub fn cautious(space: &CrackSpace, found: Option<&Expected>) -> Vec<f64> {
 fn too_expensive(counting: &Counting) -> Error {
     let seconds = counting.steps() / Counting::STEPS_PER_SECOND;
     let megabytes = counting.bytes() / f64::from(1 << 20);
-    Error::InvalidArgument {
-        argument: "method",
-        problem: format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
-        allowed: "'auto', which simulates then, or a budget and disclosure.max_memory that suffice".into(),
-    }
+    Error::invalid(
+        "method",
+        format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
+        "'auto', which simulates then, or a budget and disclosure.max_memory that suffice",
+    )
 }
 
 fn refined(space: &CrackSpace, control: &Control) -> Result<Option<Expected>> {

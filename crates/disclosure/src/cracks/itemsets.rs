@@ -96,11 +96,7 @@ fn share_of_choices(part: u64, whole: u64, size: u64) -> f64 {
 
 /// The itemset in ascending order, if it has no item twice and only items there are.
 pub(super) fn distinct(argument: &'static str, items: usize, itemset: &[u32]) -> Result<Vec<u32>> {
-    let invalid = |problem: &str| Error::InvalidArgument {
-        argument,
-        problem: problem.into(),
-        allowed: "different items of the data".into(),
-    };
+    let invalid = |problem: &str| Error::invalid(argument, problem, "different items of the data");
     let mut itemset = itemset.to_vec();
     itemset.sort_unstable();
     match itemset.last() {

@@ -272,11 +272,11 @@ pub fn assess_itemset_risk(
     check_share("tolerance", question.tolerance)?;
     check_share("crack_danger", question.crack_danger)?;
     if question.sample == 0 {
-        return Err(Error::InvalidArgument {
-            argument: "sample",
-            problem: "must be at least 1".into(),
-            allowed: "how many random itemsets to look at where there are too many".into(),
-        });
+        return Err(Error::invalid(
+            "sample",
+            "must be at least 1",
+            "how many random itemsets to look at where there are too many",
+        ));
     }
     let mut orders = Orders::new(space.items(), &question.compliance)?;
     let theta = Theta::new(frequencies, space, question, &mut orders.random, control)?;
@@ -338,11 +338,11 @@ pub fn assess_itemset_risk(
 pub(super) fn check_share(argument: &'static str, share: f64) -> Result<()> {
     match (0.0..=1.0).contains(&share) {
         true => Ok(()),
-        false => Err(Error::InvalidArgument {
+        false => Err(Error::invalid(
             argument,
-            problem: "must be between 0 and 1".into(),
-            allowed: "a share between 0 and 1".into(),
-        }),
+            "must be between 0 and 1",
+            "a share between 0 and 1",
+        )),
     }
 }
 
@@ -357,11 +357,11 @@ struct Orders {
 impl Orders {
     fn new(items: usize, compliance: &Compliance) -> Result<Self> {
         if compliance.runs == 0 {
-            return Err(Error::InvalidArgument {
-                argument: "runs",
-                problem: "must be at least 1".into(),
-                allowed: "how many random orders of the items to average over".into(),
-            });
+            return Err(Error::invalid(
+                "runs",
+                "must be at least 1",
+                "how many random orders of the items to average over",
+            ));
         }
         Ok(Orders {
             items,
@@ -428,11 +428,11 @@ impl Theta {
                 sizes.sort_unstable();
                 sizes.dedup();
                 if sizes.first().is_none_or(|&smallest| smallest == 0) {
-                    return Err(Error::InvalidArgument {
-                        argument: "sizes",
-                        problem: "must be numbers of items".into(),
-                        allowed: "whole numbers from 1".into(),
-                    });
+                    return Err(Error::invalid(
+                        "sizes",
+                        "must be numbers of items",
+                        "whole numbers from 1",
+                    ));
                 }
                 let items = without_top(frequencies, *skip_top);
                 match Theta::of_kinds(space, &items, &sizes, control)? {

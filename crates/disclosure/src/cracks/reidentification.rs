@@ -133,11 +133,11 @@ impl Reidentification {
             Method::Auto | Method::Exact if settings.afford(&counting) => counting.shares(control)?,
             _ => None,
         };
-        let shares = shares.ok_or(Error::InvalidArgument {
-            argument: "key",
-            problem: "is needed, except for an exact answer within the budget and for 'o_estimate'".into(),
-            allowed: "a column of both tables that says who is who".into(),
-        })?;
+        let shares = shares.ok_or(Error::invalid(
+            "key",
+            "is needed, except for an exact answer within the budget and for 'o_estimate'",
+            "a column of both tables that says who is who",
+        ))?;
         Ok(Expected::exact(
             self.chances(&shares.of_class),
             shares.log_matchings,
@@ -248,11 +248,11 @@ fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
             .get_mut(row as usize)
             .is_some_and(|is_taken| std::mem::replace(is_taken, true))
         {
-            return Err(Error::InvalidArgument {
-                argument: "key",
-                problem: "two known people have the same released row".into(),
-                allowed: "a key that says for each known person which one row is theirs".into(),
-            });
+            return Err(Error::invalid(
+                "key",
+                "two known people have the same released row",
+                "a key that says for each known person which one row is theirs",
+            ));
         }
     }
     Ok(())

@@ -89,21 +89,21 @@ const AT_A_TIME: usize = 1024;
 
 fn check(fractions: &[f64], samples: usize) -> Result<()> {
     if samples == 0 {
-        return Err(Error::InvalidArgument {
-            argument: "samples",
-            problem: "must be at least 1".into(),
-            allowed: "a number of samples for each fraction, such as 10".into(),
-        });
+        return Err(Error::invalid(
+            "samples",
+            "must be at least 1",
+            "a number of samples for each fraction, such as 10",
+        ));
     }
     if fractions
         .iter()
         .any(|&fraction| !(fraction > 0.0 && fraction <= 1.0))
     {
-        return Err(Error::InvalidArgument {
-            argument: "fractions",
-            problem: "must be above 0 and at most 1".into(),
-            allowed: "shares of all transactions, such as 0.1".into(),
-        });
+        return Err(Error::invalid(
+            "fractions",
+            "must be above 0 and at most 1",
+            "shares of all transactions, such as 0.1",
+        ));
     }
     Ok(())
 }

@@ -56,18 +56,18 @@ pub fn holes(
 ) -> Result<Holes> {
     settings.check()?;
     if settings.min_confidence != 1.0 {
-        return Err(Error::InvalidArgument {
-            argument: "min_confidence",
-            problem: "must be 1".into(),
-            allowed: "1, since filling a hole takes away inferences that are certain".into(),
-        });
+        return Err(Error::invalid(
+            "min_confidence",
+            "must be 1",
+            "1, since filling a hole takes away inferences that are certain",
+        ));
     }
     if !(2..=LARGEST).contains(&max_size) {
-        return Err(Error::InvalidArgument {
-            argument: "max_size",
-            problem: format!("must be between 2 and {LARGEST}"),
-            allowed: "the number of attributes that a hole may have".into(),
-        });
+        return Err(Error::invalid(
+            "max_size",
+            format!("must be between 2 and {LARGEST}"),
+            "the number of attributes that a hole may have",
+        ));
     }
     if population.is_empty() || most == 0 {
         return Ok(Holes {

@@ -72,11 +72,11 @@ pub fn remedies(
     control: &Control,
 ) -> Result<Remedies> {
     if !(threshold > 0.0 && threshold <= 1.0) {
-        return Err(Error::InvalidArgument {
-            argument: "threshold",
-            problem: "must be more than 0 and at most 1".into(),
-            allowed: "the score that all rows are to stay below".into(),
-        });
+        return Err(Error::invalid(
+            "threshold",
+            "must be more than 0 and at most 1",
+            "the score that all rows are to stay below",
+        ));
     }
     let scores = scores(population, settings, control)?;
     with_width!(

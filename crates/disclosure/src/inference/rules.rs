@@ -49,11 +49,11 @@ pub fn rules(
 ) -> Result<Rules> {
     settings.check()?;
     if !(0.0..=1.0).contains(&wanted.min_weight) {
-        return Err(Error::InvalidArgument {
-            argument: "min_weight",
-            problem: "must be between 0 and 1".into(),
-            allowed: "the weight from which on a rule counts".into(),
-        });
+        return Err(Error::invalid(
+            "min_weight",
+            "must be between 0 and 1",
+            "the weight from which on a rule counts",
+        ));
     }
     if population.is_empty() || wanted.most == 0 {
         return Ok(Rules {

@@ -48,18 +48,18 @@ impl Default for Settings {
 impl Settings {
     pub(super) fn check(&self) -> Result<()> {
         if !(self.constant > 0.0 && self.constant.is_finite()) {
-            return Err(Error::InvalidArgument {
-                argument: "constant",
-                problem: "must be more than 0".into(),
-                allowed: "a number above 0; the definition has 1".into(),
-            });
+            return Err(Error::invalid(
+                "constant",
+                "must be more than 0",
+                "a number above 0; the definition has 1",
+            ));
         }
         if !(self.min_confidence > 0.0 && self.min_confidence <= 1.0) {
-            return Err(Error::InvalidArgument {
-                argument: "min_confidence",
-                problem: "must be more than 0 and at most 1".into(),
-                allowed: "a share of rows, 1 for certain inferences only".into(),
-            });
+            return Err(Error::invalid(
+                "min_confidence",
+                "must be more than 0 and at most 1",
+                "a share of rows, 1 for certain inferences only",
+            ));
         }
         Ok(())
     }

@@ -42,18 +42,18 @@ pub fn calibrate(
     control: &Control,
 ) -> Result<Vec<Candidate>> {
     if !(0.0..=1.0).contains(&most_correct) {
-        return Err(Error::InvalidArgument {
-            argument: "most_correct",
-            problem: "must be between 0 and 1".into(),
-            allowed: "a share of the records, such as 0.05, or 1 for no limit".into(),
-        });
+        return Err(Error::invalid(
+            "most_correct",
+            "must be between 0 and 1",
+            "a share of the records, such as 0.05, or 1 for no limit",
+        ));
     }
     if !candidates.iter().all(|p| (0.0..=100.0).contains(p)) {
-        return Err(Error::InvalidArgument {
-            argument: "candidates",
-            problem: "must be between 0 and 100".into(),
-            allowed: "distances in percent of the number of records, such as 1, 5 and 10".into(),
-        });
+        return Err(Error::invalid(
+            "candidates",
+            "must be between 0 and 100",
+            "distances in percent of the number of records, such as 1, 5 and 10",
+        ));
     }
     let original = Points::new(&ranks_of(columns, ties, ORIGINAL, control)?);
     let random = RandomRecords::new(&original, chance)?;

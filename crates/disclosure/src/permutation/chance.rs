@@ -189,33 +189,33 @@ impl<'a> RandomRecords<'a> {
 impl Chance {
     fn check(&self) -> Result<()> {
         if self.draws == 0 {
-            return Err(Error::InvalidArgument {
-                argument: "draws",
-                problem: "must be at least 1".into(),
-                allowed: "a number of random records for each original one, such as 10".into(),
-            });
+            return Err(Error::invalid(
+                "draws",
+                "must be at least 1",
+                "a number of random records for each original one, such as 10",
+            ));
         }
         if !(0.0..=1.0).contains(&self.enough) {
-            return Err(Error::InvalidArgument {
-                argument: "enough",
-                problem: "must be between 0 and 1".into(),
-                allowed: "an overlap of two distributions, such as 0.8".into(),
-            });
+            return Err(Error::invalid(
+                "enough",
+                "must be between 0 and 1",
+                "an overlap of two distributions, such as 0.8",
+            ));
         }
         Ok(())
     }
 }
 
 fn no_records(original: &Points) -> Error {
-    Error::InvalidArgument {
-        argument: if original.is_empty() {
+    Error::invalid(
+        if original.is_empty() {
             "original"
         } else {
             "anonymised"
         },
-        problem: "has no records".into(),
-        allowed: "a table with at least one record".into(),
-    }
+        "has no records",
+        "a table with at least one record",
+    )
 }
 
 /// So many combinations are always taken all.

@@ -34,11 +34,11 @@ pub fn marginality(
         let mut to_others = counts.iter().enumerate();
         to_others.try_fold(0.0, |sum, (other, &records)| match distance(value, other) {
             distance if distance >= 0.0 && distance.is_finite() => Ok(sum + records as f64 * distance),
-            _ => Err(Error::InvalidArgument {
-                argument: "distance",
-                problem: "must not be negative or infinite".into(),
-                allowed: "for any two values how far they are from each other".into(),
-            }),
+            _ => Err(Error::invalid(
+                "distance",
+                "must not be negative or infinite",
+                "for any two values how far they are from each other",
+            )),
         })
     };
     let marginality: Vec<f64> = (0..counts.len())

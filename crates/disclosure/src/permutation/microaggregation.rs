@@ -10,11 +10,11 @@ use crate::{Control, Error, Result};
 /// are a shortest path (Hansen and Mukherjee 2003), in time of the order of `k` times the number of values.
 pub fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Result<Vec<Option<f64>>> {
     if k == 0 {
-        return Err(Error::InvalidArgument {
-            argument: "k",
-            problem: "must be at least 1".into(),
-            allowed: "the least number of values in a group, such as 3".into(),
-        });
+        return Err(Error::invalid(
+            "k",
+            "must be at least 1",
+            "the least number of values in a group, such as 3",
+        ));
     }
     let unit = unit(&finite(values)?);
     let in_units = values.iter().map(|value| value.map(|value| value / unit));

@@ -7,11 +7,11 @@ use rand_pcg::Pcg64Mcg;
 /// that of the values. Absent values stay absent. The same seed draws the same noise.
 pub fn add_noise(values: &[Option<f64>], share: f64, seed: u64) -> Result<Vec<Option<f64>>> {
     if !(share >= 0.0 && share.is_finite()) {
-        return Err(Error::InvalidArgument {
-            argument: "share",
-            problem: "must not be negative or infinite".into(),
-            allowed: "a share of the standard deviation of the values, such as 0.1".into(),
-        });
+        return Err(Error::invalid(
+            "share",
+            "must not be negative or infinite",
+            "a share of the standard deviation of the values, such as 0.1",
+        ));
     }
     let deviation = share * standard_deviation(&finite(values)?);
     let mut random = Pcg64Mcg::seed_from_u64(seed);

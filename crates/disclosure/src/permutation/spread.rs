@@ -32,9 +32,9 @@ pub(super) fn finite(values: &[Option<f64>]) -> Result<Vec<f64>> {
     if present.iter().all(|value| value.is_finite()) {
         return Ok(present);
     }
-    Err(Error::InvalidArgument {
-        argument: "value",
-        problem: "must not be infinite and must be numbers".into(),
-        allowed: "finite numbers, and absent values".into(),
-    })
+    Err(Error::invalid(
+        "value",
+        "must not be infinite and must be numbers",
+        "finite numbers, and absent values",
+    ))
 }

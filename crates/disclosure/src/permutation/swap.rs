@@ -11,11 +11,11 @@ use rand_pcg::Pcg64Mcg;
 /// percent of the number of records. The same seed draws the same swaps.
 pub fn rank_swap(records: usize, p: f64, seed: u64, control: &Control) -> Result<Vec<u32>> {
     if !(0.0..=100.0).contains(&p) {
-        return Err(Error::InvalidArgument {
-            argument: "p",
-            problem: "must be between 0 and 100".into(),
-            allowed: "how far values are swapped, in percent of the number of records, such as 10".into(),
-        });
+        return Err(Error::invalid(
+            "p",
+            "must be between 0 and 100",
+            "how far values are swapped, in percent of the number of records, such as 10",
+        ));
     }
     if records > MOST_RECORDS {
         return Err(Error::TooMany {

@@ -113,11 +113,11 @@ impl Coat {
 pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Control) -> Result<Coat> {
     check_k(constraints.k)?;
     if !(0.0..=1.0).contains(&constraints.max_suppressed) {
-        return Err(Error::InvalidArgument {
-            argument: "max_suppressed",
-            problem: "must be between 0 and 1".into(),
-            allowed: "the share of a utility constraint's items that may be suppressed, such as 0.1".into(),
-        });
+        return Err(Error::invalid(
+            "max_suppressed",
+            "must be between 0 and 1",
+            "the share of a utility constraint's items that may be suppressed, such as 0.1",
+        ));
     }
     let mut protection = Protection::new(transactions, constraints, control)?;
     while let Some(constraint) = protection.next()? {
@@ -441,11 +441,11 @@ impl<'a> Protection<'a> {
         // What is whole but for rounding counts as whole.
         let most = self.max_suppressed * utility.items as f64 * (1.0 + 4.0 * f64::EPSILON);
         if utility.suppressed as f64 > most {
-            return Err(Error::InvalidArgument {
-                argument: "max_suppressed",
-                problem: "the privacy constraints cannot be satisfied with so few items suppressed".into(),
-                allowed: "a larger share, unless utility constraints become wider or k smaller".into(),
-            });
+            return Err(Error::invalid(
+                "max_suppressed",
+                "the privacy constraints cannot be satisfied with so few items suppressed",
+                "a larger share, unless utility constraints become wider or k smaller",
+            ));
         }
         utility.groups.retain(|&other| other != group);
         for transaction in transactions {
@@ -524,11 +524,11 @@ impl<'a> Protection<'a> {
 fn item(entry: &Entry) -> Result<u32> {
     match entry {
         Entry::Item(item) => Ok(*item),
-        Entry::Generalised(_) => Err(Error::InvalidArgument {
-            argument: "relation",
-            problem: "the transactions are generalised already".into(),
-            allowed: "transactions of items, as they are before they are protected".into(),
-        }),
+        Entry::Generalised(_) => Err(Error::invalid(
+            "relation",
+            "the transactions are generalised already",
+            "transactions of items, as they are before they are protected",
+        )),
     }
 }
 

@@ -258,11 +258,11 @@ pub(super) fn utility_of(utility: &[Vec<u32>], items: usize) -> Result<Vec<Optio
                 None => others.insert(item, number),
             };
             if before.is_some_and(|before| before != number) {
-                return Err(Error::InvalidArgument {
-                    argument: "utility",
-                    problem: "two utility constraints have an item in common".into(),
-                    allowed: "sets of items of which no two overlap".into(),
-                });
+                return Err(Error::invalid(
+                    "utility",
+                    "two utility constraints have an item in common",
+                    "sets of items of which no two overlap",
+                ));
             }
         }
     }
@@ -271,11 +271,11 @@ pub(super) fn utility_of(utility: &[Vec<u32>], items: usize) -> Result<Vec<Optio
 
 pub(super) fn check_k(k: u64) -> Result<()> {
     match k {
-        0 => Err(Error::InvalidArgument {
-            argument: "k",
-            problem: "must be at least 1".into(),
-            allowed: "how many transactions have to share what is protected, such as 5".into(),
-        }),
+        0 => Err(Error::invalid(
+            "k",
+            "must be at least 1",
+            "how many transactions have to share what is protected, such as 5",
+        )),
         _ => Ok(()),
     }
 }

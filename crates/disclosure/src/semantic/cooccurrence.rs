@@ -17,11 +17,12 @@ impl Cooccurrence {
     /// Counts from elsewhere: of all documents, of those with each term, and of those with each of some pairs of terms.
     /// Pairs that are not given are never together.
     pub fn given(documents: u64, singles: Vec<u64>, mut pairs: Vec<(u32, u32, u64)>) -> Result<Self> {
-        let invalid = |problem: &str| Error::InvalidArgument {
-            argument: "corpus",
-            problem: problem.into(),
-            allowed: "one count of documents per term and per pair of terms, at most the number of documents"
-                .into(),
+        let invalid = |problem: &str| {
+            Error::invalid(
+                "corpus",
+                problem,
+                "one count of documents per term and per pair of terms, at most the number of documents",
+            )
         };
         let counts = pairs.iter().map(|pair| &pair.2);
         if counts.chain(&singles).any(|&count| count > documents) {
@@ -70,11 +71,11 @@ impl Cooccurrence {
     /// said: then these are infinitely far apart.
     pub fn with_unseen(mut self, unseen: f64) -> Result<Self> {
         if !(0.0..1.0).contains(&unseen) {
-            return Err(Error::InvalidArgument {
-                argument: "unseen",
-                problem: "must be at least 0 and less than 1".into(),
-                allowed: "a number, 0 ≤ unseen < 1".into(),
-            });
+            return Err(Error::invalid(
+                "unseen",
+                "must be at least 0 and less than 1",
+                "a number, 0 ≤ unseen < 1",
+            ));
         }
         self.unseen = unseen;
         Ok(self)

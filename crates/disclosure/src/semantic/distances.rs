@@ -15,10 +15,12 @@ pub struct DistanceTable {
 impl DistanceTable {
     /// Distances row by row, NaN where one is not known.
     pub fn new(columns: usize, distances: Vec<f64>) -> Result<Self> {
-        let invalid = |problem: &str| Error::InvalidArgument {
-            argument: "distances",
-            problem: problem.into(),
-            allowed: "finite numbers or, where a distance is not known, NULL; as many in every row".into(),
+        let invalid = |problem: &str| {
+            Error::invalid(
+                "distances",
+                problem,
+                "finite numbers or, where a distance is not known, NULL; as many in every row",
+            )
         };
         if columns == 0 && !distances.is_empty() || columns > 0 && !distances.len().is_multiple_of(columns) {
             return Err(invalid("the rows differ in length"));

@@ -106,16 +106,16 @@ impl Threshold {
     /// Whether it can be one.
     pub fn check(self) -> Result<()> {
         match self {
-            Threshold::At(threshold) if !threshold.is_finite() => Err(Error::InvalidArgument {
-                argument: "threshold",
-                problem: "must be a finite number".into(),
-                allowed: "what distances or vulnerabilities have to exceed, such as 1.6".into(),
-            }),
-            Threshold::Mean(ratio) if !(ratio >= 0.0 && ratio.is_finite()) => Err(Error::InvalidArgument {
-                argument: "threshold_ratio",
-                problem: "must be a finite number from 0 on".into(),
-                allowed: "a multiple of the mean, such as 1".into(),
-            }),
+            Threshold::At(threshold) if !threshold.is_finite() => Err(Error::invalid(
+                "threshold",
+                "must be a finite number",
+                "what distances or vulnerabilities have to exceed, such as 1.6",
+            )),
+            Threshold::Mean(ratio) if !(ratio >= 0.0 && ratio.is_finite()) => Err(Error::invalid(
+                "threshold_ratio",
+                "must be a finite number from 0 on",
+                "a multiple of the mean, such as 1",
+            )),
             _ => Ok(()),
         }
     }

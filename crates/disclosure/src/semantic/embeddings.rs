@@ -20,10 +20,12 @@ impl Embeddings {
 
     /// A term's vector. Nothing is known of a term that has none, or one without a direction, which is all 0.
     pub fn insert(&mut self, term: u32, vector: &[f32]) -> Result<()> {
-        let invalid = |problem: &str| Error::InvalidArgument {
-            argument: "corpus",
-            problem: problem.into(),
-            allowed: "vectors of finite numbers, all of one length, one per term".into(),
+        let invalid = |problem: &str| {
+            Error::invalid(
+                "corpus",
+                problem,
+                "vectors of finite numbers, all of one length, one per term",
+            )
         };
         if vector.len() != *self.length.get_or_insert(vector.len()) {
             return Err(invalid("vectors differ in length"));

@@ -102,11 +102,11 @@ pub fn km_violations(
 
 fn check_m(m: usize) -> Result<()> {
     match m {
-        0 => Err(Error::InvalidArgument {
-            argument: "m",
-            problem: "must be at least 1".into(),
-            allowed: "how many items of a transaction somebody may know, such as 2".into(),
-        }),
+        0 => Err(Error::invalid(
+            "m",
+            "must be at least 1",
+            "how many items of a transaction somebody may know, such as 2",
+        )),
         _ => Ok(()),
     }
 }

@@ -35,11 +35,11 @@ pub fn simulate_apart(
         .iter()
         .all(|&(one, other)| one != other && is_item(one) && is_item(other))
     {
-        return Err(Error::InvalidArgument {
-            argument: "apart",
-            problem: "a pair is not one of two different known items".into(),
-            allowed: "pairs of items that occur or that the rival knows of".into(),
-        });
+        return Err(Error::invalid(
+            "apart",
+            "a pair is not one of two different known items",
+            "pairs of items that occur or that the rival knows of",
+        ));
     }
     let network = Network::new(space)?;
     let Some(start) = network.a_matching(control)? else {
@@ -110,11 +110,11 @@ impl<'a> KeepApart<'a> {
             }
         }
         if broken > 0 {
-            return Err(Error::InvalidArgument {
-                argument: "apart",
-                problem: "no mapping was found that keeps all pairs apart".into(),
-                allowed: "pairs that never occur together".into(),
-            });
+            return Err(Error::invalid(
+                "apart",
+                "no mapping was found that keeps all pairs apart",
+                "pairs that never occur together",
+            ));
         }
         Ok(walk.held)
     }

@@ -173,11 +173,11 @@ pub fn simulate_itemsets(
         .flatten()
         .any(|&item| item as usize >= space.items())
     {
-        return Err(Error::InvalidArgument {
-            argument: "itemsets",
-            problem: "an item is not known".into(),
-            allowed: "items that occur or that the rival knows of".into(),
-        });
+        return Err(Error::invalid(
+            "itemsets",
+            "an item is not known",
+            "items that occur or that the rival knows of",
+        ));
     }
     let network = Network::new(space)?;
     let observed = Itemsets::new(&network, itemsets);

@@ -215,11 +215,11 @@ fn code_classes(space: &CrackSpace) -> Option<Vec<u32>> {
 }
 
 fn not_everybody_has_a_code() -> Error {
-    Error::InvalidArgument {
-        argument: "space",
-        problem: "the items' own codes are not the codes of the graph".into(),
-        allowed: "as many items with an own code of a class as the class has codes".into(),
-    }
+    Error::invalid(
+        "space",
+        "the items' own codes are not the codes of the graph",
+        "as many items with an own code of a class as the class has codes",
+    )
 }
 
 /// A matching that changes at random.

@@ -1,0 +1,37 @@
+//! Types that stand for a whole call of a SQL function, as parameters of its Rust function.
+
+/// Lets a type with `unsafe fn new(FunctionCallInfo) -> Self` be the parameter of a `pg_extern` function. SQL does not
+/// see it.
+macro_rules! whole_call {
+    ($type:ty) => {
+        // SAFETY: it takes no argument of its own, and the pointer is that of the current call.
+        unsafe impl<'fcx> ::pgrx::callconv::ArgAbi<'fcx> for $type {
+            unsafe fn unbox_arg_unchecked(argument: ::pgrx::callconv::Arg<'_, 'fcx>) -> Self {
+                // SAFETY: as the function is declared in sql/, by the contract of `new`.
+                unsafe { Self::new(::pgrx::callconv::ArgAbi::unbox_arg_unchecked(argument)) }
+            }
+
+            fn is_virtual_arg() -> bool {
+                true
+            }
+        }
+
+        // SAFETY: there is nothing in SQL that it could be confused with.
+        unsafe impl ::pgrx::pgrx_sql_entity_graph::metadata::SqlTranslatable for $type {
+            const TYPE_IDENT: &'static str = ::pgrx::pgrx_resolved_type!($type);
+            const TYPE_ORIGIN: ::pgrx::pgrx_sql_entity_graph::metadata::TypeOrigin =
+                ::pgrx::pgrx_sql_entity_graph::metadata::TypeOrigin::External;
+            const ARGUMENT_SQL: Result<
+                ::pgrx::pgrx_sql_entity_graph::metadata::SqlMappingRef,
+                ::pgrx::pgrx_sql_entity_graph::metadata::ArgumentError,
+            > = Ok(::pgrx::pgrx_sql_entity_graph::metadata::SqlMappingRef::Skip);
+            const RETURN_SQL: Result<
+                ::pgrx::pgrx_sql_entity_graph::metadata::ReturnsRef,
+                ::pgrx::pgrx_sql_entity_graph::metadata::ReturnsError,
+            > = Ok(::pgrx::pgrx_sql_entity_graph::metadata::ReturnsRef::One(
+                ::pgrx::pgrx_sql_entity_graph::metadata::SqlMappingRef::Skip,
+            ));
+        }
+    };
+}
+pub(crate) use whole_call;

@@ -1,0 +1,188 @@
+//! Rows that a SQL function returns: `table_row!` names their columns once.
+
+use crate::error::Problem;
+use pgrx::callconv::{CallCx, RetAbi};
+use pgrx::iter::TableIterator;
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
+use pgrx::pgrx_sql_entity_graph::metadata::{
+    ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
+};
+
+/// The rows of a function that returns a table.
+pub struct Table<R: 'static>(TableIterator<'static, R>);
+
+impl<R: TableRow> Table<R> {
+    /// Returns these rows, or raises the problem that there are none.
+    #[track_caller]
+    pub fn new(rows: Result<impl IntoIterator<Item = R> + 'static, Problem>) -> Self {
+        Table(TableIterator::new(rows.unwrap_or_else(Problem::raise)))
+    }
+
+    /// Returns one row, or raises the problem that there is none.
+    #[track_caller]
+    pub fn once(row: Result<R, Problem>) -> Self {
+        Self::new(row.map(Some))
+    }
+}
+
+/// A row of a [`Table`]; `table_row!` implements it.
+pub trait TableRow: RetAbi<Item = Self> + 'static {
+    /// The names of the columns, as Rust has them.
+    const NAMES: &'static [&'static str];
+    /// The SQL types of the columns.
+    const TYPES: Result<ReturnsRef, ReturnsError>;
+}
+
+// SAFETY: every step is that of pgrx' own iterator over the same rows.
+unsafe impl<R: TableRow> RetAbi for Table<R> {
+    type Item = R;
+    type Ret = <TableIterator<'static, R> as RetAbi>::Ret;
+
+    unsafe fn check_fcinfo_and_prepare(fcinfo: FunctionCallInfo) -> CallCx {
+        // SAFETY: passed on, as in all functions below.
+        unsafe { TableIterator::<R>::check_fcinfo_and_prepare(fcinfo) }
+    }
+
+    fn to_ret(self) -> Self::Ret {
+        self.0.to_ret()
+    }
+
+    unsafe fn box_ret_in_fcinfo(fcinfo: FunctionCallInfo, ret: Self::Ret) -> Datum {
+        // SAFETY: as above.
+        unsafe { TableIterator::<R>::box_ret_in_fcinfo(fcinfo, ret) }
+    }
+
+    unsafe fn fill_fcinfo_fcx(&self, _fcinfo: FunctionCallInfo) {}
+
+    unsafe fn move_into_fcinfo_fcx(self, fcinfo: FunctionCallInfo) {
+        // SAFETY: as above.
+        unsafe { self.0.move_into_fcinfo_fcx(fcinfo) }
+    }
+
+    unsafe fn ret_from_fcinfo_fcx(fcinfo: FunctionCallInfo) -> Self::Ret {
+        // SAFETY: as above.
+        unsafe { TableIterator::<R>::ret_from_fcinfo_fcx(fcinfo) }
+    }
+
+    unsafe fn finish_call_fcinfo(fcinfo: FunctionCallInfo) {
+        // SAFETY: as above.
+        unsafe { TableIterator::<R>::finish_call_fcinfo(fcinfo) }
+    }
+}
+
+// SAFETY: the types are those of the row's fields.
+unsafe impl<R: TableRow> SqlTranslatable for Table<R> {
+    const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!(Table<R>);
+    const TYPE_ORIGIN: TypeOrigin = TypeOrigin::ThisExtension;
+    const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Err(ArgumentError::Table);
+    const RETURN_SQL: Result<ReturnsRef, ReturnsError> = R::TYPES;
+}
+
+/// Makes the row type of the result known to a call that returns its first row.
+///
+/// # Safety
+/// `fcinfo` is that of a set-returning function in its first call.
+pub unsafe fn describe(fcinfo: FunctionCallInfo, names: &[&str]) {
+    // SAFETY: by the contract, fn_extra is the call's FuncCallContext; the descriptor is made in memory that lives as
+    // long as that.
+    unsafe {
+        let call = (*(*fcinfo).flinfo).fn_extra.cast::<pg_sys::FuncCallContext>();
+        let before = pg_sys::MemoryContextSwitchTo((*call).multi_call_memory_ctx);
+        let (mut descriptor, mut oid) = (std::ptr::null_mut(), pg_sys::InvalidOid);
+        pg_sys::get_call_result_type(fcinfo, &mut oid, &mut descriptor);
+        (*call).tuple_desc = pg_sys::BlessTupleDesc(descriptor);
+        pg_sys::MemoryContextSwitchTo(before);
+        if cfg!(feature = "probe") {
+            check_names(descriptor, names);
+        }
+    }
+}
+
+/// Compares the columns of `table_row!` with those that sql/ declares.
+///
+/// # Safety
+/// A valid descriptor.
+unsafe fn check_names(descriptor: pg_sys::TupleDesc, names: &[&str]) {
+    // SAFETY: by the contract.
+    let declared = unsafe { super::row::columns_of(descriptor) };
+    let is_same =
+        |(column, name): (&super::types::ColumnType, &&str)| column.name == name.trim_start_matches("r#");
+    if declared.len() != names.len() || !declared.iter().zip(names).all(is_same) {
+        Problem::Internal("the columns of a result are not those that were declared").raise()
+    }
+}
+
+/// Forms the row that a call returns.
+///
+/// # Safety
+/// [`describe`] was called in the first call of this function, and the values are of the types that it found.
+pub unsafe fn form<const N: usize>(fcinfo: FunctionCallInfo, values: [Option<Datum>; N]) -> Datum {
+    let mut nulls = values.map(|value| value.is_none());
+    let mut values = values.map(|value| value.unwrap_or(Datum::from(0)));
+    // SAFETY: by the contract; both arrays have an element for every column.
+    unsafe {
+        let call = (*(*fcinfo).flinfo).fn_extra.cast::<pg_sys::FuncCallContext>();
+        let tuple = pg_sys::heap_form_tuple((*call).tuple_desc, values.as_mut_ptr(), nulls.as_mut_ptr());
+        pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data)
+    }
+}
+
+/// Declares a struct whose fields are the columns of a table that a SQL function returns, in the order of the
+/// declaration in `sql/`. The function returns a [`Table`] of it. A table of one column is a `SetOfIterator` instead.
+///
+/// ```ignore
+/// table_row! {
+///     /// A column and how often its values occur.
+///     struct Profile { column_name: String, distinct_values: i64 }
+/// }
+/// ```
+macro_rules! table_row {
+    ($(#[$attribute:meta])* $visibility:vis struct $row:ident { $($field:ident: $type:ty),+ $(,)? }) => {
+        $(#[$attribute])*
+        $visibility struct $row { $(pub $field: $type),+ }
+
+        impl $crate::pg::table::TableRow for $row {
+            const NAMES: &'static [&'static str] = &[$(stringify!($field)),+];
+            const TYPES: Result<
+                ::pgrx::pgrx_sql_entity_graph::metadata::ReturnsRef,
+                ::pgrx::pgrx_sql_entity_graph::metadata::ReturnsError,
+            > = Ok(::pgrx::pgrx_sql_entity_graph::metadata::ReturnsRef::Table(&[$(
+                match ::pgrx::pgrx_sql_entity_graph::metadata::table_item_sql(
+                    <$type as ::pgrx::pgrx_sql_entity_graph::metadata::SqlTranslatable>::RETURN_SQL,
+                ) {
+                    Ok(column) => column,
+                    Err(_) => panic!("the type of a column has no name in SQL"),
+                }
+            ),+]));
+        }
+
+        // SAFETY: the row type is found in the first call, and every row is formed with it.
+        unsafe impl ::pgrx::callconv::RetAbi for $row {
+            type Item = Self;
+            type Ret = Self;
+
+            fn to_ret(self) -> Self {
+                self
+            }
+
+            unsafe fn box_ret_in_fcinfo(
+                fcinfo: ::pgrx::pg_sys::FunctionCallInfo,
+                row: Self,
+            ) -> ::pgrx::pg_sys::Datum {
+                let values = [$(::pgrx::IntoDatum::into_datum(row.$field)),+];
+                // SAFETY: `fill_fcinfo_fcx` comes before the first row; signatures are compared by a test.
+                unsafe { $crate::pg::table::form(fcinfo, values) }
+            }
+
+            unsafe fn move_into_fcinfo_fcx(self, _fcinfo: ::pgrx::pg_sys::FunctionCallInfo) {}
+
+            unsafe fn fill_fcinfo_fcx(&self, fcinfo: ::pgrx::pg_sys::FunctionCallInfo) {
+                // SAFETY: the iterator calls it in the first call.
+                unsafe {
+                    $crate::pg::table::describe(fcinfo, <Self as $crate::pg::table::TableRow>::NAMES)
+                }
+            }
+        }
+    };
+}
+pub(crate) use table_row;
