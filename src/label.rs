@@ -110,21 +110,24 @@ pub fn register_provider() {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn check(object: *const pg_sys::ObjectAddress, label: *const c_char) {
-    // SECURITY LABEL … IS NULL takes a label away.
-    if label.is_null() {
-        return;
-    }
-    let is_column = (*object).classId == pg_sys::RelationRelationId && (*object).objectSubId != 0;
-    let label = CStr::from_ptr(label).to_string_lossy();
-    check_label(is_column, &label).unwrap_or_else(Problem::raise);
-    if !is_preloaded() {
-        ErrorReport::new(
+    // SAFETY: Postgres calls it with valid pointers.
+    unsafe {
+        // SECURITY LABEL … IS NULL takes a label away.
+        if label.is_null() {
+            return;
+        }
+        let is_column = (*object).classId == pg_sys::RelationRelationId && (*object).objectSubId != 0;
+        let label = CStr::from_ptr(label).to_string_lossy();
+        check_label(is_column, &label).unwrap_or_else(Problem::raise);
+        if !is_preloaded() {
+            ErrorReport::new(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
             "pg_disclosure is not preloaded: other sessions cannot set security labels yet",
             "",
         )
         .set_hint("ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure', or use disclosure.label_column().")
         .report(PgLogLevel::NOTICE);
+        }
     }
 }
 

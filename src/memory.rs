@@ -19,33 +19,45 @@ static IN_USE: AtomicUsize = AtomicUsize::new(0);
 // unwind.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let memory = System.alloc(layout);
-        if !memory.is_null() {
-            IN_USE.fetch_add(layout.size(), Relaxed);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let memory = System.alloc(layout);
+            if !memory.is_null() {
+                IN_USE.fetch_add(layout.size(), Relaxed);
+            }
+            memory
         }
-        memory
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let memory = System.alloc_zeroed(layout);
-        if !memory.is_null() {
-            IN_USE.fetch_add(layout.size(), Relaxed);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let memory = System.alloc_zeroed(layout);
+            if !memory.is_null() {
+                IN_USE.fetch_add(layout.size(), Relaxed);
+            }
+            memory
         }
-        memory
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Relaxed);
-        System.dealloc(memory, layout)
+        // SAFETY: by the contract of the function.
+        unsafe {
+            IN_USE.fetch_sub(layout.size(), Relaxed);
+            System.dealloc(memory, layout)
+        }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let moved = System.realloc(memory, layout, size);
-        if !moved.is_null() {
-            IN_USE.fetch_add(size, Relaxed);
-            IN_USE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let moved = System.realloc(memory, layout, size);
+            if !moved.is_null() {
+                IN_USE.fetch_add(size, Relaxed);
+                IN_USE.fetch_sub(layout.size(), Relaxed);
+            }
+            moved
         }
-        moved
     }
 }
 

@@ -73,27 +73,30 @@ impl<S: Sink> ArgumentRows<S> {
     /// `arguments` are valid Datums of the types that `new` was given.
     #[inline]
     pub unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Problem> {
-        let row = arguments[0];
-        match (&mut self.columns, &mut self.shape) {
-            (Columns::Known(encoder), None) => {
-                encoder.push(arguments.iter().map(|argument| (argument.value, argument.isnull)))
-            }
-            (Columns::Known(encoder), Some(_)) if row.isnull => encoder.push_null(),
-            (Columns::Known(encoder), Some(shape)) => encoder.push(shape.deform(row.value)?),
-            (Columns::Unknown { nulls, .. }, _) if row.isnull => {
-                *nulls += 1;
-                Ok(())
-            }
-            (Columns::Unknown { sink, nulls }, _) => {
-                let shape = RowShape::of_value(row.value, self.context);
-                let sink = sink
-                    .take()
-                    .ok_or(Problem::Internal("rows were pushed after an error"))?;
-                let mut encoder = (self.new_encoder)(shape.columns(), sink);
-                (0..*nulls).try_for_each(|_| encoder.push_null())?;
-                self.columns = Columns::Known(encoder);
-                self.shape = Some(shape);
-                self.push(arguments)
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let row = arguments[0];
+            match (&mut self.columns, &mut self.shape) {
+                (Columns::Known(encoder), None) => {
+                    encoder.push(arguments.iter().map(|argument| (argument.value, argument.isnull)))
+                }
+                (Columns::Known(encoder), Some(_)) if row.isnull => encoder.push_null(),
+                (Columns::Known(encoder), Some(shape)) => encoder.push(shape.deform(row.value)?),
+                (Columns::Unknown { nulls, .. }, _) if row.isnull => {
+                    *nulls += 1;
+                    Ok(())
+                }
+                (Columns::Unknown { sink, nulls }, _) => {
+                    let shape = RowShape::of_value(row.value, self.context);
+                    let sink = sink
+                        .take()
+                        .ok_or(Problem::Internal("rows were pushed after an error"))?;
+                    let mut encoder = (self.new_encoder)(shape.columns(), sink);
+                    (0..*nulls).try_for_each(|_| encoder.push_null())?;
+                    self.columns = Columns::Known(encoder);
+                    self.shape = Some(shape);
+                    self.push(arguments)
+                }
             }
         }
     }
@@ -157,27 +160,30 @@ impl OptionArgument {
         types: &mut Vec<ColumnType>,
         argument: impl FnOnce(usize) -> NullableDatum,
     ) -> Option<Self> {
-        let last = types.pop()?;
-        let value = || {
-            let argument = argument(types.len());
-            (!argument.isnull).then_some(argument.value)
-        };
-        if types.is_empty() {
-            // A call over nothing but an option is a call over a literal, which is refused.
-        } else if last.oid == pg_sys::UNKNOWNOID {
-            let text = |value: Datum| {
-                CStr::from_ptr(value.cast_mut_ptr())
-                    .to_string_lossy()
-                    .into_owned()
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let last = types.pop()?;
+            let value = || {
+                let argument = argument(types.len());
+                (!argument.isnull).then_some(argument.value)
             };
-            return Some(OptionArgument::Literal(value().map(text)));
-        } else if is_option_type(last.oid) {
-            return Some(OptionArgument::Enum(
-                value().map(|value| pg_sys::Oid::from(value.value() as u32)),
-            ));
+            if types.is_empty() {
+                // A call over nothing but an option is a call over a literal, which is refused.
+            } else if last.oid == pg_sys::UNKNOWNOID {
+                let text = |value: Datum| {
+                    CStr::from_ptr(value.cast_mut_ptr())
+                        .to_string_lossy()
+                        .into_owned()
+                };
+                return Some(OptionArgument::Literal(value().map(text)));
+            } else if is_option_type(last.oid) {
+                return Some(OptionArgument::Enum(
+                    value().map(|value| pg_sys::Oid::from(value.value() as u32)),
+                ));
+            }
+            types.push(last);
+            None
         }
-        types.push(last);
-        None
     }
 }
 
@@ -198,24 +204,27 @@ fn is_option_type(oid: pg_sys::Oid) -> bool {
 /// # Safety
 /// `arguments` is a list of expressions, or of target entries that hold one.
 pub unsafe fn argument_types(arguments: *mut pg_sys::List, skip: usize) -> Vec<ColumnType> {
-    let length = if arguments.is_null() {
-        0
-    } else {
-        (*arguments).length as usize
-    };
-    (skip..length)
-        .map(|position| {
-            let mut node = (*(*arguments).elements.add(position))
-                .ptr_value
-                .cast::<pg_sys::Node>();
-            if (*node).type_ == pg_sys::NodeTag::T_TargetEntry {
-                node = (*node.cast::<pg_sys::TargetEntry>()).expr.cast();
-            }
-            ColumnType {
-                name: (position + 1 - skip).to_string(),
-                oid: pg_sys::exprType(node),
-                collation: pg_sys::exprCollation(node),
-            }
-        })
-        .collect()
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let length = if arguments.is_null() {
+            0
+        } else {
+            (*arguments).length as usize
+        };
+        (skip..length)
+            .map(|position| {
+                let mut node = (*(*arguments).elements.add(position))
+                    .ptr_value
+                    .cast::<pg_sys::Node>();
+                if (*node).type_ == pg_sys::NodeTag::T_TargetEntry {
+                    node = (*node.cast::<pg_sys::TargetEntry>()).expr.cast();
+                }
+                ColumnType {
+                    name: (position + 1 - skip).to_string(),
+                    oid: pg_sys::exprType(node),
+                    collation: pg_sys::exprCollation(node),
+                }
+            })
+            .collect()
+    }
 }

@@ -132,9 +132,12 @@ impl Dictionary {
     /// # Safety
     /// A valid Datum of the column's type.
     pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Problem> {
-        match self {
-            Dictionary::Bits(dictionary) => Ok(dictionary.encode(dictionary.intake().bits(value))?),
-            Dictionary::Images(dictionary) => dictionary.encode(value),
+        // SAFETY: by the contract of the function.
+        unsafe {
+            match self {
+                Dictionary::Bits(dictionary) => Ok(dictionary.encode(dictionary.intake().bits(value))?),
+                Dictionary::Images(dictionary) => dictionary.encode(value),
+            }
         }
     }
 
@@ -382,24 +385,27 @@ impl Images {
     /// A valid Datum of the column's type.
     #[inline]
     pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Problem> {
-        match self.layout {
-            Layout::Varlena => {
-                let packed = value.cast_mut_ptr::<pg_sys::varlena>();
-                if varlena::varatt_is_1b_e(packed) || varlena::varatt_is_4b_c(packed) {
-                    let unpacked = pg_sys::pg_detoast_datum_packed(packed);
-                    let code = self.encode_bytes(varlena::varlena_to_byte_slice(unpacked));
-                    pg_sys::pfree(unpacked.cast());
-                    return code;
+        // SAFETY: by the contract of the function.
+        unsafe {
+            match self.layout {
+                Layout::Varlena => {
+                    let packed = value.cast_mut_ptr::<pg_sys::varlena>();
+                    if varlena::varatt_is_1b_e(packed) || varlena::varatt_is_4b_c(packed) {
+                        let unpacked = pg_sys::pg_detoast_datum_packed(packed);
+                        let code = self.encode_bytes(varlena::varlena_to_byte_slice(unpacked));
+                        pg_sys::pfree(unpacked.cast());
+                        return code;
+                    }
+                    self.encode_bytes(varlena::varlena_to_byte_slice(packed))
                 }
-                self.encode_bytes(varlena::varlena_to_byte_slice(packed))
-            }
-            Layout::CString => self.encode_bytes(CStr::from_ptr(value.cast_mut_ptr()).to_bytes()),
-            Layout::Fixed(length) => {
-                self.encode_bytes(std::slice::from_raw_parts(value.cast_mut_ptr(), length))
-            }
-            Layout::Value(length) => {
-                let bits = Intake::new(length, None).bits(value);
-                self.encode_bytes(&bits.to_ne_bytes())
+                Layout::CString => self.encode_bytes(CStr::from_ptr(value.cast_mut_ptr()).to_bytes()),
+                Layout::Fixed(length) => {
+                    self.encode_bytes(std::slice::from_raw_parts(value.cast_mut_ptr(), length))
+                }
+                Layout::Value(length) => {
+                    let bits = Intake::new(length, None).bits(value);
+                    self.encode_bytes(&bits.to_ne_bytes())
+                }
             }
         }
     }
@@ -408,28 +414,31 @@ impl Images {
     /// The payload of a value of the column's type.
     #[inline]
     unsafe fn encode_bytes(&mut self, bytes: &[u8]) -> Result<u32, Problem> {
-        if let Some(key) = short_key(bytes) {
-            let same = |&(other, _): &(u64, u32)| other == key;
-            if let Some(&(_, code)) = self.short.find(hash_bits(key), same) {
+        // SAFETY: by the contract of the function.
+        unsafe {
+            if let Some(key) = short_key(bytes) {
+                let same = |&(other, _): &(u64, u32)| other == key;
+                if let Some(&(_, code)) = self.short.find(hash_bits(key), same) {
+                    return Ok(code);
+                }
+                let (_, code) = self.take_up(bytes)?;
+                self.short
+                    .insert_unique(hash_bits(key), (key, code), |&(key, _)| hash_bits(key));
                 return Ok(code);
             }
-            let (_, code) = self.take_up(bytes)?;
-            self.short
-                .insert_unique(hash_bits(key), (key, code), |&(key, _)| hash_bits(key));
-            return Ok(code);
+            let mut hasher = FxHasher::default();
+            hasher.write(bytes);
+            let hash = hasher.finish();
+            let (layout, arena) = (self.layout, &self.arena);
+            let same = |slot: &Slot| slot.hash == hash && layout.bytes_at(arena, slot.image) == bytes;
+            if let Some(slot) = self.long.find(hash, same) {
+                return Ok(slot.code);
+            }
+            let (image, code) = self.take_up(bytes)?;
+            self.long
+                .insert_unique(hash, Slot { hash, image, code }, |slot| slot.hash);
+            Ok(code)
         }
-        let mut hasher = FxHasher::default();
-        hasher.write(bytes);
-        let hash = hasher.finish();
-        let (layout, arena) = (self.layout, &self.arena);
-        let same = |slot: &Slot| slot.hash == hash && layout.bytes_at(arena, slot.image) == bytes;
-        if let Some(slot) = self.long.find(hash, same) {
-            return Ok(slot.code);
-        }
-        let (image, code) = self.take_up(bytes)?;
-        self.long
-            .insert_unique(hash, Slot { hash, image, code }, |slot| slot.hash);
-        Ok(code)
     }
 
     /// Keep an image that was not seen before, and find its code.
@@ -437,14 +446,17 @@ impl Images {
     /// # Safety
     /// As for `encode_bytes`.
     unsafe fn take_up(&mut self, bytes: &[u8]) -> Result<(Image, u32), Problem> {
-        let (layout, arena) = (self.layout, &mut self.arena);
-        let image = layout.keep(arena, bytes);
-        let value_of = |image| layout.datum_at(arena, image);
-        let collation = self.column.collation;
-        let code = self
-            .equality
-            .code_of(image, &mut self.first_image, value_of, collation)?;
-        Ok((image, code))
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let (layout, arena) = (self.layout, &mut self.arena);
+            let image = layout.keep(arena, bytes);
+            let value_of = |image| layout.datum_at(arena, image);
+            let collation = self.column.collation;
+            let code = self
+                .equality
+                .code_of(image, &mut self.first_image, value_of, collation)?;
+            Ok((image, code))
+        }
     }
 
     /// The payloads of all values, codes in order.
@@ -479,42 +491,46 @@ impl Equality {
         value_of: impl Fn(Image) -> Datum,
         collation: pg_sys::Oid,
     ) -> Result<u32, Problem> {
-        let next = next_code(first_image.len())?;
-        let value = value_of(image);
-        let value_of_code = |code: u32| value_of(first_image[code as usize - 1]);
-        match self {
-            Equality::Image => {}
-            Equality::Hashed { functions, codes } => {
-                let functions = &mut **functions;
-                let hash_of = &raw mut functions.hash_extended_proc_finfo;
-                let equals = &raw mut functions.eq_opr_finfo;
-                let seed = Datum::from(0);
-                let hash =
-                    hash_bits(pg_sys::FunctionCall2Coll(hash_of, collation, value, seed).value() as u64);
-                let equal = |&(other, code): &(u64, u32)| {
-                    other == hash
-                        && pg_sys::FunctionCall2Coll(equals, collation, value_of_code(code), value).value()
-                            != 0
-                };
-                match codes.entry(hash, equal, |&(hash, _)| hash) {
-                    Entry::Occupied(found) => return Ok(found.get().1),
-                    Entry::Vacant(place) => place.insert((hash, next)),
-                };
-            }
-            Equality::Ordered { functions, codes } => {
-                let compare = &raw mut (**functions).cmp_proc_finfo;
-                let order = |&code: &u32| -> Ordering {
-                    let order = pg_sys::FunctionCall2Coll(compare, collation, value_of_code(code), value);
-                    (order.value() as i32).cmp(&0)
-                };
-                match codes.binary_search_by(order) {
-                    Ok(place) => return Ok(codes[place]),
-                    Err(place) => codes.insert(place, next),
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let next = next_code(first_image.len())?;
+            let value = value_of(image);
+            let value_of_code = |code: u32| value_of(first_image[code as usize - 1]);
+            match self {
+                Equality::Image => {}
+                Equality::Hashed { functions, codes } => {
+                    let functions = &mut **functions;
+                    let hash_of = &raw mut functions.hash_extended_proc_finfo;
+                    let equals = &raw mut functions.eq_opr_finfo;
+                    let seed = Datum::from(0);
+                    let hash =
+                        hash_bits(pg_sys::FunctionCall2Coll(hash_of, collation, value, seed).value() as u64);
+                    let equal = |&(other, code): &(u64, u32)| {
+                        other == hash
+                            && pg_sys::FunctionCall2Coll(equals, collation, value_of_code(code), value)
+                                .value()
+                                != 0
+                    };
+                    match codes.entry(hash, equal, |&(hash, _)| hash) {
+                        Entry::Occupied(found) => return Ok(found.get().1),
+                        Entry::Vacant(place) => place.insert((hash, next)),
+                    };
+                }
+                Equality::Ordered { functions, codes } => {
+                    let compare = &raw mut (**functions).cmp_proc_finfo;
+                    let order = |&code: &u32| -> Ordering {
+                        let order = pg_sys::FunctionCall2Coll(compare, collation, value_of_code(code), value);
+                        (order.value() as i32).cmp(&0)
+                    };
+                    match codes.binary_search_by(order) {
+                        Ok(place) => return Ok(codes[place]),
+                        Err(place) => codes.insert(place, next),
+                    }
                 }
             }
+            first_image.push(image);
+            Ok(next)
         }
-        first_image.push(image);
-        Ok(next)
     }
 }
 

@@ -137,15 +137,18 @@ pub struct Lineage {
 /// # Safety
 /// A raw statement such as a SelectStmt, not wrapped in a RawStmt, and a C string.
 pub unsafe fn analyse(statement: *mut pg_sys::Node, source: *const c_char) -> *mut pg_sys::Query {
-    let mut raw = pg_sys::RawStmt {
-        type_: NodeTag::T_RawStmt,
-        stmt: pg_sys::copyObjectImpl(statement.cast()).cast(),
-        ..Default::default()
-    };
-    #[cfg(feature = "pg14")]
-    return pg_sys::parse_analyze(&mut raw, source, ptr::null_mut(), 0, ptr::null_mut());
-    #[cfg(not(feature = "pg14"))]
-    return pg_sys::parse_analyze_fixedparams(&mut raw, source, ptr::null(), 0, ptr::null_mut());
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let mut raw = pg_sys::RawStmt {
+            type_: NodeTag::T_RawStmt,
+            stmt: pg_sys::copyObjectImpl(statement.cast()).cast(),
+            ..Default::default()
+        };
+        #[cfg(feature = "pg14")]
+        return pg_sys::parse_analyze(&mut raw, source, ptr::null_mut(), 0, ptr::null_mut());
+        #[cfg(not(feature = "pg14"))]
+        return pg_sys::parse_analyze_fixedparams(&mut raw, source, ptr::null(), 0, ptr::null_mut());
+    }
 }
 
 /// What Postgres makes of a query by rules, views and row security policies.
@@ -153,9 +156,12 @@ pub unsafe fn analyse(statement: *mut pg_sys::Node, source: *const c_char) -> *m
 /// # Safety
 /// An analysed query that is not yet rewritten. It stays as it is.
 pub unsafe fn rewrite(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::Query> {
-    let query = copy(query);
-    pg_sys::AcquireRewriteLocks(query, true, false);
-    list(pg_sys::QueryRewrite(query))
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let query = copy(query);
+        pg_sys::AcquireRewriteLocks(query, true, false);
+        list(pg_sys::QueryRewrite(query))
+    }
 }
 
 /// The lineage of a SELECT, or of an INSERT, UPDATE, DELETE or MERGE with RETURNING. Of a utility statement
@@ -164,38 +170,41 @@ pub unsafe fn rewrite(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::Query> {
 /// # Safety
 /// An analysed query that is not yet rewritten. It stays as it is.
 pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
-    let rewritten = rewrite(query);
-    let query = copy(query);
-    let mut tracer = Tracer::default();
-    let is_replaced = tracer.is_replaced_by_rules(query);
-    // A rule may return other columns than the statement, even where that has no RETURNING.
-    let returning = if is_replaced { &rewritten[..] } else { &[query] };
-    let mut columns = Vec::new();
-    for &query in returning {
-        for entry in output_entries(query) {
-            let made = tracer.output(query, None, (*entry).resno);
-            let expression = (*entry).expr.cast();
-            columns.push(OutputColumn {
-                name: text((*entry).resname),
-                type_oid: pg_sys::exprType(expression),
-                typmod: pg_sys::exprTypmod(expression),
-                paired_by: made.paired_by.difference(&made.origins).cloned().collect(),
-                origins: made.origins.into_iter().collect(),
-                stored_in: made.plain.as_ref().and(made.stored_in),
-                plain: made.plain,
-                places: made.places.into_iter().collect(),
-                windowed: made.windowed,
-                unknown: made.unknown || is_replaced,
-            });
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let rewritten = rewrite(query);
+        let query = copy(query);
+        let mut tracer = Tracer::default();
+        let is_replaced = tracer.is_replaced_by_rules(query);
+        // A rule may return other columns than the statement, even where that has no RETURNING.
+        let returning = if is_replaced { &rewritten[..] } else { &[query] };
+        let mut columns = Vec::new();
+        for &query in returning {
+            for entry in output_entries(query) {
+                let made = tracer.output(query, None, (*entry).resno);
+                let expression = (*entry).expr.cast();
+                columns.push(OutputColumn {
+                    name: text((*entry).resname),
+                    type_oid: pg_sys::exprType(expression),
+                    typmod: pg_sys::exprTypmod(expression),
+                    paired_by: made.paired_by.difference(&made.origins).cloned().collect(),
+                    origins: made.origins.into_iter().collect(),
+                    stored_in: made.plain.as_ref().and(made.stored_in),
+                    plain: made.plain,
+                    places: made.places.into_iter().collect(),
+                    windowed: made.windowed,
+                    unknown: made.unknown || is_replaced,
+                });
+            }
         }
-    }
-    let rows_once = tracer.rows_once(query, None);
-    // Views are in the query as it was analysed; row security policies and rules only in the rewritten one.
-    let everywhere = rewritten.into_iter().chain([query]);
-    Lineage {
-        columns,
-        relations: relations(&mut tracer, everywhere),
-        rows_once,
+        let rows_once = tracer.rows_once(query, None);
+        // Views are in the query as it was analysed; row security policies and rules only in the rewritten one.
+        let everywhere = rewritten.into_iter().chain([query]);
+        Lineage {
+            columns,
+            relations: relations(&mut tracer, everywhere),
+            rows_once,
+        }
     }
 }
 
@@ -237,17 +246,20 @@ impl Made {
 
     /// It is seen through an entry of the range table.
     unsafe fn through(mut self, entry: *mut pg_sys::RangeTblEntry) -> Self {
-        let here = entry as u64;
-        if (*entry).self_reference {
-            // What recursion brings along may be from any row of any round.
-            self.stored_in = None;
-            self.places = self.places.iter().map(|place| place.seen_as(|_| here)).collect();
-            return self;
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let here = entry as u64;
+            if (*entry).self_reference {
+                // What recursion brings along may be from any row of any round.
+                self.stored_in = None;
+                self.places = self.places.iter().map(|place| place.seen_as(|_| here)).collect();
+                return self;
+            }
+            let path = |path| path_of(here, path);
+            self.stored_in = self.stored_in.map(path);
+            self.places = self.places.iter().map(|place| place.seen_as(path)).collect();
+            self
         }
-        let path = |path| path_of(here, path);
-        self.stored_in = self.stored_in.map(path);
-        self.places = self.places.iter().map(|place| place.seen_as(path)).collect();
-        self
     }
 
     /// It comes from one arm of a set operation or the other. Columns that share their places in both arms
@@ -339,21 +351,24 @@ impl Tracer {
     /// # Safety
     /// The OID of a relation.
     unsafe fn relation(&mut self, oid: Oid) -> Rc<Stored> {
-        if let Some(known) = self.relations.get(&oid) {
-            return Rc::clone(known);
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            if let Some(known) = self.relations.get(&oid) {
+                return Rc::clone(known);
+            }
+            let relation = pg_sys::relation_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+            let stored = Rc::new(Stored {
+                columns: stored_columns(oid, relation),
+                definition: definition(relation),
+                has_action_rules: rules(relation)
+                    .iter()
+                    .any(|rule| (**rule).event != CmdType::CMD_SELECT),
+            });
+            // The lock stays, so that what was found here still holds when the query runs.
+            pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+            self.relations.insert(oid, Rc::clone(&stored));
+            stored
         }
-        let relation = pg_sys::relation_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
-        let stored = Rc::new(Stored {
-            columns: stored_columns(oid, relation),
-            definition: definition(relation),
-            has_action_rules: rules(relation)
-                .iter()
-                .any(|rule| (**rule).event != CmdType::CMD_SELECT),
-        });
-        // The lock stays, so that what was found here still holds when the query runs.
-        pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
-        self.relations.insert(oid, Rc::clone(&stored));
-        stored
     }
 
     /// An output column of a query.
@@ -366,161 +381,185 @@ impl Tracer {
         parent: Option<&Scope>,
         column: AttrNumber,
     ) -> Made {
-        look_around();
-        if let Some(known) = self.known.get(&(query, column)) {
-            return known.clone();
-        }
-        let scope = Scope {
-            query,
-            parent,
-            returning: (*query).commandType != CmdType::CMD_SELECT,
-        };
-        let mut made = if (*query).setOperations.is_null() {
-            match output_entries(query)
-                .into_iter()
-                .find(|entry| (**entry).resno == column)
-            {
-                Some(entry) => self.expression(&scope, (*entry).expr.cast()),
-                None => Made::unknown(),
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            look_around();
+            if let Some(known) = self.known.get(&(query, column)) {
+                return known.clone();
             }
-        } else {
-            self.set_operation(&scope, (*query).setOperations, column)
-        };
-        made.unknown |= self.is_replaced_by_rules(query);
-        self.known.insert((query, column), made.clone());
-        made
+            let scope = Scope {
+                query,
+                parent,
+                returning: (*query).commandType != CmdType::CMD_SELECT,
+            };
+            let mut made = if (*query).setOperations.is_null() {
+                match output_entries(query)
+                    .into_iter()
+                    .find(|entry| (**entry).resno == column)
+                {
+                    Some(entry) => self.expression(&scope, (*entry).expr.cast()),
+                    None => Made::unknown(),
+                }
+            } else {
+                self.set_operation(&scope, (*query).setOperations, column)
+            };
+            made.unknown |= self.is_replaced_by_rules(query);
+            self.known.insert((query, column), made.clone());
+            made
+        }
     }
 
     /// All output columns of a query.
     unsafe fn outputs(&mut self, query: *mut pg_sys::Query, parent: Option<&Scope>) -> Made {
-        if let Some(known) = self.known.get(&(query, WHOLE_ROW)) {
-            return known.clone();
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            if let Some(known) = self.known.get(&(query, WHOLE_ROW)) {
+                return known.clone();
+            }
+            let mut all = Made::default();
+            for entry in output_entries(query) {
+                all.of(self.output(query, parent, (*entry).resno));
+            }
+            self.known.insert((query, WHOLE_ROW), all.clone());
+            all
         }
-        let mut all = Made::default();
-        for entry in output_entries(query) {
-            all.of(self.output(query, parent, (*entry).resno));
-        }
-        self.known.insert((query, WHOLE_ROW), all.clone());
-        all
     }
 
     /// A column of all arms of a set operation.
     unsafe fn set_operation(&mut self, scope: &Scope, arm: *mut pg_sys::Node, column: AttrNumber) -> Made {
-        look_around();
-        if (*arm).type_ == NodeTag::T_RangeTblRef {
-            let index = (*arm.cast::<pg_sys::RangeTblRef>()).rtindex;
-            let entry = range_table_entry(scope.query, index);
-            let query = (*entry).subquery;
-            let mut made = self.output(query, Some(scope), column);
-            made.where_put_by(self.conditions(&Scope {
-                query,
-                parent: Some(scope),
-                returning: false,
-            }));
-            return made;
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            look_around();
+            if (*arm).type_ == NodeTag::T_RangeTblRef {
+                let index = (*arm.cast::<pg_sys::RangeTblRef>()).rtindex;
+                let entry = range_table_entry(scope.query, index);
+                let query = (*entry).subquery;
+                let mut made = self.output(query, Some(scope), column);
+                made.where_put_by(self.conditions(&Scope {
+                    query,
+                    parent: Some(scope),
+                    returning: false,
+                }));
+                return made;
+            }
+            let operation = arm.cast::<pg_sys::SetOperationStmt>();
+            let mut made = self.set_operation(scope, (*operation).larg, column);
+            made.or(self.set_operation(scope, (*operation).rarg, column));
+            made
         }
-        let operation = arm.cast::<pg_sys::SetOperationStmt>();
-        let mut made = self.set_operation(scope, (*operation).larg, column);
-        made.or(self.set_operation(scope, (*operation).rarg, column));
-        made
     }
 
     /// # Safety
     /// An expression of the scope's query.
     unsafe fn expression(&mut self, scope: &Scope, expression: *mut pg_sys::Node) -> Made {
-        if !expression.is_null() && (*expression).type_ == NodeTag::T_Var {
-            return self.variable(scope, expression.cast());
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            if !expression.is_null() && (*expression).type_ == NodeTag::T_Var {
+                return self.variable(scope, expression.cast());
+            }
+            let mut walk = Walk {
+                tracer: self,
+                scope: *scope,
+                made: Made::default(),
+            };
+            collect_origins(expression, &mut walk);
+            walk.made
         }
-        let mut walk = Walk {
-            tracer: self,
-            scope: *scope,
-            made: Made::default(),
-        };
-        collect_origins(expression, &mut walk);
-        walk.made
     }
 
     unsafe fn variable(&mut self, scope: &Scope, variable: *mut pg_sys::Var) -> Made {
-        look_around();
-        let Some(scope) = scope.up((*variable).varlevelsup) else {
-            return Made::unknown();
-        };
-        let mut made = self.column(scope, (*variable).varno as c_int, (*variable).varattno);
-        made.where_put_by(self.pairing(scope));
-        made
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            look_around();
+            let Some(scope) = scope.up((*variable).varlevelsup) else {
+                return Made::unknown();
+            };
+            let mut made = self.column(scope, (*variable).varno as c_int, (*variable).varattno);
+            made.where_put_by(self.pairing(scope));
+            made
+        }
     }
 
     /// What decides how the rows of joined relations meet.
     unsafe fn pairing(&mut self, scope: &Scope) -> Made {
-        let query = scope.query;
-        if from_item(query).is_some() {
-            return Made::default();
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let query = scope.query;
+            if from_item(query).is_some() {
+                return Made::default();
+            }
+            // No column has the number 0.
+            if let Some(known) = self.known.get(&(query, 0)) {
+                return known.clone();
+            }
+            // The conditions are about columns of the same joins, which need not add what is being added.
+            self.known.insert((query, 0), Made::default());
+            let conditions = self.conditions(&scope.outside_returning());
+            self.known.insert((query, 0), conditions.clone());
+            conditions
         }
-        // No column has the number 0.
-        if let Some(known) = self.known.get(&(query, 0)) {
-            return known.clone();
-        }
-        // The conditions are about columns of the same joins, which need not add what is being added.
-        self.known.insert((query, 0), Made::default());
-        let conditions = self.conditions(&scope.outside_returning());
-        self.known.insert((query, 0), conditions.clone());
-        conditions
     }
 
     /// All that decides which rows a query returns, or makes of joined relations.
     unsafe fn conditions(&mut self, scope: &Scope) -> Made {
-        let query = scope.query;
-        let mut made = self.expression(scope, (*query).jointree.cast());
-        made.of(self.expression(scope, (*query).havingQual));
-        #[cfg(any(feature = "pg17", feature = "pg18"))]
-        made.of(self.expression(scope, (*query).mergeJoinCondition));
-        #[cfg(not(feature = "pg14"))]
-        for action in list::<pg_sys::MergeAction>((*query).mergeActionList) {
-            made.of(self.expression(scope, (*action).qual));
-        }
-        for entry in list::<pg_sys::RangeTblEntry>((*query).rtable) {
-            if (*entry).lateral && (*entry).rtekind == RTEKind::RTE_SUBQUERY {
-                made.of(self.expression(scope, (*entry).subquery.cast()));
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let query = scope.query;
+            let mut made = self.expression(scope, (*query).jointree.cast());
+            made.of(self.expression(scope, (*query).havingQual));
+            #[cfg(any(feature = "pg17", feature = "pg18"))]
+            made.of(self.expression(scope, (*query).mergeJoinCondition));
+            #[cfg(not(feature = "pg14"))]
+            for action in list::<pg_sys::MergeAction>((*query).mergeActionList) {
+                made.of(self.expression(scope, (*action).qual));
             }
+            for entry in list::<pg_sys::RangeTblEntry>((*query).rtable) {
+                if (*entry).lateral && (*entry).rtekind == RTEKind::RTE_SUBQUERY {
+                    made.of(self.expression(scope, (*entry).subquery.cast()));
+                }
+            }
+            made
         }
-        made
     }
 
     /// A column of an entry of the range table; 0 is the whole row.
     unsafe fn column(&mut self, scope: &Scope, index: c_int, column: AttrNumber) -> Made {
-        let entry = range_table_entry(scope.query, index);
-        let outside = scope.outside_returning();
-        match (*entry).rtekind {
-            RTEKind::RTE_RELATION => {
-                let mut made = self.relation_column((*entry).relid, column);
-                if let Some(written) = self.written(scope, index, column) {
-                    made.of(written);
-                    made.plain = None;
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let entry = range_table_entry(scope.query, index);
+            let outside = scope.outside_returning();
+            match (*entry).rtekind {
+                RTEKind::RTE_RELATION => {
+                    let mut made = self.relation_column((*entry).relid, column);
+                    if let Some(written) = self.written(scope, index, column) {
+                        made.of(written);
+                        made.plain = None;
+                    }
+                    made.through(entry)
                 }
-                made.through(entry)
-            }
-            // A transition table: the columns are those of its table.
-            RTEKind::RTE_NAMEDTUPLESTORE if (*entry).relid != Oid::INVALID => {
-                self.relation_column((*entry).relid, column).through(entry)
-            }
-            RTEKind::RTE_SUBQUERY if column > 0 => self
-                .output((*entry).subquery, Some(&outside), column)
-                .through(entry),
-            RTEKind::RTE_SUBQUERY => self.outputs((*entry).subquery, Some(&outside)).through(entry),
-            RTEKind::RTE_CTE => self.cte_column(&outside, entry, column).through(entry),
-            RTEKind::RTE_JOIN => self.nth_expression(&outside, (*entry).joinaliasvars, column),
-            RTEKind::RTE_FUNCTION => self.function_column(&outside, entry, column),
-            RTEKind::RTE_TABLEFUNC => self.expression(&outside, (*entry).tablefunc.cast()),
-            RTEKind::RTE_VALUES => {
-                let mut made = Made::default();
-                for row in list::<pg_sys::List>((*entry).values_lists) {
-                    made.of(self.nth_expression(&outside, row, column));
+                // A transition table: the columns are those of its table.
+                RTEKind::RTE_NAMEDTUPLESTORE if (*entry).relid != Oid::INVALID => {
+                    self.relation_column((*entry).relid, column).through(entry)
                 }
-                made
+                RTEKind::RTE_SUBQUERY if column > 0 => self
+                    .output((*entry).subquery, Some(&outside), column)
+                    .through(entry),
+                RTEKind::RTE_SUBQUERY => self.outputs((*entry).subquery, Some(&outside)).through(entry),
+                RTEKind::RTE_CTE => self.cte_column(&outside, entry, column).through(entry),
+                RTEKind::RTE_JOIN => self.nth_expression(&outside, (*entry).joinaliasvars, column),
+                RTEKind::RTE_FUNCTION => self.function_column(&outside, entry, column),
+                RTEKind::RTE_TABLEFUNC => self.expression(&outside, (*entry).tablefunc.cast()),
+                RTEKind::RTE_VALUES => {
+                    let mut made = Made::default();
+                    for row in list::<pg_sys::List>((*entry).values_lists) {
+                        made.of(self.nth_expression(&outside, row, column));
+                    }
+                    made
+                }
+                #[cfg(feature = "pg18")]
+                RTEKind::RTE_GROUP => self.nth_expression(&outside, (*entry).groupexprs, column),
+                _ => Made::unknown(),
             }
-            #[cfg(feature = "pg18")]
-            RTEKind::RTE_GROUP => self.nth_expression(&outside, (*entry).groupexprs, column),
-            _ => Made::unknown(),
         }
     }
 
@@ -531,91 +570,102 @@ impl Tracer {
         expressions: *mut pg_sys::List,
         position: AttrNumber,
     ) -> Made {
-        let expressions = list::<pg_sys::Node>(expressions);
-        if position > 0 {
-            return match expressions.get(position as usize - 1) {
-                Some(&expression) => self.expression(scope, expression),
-                None => Made::unknown(),
-            };
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let expressions = list::<pg_sys::Node>(expressions);
+            if position > 0 {
+                return match expressions.get(position as usize - 1) {
+                    Some(&expression) => self.expression(scope, expression),
+                    None => Made::unknown(),
+                };
+            }
+            let mut all = Made::default();
+            for expression in expressions {
+                all.of(self.expression(scope, expression));
+            }
+            all
         }
-        let mut all = Made::default();
-        for expression in expressions {
-            all.of(self.expression(scope, expression));
-        }
-        all
     }
 
     unsafe fn relation_column(&mut self, oid: Oid, column: AttrNumber) -> Made {
-        look_around();
-        let relation = self.relation(oid);
-        if column == 0 {
-            let mut row = Made::default();
-            for &column in relation.columns.keys() {
-                row.of(self.relation_column(oid, column));
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            look_around();
+            let relation = self.relation(oid);
+            if column == 0 {
+                let mut row = Made::default();
+                for &column in relation.columns.keys() {
+                    row.of(self.relation_column(oid, column));
+                }
+                return row;
             }
-            return row;
-        }
-        let name = match relation.columns.get(&column) {
-            Some(stored) => stored.name.clone(),
-            None if column < 0 => text((*pg_sys::SystemAttributeDefinition(column)).attname.data.as_ptr()),
-            None => return Made::unknown(),
-        };
-        let mut made = if relation.definition.is_null() {
-            let place = Place {
-                path: 0,
-                relation: oid.to_u32(),
+            let name = match relation.columns.get(&column) {
+                Some(stored) => stored.name.clone(),
+                None if column < 0 => {
+                    text((*pg_sys::SystemAttributeDefinition(column)).attname.data.as_ptr())
+                }
+                None => return Made::unknown(),
             };
-            Made {
-                stored_in: Some(place.path),
-                places: BTreeSet::from([place]),
-                ..Made::default()
+            let mut made = if relation.definition.is_null() {
+                let place = Place {
+                    path: 0,
+                    relation: oid.to_u32(),
+                };
+                Made {
+                    stored_in: Some(place.path),
+                    places: BTreeSet::from([place]),
+                    ..Made::default()
+                }
+            } else {
+                self.output(relation.definition, None, column)
+            };
+            let sources = relation.columns.get(&column).map(|stored| &stored.generated_from);
+            for &source in sources.into_iter().flatten() {
+                made.of(self.relation_column(oid, source));
             }
-        } else {
-            self.output(relation.definition, None, column)
-        };
-        let sources = relation.columns.get(&column).map(|stored| &stored.generated_from);
-        for &source in sources.into_iter().flatten() {
-            made.of(self.relation_column(oid, source));
+            let origin = Origin {
+                relation: oid,
+                column: name,
+            };
+            made.plain.get_or_insert_with(|| origin.clone());
+            made.origins.insert(origin);
+            made
         }
-        let origin = Origin {
-            relation: oid,
-            column: name,
-        };
-        made.plain.get_or_insert_with(|| origin.clone());
-        made.origins.insert(origin);
-        made
     }
 
     /// What the statement itself writes into a column of its target, as RETURNING and `excluded` show it.
     unsafe fn written(&mut self, scope: &Scope, index: c_int, column: AttrNumber) -> Option<Made> {
-        let query = scope.query;
-        let conflict = (*query).onConflict;
-        let mut lists = Vec::new();
-        if !conflict.is_null() && index == (*conflict).exclRelIndex {
-            lists.push((*query).targetList);
-        } else if scope.returning && index == (*query).resultRelation {
-            lists.push((*query).targetList);
-            if !conflict.is_null() {
-                lists.push((*conflict).onConflictSet);
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let query = scope.query;
+            let conflict = (*query).onConflict;
+            let mut lists = Vec::new();
+            if !conflict.is_null() && index == (*conflict).exclRelIndex {
+                lists.push((*query).targetList);
+            } else if scope.returning && index == (*query).resultRelation {
+                lists.push((*query).targetList);
+                if !conflict.is_null() {
+                    lists.push((*conflict).onConflictSet);
+                }
+                #[cfg(not(feature = "pg14"))]
+                for action in list::<pg_sys::MergeAction>((*query).mergeActionList) {
+                    lists.push((*action).targetList);
+                }
             }
-            #[cfg(not(feature = "pg14"))]
-            for action in list::<pg_sys::MergeAction>((*query).mergeActionList) {
-                lists.push((*action).targetList);
+            let outside = scope.outside_returning();
+            let mut written = None;
+            for entry in lists
+                .into_iter()
+                .flat_map(|entries| list::<pg_sys::TargetEntry>(entries))
+            {
+                // What SET (a, b) = (SELECT …) assigns is in an entry of its own, out of the way.
+                if column == 0 || (*entry).resno == column || (*entry).resjunk {
+                    let made = self.expression(&outside, (*entry).expr.cast());
+                    written.get_or_insert_with(Made::default).of(made);
+                }
             }
+            written
         }
-        let outside = scope.outside_returning();
-        let mut written = None;
-        for entry in lists
-            .into_iter()
-            .flat_map(|entries| list::<pg_sys::TargetEntry>(entries))
-        {
-            // What SET (a, b) = (SELECT …) assigns is in an entry of its own, out of the way.
-            if column == 0 || (*entry).resno == column || (*entry).resjunk {
-                let made = self.expression(&outside, (*entry).expr.cast());
-                written.get_or_insert_with(Made::default).of(made);
-            }
-        }
-        written
     }
 
     unsafe fn cte_column(
@@ -624,23 +674,26 @@ impl Tracer {
         entry: *mut pg_sys::RangeTblEntry,
         column: AttrNumber,
     ) -> Made {
-        let Some((home, cte)) = find_cte(scope, entry) else {
-            return Made::unknown();
-        };
-        let query = (*cte).ctequery.cast::<pg_sys::Query>();
-        let width = output_entries(query).len() as AttrNumber;
-        if column < 1 || column > width {
-            // The whole row, or what SEARCH or CYCLE adds.
-            let mut all = Made::default();
-            for column in 1..=width {
-                all.of(self.cte_column(scope, entry, column));
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let Some((home, cte)) = find_cte(scope, entry) else {
+                return Made::unknown();
+            };
+            let query = (*cte).ctequery.cast::<pg_sys::Query>();
+            let width = output_entries(query).len() as AttrNumber;
+            if column < 1 || column > width {
+                // The whole row, or what SEARCH or CYCLE adds.
+                let mut all = Made::default();
+                for column in 1..=width {
+                    all.of(self.cte_column(scope, entry, column));
+                }
+                return all;
             }
-            return all;
+            if (*cte).cterecursive {
+                return self.recursive_column(query, &home, column, width);
+            }
+            self.output(query, Some(&home), column)
         }
-        if (*cte).cterecursive {
-            return self.recursive_column(query, &home, column, width);
-        }
-        self.output(query, Some(&home), column)
     }
 
     /// A recursive CTE's columns are made of themselves, too: follow them until nothing new turns up.
@@ -651,32 +704,35 @@ impl Tracer {
         column: AttrNumber,
         width: AttrNumber,
     ) -> Made {
-        let position = column as usize - 1;
-        if let Some(so_far) = self.unsettled.get(&query) {
-            return so_far[position].clone();
-        }
-        if let Some(known) = self.known.get(&(query, column)) {
-            return known.clone();
-        }
-        let mut columns = vec![Made::default(); width as usize];
-        loop {
-            self.unsettled.insert(query, columns.clone());
-            // What is found on the way is true for this round only.
-            let known = self.known.clone();
-            let next: Vec<Made> = (1..=width)
-                .map(|column| self.output(query, Some(home), column))
-                .collect();
-            self.known = known;
-            if next == columns {
-                break;
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let position = column as usize - 1;
+            if let Some(so_far) = self.unsettled.get(&query) {
+                return so_far[position].clone();
             }
-            columns = next;
+            if let Some(known) = self.known.get(&(query, column)) {
+                return known.clone();
+            }
+            let mut columns = vec![Made::default(); width as usize];
+            loop {
+                self.unsettled.insert(query, columns.clone());
+                // What is found on the way is true for this round only.
+                let known = self.known.clone();
+                let next: Vec<Made> = (1..=width)
+                    .map(|column| self.output(query, Some(home), column))
+                    .collect();
+                self.known = known;
+                if next == columns {
+                    break;
+                }
+                columns = next;
+            }
+            self.unsettled.remove(&query);
+            let made = columns[position].clone();
+            let columns = (1..=width).map(|column| (query, column)).zip(columns);
+            self.known.extend(columns);
+            made
         }
-        self.unsettled.remove(&query);
-        let made = columns[position].clone();
-        let columns = (1..=width).map(|column| (query, column)).zip(columns);
-        self.known.extend(columns);
-        made
     }
 
     /// A column of functions in FROM, which stand side by side in ROWS FROM.
@@ -686,64 +742,73 @@ impl Tracer {
         entry: *mut pg_sys::RangeTblEntry,
         column: AttrNumber,
     ) -> Made {
-        let mut all = Made::default();
-        let mut last = 0;
-        for function in list::<pg_sys::RangeTblFunction>((*entry).functions) {
-            let made = self.expression(scope, function.cast());
-            let first = last + 1;
-            last += (*function).funccolcount;
-            if (first..=last).contains(&c_int::from(column)) {
-                return made;
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let mut all = Made::default();
+            let mut last = 0;
+            for function in list::<pg_sys::RangeTblFunction>((*entry).functions) {
+                let made = self.expression(scope, function.cast());
+                let first = last + 1;
+                last += (*function).funccolcount;
+                if (first..=last).contains(&c_int::from(column)) {
+                    return made;
+                }
+                all.of(made);
             }
-            all.of(made);
+            // The whole row, or WITH ORDINALITY, which tells how many rows they return.
+            all
         }
-        // The whole row, or WITH ORDINALITY, which tells how many rows they return.
-        all
     }
 
     /// Whether a rewrite rule may return something else than the statement says.
     unsafe fn is_replaced_by_rules(&mut self, query: *mut pg_sys::Query) -> bool {
-        let target = (*query).resultRelation;
-        target > 0
-            && self
-                .relation((*range_table_entry(query, target)).relid)
-                .has_action_rules
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            let target = (*query).resultRelation;
+            target > 0
+                && self
+                    .relation((*range_table_entry(query, target)).relid)
+                    .has_action_rules
+        }
     }
 
     /// See [`Lineage::rows_once`].
     unsafe fn rows_once(&mut self, query: *mut pg_sys::Query, parent: Option<&Scope>) -> bool {
-        look_around();
-        let multiplies = !(*query).setOperations.is_null()
-            || (*query).hasTargetSRFs
-            || !(*query).groupingSets.is_null()
-            || pg_sys::checkExprHasSubLink((*query).targetList.cast())
-            || pg_sys::checkExprHasSubLink((*query).returningList.cast())
-            || self.is_replaced_by_rules(query);
-        if multiplies {
-            return false;
-        }
-        let Some(entry) = from_item(query) else {
-            return false;
-        };
-        let scope = Scope {
-            query,
-            parent,
-            returning: false,
-        };
-        match (*entry).rtekind {
-            RTEKind::RTE_RELATION => {
-                let definition = self.relation((*entry).relid).definition;
-                definition.is_null() || self.rows_once(definition, None)
+        // SAFETY: by the contract, these are nodes of a valid query tree.
+        unsafe {
+            look_around();
+            let multiplies = !(*query).setOperations.is_null()
+                || (*query).hasTargetSRFs
+                || !(*query).groupingSets.is_null()
+                || pg_sys::checkExprHasSubLink((*query).targetList.cast())
+                || pg_sys::checkExprHasSubLink((*query).returningList.cast())
+                || self.is_replaced_by_rules(query);
+            if multiplies {
+                return false;
             }
-            RTEKind::RTE_NAMEDTUPLESTORE => true,
-            RTEKind::RTE_SUBQUERY => self.rows_once((*entry).subquery, Some(&scope)),
-            RTEKind::RTE_CTE => match find_cte(&scope, entry) {
-                Some((home, cte)) => {
-                    !(*cte).cterecursive && self.rows_once((*cte).ctequery.cast(), Some(&home))
+            let Some(entry) = from_item(query) else {
+                return false;
+            };
+            let scope = Scope {
+                query,
+                parent,
+                returning: false,
+            };
+            match (*entry).rtekind {
+                RTEKind::RTE_RELATION => {
+                    let definition = self.relation((*entry).relid).definition;
+                    definition.is_null() || self.rows_once(definition, None)
                 }
-                None => false,
-            },
-            _ => false,
+                RTEKind::RTE_NAMEDTUPLESTORE => true,
+                RTEKind::RTE_SUBQUERY => self.rows_once((*entry).subquery, Some(&scope)),
+                RTEKind::RTE_CTE => match find_cte(&scope, entry) {
+                    Some((home, cte)) => {
+                        !(*cte).cterecursive && self.rows_once((*cte).ctequery.cast(), Some(&home))
+                    }
+                    None => false,
+                },
+                _ => false,
+            }
         }
     }
 }
@@ -752,8 +817,11 @@ impl Tracer {
 /// inlined, so that the frames of the tracer, which is recursive, stay small.
 #[inline(never)]
 unsafe fn look_around() {
-    pg_sys::check_stack_depth();
-    pgrx::check_for_interrupts!();
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        pg_sys::check_stack_depth();
+        pgrx::check_for_interrupts!();
+    }
 }
 
 /// The CTE that an entry of the range table stands for, and the query that defines it.
@@ -761,12 +829,15 @@ unsafe fn find_cte<'a>(
     scope: &'a Scope<'a>,
     entry: *mut pg_sys::RangeTblEntry,
 ) -> Option<(Scope<'a>, *mut pg_sys::CommonTableExpr)> {
-    let home = scope.up((*entry).ctelevelsup)?.outside_returning();
-    let name = CStr::from_ptr((*entry).ctename);
-    list::<pg_sys::CommonTableExpr>((*home.query).cteList)
-        .into_iter()
-        .find(|cte| CStr::from_ptr((**cte).ctename) == name)
-        .map(|cte| (home, cte))
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let home = scope.up((*entry).ctelevelsup)?.outside_returning();
+        let name = CStr::from_ptr((*entry).ctename);
+        list::<pg_sys::CommonTableExpr>((*home.query).cteList)
+            .into_iter()
+            .find(|cte| CStr::from_ptr((**cte).ctename) == name)
+            .map(|cte| (home, cte))
+    }
 }
 
 /// A walk through an expression that collects what it is made of.
@@ -779,73 +850,80 @@ struct Walk<'a> {
 /// For Postgres to call; Rust calls [`collect_origins`], because an ERROR leaves this one by a jump.
 #[pg_guard]
 unsafe extern "C-unwind" fn origins_callback(node: *mut pg_sys::Node, walk: *mut c_void) -> bool {
-    collect_origins(node, &mut *walk.cast())
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe { collect_origins(node, &mut *walk.cast()) }
 }
 
 unsafe fn collect_origins(node: *mut pg_sys::Node, walk: &mut Walk) -> bool {
-    if node.is_null() {
-        return false;
-    }
-    match (*node).type_ {
-        NodeTag::T_Var => {
-            let made = walk.tracer.variable(&walk.scope, node.cast());
-            walk.made.of(made);
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        if node.is_null() {
             return false;
         }
-        // A query within an expression. All of it counts, because its conditions tell as much as its
-        // columns: EXISTS (SELECT WHERE zip = '1') is like zip = '1'.
-        NodeTag::T_Query => {
-            let query = node.cast();
-            let mut inner = Walk {
-                tracer: &mut *walk.tracer,
-                scope: Scope {
-                    query,
-                    parent: Some(&walk.scope),
-                    returning: false,
-                },
-                made: Made::default(),
-            };
-            pg_sys::query_tree_walker(
-                query,
-                Some(origins_callback),
-                (&raw mut inner).cast(),
-                pg_sys::QTW_IGNORE_JOINALIASES as c_int,
-            );
-            let made = inner.made;
-            walk.made.of(made);
-            return false;
-        }
-        // The rank within a window tells what the window is ordered by.
-        NodeTag::T_WindowFunc => {
-            let function = node.cast::<pg_sys::WindowFunc>();
-            walk.made.windowed |= !(*function).args.is_null() || !(*function).aggfilter.is_null();
-            for expression in window_expressions(walk.scope.query, node.cast()) {
-                collect_origins(expression, walk);
+        match (*node).type_ {
+            NodeTag::T_Var => {
+                let made = walk.tracer.variable(&walk.scope, node.cast());
+                walk.made.of(made);
+                return false;
             }
+            // A query within an expression. All of it counts, because its conditions tell as much as its
+            // columns: EXISTS (SELECT WHERE zip = '1') is like zip = '1'.
+            NodeTag::T_Query => {
+                let query = node.cast();
+                let mut inner = Walk {
+                    tracer: &mut *walk.tracer,
+                    scope: Scope {
+                        query,
+                        parent: Some(&walk.scope),
+                        returning: false,
+                    },
+                    made: Made::default(),
+                };
+                pg_sys::query_tree_walker(
+                    query,
+                    Some(origins_callback),
+                    (&raw mut inner).cast(),
+                    pg_sys::QTW_IGNORE_JOINALIASES as c_int,
+                );
+                let made = inner.made;
+                walk.made.of(made);
+                return false;
+            }
+            // The rank within a window tells what the window is ordered by.
+            NodeTag::T_WindowFunc => {
+                let function = node.cast::<pg_sys::WindowFunc>();
+                walk.made.windowed |= !(*function).args.is_null() || !(*function).aggfilter.is_null();
+                for expression in window_expressions(walk.scope.query, node.cast()) {
+                    collect_origins(expression, walk);
+                }
+            }
+            NodeTag::T_RangeTblFunction => {
+                let function = node.cast::<pg_sys::RangeTblFunction>();
+                walk.made.unknown |= calls_unknown_function((*function).funcexpr);
+            }
+            _ => {}
         }
-        NodeTag::T_RangeTblFunction => {
-            let function = node.cast::<pg_sys::RangeTblFunction>();
-            walk.made.unknown |= calls_unknown_function((*function).funcexpr);
-        }
-        _ => {}
+        pg_sys::expression_tree_walker(node, Some(origins_callback), ptr::from_mut(walk).cast())
     }
-    pg_sys::expression_tree_walker(node, Some(origins_callback), ptr::from_mut(walk).cast())
 }
 
 /// Whether a function is called that Postgres may expand into a query, or that is not its own.
 unsafe fn calls_unknown_function(node: *mut pg_sys::Node) -> bool {
-    if node.is_null() {
-        return false;
-    }
-    if (*node).type_ == NodeTag::T_FuncExpr {
-        let function = (*node.cast::<pg_sys::FuncExpr>()).funcid;
-        let is_own = pg_sys::get_func_namespace(function).to_u32() == pg_sys::PG_CATALOG_NAMESPACE;
-        let is_sql = PgProc::new(function).is_none_or(|entry| entry.prolang() == SQL_LANGUAGE);
-        if !is_own || is_sql {
-            return true;
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        if node.is_null() {
+            return false;
         }
+        if (*node).type_ == NodeTag::T_FuncExpr {
+            let function = (*node.cast::<pg_sys::FuncExpr>()).funcid;
+            let is_own = pg_sys::get_func_namespace(function).to_u32() == pg_sys::PG_CATALOG_NAMESPACE;
+            let is_sql = PgProc::new(function).is_none_or(|entry| entry.prolang() == SQL_LANGUAGE);
+            if !is_own || is_sql {
+                return true;
+            }
+        }
+        pg_sys::expression_tree_walker(node, Some(unknown_function_callback), ptr::null_mut())
     }
-    pg_sys::expression_tree_walker(node, Some(unknown_function_callback), ptr::null_mut())
 }
 
 #[pg_guard]
@@ -853,7 +931,8 @@ unsafe extern "C-unwind" fn unknown_function_callback(
     node: *mut pg_sys::Node,
     _nothing: *mut c_void,
 ) -> bool {
-    calls_unknown_function(node)
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe { calls_unknown_function(node) }
 }
 
 /// What the window of a window function is divided, ordered and bounded by.
@@ -861,20 +940,23 @@ unsafe fn window_expressions(
     query: *mut pg_sys::Query,
     function: *mut pg_sys::WindowFunc,
 ) -> Vec<*mut pg_sys::Node> {
-    let mut expressions = Vec::new();
-    for window in list::<pg_sys::WindowClause>((*query).windowClause) {
-        if (*window).winref != (*function).winref {
-            continue;
-        }
-        for clauses in [(*window).partitionClause, (*window).orderClause] {
-            for clause in list::<pg_sys::SortGroupClause>(clauses) {
-                let entry = pg_sys::get_sortgroupclause_tle(clause, (*query).targetList);
-                expressions.push((*entry).expr.cast());
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let mut expressions = Vec::new();
+        for window in list::<pg_sys::WindowClause>((*query).windowClause) {
+            if (*window).winref != (*function).winref {
+                continue;
             }
+            for clauses in [(*window).partitionClause, (*window).orderClause] {
+                for clause in list::<pg_sys::SortGroupClause>(clauses) {
+                    let entry = pg_sys::get_sortgroupclause_tle(clause, (*query).targetList);
+                    expressions.push((*entry).expr.cast());
+                }
+            }
+            expressions.extend([(*window).startOffset, (*window).endOffset]);
         }
-        expressions.extend([(*window).startOffset, (*window).endOffset]);
+        expressions
     }
-    expressions
 }
 
 /// A walk through queries that collects the relations.
@@ -885,136 +967,165 @@ struct Readings<'a> {
 
 /// See [`Lineage::relations`].
 unsafe fn relations(tracer: &mut Tracer, queries: impl Iterator<Item = *mut pg_sys::Query>) -> Vec<Oid> {
-    let mut readings = Readings {
-        tracer,
-        found: FxHashSet::default(),
-    };
-    for query in queries {
-        collect_relations(query.cast(), &mut readings);
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let mut readings = Readings {
+            tracer,
+            found: FxHashSet::default(),
+        };
+        for query in queries {
+            collect_relations(query.cast(), &mut readings);
+        }
+        let mut found: Vec<Oid> = readings.found.into_iter().collect();
+        found.sort_by_key(|oid| oid.to_u32());
+        found
     }
-    let mut found: Vec<Oid> = readings.found.into_iter().collect();
-    found.sort_by_key(|oid| oid.to_u32());
-    found
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn relations_callback(node: *mut pg_sys::Node, readings: *mut c_void) -> bool {
-    collect_relations(node, &mut *readings.cast())
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe { collect_relations(node, &mut *readings.cast()) }
 }
 
 unsafe fn collect_relations(node: *mut pg_sys::Node, readings: &mut Readings) -> bool {
-    if node.is_null() {
-        return false;
-    }
-    match (*node).type_ {
-        NodeTag::T_RangeTblEntry => {
-            let oid = (*node.cast::<pg_sys::RangeTblEntry>()).relid;
-            if oid != Oid::INVALID && readings.found.insert(oid) {
-                let definition = readings.tracer.relation(oid).definition;
-                collect_relations(definition.cast(), readings);
-            }
-            false
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        if node.is_null() {
+            return false;
         }
-        NodeTag::T_Query => pg_sys::query_tree_walker(
-            node.cast(),
-            Some(relations_callback),
-            ptr::from_mut(readings).cast(),
-            pg_sys::QTW_EXAMINE_RTES_BEFORE as c_int,
-        ),
-        _ => pg_sys::expression_tree_walker(node, Some(relations_callback), ptr::from_mut(readings).cast()),
+        match (*node).type_ {
+            NodeTag::T_RangeTblEntry => {
+                let oid = (*node.cast::<pg_sys::RangeTblEntry>()).relid;
+                if oid != Oid::INVALID && readings.found.insert(oid) {
+                    let definition = readings.tracer.relation(oid).definition;
+                    collect_relations(definition.cast(), readings);
+                }
+                false
+            }
+            NodeTag::T_Query => pg_sys::query_tree_walker(
+                node.cast(),
+                Some(relations_callback),
+                ptr::from_mut(readings).cast(),
+                pg_sys::QTW_EXAMINE_RTES_BEFORE as c_int,
+            ),
+            _ => {
+                pg_sys::expression_tree_walker(node, Some(relations_callback), ptr::from_mut(readings).cast())
+            }
+        }
     }
 }
 
 /// The entries that a query returns.
 unsafe fn output_entries(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::TargetEntry> {
-    let entries = match (*query).commandType {
-        CmdType::CMD_SELECT => (*query).targetList,
-        _ => (*query).returningList,
-    };
-    let mut entries = list::<pg_sys::TargetEntry>(entries);
-    entries.retain(|entry| !(**entry).resjunk);
-    entries
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let entries = match (*query).commandType {
+            CmdType::CMD_SELECT => (*query).targetList,
+            _ => (*query).returningList,
+        };
+        let mut entries = list::<pg_sys::TargetEntry>(entries);
+        entries.retain(|entry| !(**entry).resjunk);
+        entries
+    }
 }
 
 /// What stands in FROM, if it is one thing and nothing is joined to it.
 unsafe fn from_item(query: *mut pg_sys::Query) -> Option<*mut pg_sys::RangeTblEntry> {
-    // Its target is not in FROM, but joined.
-    #[cfg(not(feature = "pg14"))]
-    if (*query).commandType == CmdType::CMD_MERGE {
-        return None;
-    }
-    let from = (*query).jointree;
-    if from.is_null() {
-        return None;
-    }
-    match list::<pg_sys::Node>((*from).fromlist)[..] {
-        [item] if (*item).type_ == NodeTag::T_RangeTblRef => {
-            let index = (*item.cast::<pg_sys::RangeTblRef>()).rtindex;
-            Some(range_table_entry(query, index))
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        // Its target is not in FROM, but joined.
+        #[cfg(not(feature = "pg14"))]
+        if (*query).commandType == CmdType::CMD_MERGE {
+            return None;
         }
-        _ => None,
+        let from = (*query).jointree;
+        if from.is_null() {
+            return None;
+        }
+        match list::<pg_sys::Node>((*from).fromlist)[..] {
+            [item] if (*item).type_ == NodeTag::T_RangeTblRef => {
+                let index = (*item.cast::<pg_sys::RangeTblRef>()).rtindex;
+                Some(range_table_entry(query, index))
+            }
+            _ => None,
+        }
     }
 }
 
 unsafe fn range_table_entry(query: *mut pg_sys::Query, index: c_int) -> *mut pg_sys::RangeTblEntry {
-    list((*query).rtable)[index as usize - 1]
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe { list((*query).rtable)[index as usize - 1] }
 }
 
 /// The live columns of an open relation.
 unsafe fn stored_columns(oid: Oid, relation: pg_sys::Relation) -> BTreeMap<AttrNumber, StoredColumn> {
-    let mut columns = BTreeMap::new();
-    for column in 1..=(*(*relation).rd_att).natts as AttrNumber {
-        // A dropped column has no type.
-        if pg_sys::get_atttype(oid, column) == Oid::INVALID {
-            continue;
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let mut columns = BTreeMap::new();
+        for column in 1..=(*(*relation).rd_att).natts as AttrNumber {
+            // A dropped column has no type.
+            if pg_sys::get_atttype(oid, column) == Oid::INVALID {
+                continue;
+            }
+            let generated_from = match pg_sys::get_attgenerated(oid, column) {
+                0 => Vec::new(),
+                _ => columns_in(pg_sys::build_column_default(relation, column.into())),
+            };
+            let stored = StoredColumn {
+                name: text(pg_sys::get_attname(oid, column, false)),
+                generated_from,
+            };
+            columns.insert(column, stored);
         }
-        let generated_from = match pg_sys::get_attgenerated(oid, column) {
-            0 => Vec::new(),
-            _ => columns_in(pg_sys::build_column_default(relation, column.into())),
-        };
-        let stored = StoredColumn {
-            name: text(pg_sys::get_attname(oid, column, false)),
-            generated_from,
-        };
-        columns.insert(column, stored);
+        columns
     }
-    columns
 }
 
 /// The columns in an expression over one relation.
 unsafe fn columns_in(expression: *mut pg_sys::Node) -> Vec<AttrNumber> {
-    let mut members = ptr::null_mut();
-    pg_sys::pull_varattnos(expression, 1, &mut members);
-    let mut columns = Vec::new();
-    let mut member = pg_sys::bms_next_member(members, -1);
-    while member >= 0 {
-        columns.push((member + pg_sys::FirstLowInvalidHeapAttributeNumber) as AttrNumber);
-        member = pg_sys::bms_next_member(members, member);
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let mut members = ptr::null_mut();
+        pg_sys::pull_varattnos(expression, 1, &mut members);
+        let mut columns = Vec::new();
+        let mut member = pg_sys::bms_next_member(members, -1);
+        while member >= 0 {
+            columns.push((member + pg_sys::FirstLowInvalidHeapAttributeNumber) as AttrNumber);
+            member = pg_sys::bms_next_member(members, member);
+        }
+        columns
     }
-    columns
 }
 
 /// The query of a view or materialized view, all relations of it locked; else NULL.
 unsafe fn definition(relation: pg_sys::Relation) -> *mut pg_sys::Query {
-    let rules = rules(relation);
-    let Some(rule) = rules.iter().find(|rule| (***rule).event == CmdType::CMD_SELECT) else {
-        return ptr::null_mut();
-    };
-    let query = copy(list((**rule).actions)[0]);
-    pg_sys::AcquireRewriteLocks(query, true, false);
-    query
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let rules = rules(relation);
+        let Some(rule) = rules.iter().find(|rule| (***rule).event == CmdType::CMD_SELECT) else {
+            return ptr::null_mut();
+        };
+        let query = copy(list((**rule).actions)[0]);
+        pg_sys::AcquireRewriteLocks(query, true, false);
+        query
+    }
 }
 
 unsafe fn rules<'a>(relation: pg_sys::Relation) -> &'a [*mut pg_sys::RewriteRule] {
-    let rules = (*relation).rd_rules;
-    if rules.is_null() {
-        return &[];
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let rules = (*relation).rd_rules;
+        if rules.is_null() {
+            return &[];
+        }
+        std::slice::from_raw_parts((*rules).rules, (*rules).numLocks as usize)
     }
-    std::slice::from_raw_parts((*rules).rules, (*rules).numLocks as usize)
 }
 
 unsafe fn copy(query: *mut pg_sys::Query) -> *mut pg_sys::Query {
-    pg_sys::copyObjectImpl(query.cast()).cast()
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe { pg_sys::copyObjectImpl(query.cast()).cast() }
 }
 
 /// The pointers in a list; none in NIL.
@@ -1022,7 +1133,8 @@ unsafe fn copy(query: *mut pg_sys::Query) -> *mut pg_sys::Query {
 /// # Safety
 /// A list of pointers to `T`, or NIL.
 pub unsafe fn list<T>(list: *mut pg_sys::List) -> Vec<*mut T> {
-    entries(list).collect()
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe { entries(list).collect() }
 }
 
 /// [`list`], one after another.
@@ -1030,18 +1142,24 @@ pub unsafe fn list<T>(list: *mut pg_sys::List) -> Vec<*mut T> {
 /// # Safety
 /// As for [`list`]; the list lives as long as the iterator.
 pub unsafe fn entries<T>(list: *mut pg_sys::List) -> impl Iterator<Item = *mut T> {
-    let length = if list.is_null() {
-        0
-    } else {
-        (*list).length as usize
-    };
-    (0..length).map(move |position| (*(*list).elements.add(position)).ptr_value.cast())
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        let length = if list.is_null() {
+            0
+        } else {
+            (*list).length as usize
+        };
+        (0..length).map(move |position| (*(*list).elements.add(position)).ptr_value.cast())
+    }
 }
 
 /// A name; none is empty.
 unsafe fn text(name: *const c_char) -> String {
-    if name.is_null() {
-        return String::new();
+    // SAFETY: by the contract, these are nodes of a valid query tree.
+    unsafe {
+        if name.is_null() {
+            return String::new();
+        }
+        CStr::from_ptr(name).to_string_lossy().into_owned()
     }
-    CStr::from_ptr(name).to_string_lossy().into_owned()
 }

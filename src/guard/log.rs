@@ -239,19 +239,23 @@ impl Table {
     /// # Safety
     /// Valid Datums of the table's types.
     unsafe fn insert_row(&self, values: [Option<Datum>; Self::TYPES.len()], lasting: Lasting) {
-        let mut nulls = values.map(|value| value.is_none());
-        let mut values = values.map(|value| value.unwrap_or(Datum::null()));
-        let row = pg_sys::heap_form_tuple((*self.relation).rd_att, values.as_mut_ptr(), nulls.as_mut_ptr());
-        let options = match lasting {
-            Lasting::Always => pg_sys::HEAP_INSERT_FROZEN as c_int,
-            Lasting::IfCommitted => 0,
-        };
-        let command = pg_sys::GetCurrentCommandId(true);
-        pg_sys::heap_insert(self.relation, row, command, options, std::ptr::null_mut());
-        pg_sys::heap_freetuple(row);
-        if lasting == Lasting::Always {
-            // No commit would see to it that it is on disk.
-            pg_sys::XLogFlush(pg_sys::XactLastRecEnd);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let mut nulls = values.map(|value| value.is_none());
+            let mut values = values.map(|value| value.unwrap_or(Datum::null()));
+            let row =
+                pg_sys::heap_form_tuple((*self.relation).rd_att, values.as_mut_ptr(), nulls.as_mut_ptr());
+            let options = match lasting {
+                Lasting::Always => pg_sys::HEAP_INSERT_FROZEN as c_int,
+                Lasting::IfCommitted => 0,
+            };
+            let command = pg_sys::GetCurrentCommandId(true);
+            pg_sys::heap_insert(self.relation, row, command, options, std::ptr::null_mut());
+            pg_sys::heap_freetuple(row);
+            if lasting == Lasting::Always {
+                // No commit would see to it that it is on disk.
+                pg_sys::XLogFlush(pg_sys::XactLastRecEnd);
+            }
         }
     }
 

@@ -145,29 +145,32 @@ impl Found {
     /// # Safety
     /// The function takes one text and returns a value of type `self.result`, one of [`NUMBERS`].
     unsafe fn invoke(&self, query: Datum) -> Result<Option<f64>, Problem> {
-        let mut function = pg_sys::FmgrInfo::default();
-        pg_sys::fmgr_info(self.oid, &mut function);
-        let entry = function
-            .fn_addr
-            .ok_or(Problem::Internal("a function has no entry point"))?;
-        let size = size_of::<pg_sys::FunctionCallInfoBaseData>() + size_of::<pg_sys::NullableDatum>();
-        let call = pg_sys::palloc0(size).cast::<pg_sys::FunctionCallInfoBaseData>();
-        (*call).flinfo = &mut function;
-        (*call).fncollation = pg_sys::DEFAULT_COLLATION_OID;
-        (*call).nargs = 1;
-        (*(*call).args.as_mut_ptr()).value = query;
-        let value = pg_sys::ffi::pg_guard_ffi_boundary(|| entry(call));
-        if (*call).isnull {
-            return Ok(None);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let mut function = pg_sys::FmgrInfo::default();
+            pg_sys::fmgr_info(self.oid, &mut function);
+            let entry = function
+                .fn_addr
+                .ok_or(Problem::Internal("a function has no entry point"))?;
+            let size = size_of::<pg_sys::FunctionCallInfoBaseData>() + size_of::<pg_sys::NullableDatum>();
+            let call = pg_sys::palloc0(size).cast::<pg_sys::FunctionCallInfoBaseData>();
+            (*call).flinfo = &mut function;
+            (*call).fncollation = pg_sys::DEFAULT_COLLATION_OID;
+            (*call).nargs = 1;
+            (*(*call).args.as_mut_ptr()).value = query;
+            let value = pg_sys::ffi::pg_guard_ffi_boundary(|| entry(call));
+            if (*call).isnull {
+                return Ok(None);
+            }
+            Ok(match self.result {
+                pg_sys::INT2OID => i16::from_datum(value, false).map(f64::from),
+                pg_sys::INT4OID => i32::from_datum(value, false).map(f64::from),
+                pg_sys::INT8OID => i64::from_datum(value, false).map(|number| number as f64),
+                pg_sys::FLOAT4OID => f32::from_datum(value, false).map(f64::from),
+                pg_sys::FLOAT8OID => f64::from_datum(value, false),
+                _ => direct_function_call(pg_sys::numeric_float8, &[Some(value)]),
+            })
         }
-        Ok(match self.result {
-            pg_sys::INT2OID => i16::from_datum(value, false).map(f64::from),
-            pg_sys::INT4OID => i32::from_datum(value, false).map(f64::from),
-            pg_sys::INT8OID => i64::from_datum(value, false).map(|number| number as f64),
-            pg_sys::FLOAT4OID => f32::from_datum(value, false).map(f64::from),
-            pg_sys::FLOAT8OID => f64::from_datum(value, false),
-            _ => direct_function_call(pg_sys::numeric_float8, &[Some(value)]),
-        })
     }
 
     /// Whether reading values of a type runs nothing that others than a superuser or the role with whose rights the function

@@ -109,49 +109,52 @@ impl Policy {
     /// # Safety
     /// A valid row of disclosure.policy.
     unsafe fn from_row(row: &Row) -> Self {
-        let relation = row.get("relation").unwrap_or(Oid::INVALID);
-        let for_role: Option<Oid> = row.get("for_role");
-        let demand = Demand {
-            measure: row.get("measure").unwrap_or_default(),
-            measure_owner: row.get("measure_owner"),
-            made_by: row.get("made_by"),
-            statistic: row.get("statistic"),
-            threshold: row.get("threshold"),
-            at_most: row.get("at_most"),
-            at_least: row.get("at_least"),
-            columns: row.names("columns"),
-            on_rows: row.get("on_rows"),
-        };
-        let numbers: Option<Vec<Option<i16>>> = row.get("attnums");
-        let is_role_gone = for_role.is_some_and(|role| pg_sys::GetUserNameFromId(role, true).is_null());
-        let rule = if pg_sys::get_rel_relkind(relation) == 0 {
-            Err("the relation does not exist".into())
-        } else if is_role_gone {
-            Err("the role that it is for does not exist".into())
-        } else if !are_columns(relation, demand.columns.as_deref(), numbers.as_deref()) {
-            Err("not all of its columns exist".into())
-        } else {
-            demand.check(relation).map_err(|problem| problem.to_string())
-        };
-        let rule = rule.unwrap_or_else(|problem| Rule {
-            measure: Measure::Unusable {
-                name: demand.measure,
-                problem,
-            },
-            limit: Limit::Unknown,
-            on_rows: demand.on_rows.map(|_| OnRows::Block),
-        });
-        Policy {
-            maker: demand.made_by.unwrap_or(Oid::INVALID),
-            number: row.get("policy").unwrap_or(0),
-            relation,
-            measure: rule.measure,
-            limit: rule.limit,
-            columns: demand.columns,
-            // A role that is gone may have been anybody's.
-            for_role: for_role.filter(|_| !is_role_gone),
-            on_rows: rule.on_rows,
-            only_by_copy: row.get("only_by_copy").unwrap_or(false),
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let relation = row.get("relation").unwrap_or(Oid::INVALID);
+            let for_role: Option<Oid> = row.get("for_role");
+            let demand = Demand {
+                measure: row.get("measure").unwrap_or_default(),
+                measure_owner: row.get("measure_owner"),
+                made_by: row.get("made_by"),
+                statistic: row.get("statistic"),
+                threshold: row.get("threshold"),
+                at_most: row.get("at_most"),
+                at_least: row.get("at_least"),
+                columns: row.names("columns"),
+                on_rows: row.get("on_rows"),
+            };
+            let numbers: Option<Vec<Option<i16>>> = row.get("attnums");
+            let is_role_gone = for_role.is_some_and(|role| pg_sys::GetUserNameFromId(role, true).is_null());
+            let rule = if pg_sys::get_rel_relkind(relation) == 0 {
+                Err("the relation does not exist".into())
+            } else if is_role_gone {
+                Err("the role that it is for does not exist".into())
+            } else if !are_columns(relation, demand.columns.as_deref(), numbers.as_deref()) {
+                Err("not all of its columns exist".into())
+            } else {
+                demand.check(relation).map_err(|problem| problem.to_string())
+            };
+            let rule = rule.unwrap_or_else(|problem| Rule {
+                measure: Measure::Unusable {
+                    name: demand.measure,
+                    problem,
+                },
+                limit: Limit::Unknown,
+                on_rows: demand.on_rows.map(|_| OnRows::Block),
+            });
+            Policy {
+                maker: demand.made_by.unwrap_or(Oid::INVALID),
+                number: row.get("policy").unwrap_or(0),
+                relation,
+                measure: rule.measure,
+                limit: rule.limit,
+                columns: demand.columns,
+                // A role that is gone may have been anybody's.
+                for_role: for_role.filter(|_| !is_role_gone),
+                on_rows: rule.on_rows,
+                only_by_copy: row.get("only_by_copy").unwrap_or(false),
+            }
         }
     }
 }
@@ -182,19 +185,25 @@ impl Reader {
     /// # Safety
     /// A valid Datum of the rows' type. The reader lives no longer than the current memory context.
     unsafe fn of(row: Datum) -> Self {
-        let shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
-        let columns = shape.columns();
-        Reader { shape, columns }
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
+            let columns = shape.columns();
+            Reader { shape, columns }
+        }
     }
 
     /// # Safety
     /// A valid Datum of type disclosure.policy.
     unsafe fn policy(&mut self, row: Datum) -> Result<Policy, Problem> {
-        let values = self.shape.deform(row)?.collect();
-        Ok(Policy::from_row(&Row {
-            columns: &self.columns,
-            values,
-        }))
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let values = self.shape.deform(row)?.collect();
+            Ok(Policy::from_row(&Row {
+                columns: &self.columns,
+                values,
+            }))
+        }
     }
 }
 
@@ -204,9 +213,12 @@ impl Row<'_> {
     /// # Safety
     /// `T` stands for the type of the column, or for one with the same bytes.
     unsafe fn get<T: FromDatum>(&self, name: &str) -> Option<T> {
-        let place = self.columns.iter().position(|column| column.name == name)?;
-        let (value, is_null) = self.values[place];
-        T::from_datum(value, is_null)
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let place = self.columns.iter().position(|column| column.name == name)?;
+            let (value, is_null) = self.values[place];
+            T::from_datum(value, is_null)
+        }
     }
 
     /// A column of type name[]. A NULL in it becomes a name that no column has.
@@ -214,9 +226,12 @@ impl Row<'_> {
     /// # Safety
     /// The column is of that type.
     unsafe fn names(&self, name: &str) -> Option<Vec<String>> {
-        let names: pgrx::Array<&CStr> = self.get(name)?;
-        let text = |name: Option<&CStr>| name.unwrap_or_default().to_string_lossy().into_owned();
-        Some(names.iter().map(text).collect())
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let names: pgrx::Array<&CStr> = self.get(name)?;
+            let text = |name: Option<&CStr>| name.unwrap_or_default().to_string_lossy().into_owned();
+            Some(names.iter().map(text).collect())
+        }
     }
 }
 

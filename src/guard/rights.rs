@@ -58,12 +58,15 @@ fn is_exempt_role(role: Oid) -> bool {
 /// # Safety
 /// A function that exists.
 pub unsafe fn may_execute(function: Oid, role: Oid) -> bool {
-    let execute = pg_sys::ACL_EXECUTE as pg_sys::AclMode;
-    #[cfg(any(feature = "pg14", feature = "pg15"))]
-    let granted = pg_sys::pg_proc_aclcheck(function, role, execute);
-    #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-    let granted = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, role, execute);
-    granted == pg_sys::AclResult::ACLCHECK_OK
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let execute = pg_sys::ACL_EXECUTE as pg_sys::AclMode;
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        let granted = pg_sys::pg_proc_aclcheck(function, role, execute);
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        let granted = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, role, execute);
+        granted == pg_sys::AclResult::ACLCHECK_OK
+    }
 }
 
 /// Run `job` as `user`, who lends nothing to it beyond his rights on objects.

@@ -80,9 +80,12 @@ impl WindowCall {
     /// # Safety
     /// `fcinfo` is that of a function declared WINDOW, so Postgres calls it with a window object only.
     pub unsafe fn new(fcinfo: FunctionCallInfo) -> Self {
-        WindowCall {
-            fcinfo,
-            window: (*fcinfo).context.cast(),
+        // SAFETY: by the contract of the function.
+        unsafe {
+            WindowCall {
+                fcinfo,
+                window: (*fcinfo).context.cast(),
+            }
         }
     }
 
@@ -166,28 +169,31 @@ impl WindowCall {
     /// Within `pg_guard_ffi_boundary`, as it may raise an ERROR. What is passed by reference is valid until
     /// another row is read.
     unsafe fn read_row(&self, position: c_int, arguments: &mut [NullableDatum]) {
-        let states = (*(*self.window).arguments).elements;
-        let context = (*(*self.window).node).ss.ps.ps_ExprContext;
-        for (number, argument) in arguments.iter_mut().enumerate() {
-            let mut is_out = false;
-            argument.value = match number {
-                0 => WinGetFuncArgInPartition(
-                    self.window,
-                    0,
-                    position,
-                    WINDOW_SEEK_HEAD,
-                    false,
-                    &mut argument.isnull,
-                    &mut is_out,
-                ),
-                _ => {
-                    let state = (*states.add(number)).ptr_value.cast::<pg_sys::ExprState>();
-                    match (*state).evalfunc {
-                        Some(evaluate) => evaluate(state, context, &mut argument.isnull),
-                        None => Datum::from(0), // it has been prepared when the query began
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let states = (*(*self.window).arguments).elements;
+            let context = (*(*self.window).node).ss.ps.ps_ExprContext;
+            for (number, argument) in arguments.iter_mut().enumerate() {
+                let mut is_out = false;
+                argument.value = match number {
+                    0 => WinGetFuncArgInPartition(
+                        self.window,
+                        0,
+                        position,
+                        WINDOW_SEEK_HEAD,
+                        false,
+                        &mut argument.isnull,
+                        &mut is_out,
+                    ),
+                    _ => {
+                        let state = (*states.add(number)).ptr_value.cast::<pg_sys::ExprState>();
+                        match (*state).evalfunc {
+                            Some(evaluate) => evaluate(state, context, &mut argument.isnull),
+                            None => Datum::from(0), // it has been prepared when the query began
+                        }
                     }
-                }
-            };
+                };
+            }
         }
     }
 
@@ -285,5 +291,8 @@ const AT_ONCE: usize = 256;
 /// # Safety
 /// `state` is what `partition_state` has made out of a box of `S`.
 unsafe extern "C-unwind" fn drop_state<S>(state: *mut c_void) {
-    drop(Box::from_raw(state.cast::<S>()));
+    // SAFETY: Postgres calls it with valid pointers.
+    unsafe {
+        drop(Box::from_raw(state.cast::<S>()));
+    }
 }

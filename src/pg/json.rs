@@ -60,22 +60,28 @@ fn depth(json: &str) -> usize {
 
 impl FromDatum for JsonText {
     unsafe fn from_polymorphic_datum(value: pg_sys::Datum, is_null: bool, _: pg_sys::Oid) -> Option<Self> {
-        if is_null {
-            return None;
+        // SAFETY: by the contract of the function.
+        unsafe {
+            if is_null {
+                return None;
+            }
+            let printed: *mut std::ffi::c_char =
+                direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(value)])?.cast_mut_ptr();
+            let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
+            pg_sys::pfree(printed.cast());
+            Some(JsonText(text))
         }
-        let printed: *mut std::ffi::c_char =
-            direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(value)])?.cast_mut_ptr();
-        let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
-        pg_sys::pfree(printed.cast());
-        Some(JsonText(text))
     }
 }
 
 // SAFETY: read as the type that is declared below.
 unsafe impl<'fcx> ArgAbi<'fcx> for JsonText {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
-        arg.unbox_arg_using_from_datum()
-            .unwrap_or(JsonText("null".into()))
+        // SAFETY: by the contract of the function.
+        unsafe {
+            arg.unbox_arg_using_from_datum()
+                .unwrap_or(JsonText("null".into()))
+        }
     }
 }
 
@@ -97,9 +103,12 @@ impl IntoDatum for Json {
 // SAFETY: a Datum of the type that is declared below.
 unsafe impl BoxRet for Json {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        match self.into_datum() {
-            Some(value) => fcinfo.return_raw_datum(value),
-            None => fcinfo.return_null(),
+        // SAFETY: by the contract of the function.
+        unsafe {
+            match self.into_datum() {
+                Some(value) => fcinfo.return_raw_datum(value),
+                None => fcinfo.return_null(),
+            }
         }
     }
 }

@@ -44,14 +44,17 @@ impl Literals {
     /// # Safety
     /// A valid Datum of the type.
     pub unsafe fn print(&mut self, value: Datum, then: impl FnOnce(&str)) {
-        let printed = pg_sys::OutputFunctionCall(&mut self.output, value);
-        let bytes = CStr::from_ptr(printed).to_bytes();
-        match str::from_utf8(bytes) {
-            Ok(text) => then(text),
-            // "char" can be half a character. This raises an ERROR.
-            Err(_) => drop(pg_sys::pg_verifymbstr(printed, bytes.len() as i32, false)),
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let printed = pg_sys::OutputFunctionCall(&mut self.output, value);
+            let bytes = CStr::from_ptr(printed).to_bytes();
+            match str::from_utf8(bytes) {
+                Ok(text) => then(text),
+                // "char" can be half a character. This raises an ERROR.
+                Err(_) => drop(pg_sys::pg_verifymbstr(printed, bytes.len() as i32, false)),
+            }
+            pg_sys::pfree(printed.cast());
         }
-        pg_sys::pfree(printed.cast());
     }
 
     /// The value of a text, in the current memory context.

@@ -51,13 +51,16 @@ impl Answer {
     /// # Safety
     /// Called within `Spi::connect`, with valid Datums of their types.
     pub unsafe fn to(query: &str, parameters: &Parameters, read_only: bool) -> Result<Self, Problem> {
-        let plan = plan(query, &parameters.types)?;
-        let mut values = parameters.values.clone();
-        pg_sys::SPI_execute_plan(plan.0, values.as_mut_ptr(), std::ptr::null(), read_only, 0);
-        Ok(Answer {
-            table: pg_sys::SPI_tuptable,
-            rows: pg_sys::SPI_processed as usize,
-        })
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let plan = plan(query, &parameters.types)?;
+            let mut values = parameters.values.clone();
+            pg_sys::SPI_execute_plan(plan.0, values.as_mut_ptr(), std::ptr::null(), read_only, 0);
+            Ok(Answer {
+                table: pg_sys::SPI_tuptable,
+                rows: pg_sys::SPI_processed as usize,
+            })
+        }
     }
 
     pub fn rows(&self) -> usize {
@@ -81,7 +84,8 @@ impl Answer {
     /// # Safety
     /// The column is of the type that `T` stands for.
     pub unsafe fn get<T: pgrx::FromDatum>(&self, row: usize, column: usize) -> Option<T> {
-        T::from_datum(self.value(row, column)?, false)
+        // SAFETY: by the contract of the function.
+        unsafe { T::from_datum(self.value(row, column)?, false) }
     }
 }
 
@@ -90,18 +94,21 @@ impl Answer {
 /// # Safety
 /// Called within `Spi::connect`.
 pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
-    let kept = plan(query, &[])?;
-    let plan = pg_sys::SPI_plan_get_cached_plan(kept.0);
-    if plan.is_null() {
-        return Err(Problem::Internal("a plan is missing"));
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let kept = plan(query, &[])?;
+        let plan = pg_sys::SPI_plan_get_cached_plan(kept.0);
+        if plan.is_null() {
+            return Err(Problem::Internal("a plan is missing"));
+        }
+        // One query is one statement.
+        let statement = (*(*(*plan).stmt_list).elements)
+            .ptr_value
+            .cast::<pg_sys::PlannedStmt>();
+        let cost = (*(*statement).planTree).total_cost;
+        pg_sys::ReleaseCachedPlan(plan, pg_sys::CurrentResourceOwner);
+        Ok(cost)
     }
-    // One query is one statement.
-    let statement = (*(*(*plan).stmt_list).elements)
-        .ptr_value
-        .cast::<pg_sys::PlannedStmt>();
-    let cost = (*(*statement).planTree).total_cost;
-    pg_sys::ReleaseCachedPlan(plan, pg_sys::CurrentResourceOwner);
-    Ok(cost)
 }
 
 /// A plan that outlives its query. Postgres itself makes it anew when a table changes.
@@ -123,24 +130,27 @@ type Question = (String, Vec<pg_sys::Oid>);
 /// # Safety
 /// SPI is connected.
 unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<Rc<Plan>, Problem> {
-    thread_local! {
-        static PLANS: RefCell<FxHashMap<Question, Rc<Plan>>> = RefCell::default();
+    // SAFETY: by the contract of the function.
+    unsafe {
+        thread_local! {
+            static PLANS: RefCell<FxHashMap<Question, Rc<Plan>>> = RefCell::default();
+        }
+        let key = (query.to_string(), types.to_vec());
+        if let Some(plan) = PLANS.with_borrow(|plans| plans.get(&key).cloned()) {
+            return Ok(plan);
+        }
+        if PLANS.with_borrow(|plans| plans.len()) >= KEPT_PLANS {
+            PLANS.take();
+        }
+        let query = CString::new(query).map_err(|_| Problem::Internal("a query contains a NUL character"))?;
+        let mut types = types.to_vec();
+        let plan = pg_sys::SPI_prepare(query.as_ptr(), types.len() as i32, types.as_mut_ptr());
+        if plan.is_null() {
+            return Err(Problem::Internal("SPI_prepare failed"));
+        }
+        pg_sys::SPI_keepplan(plan);
+        let plan = Rc::new(Plan(plan));
+        PLANS.with_borrow_mut(|plans| plans.insert(key, plan.clone()));
+        Ok(plan)
     }
-    let key = (query.to_string(), types.to_vec());
-    if let Some(plan) = PLANS.with_borrow(|plans| plans.get(&key).cloned()) {
-        return Ok(plan);
-    }
-    if PLANS.with_borrow(|plans| plans.len()) >= KEPT_PLANS {
-        PLANS.take();
-    }
-    let query = CString::new(query).map_err(|_| Problem::Internal("a query contains a NUL character"))?;
-    let mut types = types.to_vec();
-    let plan = pg_sys::SPI_prepare(query.as_ptr(), types.len() as i32, types.as_mut_ptr());
-    if plan.is_null() {
-        return Err(Problem::Internal("SPI_prepare failed"));
-    }
-    pg_sys::SPI_keepplan(plan);
-    let plan = Rc::new(Plan(plan));
-    PLANS.with_borrow_mut(|plans| plans.insert(key, plan.clone()));
-    Ok(plan)
 }

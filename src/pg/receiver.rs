@@ -75,22 +75,28 @@ fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> R
 /// # Safety
 /// A slot that holds a row, which stays there as long as the slices are used.
 pub unsafe fn values_of<'a>(slot: *mut TupleTableSlot) -> (&'a [Datum], &'a [bool]) {
-    let width = (*(*slot).tts_tupleDescriptor).natts;
-    if c_int::from((*slot).tts_nvalid) < width {
-        pg_sys::slot_getsomeattrs_int(slot, width);
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let width = (*(*slot).tts_tupleDescriptor).natts;
+        if c_int::from((*slot).tts_nvalid) < width {
+            pg_sys::slot_getsomeattrs_int(slot, width);
+        }
+        (
+            std::slice::from_raw_parts((*slot).tts_values, width as usize),
+            std::slice::from_raw_parts((*slot).tts_isnull, width as usize),
+        )
     }
-    (
-        std::slice::from_raw_parts((*slot).tts_values, width as usize),
-        std::slice::from_raw_parts((*slot).tts_isnull, width as usize),
-    )
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut DestReceiver) -> bool {
-    let receiver = &mut *receiver.cast::<Receiver>();
-    let (values, nulls) = values_of(slot);
-    receiver.outcome = (receiver.on_row)(values.iter().copied().zip(nulls.iter().copied()));
-    receiver.outcome.is_ok()
+    // SAFETY: Postgres calls it with valid pointers.
+    unsafe {
+        let receiver = &mut *receiver.cast::<Receiver>();
+        let (values, nulls) = values_of(slot);
+        receiver.outcome = (receiver.on_row)(values.iter().copied().zip(nulls.iter().copied()));
+        receiver.outcome.is_ok()
+    }
 }
 
 #[pg_guard]

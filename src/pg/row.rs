@@ -36,8 +36,11 @@ impl RowShape {
     /// # Safety
     /// `row` is a valid composite Datum.
     pub unsafe fn of_value(row: Datum, context: pg_sys::MemoryContext) -> Self {
-        let row_type = (*header(row)).t_choice.t_datum;
-        Self::new(row_type.datum_typeid, row_type.datum_typmod, context)
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let row_type = (*header(row)).t_choice.t_datum;
+            Self::new(row_type.datum_typeid, row_type.datum_typmod, context)
+        }
     }
 
     fn new(row_type: pg_sys::Oid, typmod: i32, context: pg_sys::MemoryContext) -> Self {
@@ -79,30 +82,33 @@ impl RowShape {
     /// # Safety
     /// `row` is a valid composite Datum.
     pub unsafe fn deform(&mut self, row: Datum) -> Result<impl Iterator<Item = (Datum, bool)> + '_, Problem> {
-        let header = header(row);
-        let row_type = (*header).t_choice.t_datum;
-        let kind = (row_type.datum_typeid, row_type.datum_typmod);
-        if !self.kinds.contains(&kind) {
-            if !self.has_same_columns(kind) {
-                return Err(Problem::RowTypesDiffer);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let header = header(row);
+            let row_type = (*header).t_choice.t_datum;
+            let kind = (row_type.datum_typeid, row_type.datum_typmod);
+            if !self.kinds.contains(&kind) {
+                if !self.has_same_columns(kind) {
+                    return Err(Problem::RowTypesDiffer);
+                }
+                self.kinds.push(kind);
             }
-            self.kinds.push(kind);
+            let mut tuple = pg_sys::HeapTupleData {
+                t_len: varlena::varsize_any(header.cast()) as u32,
+                t_data: header,
+                ..Default::default()
+            };
+            pg_sys::heap_deform_tuple(
+                &mut tuple,
+                self.descriptor,
+                self.values.as_mut_ptr(),
+                self.nulls.as_mut_ptr(),
+            );
+            Ok(self
+                .live
+                .iter()
+                .map(|&position| (self.values[position], self.nulls[position])))
         }
-        let mut tuple = pg_sys::HeapTupleData {
-            t_len: varlena::varsize_any(header.cast()) as u32,
-            t_data: header,
-            ..Default::default()
-        };
-        pg_sys::heap_deform_tuple(
-            &mut tuple,
-            self.descriptor,
-            self.values.as_mut_ptr(),
-            self.nulls.as_mut_ptr(),
-        );
-        Ok(self
-            .live
-            .iter()
-            .map(|&position| (self.values[position], self.nulls[position])))
     }
 
     fn has_same_columns(&self, (row_type, typmod): (pg_sys::Oid, i32)) -> bool {
@@ -123,24 +129,30 @@ impl RowShape {
 /// # Safety
 /// A valid descriptor.
 pub unsafe fn columns_of(descriptor: pg_sys::TupleDesc) -> Vec<ColumnType> {
-    let column = |position| {
-        let attribute = &*attribute(descriptor, position);
-        let name = CStr::from_ptr(attribute.attname.data.as_ptr());
-        ColumnType {
-            name: name.to_string_lossy().into_owned(),
-            oid: attribute.atttypid,
-            collation: attribute.attcollation,
-        }
-    };
-    live_positions(descriptor).into_iter().map(column).collect()
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let column = |position| {
+            let attribute = &*attribute(descriptor, position);
+            let name = CStr::from_ptr(attribute.attname.data.as_ptr());
+            ColumnType {
+                name: name.to_string_lossy().into_owned(),
+                oid: attribute.atttypid,
+                collation: attribute.attcollation,
+            }
+        };
+        live_positions(descriptor).into_iter().map(column).collect()
+    }
 }
 
 /// # Safety
 /// A valid descriptor.
 unsafe fn live_positions(descriptor: pg_sys::TupleDesc) -> Vec<usize> {
-    (0..(*descriptor).natts as usize)
-        .filter(|&position| !(*attribute(descriptor, position)).attisdropped)
-        .collect()
+    // SAFETY: by the contract of the function.
+    unsafe {
+        (0..(*descriptor).natts as usize)
+            .filter(|&position| !(*attribute(descriptor, position)).attisdropped)
+            .collect()
+    }
 }
 
 /// The row itself, unpacked where it is stored compressed, elsewhere or unaligned.
@@ -148,19 +160,25 @@ unsafe fn live_positions(descriptor: pg_sys::TupleDesc) -> Vec<usize> {
 /// # Safety
 /// A valid composite Datum.
 unsafe fn header(row: Datum) -> pg_sys::HeapTupleHeader {
-    let packed = row.cast_mut_ptr::<pg_sys::varlena>();
-    if varlena::varatt_is_4b_u(packed) {
-        packed.cast()
-    } else {
-        pg_sys::pg_detoast_datum(packed).cast()
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let packed = row.cast_mut_ptr::<pg_sys::varlena>();
+        if varlena::varatt_is_4b_u(packed) {
+            packed.cast()
+        } else {
+            pg_sys::pg_detoast_datum(packed).cast()
+        }
     }
 }
 
 /// # Safety
 /// A valid descriptor and a position within it.
 unsafe fn attribute(descriptor: pg_sys::TupleDesc, position: usize) -> *const pg_sys::FormData_pg_attribute {
-    #[cfg(feature = "pg18")]
-    return pg_sys::TupleDescAttr(descriptor, position as i32);
-    #[cfg(not(feature = "pg18"))]
-    return (*descriptor).attrs.as_ptr().add(position);
+    // SAFETY: by the contract of the function.
+    unsafe {
+        #[cfg(feature = "pg18")]
+        return pg_sys::TupleDescAttr(descriptor, position as i32);
+        #[cfg(not(feature = "pg18"))]
+        return (*descriptor).attrs.as_ptr().add(position);
+    }
 }

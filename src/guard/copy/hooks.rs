@@ -88,17 +88,20 @@ impl Utility {
     /// # Safety
     /// A valid statement.
     unsafe fn proceed(self, planned: *mut PlannedStmt) {
-        let hook = BEFORE.get().and_then(|before| before.utility);
-        hook.unwrap_or(standard::standard_ProcessUtility)(
-            planned,
-            self.source,
-            self.read_only_tree,
-            self.context,
-            self.parameters,
-            self.environment,
-            self.destination,
-            self.completion,
-        );
+        // SAFETY: the pointers are those that the executor passes to its hooks.
+        unsafe {
+            let hook = BEFORE.get().and_then(|before| before.utility);
+            hook.unwrap_or(standard::standard_ProcessUtility)(
+                planned,
+                self.source,
+                self.read_only_tree,
+                self.context,
+                self.parameters,
+                self.environment,
+                self.destination,
+                self.completion,
+            );
+        }
     }
 }
 
@@ -118,14 +121,17 @@ impl Run {
     /// # Safety
     /// A valid execution that has started.
     unsafe fn proceed(self, execution: *mut QueryDesc) {
-        let hook = BEFORE.get().and_then(|before| before.run);
-        hook.unwrap_or(standard::standard_ExecutorRun)(
-            execution,
-            self.direction,
-            self.count,
-            #[cfg(not(feature = "pg18"))]
-            self.once,
-        );
+        // SAFETY: the pointers are those that the executor passes to its hooks.
+        unsafe {
+            let hook = BEFORE.get().and_then(|before| before.run);
+            hook.unwrap_or(standard::standard_ExecutorRun)(
+                execution,
+                self.direction,
+                self.count,
+                #[cfg(not(feature = "pg18"))]
+                self.once,
+            );
+        }
     }
 }
 
@@ -194,37 +200,46 @@ unsafe extern "C-unwind" fn process_utility(
     destination: *mut pg_sys::DestReceiver,
     completion: *mut pg_sys::QueryCompletion,
 ) {
-    let utility = Utility {
-        source,
-        read_only_tree,
-        context,
-        parameters,
-        environment,
-        destination,
-        completion,
-    };
-    match is_export(planned, source) {
-        true => run_export(utility),
-        false => utility.proceed(planned),
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let utility = Utility {
+            source,
+            read_only_tree,
+            context,
+            parameters,
+            environment,
+            destination,
+            completion,
+        };
+        match is_export(planned, source) {
+            true => run_export(utility),
+            false => utility.proceed(planned),
+        }
     }
 }
 
 /// Whether a statement has to be run as an export, which then is [`NEXT`].
 #[pg_guard]
 unsafe extern "C-unwind" fn is_export(planned: *mut PlannedStmt, source: *const c_char) -> bool {
-    check_command((*planned).utilityStmt).unwrap_or_else(Problem::raise);
-    let export = export_of(planned, source).unwrap_or_else(Problem::raise);
-    let is_export = export.is_some();
-    NEXT.replace(export);
-    is_export
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        check_command((*planned).utilityStmt).unwrap_or_else(Problem::raise);
+        let export = export_of(planned, source).unwrap_or_else(Problem::raise);
+        let is_export = export.is_some();
+        NEXT.replace(export);
+        is_export
+    }
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn run_export(utility: Utility) {
-    if let Some((export, planned)) = NEXT.take() {
-        while_exporting(export, || {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| utility.proceed(planned))
-        });
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        if let Some((export, planned)) = NEXT.take() {
+            while_exporting(export, || {
+                pg_sys::ffi::pg_guard_ffi_boundary(|| utility.proceed(planned))
+            });
+        }
     }
 }
 
@@ -234,14 +249,17 @@ unsafe extern "C-unwind" fn run_export(utility: Utility) {
 /// # Safety
 /// A valid utility statement.
 unsafe fn check_command(statement: *mut pg_sys::Node) -> Result<(), Problem> {
-    let is_setting = (*statement).type_ == NodeTag::T_VariableSetStmt; // undone afterwards
-    if !rights::is_measuring() || rights::is_guard_at_work() || is_setting {
-        return Ok(());
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let is_setting = (*statement).type_ == NodeTag::T_VariableSetStmt; // undone afterwards
+        if !rights::is_measuring() || rights::is_guard_at_work() || is_setting {
+            return Ok(());
+        }
+        let name = pg_sys::GetCommandTagName(pg_sys::CreateCommandTag(statement));
+        Err(Problem::CommandInMeasure {
+            command: CStr::from_ptr(name).to_string_lossy().into_owned(),
+        })
     }
-    let name = pg_sys::GetCommandTagName(pg_sys::CreateCommandTag(statement));
-    Err(Problem::CommandInMeasure {
-        command: CStr::from_ptr(name).to_string_lossy().into_owned(),
-    })
 }
 
 /// What has to be judged of a statement, and the statement in a form in which that is possible; `None` where
@@ -253,52 +271,55 @@ unsafe fn export_of(
     planned: *mut PlannedStmt,
     source: *const c_char,
 ) -> Result<Option<(Export, *mut PlannedStmt)>, Problem> {
-    let statement = (*planned).utilityStmt;
-    let kind = match (*statement).type_ {
-        NodeTag::T_CopyStmt if !(*statement.cast::<pg_sys::CopyStmt>()).is_from => "COPY TO",
-        NodeTag::T_CreateTableAsStmt => "CREATE TABLE AS",
-        _ => return Ok(None),
-    };
-    let all = policy::all()?;
-    if all.is_empty() {
-        return Ok(None);
-    }
-    let (query, judgeable) = match kind {
-        "COPY TO" => match query_of_copy(planned, source) {
-            Some(found) => found,
-            None => return Ok(None),
-        },
-        _ => match query_of_create(statement.cast()) {
-            Some(query) => (query, planned),
-            None => return Ok(None),
-        },
-    };
-    let lineage = lineage::trace(query);
-    let mut policies = all.of(lineage.relations.iter().copied());
-    if rights::is_exempt() {
-        for policy in &policies {
-            judge::record(kind, policy, None, Verdict::Exempt, Lasting::Always)?;
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let statement = (*planned).utilityStmt;
+        let kind = match (*statement).type_ {
+            NodeTag::T_CopyStmt if !(*statement.cast::<pg_sys::CopyStmt>()).is_from => "COPY TO",
+            NodeTag::T_CreateTableAsStmt => "CREATE TABLE AS",
+            _ => return Ok(None),
+        };
+        let all = policy::all()?;
+        if all.is_empty() {
+            return Ok(None);
         }
-        return Ok(None);
+        let (query, judgeable) = match kind {
+            "COPY TO" => match query_of_copy(planned, source) {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+            _ => match query_of_create(statement.cast()) {
+                Some(query) => (query, planned),
+                None => return Ok(None),
+            },
+        };
+        let lineage = lineage::trace(query);
+        let mut policies = all.of(lineage.relations.iter().copied());
+        if rights::is_exempt() {
+            for policy in &policies {
+                judge::record(kind, policy, None, Verdict::Exempt, Lasting::Always)?;
+            }
+            return Ok(None);
+        }
+        policies.retain(|policy| policy.concerns_us());
+        if policies.is_empty() && judgeable != planned {
+            return Ok(None); // a table is copied, and nothing else runs
+        }
+        if let (Some(policy), true) = (policies.first(), judgeable != planned) {
+            check_bound_code(policy, &lineage.relations)?;
+        }
+        check_volatile(kind, &policies, query)?;
+        // Where no policy has to be kept, functions that the query calls may still read what they should not.
+        let export = Export {
+            kind,
+            relations: lineage.relations.clone(),
+            lineage: (!policies.is_empty()).then_some(lineage),
+            policies,
+            execution: std::ptr::null_mut(),
+            calls_functions: false,
+        };
+        Ok(Some((export, judgeable)))
     }
-    policies.retain(|policy| policy.concerns_us());
-    if policies.is_empty() && judgeable != planned {
-        return Ok(None); // a table is copied, and nothing else runs
-    }
-    if let (Some(policy), true) = (policies.first(), judgeable != planned) {
-        check_bound_code(policy, &lineage.relations)?;
-    }
-    check_volatile(kind, &policies, query)?;
-    // Where no policy has to be kept, functions that the query calls may still read what they should not.
-    let export = Export {
-        kind,
-        relations: lineage.relations.clone(),
-        lineage: (!policies.is_empty()).then_some(lineage),
-        policies,
-        execution: std::ptr::null_mut(),
-        calls_functions: false,
-    };
-    Ok(Some((export, judgeable)))
 }
 
 /// Postgres plans nothing for COPY table TO, so that it runs nothing that the table's owner has bound to the table. We make it a
@@ -337,12 +358,15 @@ unsafe fn check_volatile(
     policies: &[Rc<Policy>],
     query: *mut pg_sys::Query,
 ) -> Result<(), Problem> {
-    let is_volatile = |query: *mut pg_sys::Query| pg_sys::contain_volatile_functions(query.cast());
-    match policies.iter().find(|policy| policy.only_by_copy) {
-        Some(policy) if lineage::rewrite(query).into_iter().any(is_volatile) => {
-            Err(refused(kind, policy, false)?)
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let is_volatile = |query: *mut pg_sys::Query| pg_sys::contain_volatile_functions(query.cast());
+        match policies.iter().find(|policy| policy.only_by_copy) {
+            Some(policy) if lineage::rewrite(query).into_iter().any(is_volatile) => {
+                Err(refused(kind, policy, false)?)
+            }
+            _ => Ok(()),
         }
-        _ => Ok(()),
     }
 }
 
@@ -355,19 +379,22 @@ unsafe fn query_of_copy(
     planned: *mut PlannedStmt,
     source: *const c_char,
 ) -> Option<(*mut pg_sys::Query, *mut PlannedStmt)> {
-    let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
-    if (*copy).relation.is_null() {
-        return Some((lineage::analyse((*copy).query, source), planned));
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
+        if (*copy).relation.is_null() {
+            return Some((lineage::analyse((*copy).query, source), planned));
+        }
+        let text = CString::new(select_of_copy(&*copy)?).ok()?;
+        let parsed = list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()));
+        let query = (**parsed.first()?).stmt;
+        let planned = pg_sys::copyObjectImpl(planned.cast()).cast::<PlannedStmt>();
+        let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
+        (*copy).relation = std::ptr::null_mut();
+        (*copy).attlist = std::ptr::null_mut();
+        (*copy).query = query;
+        Some((lineage::analyse(query, text.as_ptr()), planned))
     }
-    let text = CString::new(select_of_copy(&*copy)?).ok()?;
-    let parsed = list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()));
-    let query = (**parsed.first()?).stmt;
-    let planned = pg_sys::copyObjectImpl(planned.cast()).cast::<PlannedStmt>();
-    let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
-    (*copy).relation = std::ptr::null_mut();
-    (*copy).attlist = std::ptr::null_mut();
-    (*copy).query = query;
-    Some((lineage::analyse(query, text.as_ptr()), planned))
 }
 
 const FIRST_TO_COPY_MATERIALIZED_VIEWS: u32 = 180_000;
@@ -377,57 +404,63 @@ const FIRST_TO_COPY_MATERIALIZED_VIEWS: u32 = 180_000;
 /// # Safety
 /// A valid COPY table … TO.
 unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
-    let oid = pg_sys::RangeVarGetRelidExtended(
-        copy.relation,
-        pg_sys::AccessShareLock as pg_sys::LOCKMODE,
-        pg_sys::RVROption::RVR_MISSING_OK,
-        None,
-        std::ptr::null_mut(),
-    );
-    let kind = pg_sys::get_rel_relkind(oid) as u8;
-    let is_copied = kind == pg_sys::RELKIND_RELATION
-        || kind == pg_sys::RELKIND_MATVIEW && pg_sys::PG_VERSION_NUM >= FIRST_TO_COPY_MATERIALIZED_VIEWS;
-    if !is_copied {
-        return None;
-    }
-    let relation = Relation::whole("relation", Some(oid)).ok()?;
-    let named = list::<pg_sys::Node>(copy.attlist);
-    let columns: Option<Vec<String>> = if named.is_empty() {
-        let mut columns = relation.columns().iter();
-        let stored = columns.by_ref().filter(|column| !is_generated(oid, &column.name));
-        Some(stored.map(|column| quote_identifier(&column.name)).collect())
-    } else {
-        let column = |name: *mut pg_sys::Node| {
-            let name = CStr::from_ptr(string_of(name)).to_string_lossy();
-            let column = relation.column("columns", &name).ok()?;
-            (!is_generated(oid, &column.name)).then(|| quote_identifier(&column.name))
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let oid = pg_sys::RangeVarGetRelidExtended(
+            copy.relation,
+            pg_sys::AccessShareLock as pg_sys::LOCKMODE,
+            pg_sys::RVROption::RVR_MISSING_OK,
+            None,
+            std::ptr::null_mut(),
+        );
+        let kind = pg_sys::get_rel_relkind(oid) as u8;
+        let is_copied = kind == pg_sys::RELKIND_RELATION
+            || kind == pg_sys::RELKIND_MATVIEW && pg_sys::PG_VERSION_NUM >= FIRST_TO_COPY_MATERIALIZED_VIEWS;
+        if !is_copied {
+            return None;
+        }
+        let relation = Relation::whole("relation", Some(oid)).ok()?;
+        let named = list::<pg_sys::Node>(copy.attlist);
+        let columns: Option<Vec<String>> = if named.is_empty() {
+            let mut columns = relation.columns().iter();
+            let stored = columns.by_ref().filter(|column| !is_generated(oid, &column.name));
+            Some(stored.map(|column| quote_identifier(&column.name)).collect())
+        } else {
+            let column = |name: *mut pg_sys::Node| {
+                let name = CStr::from_ptr(string_of(name)).to_string_lossy();
+                let column = relation.column("columns", &name).ok()?;
+                (!is_generated(oid, &column.name)).then(|| quote_identifier(&column.name))
+            };
+            named.into_iter().map(column).collect()
         };
-        named.into_iter().map(column).collect()
-    };
-    let columns = columns.filter(|columns| {
-        let mut seen = FxHashSet::default();
-        columns.iter().all(|column| seen.insert(column))
-    });
-    // A materialized view has no heirs, and takes no ONLY in every version.
-    let only = if kind == pg_sys::RELKIND_RELATION {
-        "ONLY "
-    } else {
-        ""
-    };
-    Some(format!(
-        "SELECT {} FROM {only}{}",
-        columns?.join(", "),
-        relation.name()
-    ))
+        let columns = columns.filter(|columns| {
+            let mut seen = FxHashSet::default();
+            columns.iter().all(|column| seen.insert(column))
+        });
+        // A materialized view has no heirs, and takes no ONLY in every version.
+        let only = if kind == pg_sys::RELKIND_RELATION {
+            "ONLY "
+        } else {
+            ""
+        };
+        Some(format!(
+            "SELECT {} FROM {only}{}",
+            columns?.join(", "),
+            relation.name()
+        ))
+    }
 }
 
 /// # Safety
 /// A valid node that holds a string.
 unsafe fn string_of(node: *mut pg_sys::Node) -> *const c_char {
-    #[cfg(feature = "pg14")]
-    return (*node.cast::<pg_sys::Value>()).val.str_;
-    #[cfg(not(feature = "pg14"))]
-    return (*node.cast::<pg_sys::String>()).sval;
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        #[cfg(feature = "pg14")]
+        return (*node.cast::<pg_sys::Value>()).val.str_;
+        #[cfg(not(feature = "pg14"))]
+        return (*node.cast::<pg_sys::String>()).sval;
+    }
 }
 
 fn is_generated(relation: Oid, column: &str) -> bool {
@@ -444,19 +477,25 @@ fn is_generated(relation: Oid, column: &str) -> bool {
 /// # Safety
 /// A valid CREATE TABLE AS.
 unsafe fn query_of_create(create: *mut pg_sys::CreateTableAsStmt) -> Option<*mut pg_sys::Query> {
-    let query = (*create).query.cast::<pg_sys::Query>();
-    // What leaves a materialized view has left what it is made of, and is judged then.
-    let is_table = (*create).objtype == pg_sys::ObjectType::OBJECT_TABLE;
-    let has_rows = !(*(*create).into).skipData && (*query).commandType == pg_sys::CmdType::CMD_SELECT;
-    (is_table && has_rows).then(|| pg_sys::copyObjectImpl(query.cast()).cast())
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let query = (*create).query.cast::<pg_sys::Query>();
+        // What leaves a materialized view has left what it is made of, and is judged then.
+        let is_table = (*create).objtype == pg_sys::ObjectType::OBJECT_TABLE;
+        let has_rows = !(*(*create).into).skipData && (*query).commandType == pg_sys::CmdType::CMD_SELECT;
+        (is_table && has_rows).then(|| pg_sys::copyObjectImpl(query.cast()).cast())
+    }
 }
 
 unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: c_int) {
-    if !is_bystander(execution) {
-        look_at_start(execution, flags);
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        if !is_bystander(execution) {
+            look_at_start(execution, flags);
+        }
+        let hook = BEFORE.get().and_then(|before| before.start);
+        hook.unwrap_or(standard::standard_ExecutorStart)(execution, flags);
     }
-    let hook = BEFORE.get().and_then(|before| before.start);
-    hook.unwrap_or(standard::standard_ExecutorStart)(execution, flags);
 }
 
 /// Whether an execution neither belongs to an export nor reads what a policy concerns. Every statement of everybody asks this,
@@ -466,11 +505,14 @@ unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: c_i
 /// # Safety
 /// A valid execution that is about to start.
 unsafe fn is_bystander(execution: *mut QueryDesc) -> bool {
-    if may_be_export(execution) {
-        return false;
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        if may_be_export(execution) {
+            return false;
+        }
+        standard::AcceptInvalidationMessages(); // what others have committed counts
+        policy::are_unconcerned(relations_read((*execution).plannedstmt))
     }
-    standard::AcceptInvalidationMessages(); // what others have committed counts
-    policy::are_unconcerned(relations_read((*execution).plannedstmt))
 }
 
 /// Whether an export is under way, or the rows of an execution go out.
@@ -478,14 +520,18 @@ unsafe fn is_bystander(execution: *mut QueryDesc) -> bool {
 /// # Safety
 /// A valid execution.
 unsafe fn may_be_export(execution: *mut QueryDesc) -> bool {
-    EXPORTS.with_borrow(|exports| !exports.is_empty()) || is_bound_out(execution)
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe { EXPORTS.with_borrow(|exports| !exports.is_empty()) || is_bound_out(execution) }
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_int) {
-    let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int != 0;
-    if !only_explained && !rights::is_guard_at_work() && !is_part_of_another(execution) {
-        check_reading(execution).unwrap_or_else(Problem::raise);
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int != 0;
+        if !only_explained && !rights::is_guard_at_work() && !is_part_of_another(execution) {
+            check_reading(execution).unwrap_or_else(Problem::raise);
+        }
     }
 }
 
@@ -495,10 +541,13 @@ unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_in
 /// # Safety
 /// A valid execution.
 unsafe fn is_part_of_another(execution: *mut QueryDesc) -> bool {
-    let destination = (*execution).dest;
-    pg_sys::ParallelWorkerNumber >= 0
-        && !destination.is_null()
-        && (*destination).mydest == pg_sys::CommandDest::DestTupleQueue
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let destination = (*execution).dest;
+        pg_sys::ParallelWorkerNumber >= 0
+            && !destination.is_null()
+            && (*destination).mydest == pg_sys::CommandDest::DestTupleQueue
+    }
 }
 
 /// Whether the query may read what it reads.
@@ -506,32 +555,35 @@ unsafe fn is_part_of_another(execution: *mut QueryDesc) -> bool {
 /// # Safety
 /// A valid execution that is about to start.
 unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
-    let all = policy::all()?;
-    if all.is_empty() {
-        return Ok(());
-    }
-    let is_parallel = (*(*execution).plannedstmt).parallelModeNeeded;
-    let is_export = EXPORTS.with_borrow(|exports| !exports.is_empty());
-    if is_parallel && is_export && all.concern_us() && !rights::is_exempt() {
-        keep_own_functions_here(execution);
-    }
-    let leaves = is_bound_out(execution);
-    // The first such execution within an export is the export's own.
-    let reading = EXPORTS.with_borrow_mut(|exports| match exports.last_mut() {
-        Some(export) if leaves && export.execution.is_null() => {
-            export.execution = execution;
-            export.calls_functions |= calls_own_functions((*execution).plannedstmt);
-            Reading::Judged(export.kind, export.policies.clone(), export.relations.clone())
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let all = policy::all()?;
+        if all.is_empty() {
+            return Ok(());
         }
-        Some(export) => {
-            // Something that the export's query calls reads, perhaps while that is planned.
-            export.calls_functions = true;
-            Reading::Hidden(export.kind)
+        let is_parallel = (*(*execution).plannedstmt).parallelModeNeeded;
+        let is_export = EXPORTS.with_borrow(|exports| !exports.is_empty());
+        if is_parallel && is_export && all.concern_us() && !rights::is_exempt() {
+            keep_own_functions_here(execution);
         }
-        None if leaves => Reading::Hidden("CREATE TABLE AS"),
-        None => Reading::Free,
-    });
-    check_relations(&all, reading, (*execution).plannedstmt)
+        let leaves = is_bound_out(execution);
+        // The first such execution within an export is the export's own.
+        let reading = EXPORTS.with_borrow_mut(|exports| match exports.last_mut() {
+            Some(export) if leaves && export.execution.is_null() => {
+                export.execution = execution;
+                export.calls_functions |= calls_own_functions((*execution).plannedstmt);
+                Reading::Judged(export.kind, export.policies.clone(), export.relations.clone())
+            }
+            Some(export) => {
+                // Something that the export's query calls reads, perhaps while that is planned.
+                export.calls_functions = true;
+                Reading::Hidden(export.kind)
+            }
+            None if leaves => Reading::Hidden("CREATE TABLE AS"),
+            None => Reading::Free,
+        });
+        check_relations(&all, reading, (*execution).plannedstmt)
+    }
 }
 
 /// A worker does not know that it works for an export, so that a function that it calls could read what it must not. Functions
@@ -540,14 +592,17 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
 /// # Safety
 /// A valid execution that is about to start in parallel mode.
 unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
-    let planned = (*execution).plannedstmt;
-    if calls_own_functions(planned) {
-        // The plan may be one that is kept, for others too. Without parallel mode, its leader does all the work.
-        let here = pg_sys::MemoryContextAlloc(pg_sys::TopTransactionContext, size_of::<PlannedStmt>());
-        let here = here.cast::<PlannedStmt>();
-        here.copy_from_nonoverlapping(planned, 1);
-        (*here).parallelModeNeeded = false;
-        (*execution).plannedstmt = here;
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let planned = (*execution).plannedstmt;
+        if calls_own_functions(planned) {
+            // The plan may be one that is kept, for others too. Without parallel mode, its leader does all the work.
+            let here = pg_sys::MemoryContextAlloc(pg_sys::TopTransactionContext, size_of::<PlannedStmt>());
+            let here = here.cast::<PlannedStmt>();
+            here.copy_from_nonoverlapping(planned, 1);
+            (*here).parallelModeNeeded = false;
+            (*execution).plannedstmt = here;
+        }
     }
 }
 
@@ -556,9 +611,12 @@ unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
 /// # Safety
 /// A valid plan.
 unsafe fn calls_own_functions(planned: *mut PlannedStmt) -> bool {
-    list::<pg_sys::PlanInvalItem>((*planned).invalItems)
-        .into_iter()
-        .any(|item| (*item).cacheId == pg_sys::SysCacheIdentifier::PROCOID as i32)
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        list::<pg_sys::PlanInvalItem>((*planned).invalItems)
+            .into_iter()
+            .any(|item| (*item).cacheId == pg_sys::SysCacheIdentifier::PROCOID as i32)
+    }
 }
 
 /// Whether a statement that a policy lets read may do more than return what is judged: write it elsewhere, or
@@ -567,9 +625,12 @@ unsafe fn calls_own_functions(planned: *mut PlannedStmt) -> bool {
 /// # Safety
 /// A valid plan.
 unsafe fn has_side_effects(planned: *mut PlannedStmt) -> bool {
-    (*planned).commandType != pg_sys::CmdType::CMD_SELECT
-        || (*planned).hasModifyingCTE
-        || calls_own_functions(planned)
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        (*planned).commandType != pg_sys::CmdType::CMD_SELECT
+            || (*planned).hasModifyingCTE
+            || calls_own_functions(planned)
+    }
 }
 
 /// Whether an execution's rows go to a COPY or into a new table.
@@ -577,13 +638,16 @@ unsafe fn has_side_effects(planned: *mut PlannedStmt) -> bool {
 /// # Safety
 /// A valid execution.
 unsafe fn is_bound_out(execution: *mut QueryDesc) -> bool {
-    let destination = (*execution).dest;
-    !destination.is_null()
-        && match (*destination).mydest {
-            pg_sys::CommandDest::DestCopyOut => true,
-            pg_sys::CommandDest::DestIntoRel => !is_materialized_view(destination),
-            _ => false,
-        }
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let destination = (*execution).dest;
+        !destination.is_null()
+            && match (*destination).mydest {
+                pg_sys::CommandDest::DestCopyOut => true,
+                pg_sys::CommandDest::DestIntoRel => !is_materialized_view(destination),
+                _ => false,
+            }
+    }
 }
 
 /// What Postgres knows of a table that a query fills, up to what is needed here. It keeps that to itself, but it is
@@ -600,8 +664,11 @@ struct IntoRelation {
 /// # Safety
 /// A valid destination of the kind DestIntoRel.
 unsafe fn is_materialized_view(destination: *mut pg_sys::DestReceiver) -> bool {
-    let into = (*destination.cast::<IntoRelation>()).into;
-    !into.is_null() && !(*into).viewQuery.is_null()
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let into = (*destination.cast::<IntoRelation>()).into;
+        !into.is_null() && !(*into).viewQuery.is_null()
+    }
 }
 
 /// How a query reads, as far as the guard is concerned.
@@ -621,37 +688,40 @@ unsafe fn check_relations(
     reading: Reading,
     planned: *mut PlannedStmt,
 ) -> Result<(), Problem> {
-    let read = relations_read(planned).filter(|&relation| !rights::is_being_measured(relation));
-    let found = all.of(read);
-    if found.is_empty() {
-        return Ok(()); // as for most statements
-    }
-    let is_other = match &reading {
-        Reading::Judged(_, judged, relations) => !judged.is_empty() && reads_others(planned, relations)?,
-        _ => false,
-    };
-    let is_broken = |policy: &Policy| match &reading {
-        Reading::Judged(_, judged, _) => {
-            let is_same =
-                |other: &Rc<Policy>| (other.number, other.relation) == (policy.number, policy.relation);
-            let judged = judged.iter().any(is_same);
-            !judged || is_other || policy.only_by_copy && has_side_effects(planned)
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let read = relations_read(planned).filter(|&relation| !rights::is_being_measured(relation));
+        let found = all.of(read);
+        if found.is_empty() {
+            return Ok(()); // as for most statements
         }
-        Reading::Hidden(_) => true,
-        Reading::Free => policy.only_by_copy,
-    };
-    let is_kept = |policy: &Policy| !policy.concerns_us() || is_foreign_key_of(policy);
-    let Some(policy) = found.iter().find(|policy| is_broken(policy) && !is_kept(policy)) else {
-        return Ok(());
-    };
-    if rights::is_exempt() {
-        return Ok(());
+        let is_other = match &reading {
+            Reading::Judged(_, judged, relations) => !judged.is_empty() && reads_others(planned, relations)?,
+            _ => false,
+        };
+        let is_broken = |policy: &Policy| match &reading {
+            Reading::Judged(_, judged, _) => {
+                let is_same =
+                    |other: &Rc<Policy>| (other.number, other.relation) == (policy.number, policy.relation);
+                let judged = judged.iter().any(is_same);
+                !judged || is_other || policy.only_by_copy && has_side_effects(planned)
+            }
+            Reading::Hidden(_) => true,
+            Reading::Free => policy.only_by_copy,
+        };
+        let is_kept = |policy: &Policy| !policy.concerns_us() || is_foreign_key_of(policy);
+        let Some(policy) = found.iter().find(|policy| is_broken(policy) && !is_kept(policy)) else {
+            return Ok(());
+        };
+        if rights::is_exempt() {
+            return Ok(());
+        }
+        let kind = match reading {
+            Reading::Judged(kind, ..) | Reading::Hidden(kind) => kind,
+            Reading::Free => "SELECT",
+        };
+        Err(refused(kind, policy, matches!(reading, Reading::Free))?)
     }
-    let kind = match reading {
-        Reading::Judged(kind, ..) | Reading::Hidden(kind) => kind,
-        Reading::Free => "SELECT",
-    };
-    Err(refused(kind, policy, matches!(reading, Reading::Free))?)
 }
 
 /// Log that a statement was refused without a measure, and say why: for reading at all, or where it cannot be judged.
@@ -670,16 +740,19 @@ fn refused(kind: &'static str, policy: &Policy, for_reading: bool) -> Result<Pro
 /// # Safety
 /// A valid plan.
 unsafe fn reads_others(planned: *mut PlannedStmt, relations: &[Oid]) -> Result<bool, Problem> {
-    let read = list::<pg_sys::RangeTblEntry>((*planned).rtable)
-        .into_iter()
-        .map(|entry| (*entry).relid)
-        .filter(|&oid| oid != Oid::INVALID && !relations.contains(&oid));
-    let others: Vec<Oid> = read.collect();
-    if others.is_empty() {
-        return Ok(false);
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let read = list::<pg_sys::RangeTblEntry>((*planned).rtable)
+            .into_iter()
+            .map(|entry| (*entry).relid)
+            .filter(|&oid| oid != Oid::INVALID && !relations.contains(&oid));
+        let others: Vec<Oid> = read.collect();
+        if others.is_empty() {
+            return Ok(false);
+        }
+        let family = policy::family_of(relations)?;
+        Ok(others.iter().any(|other| !family.contains(other)))
     }
-    let family = policy::family_of(relations)?;
-    Ok(others.iter().any(|other| !family.contains(other)))
 }
 
 /// Whether a foreign key looks for its own, which it does as the owner, and shows nobody what it finds. Triggers
@@ -695,13 +768,16 @@ fn is_foreign_key_of(policy: &Policy) -> bool {
 /// # Safety
 /// A valid plan.
 unsafe fn relations_read(planned: *mut PlannedStmt) -> impl Iterator<Item = Oid> {
-    #[cfg(any(feature = "pg14", feature = "pg15"))]
-    let found = entries::<pg_sys::RangeTblEntry>((*planned).rtable);
-    #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-    let found = entries::<pg_sys::RTEPermissionInfo>((*planned).permInfos);
-    found
-        .filter(|&entry| (*entry).requiredPerms & pg_sys::ACL_SELECT as pg_sys::AclMode != 0)
-        .map(|entry| (*entry).relid)
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        let found = entries::<pg_sys::RangeTblEntry>((*planned).rtable);
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        let found = entries::<pg_sys::RTEPermissionInfo>((*planned).permInfos);
+        found
+            .filter(|&entry| (*entry).requiredPerms & pg_sys::ACL_SELECT as pg_sys::AclMode != 0)
+            .map(|entry| (*entry).relid)
+    }
 }
 
 #[cfg(not(feature = "pg18"))]
@@ -711,12 +787,15 @@ unsafe extern "C-unwind" fn executor_run(
     count: u64,
     once: bool,
 ) {
-    let run = Run {
-        direction,
-        count,
-        once,
-    };
-    run_looked_at(execution, run);
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let run = Run {
+            direction,
+            count,
+            once,
+        };
+        run_looked_at(execution, run);
+    }
 }
 
 #[cfg(feature = "pg18")]
@@ -725,58 +804,70 @@ unsafe extern "C-unwind" fn executor_run(
     direction: pg_sys::ScanDirection::Type,
     count: u64,
 ) {
-    run_looked_at(execution, Run { direction, count });
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        run_looked_at(execution, Run { direction, count });
+    }
 }
 
 /// # Safety
 /// A valid execution that has started.
 unsafe fn run_looked_at(execution: *mut QueryDesc, run: Run) {
-    match may_be_export(execution) && has_to_be_judged(execution) {
-        true => run_judged(execution, run),
-        false => run.proceed(execution),
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        match may_be_export(execution) && has_to_be_judged(execution) {
+            true => run_judged(execution, run),
+            false => run.proceed(execution),
+        }
     }
 }
 
 /// Whether it is an export's own execution; any other must not be a hidden one.
 #[pg_guard]
 unsafe extern "C-unwind" fn has_to_be_judged(execution: *mut QueryDesc) -> bool {
-    let is_own = EXPORTS.with_borrow(|exports| {
-        let export = exports.last();
-        export.is_some_and(|export| export.execution == execution && export.lineage.is_some())
-    });
-    if !is_own {
-        check_late(execution).unwrap_or_else(Problem::raise);
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let is_own = EXPORTS.with_borrow(|exports| {
+            let export = exports.last();
+            export.is_some_and(|export| export.execution == execution && export.lineage.is_some())
+        });
+        if !is_own {
+            check_late(execution).unwrap_or_else(Problem::raise);
+        }
+        is_own
     }
-    is_own
 }
 
 /// Run an export's execution, and let its rows pass only when they have been judged.
 #[pg_guard]
 unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
-    let export = EXPORTS.with_borrow_mut(|exports| {
-        let export = exports.last_mut()?;
-        Some((export.kind, export.policies.clone(), export.lineage.take()?))
-    });
-    let Some((kind, policies, lineage)) = export else {
-        return Problem::Internal("an export is not the one that was announced").raise();
-    };
-    let destination = (*execution).dest;
-    let spool = Spool::new();
-    spool.collect(|collector| {
-        (*execution).dest = collector;
-        without_telling(&policies, || {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| run.proceed(execution))
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let export = EXPORTS.with_borrow_mut(|exports| {
+            let export = exports.last_mut()?;
+            Some((export.kind, export.policies.clone(), export.lineage.take()?))
         });
-        (*execution).dest = destination;
-    });
-    // By now it is known what the query has called.
-    let calls_functions =
-        EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions));
-    Source::of_query(lineage, calls_functions)
-        .and_then(|source| judge_export(kind, &policies, &source, &spool, (*execution).tupDesc))
-        .unwrap_or_else(Problem::raise);
-    spool.forward(destination, (*execution).operation as c_int, (*execution).tupDesc);
-    spool.end();
+        let Some((kind, policies, lineage)) = export else {
+            return Problem::Internal("an export is not the one that was announced").raise();
+        };
+        let destination = (*execution).dest;
+        let spool = Spool::new();
+        spool.collect(|collector| {
+            (*execution).dest = collector;
+            without_telling(&policies, || {
+                pg_sys::ffi::pg_guard_ffi_boundary(|| run.proceed(execution))
+            });
+            (*execution).dest = destination;
+        });
+        // By now it is known what the query has called.
+        let calls_functions =
+            EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions));
+        Source::of_query(lineage, calls_functions)
+            .and_then(|source| judge_export(kind, &policies, &source, &spool, (*execution).tupDesc))
+            .unwrap_or_else(Problem::raise);
+        spool.forward(destination, (*execution).operation as c_int, (*execution).tupDesc);
+        spool.end();
+    }
 }
 
 /// Run a query whose error messages may hold values: where only what is judged may be seen, they are withheld.
@@ -834,21 +925,24 @@ fn sqlstate_of(code: i32) -> String {
 /// # Safety
 /// A valid execution that has started.
 unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
-    if rights::is_guard_at_work() || is_part_of_another(execution) {
-        return Ok(());
-    }
-    let kind = EXPORTS.with_borrow(|exports| match exports.last() {
-        Some(export) if export.execution == execution => None,
-        Some(export) => Some(export.kind),
-        None => is_bound_out(execution).then_some("CREATE TABLE AS"),
-    });
-    match kind {
-        None => Ok(()),
-        Some(kind) => check_relations(
-            policy::all()?.as_ref(),
-            Reading::Hidden(kind),
-            (*execution).plannedstmt,
-        ),
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        if rights::is_guard_at_work() || is_part_of_another(execution) {
+            return Ok(());
+        }
+        let kind = EXPORTS.with_borrow(|exports| match exports.last() {
+            Some(export) if export.execution == execution => None,
+            Some(export) => Some(export.kind),
+            None => is_bound_out(execution).then_some("CREATE TABLE AS"),
+        });
+        match kind {
+            None => Ok(()),
+            Some(kind) => check_relations(
+                policy::all()?.as_ref(),
+                Reading::Hidden(kind),
+                (*execution).plannedstmt,
+            ),
+        }
     }
 }
 
@@ -864,26 +958,29 @@ unsafe fn judge_export(
     spool: &Spool,
     shape: pg_sys::TupleDesc,
 ) -> Result<(), Problem> {
-    let is_allowed = |(policy, measured): &(&Rc<Policy>, Measured)| measured.is_allowed(policy.limit);
-    let mut judged = Vec::with_capacity(policies.len());
-    for policy in functions_last(policies) {
-        if policy.measure.is_function() && !judged.iter().all(is_allowed) {
-            break; // a function sees nothing of what is refused anyway
+    // SAFETY: the pointers are those that the executor passes to its hooks.
+    unsafe {
+        let is_allowed = |(policy, measured): &(&Rc<Policy>, Measured)| measured.is_allowed(policy.limit);
+        let mut judged = Vec::with_capacity(policies.len());
+        for policy in functions_last(policies) {
+            if policy.measure.is_function() && !judged.iter().all(is_allowed) {
+                break; // a function sees nothing of what is refused anyway
+            }
+            let measured = spool.show(shape, || judge::measure(policy, source));
+            judged.push((policy, judge::or_refused(kind, policy, measured)?));
         }
-        let measured = spool.show(shape, || judge::measure(policy, source));
-        judged.push((policy, judge::or_refused(kind, policy, measured)?));
-    }
-    let (kept, broken): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_allowed);
-    let (verdict, entries) = match broken.is_empty() {
-        true => (Verdict::Allowed, &kept),
-        false => (Verdict::Refused, &broken),
-    };
-    for (policy, measured) in entries {
-        judge::record(kind, policy, Some(*measured), verdict, Lasting::Always)?;
-    }
-    match broken.first() {
-        Some((policy, measured)) => Err(judge::refusal(policy, *measured, Way::Out)),
-        None => Ok(()),
+        let (kept, broken): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_allowed);
+        let (verdict, entries) = match broken.is_empty() {
+            true => (Verdict::Allowed, &kept),
+            false => (Verdict::Refused, &broken),
+        };
+        for (policy, measured) in entries {
+            judge::record(kind, policy, Some(*measured), verdict, Lasting::Always)?;
+        }
+        match broken.first() {
+            Some((policy, measured)) => Err(judge::refusal(policy, *measured, Way::Out)),
+            None => Ok(()),
+        }
     }
 }
 

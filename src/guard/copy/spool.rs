@@ -59,15 +59,18 @@ impl Spool {
     /// # Safety
     /// A valid destination; `shape` is that of the rows.
     pub unsafe fn forward(&self, destination: *mut DestReceiver, operation: c_int, shape: TupleDesc) {
-        if let Some(start) = (*destination).rStartup {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| start(destination, operation, shape));
-        }
-        self.for_each(shape, |slot| match (*destination).receiveSlot {
-            Some(receive) => pg_sys::ffi::pg_guard_ffi_boundary(|| receive(slot, destination)),
-            None => false,
-        });
-        if let Some(shutdown) = (*destination).rShutdown {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| shutdown(destination));
+        // SAFETY: by the contract of the function.
+        unsafe {
+            if let Some(start) = (*destination).rStartup {
+                pg_sys::ffi::pg_guard_ffi_boundary(|| start(destination, operation, shape));
+            }
+            self.for_each(shape, |slot| match (*destination).receiveSlot {
+                Some(receive) => pg_sys::ffi::pg_guard_ffi_boundary(|| receive(slot, destination)),
+                None => false,
+            });
+            if let Some(shutdown) = (*destination).rShutdown {
+                pg_sys::ffi::pg_guard_ffi_boundary(|| shutdown(destination));
+            }
         }
     }
 
@@ -76,12 +79,15 @@ impl Spool {
     /// # Safety
     /// `shape` is that of the rows.
     unsafe fn for_each(&self, shape: TupleDesc, mut visit: impl FnMut(*mut TupleTableSlot) -> bool) {
-        let slot = pg_sys::MakeSingleTupleTableSlot(shape, &pg_sys::TTSOpsMinimalTuple);
-        pg_sys::tuplestore_rescan(self.rows);
-        while pg_sys::tuplestore_gettupleslot(self.rows, true, false, slot) && visit(slot) {
-            pgrx::check_for_interrupts!();
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let slot = pg_sys::MakeSingleTupleTableSlot(shape, &pg_sys::TTSOpsMinimalTuple);
+            pg_sys::tuplestore_rescan(self.rows);
+            while pg_sys::tuplestore_gettupleslot(self.rows, true, false, slot) && visit(slot) {
+                pgrx::check_for_interrupts!();
+            }
+            pg_sys::ExecDropSingleTupleTableSlot(slot);
         }
-        pg_sys::ExecDropSingleTupleTableSlot(slot);
     }
 
     pub fn end(self) {
@@ -92,16 +98,22 @@ impl Spool {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn start(collector: *mut DestReceiver, _operation: c_int, shape: TupleDesc) {
-    // It has to outlive the execution, as the rows do.
-    let before = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
-    (*collector.cast::<Collector>()).shape = pg_sys::CreateTupleDescCopy(shape);
-    pg_sys::MemoryContextSwitchTo(before);
+    // SAFETY: Postgres calls it with valid pointers.
+    unsafe {
+        // It has to outlive the execution, as the rows do.
+        let before = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
+        (*collector.cast::<Collector>()).shape = pg_sys::CreateTupleDescCopy(shape);
+        pg_sys::MemoryContextSwitchTo(before);
+    }
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, collector: *mut DestReceiver) -> bool {
-    pg_sys::tuplestore_puttupleslot((*collector.cast::<Collector>()).rows, slot);
-    true
+    // SAFETY: Postgres calls it with valid pointers.
+    unsafe {
+        pg_sys::tuplestore_puttupleslot((*collector.cast::<Collector>()).rows, slot);
+        true
+    }
 }
 
 #[pg_guard]
@@ -217,73 +229,79 @@ fn type_of(column: &OutputColumn) -> String {
 /// # Safety
 /// The call of a function that returns a set of records.
 pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Result<(), Problem> {
-    let result = (*fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
-    let materialise = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
-    if result.is_null()
-        || (*result).expectedDesc.is_null()
-        || (*result).allowedModes as u32 & materialise == 0
-    {
-        return Err(Problem::NotLeaving);
-    }
-    let (rows, shape) = SHOWN.with_borrow(|all| {
-        let shown = all.last().and_then(Option::as_ref).ok_or(Problem::NotLeaving)?;
-        let may_be_seen = |&column: &usize| {
-            column < (*shown.shape).natts as usize
-                && shown
-                    .columns
-                    .as_ref()
-                    .is_none_or(|columns| columns.contains(&column))
-        };
-        match columns.iter().all(may_be_seen) {
-            true => Ok((shown.rows, shown.shape)),
-            false => Err(Problem::NotLeaving),
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let result = (*fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+        let materialise = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
+        if result.is_null()
+            || (*result).expectedDesc.is_null()
+            || (*result).allowedModes as u32 & materialise == 0
+        {
+            return Err(Problem::NotLeaving);
         }
-    })?;
-    let before = pg_sys::MemoryContextSwitchTo((*(*result).econtext).ecxt_per_query_memory);
-    let expected = pg_sys::CreateTupleDescCopy((*result).expectedDesc);
-    let backward = pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random;
-    let is_random = (*result).allowedModes as u32 & backward != 0;
-    let copy = pg_sys::tuplestore_begin_heap(is_random, false, pg_sys::work_mem);
-    pg_sys::MemoryContextSwitchTo(before);
-    let types = columns_of(shape);
-    let converted = columns_of(expected);
-    let width = columns.len().max(1);
-    if converted.len() != width {
-        return Err(Problem::NotLeaving);
-    }
-    let converter = |(&column, to): (&usize, &ColumnType)| match types[column].oid {
-        from if from == to.oid => Ok(None),
-        from if shown_type(from) == to.oid => Ok(Some(from)),
-        _ => Err(Problem::NotLeaving),
-    };
-    let converters = columns.iter().zip(&converted).map(converter);
-    let converters = converters.collect::<Result<Vec<Option<Oid>>, Problem>>()?;
-    let mut values = vec![Datum::from(true); width];
-    let mut nulls = vec![false; width];
-    Spool { rows }.for_each(shape, |slot| {
-        let (all_values, all_nulls) = values_of(slot);
-        for (place, (&column, converter)) in columns.iter().zip(&converters).enumerate() {
-            let value = all_values[column];
-            nulls[place] = all_nulls[column];
-            values[place] = match converter {
-                Some(from) if !all_nulls[column] => text_of(*from, value),
-                _ => value,
+        let (rows, shape) = SHOWN.with_borrow(|all| {
+            let shown = all.last().and_then(Option::as_ref).ok_or(Problem::NotLeaving)?;
+            let may_be_seen = |&column: &usize| {
+                column < (*shown.shape).natts as usize
+                    && shown
+                        .columns
+                        .as_ref()
+                        .is_none_or(|columns| columns.contains(&column))
             };
+            match columns.iter().all(may_be_seen) {
+                true => Ok((shown.rows, shown.shape)),
+                false => Err(Problem::NotLeaving),
+            }
+        })?;
+        let before = pg_sys::MemoryContextSwitchTo((*(*result).econtext).ecxt_per_query_memory);
+        let expected = pg_sys::CreateTupleDescCopy((*result).expectedDesc);
+        let backward = pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random;
+        let is_random = (*result).allowedModes as u32 & backward != 0;
+        let copy = pg_sys::tuplestore_begin_heap(is_random, false, pg_sys::work_mem);
+        pg_sys::MemoryContextSwitchTo(before);
+        let types = columns_of(shape);
+        let converted = columns_of(expected);
+        let width = columns.len().max(1);
+        if converted.len() != width {
+            return Err(Problem::NotLeaving);
         }
-        pg_sys::tuplestore_putvalues(copy, expected, values.as_mut_ptr(), nulls.as_mut_ptr());
-        true
-    });
-    (*result).returnMode = materialise;
-    (*result).setResult = copy;
-    (*result).setDesc = expected;
-    Ok(())
+        let converter = |(&column, to): (&usize, &ColumnType)| match types[column].oid {
+            from if from == to.oid => Ok(None),
+            from if shown_type(from) == to.oid => Ok(Some(from)),
+            _ => Err(Problem::NotLeaving),
+        };
+        let converters = columns.iter().zip(&converted).map(converter);
+        let converters = converters.collect::<Result<Vec<Option<Oid>>, Problem>>()?;
+        let mut values = vec![Datum::from(true); width];
+        let mut nulls = vec![false; width];
+        Spool { rows }.for_each(shape, |slot| {
+            let (all_values, all_nulls) = values_of(slot);
+            for (place, (&column, converter)) in columns.iter().zip(&converters).enumerate() {
+                let value = all_values[column];
+                nulls[place] = all_nulls[column];
+                values[place] = match converter {
+                    Some(from) if !all_nulls[column] => text_of(*from, value),
+                    _ => value,
+                };
+            }
+            pg_sys::tuplestore_putvalues(copy, expected, values.as_mut_ptr(), nulls.as_mut_ptr());
+            true
+        });
+        (*result).returnMode = materialise;
+        (*result).setResult = copy;
+        (*result).setDesc = expected;
+        Ok(())
+    }
 }
 
 /// # Safety
 /// A valid Datum of the type.
 unsafe fn text_of(oid: Oid, value: Datum) -> Datum {
-    let (mut output, mut is_varlena) = (pg_sys::InvalidOid, false);
-    pg_sys::getTypeOutputInfo(oid, &mut output, &mut is_varlena);
-    let text = pg_sys::OidOutputFunctionCall(output, value);
-    pg_sys::cstring_to_text(text).into()
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let (mut output, mut is_varlena) = (pg_sys::InvalidOid, false);
+        pg_sys::getTypeOutputInfo(oid, &mut output, &mut is_varlena);
+        let text = pg_sys::OidOutputFunctionCall(output, value);
+        pg_sys::cstring_to_text(text).into()
+    }
 }

@@ -198,27 +198,30 @@ fn arm_relatives(fcinfo: FunctionCallInfo) {
 /// # Safety
 /// The call of a function.
 unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
-    let context = (*fcinfo).context;
-    if context.is_null() || (*context).type_ != NodeTag::T_EventTriggerData {
-        return None;
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let context = (*fcinfo).context;
+        if context.is_null() || (*context).type_ != NodeTag::T_EventTriggerData {
+            return None;
+        }
+        let command = (*context.cast::<pg_sys::EventTriggerData>()).parsetree;
+        if FITTING.get() {
+            return Some(false);
+        }
+        // pg_dump makes triggers itself, and alters tables before and after: other changes are none of our
+        // business.
+        if (*command).type_ != NodeTag::T_AlterTableStmt {
+            return Some(true);
+        }
+        let commands = (*command.cast::<pg_sys::AlterTableStmt>()).cmds;
+        let brings = |command: *mut pg_sys::AlterTableCmd| {
+            matches!(
+                (*command).subtype,
+                pg_sys::AlterTableType::AT_AttachPartition | pg_sys::AlterTableType::AT_AddInherit
+            )
+        };
+        Some(list(commands).into_iter().any(brings))
     }
-    let command = (*context.cast::<pg_sys::EventTriggerData>()).parsetree;
-    if FITTING.get() {
-        return Some(false);
-    }
-    // pg_dump makes triggers itself, and alters tables before and after: other changes are none of our
-    // business.
-    if (*command).type_ != NodeTag::T_AlterTableStmt {
-        return Some(true);
-    }
-    let commands = (*command.cast::<pg_sys::AlterTableStmt>()).cmds;
-    let brings = |command: *mut pg_sys::AlterTableCmd| {
-        matches!(
-            (*command).subtype,
-            pg_sys::AlterTableType::AT_AttachPartition | pg_sys::AlterTableType::AT_AddInherit
-        )
-    };
-    Some(list(commands).into_iter().any(brings))
 }
 
 fn arm_changed() -> Result<(), Problem> {

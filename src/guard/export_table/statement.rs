@@ -69,26 +69,29 @@ impl Batch {
     /// # Safety
     /// The data of a trigger that is running, and runs as long as the value that is returned is used.
     pub unsafe fn new(trigger: *mut TriggerData) -> Option<Self> {
-        let event = (*trigger).tg_event;
-        if event & (pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_BEFORE) != 0 {
-            return None;
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let event = (*trigger).tg_event;
+            if event & (pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_BEFORE) != 0 {
+                return None;
+            }
+            let (event, changed) = match event & pg_sys::TRIGGER_EVENT_OPMASK {
+                pg_sys::TRIGGER_EVENT_INSERT => (Event::Insert, (*trigger).tg_newtable),
+                pg_sys::TRIGGER_EVENT_UPDATE => (Event::Update, (*trigger).tg_newtable),
+                pg_sys::TRIGGER_EVENT_DELETE => (Event::Delete, (*trigger).tg_oldtable),
+                _ => return None,
+            };
+            if changed.is_null() {
+                return None;
+            }
+            Some(Batch {
+                trigger,
+                relation: (*(*trigger).tg_relation).rd_id,
+                event,
+                rows: pg_sys::tuplestore_tuple_count(changed),
+                columns: with_computed_columns((*trigger).tg_relation),
+            })
         }
-        let (event, changed) = match event & pg_sys::TRIGGER_EVENT_OPMASK {
-            pg_sys::TRIGGER_EVENT_INSERT => (Event::Insert, (*trigger).tg_newtable),
-            pg_sys::TRIGGER_EVENT_UPDATE => (Event::Update, (*trigger).tg_newtable),
-            pg_sys::TRIGGER_EVENT_DELETE => (Event::Delete, (*trigger).tg_oldtable),
-            _ => return None,
-        };
-        if changed.is_null() {
-            return None;
-        }
-        Some(Batch {
-            trigger,
-            relation: (*(*trigger).tg_relation).rd_id,
-            event,
-            rows: pg_sys::tuplestore_tuple_count(changed),
-            columns: with_computed_columns((*trigger).tg_relation),
-        })
     }
 
     /// Run `job`, whose queries may name the transition tables.
@@ -162,28 +165,32 @@ impl Batch {
 /// # Safety
 /// An open relation.
 unsafe fn with_computed_columns(relation: pg_sys::Relation) -> Option<String> {
-    const VIRTUAL: u8 = b'v';
-    let table = (*relation).rd_id;
-    let numbers = 1..=(*(*relation).rd_att).natts as pg_sys::AttrNumber;
-    let is_virtual = |column| pg_sys::get_attgenerated(table, column) as u8 == VIRTUAL;
-    if !numbers.clone().any(is_virtual) {
-        return None;
-    }
-    let context = pg_sys::deparse_context_for(pg_sys::get_rel_name(table), table);
-    let sql = |column| {
-        let name = CStr::from_ptr(pg_sys::get_attname(table, column, false)).to_string_lossy();
-        let name = quote_identifier(name);
-        if !is_virtual(column) {
-            return name;
+    // SAFETY: by the contract of the function.
+    unsafe {
+        const VIRTUAL: u8 = b'v';
+        let table = (*relation).rd_id;
+        let numbers = 1..=(*(*relation).rd_att).natts as pg_sys::AttrNumber;
+        let is_virtual = |column| pg_sys::get_attgenerated(table, column) as u8 == VIRTUAL;
+        if !numbers.clone().any(is_virtual) {
+            return None;
         }
-        let expression = pg_sys::build_column_default(relation, column.into());
-        let expression = pg_sys::deparse_expression(expression, context, false, false);
-        format!("({}) AS {name}", CStr::from_ptr(expression).to_string_lossy())
-    };
-    let is_there = |column: &pg_sys::AttrNumber| pg_sys::get_atttype(table, *column) != pg_sys::InvalidOid;
-    // The queries that it becomes a part of run under this path, too.
-    let columns: Vec<String> = rights::under_safe_path(|| numbers.filter(is_there).map(sql).collect());
-    Some(columns.join(", "))
+        let context = pg_sys::deparse_context_for(pg_sys::get_rel_name(table), table);
+        let sql = |column| {
+            let name = CStr::from_ptr(pg_sys::get_attname(table, column, false)).to_string_lossy();
+            let name = quote_identifier(name);
+            if !is_virtual(column) {
+                return name;
+            }
+            let expression = pg_sys::build_column_default(relation, column.into());
+            let expression = pg_sys::deparse_expression(expression, context, false, false);
+            format!("({}) AS {name}", CStr::from_ptr(expression).to_string_lossy())
+        };
+        let is_there =
+            |column: &pg_sys::AttrNumber| pg_sys::get_atttype(table, *column) != pg_sys::InvalidOid;
+        // The queries that it becomes a part of run under this path, too.
+        let columns: Vec<String> = rights::under_safe_path(|| numbers.filter(is_there).map(sql).collect());
+        Some(columns.join(", "))
+    }
 }
 
 #[pg_guard]

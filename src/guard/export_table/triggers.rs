@@ -65,9 +65,12 @@ fn export_judge(fcinfo: FunctionCallInfo) {
 /// # Safety
 /// The call of a function.
 unsafe fn trigger_of(fcinfo: FunctionCallInfo) -> Result<*mut TriggerData, Problem> {
-    match called_as_trigger(fcinfo) {
-        true => Ok((*fcinfo).context.cast()),
-        false => Err(Problem::NotTheTrigger("a function of export tables")),
+    // SAFETY: by the contract of the function.
+    unsafe {
+        match called_as_trigger(fcinfo) {
+            true => Ok((*fcinfo).context.cast()),
+            false => Err(Problem::NotTheTrigger("a function of export tables")),
+        }
     }
 }
 
@@ -131,24 +134,27 @@ fn statement() -> Statement {
 /// # Safety
 /// A trigger that is running.
 unsafe fn collect(trigger: &TriggerData) -> Result<(), Problem> {
-    let expected = pg_sys::TRIGGER_EVENT_INSERT | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_AFTER;
-    let kinds = pg_sys::TRIGGER_EVENT_OPMASK | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_BEFORE;
-    if trigger.tg_event & kinds != expected || trigger.tg_trigtuple.is_null() {
-        return Err(Problem::NotTheTrigger("export_collect"));
-    }
-    let place = ((*trigger.tg_relation).rd_id, (*trigger.tg_trigtuple).t_self);
-    COLLECTED.with_borrow_mut(|collected| {
-        let transaction = pg_sys::GetTopTransactionIdIfAny();
-        if collected.transaction != transaction {
-            // What is left of statements that failed.
-            *collected = Collected {
-                transaction,
-                ..Collected::default()
-            };
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let expected = pg_sys::TRIGGER_EVENT_INSERT | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_AFTER;
+        let kinds = pg_sys::TRIGGER_EVENT_OPMASK | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_BEFORE;
+        if trigger.tg_event & kinds != expected || trigger.tg_trigtuple.is_null() {
+            return Err(Problem::NotTheTrigger("export_collect"));
         }
-        collected.rows.entry(statement()).or_default().push(place);
-    });
-    Ok(())
+        let place = ((*trigger.tg_relation).rd_id, (*trigger.tg_trigtuple).t_self);
+        COLLECTED.with_borrow_mut(|collected| {
+            let transaction = pg_sys::GetTopTransactionIdIfAny();
+            if collected.transaction != transaction {
+                // What is left of statements that failed.
+                *collected = Collected {
+                    transaction,
+                    ..Collected::default()
+                };
+            }
+            collected.rows.entry(statement()).or_default().push(place);
+        });
+        Ok(())
+    }
 }
 
 fn judge(batch: &Batch) -> Result<(), Problem> {
