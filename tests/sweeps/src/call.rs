@@ -81,6 +81,24 @@ impl<'a> Caller<'a> {
         self.statement(values)
     }
 
+    /// Returns a call with arguments that make sense. A call over rows shows each row beside its answer, and takes all of
+    /// them.
+    pub fn call_beside_rows(&mut self) -> String {
+        let mut values = self.plausible();
+        // Without a key, rows are numbered as they come.
+        for (argument, value) in self.function.arguments.iter().zip(&mut values) {
+            if value.is_none() && matches!(argument.name.as_str(), "id" | "key") {
+                *value = Some(self.good(argument));
+            }
+        }
+        let call = self.statement(values);
+        let call = call.replace(" LIMIT 3) r", ") r");
+        if call.ends_with(" r") && self.function.kind != Kind::Aggregate {
+            return call.replacen("SELECT ", "SELECT r::text AS sweep_row, ", 1);
+        }
+        call
+    }
+
     fn plausible(&mut self) -> Vec<Option<String>> {
         let function = self.function;
         let mut values = Vec::new();

@@ -1,14 +1,15 @@
 //! The sweeps: every function of the extension, found in the catalogue, is called with the largest numbers (`limits`),
-//! is stopped at random moments (`cancel`), and is called with random arguments (`random`). What fails is printed
-//! as a line for psql; tests/sweeps/tables.sql makes the tables that it needs. The same seed makes the same calls.
+//! is stopped at random moments (`cancel`), is called with random arguments (`random`), and on the same rows by other
+//! plans (`plans`). What fails is printed as a line for psql; tests/sweeps/tables.sql makes the tables that it needs. The same seed makes the same calls.
 //!
-//! `sweeps limits|cancel|random [--seed N] [--cases N | --seconds N] [--case N]`, in a database with the extension.
+//! `sweeps limits|cancel|random|plans [--seed N] [--cases N | --seconds N] [--case N]`, in a database with the extension.
 //! tools/test and tools/soak make one.
 
 mod call;
 mod cancel;
 mod client;
 mod limits;
+mod plans;
 mod process;
 mod random;
 mod report;
@@ -66,7 +67,7 @@ struct Options {
 }
 
 fn options() -> Result<Options, String> {
-    let usage = "usage: sweeps limits|cancel|random [--seed N] [--cases N | --seconds N] [--case N]";
+    let usage = "usage: sweeps limits|cancel|random|plans [--seed N] [--cases N | --seconds N] [--case N]";
     let mut arguments = std::env::args().skip(1);
     let sweep = arguments.next().ok_or(usage)?;
     let mut options = Options {
@@ -97,6 +98,7 @@ fn sweep() -> Result<bool, String> {
     let default = match options.sweep.as_str() {
         "limits" => limits::cases(&world),
         "cancel" => 6 * world.functions.len() as u64,
+        "plans" => 6 * world.functions.len() as u64,
         _ => 15_000,
     };
     let began = Instant::now();
@@ -121,6 +123,7 @@ fn sweep() -> Result<bool, String> {
         "limits" => limits::sweep(&world, &plan),
         "cancel" => cancel::sweep(&world, &plan, &superuser),
         "random" => random::sweep(&world, &plan, &superuser),
+        "plans" => plans::sweep(&world, &plan, &superuser),
         other => Err(format!("there is no sweep {other}")),
     }
 }

@@ -55,6 +55,8 @@ pub struct Function {
     pub arguments: Vec<Argument>,
     /// Whether only the call can say which columns it returns.
     pub is_shapeless: bool,
+    /// Whether it may change something, or return something else each time.
+    pub is_volatile: bool,
 }
 
 impl Function {
@@ -96,7 +98,7 @@ const FUNCTIONS: &str = "
 SELECT p.oid, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(p.proname), p.oid::pg_catalog.regprocedure, p.prokind,
        (r.typname IN ('trigger', 'event_trigger', 'internal')
          OR EXISTS (SELECT FROM pg_catalog.unnest(p.proargtypes) a WHERE a = 'pg_catalog.internal'::pg_catalog.regtype))::int,
-       p.pronargs - p.pronargdefaults, (r.typname = 'record' AND p.proallargtypes IS NULL)::int
+       p.pronargs - p.pronargdefaults, (r.typname = 'record' AND p.proallargtypes IS NULL)::int, (p.provolatile = 'v')::int
   FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
   JOIN pg_catalog.pg_proc p ON p.oid = d.objid JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   JOIN pg_catalog.pg_type r ON r.oid = p.prorettype
@@ -274,6 +276,7 @@ fn read_functions(client: &mut Client) -> Result<(Vec<Function>, usize), String>
             },
             arguments: arguments.collect(),
             is_shapeless: row[6] == "1",
+            is_volatile: row[7] == "1",
         });
     }
     match functions.is_empty() {
