@@ -6,7 +6,7 @@
 //!
 //! Options: `--definition` up to so many cells (by default 4000), `--runs` of which the quickest counts.
 
-#[path = "../tests/definition_semantic/mod.rs"]
+#[path = "../tests/semantic/definition.rs"]
 mod definition_semantic;
 
 use disclosure::semantic::{DistanceTable, Method, Strategy, Threshold, Vulnerability, eliminate};

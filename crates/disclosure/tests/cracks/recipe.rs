@@ -1,8 +1,8 @@
 //! The recipes against their definitions.
 
-mod all_mappings;
-
-use all_mappings::{around, assert_close, big_mart, config, itemsets, mappings, neighbours, os, probability};
+use crate::all_mappings::{
+    around, assert_close, big_mart, config, itemsets, mappings, neighbours, os, probability,
+};
 use disclosure::cracks::{
     Belief, Compliance, CrackSpace, Decision, Estimate, Frequencies, Interest, ItemsetAssessment,
     ItemsetMethod, ItemsetQuestion, Stage, Width, alpha_curve, assess_itemset_risk, assess_risk,

@@ -1,8 +1,6 @@
 //! Cracked itemsets against their definition: all mappings of a few codes, one by one.
 
-mod all_mappings;
-
-use all_mappings::{
+use crate::all_mappings::{
     around, assert_close, big_mart, config, itemsets, k, mappings, neighbours, os, probability,
 };
 use disclosure::cracks::{

@@ -1,8 +1,6 @@
 //! Decoys: what they do to all scores, against the definition.
 
-mod definition;
-
-use definition::{Table, a_table, assert_close, average, config, maximum};
+use crate::definition::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
 use disclosure::inference::{Decoy, Settings, Summary, decoys};
 use proptest::prelude::*;

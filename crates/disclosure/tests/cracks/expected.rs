@@ -1,8 +1,6 @@
 //! Expected cracks against their definition: the mean over all crack mappings.
 
-mod all_mappings;
-
-use all_mappings::{around, assert_close, big_mart, config, h, k, mappings};
+use crate::all_mappings::{around, assert_close, big_mart, config, h, k, mappings};
 use disclosure::cracks::{
     Belief, CrackSpace, Expected, Frequencies, Method, Settings, Width, cautious, expected,
 };

@@ -1,8 +1,6 @@
 //! Simulated cracks against all mappings, counted one by one.
 
-mod all_mappings;
-
-use all_mappings::{around, big_mart, h, k};
+use crate::all_mappings::{around, big_mart, h, k};
 use disclosure::cracks::{
     Apart, Belief, CrackSpace, Frequencies, Moves, Simulated, Simulation, Width, simulate, simulate_apart,
     simulate_as_published, simulate_itemsets,

@@ -1,8 +1,6 @@
 //! What known pairs of items add to the risk, against all mappings.
 
-mod all_mappings;
-
-use all_mappings::{assert_close, big_mart, mappings};
+use crate::all_mappings::{assert_close, big_mart, mappings};
 use disclosure::cracks::{
     Belief, Compliance, CorrelationQuestion, CorrelationRisk, CrackSpace, KnownPairs, Method, Pair, Settings,
     Transactions, Width, apart_pairs, assess_correlation_risk, filter_edges, top_pairs,

@@ -1,8 +1,6 @@
 //! The O-estimate, with and without propagation, against graphs of single nodes.
 
-mod all_mappings;
-
-use all_mappings::{big_mart, h, k};
+use crate::all_mappings::{big_mart, h, k};
 use disclosure::cracks::{CrackSpace, Width, o_estimate, o_estimate_items, propagated};
 use disclosure::matching::{Graph, ItemClass};
 use proptest::prelude::*;
@@ -121,7 +119,7 @@ fn the_examples_of_figure_6() {
 
 #[test]
 fn the_beliefs_of_bigmart() {
-    let around = |width| all_mappings::around(&big_mart(), width);
+    let around = |width| crate::all_mappings::around(&big_mart(), width);
     assert_close(o_estimate(&around(Width::Share(0.0))), 3.0);
     assert_close(o_estimate(&around(Width::Ignorant)), 1.0);
     assert_close(o_estimate(&around(Width::Share(0.1))), 22.0 / 15.0);

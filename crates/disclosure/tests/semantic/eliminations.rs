@@ -1,8 +1,6 @@
 //! Eliminations of semantic attacks: the figures of Ong 2015 as verified, and the definitions.
 
-mod definition_semantic;
-
-use definition_semantic::attack;
+use crate::definition::attack;
 use disclosure::semantic::{
     DistanceTable, Eliminations, Method, Strategy as How, Threshold, Vulnerability, eliminate,
 };

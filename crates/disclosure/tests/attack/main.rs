@@ -1,0 +1,4 @@
+//! Probabilistic attacks: see `disclosure::attack`.
+
+mod estimates;
+mod exact;

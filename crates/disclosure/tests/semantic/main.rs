@@ -1,0 +1,7 @@
+//! Semantic attacks and protection against them: see `disclosure::semantic`.
+
+mod attacks;
+mod coat;
+mod corpus;
+mod definition;
+mod eliminations;
