@@ -1,5 +1,6 @@
 //! Attacks that are too large for exact answers: scaling, belief propagation and samples, against the definitions.
 
+use crate::dense;
 use disclosure::attack::{
     Estimate, Exact, Matrix, Method, Settings, Subsets, Truth, edge_probabilities, estimate, flat_matrix,
     heuristic, normalise, random_attack, subset_cracks,
@@ -7,6 +8,7 @@ use disclosure::attack::{
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use reference::attack::Attack;
 use std::time::Duration;
 
 fn settings(method: Method) -> Settings {
@@ -19,11 +21,6 @@ fn settings(method: Method) -> Settings {
     }
 }
 
-fn dense(weights: &[f64]) -> Matrix {
-    let size = weights.len().isqrt();
-    Matrix::dense(size, size, weights).unwrap()
-}
-
 fn truth(matrix: &Matrix, columns: &[u32]) -> Truth {
     Truth::new(matrix, columns.iter().copied().map(Some).collect()).unwrap()
 }
@@ -32,41 +29,21 @@ fn identity(matrix: &Matrix) -> Truth {
     truth(matrix, &(0..matrix.size() as u32).collect::<Vec<_>>())
 }
 
-/// Every way to give rows different columns.
-fn permutations(size: usize) -> Vec<Vec<u32>> {
-    if size == 0 {
-        return vec![Vec::new()];
-    }
-    let longer = |shorter: Vec<u32>| {
-        (0..size).map(move |place| {
-            let mut longer = shorter.clone();
-            longer.insert(place, size as u32 - 1);
-            longer
-        })
-    };
-    permutations(size - 1).into_iter().flat_map(longer).collect()
-}
-
-/// The mean of a quantity over all matchings, by the definition.
-fn mean(matrix: &Matrix, quantity: impl Fn(&[u32]) -> f64) -> f64 {
-    let (mut sum, mut all) = (0.0, 0.0);
-    for matching in permutations(matrix.size()) {
-        let weight: f64 = (0..matrix.size())
-            .map(|row| matrix.weight(row, matching[row]))
-            .product();
-        sum += weight * quantity(&matching);
-        all += weight;
-    }
-    sum / all
+/// The attack by its definition.
+fn definition(matrix: &Matrix) -> Attack {
+    let size = matrix.size();
+    let weights: Vec<f64> = (0..size * size)
+        .map(|cell| matrix.weight(cell / size, (cell % size) as u32))
+        .collect();
+    Attack::new(&weights)
 }
 
 fn edges_by_definition(matrix: &Matrix) -> Vec<f64> {
-    let of_row = |row: usize| {
-        matrix
-            .row(row)
-            .map(move |(column, _)| mean(matrix, |matching| f64::from(u8::from(matching[row] == column))))
-    };
-    (0..matrix.size()).flat_map(of_row).collect()
+    let definition = definition(matrix);
+    let edges = (0..matrix.size()).flat_map(|row| matrix.row(row).map(move |(column, _)| (row, column)));
+    edges
+        .map(|(row, column)| definition.edge(row, column as usize))
+        .collect()
 }
 
 fn bethe(matrix: &Matrix) -> Vec<f64> {
@@ -189,14 +166,13 @@ fn errors(size: usize, unevenness: f64, attacks: u64) -> [[f64; 2]; 2] {
             .edge_probabilities(&control)
             .unwrap();
         let bethe = bethe(&matrix);
-        for mapping in permutations(size) {
+        for (mapping, weight) in definition(&matrix).matchings {
             let off = |found: &[f64]| -> f64 {
-                let of_row = |row| found[row * size + mapping[row] as usize];
-                let truth = |row| exact.probability[row * size + mapping[row] as usize];
+                let of_row = |row| found[row * size + mapping[row]];
+                let truth = |row| exact.probability[row * size + mapping[row]];
                 (0..size).map(|row| of_row(row) - truth(row)).sum::<f64>().abs()
             };
-            let chance: f64 = (0..size).map(|row| matrix.weight(row, mapping[row])).product();
-            let chance = chance / exact.permanent.value();
+            let chance = weight / exact.permanent.value();
             for (errors, off) in errors.iter_mut().zip([off(matrix.weights()), off(&bethe)]) {
                 errors[0] += off;
                 errors[1] += off * chance;
@@ -326,8 +302,8 @@ fn cracks_of_ring(ring: &Matrix) -> f64 {
 #[test]
 fn rings_are_counted_right() {
     let matrix = ring(8);
-    let cracks = |matching: &[u32]| (0..8).filter(|&row| matching[row] == row as u32).count() as f64;
-    assert!((cracks_of_ring(&matrix) - mean(&matrix, cracks)).abs() < 1e-12);
+    let expected = definition(&matrix).cracks(&[0, 1, 2, 3, 4, 5, 6, 7]);
+    assert!((cracks_of_ring(&matrix) - expected).abs() < 1e-12);
 }
 
 #[test]
@@ -375,30 +351,11 @@ fn the_same_for_any_number_of_threads() {
     assert_eq!(found(1), found(2));
 }
 
-/// How many sets of a size have the columns of their own rows, or whether this one has.
-fn cracked(matching: &[u32], truth: &[Option<u32>], subsets: &Subsets) -> f64 {
-    let is_cracked = |set: &[u32]| {
-        let mut own: Vec<_> = set.iter().map(|&row| truth[row as usize]).collect();
-        let mut has: Vec<_> = set.iter().map(|&row| Some(matching[row as usize])).collect();
-        own.sort_unstable();
-        has.sort_unstable();
-        own == has
-    };
-    match subsets {
-        Subsets::Only(rows) => f64::from(u8::from(is_cracked(rows))),
-        &Subsets::OfSize(size) => {
-            let sets = (0_u32..1 << matching.len()).filter(|set| set.count_ones() as usize == size);
-            let rows = |set: u32| (0..matching.len() as u32).filter(move |row| set >> row & 1 == 1);
-            sets.filter(|&set| is_cracked(&rows(set).collect::<Vec<_>>()))
-                .count() as f64
-        }
-    }
-}
-
 #[test]
 fn sampled_sets_are_those_of_the_definition() {
     let control = Control::new();
     let matrix = random_attack(5, 1.5, 3, &control).unwrap();
+    let definition = definition(&matrix);
     let known = truth(&matrix, &[1, 2, 0, 4, 3]);
     let partly = Truth::new(&matrix, vec![Some(1), None, Some(0), Some(4), Some(3)]).unwrap();
     for truth in [&known, &partly] {
@@ -410,7 +367,12 @@ fn sampled_sets_are_those_of_the_definition() {
             Subsets::OfSize(3),
             Subsets::OfSize(5),
         ] {
-            let expected = mean(&matrix, |matching| cracked(matching, truth.columns(), &subsets));
+            let expected = match &subsets {
+                Subsets::Only(rows) => {
+                    definition.subset(truth.columns(), rows.iter().fold(0, |set, row| set | 1 << row))
+                }
+                Subsets::OfSize(size) => definition.subsets(truth.columns(), *size),
+            };
             let found = subset_cracks(&matrix, truth, &subsets, &settings(Method::Sample), &control).unwrap();
             assert!(found.reached);
             assert!(
@@ -568,12 +530,13 @@ proptest! {
         let matrix = dense(&weights.iter().enumerate().map(weight).collect::<Vec<_>>());
         let scaled = normalise(&matrix, &control).unwrap();
         assert_doubly_stochastic(&scaled, 1.1e-13);
-        let cracks = |matching: &[u32]| (0..5).filter(|&row| matching[row] == row as u32).count() as f64;
-        prop_assert!((mean(&scaled, cracks) - mean(&matrix, cracks)).abs() < 1e-12);
+        let (before, after) = (definition(&matrix), definition(&scaled));
+        let truth = [0, 1, 2, 3, 4];
+        prop_assert!((after.cracks(&truth) - before.cracks(&truth)).abs() < 1e-12);
         // And what no matching uses is gone.
         for row in 0..5 {
             for (column, _) in scaled.row(row) {
-                prop_assert!(mean(&matrix, |matching| f64::from(u8::from(matching[row] == column))) > 0.0);
+                prop_assert!(before.edge(row, column as usize) > 0.0);
             }
         }
     }

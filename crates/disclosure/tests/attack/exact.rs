@@ -1,5 +1,6 @@
 //! Probabilistic attacks: the values of Malik 2014 as verified, and the definitions.
 
+use crate::dense;
 use disclosure::attack::{
     Exact, Matrix, Method, Settings, Subsets, Truth, degree_of_anonymity, estimate, heuristic, is_flat,
     matching_weight, nmape, shares, subset_cracks,
@@ -7,6 +8,8 @@ use disclosure::attack::{
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use reference::attack::Attack;
+use reference::matching::permutations;
 
 const FIG_2_4_B: [&str; 5] = ["00111", "01011", "01001", "10100", "11000"];
 const FIG_2_4_C: [&str; 5] = ["11110", "10010", "10001", "11111", "11000"];
@@ -47,105 +50,6 @@ fn exactly() -> Settings {
 
 fn assert_close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
-}
-
-fn dense(weights: &[f64]) -> Matrix {
-    let size = weights.len().isqrt();
-    Matrix::dense(size, size, weights).unwrap()
-}
-
-/// All mappings of rows to columns.
-fn mappings(size: usize) -> Vec<Vec<usize>> {
-    let Some(others) = size.checked_sub(1).map(mappings) else {
-        return vec![vec![]];
-    };
-    let with_last = |mapping: &Vec<usize>| {
-        let mapping = mapping.clone();
-        (0..size).map(move |place| {
-            let mut mapping = mapping.clone();
-            mapping.insert(place, size - 1);
-            mapping
-        })
-    };
-    others.iter().flat_map(with_last).collect()
-}
-
-/// The definitions: all mappings with the products of their weights.
-struct ByDefinition {
-    size: usize,
-    weights: Vec<f64>,
-    matchings: Vec<(Vec<usize>, f64)>,
-    permanent: f64,
-}
-
-impl ByDefinition {
-    fn new(weights: &[f64]) -> Self {
-        let size = weights.len().isqrt();
-        let with_weight = |mapping: Vec<usize>| {
-            let of_row = |(row, column): (usize, &usize)| weights[row * size + column];
-            let weight = mapping.iter().enumerate().map(of_row).product();
-            (mapping, weight)
-        };
-        let matchings: Vec<(Vec<usize>, f64)> = mappings(size).into_iter().map(with_weight).collect();
-        ByDefinition {
-            size,
-            weights: weights.to_vec(),
-            permanent: matchings.iter().map(|(_, weight)| weight).sum(),
-            matchings,
-        }
-    }
-
-    /// The expected value of something that depends on the matching.
-    fn expected(&self, value: impl Fn(&[usize]) -> f64) -> f64 {
-        let weighted = self
-            .matchings
-            .iter()
-            .map(|(mapping, weight)| weight * value(mapping));
-        weighted.sum::<f64>() / self.permanent
-    }
-
-    fn edge(&self, row: usize, column: usize) -> f64 {
-        self.expected(|mapping| f64::from(mapping[row] == column))
-    }
-
-    fn cracks(&self, truth: &[usize]) -> f64 {
-        self.expected(|mapping| mapping.iter().zip(truth).filter(|(a, b)| a == b).count() as f64)
-    }
-
-    fn heuristic(&self, truth: &[usize]) -> f64 {
-        let of_row = |(row, weights): (usize, &[f64])| weights[truth[row]] / weights.iter().sum::<f64>();
-        self.weights.chunks(self.size).enumerate().map(of_row).sum()
-    }
-
-    fn anonymity(&self) -> f64 {
-        let surprise = |(_, weight): &(Vec<usize>, f64)| match weight / self.permanent {
-            0.0 => 0.0,
-            probability => -probability * probability.ln(),
-        };
-        let all = (self.matchings.len() as f64).ln();
-        let entropy: f64 = self.matchings.iter().map(surprise).sum();
-        if all > 0.0 { entropy / all } else { 0.0 }
-    }
-
-    fn nmape(&self) -> f64 {
-        let off = |(truth, _): &(Vec<usize>, f64)| (self.heuristic(truth) - self.cracks(truth)).abs();
-        let sum: f64 = self.matchings.iter().map(off).sum();
-        sum / self.matchings.len() as f64 / self.size as f64 * 100.0
-    }
-
-    /// How many sets with so many entries go onto the codes of their entries on average.
-    fn subsets(&self, truth: &[Option<u32>], size: usize) -> f64 {
-        let sets = (0..1u32 << self.size).filter(|set| set.count_ones() as usize == size);
-        sets.map(|set| self.subset(truth, set)).sum()
-    }
-
-    fn subset(&self, truth: &[Option<u32>], set: u32) -> f64 {
-        let members = || (0..self.size).filter(|entry| set & 1 << entry != 0);
-        let Some(codes) = members().map(|entry| truth[entry]).collect::<Option<Vec<u32>>>() else {
-            return 0.0;
-        };
-        self.expected(|mapping| f64::from(members().all(|entry| codes.contains(&(mapping[entry] as u32)))))
-    }
 }
 
 /// Small matrices of every kind, and a true mapping.
@@ -198,7 +102,7 @@ proptest! {
     fn sums_are_those_of_the_definition((weights, truth) in attacks()) {
         let control = Control::new();
         let matrix = dense(&weights);
-        let definition = ByDefinition::new(&weights);
+        let definition = Attack::new(&weights);
         let exact = Exact::new(&matrix, &control).unwrap();
         let permanent = exact.permanent(&control).unwrap();
         if definition.permanent == 0.0 {
@@ -248,7 +152,7 @@ proptest! {
 
     #[test]
     fn nmape_is_that_of_the_definition((weights, _) in attacks()) {
-        let definition = ByDefinition::new(&weights);
+        let definition = Attack::new(&weights);
         let found = nmape(&dense(&weights), &Control::new());
         match definition.permanent {
             0.0 => prop_assert!(found.is_err()),
@@ -260,7 +164,7 @@ proptest! {
     fn subsets_are_those_of_the_definition((weights, truth) in attacks(), unknown in 0..8usize) {
         let control = Control::new();
         let matrix = dense(&weights);
-        let definition = ByDefinition::new(&weights);
+        let definition = Attack::new(&weights);
         prop_assume!(definition.permanent > 0.0);
         let mut truth = known(&truth);
         if let Some(column) = truth.get_mut(unknown) {
@@ -506,7 +410,7 @@ fn blocks_have_nothing_to_do_with_each_other() {
     let mut of_edges = Vec::new();
     for block in 0..50 {
         let weights: Vec<f64> = (0..25).map(|_| next()).collect();
-        let definition = ByDefinition::new(&weights);
+        let definition = Attack::new(&weights);
         ln += definition.permanent.ln();
         for (cell, weight) in weights.iter().enumerate() {
             let (row, column) = (cell / 5, cell % 5);
@@ -609,7 +513,7 @@ fn nmape_of_more_rows() {
     let control = Control::new();
     let mut next = numbers(9);
     let weights: Vec<f64> = (0..64).map(|_| next()).collect();
-    let definition = ByDefinition::new(&weights);
+    let definition = Attack::new(&weights);
     let edges: Vec<f64> = (0..64).map(|cell| definition.edge(cell / 8, cell % 8)).collect();
     let off = |(mapping, _): &(Vec<usize>, f64)| {
         let cracks: f64 = mapping
@@ -683,7 +587,7 @@ fn flat_f_of_fig_3_5() {
         b, 0.0, c, 0.0, b,
     ]);
     assert!(is_flat(&f, &control).unwrap());
-    let all = mappings(5)
+    let all = permutations(5)
         .into_iter()
         .map(|mapping| Truth::new(&f, known(&mapping)).unwrap());
     let weights: Vec<f64> = all
@@ -844,7 +748,7 @@ fn scaled_permanent(weights: &[f64], size: usize) -> Scaled {
             product.times(Scaled::new(weight, 0))
         })
     };
-    let products = mappings(size);
+    let products = permutations(size);
     products
         .iter()
         .map(of_mapping)

@@ -1,11 +1,12 @@
 //! What known pairs of items add to the risk, against all mappings.
 
-use crate::all_mappings::{assert_close, big_mart, mappings};
+use crate::spaces::{assert_close, big_mart, mappings};
 use disclosure::cracks::{
     Belief, Compliance, CorrelationQuestion, CorrelationRisk, CrackSpace, KnownPairs, Method, Pair, Settings,
     Transactions, Width, apart_pairs, assess_correlation_risk, filter_edges, top_pairs,
 };
 use disclosure::{Control, Error};
+use reference::cracks::crack_probabilities;
 
 /// Fig. 1.
 fn transactions() -> Transactions {
@@ -56,9 +57,8 @@ fn risk(risks: &[CorrelationRisk], knows: KnownPairs) -> &CorrelationRisk {
     risks.iter().find(|risk| risk.knows == knows).unwrap()
 }
 
-fn mean_cracks(mappings: &[Vec<usize>]) -> f64 {
-    let cracks = |mapping: &Vec<usize>| (0..mapping.len()).filter(|&item| mapping[item] == item).count();
-    mappings.iter().map(cracks).sum::<usize>() as f64 / mappings.len() as f64
+fn mean_cracks(mappings: &[Vec<u32>]) -> f64 {
+    crack_probabilities(mappings).iter().sum()
 }
 
 fn space() -> CrackSpace {
@@ -93,8 +93,8 @@ fn pairs_that_are_apart_exclude_whole_mappings() {
             .any(|items| items.contains(&a) && items.contains(&b))
     };
     let apart = apart_pairs(&transactions, 2, &Control::new()).unwrap();
-    let keeps_apart = |mapping: &Vec<usize>| {
-        let code_of = |item: u32| mapping.iter().position(|&other| other == item as usize).unwrap() as u32;
+    let keeps_apart = |mapping: &Vec<u32>| {
+        let code_of = |item: u32| mapping[item as usize];
         apart
             .iter()
             .all(|pair| !together(code_of(pair.one), code_of(pair.other)))

@@ -1,12 +1,13 @@
 //! Expected cracks against their definition: the mean over all crack mappings.
 
-use crate::all_mappings::{around, assert_close, big_mart, config, h, k, mappings};
+use crate::spaces::{around, assert_close, big_mart, config, h, k, mappings};
 use disclosure::cracks::{
     Belief, CrackSpace, Expected, Frequencies, Method, Settings, Width, cautious, expected,
 };
 use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
+use reference::cracks::crack_probabilities;
 
 fn settings(method: Method) -> Settings {
     Settings {
@@ -22,14 +23,6 @@ fn settings(method: Method) -> Settings {
 
 fn by(method: Method, space: &CrackSpace) -> Option<Expected> {
     expected(space, &settings(method), &Control::new()).unwrap()
-}
-
-/// Every item's share of the mappings that crack it.
-fn cracks(space: &CrackSpace, mappings: &[Vec<usize>]) -> Vec<f64> {
-    let cracked = |item: usize| mappings.iter().filter(|mapping| mapping[item] == item).count();
-    (0..space.items())
-        .map(|item| cracked(item) as f64 / mappings.len() as f64)
-        .collect()
 }
 
 fn within(width: Width) -> CrackSpace {
@@ -187,7 +180,7 @@ proptest! {
         match by(Method::Exact, &space) {
             None => prop_assert!(mappings.is_empty()),
             Some(found) => {
-                let cracks = cracks(&space, &mappings);
+                let cracks = crack_probabilities(&mappings);
                 assert_close(found.expected, cracks.iter().sum());
                 for (found, expected) in found.crack_probability.iter().zip(cracks) {
                     assert_close(*found, expected);

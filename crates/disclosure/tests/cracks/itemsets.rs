@@ -1,8 +1,6 @@
 //! Cracked itemsets against their definition: all mappings of a few codes, one by one.
 
-use crate::all_mappings::{
-    around, assert_close, big_mart, config, itemsets, k, mappings, neighbours, os, probability,
-};
+use crate::spaces::{around, assert_close, big_mart, config, edges, k, mappings};
 use disclosure::cracks::{
     Belief, CrackSpace, Frequencies, ItemsetCracks, Width, ignorant_itemset_cracks,
     ignorant_itemset_probability, point_valued_itemset_cracks, point_valued_itemset_probability,
@@ -11,16 +9,7 @@ use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use rayon::prelude::*;
-
-fn os2(space: &CrackSpace, itemset: &[u32]) -> f64 {
-    let mut union: Vec<u32> = itemset.iter().flat_map(|&item| neighbours(space, item)).collect();
-    union.sort_unstable();
-    union.dedup();
-    match itemset.iter().all(|code| union.contains(code)) {
-        true => 1.0 / (union.len() - itemset.len() + 1) as f64,
-        false => 0.0,
-    }
-}
+use reference::cracks::{itemset_probability, itemsets, os, os2};
 
 fn of_size(n: usize, size: usize) -> impl Iterator<Item = Vec<u32>> {
     itemsets(n).filter(move |itemset| itemset.len() == size)
@@ -97,7 +86,7 @@ fn pairs_of_big_mart() {
     ];
     for (pair, one_in) in golden {
         assert_close(exact(&h, &pair).unwrap(), 1.0 / one_in);
-        assert_close(probability(&pair, &mappings(&h)).unwrap(), 1.0 / one_in);
+        assert_close(itemset_probability(&mappings(&h), &pair).unwrap(), 1.0 / one_in);
     }
     let f = around(&big_mart(), Width::Share(0.0));
     for (pair, one_in) in [([0, 1], 4.0), ([0, 2], 6.0)] {
@@ -134,7 +123,7 @@ fn a_mapping_that_does_not_exist_cracks_nothing_for_sure() {
     assert_eq!(exact(&space, &[3, 5]), None);
     assert_close(
         ItemsetCracks::new(&space).os(&[3, 5]).unwrap(),
-        os(&space, &[3, 5]),
+        os(&edges(&space), &[3, 5]),
     );
 }
 
@@ -269,16 +258,16 @@ proptest! {
 
     #[test]
     fn itemsets_of_any_graph(space in any_space()) {
-        let mappings = mappings(&space);
+        let (mappings, edges) = (mappings(&space), edges(&space));
         let cracks = ItemsetCracks::new(&space);
         for itemset in itemsets(space.items()) {
             let exact = cracks.exact(&itemset, &Control::new()).unwrap();
-            match (exact, probability(&itemset, &mappings)) {
+            match (exact, itemset_probability(&mappings, &itemset)) {
                 (Some(exact), Some(expected)) => assert_close(exact, expected),
                 (exact, expected) => prop_assert_eq!(exact, expected),
             }
-            assert_close(cracks.os(&itemset).unwrap(), os(&space, &itemset));
-            assert_close(cracks.os2(&itemset).unwrap(), os2(&space, &itemset));
+            assert_close(cracks.os(&itemset).unwrap(), os(&edges, &itemset));
+            assert_close(cracks.os2(&itemset).unwrap(), os2(&edges, &itemset));
         }
     }
 }
@@ -295,8 +284,8 @@ proptest! {
         for size in 0..=n {
             let (mut of_known, mut of_unknown) = (0.0, 0.0);
             for itemset in of_size(n, size) {
-                let (point, ignorant) = (probability(&itemset, &known), probability(&itemset, &unknown));
-                let (point, ignorant) = (point.unwrap(), ignorant.unwrap());
+                let [point, ignorant] =
+                    [&known, &unknown].map(|mappings| itemset_probability(mappings, &itemset).unwrap());
                 assert_close(point_valued_itemset_probability(&frequencies, &itemset).unwrap(), point);
                 assert_close(ignorant_itemset_probability(n as u64, size as u64), ignorant);
                 if itemset.iter().all(|item| items.contains(item)) {

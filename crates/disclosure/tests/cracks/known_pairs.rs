@@ -1,35 +1,12 @@
 //! Edge filtering and belief refinement against graphs of single nodes.
 
+use crate::spaces::{big_mart, edges};
 use disclosure::Control;
 use disclosure::cracks::{
     Belief, CrackSpace, Frequencies, NEARLY_ALWAYS, Pair, Transactions, Width, filter_edges, o_estimate,
     propagated, refine_beliefs, top_pairs,
 };
 use proptest::prelude::*;
-
-/// For every item, whether each code can stand for it; item i's own code is i.
-type Edges = Vec<Vec<bool>>;
-
-fn edges(space: &CrackSpace) -> Edges {
-    let edge = |item: usize, code: usize| space.class(item).candidates.contains(&space.own[code]);
-    let codes = |item| (0..space.items()).map(|code| edge(item, code)).collect();
-    (0..space.items()).map(codes).collect()
-}
-
-/// Fig. 23, which calls Fig. 22 for every known pair.
-fn filtered(mut edges: Edges, known: &[(u32, u32)], frequent: &[(u32, u32)]) -> Edges {
-    let in_frequent: Vec<usize> = frequent
-        .iter()
-        .flat_map(|&(a, b)| [a as usize, b as usize])
-        .collect();
-    for &(i, j) in known {
-        for code in (0..edges.len()).filter(|code| !in_frequent.contains(code)) {
-            edges[i as usize][code] = false;
-            edges[j as usize][code] = false;
-        }
-    }
-    edges
-}
 
 /// Classes are of twins, none is empty, and their sizes are right.
 fn assert_sound(space: &CrackSpace) {
@@ -77,14 +54,14 @@ proptest! {
         let space = Belief::around(&frequencies, Width::Share(width)).unwrap().space(&frequencies);
         let found = filter_edges(&space, &known, &frequent);
         assert_sound(&found);
-        prop_assert_eq!(edges(&found), filtered(edges(&space), &known, &frequent));
+        prop_assert_eq!(edges(&found), reference::cracks::filter_edges(edges(&space), &known, &frequent));
     }
 }
 
 /// Items 1 and 2 of BigMart and their codes, as in the example of section 7.1.
 #[test]
 fn one_pair_of_bigmart() {
-    let frequencies = Frequencies::new(10, vec![5, 4, 5, 5, 3, 5]);
+    let frequencies = big_mart();
     let point_valued = Belief::around(&frequencies, Width::Share(0.0)).unwrap();
     let space = point_valued.space(&frequencies);
     let pair = [(0, 1)];

@@ -1,6 +1,5 @@
 //! Arguments that ask for more than there is room or time for.
 
-use disclosure::attack::random_attack;
 use disclosure::cracks::{
     Belief, Compliance, CrackSpace, Frequencies, Interest, ItemsetAssessment, ItemsetQuestion, Stage, Width,
     assess_itemset_risk, assess_risk,
@@ -102,14 +101,4 @@ fn any_number_of_runs_of_items_can_be_cancelled() {
     };
     let cancelled = assess_risk(&frequencies, &[1.0; 20], 0.1, &compliance, &control);
     assert_eq!(cancelled, Err(Error::Cancelled));
-}
-
-#[test]
-fn a_random_attack_asks_for_its_memory_and_has_one_bound() {
-    assert!(random_attack(100, 1.0, 1, &tight()).is_ok());
-    assert_eq!(random_attack(1000, 1.0, 1, &tight()), Err(OUT_OF_MEMORY));
-    for size in [0, 5001, 10_000, i32::MAX as usize] {
-        let refused = random_attack(size, 1.0, 1, &tight()).unwrap_err();
-        assert_eq!(refused.to_string(), "size: must be between 1 and 5000");
-    }
 }

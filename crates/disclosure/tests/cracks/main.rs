@@ -1,6 +1,5 @@
 //! Cracks of anonymised items: see `disclosure::cracks`.
 
-mod all_mappings;
 mod correlation_recipe;
 mod expected;
 mod itemsets;
@@ -11,4 +10,5 @@ mod pairs;
 mod recipe;
 mod reidentification;
 mod simulate;
+mod spaces;
 mod summary;

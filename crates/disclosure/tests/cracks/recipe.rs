@@ -1,17 +1,16 @@
 //! The recipes against their definitions.
 
-use crate::all_mappings::{
-    around, assert_close, big_mart, config, itemsets, mappings, neighbours, os, probability,
-};
+use crate::spaces::{around, assert_close, big_mart, config, edges, mappings};
 use disclosure::cracks::{
-    Belief, Compliance, CrackSpace, Decision, Estimate, Frequencies, Interest, ItemsetAssessment,
-    ItemsetMethod, ItemsetQuestion, Stage, Width, alpha_curve, assess_itemset_risk, assess_risk,
+    Belief, Compliance, Decision, Estimate, Frequencies, Interest, ItemsetAssessment, ItemsetMethod,
+    ItemsetQuestion, Stage, Width, alpha_curve, assess_itemset_risk, assess_risk,
 };
 use disclosure::{Control, Error, Result};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
+use reference::cracks::{itemset_probability, itemsets, o_estimate, os};
 
 /// The orders in which items become compliant.
 fn orders(items: usize, compliance: &Compliance) -> Vec<Vec<u32>> {
@@ -35,14 +34,6 @@ fn alpha_max(orders: &[Vec<u32>], risk: impl Fn(&[u32]) -> f64, tolerated: f64) 
         .filter(|&compliant| mean(compliant) <= tolerated + 1e-9)
         .max();
     largest.unwrap_or(0) as f64 / items as f64
-}
-
-fn o_estimate(space: &CrackSpace) -> Vec<f64> {
-    let of_item = |item: u32| match space.is_compliant(item as usize) {
-        true => 1.0 / neighbours(space, item).len() as f64,
-        false => 0.0,
-    };
-    (0..space.items() as u32).map(of_item).collect()
 }
 
 fn pairs(crack_danger: f64, tolerance: f64) -> ItemsetQuestion {
@@ -79,7 +70,7 @@ fn choose(n: u64, k: u64) -> f64 {
 
 #[test]
 fn items_of_big_mart() {
-    let cracks = o_estimate(&around(&big_mart(), Width::Median));
+    let cracks = o_estimate(&edges(&around(&big_mart(), Width::Median)));
     let assess = |tolerance| {
         assess_risk(
             &big_mart(),
@@ -141,7 +132,7 @@ fn equal_items_need_no_luck() {
 
 #[test]
 fn a_curve_of_big_mart() {
-    let cracks = o_estimate(&around(&big_mart(), Width::Median));
+    let cracks = o_estimate(&edges(&around(&big_mart(), Width::Median)));
     let compliance = Compliance { runs: 20, seed: 3 };
     let curve = |alphas: &[f64]| alpha_curve(&cracks, alphas, &compliance, &Control::new());
     let points = curve(&[0.0, 0.5, 1.0]).unwrap();
@@ -244,7 +235,7 @@ fn exact_if_that_is_not_too_much() {
     let mappings = mappings(&around(&big_mart(), Width::Median));
     let pairs = itemsets(6).filter(|itemset| itemset.len() == 2);
     let vulnerable = pairs
-        .filter(|pair| probability(pair, &mappings).unwrap() >= 0.16)
+        .filter(|pair| itemset_probability(&mappings, pair).unwrap() >= 0.16)
         .count();
     assert_is(exact.interval, vulnerable as f64 / 15.0);
     let estimated = assess(&big_mart(), Width::Median, &question(0.5)).unwrap();
@@ -355,7 +346,7 @@ fn a_rival_who_is_always_wrong() {
     let frequencies = Frequencies::new(4, vec![1, 3]);
     let wrong = [Some((0.6, 1.0)), Some((0.0, 0.3))];
     let space = Belief::of_intervals(&frequencies, &wrong).space(&frequencies);
-    let cracks = o_estimate(&space);
+    let cracks = o_estimate(&edges(&space));
     let assessment = assess_risk(
         &frequencies,
         &cracks,
@@ -513,10 +504,10 @@ proptest! {
             let vulnerable = theta.iter().filter(|itemset| risk(itemset) >= crack_danger - 1e-12).count();
             vulnerable as f64 / theta.len().max(1) as f64
         };
-        let point_valued = share(&|itemset| probability(itemset, &known).unwrap());
+        let point_valued = share(&|itemset| itemset_probability(&known, itemset).unwrap());
         let risk = |itemset: &[u32]| match is_exact {
-            true => probability(itemset, &consistent).unwrap(),
-            false => os(&space, itemset),
+            true => itemset_probability(&consistent, itemset).unwrap(),
+            false => os(&edges(&space), itemset),
         };
         assert_is(found.point_valued, point_valued);
         assert_is(found.interval, share(&risk));

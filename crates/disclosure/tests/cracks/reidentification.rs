@@ -2,10 +2,10 @@
 
 use Knowledge::{Among, Anything, Between, Code};
 use disclosure::cracks::{Knowledge, Method, Reidentification, Settings, Simulation, simulate};
-use disclosure::matching::{Counting, Graph};
+use disclosure::matching::Counting;
 use disclosure::{Control, Error, NULL, Rows};
 use proptest::prelude::*;
-use std::collections::HashMap;
+use reference::matching::shares;
 
 /// What is known of every person, column by column; the released rows; the row of every person.
 #[derive(Debug, Clone)]
@@ -59,53 +59,6 @@ impl Case {
     }
 }
 
-/// How many ways there are to give the items of these classes the codes that are left.
-fn matchings(
-    graph: &Graph,
-    items: &[usize],
-    left: &mut Vec<u32>,
-    known: &mut HashMap<(usize, Vec<u32>), f64>,
-) -> f64 {
-    let Some((&class, rest)) = items.split_first() else {
-        return 1.0;
-    };
-    if let Some(&count) = known.get(&(items.len(), left.clone())) {
-        return count;
-    }
-    let mut count = 0.0;
-    for &codes in &graph.items[class].candidates {
-        let choices = left[codes as usize];
-        if choices > 0 {
-            left[codes as usize] -= 1;
-            count += f64::from(choices) * matchings(graph, rest, left, known);
-            left[codes as usize] += 1;
-        }
-    }
-    known.insert((items.len(), left.clone()), count);
-    count
-}
-
-/// For every class and candidate, the share of perfect matchings that give one item a code of it.
-fn shares(graph: &Graph) -> Vec<Vec<f64>> {
-    let all: Vec<usize> = (0..graph.items.len())
-        .flat_map(|class| vec![class; graph.items[class].size as usize])
-        .collect();
-    let of_class = |class: usize| {
-        let mut others = all.clone();
-        others.remove(all.iter().position(|&other| other == class).unwrap());
-        let total = matchings(graph, &all, &mut graph.codes.clone(), &mut HashMap::new());
-        assert!(total > 0.0, "a perfect matching");
-        let share = |&codes: &u32| {
-            let mut left = graph.codes.clone();
-            left[codes as usize] -= 1;
-            let count = matchings(graph, &others, &mut left, &mut HashMap::new());
-            f64::from(graph.codes[codes as usize]) * count / total
-        };
-        graph.items[class].candidates.iter().map(share).collect()
-    };
-    (0..graph.items.len()).map(of_class).collect()
-}
-
 fn assert_close(value: f64, expected: f64) {
     assert!((value - expected).abs() < 1e-9, "{value} is not {expected}");
 }
@@ -121,7 +74,7 @@ fn assert_as_defined(case: &Case) {
     assert_eq!(keyed.not_released(), (case.people.len() - released) as u64);
     assert_eq!(keyed.strangers(), (case.rows.len() - released) as u64);
 
-    let of_class = shares(graph);
+    let of_class = shares(graph).unwrap();
     let counted = Counting::new(graph, &Control::new())
         .unwrap()
         .shares(&Control::new())
@@ -246,7 +199,7 @@ fn john_mary_and_bob() {
     assert_as_defined(&case);
     let found = case.solve(true);
     assert_close(found.o_estimate(), 1.0 + 1.0 + 1.0 / 3.0);
-    assert_close(found.expected(&shares(&found.graph)), 3.0);
+    assert_close(found.expected(&shares(&found.graph).unwrap()), 3.0);
 }
 
 /// One has too many people, the other too many rows: parts stay apart, and each has its own left over.
@@ -260,7 +213,7 @@ fn each_part_has_its_own_left_over() {
     assert_as_defined(&case);
     let found = case.solve(true);
     assert_eq!((found.not_released(), found.strangers()), (2, 3));
-    assert_close(found.expected(&shares(&found.graph)), 0.5 + 1.0 / 3.0);
+    assert_close(found.expected(&shares(&found.graph).unwrap()), 0.5 + 1.0 / 3.0);
 }
 
 /// Strangers and who is not released have no code, which the simulation must cope with.
@@ -279,7 +232,7 @@ fn simulation_agrees() {
     };
     assert_as_defined(&case);
     let found = case.solve(true);
-    let exact = found.expected(&shares(&found.graph));
+    let exact = found.expected(&shares(&found.graph).unwrap());
     let space = found.space().unwrap();
     let simulated = simulate(&space, &Simulation::default(), &Control::new())
         .unwrap()

@@ -1,6 +1,6 @@
 //! Simulated cracks against all mappings, counted one by one.
 
-use crate::all_mappings::{around, big_mart, h, k};
+use crate::spaces::{around, big_mart, h, k, mappings};
 use disclosure::cracks::{
     Apart, Belief, CrackSpace, Frequencies, Moves, Simulated, Simulation, Width, simulate, simulate_apart,
     simulate_as_published, simulate_itemsets,
@@ -8,53 +8,8 @@ use disclosure::cracks::{
 use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
+use reference::cracks::{crack_probabilities, itemset_probability, itemsets};
 use std::time::Duration;
-
-/// All mappings that the belief allows: for every item, the item whose code it gets.
-fn mappings(space: &CrackSpace) -> Vec<Vec<u32>> {
-    let mut found = Vec::new();
-    extend(space, &mut Vec::new(), &mut found);
-    found
-}
-
-fn extend(space: &CrackSpace, so_far: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
-    if so_far.len() == space.items() {
-        found.push(so_far.clone());
-        return;
-    }
-    for code in 0..space.items() as u32 {
-        let candidates = &space.class(so_far.len()).candidates;
-        if !so_far.contains(&code) && candidates.contains(&space.own[code as usize]) {
-            so_far.push(code);
-            extend(space, so_far, found);
-            so_far.pop();
-        }
-    }
-}
-
-/// For every item, the share of mappings that crack it.
-fn crack_probabilities(mappings: &[Vec<u32>]) -> Vec<f64> {
-    let items = mappings.first().map_or(0, Vec::len);
-    let cracked = |item: usize| {
-        mappings
-            .iter()
-            .filter(|mapping| mapping[item] == item as u32)
-            .count()
-    };
-    (0..items)
-        .map(|item| cracked(item) as f64 / mappings.len() as f64)
-        .collect()
-}
-
-/// The share of mappings that give the codes of these items to these items.
-fn itemset_probability(mappings: &[Vec<u32>], itemset: &[u32]) -> f64 {
-    let is_cracked = |mapping: &&Vec<u32>| {
-        itemset
-            .iter()
-            .all(|&item| itemset.contains(&mapping[item as usize]))
-    };
-    mappings.iter().filter(is_cracked).count() as f64 / mappings.len() as f64
-}
 
 /// A space from what is known of each item: the group of its own code, and the groups it may be in.
 fn space_of(items: &[(u32, Vec<u32>)]) -> CrackSpace {
@@ -191,14 +146,12 @@ proptest! {
     #[test]
     fn itemsets_are_cracked_as_often_as_among_all_mappings(space in a_space()) {
         let mappings = mappings(&space);
-        let itemsets: Vec<Vec<u32>> = (0..1u32 << space.items())
-            .map(|set| (0..space.items() as u32).filter(|item| set >> item & 1 == 1).collect())
-            .collect();
+        let itemsets: Vec<Vec<u32>> = itemsets(space.items()).collect();
         let simulation = all_samples(Moves::Groups, 16_384);
         match simulate_itemsets(&space, &itemsets, &simulation, &Control::new()).unwrap() {
             None => prop_assert!(mappings.is_empty()),
             Some(simulated) => for (itemset, simulated) in itemsets.iter().zip(simulated.crack_probability) {
-                let exact = itemset_probability(&mappings, itemset);
+                let exact = itemset_probability(&mappings, itemset).unwrap();
                 prop_assert!((simulated - exact).abs() < 0.1, "{itemset:?}: {simulated}, exactly {exact}");
             }
         }

@@ -1,6 +1,6 @@
 //! Decoys: what they do to all scores, against the definition.
 
-use crate::definition::{Table, a_table, assert_close, average, config, maximum};
+use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
 use disclosure::inference::{Decoy, Settings, Summary, decoys};
 use proptest::prelude::*;
@@ -11,12 +11,6 @@ const SENSITIVE: (f64, f64) = (0.0, 1.0);
 
 fn found(table: &Table, settings: &Settings, wanted: usize) -> Vec<Decoy> {
     decoys(&table.population(), settings, wanted, &Control::new()).unwrap()
-}
-
-/// White, section 6.2: no row has it, but each of its facets is had by some row.
-fn is_hole(table: &Table, set: u32) -> bool {
-    let is_had = |set| table.support(set) > 0.0;
-    !is_had(set) && table.attributes(set).all(|x| is_had(set & !(1 << x)))
 }
 
 fn assert_summary(summary: &Summary, scores: &[f64]) {
@@ -70,7 +64,7 @@ proptest! {
         prop_assert!(found.len() <= 3);
         for decoy in found {
             let hole = table.set(&decoy.attributes);
-            prop_assert!(is_hole(&with_decoys, hole));
+            prop_assert!(with_decoys.is_hole(hole));
             for &(start, is_set) in &table.columns {
                 let end = table.columns.iter().map(|column| column.0).find(|&other| other > start);
                 let column = !0 << start & !(!0u32).checked_shl(end.unwrap_or(32)).unwrap_or(0);

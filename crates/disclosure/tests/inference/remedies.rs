@@ -1,6 +1,6 @@
 //! Suppressions: what they do to all scores, against the definition.
 
-use crate::definition::{Table, a_table, assert_close, average, config, maximum};
+use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
 use disclosure::inference::{Attribute, Remedies, Search, Settings, State, remedies};
 use proptest::prelude::*;

@@ -4,57 +4,7 @@ use disclosure::Control;
 use disclosure::matching::{Counting, Graph, ItemClass, admissible};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-
-/// For every perfect matching, the class of codes that each item gets; items in the order of their classes.
-/// A matching of classes stands for as many as there are ways to choose codes within them.
-fn matchings(graph: &Graph) -> Vec<(Vec<u32>, f64)> {
-    fn extend(
-        items: &[&ItemClass],
-        free: &mut [u32],
-        ways: f64,
-        given: &mut Vec<u32>,
-        all: &mut Vec<(Vec<u32>, f64)>,
-    ) {
-        let Some(item) = items.get(given.len()) else {
-            all.push((given.clone(), ways));
-            return;
-        };
-        for &codes in &item.candidates {
-            let choices = free[codes as usize];
-            if choices > 0 {
-                free[codes as usize] -= 1;
-                given.push(codes);
-                extend(items, free, ways * f64::from(choices), given, all);
-                given.pop();
-                free[codes as usize] += 1;
-            }
-        }
-    }
-    let each = |class: &'_ _| std::iter::repeat_n(*class, (*class as &ItemClass).size as usize);
-    let classes: Vec<&ItemClass> = graph.items.iter().collect();
-    let items: Vec<&ItemClass> = classes.iter().flat_map(each).collect();
-    let mut all = Vec::new();
-    if graph.code_count() == items.len() as u64 {
-        extend(&items, &mut graph.codes.clone(), 1.0, &mut Vec::new(), &mut all);
-    }
-    all
-}
-
-/// Of how many matchings each edge is part, for one item of each class and any code of a candidate class.
-fn shares(graph: &Graph, matchings: &[(Vec<u32>, f64)]) -> Vec<Vec<f64>> {
-    let all: f64 = matchings.iter().map(|(_, ways)| ways).sum();
-    let mut first = 0;
-    let of_class = graph.items.iter().map(|items| {
-        let item = first;
-        first += items.size as usize;
-        let of_candidate = items.candidates.iter().map(|codes| {
-            let with = matchings.iter().filter(|(given, _)| given[item] == *codes);
-            with.map(|(_, ways)| ways).sum::<f64>() / all
-        });
-        of_candidate.collect()
-    });
-    of_class.collect()
-}
+use reference::matching::{matchings, shares};
 
 /// Any small graph of as many codes as items, most often with a perfect matching: item `i` may have code `i`.
 fn graphs() -> impl Strategy<Value = Graph> {
@@ -102,17 +52,16 @@ proptest! {
 
     #[test]
     fn counts_are_those_of_the_definition(graph in graphs()) {
-        let matchings = matchings(&graph);
-        let number: f64 = matchings.iter().map(|(_, ways)| ways).fold(0.0, std::ops::Add::add);
+        let number = matchings(&graph);
         let counting = Counting::new(&graph, &Control::new()).unwrap();
         let control = Control::new();
         let log = counting.log_matchings(&control).unwrap();
         assert_close(log.exp(), number);
         match counting.shares(&control).unwrap() {
-            None => prop_assert!(matchings.is_empty()),
+            None => prop_assert_eq!(number, 0.0),
             Some(found) => {
                 assert_close(found.log_matchings, number.ln());
-                let expected = shares(&graph, &matchings);
+                let expected = shares(&graph).unwrap();
                 for (found, expected) in found.of_class.iter().flatten().zip(expected.iter().flatten()) {
                     assert_close(*found, *expected);
                 }
@@ -122,11 +71,10 @@ proptest! {
 
     #[test]
     fn admissible_edges_are_those_of_some_matching(graph in graphs()) {
-        let matchings = matchings(&graph);
         match admissible(&graph, &Control::new()).unwrap() {
-            None => prop_assert!(matchings.is_empty()),
+            None => prop_assert_eq!(shares(&graph), None),
             Some(pruned) => {
-                let shares = shares(&graph, &matchings);
+                let shares = shares(&graph).unwrap();
                 for ((before, after), shares) in graph.items.iter().zip(&pruned.items).zip(shares) {
                     let used = before.candidates.iter().zip(shares).filter(|(_, share)| *share > 0.0);
                     let used: Vec<u32> = used.map(|(codes, _)| *codes).collect();

@@ -1,12 +1,13 @@
 //! Real matches against those of chance, by the definition and on data whose answer is known.
 
 use disclosure::permutation::{
-    Candidate, Chance, PValue, Plausibility, Points, Sample, Ties, Verdict, calibrate, distance, link,
-    plausibility, rank_swap, ranks,
+    Candidate, Chance, PValue, Plausibility, Points, Sample, Ties, Verdict, calibrate, link, plausibility,
+    rank_swap, ranks,
 };
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use reference::permutation::nearest;
 
 fn points(columns: &[Vec<u32>]) -> Points {
     let ranks = columns
@@ -41,15 +42,7 @@ fn distances_of_all(original: &Points, released: &Points) -> Vec<u32> {
         let value = |column: u32| original.point(record(column))[column as usize];
         (0..number_of).map(value).collect::<Vec<u32>>()
     });
-    random
-        .map(|random| {
-            released
-                .iter()
-                .map(|point| distance(&random, point))
-                .min()
-                .unwrap()
-        })
-        .collect()
+    random.map(|random| nearest(&random, released.iter()).0).collect()
 }
 
 /// How many of the random records are at each distance.

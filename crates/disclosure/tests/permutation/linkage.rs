@@ -1,9 +1,10 @@
 //! Record linkage in rank space, against the definition.
 
-use disclosure::permutation::{Match, Points, Ties, distance, link, ranks};
+use disclosure::permutation::{Match, Points, Ties, link, ranks};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use reference::permutation::nearest;
 
 fn points(columns: &[Vec<u32>], ties: Ties) -> Points {
     let ranks = columns
@@ -50,12 +51,9 @@ proptest! {
         prop_assert_eq!(correct.len(), original.len());
         let mut unlinked = vec![true; released.len()];
         for (record, x) in original.iter().enumerate() {
-            let distances: Vec<u32> = released.iter().map(|y| distance(x, y)).collect();
-            let shortest = *distances.iter().min().unwrap();
-            let is_match = |y: &usize| distances[*y] == shortest;
-            let matches: Vec<usize> = (0..released.len()).filter(is_match).collect();
+            let (distance, matches) = nearest(x, released.iter());
             prop_assert_eq!(linkage.matches[record], Match {
-                distance: shortest,
+                distance,
                 ties: matches.len() as u64,
                 first: matches[0] as u32,
             });

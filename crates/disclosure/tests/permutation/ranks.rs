@@ -4,6 +4,7 @@ use disclosure::permutation::{self, Ties};
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use reference::permutation::shared_half_ranks;
 
 fn places(values: &[i64]) -> Vec<u32> {
     let keys: Vec<u64> = values.iter().map(|&value| value as u64 ^ 1 << 63).collect();
@@ -25,14 +26,6 @@ fn order(values: &[i64], seed: u64) -> Vec<u32> {
 fn reverse_map(original: &[i64], anonymised: &[i64], seed: u64) -> Vec<i64> {
     let sources = permutation::reverse_map(&order(original, seed), &order(anonymised, seed));
     sources.iter().map(|&source| original[source as usize]).collect()
-}
-
-/// Algorithm 1 of the paper, where no two values are equal.
-fn reverse_map_by_definition(original: &[i64], anonymised: &[i64]) -> Vec<i64> {
-    let mut sorted = original.to_vec();
-    sorted.sort_unstable();
-    let rank = |value: &i64| anonymised.iter().filter(|other| *other <= value).count();
-    anonymised.iter().map(|value| sorted[rank(value) - 1]).collect()
 }
 
 const X: [i64; 5] = [10, 20, 30, 40, 50];
@@ -105,23 +98,13 @@ fn a_constant_column_correlates_with_nothing() {
     assert_eq!(rank_correlation(&[], &[]), None);
 }
 
-/// Twice the rank by counting: the values below, and half of the equal ones.
-fn shared_by_counting(places: &[u32]) -> Vec<u32> {
-    let key = |&place: &u32| if place == NULL { u32::MAX } else { place };
-    let count = |of: &u32, keep: fn(u32, u32) -> bool| {
-        places.iter().filter(|other| keep(key(other), key(of))).count() as u32
-    };
-    let twice = |place: &u32| 2 * count(place, |a, b| a < b) + count(place, |a, b| a == b) + 1;
-    places.iter().map(twice).collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
     fn ranks_are_those_of_the_definition(places in prop::collection::vec(0u32..6, 0..30), seed: u64) {
         let shared = ranks(&places, Ties::Shared);
-        prop_assert_eq!(&shared, &shared_by_counting(&places));
+        prop_assert_eq!(&shared, &shared_half_ranks(&places));
         let random = ranks(&places, Ties::Random { seed });
         let mut all = random.clone();
         all.sort_unstable();
@@ -169,7 +152,7 @@ proptest! {
             (0..12).map(|row| values[order[row * step % 12] as usize / 2 - 1]).collect()
         };
         let (x, y) = (column(&x, 1), column(&y, 5));
-        prop_assert_eq!(reverse_map(&x, &y, seed), reverse_map_by_definition(&x, &y));
+        prop_assert_eq!(reverse_map(&x, &y, seed), reference::permutation::reverse_map(&x, &y));
     }
 
     #[test]
@@ -177,7 +160,7 @@ proptest! {
         let (first, second): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
         let number = first.len() as f64;
         let centred = |places: &[u32]| -> Vec<f64> {
-            shared_by_counting(places).iter().map(|&twice| f64::from(twice) / 2.0 - (number + 1.0) / 2.0).collect()
+            shared_half_ranks(places).iter().map(|&twice| f64::from(twice) / 2.0 - (number + 1.0) / 2.0).collect()
         };
         let (a, b) = (centred(&first), centred(&second));
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -9,6 +9,7 @@ use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::RngSeed;
+use reference::semantic::{terms_in, together};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
@@ -55,23 +56,6 @@ fn words_of_nfkd(text: &str) -> Vec<String> {
         .split(|part| !is_letter(part))
         .filter(|word| !word.is_empty());
     words.map(String::from).collect()
-}
-
-/// The definition: a term occurs where its words are a window of the text's.
-fn windows(terms: &[String], folding: Folding, text: &str) -> Vec<u32> {
-    let text = words(folding, text);
-    let occurs = |term: &String| {
-        let term = words(folding, term);
-        !term.is_empty() && text.windows(term.len()).any(|window| window == term)
-    };
-    let numbers = 0..terms.len() as u32;
-    numbers.filter(|&term| occurs(&terms[term as usize])).collect()
-}
-
-/// The definition: in how many documents both are.
-fn together(documents: &[Vec<u32>], one: u32, other: u32) -> u64 {
-    let has_both = |document: &&Vec<u32>| document.contains(&one) && document.contains(&other);
-    documents.iter().filter(has_both).count() as u64
 }
 
 fn corpus(terms: usize, documents: &[Vec<u32>]) -> Corpus {
@@ -434,9 +418,10 @@ proptest! {
         let text = terms.iter().step_by(2).chain([&more]).cloned().collect::<Vec<_>>().join(" ");
         let found = Terms::new(terms.iter().map(|term| &term[..]), folding).unwrap();
         let (mut scratch, mut numbers) = (Scratch::default(), vec![]);
+        let of_terms: Vec<_> = terms.iter().map(|term| words(folding, term)).collect();
         for text in [&text, &more] {
             found.in_text(text, &mut scratch, &mut numbers, &Control::new()).unwrap();
-            prop_assert_eq!(&numbers, &windows(&terms, folding, text));
+            prop_assert_eq!(&numbers, &terms_in(&of_terms, &words(folding, text)));
         }
         for text in &terms {
             let same = |&term: &u32| {

@@ -1,12 +1,12 @@
 //! Eliminations of semantic attacks: the figures of Ong 2015 as verified, and the definitions.
 
-use crate::definition::attack;
 use disclosure::semantic::{
     DistanceTable, Eliminations, Method, Strategy as How, Threshold, Vulnerability, eliminate,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use reference::semantic::attack;
 
 /// Fig. 3.6: contexts C1 to C4 by blood pressure, icd, limbs and injury.
 fn fig_3_6() -> DistanceTable {

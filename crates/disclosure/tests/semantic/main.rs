@@ -3,5 +3,4 @@
 mod attacks;
 mod coat;
 mod corpus;
-mod definition;
 mod eliminations;

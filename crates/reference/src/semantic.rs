@@ -1,22 +1,37 @@
-//! Semantic attacks by their definitions (Ong 2015, chapter 4): everything is computed anew for every elimination.
+//! Semantic attacks (Ong 2015): terms in texts by comparing them with every window, and the eliminations of chapter 4
+//! with everything computed anew for each of them.
 
 use disclosure::semantic::{
     DistanceTable, Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability,
 };
 
+/// Which of the terms, each some words, are in a text: those whose words are a window of the text's.
+pub fn terms_in<W: PartialEq>(terms: &[Vec<W>], text: &[W]) -> Vec<u32> {
+    let occurs = |term: &Vec<W>| !term.is_empty() && text.windows(term.len()).any(|window| window == term);
+    let found = (0..).zip(terms).filter(|(_, term)| occurs(term));
+    found.map(|(number, _)| number).collect()
+}
+
+/// In how many documents, each some terms, both terms are.
+pub fn together(documents: &[Vec<u32>], one: u32, other: u32) -> u64 {
+    let has_both = |document: &&Vec<u32>| document.contains(&one) && document.contains(&other);
+    documents.iter().filter(has_both).count() as u64
+}
+
 type Cell = (usize, usize);
 
-/// A distance table that is attacked.
+/// A distance table that was attacked.
 pub struct Attack<'a> {
     table: &'a DistanceTable,
     eliminated: Vec<Vec<bool>>,
     /// For redistribution: every cell's.
     row_weights: Vec<Vec<f64>>,
     column_weights: Vec<Vec<f64>>,
+    /// What was eliminated, in order.
     pub found: Eliminations,
 }
 
-/// Attack a table other than at random.
+/// Attacks a table by any method other than at random.
 pub fn attack<'a>(table: &'a DistanceTable, strategy: &Strategy) -> Attack<'a> {
     let (rows, columns) = (table.rows(), table.columns());
     let mut attack = Attack {

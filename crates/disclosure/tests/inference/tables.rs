@@ -1,66 +1,78 @@
-//! The privacy score as White defines it, for tables that tests edit.
+//! Tables of attributes in columns, for tests that compare them with their definition.
 
 use disclosure::classes::Classes;
 use disclosure::inference::{Attribute, Column, Meaning, PackedTable};
-use disclosure::{Control, Weights};
+use disclosure::{Control, NULL, Weights};
 use proptest::prelude::*;
+use std::ops::{Deref, DerefMut};
 
-/// Rows as sets of attributes; columns are ranges of them.
+/// A table whose attributes are in columns.
 #[derive(Debug, Clone)]
 pub struct Table {
-    pub rows: Vec<u32>,
-    pub weights: Vec<Weights>,
+    pub sets: reference::inference::Table,
     /// Per column its first attribute, and whether a row can have several of its attributes.
     pub columns: Vec<(u32, bool)>,
+}
+
+impl Deref for Table {
+    type Target = reference::inference::Table;
+
+    fn deref(&self) -> &Self::Target {
+        &self.sets
+    }
+}
+
+impl DerefMut for Table {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.sets
+    }
 }
 
 impl Table {
     /// Rows as words of letters, a for attribute 0, all of one array column. Weights are likelihood and danger.
     pub fn of_words(rows: &[&str], weights: &[(f64, f64)]) -> Self {
-        let set = |word: &&str| word.bytes().fold(0, |set, letter| set | 1 << (letter - b'a'));
-        let weights = weights
-            .iter()
-            .map(|&(likelihood, danger)| Weights { likelihood, danger });
+        Self::of_sets(reference::inference::Table::of_words(rows, weights))
+    }
+
+    /// All attributes in one array column.
+    pub fn of_sets(sets: reference::inference::Table) -> Self {
         Table {
-            rows: rows.iter().map(set).collect(),
-            weights: weights.collect(),
+            sets,
             columns: vec![(0, true)],
         }
     }
 
-    pub fn attributes(&self, set: u32) -> impl Iterator<Item = usize> + use<'_> {
-        (0..self.weights.len()).filter(move |x| set >> x & 1 == 1)
-    }
-
-    /// How many rows have these attributes.
-    pub fn support(&self, set: u32) -> f64 {
-        self.rows.iter().filter(|&row| row & set == set).count() as f64
-    }
-
-    fn weight(&self, row: u32, known: u32, constant: f64, min_confidence: f64) -> f64 {
-        let likelihood: f64 = self
-            .attributes(known)
-            .map(|x| self.weights[x].likelihood)
-            .product();
-        let danger: f64 = self
-            .attributes(row & !known)
-            .map(|x| (x, self.support(known | 1 << x) / self.support(known)))
-            .filter(|&(_, confidence)| confidence >= min_confidence)
-            .map(|(x, confidence)| confidence * self.weights[x].danger)
-            .sum();
-        likelihood * danger / (constant + danger)
-    }
-
-    /// White, Definition 3.1, with shares of rows as in section 3.4: the worst of all subsets of each row.
-    pub fn scores(&self, constant: f64, min_confidence: f64) -> Vec<f64> {
-        let worst = |&row: &u32| {
-            subsets(row)
-                .map(|known| self.weight(row, known, constant, min_confidence))
-                .fold(0.0, f64::max)
+    /// Rows of codes, 0 where a value is absent, in columns of one attribute per code with these weights.
+    pub fn of_codes(rows: &[Vec<u32>], weights: &[Vec<Weights>]) -> Self {
+        let start = |end: &mut u32, weights: &Vec<Weights>| {
+            Some((std::mem::replace(end, *end + weights.len() as u32), false))
         };
-        self.rows.iter().map(worst).collect()
+        let columns: Vec<(u32, bool)> = weights.iter().scan(0, start).collect();
+        let set = |row: &Vec<u32>| {
+            let present = row.iter().zip(&columns).filter(|&(&code, _)| code > 0);
+            present.fold(0, |set, (code, (start, _))| set | 1 << (start + code - 1))
+        };
+        let sets = reference::inference::Table {
+            rows: rows.iter().map(set).collect(),
+            weights: weights.concat(),
+        };
+        Table { sets, columns }
     }
 
+    /// The attribute at a place of the sets.
+    pub fn attribute(&self, place: usize) -> Attribute {
+        let starts = self
+            .columns
+            .iter()
+            .take_while(|(start, _)| *start as usize <= place);
+        let column = starts.count() - 1;
+        Attribute {
+            column: column as u32,
+            index: place as u32 - self.columns[column].0,
+        }
+    }
+
+    /// The set of some attributes.
     pub fn set(&self, attributes: &[Attribute]) -> u32 {
         let bit = |attribute: &Attribute| self.columns[attribute.column as usize].0 + attribute.index;
         attributes
@@ -68,15 +80,27 @@ impl Table {
             .fold(0, |set, attribute| set | 1 << bit(attribute))
     }
 
+    /// The table as the algorithms have it. In every other column, an absent value is NULL; in the others it is a value
+    /// without an attribute.
     pub fn population(&self) -> PackedTable {
+        let (classes, columns) = self.encoded();
+        PackedTable::new(&classes, &columns, &Control::new()).unwrap()
+    }
+
+    pub fn encoded(&self) -> (Classes, Vec<Column>) {
         let ends = self.columns.iter().skip(1).map(|column| column.0);
         let ends = ends.chain([self.weights.len() as u32]);
         let mut columns = Vec::new();
         let mut codes = vec![Vec::new(); self.rows.len()];
         for (&(start, is_set), end) in self.columns.iter().zip(ends) {
+            let has_nulls = !is_set && columns.len() % 2 == 1;
             let mut values: Vec<Vec<u32>> = Vec::new();
             for (row, codes) in self.rows.iter().zip(&mut codes) {
                 let value: Vec<u32> = (0..end - start).filter(|x| row >> (start + x) & 1 == 1).collect();
+                if has_nulls && value.is_empty() {
+                    codes.push(NULL);
+                    continue;
+                }
                 let place = values.iter().position(|other| *other == value);
                 codes.push(1 + place.unwrap_or(values.len()) as u32);
                 if place.is_none() {
@@ -85,9 +109,10 @@ impl Table {
             }
             columns.push(Column {
                 attributes: self.weights[start as usize..end as usize].to_vec(),
-                meaning: match is_set {
-                    true => Meaning::Set(values),
-                    false => Meaning::One(values.iter().map(|value| value.first().copied()).collect()),
+                meaning: if is_set {
+                    Meaning::Set(values)
+                } else {
+                    Meaning::One(values.iter().map(|value| value.first().copied()).collect())
                 },
             });
         }
@@ -95,15 +120,8 @@ impl Table {
         for row in &codes {
             classes.insert_many(row, 1).unwrap();
         }
-        PackedTable::new(&classes, &columns, &Control::new()).unwrap()
+        (classes, columns)
     }
-}
-
-/// All subsets of a set of attributes.
-fn subsets(set: u32) -> impl Iterator<Item = u32> {
-    std::iter::successors(Some(set), move |subset| {
-        subset.checked_sub(1).map(|next| next & set)
-    })
 }
 
 pub fn average(scores: &[f64]) -> f64 {
@@ -121,7 +139,7 @@ pub fn assert_close(got: f64, expected: f64) {
     assert!((got - expected).abs() <= 1e-9, "{got} instead of {expected}");
 }
 
-fn a_weight() -> impl Strategy<Value = f64> {
+pub fn a_weight() -> impl Strategy<Value = f64> {
     prop_oneof![2 => Just(0.0), 3 => Just(1.0), 4 => (0u32..=1000).prop_map(|weight| f64::from(weight) / 1000.0)]
 }
 
@@ -164,11 +182,17 @@ pub fn a_table() -> impl Strategy<Value = Table> {
             .collect();
         let row = cells.prop_map(|cells| cells.into_iter().fold(0, |row, cell| row | cell));
         (prop::collection::vec(row, 0..16), weights).prop_map(move |(rows, weights)| Table {
-            rows,
-            weights: weights.concat(),
+            sets: reference::inference::Table {
+                rows,
+                weights: weights.concat(),
+            },
             columns: columns.clone(),
         })
     })
+}
+
+pub fn a_constant() -> impl Strategy<Value = f64> {
+    prop_oneof![3 => Just(1.0), 1 => Just(0.1), 1 => Just(7.5)]
 }
 
 pub fn config() -> ProptestConfig {
