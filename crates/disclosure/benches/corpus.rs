@@ -12,6 +12,7 @@ use disclosure::semantic::{Corpus, Folding, Scratch, Terms, Wanted};
 use disclosure::{Control, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use reference::semantic::{terms_in, together};
 use std::error::Error;
 use std::time::Instant;
 
@@ -61,25 +62,18 @@ fn find(terms: &Terms, documents: &[String]) -> Result<Corpus> {
     Ok(corpus)
 }
 
-/// The definition: every term in every window.
+/// The terms of every document, by definition.
 fn windows(terms: &[Vec<&str>], documents: &[String]) -> Vec<Vec<u32>> {
-    let in_document = |document: &String| {
-        let words: Vec<&str> = document.split(' ').collect();
-        let occurs = |term: &Vec<&str>| words.windows(term.len()).any(|window| window == &term[..]);
-        let terms = (0..).zip(terms).filter(|(_, term)| occurs(term));
-        terms.map(|(number, _)| number).collect()
-    };
+    let in_document = |document: &String| terms_in(terms, &document.split(' ').collect::<Vec<_>>());
     documents.iter().map(in_document).collect()
 }
 
-/// The definition: every pair in every document.
+/// In how many documents each pair is, by definition.
 fn nested(terms: u32, documents: &[Vec<u32>]) -> Vec<u64> {
     let pairs = (0..terms).flat_map(|one| (one + 1..terms).map(move |other| (one, other)));
-    let both = |(one, other): (u32, u32)| {
-        let has_both = |document: &&Vec<u32>| document.contains(&one) && document.contains(&other);
-        documents.iter().filter(has_both).count() as u64
-    };
-    pairs.map(both).collect()
+    pairs
+        .map(|(one, other)| together(documents, one, other))
+        .collect()
 }
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {

@@ -11,11 +11,12 @@
 //! Options: `--columns`, `--most` records (by default 1,000,000), `--runs` of which the quickest counts.
 
 use disclosure::Control;
-use disclosure::permutation::{Points, Ties, Tree, distance, link, ranks};
+use disclosure::permutation::{Points, Ties, Tree, link, ranks};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
+use reference::permutation::nearest;
 use std::error::Error;
 use std::time::Instant;
 
@@ -78,19 +79,12 @@ fn quickest<T>(
     Ok(best)
 }
 
-fn everybody(original: &Points, released: &Points) -> Vec<(u32, u64)> {
+fn everybody(original: &Points, released: &Points) -> Vec<(u32, Vec<usize>)> {
     let points: Vec<_> = original.iter().collect();
-    let nearest = |&point: &&[u32]| {
-        released.iter().fold((u32::MAX, 0), |(best, ties), other| {
-            let found = distance(point, other);
-            match found.cmp(&best) {
-                std::cmp::Ordering::Less => (found, 1),
-                std::cmp::Ordering::Equal => (best, ties + 1),
-                std::cmp::Ordering::Greater => (best, ties),
-            }
-        })
-    };
-    points.par_iter().map(nearest).collect()
+    points
+        .par_iter()
+        .map(|point| nearest(point, released.iter()))
+        .collect()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

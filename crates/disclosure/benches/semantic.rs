@@ -6,9 +6,6 @@
 //!
 //! Options: `--definition` up to so many cells (by default 4000), `--runs` of which the quickest counts.
 
-#[path = "../tests/definition_semantic/mod.rs"]
-mod definition_semantic;
-
 use disclosure::semantic::{DistanceTable, Method, Strategy, Threshold, Vulnerability, eliminate};
 use disclosure::{Control, Result};
 use rand::{RngExt, SeedableRng};
@@ -69,7 +66,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
                 );
                 if rows * columns <= definition {
                     let start = Instant::now();
-                    let defined = definition_semantic::attack(&table, &strategy).found;
+                    let defined = reference::semantic::attack(&table, &strategy).found;
                     print!(" {:>11.0}", start.elapsed().as_secs_f64() / seconds);
                     if defined != found {
                         return Err("the definition eliminates otherwise".into());

@@ -1,0 +1,28 @@
+//! Words and terms of texts that the fuzzer thinks up, against their definition. The first line says whether plurals are
+//! folded, the second is the text, every other one a term.
+#![no_main]
+
+use disclosure::Control;
+use disclosure::semantic::{Folding, Scratch, Terms};
+use libfuzzer_sys::fuzz_target;
+use reference::semantic::terms_in;
+
+fuzz_target!(|data: &str| {
+    let mut lines = data.split('\n');
+    let folding = Folding { plurals: lines.next() == Some("plurals") };
+    let Some(text) = lines.next() else {
+        return;
+    };
+    let terms: Vec<&str> = lines.take(20).collect();
+    let words = |text: &str| {
+        let mut words = Vec::new();
+        folding.words(text, &mut String::new(), |word| words.push(word.to_owned()));
+        words
+    };
+    let of_terms: Vec<Vec<String>> = terms.iter().map(|term| words(term)).collect();
+    if let Ok(known) = Terms::new(terms.iter().copied(), folding) {
+        let mut found = Vec::new();
+        known.in_text(text, &mut Scratch::default(), &mut found, &Control::new()).unwrap();
+        assert_eq!(found, terms_in(&of_terms, &words(text)));
+    }
+});

@@ -1,0 +1,3 @@
+//! Equivalence classes: see `disclosure::classes`.
+
+mod sizes;

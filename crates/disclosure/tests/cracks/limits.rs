@@ -1,0 +1,104 @@
+//! Arguments that ask for more than there is room or time for.
+
+use disclosure::cracks::{
+    Belief, Compliance, CrackSpace, Frequencies, Interest, ItemsetAssessment, ItemsetQuestion, Stage, Width,
+    assess_itemset_risk, assess_risk,
+};
+use disclosure::{Control, Error, Memory, Result};
+
+/// A megabyte, of which nothing is in use.
+fn tight() -> Control {
+    Control::with_memory(Memory {
+        limit: 1 << 20,
+        in_use: || 0,
+    })
+}
+
+const OUT_OF_MEMORY: Error = Error::OutOfMemory { limit: 1 << 20 };
+
+/// Items of which every frequency is unique, so that a rival who knows them knows all.
+fn frequencies(items: u64) -> Frequencies {
+    Frequencies::new(2 * items, (1..=items).collect())
+}
+
+fn space(frequencies: &Frequencies) -> CrackSpace {
+    let belief = Belief::around(frequencies, Width::Share(0.0)).unwrap();
+    belief.space(frequencies)
+}
+
+fn question(sizes: Vec<usize>, sample: usize, runs: u32) -> ItemsetQuestion {
+    ItemsetQuestion {
+        interest: Interest::Sizes { sizes, skip_top: 0.0 },
+        crack_danger: 0.5,
+        tolerance: 0.1,
+        exact_steps: 0.0,
+        sample,
+        compliance: Compliance { runs, seed: 1 },
+    }
+}
+
+fn assess(items: u64, question: &ItemsetQuestion, control: &Control) -> Result<ItemsetAssessment> {
+    let frequencies = frequencies(items);
+    assess_itemset_risk(&frequencies, &space(&frequencies), question, control)
+}
+
+/// Runs what would never end until it has begun, and cancels it.
+fn ends_when_cancelled<T: Send>(job: impl Fn(&Control) -> Result<T> + Sync) -> Result<T> {
+    let control = tight();
+    std::thread::scope(|scope| {
+        let job = scope.spawn(|| job(&control));
+        while control.progress().is_none_or(|share| share == 0.0) && !job.is_finished() {
+            std::thread::yield_now();
+        }
+        control.cancel();
+        job.join().unwrap()
+    })
+}
+
+#[test]
+fn any_number_of_runs_takes_little_memory() {
+    // More than a few runs do not fit into a batch.
+    let few = assess(40, &question(vec![2], 100, 1), &tight()).unwrap();
+    assert_eq!(few.stage, Stage::Compliance);
+    let endless = ends_when_cancelled(|control| assess(40, &question(vec![2], 100, u32::MAX), control));
+    assert_eq!(endless, Err(Error::Cancelled));
+}
+
+#[test]
+fn runs_that_are_sampled_end_as_well() {
+    // Too many vulnerable pairs to list them all: a sample of them follows on all orders.
+    let endless = ends_when_cancelled(|control| {
+        let many = Frequencies::new(10, vec![1; 4000]);
+        let space = CrackSpace::clone(&space(&many));
+        let vulnerable = ItemsetQuestion {
+            crack_danger: 0.0,
+            ..question(vec![2], 100, u32::MAX)
+        };
+        assess_itemset_risk(&many, &space, &vulnerable, control).map(|_| ())
+    });
+    assert_eq!(endless, Err(Error::Cancelled));
+}
+
+#[test]
+fn a_sample_of_itemsets_asks_for_its_memory() {
+    // Too many kinds of itemsets to look at them all.
+    let sizes = vec![20];
+    assert!(assess(40, &question(sizes.clone(), 10, 1), &tight()).is_ok());
+    for sample in [1 << 20, usize::MAX] {
+        let refused = assess(40, &question(sizes.clone(), sample, 1), &tight());
+        assert_eq!(refused, Err(OUT_OF_MEMORY));
+    }
+}
+
+#[test]
+fn any_number_of_runs_of_items_can_be_cancelled() {
+    let frequencies = frequencies(20);
+    let control = tight();
+    control.cancel();
+    let compliance = Compliance {
+        runs: u32::MAX,
+        seed: 1,
+    };
+    let cancelled = assess_risk(&frequencies, &[1.0; 20], 0.1, &compliance, &control);
+    assert_eq!(cancelled, Err(Error::Cancelled));
+}

@@ -1,0 +1,14 @@
+//! Cracks of anonymised items: see `disclosure::cracks`.
+
+mod correlation_recipe;
+mod expected;
+mod itemsets;
+mod known_pairs;
+mod limits;
+mod o_estimate;
+mod pairs;
+mod recipe;
+mod reidentification;
+mod simulate;
+mod spaces;
+mod summary;

@@ -1,0 +1,197 @@
+//! The rules of a table against their definition.
+
+use crate::tables::Table;
+use disclosure::inference::{Attribute, Inference, RuleSettings, Rules, Search, Settings, rules};
+use disclosure::{Control, Weights};
+use proptest::prelude::*;
+use reference::inference::Rule;
+use std::time::Duration;
+
+fn find(table: &Table, settings: &Settings, min_weight: f64, most: usize) -> Rules {
+    let wanted = RuleSettings { min_weight, most };
+    rules(&table.population(), settings, &wanted, &Control::new()).unwrap()
+}
+
+fn assert_same(table: &Table, found: &Rules, expected: &[Rule]) {
+    assert!(found.complete);
+    let known = |rule: &Rule| rule.known.iter().map(|&x| table.attribute(x)).collect();
+    let found_known: Vec<_> = found.rules.iter().map(|rule| rule.known.clone()).collect();
+    assert_eq!(found_known, expected.iter().map(known).collect::<Vec<Vec<_>>>());
+    for (found, expected) in found.rules.iter().zip(expected) {
+        assert!((found.weight() - expected.weight).abs() <= 1e-12);
+        assert_eq!(found.support, expected.support);
+        let inferred: Vec<_> = found
+            .inferred
+            .iter()
+            .map(|y| (y.attribute, y.confidence))
+            .collect();
+        let expected = expected
+            .inferred
+            .iter()
+            .map(|&(x, confidence)| (table.attribute(x), confidence));
+        assert_eq!(inferred, expected.collect::<Vec<_>>());
+    }
+}
+
+fn words(rules: &Rules) -> Vec<String> {
+    let letter = |x: &Attribute| char::from(b'a' + x.index as u8);
+    let rule = |rule: &Inference| {
+        let known: String = rule.known.iter().map(letter).collect();
+        let inferred: String = rule.inferred.iter().map(|y| letter(&y.attribute)).collect();
+        format!("{known}>{inferred}")
+    };
+    rules.rules.iter().map(rule).collect()
+}
+
+const CERTAIN: Settings = Settings {
+    constant: 1.0,
+    min_confidence: 1.0,
+    budget: None,
+    search: Search::Automatic,
+};
+
+#[test]
+fn an_intersection_infers_itself() {
+    // White, Example 6.2: A ⇒ B and B ⇒ A; here everybody has both.
+    let table = Table::of_words(&["abc", "abd"], &[(1.0, 1.0); 4]);
+    assert_eq!(words(&find(&table, &CERTAIN, 0.0, 10)), [">ab", "c>ab", "d>ab"]);
+    assert_eq!(words(&find(&table, &CERTAIN, 0.0, 2)), [">ab", "c>ab"]);
+    assert_eq!(words(&find(&table, &CERTAIN, 2.0 / 3.0, 10)).len(), 3);
+    assert!(find(&table, &CERTAIN, 0.7, 10).rules.is_empty());
+    // With others that have only one of them, there is an inference from A, and none from nothing.
+    let table = Table::of_words(&["abc", "abd", "b"], &[(1.0, 1.0); 4]);
+    assert_eq!(
+        words(&find(&table, &CERTAIN, 0.0, 10)),
+        ["c>ab", "d>ab", ">b", "a>b"]
+    );
+}
+
+/// White, Example 4.13: the rows between a set and the empty one lack ab, bc, bdf and ef of it; what has to be known
+/// for all of it are the minimal sets that meet each of these.
+#[test]
+fn minimal_sets_that_infer_everything() {
+    let table = Table::of_words(&["abcdef", "cdef", "adef", "ace", "abcd"], &[(1.0, 1.0); 6]);
+    let rules = find(&table, &CERTAIN, 0.0, 100);
+    let everything = |rule: &&String| rule.len() == "abcdef>".len();
+    let mut known: Vec<String> = words(&rules).iter().filter(everything).cloned().collect();
+    known.sort();
+    assert_eq!(known, ["acde>bf", "acf>bde", "be>acdf", "bf>acde"]);
+}
+
+#[test]
+fn shares_of_rows_count_where_they_suffice() {
+    let table = Table::of_words(&["ab", "ac", "ab"], &[(1.0, 1.0); 3]);
+    let settings = Settings {
+        min_confidence: 0.3,
+        ..CERTAIN
+    };
+    let found = find(&table, &settings, 0.0, 1);
+    assert_eq!(words(&found), [">abc"]);
+    assert!((found.rules[0].weight() - 2.0 / 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn nothing_asked_for_and_nothing_there() {
+    let table = Table::of_words(&["ab"], &[(1.0, 1.0); 2]);
+    assert_eq!(find(&table, &CERTAIN, 0.0, 0).rules, []);
+    let empty = Table::of_words(&[], &[(1.0, 1.0); 2]);
+    assert!(find(&empty, &CERTAIN, 0.0, 5).complete);
+}
+
+#[test]
+fn weights_are_between_0_and_1() {
+    let table = Table::of_words(&["ab"], &[(1.0, 1.0); 2]);
+    for min_weight in [-0.1, 1.1, f64::NAN] {
+        let wanted = RuleSettings { min_weight, most: 1 };
+        let error = rules(&table.population(), &CERTAIN, &wanted, &Control::new()).unwrap_err();
+        assert_eq!(error.to_string(), "min_weight: must be between 0 and 1");
+    }
+}
+
+#[test]
+fn without_time_it_says_so_and_cancelling_is_an_error() {
+    let table = Table::of_words(&["abc", "abd", "b"], &[(1.0, 1.0); 4]);
+    let settings = Settings {
+        budget: Some(Duration::ZERO),
+        ..CERTAIN
+    };
+    assert!(!find(&table, &settings, 0.0, 10).complete);
+    let control = Control::new();
+    control.cancel();
+    let wanted = RuleSettings {
+        min_weight: 0.0,
+        most: 10,
+    };
+    assert!(rules(&table.population(), &CERTAIN, &wanted, &control).is_err());
+}
+
+fn weights() -> impl Strategy<Value = Weights> {
+    let weight = || prop_oneof![2 => Just(0.0), 3 => Just(1.0), 4 => (0u32..=20).prop_map(|weight| f64::from(weight) / 20.0)];
+    (weight(), weight()).prop_map(|(likelihood, danger)| Weights { likelihood, danger })
+}
+
+fn of_column(values: usize) -> impl Strategy<Value = Vec<Weights>> {
+    let quasi_identifier = Weights {
+        likelihood: 1.0,
+        danger: 0.0,
+    };
+    let sensitive = Weights {
+        likelihood: 0.0,
+        danger: 1.0,
+    };
+    prop_oneof![
+        Just(vec![quasi_identifier; values]),
+        Just(vec![sensitive; values]),
+        Just(vec![Weights::UNLABELLED; values]),
+        prop::collection::vec(weights(), values)
+    ]
+}
+
+fn a_table() -> impl Strategy<Value = Table> {
+    let sets = (1usize..=7).prop_flat_map(|elements| {
+        let rows = prop::collection::vec(0u32..1 << elements, 0..12);
+        (rows, of_column(elements))
+            .prop_map(|(rows, weights)| Table::of_sets(reference::inference::Table { rows, weights }))
+    });
+    let columns = prop::collection::vec((1u32..=4, 0u32..=1), 1..=5).prop_flat_map(|columns| {
+        let codes: Vec<_> = columns.iter().map(|&(values, first)| first..=values).collect();
+        let weights: Vec<_> = columns
+            .iter()
+            .map(|&(values, _)| of_column(values as usize))
+            .collect();
+        (prop::collection::vec(codes, 0..25), weights)
+            .prop_map(|(rows, weights)| Table::of_codes(&rows, &weights))
+    });
+    prop_oneof![sets, columns]
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: 4_000,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(2021),
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn rules_are_as_defined(
+        table in a_table(),
+        constant in prop_oneof![Just(1.0), Just(0.1), Just(7.5)],
+        min_confidence in prop_oneof![3 => Just(1.0), 1 => Just(0.9), 1 => Just(0.6), 1 => Just(0.3), 1 => Just(0.01)],
+        most in prop_oneof![Just(usize::MAX), 1usize..30],
+        threshold in any::<prop::sample::Index>(),
+    ) {
+        let settings = Settings { constant, min_confidence, ..CERTAIN };
+        let all = table.rules(constant, min_confidence, 0.0);
+        assert_same(&table, &find(&table, &settings, 0.0, most), &all[..most.min(all.len())]);
+        if !all.is_empty() {
+            // Exactly the weight of a rule: that one belongs to them.
+            let min_weight = threshold.get(&all).weight;
+            let heavy = table.rules(constant, min_confidence, min_weight);
+            assert_same(&table, &find(&table, &settings, min_weight, most), &heavy[..most.min(heavy.len())]);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Perfect matchings: see `disclosure::matching`.
+
+mod counting;

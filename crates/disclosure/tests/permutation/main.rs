@@ -1,0 +1,11 @@
+//! The permutation model: see `disclosure::permutation`.
+
+mod chance;
+mod linkage;
+mod marginality;
+mod maskers;
+mod nearest;
+mod privacy;
+mod ranks;
+mod samples;
+mod shifts;

@@ -1,0 +1,16 @@
+//! Sizes of equivalence classes, row by row.
+
+use disclosure::NULL;
+
+/// How many rows equal this one.
+pub fn class_size(rows: &[Vec<u32>], row: &[u32]) -> u64 {
+    rows.iter().filter(|other| *other == row).count() as u64
+}
+
+/// How many rows agree with this one in every column where both have a value.
+pub fn wildcard_size(rows: &[Vec<u32>], row: &[u32]) -> u64 {
+    let agree = |(a, b): (&u32, &u32)| a == b || *a == NULL || *b == NULL;
+    rows.iter()
+        .filter(|other| other.iter().zip(row).all(agree))
+        .count() as u64
+}

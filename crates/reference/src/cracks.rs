@@ -1,0 +1,130 @@
+//! Cracks of anonymised items (Lakshmanan, Ng and Ramesh 2008): all mappings of a few items to codes, one by one.
+
+/// For every item, whether each code can stand for it; item i's own code is i.
+pub type Edges = Vec<Vec<bool>>;
+
+/// All crack mappings (section 2.2.1): for every item, the code that it gets.
+pub fn mappings(edges: &Edges) -> Vec<Vec<u32>> {
+    let mut mappings = vec![vec![]];
+    for codes in edges {
+        let extend = |mapping: Vec<u32>| {
+            let is_possible = |code: &u32| codes[*code as usize] && !mapping.contains(code);
+            let codes = (0..codes.len() as u32).filter(is_possible);
+            codes
+                .map(|code| [&mapping[..], &[code]].concat())
+                .collect::<Vec<_>>()
+        };
+        mappings = mappings.into_iter().flat_map(extend).collect();
+    }
+    mappings
+}
+
+/// For every item, the share of the mappings that crack it. Their sum is the expected number of cracks.
+pub fn crack_probabilities(mappings: &[Vec<u32>]) -> Vec<f64> {
+    let items = mappings.first().map_or(0, Vec::len);
+    let cracking = |item: usize| {
+        mappings
+            .iter()
+            .filter(|mapping| mapping[item] as usize == item)
+            .count()
+    };
+    (0..items)
+        .map(|item| cracking(item) as f64 / mappings.len() as f64)
+        .collect()
+}
+
+/// The share of the mappings that give the codes of these items to these items; `None` if there is no mapping.
+pub fn itemset_probability(mappings: &[Vec<u32>], itemset: &[u32]) -> Option<f64> {
+    let is_cracked = |mapping: &&Vec<u32>| {
+        itemset
+            .iter()
+            .all(|&item| itemset.contains(&mapping[item as usize]))
+    };
+    let cracking = mappings.iter().filter(is_cracked).count();
+    (!mappings.is_empty()).then(|| cracking as f64 / mappings.len() as f64)
+}
+
+/// All itemsets of n items, also the empty one.
+pub fn itemsets(n: usize) -> impl Iterator<Item = Vec<u32>> {
+    (0u32..1 << n).map(move |set| (0..n as u32).filter(|item| set >> item & 1 == 1).collect())
+}
+
+/// The codes that can stand for an item.
+fn neighbours(edges: &Edges, item: u32) -> Vec<u32> {
+    let codes = &edges[item as usize];
+    (0..codes.len() as u32)
+        .filter(|&code| codes[code as usize])
+        .collect()
+}
+
+/// The O-estimate of every item: 1/O_x if its own code can stand for it, else 0.
+pub fn o_estimate(edges: &Edges) -> Vec<f64> {
+    let of_item = |item: u32| {
+        let neighbours = neighbours(edges, item);
+        if neighbours.contains(&item) {
+            1.0 / neighbours.len() as f64
+        } else {
+            0.0
+        }
+    };
+    (0..edges.len() as u32).map(of_item).collect()
+}
+
+/// The estimate OS of an itemset: how likely each item gets a code of the itemset, if these were independent.
+pub fn os(edges: &Edges, itemset: &[u32]) -> f64 {
+    let of_item = |&item: &u32| {
+        let neighbours = neighbours(edges, item);
+        let within = neighbours.iter().filter(|code| itemset.contains(code)).count();
+        within as f64 / neighbours.len().max(1) as f64
+    };
+    itemset.iter().map(of_item).product()
+}
+
+/// The estimate OS2 of an itemset, by the number of codes that can stand for any of its items.
+pub fn os2(edges: &Edges, itemset: &[u32]) -> f64 {
+    let mut union: Vec<u32> = itemset.iter().flat_map(|&item| neighbours(edges, item)).collect();
+    union.sort_unstable();
+    union.dedup();
+    if itemset.iter().all(|code| union.contains(code)) {
+        1.0 / (union.len() - itemset.len() + 1) as f64
+    } else {
+        0.0
+    }
+}
+
+/// Propagates what is certain, node by node, until nothing changes: the only edge of a node rules out all others of
+/// its other end.
+pub fn propagate(mut edges: Edges) -> Edges {
+    let nodes = 0..edges.len();
+    loop {
+        let before = edges.clone();
+        for x in nodes.clone() {
+            for y in nodes.clone() {
+                let only_code = nodes.clone().all(|other| edges[x][other] == (other == y));
+                let only_item = nodes.clone().all(|other| edges[other][y] == (other == x));
+                for other in nodes.clone() {
+                    edges[other][y] &= !only_code || other == x;
+                    edges[x][other] &= !only_item || other == y;
+                }
+            }
+        }
+        if edges == before {
+            return edges;
+        }
+    }
+}
+
+/// Fig. 23, which calls Fig. 22 for every known pair: an item of a known pair can only have a code of a frequent one.
+pub fn filter_edges(mut edges: Edges, known: &[(u32, u32)], frequent: &[(u32, u32)]) -> Edges {
+    let is_frequent = |code: usize| {
+        frequent
+            .iter()
+            .any(|&(a, b)| [a as usize, b as usize].contains(&code))
+    };
+    for item in known.iter().flat_map(|&(i, j)| [i, j]) {
+        for (code, edge) in edges[item as usize].iter_mut().enumerate() {
+            *edge &= is_frequent(code);
+        }
+    }
+    edges
+}

@@ -1,0 +1,14 @@
+//! The measures of the crate `disclosure` by their definitions: slow, and short enough to compare with the papers.
+//!
+//! Tests, benches and fuzz targets compare the algorithms with these. Nothing here is fast, limited in memory or
+//! cancellable, and nothing calls an algorithm of `disclosure`: only its plain types are used.
+
+#![forbid(unsafe_code)]
+
+pub mod attack;
+pub mod classes;
+pub mod cracks;
+pub mod inference;
+pub mod matching;
+pub mod permutation;
+pub mod semantic;

@@ -1,0 +1,248 @@
+//! Semantic attacks (Ong 2015): terms in texts by comparing them with every window, and the eliminations of chapter 4
+//! with everything computed anew for each of them.
+
+use disclosure::semantic::{
+    DistanceTable, Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability,
+};
+
+/// Which of the terms, each some words, are in a text: those whose words are a window of the text's.
+pub fn terms_in<W: PartialEq>(terms: &[Vec<W>], text: &[W]) -> Vec<u32> {
+    let occurs = |term: &Vec<W>| !term.is_empty() && text.windows(term.len()).any(|window| window == term);
+    let found = (0..).zip(terms).filter(|(_, term)| occurs(term));
+    found.map(|(number, _)| number).collect()
+}
+
+/// In how many documents, each some terms, both terms are.
+pub fn together(documents: &[Vec<u32>], one: u32, other: u32) -> u64 {
+    let has_both = |document: &&Vec<u32>| document.contains(&one) && document.contains(&other);
+    documents.iter().filter(has_both).count() as u64
+}
+
+type Cell = (usize, usize);
+
+/// A distance table that was attacked.
+pub struct Attack<'a> {
+    table: &'a DistanceTable,
+    eliminated: Vec<Vec<bool>>,
+    /// For redistribution: every cell's.
+    row_weights: Vec<Vec<f64>>,
+    column_weights: Vec<Vec<f64>>,
+    /// What was eliminated, in order.
+    pub found: Eliminations,
+}
+
+/// Attacks a table by any method other than at random.
+pub fn attack<'a>(table: &'a DistanceTable, strategy: &Strategy) -> Attack<'a> {
+    let (rows, columns) = (table.rows(), table.columns());
+    let mut attack = Attack {
+        table,
+        eliminated: vec![vec![false; columns]; rows],
+        row_weights: vec![vec![1.0 / columns as f64; columns]; rows],
+        column_weights: vec![vec![1.0 / rows as f64; columns]; rows],
+        found: Eliminations {
+            threshold: None,
+            cells: vec![],
+        },
+    };
+    if attack.open().is_empty() {
+        return attack;
+    }
+    match strategy.method {
+        Method::Random => panic!("random attacks have no definition to compare with"),
+        Method::Mda => {
+            let (score, cell) = greatest(attack.open().map_cells(|cell| attack.distance(cell))).unwrap();
+            attack.eliminate(cell, score);
+        }
+        Method::Tba => attack.by_distance(strategy.threshold, Attack::distance),
+        Method::Wba => attack.by_distance(strategy.threshold, Attack::weighted_by_counts),
+        Method::Gba => attack.by_groups(strategy, Attack::weighted_by_counts),
+        Method::Rba => attack.by_groups(strategy, Attack::weighted_by_cell),
+    }
+    attack
+}
+
+trait MapCells {
+    fn map_cells(self, value: impl Fn(Cell) -> f64) -> Vec<(f64, Cell)>;
+}
+
+impl MapCells for Vec<Cell> {
+    fn map_cells(self, value: impl Fn(Cell) -> f64) -> Vec<(f64, Cell)> {
+        self.into_iter().map(|cell| (value(cell), cell)).collect()
+    }
+}
+
+/// The first of the greatest.
+fn greatest<T: Copy>(values: Vec<(f64, T)>) -> Option<(f64, T)> {
+    values
+        .into_iter()
+        .reduce(|most, next| if next.0 > most.0 { next } else { most })
+}
+
+fn resolve(threshold: Threshold, values: &[f64]) -> f64 {
+    match threshold {
+        Threshold::At(threshold) => threshold,
+        Threshold::Mean(ratio) => ratio * (values.iter().sum::<f64>() / values.len() as f64),
+    }
+}
+
+/// The largest gap between neighbours, and what is just below the lowest such gap; nothing if all are equal.
+fn largest_gap(group: &[(f64, Cell)]) -> Option<(f64, f64)> {
+    let mut distances: Vec<f64> = group.iter().map(|&(distance, _)| distance).collect();
+    distances.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    let gaps = distances.windows(2).map(|pair| (pair[1] - pair[0], pair[0]));
+    greatest(gaps.collect()).filter(|&(gap, _)| gap > 0.0)
+}
+
+fn vulnerability(kind: Vulnerability, group: &[(f64, Cell)]) -> f64 {
+    let Some((gap, _)) = largest_gap(group) else {
+        return 0.0;
+    };
+    let distances = || group.iter().map(|&(distance, _)| distance);
+    match kind {
+        Vulnerability::Gap => gap,
+        Vulnerability::Normalised => {
+            gap / (distances().reduce(f64::max).unwrap() - distances().reduce(f64::min).unwrap())
+        }
+    }
+}
+
+impl Attack<'_> {
+    /// Row by row.
+    fn cells(&self) -> Vec<Cell> {
+        let columns = self.table.columns();
+        (0..self.table.distances().len())
+            .map(|cell| (cell / columns, cell % columns))
+            .collect()
+    }
+
+    /// What is left and reliable.
+    fn reliable(&self) -> Vec<Cell> {
+        let mut cells = self.cells();
+        cells.retain(|&(row, column)| !self.eliminated[row][column] && self.table.is_reliable(row, column));
+        cells
+    }
+
+    fn left_in_row(&self, row: usize) -> usize {
+        (0..self.table.columns())
+            .filter(|&column| !self.eliminated[row][column])
+            .count()
+    }
+
+    fn left_in_column(&self, column: usize) -> usize {
+        (0..self.table.rows())
+            .filter(|&row| !self.eliminated[row][column])
+            .count()
+    }
+
+    fn may_be_eliminated(&self, (row, column): Cell) -> bool {
+        self.left_in_row(row) >= 2 && self.left_in_column(column) >= 2
+    }
+
+    /// What may be eliminated.
+    fn open(&self) -> Vec<Cell> {
+        let mut cells = self.reliable();
+        cells.retain(|&cell| self.may_be_eliminated(cell));
+        cells
+    }
+
+    fn distance(&self, (row, column): Cell) -> f64 {
+        self.table.distance(row, column)
+    }
+
+    /// Definition 17.
+    fn weighted_by_counts(&self, (row, column): Cell) -> f64 {
+        let row_weight = 1.0 / self.left_in_row(row) as f64;
+        let column_weight = 1.0 / self.left_in_column(column) as f64;
+        self.table.distance(row, column) * (1.0 - row_weight) * (1.0 - column_weight)
+    }
+
+    /// Algorithm 4.5, lines 9 and 11.
+    pub fn weighted_by_cell(&self, (row, column): Cell) -> f64 {
+        let (row_weight, column_weight) = (self.row_weights[row][column], self.column_weights[row][column]);
+        self.table.distance(row, column) * (1.0 - row_weight) * (1.0 - column_weight)
+    }
+
+    fn eliminate(&mut self, (row, column): Cell, score: f64) {
+        self.eliminated[row][column] = true;
+        self.found.cells.push(Elimination {
+            row: row as u32,
+            column: column as u32,
+            score: Some(score),
+        });
+    }
+
+    /// Formulas 4.2 and 4.3; Algorithm 4.1.
+    fn by_distance(&mut self, threshold: Threshold, distance: fn(&Self, Cell) -> f64) {
+        let before: Vec<f64> = self.reliable().iter().map(|&cell| distance(self, cell)).collect();
+        let threshold = resolve(threshold, &before);
+        self.found.threshold = Some(threshold);
+        while let Some((score, cell)) = greatest(self.open().map_cells(|cell| distance(self, cell))) {
+            if score <= threshold {
+                break;
+            }
+            self.eliminate(cell, score);
+        }
+    }
+
+    /// The reliable cells of every row and every column.
+    fn groups(&self, distance: fn(&Self, Cell) -> f64) -> Vec<Vec<(f64, Cell)>> {
+        let cells = self.reliable().map_cells(|cell| distance(self, cell));
+        let mut groups = vec![vec![]; self.table.rows() + self.table.columns()];
+        for (distance, (row, column)) in cells {
+            groups[row].push((distance, (row, column)));
+            groups[self.table.rows() + column].push((distance, (row, column)));
+        }
+        groups
+    }
+
+    /// Algorithms 4.3 and 4.5.
+    fn by_groups(&mut self, strategy: &Strategy, distance: fn(&Self, Cell) -> f64) {
+        let kind = strategy.vulnerability;
+        let before = self.groups(distance);
+        let vulnerabilities: Vec<f64> = before.iter().map(|group| vulnerability(kind, group)).collect();
+        let threshold = resolve(strategy.threshold, &vulnerabilities);
+        self.found.threshold = Some(threshold);
+        loop {
+            let groups = self.groups(distance);
+            let mut scored = vec![];
+            for group in &groups {
+                if let Some((_, cell)) =
+                    greatest(group.clone()).filter(|&(_, cell)| self.may_be_eliminated(cell))
+                {
+                    scored.push((vulnerability(kind, group), cell));
+                }
+            }
+            match greatest(scored) {
+                Some((score, cell)) if score > threshold => {
+                    let (row, column) = cell;
+                    for receiver in receivers(&groups[row], cell) {
+                        let received =
+                            self.row_weights[row][column] / receivers(&groups[row], cell).len() as f64;
+                        add(&mut self.row_weights, receiver, received);
+                    }
+                    let group = &groups[self.table.rows() + column];
+                    for receiver in receivers(group, cell) {
+                        let received = self.column_weights[row][column] / receivers(group, cell).len() as f64;
+                        add(&mut self.column_weights, receiver, received);
+                    }
+                    self.eliminate(cell, score);
+                }
+                _ => break,
+            }
+        }
+    }
+}
+
+/// The lower cluster (Definition 19), without the eliminated cell.
+fn receivers(group: &[(f64, Cell)], eliminated: Cell) -> Vec<Cell> {
+    let most = largest_gap(group).map_or(f64::INFINITY, |(_, below)| below);
+    let lower = group
+        .iter()
+        .filter(|&&(distance, cell)| distance <= most && cell != eliminated);
+    lower.map(|&(_, cell)| cell).collect()
+}
+
+/// Algorithm 4.4, lines 4 and 6; weights that sum to 1 exceed it by rounding alone.
+fn add(weights: &mut [Vec<f64>], (row, column): Cell, received: f64) {
+    weights[row][column] = (weights[row][column] + received).min(1.0);
+}
