@@ -1,7 +1,7 @@
 # Each target is a script in tools/, which says more. PG_MAJOR=16, or PG_CONFIG=/path/to/pg_config,
 # chooses the Postgres; it is 15 unless said.
 
-.PHONY: help demo test soak psql install bench lint docs-test clean
+.PHONY: help demo test test-all soak psql install bench lint docs-test clean
 
 help: ## list the targets (the default)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -11,6 +11,9 @@ demo: ## see what the extension does, on a private Postgres
 
 test: ## run all tests, or those in T, e.g. T="rust regress/encode"
 	@tools/test $(T)
+
+test-all: ## run all tests with each Postgres of pgrx.toml that is installed
+	@tools/test-all
 
 soak: ## run the sweeps of all functions for SECONDS=600, with the calls of SEED=… if given
 	@tools/soak "$(SECONDS)" $(SEED)

@@ -27,6 +27,19 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!(name, version);
 
+// The extension's SQL for cargo-pgrx: the files in sql/, each after the one before. tools/build takes them from the folder.
+extension_sql_file!("../sql/00_schema.sql", bootstrap);
+extension_sql_file!("../sql/10_labels.sql", requires = ["00_schema"]);
+extension_sql_file!("../sql/20_columns.sql", requires = ["10_labels"]);
+extension_sql_file!("../sql/30_classes.sql", requires = ["20_columns"]);
+extension_sql_file!("../sql/40_inference.sql", requires = ["30_classes"]);
+extension_sql_file!("../sql/50_cracks.sql", requires = ["40_inference"]);
+extension_sql_file!("../sql/60_guard.sql", requires = ["50_cracks"]);
+extension_sql_file!("../sql/65_risk_view.sql", requires = ["60_guard"]);
+extension_sql_file!("../sql/70_permutation.sql", requires = ["65_risk_view"]);
+extension_sql_file!("../sql/80_attack.sql", requires = ["70_permutation"]);
+extension_sql_file!("../sql/90_semantic.sql", requires = ["80_attack"]);
+
 #[global_allocator]
 static ALLOCATOR: memory::Counting = memory::Counting;
 

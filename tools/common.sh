@@ -54,6 +54,11 @@ extension_dir() {
     printf '%s\n' "$CARGO_TARGET_DIR/extension/pg$PG_MAJOR${1:+-probe}"
 }
 
+# The profile in Cargo.toml of everything that only tests use: build scripts, dependencies and the crates are then
+# compiled once for all of it.
+# shellcheck disable=SC2034 # for those who source this
+TEST_PROFILE=fast
+
 # put_file MODE FROM TO: makes TO a copy of FROM. Never writes into an existing file, which a running
 # server may have mapped, but beside it, and renames.
 put_file() {
@@ -71,10 +76,10 @@ docs_files() {
 # shellcheck disable=SC2034 # for those who source this
 SWEEPS=(limits cancel random)
 build_sweeps() {
-    (cd "$ROOT" && cargo build --quiet --locked -p sweeps)
+    (cd "$ROOT" && cargo build --quiet --locked --profile "$TEST_PROFILE" -p sweeps)
 }
 sweeps_program() {
-    printf '%s\n' "$CARGO_TARGET_DIR/debug/sweeps"
+    printf '%s\n' "$CARGO_TARGET_DIR/$TEST_PROFILE/sweeps"
 }
 
 # A signal to a shell waits until the program it is running ends, which may be minutes for cargo and

@@ -1,16 +1,11 @@
 #!/usr/bin/env bash
 # A long call obeys cancel, statement_timeout and termination. All times are CPU times of the backend, with its
 # threads, so that a busy machine changes nothing.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 
 # A call is stopped once it has used this many ms, and may use so many more until it ends.
 begun_ms=300
 limit_ms=1000
-
-fail() {
-  echo "$*"
-  exit 1
-}
 
 # 13 columns that are NULL half the time make thousands of patterns to compare: minutes of work.
 psql -qX <<'SQL'
@@ -106,10 +101,10 @@ SQL
     pg_terminate_backend) expected='terminating connection' ;;
   esac
   # Also where the call was over before it was at work, and nobody would ever stop it.
-  grep -q "$expected" "$output" || fail "$call: $(cat "$output")"
+  grep -q "$expected" "$output" || die "$call: $(cat "$output")"
   wait $!
   used=$(cat "$output.used")
-  [ "$used" -lt "$limit_ms" ] || fail "$how took $used ms: $call"
+  [ "$used" -lt "$limit_ms" ] || die "$how took $used ms: $call"
   rm -f "$output" "$output.used"
 }
 
@@ -184,7 +179,7 @@ disturb_and_cancel() {
   done
   psql -qXAt -c "SELECT pg_cancel_backend(victim(600))" >/dev/null
   wait "$session" || true
-  grep -q 'canceling statement due to user request' "$output" || fail "$(cat "$output")"
+  grep -q 'canceling statement due to user request' "$output" || die "$(cat "$output")"
   rm -f "$output"
 }
 disturb_and_cancel
@@ -199,9 +194,9 @@ RESET statement_timeout;
 SELECT cpu_ms(pg_backend_pid()) - :began - 300;
 SQL
 )
-grep -q 'statement timeout' <<<"$took" || fail "$took"
+grep -q 'statement timeout' <<<"$took" || die "$took"
 took=${took##*$'\n'}
-[ "$took" -lt "$limit_ms" ] || fail "statement_timeout was obeyed $took ms late"
+[ "$took" -lt "$limit_ms" ] || die "statement_timeout was obeyed $took ms late"
 
 # The server has not been restarted by any of this.
 psql -qXAt -c 'SELECT count(*) FROM holes' | grep -qx 200000

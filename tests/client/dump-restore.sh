@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # pg_dump and restore keep every label, set either way, after renames and dropped columns too, every summary, risk views,
 # and export tables.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 
 psql -qX <<'SQL'
 LOAD 'pg_disclosure';
@@ -100,8 +100,6 @@ exports() {
     -c "INSERT INTO outbox_low VALUES (2, 'a'), (3, 'b')" -c 'SELECT * FROM outbox ORDER BY id' -c 'DELETE FROM outbox WHERE id = 2' 2>&1
 }
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 labels "$PGDATABASE" >"$work/before"
 [ "$(wc -l <"$work/before")" = 6 ]
 summaries "$PGDATABASE" >"$work/summaries"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A database that is not UTF8 is refused when the extension is created, not when names go wrong.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 
 createdb -T template0 -E LATIN1 --locale=C "${PGDATABASE}_latin1"
 said=$(psql -qX -d "${PGDATABASE}_latin1" -c 'CREATE EXTENSION pg_disclosure' 2>&1 || true)
-grep -q 'pg_disclosure needs a database with encoding UTF8' <<<"$said" || { echo "$said"; exit 1; }
+grep -q 'pg_disclosure needs a database with encoding UTF8' <<<"$said" || die "$said"
 [ "$(psql -qXAt -d "${PGDATABASE}_latin1" -c 'SELECT count(*) FROM pg_extension WHERE extname = $$pg_disclosure$$')" = 0 ]

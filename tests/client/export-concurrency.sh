@@ -1,15 +1,7 @@
 #!/usr/bin/env bash
 # Export tables under several sessions: what is judged is what is there in the end, under every isolation level,
 # and nobody waits for each other in a circle.
-set -euo pipefail
-
-fail() {
-  echo "$*"
-  exit 1
-}
-
-scratch=$(mktemp -d)
-trap 'rm -rf -- "$scratch"' EXIT
+source "$(dirname "$0")/lib.sh"
 
 psql -qX -v ON_ERROR_STOP=1 <<'SQL' >/dev/null
 SET client_min_messages = error;
@@ -20,20 +12,7 @@ SELECT disclosure.protect('first', measure => 'k_anonymity', at_least => 3, colu
 SELECT disclosure.protect('second', measure => 'k_anonymity', at_least => 3, columns => ARRAY['class'], on_rows => 'block');
 SQL
 
-# A session that goes on: other SQL runs it there, and prints what it prints, if SQL is done.
-coproc OTHER { psql -qXAt 2>&1; }
-tell() { printf '%s\n\\echo done\n' "$1" >&"${OTHER[1]}"; }
-answer() {
-  local line
-  while read -r line <&"${OTHER[0]}"; do
-    [[ $line == done ]] && return
-    echo "$line"
-  done
-}
-other() {
-  tell "$1"
-  answer
-}
+open_session
 
 # A session waits for its turn when Postgres says so.
 until_waiting() {
@@ -42,64 +21,64 @@ until_waiting() {
     [[ $(psql -qXAtc "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'object'") == 0 ]] || return 0
     sleep 0.1
   done
-  fail "$1: nobody waits for a turn"
+  die "$1: nobody waits for a turn"
 }
 
 for level in 'READ COMMITTED' 'REPEATABLE READ' 'SERIALIZABLE'; do
   psql -qX -c 'TRUNCATE first' -c 'INSERT INTO first SELECT 1, i FROM generate_series(1, 4) i'
 
   # Two deletions that are fine each, and not together
-  other "BEGIN ISOLATION LEVEL $level; SELECT count(*) FROM first \\g /dev/null"
-  psql -qX <<SQL >"$scratch/one" 2>&1 &
+  in_session "BEGIN ISOLATION LEVEL $level; SELECT count(*) FROM first \\g /dev/null"
+  psql -qX <<SQL >"$work/one" 2>&1 &
 BEGIN ISOLATION LEVEL $level;
 DELETE FROM first WHERE number = 1;
-\! while [ ! -e $scratch/go ]; do sleep 0.05; done
+\! while [ ! -e $work/go ]; do sleep 0.05; done
 COMMIT;
 SQL
   one=$!
   while [[ $(psql -qXAtc "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND mode = 'ExclusiveLock' AND granted AND classid = 'disclosure.policy'::regclass") == 0 ]]; do
-    kill -0 "$one" 2>/dev/null || fail "$level: the first deletion failed: $(cat "$scratch/one")"
+    kill -0 "$one" 2>/dev/null || die "$level: the first deletion failed: $(cat "$work/one")"
     sleep 0.05
   done
   tell 'DELETE FROM first WHERE number = 2;'
   until_waiting "$level"
-  touch "$scratch/go"
+  touch "$work/go"
   wait "$one"
   got=$(answer)
   [[ $got == *"change of public.first refused"* || $got == *"could not serialize"* ]] ||
-    fail "$level: the second deletion was not refused, but: $got"
-  other 'ROLLBACK;' >/dev/null
-  rm "$scratch/go"
-  [[ $(psql -qXAtc 'SELECT count(*) FROM first') == 3 ]] || fail "$level: not three rows are left"
+    die "$level: the second deletion was not refused, but: $got"
+  in_session 'ROLLBACK;' >/dev/null
+  rm "$work/go"
+  [[ $(psql -qXAtc 'SELECT count(*) FROM first') == 3 ]] || die "$level: not three rows are left"
 
   # What another session has committed counts, also for a transaction that does not see it.
-  other "BEGIN ISOLATION LEVEL $level; SELECT count(*) FROM first \\g /dev/null"
+  in_session "BEGIN ISOLATION LEVEL $level; SELECT count(*) FROM first \\g /dev/null"
   psql -qX -c 'INSERT INTO first SELECT 2, i FROM generate_series(1, 3) i'
-  got=$(other 'INSERT INTO first VALUES (2, 4);')
-  [[ -z $got ]] || fail "$level: a row for a class that others have filled: $got"
-  other 'COMMIT;'
-  [[ $(psql -qXAtc 'SELECT count(*) FROM first WHERE class = 2') == 4 ]] || fail "$level: the row is not there"
+  got=$(in_session 'INSERT INTO first VALUES (2, 4);')
+  [[ -z $got ]] || die "$level: a row for a class that others have filled: $got"
+  in_session 'COMMIT;'
+  [[ $(psql -qXAtc 'SELECT count(*) FROM first WHERE class = 2') == 4 ]] || die "$level: the row is not there"
 done
 
 # A policy that is changed holds for the next statement of a session that was there before.
 psql -qX -c 'TRUNCATE first'
-other 'INSERT INTO first SELECT 1, i FROM generate_series(1, 3) i;'
+in_session 'INSERT INTO first SELECT 1, i FROM generate_series(1, 3) i;'
 psql -qX -c "SET client_min_messages = error" \
   -c "SELECT disclosure.protect('first', measure => 'k_anonymity', at_least => 5, columns => ARRAY['class'], on_rows => 'block')" >/dev/null
-got=$(other 'INSERT INTO first VALUES (1, 4);')
-[[ $got == *"at least 5 is required"* ]] || fail "a policy that another session has changed does not hold: $got"
+got=$(in_session 'INSERT INTO first VALUES (1, 4);')
+[[ $got == *"at least 5 is required"* ]] || die "a policy that another session has changed does not hold: $got"
 psql -qX -c "SET client_min_messages = error" -c "SELECT disclosure.unprotect('first'::regclass)" >/dev/null
-got=$(other 'INSERT INTO first VALUES (1, 4);')
-[[ -z $got ]] || fail "a policy that another session has taken away still holds: $got"
+got=$(in_session 'INSERT INTO first VALUES (1, 4);')
+[[ -z $got ]] || die "a policy that another session has taken away still holds: $got"
 psql -qX -c "SET client_min_messages = error" \
   -c "SELECT disclosure.protect('first', measure => 'k_anonymity', at_least => 3, columns => ARRAY['class'], on_rows => 'block')" >/dev/null
-got=$(other 'INSERT INTO first VALUES (9, 4);')
-[[ $got == *"at least 3 is required"* ]] || fail "a policy that another session has made does not hold: $got"
-exec {OTHER[1]}>&-
+got=$(in_session 'INSERT INTO first VALUES (9, 4);')
+[[ $got == *"at least 3 is required"* ]] || die "a policy that another session has made does not hold: $got"
+close_session
 
 # Four sessions with fifty transactions each, on two tables in the same order: none fails, nothing unsafe is left.
 psql -qX -c 'TRUNCATE first, second'
-work() {
+changes() {
   local i
   for ((i = 0; i < 50; i++)); do
     cat <<SQL
@@ -116,14 +95,14 @@ SQL
 }
 workers=()
 for worker in 1 2 3 4; do
-  work "$worker" | psql -qX >"$scratch/$worker" 2>&1 &
+  changes "$worker" | psql -qX >"$work/$worker" 2>&1 &
   workers+=($!)
 done
 for worker in "${workers[@]}"; do wait "$worker"; done
-if grep -h 'ERROR' "$scratch"/[1-4] | grep -v 'current transaction is aborted'; then
-  fail 'a session failed'
+if grep -h 'ERROR' "$work"/[1-4] | grep -v 'current transaction is aborted'; then
+  die 'a session failed'
 fi
 for table in first second; do
   smallest=$(psql -qXAtc "SELECT min(n) >= 3 FROM (SELECT count(*) AS n FROM $table GROUP BY class) c")
-  [[ $smallest == t ]] || fail "$table has classes that are too small"
+  [[ $smallest == t ]] || die "$table has classes that are too small"
 done

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The export log where no single session reaches: a crash, a standby, many writers at once, VACUUM, pg_dump. In a
 # cluster of its own, which it may crash.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 source tools/common.sh
+at_exit+=(remove_work) # its trap is in place of ours
 use_postgres
 source tools/cluster.sh
 database=$PGDATABASE
@@ -10,18 +11,11 @@ cluster_temporary "$(extension_dir --probe)"
 fresh_database "$database"
 export PGDATABASE=$database
 
-fail() {
-  echo "$*"
-  exit 1
-}
-ask() {
-  psql -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 # expect VALUE QUERY WHAT
 expect() {
   local got
   got=$(ask -c "$2")
-  [[ $got == "$1" ]] || fail "$3: $got instead of $1"
+  [[ $got == "$1" ]] || die "$3: $got instead of $1"
 }
 
 # Nothing but the entry itself sees to it that it gets to disk.
@@ -58,7 +52,7 @@ for _ in 1 2 3; do
   ask -c 'VACUUM (FREEZE) disclosure.export_attempt'
 done
 for writer in "${writers[@]}"; do
-  wait "$writer" || fail 'a writer failed'
+  wait "$writer" || die 'a writer failed'
 done
 expect 1000 "SELECT count(*) FROM disclosure.export_log WHERE kind = 'many'" 'entries of many writers'
 
@@ -75,7 +69,7 @@ expect 1004 'SELECT count(*) FROM disclosure.export_log' 'entries in all'
 
 # said TEXT LOG: it is in the server's log.
 said() {
-  as_server_user grep -qF -- "$1" "$2" || fail "the server's log does not say: $1"
+  as_server_user grep -qF -- "$1" "$2" || die "the server's log does not say: $1"
 }
 facts='DETAIL:  session role postgres, role postgres, policy 1, measure k_anonymity, limit at least 5, measured 2, rows 10'
 
@@ -111,14 +105,14 @@ PGHOST=$DISCLOSURE_CLUSTER
 # Defining a policy on a standby fails as writing does.
 PGHOST=$standby
 got=$(ask -c "\set VERBOSITY sqlstate" -c "SELECT disclosure.protect('patients', 'k_anonymity', at_least => 2)" 2>&1 || true)
-[[ $got == *25006* ]] || fail "protect() on a standby: $got"
+[[ $got == *25006* ]] || die "protect() on a standby: $got"
 PGHOST=$DISCLOSURE_CLUSTER
 
 # The owner of a database can neither install the extension nor write to the log. Restored entries find their relation
 # again, and say who has restored them.
 ask -c 'CREATE ROLE keeper LOGIN CREATEDB' -c 'CREATE DATABASE kept OWNER keeper'
 if ask -d kept -U keeper -c 'CREATE EXTENSION pg_disclosure' 2>/dev/null; then
-  fail "the owner of a database may install the extension"
+  die "the owner of a database may install the extension"
 fi
 ask -d kept <<'SQL'
 CREATE EXTENSION pg_disclosure;
@@ -138,11 +132,11 @@ for command in 'INSERT INTO' 'DELETE FROM' 'TRUNCATE' 'UPDATE'; do
   [[ $command != INSERT* ]] || rest='SELECT * FROM disclosure.export_attempt'
   [[ $command != UPDATE ]] || rest='SET measured = 0'
   if ask -d kept -U keeper -c "$command disclosure.export_attempt $rest" 2>/dev/null; then
-    fail "the owner of a database may $command"
+    die "the owner of a database may $command"
   fi
 done
 if ask -d kept -U keeper -c 'DROP EXTENSION pg_disclosure' 2>/dev/null; then
-  fail "the owner of a database may drop the log with the extension"
+  die "the owner of a database may drop the log with the extension"
 fi
 seen='SELECT at, session_role, kind, relation_name, verdict FROM disclosure.export_log ORDER BY at'
 export PGDATABASE=kept

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the guard lets out and what not, where the library is preloaded. Ways around it are in guard-attacks.sh.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 
 psql -qX -v ON_ERROR_STOP=1 -v database="$PGDATABASE" >/dev/null <<'SQL'
 SET client_min_messages = warning;
@@ -27,22 +27,11 @@ SELECT disclosure.label_column('patients', 'age', 'quasi'), disclosure.label_col
 SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5);
 SQL
 
-failures=0
-fail() {
-  echo "$*"
-  failures=$((failures + 1))
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 role=guarded
-boss() { psql -qXAt -v ON_ERROR_STOP=1 -c "$1" >"$work/boss" 2>&1 || fail "$1: $(cat "$work/boss")"; }
+boss() { ask -c "$1" >"$work/boss" 2>&1 || fail "$1: $(cat "$work/boss")"; }
 last_of_log() {
   psql -qXAt -c "SELECT concat_ws(' ', verdict, kind, role, measured, rows, unsafe_rows)
                    FROM disclosure.export_attempt ORDER BY at DESC LIMIT 1"
-}
-attempt() {
-  psql -qXAt -U "$role" -f - <<<"$1" >"$work/out" 2>"$work/said" || true
-  ! grep -qi 'server closed the connection\|internal error' "$work/said" || fail "$1: $(cat "$work/said")"
 }
 # logs ENTRY SQL
 logs() {
@@ -52,14 +41,14 @@ logs() {
 }
 # refused MEASURED SQL [ENTRY]: MEASURED is a part of the message.
 refused() {
-  attempt "$2"
+  attempt "$role" "$2"
   [[ ! -s $work/out ]] || fail "$2: $(head -c 200 "$work/out") left"
   grep -qF -- "$1" "$work/said" || fail "$2: expected $1, got $(cat "$work/said")"
   logs "${3-refused}" "$2"
 }
 # passes SQL [ENTRY]: what it sends is, byte for byte, what a superuser's sends.
 passes() {
-  attempt "$1"
+  attempt "$role" "$1"
   [[ ! -s $work/said ]] || fail "$1: $(cat "$work/said")"
   logs "${2-allowed}" "$1"
   psql -qXAt -f - <<<"$1" >"$work/superuser" 2>&1 || true
@@ -91,10 +80,10 @@ refused 'cannot copy from view' 'CREATE VIEW v AS SELECT 1 AS a; COPY v TO STDOU
 # Into tables.
 refused 'is 1, at' 'CREATE TABLE own AS TABLE patients' 'refused CREATE TABLE AS guarded 1 30 30'
 refused 'is 1, at' 'SELECT zip INTO own FROM patients' 'refused CREATE TABLE AS'
-attempt 'CREATE TABLE own AS SELECT age, diagnosis FROM patients; SELECT count(*), count(DISTINCT age) FROM own; DROP TABLE own'
+attempt "$role" 'CREATE TABLE own AS SELECT age, diagnosis FROM patients; SELECT count(*), count(DISTINCT age) FROM own; DROP TABLE own'
 [[ $(cat "$work/out" "$work/said") == '30|5' ]] || fail "CREATE TABLE AS: $(cat "$work/out" "$work/said")"
 logs 'allowed CREATE TABLE AS guarded 6 30 0' 'CREATE TABLE AS'
-attempt 'CREATE TABLE own AS TABLE patients WITH NO DATA; SELECT count(*) FROM own; DROP TABLE own'
+attempt "$role" 'CREATE TABLE own AS TABLE patients WITH NO DATA; SELECT count(*) FROM own; DROP TABLE own'
 [[ $(cat "$work/out" "$work/said") == 0 ]] || fail "WITH NO DATA: $(cat "$work/out" "$work/said")"
 
 # As who asks: his rows, his columns.
@@ -106,7 +95,7 @@ boss "CREATE TABLE private (who name, age int, zip text);
       REVOKE ALL ON private FROM PUBLIC;
       GRANT SELECT (who, age) ON private TO guarded;
       SELECT disclosure.protect('private', 'k_anonymity', at_least => 5)"
-attempt 'COPY private (who, age) TO STDOUT'
+attempt "$role" 'COPY private (who, age) TO STDOUT'
 [[ $(sort -u "$work/out") == $'guarded\t20' ]] || fail "row security: $(cat "$work/out" "$work/said")"
 logs 'allowed COPY TO guarded 5 5 0' 'row security'
 refused 'permission denied for table private' 'COPY private TO STDOUT' ''
@@ -196,7 +185,7 @@ refused 'is 1, at' 'COPY (UPDATE written SET age = age RETURNING zip) TO STDOUT'
 refused 'is 1, at' 'COPY (DELETE FROM written RETURNING *) TO STDOUT'
 refused 'is 1, at' 'COPY (INSERT INTO written SELECT age, 1 FROM patients LIMIT 1 RETURNING age) TO STDOUT'
 [[ $(psql -qXAt -c 'SELECT count(*), sum(zip) FROM written') == '12|78' ]] || fail 'what was refused has changed rows'
-attempt 'COPY (UPDATE written SET age = age + 1 RETURNING age) TO STDOUT'
+attempt "$role" 'COPY (UPDATE written SET age = age + 1 RETURNING age) TO STDOUT'
 [[ $(sort "$work/out" | uniq -c | xargs) == '6 1 6 2' ]] || fail "UPDATE RETURNING: $(cat "$work/out" "$work/said")"
 [[ $(psql -qXAt -c 'SELECT count(*) FROM written WHERE age = 2') == 6 ]] || fail 'UPDATE RETURNING did not update'
 
@@ -204,7 +193,7 @@ attempt 'COPY (UPDATE written SET age = age + 1 RETURNING age) TO STDOUT'
 role=guarded_writer
 refused 'is 1, at' "COPY patients TO PROGRAM 'cat >&2'" 'refused COPY TO guarded_writer'
 refused 'is 1, at' "COPY patients TO '$PGHOST/never'"
-attempt "COPY patients (age) TO '$PGHOST/ages'; COPY patients (age) TO PROGRAM 'cat >$PGHOST/again'"
+attempt "$role" "COPY patients (age) TO '$PGHOST/ages'; COPY patients (age) TO PROGRAM 'cat >$PGHOST/again'"
 [[ ! -s $work/said ]] || fail "to a file: $(cat "$work/said")"
 logs 'allowed COPY TO guarded_writer 6 30 0' 'to a program'
 [[ $(psql -qXAt -c "SELECT pg_read_file('$PGHOST/ages') = pg_read_file('$PGHOST/again'), length(pg_read_file('$PGHOST/ages'))") == 't|90' ]] ||
@@ -217,7 +206,7 @@ passes 'COPY patients TO STDOUT' 'exempt COPY TO guarded_free'
   fail 'an exempt export is not in the log'
 role=guarded_member
 refused 'is 1, at' 'SET ROLE guarded_group; COPY patients TO STDOUT' 'refused COPY TO guarded_group'
-attempt 'SET ROLE guarded_free; COPY patients TO STDOUT'
+attempt "$role" 'SET ROLE guarded_free; COPY patients TO STDOUT'
 [[ $(wc -l <"$work/out") == 30 ]] || fail "SET ROLE to an exempt role: $(cat "$work/said")"
 boss "REVOKE guarded_free FROM guarded_member;
       CREATE TABLE grouped AS SELECT i FROM generate_series(1, 9) i;
@@ -252,7 +241,7 @@ measure() {
   boss "SELECT disclosure.unprotect('measured'::regclass); SET ROLE guarded_owner; SELECT disclosure.protect('measured', '$1', $5)"
   [[ -z $2 ]] || passes "COPY measured ($2) TO STDOUT"
   refused "$4" "COPY measured ($3) TO STDOUT"
-  attempt "SELECT applies, verdict FROM disclosure.check_export('SELECT $3 FROM measured')"
+  attempt "$role" "SELECT applies, verdict FROM disclosure.check_export('SELECT $3 FROM measured')"
   [[ $(cat "$work/out") == 't|unsafe' ]] || fail "check_export, $1: $(cat "$work/out" "$work/said")"
   [[ $(psql -qXAt -c "SELECT applies FROM disclosure.check_export('SELECT $3 FROM measured')") == f ]] ||
     fail "check_export, $1: applies to a superuser"
@@ -278,22 +267,17 @@ refused 'lets it be read by COPY TO only' 'SELECT age FROM locked' 'refused SELE
 refused 'lets it be read by COPY TO only' 'SELECT count(*) FROM locked'
 passes 'COPY (SELECT age FROM locked) TO STDOUT'
 passes 'COPY locked (age) TO STDOUT'
-attempt 'EXPLAIN (COSTS OFF) SELECT age FROM locked'
+attempt "$role" 'EXPLAIN (COSTS OFF) SELECT age FROM locked'
 [[ $(cat "$work/out") == 'Seq Scan on locked' ]] || fail "EXPLAIN: $(cat "$work/out" "$work/said")"
 boss "CREATE TABLE visits (i int); ALTER TABLE locked ADD id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY;
       ALTER TABLE visits ADD FOREIGN KEY (i) REFERENCES locked; GRANT INSERT ON visits TO guarded"
-attempt 'INSERT INTO visits VALUES (1)'
+attempt "$role" 'INSERT INTO visits VALUES (1)'
 [[ ! -s $work/said ]] || fail "a foreign key to a table that is read by COPY only: $(cat "$work/said")"
 
 # A change of policies counts from the next statement on, in sessions that are connected, and in transactions
 # that see nothing else of it. So do DROP EXTENSION and CREATE EXTENSION.
 boss "CREATE TABLE changing AS SELECT i FROM generate_series(1, 9) i"
-coproc SESSION { psql -qXAt -U guarded 2>&1; }
-in_session() { # SQL: prints what the session says
-  local line
-  printf '%s\n\\echo done\n' "$1" >&"${SESSION[1]}"
-  while read -r line <&"${SESSION[0]}" && [[ $line != 'done' ]]; do echo "$line"; done
-}
+open_session -U guarded
 says() { # WHAT EXPECTED SQL
   local said
   said=$(in_session "$3")
@@ -315,7 +299,7 @@ boss 'SET client_min_messages = warning; DROP EXTENSION pg_disclosure CASCADE'
 says 'without the extension' 9 "$copy"
 boss "CREATE EXTENSION pg_disclosure; SELECT disclosure.protect('changing', 'k_anonymity', at_least => 5)"
 says 'with the extension again' 'refused: its k_anonymity is 1' "$copy"
-exec {SESSION[1]}>&-
+close_session
 
 # A database without the extension, where the library is preloaded nevertheless.
 bare=${PGDATABASE}_bare
@@ -323,5 +307,3 @@ boss "CREATE DATABASE \"$bare\" TEMPLATE template0"
 boss "ALTER DATABASE \"$bare\" SET session_preload_libraries = 'pg_disclosure'"
 said=$(psql -qXAt -d "$bare" -c 'CREATE TABLE t AS SELECT 1 AS a' -c 'COPY t TO STDOUT' 2>&1)
 [[ $said == 1 ]] || fail "without the extension: $said"
-
-((failures == 0)) || { echo "$failures failures"; exit 1; }

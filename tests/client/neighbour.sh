@@ -1,15 +1,7 @@
 #!/usr/bin/env bash
 # A session that calls none of our functions and reads nothing that is protected notices nothing, whatever others do.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 
-failures=0
-fail() {
-  echo "$*"
-  failures=$((failures + 1))
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-ask() { psql -qXAt -v ON_ERROR_STOP=1 "$@"; }
 
 ask -v database="$PGDATABASE" <<'SQL'
 ALTER DATABASE :"database" SET session_preload_libraries = 'pg_disclosure';
@@ -50,33 +42,25 @@ meanwhile "DO \$\$ BEGIN PERFORM disclosure.unprotect('turns'); END \$\$"
 # DDL of others makes nobody read the policies again: nothing is announced if no policy changes.
 reads="SELECT coalesce(sum(seq_scan), 0) FROM pg_stat_xact_user_tables WHERE relid = 'disclosure.policy'::regclass"
 ask -c "SELECT disclosure.protect('turns', 'k_anonymity', at_least => 1, only_by_copy => true)" >/dev/null 2>&1
-coproc READER { psql -qXAt -U neighbour 2>&1; }
-reader=$READER_PID
-tell() {
-  printf '%s\n' "$1" '\echo done' >&"${READER[1]}"
-  answer=
-  while read -r line <&"${READER[0]}" && [[ $line != done ]]; do answer=$line; done
-}
-tell 'BEGIN; SELECT x FROM other;'
-tell "$reads;"
-before=$answer
+open_session -U neighbour
+in_session 'BEGIN; SELECT x FROM other;' >/dev/null
+before=$(in_session "$reads;")
 ask -c 'CREATE TABLE gone (x int)' -c 'ALTER TABLE gone ADD y int' -c 'DROP TABLE gone'
-tell 'SELECT x FROM other;'
-tell "$reads;"
-[[ $answer == "$before" ]] || fail "policies were read again after DDL of others: $before, then $answer"
+in_session 'SELECT x FROM other;' >/dev/null
+now=$(in_session "$reads;")
+[[ $now == "$before" ]] || fail "policies were read again after DDL of others: $before, then $now"
 # Nor does a change of a table that somebody has protected, whose policies may be thousands.
 ask -c 'GRANT SELECT ON turns TO neighbour' -c 'REVOKE SELECT ON turns FROM neighbour'
-tell 'SELECT x FROM other;'
-tell "$reads;"
-[[ $answer == "$before" ]] || fail "policies were read again after a change of a protected table: $before, then $answer"
+in_session 'SELECT x FROM other;' >/dev/null
+now=$(in_session "$reads;")
+[[ $now == "$before" ]] || fail "policies were read again after a change of a protected table: $before, then $now"
 # A change of policies is noticed.
 ask -c "SELECT disclosure.unprotect('turns')" >/dev/null
-tell 'SELECT x FROM other;'
-tell "$reads;"
-((answer > before)) || fail "a change of policies was not noticed: $before, then $answer"
-tell 'ROLLBACK;'
-printf '\\q\n' >&"${READER[1]}"
-wait "$reader" || true
+in_session 'SELECT x FROM other;' >/dev/null
+now=$(in_session "$reads;")
+((now > before)) || fail "a change of policies was not noticed: $before, then $now"
+in_session 'ROLLBACK;' >/dev/null
+close_session
 
 # Somebody who has defined a policy or a label and does not end the transaction keeps nobody else from changing tables.
 ask -c 'CREATE TABLE kept (a int)' -c 'ALTER TABLE kept OWNER TO neighbour'
@@ -131,5 +115,3 @@ ask -c "SELECT disclosure.unprotect(policy) FROM disclosure.policies" >/dev/null
 # An error that passes through our hooks is Postgres' own, even if the server was started with RUST_BACKTRACE.
 said=$(psql -qX -U neighbour -c '\set VERBOSITY verbose' -c "COPY (SELECT 1 / (x - 1) FROM other) TO STDOUT" 2>&1 || true)
 [[ $said == *'division by zero'* && $said != *DETAIL* ]] || fail "an error in an export: $said"
-
-((failures == 0)) || { echo "$failures failures"; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What only newer majors of Postgres can do, as far as the guard has to know of it. Where a major cannot, there is
 # nothing to test.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 
 psql -qX -v ON_ERROR_STOP=1 -v database="$PGDATABASE" >/dev/null <<'SQL'
 SET client_min_messages = warning;
@@ -22,16 +22,6 @@ INSERT INTO newer.own SELECT i, 'none' FROM generate_series(1, 20) i;
 ALTER TABLE newer.own OWNER TO newer;
 SQL
 
-failures=0
-fail() {
-  echo "$*"
-  failures=$((failures + 1))
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-attempt() { # ROLE SQL
-  psql -qXAt -U "$1" -f - <<<"$2" >"$work/out" 2>"$work/said" || true
-}
 # refused MESSAGE SQL: to a role that has to keep to the policies.
 refused() {
   attempt newer "$2"
@@ -120,5 +110,3 @@ if ((version >= 180000)); then
   attempt postgres "INSERT INTO twig VALUES ('b1')"
   grep -q 'change of public.tree refused: its k_anonymity is 1' "$work/said" || fail "a child: $(cat "$work/said")"
 fi
-
-((failures == 0)) || { echo "$failures failures"; exit 1; }

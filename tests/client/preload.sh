@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # What works without the library being preloaded, and what the one who tries the rest is told.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 
 # expect TEXT SQL: a new session that runs SQL says TEXT.
 expect() {
   local said
   said=$(psql -qX -c "$2" 2>&1 || true)
-  grep -qF -- "$1" <<<"$said" || { echo "expected: $1"; echo "got: $said"; exit 1; }
+  grep -qF -- "$1" <<<"$said" || die "expected: $1, got: $said"
 }
 
 psql -qX -c 'CREATE TABLE patients (age int, zip text)'

@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # The types that the SQL declares for a C function are those that its Rust code reads and returns. Functions
 # that read their arguments raw (window functions, aggregates) say nothing about types and are not compared.
-set -euo pipefail
+source "$(dirname "$0")/lib.sh"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 library=$(psql -qXAtc "SELECT setting FROM pg_config WHERE name = 'PKGLIBDIR'")/pg_disclosure.so
 objcopy -O binary --only-section=.pgrxsc "$library" "$work/section"
-cargo run --release --locked --quiet -p signatures -- "$work/section" >"$work/rust"
+cargo run --profile fast --locked --quiet -p signatures -- "$work/section" >"$work/rust"
 
 # Types that Rust does not tell apart, because they are the same Datum, have one name here.
 psql -qXAt -F $'\t' >"$work/sql" <<'SQL'
