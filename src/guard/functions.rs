@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::guard::copy::hooks::Trial;
 use crate::guard::copy::{hooks, spool};
-use pgrx::iter::TableIterator;
+use crate::pg::table::{Table, table_row};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 
@@ -23,27 +23,25 @@ fn leaving(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
+table_row! {
+    /// What a policy says of a query.
+    struct Checked {
+        policy: i32,
+        relation: Oid,
+        measure: String,
+        limit: String,
+        applies: bool,
+        measured: Option<f64>,
+        rows: Option<i64>,
+        unsafe_rows: Option<i64>,
+        verdict: &'static str,
+    }
+}
+
 /// check_export(query text)
-#[allow(clippy::type_complexity)] // the columns of the declaration in sql/
 #[pg_extern(sql = false)]
-fn check_export(
-    query: &str,
-) -> TableIterator<
-    'static,
-    (
-        name!(policy, i32),
-        name!(relation, Oid),
-        name!(measure, String),
-        name!(limit, String),
-        name!(applies, bool),
-        name!(measured, Option<f64>),
-        name!(rows, Option<i64>),
-        name!(unsafe_rows, Option<i64>),
-        name!(verdict, &'static str),
-    ),
-> {
-    let outcome = hooks::try_out(query).unwrap_or_else(Problem::raise);
-    TableIterator::new(outcome.into_iter().map(|trial| {
+fn check_export(query: &str) -> Table<Checked> {
+    let checked = |trial| {
         let Trial {
             policy,
             applies,
@@ -54,16 +52,17 @@ fn check_export(
             Some(false) => "unsafe",
             None => "unknown",
         };
-        (
-            policy.number,
-            policy.relation,
-            policy.measure.to_string(),
-            policy.limit.to_string(),
+        Checked {
+            policy: policy.number,
+            relation: policy.relation,
+            measure: policy.measure.to_string(),
+            limit: policy.limit.to_string(),
             applies,
-            measured.and_then(|measured| measured.value),
-            measured.map(|measured| measured.rows),
-            measured.and_then(|measured| measured.unsafe_rows),
+            measured: measured.and_then(|measured| measured.value),
+            rows: measured.map(|measured| measured.rows),
+            unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
             verdict,
-        )
-    }))
+        }
+    };
+    Table::new(hooks::try_out(query).map(|trials| trials.into_iter().map(checked)))
 }

@@ -4,7 +4,6 @@
 use crate::encode::dictionary::equal_is_identical;
 use crate::error::{Problem, Way};
 use crate::guard::copy::spool;
-use crate::guard::export_table::statement::with_heirs;
 use crate::guard::lineage::{Lineage, Origin, OutputColumn};
 use crate::guard::log::{Lasting, Verdict};
 use crate::guard::measure_function::{Found, MeasureFunction};
@@ -13,6 +12,8 @@ use crate::guard::rule::{Limit, Measure, Statistic};
 use crate::guard::{log, policy, rights, sandbox};
 use crate::input::relation::Relation;
 use crate::label::labels_of;
+use crate::pg::catalog;
+use crate::pg::catalog::with_heirs;
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::types::ColumnType;
 use disclosure::{Label, Weights};
@@ -187,7 +188,7 @@ impl Labels {
 
     /// Whether who knows one of `origins` may learn another from a value that is made of all.
     fn combines(&mut self, origins: &[Origin]) -> Result<bool, Problem> {
-        let stored = origins.iter().filter(|origin| !policy::is_view(origin.relation));
+        let stored = origins.iter().filter(|origin| !catalog::is_view(origin.relation));
         let weights = stored
             .map(|origin| self.weights(std::slice::from_ref(origin)))
             .collect::<Result<Vec<_>, Problem>>()?;
@@ -214,7 +215,7 @@ impl Labels {
                 Some(Label::Identifier) => Label::Quasi.weights(),
                 Some(label) => label.weights(),
                 // What the column of a view is made of is among the origins too.
-                None if policy::is_view(origin.relation) => continue,
+                None if catalog::is_view(origin.relation) => continue,
                 None => Some(Weights::UNLABELLED),
             };
             let so_far = worst.get_or_insert(Weights {
@@ -616,10 +617,10 @@ fn check_relations_seen(
             measure.name()
         )));
     }
-    let owner = policy::owner_of(policy.relation);
+    let owner = catalog::owner_of(policy.relation);
     let protected = policy::all()?;
     let is_others = |relation: &Oid| {
-        let other = policy::owner_of(*relation);
+        let other = catalog::owner_of(*relation);
         let may_be_seen =
             |other: Oid| holds_nothing(*relation) || rights::has_rights_of(found.runs_as, other);
         other != owner && (!other.is_some_and(may_be_seen) || !protected.of([*relation]).is_empty())
@@ -630,7 +631,7 @@ fn check_relations_seen(
         Some(other) => Err(policy.unusable(format!(
             "the function {} must not see which rows {} has, because that belongs to somebody else",
             measure.name(),
-            policy::name_of(other)
+            catalog::name_of(other)
         ))),
     }
 }
@@ -645,11 +646,11 @@ fn columns_seen<'a>(
 ) -> Result<Vec<&'a Column>, Problem> {
     let is_own = |origin: &Origin| family.contains(&origin.relation);
     // A column of a view is made of others too.
-    let owner = policy::owner_of(policy.relation).filter(|_| policy::is_view(policy.relation));
+    let owner = catalog::owner_of(policy.relation).filter(|_| catalog::is_view(policy.relation));
     let may_be_seen = |origin: &Origin| {
         is_own(origin)
             || holds_nothing(origin.relation)
-            || owner.is_some() && policy::owner_of(origin.relation) == owner
+            || owner.is_some() && catalog::owner_of(origin.relation) == owner
     };
     // Columns of other relations are none of its business.
     let counting = source.counting(policy, family);

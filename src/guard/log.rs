@@ -5,7 +5,7 @@
 //! whatever becomes of the transaction. Nothing else would have to be undone, as the table has no index.
 
 use crate::error::Problem;
-use crate::guard::policy::own_table;
+use crate::guard::own_tables::own_table;
 use crate::guard::rights;
 use crate::pg::catalog::schema_and_name;
 use crate::pg::row::columns_of;

@@ -5,16 +5,19 @@
 //! the relation by now, and never with those of a superuser who has not asked for it.
 
 use crate::error::Problem;
-use crate::guard::policy::oids;
-use crate::guard::rule::{MEASURES, invalid};
 use crate::guard::{rights, sandbox};
+use crate::pg::catalog;
 use crate::pg::query::Parameters;
+use crate::pg::query::oids;
 use pgrx::pg_catalog::pg_proc::{PgProc, ProKind};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
 use pgrx::{IntoDatum, direct_function_call};
 use std::ffi::CStr;
+
+/// What to give as a measure.
+pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
 
 /// The function that a policy names.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,14 +59,14 @@ impl MeasureFunction {
             false => format!("{measure}(pg_catalog.text)"),
         };
         let Some(function) = look_up(&given) else {
-            return Err(invalid(
+            return Err(Problem::argument(
                 "measure",
                 format!("there is no function {measure}"),
                 MEASURES,
             ));
         };
         if !is_measure(&function) {
-            return Err(invalid(
+            return Err(Problem::argument(
                 "measure",
                 format!("{measure} does not return a number"),
                 MEASURES,
@@ -119,13 +122,13 @@ impl MeasureFunction {
                 "the role that defined the policy may not execute {signature}"
             ));
         }
-        match super::policy::owner_of(relation) {
+        match catalog::owner_of(relation) {
             Some(owner) if rights::has_rights_of(self.maker, owner) => Ok(Found {
                 oid: function.oid(),
                 runs_as: self.maker,
                 result: function.prorettype(),
             }),
-            _ => Err(super::policy::NO_LONGER_OWNS.into()),
+            _ => Err(rights::NO_LONGER_OWNS.into()),
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod judge;
 pub mod lineage;
 pub mod log;
 pub mod measure_function;
+mod own_tables;
 pub mod policy;
 mod protect;
 pub mod rights;

@@ -1,16 +1,17 @@
 //! Policies: what `disclosure.protect` has defined, as this backend remembers it.
 
 use crate::error::Problem;
-use crate::guard::export_table::statement::with_heirs;
+use crate::guard::own_tables;
+use crate::guard::own_tables::{Changes, own_table};
 use crate::guard::rights;
 use crate::guard::rule::{Demand, Limit, Measure, OnRows, Rule};
-use crate::pg::catalog::schema_and_name;
+use crate::pg::catalog::{name_of, owner_of, with_heirs};
+use crate::pg::query;
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::row::RowShape;
 use crate::pg::types::ColumnType;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::prelude::*;
-use pgrx::spi::quote_qualified_identifier;
 use pgrx::trigger_support::called_as_trigger;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -32,9 +33,6 @@ pub struct Policy {
     /// Who has defined it.
     maker: Oid,
 }
-
-/// Why a policy stops that depends on its maker's rights.
-pub const NO_LONGER_OWNS: &str = "the role that defined the policy no longer owns the relation";
 
 impl Policy {
     /// Schema and name, quoted.
@@ -77,7 +75,7 @@ impl Policy {
             return Ok(None);
         };
         if !rights::has_rights_of(self.maker, owner) {
-            return Ok(Some(NO_LONGER_OWNS.into()));
+            return Ok(Some(rights::NO_LONGER_OWNS.into()));
         }
         if self.measure.is_function() && !rights::has_rights_of(owner, self.maker) {
             return Ok(Some(
@@ -332,32 +330,9 @@ impl Policies {
     }
 }
 
-/// How often something has changed on which the policies, or the relations that they concern, depend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Changes {
-    policies: u64,
-    families: u64,
-}
-
-impl Changes {
-    fn count(policies: bool) {
-        let mut changes = CHANGES.get();
-        let counter = if policies {
-            &mut changes.policies
-        } else {
-            &mut changes.families
-        };
-        *counter = counter.wrapping_add(1);
-        CHANGES.set(changes);
-    }
-}
-
 thread_local! {
-    static CHANGES: Cell<Changes> = const { Cell::new(Changes { policies: 0, families: 0 }) };
     /// The policies as they were after so many changes.
     static REMEMBERED: RefCell<Option<(Changes, Rc<Policies>)>> = const { RefCell::new(None) };
-    /// The table that the callback below waits for a change of.
-    static TABLE: Cell<Oid> = const { Cell::new(pg_sys::InvalidOid) };
     /// Whether they are being read, so that it is not known yet which relations they concern.
     static READING: Cell<bool> = const { Cell::new(false) };
 }
@@ -388,7 +363,8 @@ unsafe extern "C-unwind" fn note_change(_argument: pg_sys::Datum, relation: Oid)
         })
     };
     // Without the extension, any new table may be its.
-    let is_own = || relation == pg_sys::InvalidOid || [relation, Oid::INVALID].contains(&TABLE.get());
+    let is_own =
+        || relation == pg_sys::InvalidOid || [relation, Oid::INVALID].contains(&own_tables::remembered());
     if is_own() || READING.get() {
         Changes::count(true);
     } else if is_concerned() {
@@ -411,84 +387,19 @@ fn announce_policies(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
-/// A table of the guard's own; `None` where the extension is not in this database.
-pub fn own_table(name: &CStr) -> Option<Oid> {
-    // SAFETY: catalogue look-ups. The last two are slow, and most databases never come to them.
-    unsafe {
-        let schema = pg_sys::get_namespace_oid(c"disclosure".as_ptr(), true);
-        let table = pg_sys::get_relname_relid(name.as_ptr(), schema);
-        if table == pg_sys::InvalidOid {
-            return None;
-        }
-        // Else it is not ours, but somebody's who wants to read or to decide.
-        let extension = pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true);
-        let is_ours = extension != pg_sys::InvalidOid
-            && pg_sys::getExtensionOfObject(pg_sys::RelationRelationId, table) == extension;
-        is_ours.then_some(table)
-    }
-}
-
 /// What is remembered, if nothing has changed since.
 fn remembered() -> Option<Rc<Policies>> {
     REMEMBERED.with_borrow(|remembered| {
         let (changes, policies) = remembered.as_ref()?;
-        (*changes == CHANGES.get()).then(|| policies.clone())
+        (*changes == Changes::so_far()).then(|| policies.clone())
     })
-}
-
-/// The table of policies, which is known as long as they are remembered: it cannot go without being announced.
-pub fn table() -> Result<Oid, Problem> {
-    let known = remembered()
-        .map(|_| TABLE.get())
-        .filter(|&table| table != Oid::INVALID);
-    known
-        .or_else(|| own_table(c"policy"))
-        .ok_or(Problem::Internal("the table of policies was not found"))
-}
-
-/// Whose rights it takes to read and write the guard's own tables.
-pub fn owner_of_policies() -> Result<Oid, Problem> {
-    owner_of(table()?).ok_or(Problem::Internal("the owner of the policies was not found"))
-}
-
-/// Schema and name of a relation, quoted; its OID if it does not exist.
-pub fn name_of(relation: Oid) -> String {
-    schema_and_name(relation).map_or_else(
-        || format!("relation {}", relation.to_u32()),
-        |(schema, name)| quote_qualified_identifier(schema, name),
-    )
-}
-
-/// The owner of a relation; `None` where there is no such relation.
-pub fn owner_of(relation: Oid) -> Option<Oid> {
-    // SAFETY: a catalogue look-up; the tuple is released before returning.
-    unsafe {
-        let tuple = pg_sys::SearchSysCache1(
-            pg_sys::SysCacheIdentifier::RELOID as i32,
-            pg_sys::Datum::from(relation),
-        );
-        if tuple.is_null() {
-            return None;
-        }
-        let class = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>();
-        let owner = (*class).relowner;
-        pg_sys::ReleaseSysCache(tuple);
-        Some(owner)
-    }
-}
-
-/// Whether it has columns that are made of others'.
-pub fn is_view(relation: Oid) -> bool {
-    // SAFETY: a catalogue look-up.
-    let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
-    matches!(kind, pg_sys::RELKIND_VIEW | pg_sys::RELKIND_MATVIEW)
 }
 
 /// Whether it is known that no policy concerns rows of any of the relations. Calls nothing of Postgres.
 pub fn are_unconcerned(mut relations: impl Iterator<Item = Oid>) -> bool {
     REMEMBERED.with_borrow(|remembered| {
         remembered.as_ref().is_some_and(|(changes, policies)| {
-            *changes == CHANGES.get()
+            *changes == Changes::so_far()
                 && !relations.any(|relation| policies.by_relation.contains_key(&relation))
         })
     })
@@ -506,7 +417,7 @@ pub fn all() -> Result<Rc<Policies>, Problem> {
     if let Some((_, older)) = REMEMBERED.with_borrow(Clone::clone).filter(|_| is_parallel) {
         return Ok(older); // a parallel query takes no new snapshot: what it began with counts
     }
-    let changes = CHANGES.get();
+    let changes = Changes::so_far();
     let unchanged = REMEMBERED.with_borrow(Clone::clone);
     let unchanged = unchanged.filter(|(remembered, _)| remembered.policies == changes.policies);
     READING.set(true);
@@ -557,24 +468,12 @@ fn relatives_of(relations: &[Oid]) -> Result<Vec<Oid>, Problem> {
             SELECT pg_catalog.unnest($1)
             UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i, below b WHERE i.inhparent = b.relation)
         TABLE above UNION TABLE below";
-    oids(QUERY, &Parameters::of_oids(relations)?)
-}
-
-/// The answer to a query of one column of OIDs.
-pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<Oid>, Problem> {
-    Spi::connect(|_| {
-        // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of
-        // OIDs.
-        unsafe {
-            let answer = Answer::to(query, parameters, true)?;
-            Ok((0..answer.rows()).filter_map(|row| answer.get(row, 0)).collect())
-        }
-    })
+    query::oids(QUERY, &Parameters::of_oids(relations)?)
 }
 
 fn read_all() -> Result<Rc<Policies>, Problem> {
     let table = own_table(c"policy");
-    TABLE.set(table.unwrap_or(Oid::INVALID));
+    own_tables::remember(table.unwrap_or(Oid::INVALID));
     match table {
         Some(_) => Ok(Rc::new(rights::as_guard(|| Policies::new(read()?))?)),
         None => Ok(Rc::default()), // the extension is not in this database

@@ -1,18 +1,18 @@
 //! Policies: `protect`, `unprotect`. Only the owner of a relation decides what may leave it.
 
-use crate::args::names;
+use crate::args::Args;
 use crate::error::Problem;
 use crate::guard::export_table::install;
+use crate::guard::measure_function::MEASURES;
 use crate::guard::measure_function::MeasureFunction;
-use crate::guard::rule::{Demand, MEASURES, Measure, invalid};
+use crate::guard::rule::{Demand, Measure};
 use crate::guard::{policy, rights, rule};
 use crate::input::relation::Relation;
+use crate::pg::catalog;
 use crate::pg::query::{Answer, Parameters};
-use pgrx::fcinfo::pg_getarg;
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::pg_sys::{self, FunctionCallInfo, Oid};
+use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
-use std::ffi::CStr;
 
 /// What `protect` was given, before it has been looked at.
 struct Given {
@@ -39,23 +39,21 @@ struct Stored {
 /// protect(relation regclass, measure text, at_most float8, at_least float8, columns name[], for_role regrole,
 /// on_rows text, statistic text, threshold float8, only_by_copy boolean)
 #[pg_extern(sql = false)]
-fn protect(fcinfo: FunctionCallInfo) -> i32 {
-    // SAFETY: the types are those of the declaration in sql/.
-    let given = unsafe {
-        Given {
-            relation: pg_getarg(fcinfo, 0),
-            measure: pg_getarg(fcinfo, 1),
-            at_most: pg_getarg(fcinfo, 2),
-            at_least: pg_getarg(fcinfo, 3),
-            columns: pg_getarg::<pgrx::Array<&CStr>>(fcinfo, 4).map(names),
-            for_role: pg_getarg(fcinfo, 5),
-            on_rows: pg_getarg(fcinfo, 6),
-            statistic: pg_getarg(fcinfo, 7),
-            threshold: pg_getarg(fcinfo, 8),
-            only_by_copy: pg_getarg(fcinfo, 9).unwrap_or(false),
-        }
+fn protect(mut args: Args) -> i32 {
+    let given = Given {
+        relation: args.optional("relation"),
+        measure: args.optional("measure"),
+        at_most: args.optional("at_most"),
+        at_least: args.optional("at_least"),
+        columns: args.names("columns"),
+        for_role: args.optional("for_role"),
+        on_rows: args.optional("on_rows"),
+        statistic: args.optional("statistic"),
+        threshold: args.optional("threshold"),
+        only_by_copy: args.optional("only_by_copy").unwrap_or(false),
     };
-    define(given).unwrap_or_else(Problem::raise)
+    let number = args.end().and_then(|()| define(given));
+    number.unwrap_or_else(Problem::raise)
 }
 
 fn define(given: Given) -> Result<i32, Problem> {
@@ -84,9 +82,7 @@ fn check(given: Given) -> Result<Stored, Problem> {
     rights::check_owner(oid)?;
     check_persistence(oid)?;
     check_role(given.for_role)?;
-    let measure = given
-        .measure
-        .ok_or_else(|| invalid("measure", "must not be NULL", MEASURES))?;
+    let measure = given.measure.ok_or_else(|| Problem::null("measure", MEASURES))?;
     let function = match rule::is_built_in(&measure) {
         true => None,
         false => Some(MeasureFunction::named(&measure)?),
@@ -110,7 +106,7 @@ fn check(given: Given) -> Result<Stored, Problem> {
         demand.statistic = Some(statistic.name().into());
     }
     if let Some(Err(problem)) = function.map(|function| function.find(oid)).transpose()? {
-        return Err(invalid("measure", problem, MEASURES));
+        return Err(Problem::argument("measure", problem, MEASURES));
     }
     Ok(Stored {
         relation: oid,
@@ -124,7 +120,7 @@ fn check(given: Given) -> Result<Stored, Problem> {
 fn check_persistence(relation: Oid) -> Result<(), Problem> {
     // SAFETY: a catalogue look-up.
     match unsafe { pg_sys::get_rel_persistence(relation) } as u8 == pg_sys::RELPERSISTENCE_TEMP {
-        true => Err(invalid(
+        true => Err(Problem::argument(
             "relation",
             "is temporary",
             "Give a relation that others can read, too.",
@@ -138,7 +134,7 @@ fn check_role(role: Option<Oid>) -> Result<(), Problem> {
     let exists = role.is_none_or(|role| unsafe { !pg_sys::GetUserNameFromId(role, true).is_null() });
     match exists {
         true => Ok(()),
-        false => Err(invalid(
+        false => Err(Problem::argument(
             "for_role",
             "there is no such role",
             "Give the name of a role, or NULL for everyone.",
@@ -222,7 +218,7 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
         })
     })?;
     for policy in &meant {
-        if policy::owner_of(policy.relation).is_some() {
+        if catalog::owner_of(policy.relation).is_some() {
             install::disarm(policy.relation)?;
         }
     }

@@ -2,10 +2,15 @@
 //! or made may change what it sees.
 
 use crate::error::Problem;
+use crate::guard::own_tables;
 use crate::guc::{Pinned, Setting};
+use crate::pg::catalog;
 use pgrx::pg_sys::{self, Oid};
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
+
+/// Why a policy stops that depends on its maker's rights.
+pub const NO_LONGER_OWNS: &str = "the role that defined the policy no longer owns the relation";
 
 /// Everyone who may be behind a statement: the session, SET ROLE, a SECURITY DEFINER function, and those with whose rights
 /// measure functions run.
@@ -85,7 +90,7 @@ pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
 /// Run `job` as the owner of a table, who sees all of its rows: as foreign keys do, which work for the table
 /// and not for whoever changes it.
 pub fn run_for<R>(table: Oid, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    let owner = super::policy::owner_of(table).ok_or(Problem::Internal(
+    let owner = catalog::owner_of(table).ok_or(Problem::Internal(
         "the owner of a table of the extension was not found",
     ))?;
     run_with(owner, pg_sys::SECURITY_NOFORCE_RLS, job)
@@ -228,7 +233,7 @@ pub fn as_guard<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Proble
 /// Runs `job`, which writes what is the guard's own, because whoever may define a policy or a label need not be allowed to
 /// write the tables of these.
 pub fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    let owner = super::policy::owner_of_policies()?;
+    let owner = own_tables::owner_of_policies()?;
     run_as(owner, false, || {
         let before = AT_WORK.replace(true);
         let _undo = Undo(|| AT_WORK.set(before));
@@ -241,7 +246,7 @@ pub fn check_owner(relation: Oid) -> Result<(), Problem> {
     // SAFETY: catalogue look-ups.
     let is_owner = unsafe {
         let user = pg_sys::GetUserId();
-        match super::policy::owner_of(relation) {
+        match catalog::owner_of(relation) {
             Some(owner) => has_rights_of(user, owner),
             None => pg_sys::superuser_arg(user),
         }
@@ -249,7 +254,7 @@ pub fn check_owner(relation: Oid) -> Result<(), Problem> {
     match is_owner {
         true => Ok(()),
         false => Err(Problem::NotOwner {
-            relation: super::policy::name_of(relation),
+            relation: catalog::name_of(relation),
         }),
     }
 }
@@ -265,7 +270,7 @@ pub fn has_rights_of(role: Oid, other: Oid) -> bool {
 pub fn begin_change(command: &CStr, relation: Oid) -> Result<(), Problem> {
     // Which part of the relation is locked in our name; export tables take their turns at part 0.
     const POLICIES: u16 = 1;
-    let table = super::policy::table()?;
+    let table = own_tables::policies()?;
     // SAFETY: the first two read the state of this backend; the lock is one that nobody else takes.
     unsafe {
         pg_sys::PreventCommandIfReadOnly(command.as_ptr());

@@ -70,12 +70,6 @@ pub struct Rule {
     pub on_rows: Option<OnRows>,
 }
 
-pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
-
-pub fn invalid(argument: &'static str, problem: impl Into<String>, hint: &'static str) -> Problem {
-    Problem::argument(argument, problem, hint)
-}
-
 /// Whether a measure comes with the extension; any other name is that of a function.
 pub fn is_built_in(measure: &str) -> bool {
     matches!(measure, "privacy_score" | "k_anonymity" | "expected_cracks")
@@ -89,7 +83,7 @@ impl Demand {
         let limit = self.check_limit()?;
         if self.measure == "expected_cracks" && self.columns.as_ref().is_none_or(|columns| columns.len() != 1)
         {
-            return Err(invalid(
+            return Err(Problem::argument(
                 "columns",
                 "must be one column where the measure is expected_cracks",
                 "Give the column of items, e.g. ARRAY['items'].",
@@ -123,7 +117,7 @@ impl Demand {
         let statistic = match (self.statistic.as_deref(), self.threshold) {
             (None, None) if !is_score => return Ok(None),
             (Some(_), _) if !is_score => {
-                return Err(invalid(
+                return Err(Problem::argument(
                     "statistic",
                     "is for the measure privacy_score only",
                     hint,
@@ -133,16 +127,22 @@ impl Demand {
                 Statistic::Share { threshold }
             }
             (Some("share"), _) => {
-                return Err(invalid(
+                return Err(Problem::argument(
                     "threshold",
                     "must be a number from 0 to 1",
                     "It is the score from which on a row counts.",
                 ));
             }
-            (_, Some(_)) => return Err(invalid("threshold", "is for the statistic share only", hint)),
+            (_, Some(_)) => {
+                return Err(Problem::argument(
+                    "threshold",
+                    "is for the statistic share only",
+                    hint,
+                ));
+            }
             (None | Some("maximum"), None) => Statistic::Maximum,
             (Some("average"), None) => Statistic::Average,
-            (Some(_), None) => return Err(invalid("statistic", "is not understood", hint)),
+            (Some(_), None) => return Err(Problem::argument("statistic", "is not understood", hint)),
         };
         Ok(Some(statistic))
     }
@@ -152,7 +152,7 @@ impl Demand {
             (Some(limit), None) => Limit::AtMost(limit),
             (None, Some(limit)) => Limit::AtLeast(limit),
             _ => {
-                return Err(invalid(
+                return Err(Problem::argument(
                     "at_most, at_least",
                     "exactly one of them must be given",
                     "A risk has a limit at_most, protection one at_least: at_most => 0.5 for privacy_score, \
@@ -162,7 +162,7 @@ impl Demand {
         };
         let range = |allowed, hint| match allowed {
             true => Ok(limit),
-            false => Err(invalid(
+            false => Err(Problem::argument(
                 match limit {
                     Limit::AtLeast(_) => "at_least",
                     _ => "at_most",
@@ -195,7 +195,7 @@ impl Demand {
         statistic: Option<Statistic>,
     ) -> Result<OnRows, Problem> {
         let Some(parsed) = OnRows::parse(on_rows) else {
-            return Err(invalid(
+            return Err(Problem::argument(
                 "on_rows",
                 "is not understood",
                 "block refuses the statement, drop leaves the unsafe rows out, warn lets them pass with a warning.",
@@ -204,7 +204,7 @@ impl Demand {
         // SAFETY: a catalogue look-up.
         let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
         if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE) {
-            return Err(invalid(
+            return Err(Problem::argument(
                 "on_rows",
                 "is for tables only",
                 "Leave it out: what leaves a view or a foreign table is judged by COPY TO.",
@@ -212,7 +212,7 @@ impl Demand {
         }
         let is_by_row = self.measure == "k_anonymity" || statistic == Some(Statistic::Maximum);
         match parsed {
-            OnRows::Drop if !is_by_row => Err(invalid(
+            OnRows::Drop if !is_by_row => Err(Problem::argument(
                 "on_rows",
                 "cannot be drop where the measure has no value for single rows",
                 "Give block or warn.",

@@ -2,7 +2,9 @@
 
 use super::row;
 use super::types::ColumnType;
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Oid};
+use pgrx::prelude::*;
+use pgrx::spi::quote_qualified_identifier;
 use std::ffi::{CStr, c_char};
 
 /// Schema and name of a relation, not quoted; `None` if there is none with this OID.
@@ -27,5 +29,58 @@ pub fn columns_of(oid: pg_sys::Oid) -> Vec<ColumnType> {
         let columns = row::columns_of((*relation).rd_att);
         pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
         columns
+    }
+}
+
+/// Schema and name of a relation, quoted; its OID if it does not exist.
+pub fn name_of(relation: Oid) -> String {
+    schema_and_name(relation).map_or_else(
+        || format!("relation {}", relation.to_u32()),
+        |(schema, name)| quote_qualified_identifier(schema, name),
+    )
+}
+
+/// The owner of a relation; `None` where there is no such relation.
+pub fn owner_of(relation: Oid) -> Option<Oid> {
+    // SAFETY: a catalogue look-up; the tuple is released before returning.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(
+            pg_sys::SysCacheIdentifier::RELOID as i32,
+            pg_sys::Datum::from(relation),
+        );
+        if tuple.is_null() {
+            return None;
+        }
+        let class = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>();
+        let owner = (*class).relowner;
+        pg_sys::ReleaseSysCache(tuple);
+        Some(owner)
+    }
+}
+
+/// Whether it has columns that are made of others'.
+pub fn is_view(relation: Oid) -> bool {
+    // SAFETY: a catalogue look-up.
+    let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
+    matches!(kind, pg_sys::RELKIND_VIEW | pg_sys::RELKIND_MATVIEW)
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" {
+    fn find_all_inheritors(
+        parent: Oid,
+        lock: pg_sys::LOCKMODE,
+        parents: *mut *mut pg_sys::List,
+    ) -> *mut pg_sys::List;
+}
+
+/// A table and all that inherits from it.
+pub fn with_heirs(table: Oid) -> Vec<Oid> {
+    // SAFETY: a catalogue look-up; the lock is the one that reading them takes.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        let found = find_all_inheritors(table, lock, std::ptr::null_mut());
+        let oids = (0..(*found).length as usize).map(|place| (*(*found).elements.add(place)).oid_value);
+        oids.collect()
     }
 }

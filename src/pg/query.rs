@@ -2,6 +2,7 @@
 
 use crate::error::Problem;
 use pgrx::IntoDatum;
+use pgrx::Spi;
 use pgrx::pg_sys::{self, Datum};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -87,6 +88,18 @@ impl Answer {
         // SAFETY: by the contract of the function.
         unsafe { T::from_datum(self.value(row, column)?, false) }
     }
+}
+
+/// The answer to a query of one column of OIDs.
+pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<pg_sys::Oid>, Problem> {
+    Spi::connect(|_| {
+        // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of
+        // OIDs.
+        unsafe {
+            let answer = Answer::to(query, parameters, true)?;
+            Ok((0..answer.rows()).filter_map(|row| answer.get(row, 0)).collect())
+        }
+    })
 }
 
 /// What the planner thinks that a query without parameters costs.

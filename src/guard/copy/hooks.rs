@@ -13,6 +13,8 @@ use crate::guard::log::{Lasting, Verdict};
 use crate::guard::policy::{Policies, Policy};
 use crate::guard::{judge, lineage, policy, rights};
 use crate::input::relation::Relation;
+use crate::pg::catalog;
+use crate::pg::query;
 use crate::pg::query::Parameters;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, QueryDesc};
@@ -337,10 +339,10 @@ fn check_bound_code(policy: &Policy, relations: &[Oid]) -> Result<(), Problem> {
     let user = unsafe { pg_sys::GetUserId() };
     let parameters = Parameters::of_oids(relations)?;
     let is_others = |&relation: &Oid| {
-        let owner = policy::owner_of(relation);
+        let owner = catalog::owner_of(relation);
         !owner.is_some_and(|owner| rights::has_rights_of(owner, user))
     };
-    let bound = rights::as_guard(|| policy::oids(QUERY, &parameters))?;
+    let bound = rights::as_guard(|| query::oids(QUERY, &parameters))?;
     match bound.iter().find(|relation| is_others(relation)) {
         None => Ok(()),
         Some(_) => Err(policy.unusable(
@@ -760,7 +762,7 @@ unsafe fn reads_others(planned: *mut PlannedStmt, relations: &[Oid]) -> Result<b
 fn is_foreign_key_of(policy: &Policy) -> bool {
     // SAFETY: reads what this backend knows of itself.
     let (is_foreign_key, user) = unsafe { (pg_sys::InNoForceRLSOperation(), pg_sys::GetUserId()) };
-    is_foreign_key && policy::owner_of(policy.relation) == Some(user)
+    is_foreign_key && catalog::owner_of(policy.relation) == Some(user)
 }
 
 /// The relations that a plan reads, on whose behalf soever.

@@ -4,9 +4,9 @@
 use crate::error::Problem;
 use crate::guard::export_table::triggers;
 use crate::guard::lineage::list;
-use crate::guard::policy::oids;
 use crate::guard::rule::OnRows;
 use crate::guard::{policy, rights};
+use crate::pg::query::oids;
 use crate::pg::query::{Answer, Parameters};
 use pgrx::pg_sys::{self, FunctionCallInfo, NodeTag, Oid};
 use pgrx::prelude::*;

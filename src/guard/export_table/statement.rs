@@ -11,6 +11,7 @@ use crate::guard::{judge, rights};
 use crate::guc;
 use crate::input::relation::Relation;
 use crate::methods::inference::new_row::RowLookup;
+use crate::pg::catalog::with_heirs;
 use crate::pg::query::{Answer, Parameters, cost_of};
 use crate::pg::types::equality_operator;
 use disclosure::Control;
@@ -190,26 +191,6 @@ unsafe fn with_computed_columns(relation: pg_sys::Relation) -> Option<String> {
         // The queries that it becomes a part of run under this path, too.
         let columns: Vec<String> = rights::under_safe_path(|| numbers.filter(is_there).map(sql).collect());
         Some(columns.join(", "))
-    }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" {
-    fn find_all_inheritors(
-        parent: Oid,
-        lock: pg_sys::LOCKMODE,
-        parents: *mut *mut pg_sys::List,
-    ) -> *mut pg_sys::List;
-}
-
-/// A table and all that inherits from it.
-pub fn with_heirs(table: Oid) -> Vec<Oid> {
-    // SAFETY: a catalogue look-up; the lock is the one that reading them takes.
-    unsafe {
-        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-        let found = find_all_inheritors(table, lock, std::ptr::null_mut());
-        let oids = (0..(*found).length as usize).map(|place| (*(*found).elements.add(place)).oid_value);
-        oids.collect()
     }
 }
 

@@ -9,10 +9,12 @@ use crate::guard::export_table::statement;
 use crate::guard::export_table::statement::{Batch, Event, Place};
 use crate::guard::judge::Measured;
 use crate::guard::log::{Lasting, Verdict};
+use crate::guard::own_tables;
 use crate::guard::policy::Policy;
 use crate::guard::rule::OnRows;
 use crate::guard::{judge, policy, rights};
 use crate::input::relation::Relation;
+use crate::pg::catalog;
 use crate::pg::query::{Answer, Parameters};
 use pgrx::itemptr::item_pointer_to_u64;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -84,11 +86,11 @@ fn take_turn(relation: Oid) -> Result<(), Problem> {
     let mut tables: Vec<Oid> = policies.iter().map(|policy| policy.relation).collect();
     tables.sort_by_key(|table| table.to_u32());
     tables.dedup();
-    let table_of_policies = policy::table()?;
+    let table_of_policies = own_tables::policies()?;
     // One after the other in the same order everywhere; and of a tree only the top, so that who holds the
     // lock of a part never waits for that of the whole.
     for &table in &tables {
-        let is_below = |&other: &Oid| other != table && statement::with_heirs(other).contains(&table);
+        let is_below = |&other: &Oid| other != table && catalog::with_heirs(other).contains(&table);
         if tables.len() == 1 || !tables.iter().any(is_below) {
             // SAFETY: a lock of this transaction, on an object that nobody else locks.
             unsafe {
