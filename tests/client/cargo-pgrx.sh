@@ -17,7 +17,7 @@ cargo pgrx package --profile "$TEST_PROFILE" --no-default-features --features "p
   --pg-config "$PG_CONFIG" --out-dir "$work/package" >"$work/said" 2>&1 || die "$(cat "$work/said")"
 
 # A file's statements: without comments, blank lines, and what keeps psql from running it.
-statements() { grep -vE '^\s*(--.*|/\*.*\*/|\\echo .*)?$' "$1"; }
+statements() { sed '/^\/\*$/,/^\*\/$/d' "$1" | grep -vE '^\s*(--.*|/\*.*\*/|\\echo .*)?$'; }
 packaged=$work/package$PG_SHAREDIR/extension built=$(extension_dir --probe)
 [[ -e $work/package$PG_PKGLIBDIR/pg_disclosure.so ]] || die "there is no library: $(find "$work/package")"
 diff -u "$built/pg_disclosure.control" "$packaged/pg_disclosure.control"

@@ -343,7 +343,7 @@ fn in_symbols(known: &[String], inferred: &[String]) -> Option<String> {
 
 /// privacy_risk(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
 #[pg_extern(sql = false)]
-fn privacy_risk(fcinfo: FunctionCallInfo) -> PgHeapTuple<'static, AllocatedByRust> {
+fn privacy_risk(fcinfo: FunctionCallInfo) -> pgrx::composite_type!('static, "disclosure.row_risk") {
     // SAFETY: declared WINDOW in sql/, with a composite type as its result.
     let (call, result) = unsafe {
         let function = (*(*fcinfo).flinfo).fn_oid;
