@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// Numbers of words that a row may be packed into: the algorithms are compiled for each of them.
 pub(super) const WIDTHS: [usize; 5] = [1, 2, 4, 8, 32];
 
-/// Call a function that is generic over the number of words with that of a population.
+/// Call a function that is generic over the number of words with that of a table.
 macro_rules! with_width {
     ($width:expr, $function:ident ( $($argument:expr),* $(,)? )) => {
         match $width {
@@ -113,14 +113,14 @@ impl PackedTable {
         }
         let width = lay_out(&mut slots)?;
         let searchable = slots.iter().take_while(|slot| slot.is_searchable()).count();
-        let mut population = PackedTable {
+        let mut table = PackedTable {
             slots,
             searchable,
             width,
             ..Self::default()
         };
-        with_width!(width, pack(&mut population, classes, columns, &places, control))?;
-        Ok(population)
+        with_width!(width, pack(&mut table, classes, columns, &places, control))?;
+        Ok(table)
     }
 
     /// How many distinct rows there are.
@@ -169,7 +169,7 @@ impl PackedTable {
             }
         }
         Edited {
-            population: PackedTable {
+            table: PackedTable {
                 slots: self.slots.clone(),
                 searchable: self.searchable,
                 width: self.width,
@@ -240,14 +240,14 @@ impl PackedTable {
     }
 }
 
-fn attributes_of_row<const P: usize>(population: &PackedTable, row: usize) -> Vec<Attribute> {
-    population.unpacked(&population.rows::<P>()[row])
+fn attributes_of_row<const P: usize>(table: &PackedTable, row: usize) -> Vec<Attribute> {
+    table.unpacked(&table.rows::<P>()[row])
 }
 
 /// An edited copy of a table. It does not know which class became which row.
 #[derive(Debug)]
 pub(super) struct Edited {
-    pub population: PackedTable,
+    pub table: PackedTable,
     /// The distinct row that is gone, by its old place.
     removed: Option<usize>,
     /// The distinct row that is new, by its new place.
@@ -418,7 +418,7 @@ fn lay_out(slots: &mut [Slot]) -> Result<usize> {
 }
 
 fn pack<const P: usize>(
-    population: &mut PackedTable,
+    table: &mut PackedTable,
     classes: &Classes,
     columns: &[Column],
     places: &[Vec<Place>],
@@ -429,7 +429,7 @@ fn pack<const P: usize>(
         for ((column, places), &code) in columns.iter().zip(places).zip(classes.codes(class)) {
             for &attribute in column.of_code(code) {
                 if let Some((slot, code)) = places[attribute as usize] {
-                    let slot = &population.slots[slot as usize];
+                    let slot = &table.slots[slot as usize];
                     row[slot.word] |= u64::from(code) << slot.shift;
                 }
             }
@@ -452,9 +452,9 @@ fn pack<const P: usize>(
                 .sum(),
         );
     }
-    population.words = words;
-    population.multiplicity = multiplicity;
-    population.row_of_class = row_of_class;
+    table.words = words;
+    table.multiplicity = multiplicity;
+    table.row_of_class = row_of_class;
     Ok(())
 }
 

@@ -65,7 +65,7 @@ impl Settings {
     }
 }
 
-/// The scores of a population's distinct rows.
+/// The scores of a table's distinct rows.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
     /// The worst inference that was found.
@@ -84,12 +84,12 @@ impl Scores {
 }
 
 /// The score of every distinct row.
-pub fn scores(population: &PackedTable, settings: &Settings, control: &Control) -> Result<Scores> {
+pub fn scores(table: &PackedTable, settings: &Settings, control: &Control) -> Result<Scores> {
     settings.check()?;
-    if population.is_empty() {
+    if table.is_empty() {
         return Ok(Scores::default());
     }
-    with_width!(population.width, score_rows(population, settings, None, control))
+    with_width!(table.width, score_rows(table, settings, None, control))
 }
 
 /// The scores of an edited table, given those before. Only `stale` rows, by their old places, and a new row
@@ -110,7 +110,7 @@ pub(super) fn rescore<const P: usize>(
     if !stale.contains(&true) {
         return Ok(carried);
     }
-    score_rows::<P>(&edited.population, settings, Some((&carried, &stale)), control)
+    score_rows::<P>(&edited.table, settings, Some((&carried, &stale)), control)
 }
 
 /// Two weights that differ by less are taken as equal: without it, the search would go on through every
@@ -149,9 +149,9 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// What all engines work on.
-pub(super) struct Problem<'a, const P: usize> {
-    pub population: &'a PackedTable,
+/// The input of all searches: a table, and what is derived from it and the settings once.
+pub(super) struct SearchInput<'a, const P: usize> {
+    pub table: &'a PackedTable,
     pub rows: &'a [[u64; P]],
     pub fields: Fields<P>,
     pub danger: Danger,
@@ -162,13 +162,13 @@ pub(super) struct Problem<'a, const P: usize> {
     pub common: [u64; P],
 }
 
-impl<'a, const P: usize> Problem<'a, P> {
-    /// Of a population that is not empty; nothing is known to be blocked.
-    pub fn new(population: &'a PackedTable, settings: &Settings, control: &'a Control) -> Self {
-        let rows = population.rows::<P>();
-        let fields = Fields::of(&population.slots);
-        Problem {
-            population,
+impl<'a, const P: usize> SearchInput<'a, P> {
+    /// Of a table that is not empty; nothing is known to be blocked.
+    pub fn new(table: &'a PackedTable, settings: &Settings, control: &'a Control) -> Self {
+        let rows = table.rows::<P>();
+        let fields = Fields::of(&table.slots);
+        SearchInput {
+            table,
             rows,
             fields,
             danger: Danger {
@@ -188,7 +188,7 @@ impl<'a, const P: usize> Problem<'a, P> {
             false => 0.0,
         };
         // Not sum(), which is -0 of nothing.
-        self.population
+        self.table
             .slots
             .iter()
             .map(of_slot)
@@ -232,21 +232,17 @@ impl Found {
 
 /// Score all rows, or only the stale ones if scores of the others are at hand.
 fn score_rows<const P: usize>(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
     carried: Option<(&Scores, &[bool])>,
     control: &Control,
 ) -> Result<Scores> {
-    let mut problem = Problem::<P>::new(population, settings, control);
-    let rows = problem.rows;
-    let common = problem.danger.of(problem.danger_of(&rows[0], &problem.common));
+    let mut input = SearchInput::<P>::new(table, settings, control);
+    let rows = input.rows;
+    let common = input.danger.of(input.danger_of(&rows[0], &input.common));
     let found = Found::new(rows.len(), P, common);
     let mut open = carried.map_or_else(|| vec![true; rows.len()], |(_, stale)| stale.to_vec());
-    let everything = |row: &[u64; P]| {
-        problem
-            .danger
-            .of(problem.danger_of(row, &problem.fields.occupied(row)))
-    };
+    let everything = |row: &[u64; P]| input.danger.of(input.danger_of(row, &input.fields.occupied(row)));
     let bounds = rows.par_iter().zip(&open);
     let mut upper: Vec<f64> = bounds
         .map(|(row, &open)| if open { everything(row) } else { 0.0 })
@@ -258,20 +254,20 @@ fn score_rows<const P: usize>(
         }
     }
     if settings.min_confidence < 1.0 {
-        confidence::search(&problem, settings.min_confidence, &found, &mut open);
+        confidence::search(&input, settings.min_confidence, &found, &mut open);
     } else {
-        quasi_only::search(&problem, &found, &mut open);
+        quasi_only::search(&input, &found, &mut open);
         if open.contains(&true) {
-            problem.blocked = blocked::blocked(&problem);
-            close_harmless_rows(&problem, &found, &mut open, &mut upper);
+            input.blocked = blocked::blocked(&input);
+            close_harmless_rows(&input, &found, &mut open, &mut upper);
             let together = match settings.search {
-                Search::Automatic => few_choices(population),
+                Search::Automatic => few_choices(table),
                 search => search == Search::Together,
             };
             if together {
-                partition::search(&problem, &found, u32::MAX, &mut open, &mut upper);
+                partition::search(&input, &found, u32::MAX, &mut open, &mut upper);
             } else {
-                row_by_row::search(&problem, &found, &mut open, &mut upper);
+                row_by_row::search(&input, &found, &mut open, &mut upper);
             }
         }
     }
@@ -295,16 +291,16 @@ fn score_rows<const P: usize>(
 /// Bound every row by what is not blocked, and close those of which no more can be inferred than what
 /// everybody has.
 fn close_harmless_rows<const P: usize>(
-    problem: &Problem<P>,
+    input: &SearchInput<P>,
     found: &Found,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    let likelihood = problem.population.likeliest_from()[0];
-    for (row, bits) in problem.rows.iter().enumerate() {
+    let likelihood = input.table.likeliest_from()[0];
+    for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
-            let inferable = problem.fields.occupied(bits).without(&problem.blocked[row]);
-            let bound = likelihood * problem.danger.of(problem.danger_of(bits, &inferable));
+            let inferable = input.fields.occupied(bits).without(&input.blocked[row]);
+            let bound = likelihood * input.danger.of(input.danger_of(bits, &inferable));
             upper[row] = bound.max(found.weight(row));
             open[row] = bound > found.weight(row) * NEARLY_EQUAL;
         }
@@ -323,8 +319,8 @@ fn common_slots<const P: usize>(rows: &[[u64; P]], fields: &Fields<P>) -> [u64; 
 /// Whether there are so few sets of slots that it is faster to go through them for all rows together. The
 /// cost of that is some 10 ns per row and set; a row on its own costs some 30 µs, and 1 ns for each row to
 /// compare it with (measured on two cores).
-fn few_choices(population: &PackedTable) -> bool {
-    let slots = &population.slots[..population.searchable];
+fn few_choices(table: &PackedTable) -> bool {
+    let slots = &table.slots[..table.searchable];
     let choices = slots.iter().filter(|slot| !slot.is_free()).count();
-    2f64.powi(choices as i32) <= 2_500.0 + 0.08 * population.len() as f64
+    2f64.powi(choices as i32) <= 2_500.0 + 0.08 * table.len() as f64
 }
