@@ -7,11 +7,10 @@
 
 use super::bitset::Words;
 use super::packed_table::Slot;
-use super::score::{Found, NEARLY_EQUAL, SearchInput};
+use super::pool::Pool;
+use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 /// Parts larger than this are worth another thread.
 const MANY_ROWS: usize = 5_000;
@@ -38,8 +37,8 @@ pub(super) fn search<const P: usize>(
         offsets: offsets.collect(),
         attributes: slots.iter().map(|slot| slot.danger.len()).sum(),
         likeliest_from: input.table.likeliest_from(),
-        rooms: Mutex::default(),
-        cut_short: AtomicBool::new(false),
+        rooms: Pool::default(),
+        stop: Stop::new(&input.limits),
     };
     let (active, witnesses): (Vec<u32>, Vec<u32>) =
         (0..open.len() as u32).partition(|&row| open[row as usize]);
@@ -57,7 +56,7 @@ pub(super) fn search<const P: usize>(
         witnesses,
     };
     search.split_with_own_room(&whole);
-    if !search.cut_short.into_inner() {
+    if !search.stop.was_told() {
         open.fill(false);
     }
 }
@@ -71,9 +70,9 @@ struct Probable<'a, const P: usize> {
     attributes: usize,
     /// Per slot the largest likelihood in it and all slots after it.
     likeliest_from: Vec<f64>,
-    /// Room for a count of every attribute, all 0: as many as were ever needed at a time.
-    rooms: Mutex<Vec<Vec<u64>>>,
-    cut_short: AtomicBool,
+    /// Room for a count of every attribute, all 0.
+    rooms: Pool<Vec<u64>>,
+    stop: Stop<'a>,
 }
 
 #[derive(Clone, Copy)]
@@ -93,32 +92,18 @@ struct Part<const P: usize> {
 }
 
 impl<const P: usize> Probable<'_, P> {
-    /// Whether to stop; the answer stays the same once it is yes.
-    fn is_over(&self) -> bool {
-        let reached = self.input.limits.reached();
-        if reached {
-            self.cut_short.store(true, Relaxed);
-        }
-        reached
-    }
-
-    /// [`split`](Self::split) where nobody else has room for it: rooms are as large as the table has values, so they
-    /// are used again.
+    /// [`split`](Self::split) with room that no other thread is using: rooms are as large as the table has values.
     fn split_with_own_room(&self, part: &Part<P>) {
-        if self.is_over() {
-            return;
+        if !self.stop.is_due() {
+            self.rooms
+                .lend(|| vec![0; self.attributes], |room| self.split(room, part));
         }
-        let rooms = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = rooms().pop();
-        let mut room = room.unwrap_or_else(|| vec![0; self.attributes]);
-        self.split(&mut room, part);
-        rooms().push(room);
     }
 
     /// Look at the part and at all parts of it. `support` is all 0, before and after, unless it is over.
     fn split(&self, support: &mut Vec<u64>, part: &Part<P>) {
         let rows = part.active.len() + part.witnesses.len();
-        if self.is_over() {
+        if self.stop.is_due() {
             return;
         }
         let Some(shared) = self.weigh(support, part) else {
@@ -219,9 +204,9 @@ impl<const P: usize> Probable<'_, P> {
         Some(shared)
     }
 
-    /// [`is_over`](Self::is_over), asked for some of many rows only.
+    /// Whether to stop, asked for some of many rows only.
     fn is_over_at(&self, number: usize) -> bool {
-        number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.is_over()
+        number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.stop.is_due()
     }
 
     /// The parts of a part whose rows share one attribute more, as far as that may show something worse.

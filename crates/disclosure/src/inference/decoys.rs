@@ -8,11 +8,14 @@ use super::Attribute;
 use super::bitset::Words;
 use super::packed_table::{Fields, PackedTable, Slot, with_width};
 use super::score::{Limits, Scores, Settings, rescore, scores};
+use super::summary::Totals;
 use crate::{Control, Result};
+use bitvec::prelude::*;
 use rayon::prelude::*;
 
 /// A row to add, and what it does to the rows that were there.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Decoy {
     /// All that the row has.
     pub attributes: Vec<Attribute>,
@@ -24,6 +27,7 @@ pub struct Decoy {
 
 /// The scores of the original rows, each as often as it occurs: decoys do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
     /// How many rows there are.
     pub rows: u64,
@@ -149,23 +153,15 @@ impl<const P: usize> WithDecoys<P> {
     }
 
     fn summary(&self) -> Summary {
-        let mut summary = Summary {
-            rows: 0,
-            average: 0.0,
-            maximum: 0.0,
-            exact: true,
-        };
-        let mut sum = 0.0;
-        for (row, score, multiplicity) in self.original_rows() {
-            summary.rows += multiplicity;
-            sum += score * multiplicity as f64;
-            summary.maximum = summary.maximum.max(score);
-            summary.exact &= self.scores.lower[row] == score;
+        let totals = Totals::of(self.original_rows().map(|(_, score, rows)| (score, rows)));
+        Summary {
+            rows: totals.rows,
+            average: totals.average(),
+            maximum: totals.maximum,
+            exact: self
+                .original_rows()
+                .all(|(row, score, _)| self.scores.lower[row] == score),
         }
-        if summary.rows > 0 {
-            summary.average = sum / summary.rows as f64;
-        }
-        summary
     }
 
     /// The worst inferences behind the scores: those about the rows with the highest score first, then those
@@ -204,7 +200,7 @@ impl<const P: usize> WithDecoys<P> {
         let known_slots = self.fields.occupied(known);
         // Per attribute, as slot and code: whether some row has it along with all that is known, and the
         // slots of what can be left out such that some row has it along with the rest.
-        let mut with_all: Vec<Vec<bool>> = slots.iter().map(|s| vec![false; s.danger.len()]).collect();
+        let mut with_all: Vec<BitVec> = slots.iter().map(|s| bitvec![0; s.danger.len()]).collect();
         let mut with_all_but: Vec<Vec<[u64; P]>> =
             slots.iter().map(|s| vec![[0; P]; s.danger.len()]).collect();
         for row in self.table.rows::<P>() {
@@ -214,7 +210,9 @@ impl<const P: usize> WithDecoys<P> {
             }
             for (number, slot) in slots.iter().enumerate() {
                 let code = slot.code(row);
-                with_all[number][code] |= missing.is_none();
+                if missing.is_none() {
+                    with_all[number].set(code, true);
+                }
                 with_all_but[number][code] = with_all_but[number][code].or(&missing);
             }
         }

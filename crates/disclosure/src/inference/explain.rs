@@ -13,8 +13,9 @@ use rustc_hash::FxHashMap;
 
 /// An inference: whoever knows these attributes learns those.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Inference {
-    /// What the attacker has to know; nothing that could be left out.
+    /// What the adversary has to know; nothing that could be left out.
     pub known: Vec<Attribute>,
     /// What he then infers, as far as it hurts.
     pub inferred: Vec<Inferred>,
@@ -31,10 +32,48 @@ impl Inference {
     pub fn weight(&self) -> f64 {
         self.likelihood * self.danger
     }
+
+    /// Returns the confidence of the least certain attribute that is inferred; `None` if there is none.
+    pub fn confidence(&self) -> Option<f64> {
+        let confidences = self.inferred.iter().map(|inferred| inferred.confidence);
+        confidences.min_by(f64::total_cmp)
+    }
+
+    /// Writes the inference as a formula, `zip=90210 & sex=f ⇒ diagnosis=hiv`, with the names that `name` has for
+    /// attributes. What everybody shares follows from nothing, `⇒ country=fr`. Returns `None` if nothing is inferred.
+    pub fn formula(&self, name: impl Fn(Attribute) -> String) -> Option<String> {
+        let (known, inferred) = self.conjunctions(name)?;
+        Some(format!("{known} ⇒ {inferred}").trim_start().into())
+    }
+
+    /// Writes the inference as a sentence, `who knows zip=90210 & sex=f learns diagnosis=hiv`, with the names that
+    /// `name` has for attributes. Returns `None` if nothing is inferred.
+    pub fn sentence(&self, name: impl Fn(Attribute) -> String) -> Option<String> {
+        let (known, inferred) = self.conjunctions(name)?;
+        let who = if self.known.is_empty() {
+            "everybody".into()
+        } else {
+            format!("who knows {known}")
+        };
+        let probably = match self.confidence() {
+            Some(confidence) if confidence < 1.0 => "probably ",
+            _ => "",
+        };
+        Some(format!("{who} {probably}learns {inferred}"))
+    }
+
+    /// The names of what is known and of what is inferred, unless nothing is.
+    fn conjunctions(&self, name: impl Fn(Attribute) -> String) -> Option<(String, String)> {
+        let known: Vec<String> = self.known.iter().map(|&known| name(known)).collect();
+        let inferred = self.inferred.iter().map(|inferred| name(inferred.attribute));
+        let inferred: Vec<String> = inferred.collect();
+        (!inferred.is_empty()).then(|| (known.join(" & "), inferred.join(" & ")))
+    }
 }
 
 /// An attribute that is inferred.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Inferred {
     /// Which one.
     pub attribute: Attribute,
@@ -44,6 +83,7 @@ pub struct Inferred {
 
 /// The worst inferences about some rows.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Explanations {
     /// Rows about which the same is inferred from the same share one.
     inferences: Vec<Inference>,
@@ -65,6 +105,7 @@ pub fn explain(
     rows: &[usize],
     control: &Control,
 ) -> Result<Explanations> {
+    settings.check()?;
     with_width!(table.width, explain_rows(table, settings, scores, rows, control))
 }
 
@@ -256,4 +297,54 @@ pub(super) fn conclude<'a, const P: usize>(
         .sort_unstable_by_key(|inferred| inferred.attribute);
     inference.danger = input.danger.of(danger);
     inference
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(attribute: Attribute) -> String {
+        format!(
+            "{}={}",
+            ["zip", "sex", "diagnosis"][attribute.column as usize],
+            attribute.index
+        )
+    }
+
+    fn inference(known: &[u32], inferred: &[(u32, f64)]) -> Inference {
+        let attribute = |column| Attribute { column, index: 7 };
+        let inferred = inferred.iter().map(|&(column, confidence)| Inferred {
+            attribute: attribute(column),
+            confidence,
+        });
+        Inference {
+            known: known.iter().copied().map(attribute).collect(),
+            inferred: inferred.collect(),
+            likelihood: 1.0,
+            danger: 0.5,
+            support: 2,
+        }
+    }
+
+    #[test]
+    fn inferences_in_symbols_and_in_words() {
+        let certain = inference(&[0, 1], &[(2, 1.0)]);
+        assert_eq!(certain.formula(name).unwrap(), "zip=7 & sex=7 ⇒ diagnosis=7");
+        assert_eq!(
+            certain.sentence(name).unwrap(),
+            "who knows zip=7 & sex=7 learns diagnosis=7"
+        );
+        let probable = inference(&[0], &[(1, 1.0), (2, 0.9)]);
+        assert_eq!(probable.confidence(), Some(0.9));
+        assert_eq!(
+            probable.sentence(name).unwrap(),
+            "who knows zip=7 probably learns sex=7 & diagnosis=7"
+        );
+        let common = inference(&[], &[(2, 1.0)]);
+        assert_eq!(common.formula(name).unwrap(), "⇒ diagnosis=7");
+        assert_eq!(common.sentence(name).unwrap(), "everybody learns diagnosis=7");
+        let nothing = inference(&[0], &[]);
+        assert_eq!((nothing.formula(name), nothing.sentence(name)), (None, None));
+        assert_eq!(nothing.confidence(), None);
+    }
 }

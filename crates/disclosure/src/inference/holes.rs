@@ -17,12 +17,14 @@ use super::score::{SearchInput, Settings};
 use super::search::Witnesses;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
+use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A combination of attributes that no row has, while some row has each part of it.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Hole {
     /// In ascending order.
     pub attributes: Vec<Attribute>,
@@ -32,6 +34,7 @@ pub struct Hole {
 
 /// Holes of a table, those with the worst inferences first.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Holes {
     /// Of holes with the same weight, up to 1e-12 of it, those with fewer attributes come first.
     pub holes: Vec<Hole>,
@@ -40,18 +43,46 @@ pub struct Holes {
     pub complete: bool,
 }
 
-/// A hole is not larger than this.
-const LARGEST: usize = 8;
+/// Which holes the caller wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HoleSettings {
+    /// No holes of more attributes, from 2 to 8.
+    pub max_size: usize,
+    /// No more holes than this.
+    pub most: usize,
+}
 
-/// The holes of at most `max_size` attributes with the worst inferences from within, `most` of them. Holes
-/// that nothing harmful is inferred from do not count.
+impl Default for HoleSettings {
+    fn default() -> Self {
+        HoleSettings {
+            max_size: 4,
+            most: 1000,
+        }
+    }
+}
+
+impl HoleSettings {
+    /// Checks that the settings are allowed.
+    pub fn check(&self) -> Result<()> {
+        const LARGEST: usize = 8;
+        if !(2..=LARGEST).contains(&self.max_size) {
+            return Err(Error::invalid(
+                "max_size",
+                format!("must be between 2 and {LARGEST}"),
+                "the number of attributes that a hole may have",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The holes with the worst inferences from within. Holes that nothing harmful is inferred from do not count.
 ///
 /// Only certain inferences have holes as their cause, so that `min_confidence` must be 1.
 pub fn holes(
     table: &PackedTable,
     settings: &Settings,
-    max_size: usize,
-    most: usize,
+    wanted: &HoleSettings,
     control: &Control,
 ) -> Result<Holes> {
     settings.check()?;
@@ -62,27 +93,20 @@ pub fn holes(
             "1, since filling a hole takes away inferences that are certain",
         ));
     }
-    if !(2..=LARGEST).contains(&max_size) {
-        return Err(Error::invalid(
-            "max_size",
-            format!("must be between 2 and {LARGEST}"),
-            "the number of attributes that a hole may have",
-        ));
-    }
-    if table.is_empty() || most == 0 {
+    wanted.check()?;
+    if table.is_empty() || wanted.most == 0 {
         return Ok(Holes {
             holes: Vec::new(),
             complete: true,
         });
     }
-    with_width!(table.width, find_holes(table, settings, max_size, most, control))
+    with_width!(table.width, find_holes(table, settings, wanted, control))
 }
 
 fn find_holes<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
-    max_size: usize,
-    most: usize,
+    wanted: &HoleSettings,
     control: &Control,
 ) -> Result<Holes> {
     let input = SearchInput::<P>::new(table, settings, control);
@@ -109,10 +133,10 @@ fn find_holes<const P: usize>(
         places,
         offsets,
         attributes,
-        max_size,
+        max_size: wanted.max_size,
         waiting: BTreeSet::new(),
         best: Best {
-            most,
+            most: wanted.most,
             kept: BTreeMap::new(),
             rank_of: FxHashMap::default(),
         },
@@ -355,11 +379,11 @@ impl<const P: usize> Finder<'_, P> {
     }
 
     /// Which attributes these rows have.
-    fn occurring(&self, rows: &[u32]) -> Vec<bool> {
-        let mut occurring = vec![false; self.attributes];
+    fn occurring(&self, rows: &[u32]) -> BitVec {
+        let mut occurring = bitvec![0; self.attributes];
         for &row in rows {
             for (slot, offset) in self.input.table.slots.iter().zip(&self.offsets) {
-                occurring[offset + slot.code(&self.input.rows[row as usize])] = true;
+                occurring.set(offset + slot.code(&self.input.rows[row as usize]), true);
             }
         }
         occurring

@@ -10,6 +10,7 @@ use super::{Attribute, Column, Meaning};
 use crate::classes::Classes;
 use crate::sort::sort;
 use crate::{Control, Error, Result, Weights};
+use bitvec::prelude::*;
 use rayon::prelude::*;
 
 /// Numbers of words that a row may be packed into: the algorithms are compiled for each of them.
@@ -103,6 +104,7 @@ impl PackedTable {
         let mut places = Vec::new();
         for (position, column) in columns.iter().enumerate() {
             control.check()?;
+            column.attributes.iter().try_for_each(Weights::check)?;
             places.push(place_attributes(position, column, classes, &mut slots, control)?);
         }
         let order = search_order(&mut slots);
@@ -345,11 +347,11 @@ fn exclusive_groups(
             sets_of[attribute as usize].push(number);
         }
     }
-    let mut groups: Vec<(Vec<u32>, Vec<bool>)> = Vec::new();
+    let mut groups: Vec<(Vec<u32>, BitVec)> = Vec::new();
     for attribute in attributes {
         control.check()?;
         let sets_of = &sets_of[attribute as usize];
-        let has_room = |taken: &[bool]| sets_of.iter().all(|&set| !taken[set]);
+        let has_room = |taken: &BitSlice| sets_of.iter().all(|&set| !taken[set]);
         let place = groups.iter().position(|(_, taken)| has_room(taken));
         let place = place.unwrap_or(groups.len());
         if place == groups.len() {
@@ -357,12 +359,12 @@ fn exclusive_groups(
             if place == MOST_BITS {
                 return Err(too_many_bits());
             }
-            control.require::<bool>(sets.len())?;
-            groups.push((Vec::new(), vec![false; sets.len()]));
+            control.require::<u64>(sets.len().div_ceil(64))?;
+            groups.push((Vec::new(), bitvec![0; sets.len()]));
         }
         let (group, taken) = &mut groups[place];
         group.push(attribute);
-        sets_of.iter().for_each(|&set| taken[set] = true);
+        sets_of.iter().for_each(|&set| taken.set(set, true));
     }
     Ok(groups.into_iter().map(|(group, _)| group).collect())
 }

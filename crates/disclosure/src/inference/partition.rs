@@ -8,11 +8,11 @@
 
 use super::bitset::Words;
 use super::packed_table::Slot;
-use super::score::{Found, NEARLY_EQUAL, SearchInput};
+use super::pool::Pool;
+use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
 use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Parts that small, or with one active row only, are left to the search for single rows.
 const FEW_ROWS: usize = 8;
@@ -60,7 +60,7 @@ pub(super) fn search<const P: usize>(
         witnesses: &witnesses,
     };
     partition.split(&mut Buffers::default(), 0, &whole);
-    if partition.cut_short.into_inner() {
+    if partition.stop.was_told() {
         return;
     }
     for (row, left_out) in partition.left_out.into_iter().enumerate() {
@@ -85,10 +85,8 @@ struct Partition<'a, const P: usize> {
     most: u32,
     /// Per row a bound on the inferences from more than that.
     left_out: Vec<AtomicU64>,
-    /// Whether there was no time to look at everything.
-    /// Buffers that no thread is using: they are as large as columns have values, so they are used again.
-    spare: Mutex<Vec<Buffers<P>>>,
-    cut_short: AtomicBool,
+    buffers: Pool<Buffers<P>>,
+    stop: Stop<'a>,
 }
 
 /// What is known of a row beforehand.
@@ -227,8 +225,8 @@ impl<'a, const P: usize> Partition<'a, P> {
             slots_from,
             most,
             left_out: input.rows.iter().map(|_| AtomicU64::new(0)).collect(),
-            spare: Mutex::default(),
-            cut_short: AtomicBool::new(false),
+            buffers: Pool::default(),
+            stop: Stop::new(&input.limits),
         }
     }
 
@@ -249,8 +247,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         let mut skipped = [0; P];
         for number in part.from..self.slots.len() {
             let slot = &self.slots[number];
-            if is_large && self.input.limits.reached() {
-                self.cut_short.store(true, Relaxed);
+            if is_large && self.stop.is_due() {
                 break;
             }
             if depth == 0 {
@@ -307,15 +304,10 @@ impl<'a, const P: usize> Partition<'a, P> {
             // Rows of different buckets are different rows, so the threads do not meet.
             let buckets: Vec<&Bucket<P>> = buckets.collect();
             buckets.into_par_iter().with_max_len(1).for_each(|bucket| {
-                if self.input.limits.reached() {
-                    self.cut_short.store(true, Relaxed);
-                    return;
+                if !self.stop.is_due() {
+                    self.buffers
+                        .lend(Buffers::default, |buffers| go_on(buffers, bucket));
                 }
-                let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-                let buffers = spare().pop();
-                let mut buffers = buffers.unwrap_or_default();
-                go_on(&mut buffers, bucket);
-                spare().push(buffers);
             });
         } else {
             buckets.for_each(|bucket| go_on(buffers, bucket));
@@ -516,10 +508,9 @@ impl<'a, const P: usize> Partition<'a, P> {
             undecided.without(&forced),
         );
         let (weight, known, ended, left_out) = (search.weight, search.known, search.ended, search.open);
-        if ended && input.limits.reached() {
-            self.cut_short.store(true, Relaxed);
-        }
         if ended {
+            // If for lack of time, the parts that are left have to know.
+            self.stop.is_due();
             self.leave_out(row, left_out);
         }
         if let Some(known) = known {

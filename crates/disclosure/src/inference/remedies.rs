@@ -8,10 +8,12 @@ use super::Attribute;
 use super::bitset::Words;
 use super::packed_table::{Edited, Fields, PackedTable, Slot, with_width};
 use super::score::{Limits, Scores, Settings, rescore, scores};
+use super::summary::{Totals, each_row};
 use crate::{Control, Error, Result};
 
 /// A cell to blank.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Suppression {
     /// The row before: one of those that have exactly these attributes by then.
     pub row: Vec<Attribute>,
@@ -23,6 +25,7 @@ pub struct Suppression {
 
 /// How far a table is from what is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct State {
     /// How many rows have a score at or above the threshold.
     pub at_or_above: u64,
@@ -35,8 +38,41 @@ pub struct State {
     pub exact: bool,
 }
 
+/// What the caller wants.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RemedySettings {
+    /// The score that all rows are to stay below, more than 0 and at most 1.
+    pub threshold: f64,
+    /// No more suppressions than this.
+    pub most: usize,
+}
+
+impl Default for RemedySettings {
+    fn default() -> Self {
+        RemedySettings {
+            threshold: 0.5,
+            most: 1000,
+        }
+    }
+}
+
+impl RemedySettings {
+    /// Checks that the settings are allowed.
+    pub fn check(&self) -> Result<()> {
+        if !(self.threshold > 0.0 && self.threshold <= 1.0) {
+            return Err(Error::invalid(
+                "threshold",
+                "must be more than 0 and at most 1",
+                "the score that all rows are to stay below",
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// What to blank, in this order.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Remedies {
     /// The cells.
     pub suppressions: Vec<Suppression>,
@@ -56,7 +92,7 @@ const KNOWN_TRIED: usize = 6;
 /// falls by less has not fallen.
 const TOLERANCE: f64 = 1e-11;
 
-/// Up to `most` suppressions after which as few rows as possible score at or above `threshold`.
+/// Suppressions after which as few rows as possible score at or above the threshold.
 ///
 /// This is greedy, not the least number of cells. In each round the rows at or above the threshold are put
 /// together by their worst inference; beginning with that of the most rows, weighted by their scores, one
@@ -67,30 +103,19 @@ const TOLERANCE: f64 = 1e-11;
 pub fn remedies(
     table: &PackedTable,
     settings: &Settings,
-    threshold: f64,
-    most: usize,
+    wanted: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
-    if !(threshold > 0.0 && threshold <= 1.0) {
-        return Err(Error::invalid(
-            "threshold",
-            "must be more than 0 and at most 1",
-            "the score that all rows are to stay below",
-        ));
-    }
+    wanted.check()?;
     let scores = scores(table, settings, control)?;
-    with_width!(
-        table.width,
-        suppress(table, settings, scores, threshold, most, control)
-    )
+    with_width!(table.width, suppress(table, settings, scores, wanted, control))
 }
 
 fn suppress<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
     scores: Scores,
-    threshold: f64,
-    most: usize,
+    &RemedySettings { threshold, most }: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
     let before = state(table, &scores, threshold);
@@ -129,19 +154,13 @@ fn is_at_or_above(score: f64, threshold: f64) -> bool {
 }
 
 fn state(table: &PackedTable, scores: &Scores, threshold: f64) -> State {
-    let (mut at_or_above, mut maximum, mut sum, mut rows) = (0, 0f64, 0.0, 0);
-    for (&score, &multiplicity) in scores.upper.iter().zip(&table.multiplicity) {
-        if is_at_or_above(score, threshold) {
-            at_or_above += multiplicity;
-        }
-        maximum = maximum.max(score);
-        sum += score * multiplicity as f64;
-        rows += multiplicity;
-    }
+    let each = || each_row(&scores.upper, &table.multiplicity);
+    let reaching = each().filter(|&(score, _)| is_at_or_above(score, threshold));
+    let totals = Totals::of(each());
     State {
-        at_or_above,
-        maximum,
-        average: if rows > 0 { sum / rows as f64 } else { 0.0 },
+        at_or_above: Totals::of(reaching).rows,
+        maximum: totals.maximum,
+        average: totals.average(),
         exact: scores.exact(),
     }
 }

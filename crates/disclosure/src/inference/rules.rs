@@ -25,8 +25,32 @@ pub struct RuleSettings {
     pub most: usize,
 }
 
+impl Default for RuleSettings {
+    fn default() -> Self {
+        RuleSettings {
+            min_weight: 0.0,
+            most: 1000,
+        }
+    }
+}
+
+impl RuleSettings {
+    /// Checks that the settings are allowed.
+    pub fn check(&self) -> Result<()> {
+        if !(0.0..=1.0).contains(&self.min_weight) {
+            return Err(Error::invalid(
+                "min_weight",
+                "must be between 0 and 1",
+                "the weight from which on a rule counts",
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Rules of a table, those of the largest weight first.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Rules {
     /// Of rules with the same weight, up to 1e-12 of it, those with fewer known attributes come first.
     pub rules: Vec<Inference>,
@@ -48,13 +72,7 @@ pub fn rules(
     control: &Control,
 ) -> Result<Rules> {
     settings.check()?;
-    if !(0.0..=1.0).contains(&wanted.min_weight) {
-        return Err(Error::invalid(
-            "min_weight",
-            "must be between 0 and 1",
-            "the weight from which on a rule counts",
-        ));
-    }
+    wanted.check()?;
     if table.is_empty() || wanted.most == 0 {
         return Ok(Rules {
             rules: Vec::new(),
@@ -374,7 +392,7 @@ impl Ahead {
     }
 }
 
-/// What the rows of a part share and an attacker is taken to know.
+/// What the rows of a part share and the adversary is taken to know.
 #[derive(Clone, Copy)]
 struct Known<const P: usize> {
     slots: [u64; P],

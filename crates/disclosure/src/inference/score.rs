@@ -5,7 +5,7 @@ use super::row_by_row;
 use super::{blocked, confidence, quasi_only};
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// What the caller decides.
@@ -18,11 +18,13 @@ pub struct Settings {
     pub min_confidence: f64,
     /// How long to search for; without it, until all scores are exact.
     pub budget: Option<Duration>,
-    /// How to search. It changes the time that it takes, not the scores.
+    /// How to search. It changes the time that it takes, not the scores; tests try all ways.
+    #[doc(hidden)]
     pub search: Search,
 }
 
 /// Ways to find the worst inferences.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Search {
     /// Whichever is expected to be faster.
@@ -46,19 +48,20 @@ impl Default for Settings {
 }
 
 impl Settings {
-    pub(super) fn check(&self) -> Result<()> {
-        if !(self.constant > 0.0 && self.constant.is_finite()) {
-            return Err(Error::invalid(
-                "constant",
-                "must be more than 0",
-                "a number above 0; the definition has 1",
-            ));
-        }
+    /// Checks that the settings are allowed.
+    pub fn check(&self) -> Result<()> {
         if !(self.min_confidence > 0.0 && self.min_confidence <= 1.0) {
             return Err(Error::invalid(
                 "min_confidence",
                 "must be more than 0 and at most 1",
                 "a share of rows, 1 for certain inferences only",
+            ));
+        }
+        if !(self.constant > 0.0 && self.constant.is_finite()) {
+            return Err(Error::invalid(
+                "constant",
+                "must be more than 0",
+                "a number above 0; the definition has 1",
             ));
         }
         Ok(())
@@ -67,12 +70,14 @@ impl Settings {
 
 /// The scores of a table's distinct rows.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Scores {
     /// The worst inference that was found.
     pub lower: Vec<f64>,
     /// No inference is worse. Equal to `lower` where the search was finished.
     pub upper: Vec<f64>,
     /// The slots of the worst inference's known attributes, `width` words per row.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) known: Vec<u64>,
 }
 
@@ -146,6 +151,35 @@ impl<'a> Limits<'a> {
 
     pub fn reached(&self) -> bool {
         self.control.check().is_err() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Tells a search over parts of the table that it has to end, and remembers that it was told.
+pub(super) struct Stop<'a> {
+    limits: &'a Limits<'a>,
+    was_told: AtomicBool,
+}
+
+impl<'a> Stop<'a> {
+    pub fn new(limits: &'a Limits<'a>) -> Self {
+        Stop {
+            limits,
+            was_told: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns whether the search has to end; the answer stays the same once it is yes.
+    pub fn is_due(&self) -> bool {
+        let reached = self.limits.reached();
+        if reached {
+            self.was_told.store(true, Relaxed);
+        }
+        reached
+    }
+
+    /// Returns whether the search was told to end before it had looked at everything.
+    pub fn was_told(self) -> bool {
+        self.was_told.into_inner()
     }
 }
 
