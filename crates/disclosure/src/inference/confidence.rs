@@ -168,9 +168,10 @@ impl<const P: usize> Probable<'_, P> {
         }
         let of_slot = |slot: &Slot, offset: usize, code: usize| {
             let confidence = support[offset + code] as f64 / total as f64;
-            match confidence >= self.min_confidence && !part.known.has(slot.bit) {
-                true => confidence * slot.danger[code],
-                false => 0.0,
+            if confidence >= self.min_confidence && !part.known.has(slot.bit) {
+                confidence * slot.danger[code]
+            } else {
+                0.0
             }
         };
         for (number, active) in part.active.iter().enumerate() {

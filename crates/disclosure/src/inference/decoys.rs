@@ -138,12 +138,11 @@ impl<const P: usize> WithDecoys<P> {
             let code = slot.code(bits);
             slot.likelihood[code] == 1.0 && slot.danger[code] == 0.0
         };
-        match self.certain_only {
-            true => (self.table.slots.iter().filter(is_free))
-                .fold(known, |known, slot| known.or(&Words::single(slot.bit))),
-            // With more known, shares may fall.
-            false => known,
+        if !self.certain_only {
+            return known; // with more known, shares may fall
         }
+        let free = self.table.slots.iter().filter(is_free);
+        free.fold(known, |known, slot| known.or(&Words::single(slot.bit)))
     }
 
     /// Number, score and multiplicity of the original rows.

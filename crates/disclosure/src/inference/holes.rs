@@ -229,10 +229,10 @@ impl<const P: usize> Best<P> {
         if within < kept {
             *kept = within.clone();
         }
-        if self.kept.len() > self.most {
-            if let Some((last, _)) = self.kept.pop_last() {
-                self.rank_of.remove(&last.attributes);
-            }
+        if self.kept.len() > self.most
+            && let Some((last, _)) = self.kept.pop_last()
+        {
+            self.rank_of.remove(&last.attributes);
         }
     }
 }
@@ -309,9 +309,10 @@ impl<const P: usize> Finder<'_, P> {
                     return;
                 }
                 let (single, rows) = self.single(self.places[place]);
-                match larger {
-                    false => self.one_more(single, &rows, rank, within),
-                    true => self.some_more(single, &rows, rank, within),
+                if larger {
+                    self.some_more(single, &rows, rank, within);
+                } else {
+                    self.one_more(single, &rows, rank, within);
                 }
             }
         }
@@ -491,7 +492,7 @@ impl<const P: usize> Finder<'_, P> {
             let row = &self.input.rows[row as usize];
             let slots = self.input.table.slots.iter().zip(&self.offsets);
             slots
-                .filter(|&(ref slot, &offset)| !set.slots.has(slot.bit) && occurring[offset + slot.code(row)])
+                .filter(|(slot, offset)| !set.slots.has(slot.bit) && occurring[**offset + slot.code(row)])
                 .fold([0; P], |reduced: [u64; P], (slot, _)| {
                     reduced.or(&row.and(&slot.field()))
                 })

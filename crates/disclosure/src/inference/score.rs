@@ -1,3 +1,5 @@
+//! The score of every row: settings, what all searches share, and which search is used.
+
 use super::bitset::Words;
 use super::packed_table::{Edited, Fields, PackedTable, with_width};
 use super::partition;
@@ -217,9 +219,12 @@ impl<'a, const P: usize> SearchInput<'a, P> {
     /// The sum of the dangers of a row's attributes in these slots.
     #[inline(always)]
     pub fn danger_of(&self, row: &[u64; P], slots: &[u64; P]) -> f64 {
-        let of_slot = |slot: &super::packed_table::Slot| match slots.has(slot.bit) {
-            true => slot.danger[slot.code(row)],
-            false => 0.0,
+        let of_slot = |slot: &super::packed_table::Slot| {
+            if slots.has(slot.bit) {
+                slot.danger[slot.code(row)]
+            } else {
+                0.0
+            }
         };
         // Not sum(), which is -0 of nothing.
         self.table
