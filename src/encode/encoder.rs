@@ -1,9 +1,9 @@
 //! Rows of values become rows of codes, a batch at a time.
 //!
-//! On the backend's own thread, values that are passed by reference are looked up at once, since they do
-//! not live long; those that are passed by value are only put down. A full batch then goes to the *back*,
-//! which looks up the latter and feeds the sink. Where there are many rows, the back works on a thread of
-//! its own, so that reading and counting overlap.
+//! The backend's own thread is the reader: it looks up values that are passed by reference at once, because they do
+//! not live long, and keeps the bits of those that are passed by value. A full batch then goes to the *worker*, which
+//! looks up the latter and feeds the sink. If there are many rows, the worker gets a thread of its own, so that
+//! reading and counting overlap.
 
 use crate::encode::dictionary::{Bits, Dictionary, Images, Intake};
 use crate::encode::{Encoded, Sink};
@@ -15,18 +15,18 @@ use disclosure::{NULL, Rows};
 use pgrx::pg_sys::Datum;
 
 pub struct Encoder<S: Sink> {
-    front: Vec<Front>,
+    readers: Vec<Reader>,
     batch: Batch,
-    /// Batches that are still to be processed here before the back gets a thread.
+    /// Batches that are still to be processed before the worker gets a thread.
     batches_alone: usize,
-    back: Place<S>,
+    worker: WorkerPlace<S>,
 }
 
-/// Where a column's values are looked up.
-enum Front {
-    /// In the back, after this has been made of the Datum.
+/// What the reader does with a column's values.
+enum Reader {
+    /// Leaves them to the worker, after this has been made of the Datum.
     Bits(Intake),
-    /// Here.
+    /// Looks them up.
     Images(Images),
 }
 
@@ -39,22 +39,24 @@ struct Batch {
 #[derive(Default)]
 struct BatchColumn {
     codes: Vec<u32>,
-    /// The values whose code is still [`PENDING`], in order.
-    pending: Vec<u64>,
+    /// The values whose code is [`LEFT_TO_WORKER`], in order.
+    left: Vec<u64>,
 }
 
-/// Stands for the code of a value that was not looked up yet.
-const PENDING: u32 = u32::MAX;
+/// Stands for the code of a value that the worker has to look up.
+const LEFT_TO_WORKER: u32 = u32::MAX;
 
-/// What is done to whole batches.
-struct Back<S> {
+/// Processes whole batches.
+struct Worker<S> {
     bits: Vec<Option<Bits>>,
     sink: S,
 }
 
-enum Place<S: Sink> {
-    Here(Back<S>),
-    Beside(Conveyor<Batch, Back<S>>),
+/// Where the worker works.
+enum WorkerPlace<S: Sink> {
+    /// On the reader's thread.
+    SameThread(Worker<S>),
+    OwnThread(Conveyor<Batch, Worker<S>>),
     /// After an error; nothing more will be read.
     Lost,
 }
@@ -63,30 +65,30 @@ impl<S: Sink> Encoder<S> {
     /// Rows in a batch: enough to make loops tight, few enough to stay in the processor's cache.
     const BATCH: usize = 1024;
 
-    /// Batches before the back gets a thread: fewer rows are done before a thread has started.
+    /// Batches before the worker gets a thread: fewer rows are done before a thread has started.
     const BATCHES_ALONE: usize = 16;
 
     /// An encoder that does everything on this thread.
     pub fn alone(columns: impl IntoIterator<Item = ColumnType>, sink: S) -> Self {
         let dictionaries = columns.into_iter().map(Dictionary::new);
-        let (mut front, mut bits) = (Vec::new(), Vec::new());
+        let (mut readers, mut bits) = (Vec::new(), Vec::new());
         for dictionary in dictionaries {
             match dictionary {
                 Dictionary::Bits(dictionary) => {
-                    front.push(Front::Bits(dictionary.intake()));
+                    readers.push(Reader::Bits(dictionary.intake()));
                     bits.push(Some(dictionary));
                 }
                 Dictionary::Images(dictionary) => {
-                    front.push(Front::Images(dictionary));
+                    readers.push(Reader::Images(dictionary));
                     bits.push(None);
                 }
             }
         }
         Encoder {
-            batch: Batch::new(front.len()),
-            front,
+            batch: Batch::new(readers.len()),
+            readers,
             batches_alone: usize::MAX,
-            back: Place::Here(Back { bits, sink }),
+            worker: WorkerPlace::SameThread(Worker { bits, sink }),
         }
     }
 
@@ -105,16 +107,16 @@ impl<S: Sink> Encoder<S> {
     /// `values` yields, for every column in order, a valid Datum of its type and whether it is NULL.
     #[inline]
     pub unsafe fn push(&mut self, values: impl Iterator<Item = (Datum, bool)>) -> Result<(), Problem> {
-        for ((front, column), (value, is_null)) in
-            self.front.iter_mut().zip(&mut self.batch.columns).zip(values)
+        for ((reader, column), (value, is_null)) in
+            self.readers.iter_mut().zip(&mut self.batch.columns).zip(values)
         {
-            let code = match front {
+            let code = match reader {
                 _ if is_null => NULL,
-                Front::Bits(intake) => {
-                    column.pending.push(intake.bits(value));
-                    PENDING
+                Reader::Bits(intake) => {
+                    column.left.push(intake.bits(value));
+                    LEFT_TO_WORKER
                 }
-                Front::Images(dictionary) => dictionary.encode(value)?,
+                Reader::Images(dictionary) => dictionary.encode(value)?,
             };
             column.codes.push(code);
         }
@@ -131,48 +133,50 @@ impl<S: Sink> Encoder<S> {
         unsafe { self.push(std::iter::repeat((Datum::from(0), true))) }
     }
 
-    /// Send the batch to the back, full or not.
+    /// Sends the batch to the worker, full or not.
     pub fn flush(&mut self) -> Result<(), Problem> {
         if self.batches_alone == 0 {
-            self.move_back_to_a_thread()?;
+            self.give_worker_a_thread()?;
         }
-        match &mut self.back {
-            Place::Here(back) => {
-                back.process(&mut self.batch)?;
+        match &mut self.worker {
+            WorkerPlace::SameThread(worker) => {
+                worker.process(&mut self.batch)?;
                 self.batches_alone -= 1;
             }
-            Place::Beside(back) => {
-                let empty = back.spare().unwrap_or_else(|| Batch::new(self.front.len()));
+            WorkerPlace::OwnThread(worker) => {
+                let empty = worker.spare().unwrap_or_else(|| Batch::new(self.readers.len()));
                 let full = std::mem::replace(&mut self.batch, empty);
-                if !back.send(full) {
-                    return self.take_back().map(|_| ()); // which has an error to tell
+                if !worker.send(full) {
+                    return self.take_worker().map(|_| ()); // which has an error to tell
                 }
             }
-            Place::Lost => return Err(Problem::Internal("rows were pushed after an error")),
+            WorkerPlace::Lost => return Err(Problem::Internal("rows were pushed after an error")),
         }
         Ok(())
     }
 
-    fn move_back_to_a_thread(&mut self) -> Result<(), Problem> {
-        self.back = match std::mem::replace(&mut self.back, Place::Lost) {
-            Place::Here(back) => Place::Beside(Conveyor::start(back, Back::process)?),
+    fn give_worker_a_thread(&mut self) -> Result<(), Problem> {
+        self.worker = match std::mem::replace(&mut self.worker, WorkerPlace::Lost) {
+            WorkerPlace::SameThread(worker) => {
+                WorkerPlace::OwnThread(Conveyor::start(worker, Worker::process)?)
+            }
             elsewhere => elsewhere,
         };
         Ok(())
     }
 
-    fn take_back(&mut self) -> Result<Back<S>, Problem> {
-        match std::mem::replace(&mut self.back, Place::Lost) {
-            Place::Here(back) => Ok(back),
-            Place::Beside(back) => back.finish(),
-            Place::Lost => Err(Problem::Internal("rows were pushed after an error")),
+    fn take_worker(&mut self) -> Result<Worker<S>, Problem> {
+        match std::mem::replace(&mut self.worker, WorkerPlace::Lost) {
+            WorkerPlace::SameThread(worker) => Ok(worker),
+            WorkerPlace::OwnThread(worker) => worker.finish(),
+            WorkerPlace::Lost => Err(Problem::Internal("rows were pushed after an error")),
         }
     }
 
-    /// The sink, which has every row that was flushed; only where the back has no thread.
+    /// The sink, which has every row that was flushed; only if the worker has no thread.
     pub fn sink(&self) -> Option<&S> {
-        match &self.back {
-            Place::Here(back) => Some(&back.sink),
+        match &self.worker {
+            WorkerPlace::SameThread(worker) => Some(&worker.sink),
             _ => None,
         }
     }
@@ -180,28 +184,28 @@ impl<S: Sink> Encoder<S> {
     /// All rows are in.
     pub fn finish(mut self) -> Result<Encoded<S>, Problem> {
         self.flush()?;
-        let Back { bits, sink } = self.take_back()?;
+        let Worker { bits, sink } = self.take_worker()?;
         let dictionaries = self
-            .front
+            .readers
             .into_iter()
             .zip(bits)
             .filter_map(|column| match column {
-                (Front::Images(dictionary), _) => Some(Dictionary::Images(dictionary)),
-                (Front::Bits(_), bits) => bits.map(Dictionary::Bits),
+                (Reader::Images(dictionary), _) => Some(Dictionary::Images(dictionary)),
+                (Reader::Bits(_), bits) => bits.map(Dictionary::Bits),
             })
             .collect();
         Ok(Encoded { dictionaries, sink })
     }
 }
 
-impl<S: Sink> Back<S> {
+impl<S: Sink> Worker<S> {
     fn process(&mut self, batch: &mut Batch) -> disclosure::Result<()> {
         for (column, dictionary) in batch.columns.iter_mut().zip(&mut self.bits) {
             let Some(dictionary) = dictionary else {
                 continue;
             };
-            let pending = column.codes.iter_mut().filter(|code| **code == PENDING);
-            for (code, &bits) in pending.zip(&column.pending) {
+            let left = column.codes.iter_mut().filter(|code| **code == LEFT_TO_WORKER);
+            for (code, &bits) in left.zip(&column.left) {
                 *code = dictionary.encode(bits)?;
             }
         }
@@ -224,7 +228,7 @@ impl Batch {
         self.rows = 0;
         for column in &mut self.columns {
             column.codes.clear();
-            column.pending.clear();
+            column.left.clear();
         }
     }
 }

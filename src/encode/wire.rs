@@ -8,7 +8,7 @@ pub use disclosure::wire::{put, put_bytes, take, take_array, take_bytes};
 
 /// The first byte. Stored values begin with a version below 0x80; another number from 0x80 on has to be taken here
 /// whenever the form changes, because a process may have loaded another version of the library.
-const LOCAL: u8 = 0x81;
+const LOCAL: u8 = 0x82;
 
 /// Bytes for another process of this server.
 pub fn local() -> Vec<u8> {
@@ -30,17 +30,17 @@ fn place() -> [u8; 12] {
 /// Moves past what [`local`] has written.
 pub fn take_local(input: &mut &[u8]) -> Result<(), Problem> {
     let ([first], from) = (take_array(input)?, take_array(input)?);
-    match first == LOCAL && from == place() {
-        true => Ok(()),
-        false => Err(Problem::NotLocal),
+    if first != LOCAL || from != place() {
+        return Err(Problem::NotLocal);
     }
+    Ok(())
 }
 
 /// Bytes as a value of Postgres, whose length it limits.
 pub fn finish(what: &'static str, bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
     const MOST: usize = 0x3fff_ffff - pg_sys::VARHDRSZ; // MaxAllocSize
-    match bytes.len() > MOST {
-        true => Err(Problem::TooLarge { what, limit: "1 GB" }),
-        false => Ok(bytes),
+    if bytes.len() > MOST {
+        return Err(Problem::TooLarge { what, limit: "1 GB" });
     }
+    Ok(bytes)
 }

@@ -9,6 +9,7 @@ pub struct ColumnCounts {
 
 /// What one column shows by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ColumnProfile {
     /// Distinct values.
     pub values: u64,

@@ -21,10 +21,23 @@ pub struct Memory {
     pub in_use: fn() -> usize,
 }
 
+/// Shared by all who neither cancel nor watch.
+static NONE: Control = Control {
+    cancelled: AtomicBool::new(false),
+    done: AtomicU64::new(0),
+    total: AtomicU64::new(0),
+    memory: None,
+};
+
 impl Control {
-    /// A computation that has not begun.
+    /// Returns a control for a computation that has not begun.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns a control for callers who neither cancel nor watch. To cancel it does nothing.
+    pub fn none() -> &'static Self {
+        &NONE
     }
 
     /// Returns a control for a computation that may use so much memory.
@@ -35,17 +48,17 @@ impl Control {
         }
     }
 
-    /// Ask the computation to stop at its next [`check`](Self::check).
+    /// Asks the computation to stop at its next [`check`](Self::check).
     pub fn cancel(&self) {
-        self.cancelled.store(true, Relaxed);
+        self.cancelled.store(!std::ptr::eq(self, &NONE), Relaxed);
     }
 
     /// To be called by the computation at least every few milliseconds.
     pub fn check(&self) -> Result<()> {
-        match self.cancelled.load(Relaxed) {
-            true => Err(Error::Cancelled),
-            false => Ok(()),
+        if self.cancelled.load(Relaxed) {
+            return Err(Error::Cancelled);
         }
+        Ok(())
     }
 
     /// Returns an error unless there is room for so many values of a type. To be called before any allocation
@@ -61,17 +74,17 @@ impl Control {
         }
     }
 
-    /// Announce how many steps there will be, in whatever unit [`advance`](Self::advance) counts.
+    /// Announces how many steps there will be, in whatever unit [`advance`](Self::advance) counts.
     pub fn set_total(&self, steps: u64) {
         self.total.store(steps, Relaxed);
     }
 
-    /// Count steps as done.
+    /// Counts steps as done.
     pub fn advance(&self, steps: u64) {
         self.done.fetch_add(steps, Relaxed);
     }
 
-    /// The share that is done, between 0 and 1; `None` while the total is not known.
+    /// Returns the share that is done, between 0 and 1; `None` while the total is not known.
     pub fn progress(&self) -> Option<f64> {
         let total = self.total.load(Relaxed);
         (total > 0).then(|| (self.done.load(Relaxed) as f64 / total as f64).min(1.0))
@@ -99,6 +112,12 @@ mod tests {
         assert_eq!(control.check(), Ok(()));
         control.cancel();
         assert_eq!(control.check(), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn nobody_cancels_what_all_share() {
+        Control::none().cancel();
+        assert_eq!(Control::none().check(), Ok(()));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 use crate::{Error, Result};
 use std::str::FromStr;
 
-/// What a column is to an attacker, as a DBA writes it on the column.
+/// What a column is to an adversary, as a DBA writes it on the column.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Label {
     /// Known to outsiders, harmless in itself, and together with others it points at somebody.
     Quasi,
@@ -16,9 +17,10 @@ pub enum Label {
     Weighted(Weights),
 }
 
-/// How likely an attacker knows an attribute beforehand, and how much it hurts if he infers it
+/// How likely an adversary knows an attribute beforehand, and how much it hurts if he infers it
 /// (White, Definitions 3.3 and 3.4). Both lie between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Weights {
     /// l(x): 0 = he cannot know it, 1 = he surely does.
     pub likelihood: f64,
@@ -32,12 +34,23 @@ impl Weights {
         likelihood: 1.0,
         danger: 1.0,
     };
+
+    /// Returns whether a number can be one of the two.
+    pub fn allow(weight: f64) -> bool {
+        (0.0..=1.0).contains(&weight)
+    }
+
+    /// Checks that both are allowed.
+    pub fn check(&self) -> Result<()> {
+        Error::check_share("likelihood", self.likelihood)?;
+        Error::check_share("danger", self.danger)
+    }
 }
 
 const ALLOWED: &str = "quasi, sensitive, identifier, ignore, or likelihood=<0 to 1> and/or danger=<0 to 1>";
 
 impl Label {
-    /// The label's weights; `None` where the column takes no part.
+    /// Returns the label's weights; `None` if the column takes no part.
     pub fn weights(self) -> Option<Weights> {
         match self {
             Label::Quasi => Some(Weights {
@@ -85,7 +98,7 @@ fn weighted(words: &[&str]) -> Result<Weights> {
         let value = number
             .parse::<f64>()
             .ok()
-            .filter(|value| (0.0..=1.0).contains(value))
+            .filter(|&value| Weights::allow(value))
             .ok_or_else(|| invalid(format!("{name} is not a number from 0 to 1")))?;
         if weight.replace(value).is_some() {
             return Err(invalid(format!("{name} is given twice")));

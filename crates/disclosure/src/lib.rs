@@ -1,20 +1,24 @@
 //! How much does a table give away about the people or things in it? The algorithms, without Postgres.
 //!
 //! Data comes in as *codes*: every column is dictionary-encoded, equal values share a `u32` code, and
-//! [`NULL`] stands for an absent value. Nothing here reads files, knows SQL or needs `unsafe`; the
+//! [`NULL`] stands for an absent value; [`Encoder`] does that. Nothing here reads files, knows SQL or needs `unsafe`; the
 //! extension `pg_disclosure` is the glue that turns tables into codes and answers into rows.
 //!
 //! ```
-//! use disclosure::{classes::Classes, Rows};
+//! use disclosure::{classes::Classes, Encoder, Rows};
 //!
 //! // Four patients, two quasi-identifiers: who shares the combination with nobody?
-//! let (age_group, zip) = (&[1, 1, 1, 2], &[1, 1, 2, 2]);
+//! let age_groups = Encoder::new().encode_all(["30-39", "30-39", "30-39", "40-49"].map(Some))?;
+//! let zips = Encoder::new().encode_all([90210, 90210, 10001, 10001].map(Some))?;
 //! let mut classes = Classes::new(2);
-//! classes.extend(Rows::new(&[age_group, zip], 4), |_| {})?;
+//! classes.extend(Rows::new(&[&age_groups, &zips], 4), |_| {})?;
 //! assert_eq!(classes.k_anonymity(), Some(1));
 //! assert_eq!(classes.sizes(), [2, 1, 1]);
 //! # Ok::<(), disclosure::Error>(())
 //! ```
+//!
+//! Long computations take a [`Control`], by which another thread cancels them, watches their progress and limits
+//! their memory; [`Control::none`] does for the others.
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +27,7 @@ pub mod classes;
 mod columns;
 mod control;
 pub mod cracks;
+mod encode;
 mod error;
 pub mod inference;
 mod json;
@@ -35,14 +40,22 @@ pub mod semantic;
 mod sharded;
 mod sort;
 mod threads;
+#[doc(hidden)]
 pub mod wire;
 
 pub use columns::{ColumnCounts, ColumnProfile};
 pub use control::{Control, Memory};
+pub use encode::Encoder;
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
 pub use rows::Rows;
+#[doc(hidden)]
 pub use sharded::ShardedTable;
 
 /// The code of an absent value. Codes of values start at 1.
 pub const NULL: u32 = 0;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -10,8 +10,12 @@ pub struct Counted(pub Option<Classes>);
 
 impl Counted {
     fn extend(&mut self, rows: Rows, on_class: impl FnMut(u32)) -> disclosure::Result<()> {
-        let classes = self.0.get_or_insert_with(|| Classes::new(rows.columns().len()));
-        classes.extend(rows, on_class)
+        self.of_width(rows.columns().len()).extend(rows, on_class)
+    }
+
+    /// The classes, of rows with this many columns.
+    pub fn of_width(&mut self, width: usize) -> &mut Classes {
+        self.0.get_or_insert_with(|| Classes::new(width))
     }
 
     pub fn classes(self) -> Classes {

@@ -4,8 +4,8 @@
 use crate::encode::scale::Scale;
 use crate::error::Problem;
 use crate::label::labels_of;
-use crate::methods::inference::bins::Binning;
 use crate::pg::types::ColumnType;
+use disclosure::inference::Binning;
 use disclosure::{Label, Weights};
 use pgrx::pg_sys;
 use serde_json::{Map, Value};
@@ -93,7 +93,7 @@ impl ValueWeight {
 }
 
 fn weight(given: &Value) -> Option<f64> {
-    given.as_f64().filter(|weight| (0.0..=1.0).contains(weight))
+    given.as_f64().filter(|&weight| Weights::allow(weight))
 }
 
 /// The settings of every column. `relation` is where their labels are; there are none on anonymous rows.
@@ -177,17 +177,17 @@ impl ColumnSettings {
         };
         let binning = match key {
             "bins" => {
-                let bins = given.as_u64().filter(|&bins| bins > 0);
-                let bins = bins.ok_or_else(|| invalid_for(column, "bins is not an integer of 1 or more"))?;
-                Binning::EqualFrequency(usize::try_from(bins).unwrap_or(usize::MAX))
+                let binning = given.as_u64().and_then(Binning::equal_frequency);
+                binning.ok_or_else(|| invalid_for(column, "bins is not an integer of 1 or more"))?
             }
             _ => {
-                let width = given.as_f64().filter(|width| width.is_finite() && *width > 0.0);
-                let width = width.ok_or_else(|| invalid_for(column, "width is not a number above 0"))?;
-                if scale == Scale::Date && width.fract() != 0.0 {
-                    return Err(invalid_for(column, "width is not a whole number of days"));
+                let binning = given.as_f64().and_then(Binning::equal_width);
+                match binning.ok_or_else(|| invalid_for(column, "width is not a number above 0"))? {
+                    Binning::EqualWidth(width) if scale == Scale::Date && width.fract() != 0.0 => {
+                        return Err(invalid_for(column, "width is not a whole number of days"));
+                    }
+                    binning => binning,
                 }
-                Binning::EqualWidth(width)
             }
         };
         match self.binning.replace(binning) {

@@ -217,9 +217,10 @@ fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType])
         .iter()
         .zip(1..)
         .all(|(column, number)| column.name == number.to_string());
-    let place = match nameless {
-        true => column.name.parse().ok().map(|number: usize| number - 1),
-        false => of_relation.iter().position(|other| other.name == column.name),
+    let place = if nameless {
+        column.name.parse().ok().map(|number: usize| number - 1)
+    } else {
+        of_relation.iter().position(|other| other.name == column.name)
     };
     place.filter(|&place| place < of_relation.len()).ok_or_else(|| {
         Problem::argument(

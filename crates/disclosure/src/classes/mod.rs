@@ -3,6 +3,19 @@
 //!
 //! An absent value counts as a value of its own ([`Classes::sizes`]), or as a wildcard that agrees with
 //! anything ([`Classes::wildcard_sizes`]), as after a cell suppression.
+//!
+//! ```
+//! use disclosure::{Control, Encoder, Rows, classes::Classes};
+//!
+//! let (mut age, mut zip) = (Encoder::new(), Encoder::new());
+//! let ages = age.encode_all([Some("30-39"), Some("30-39"), None])?;
+//! let zips = zip.encode_all([Some(90210), Some(90210), Some(90210)])?;
+//! let mut classes = Classes::new(2);
+//! classes.extend(Rows::new(&[&ages, &zips], 3), |_| {})?;
+//! assert_eq!(classes.k_anonymity(), Some(1));
+//! assert_eq!(classes.wildcard_sizes(Control::none())?, [3, 3]); // two classes; NULL may be 30-39
+//! # Ok::<(), disclosure::Error>(())
+//! ```
 
 mod wildcard;
 
@@ -31,6 +44,7 @@ struct Slot {
 
 /// Rows and classes of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeGroup {
     /// The class size that they share.
     pub size: u64,
@@ -129,6 +143,21 @@ impl Classes {
     /// Rows per class.
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
+    }
+
+    /// Returns how many rows hold each value of a column, codes in order from 1.
+    pub fn rows_of_codes(&self, column: usize) -> Vec<u64> {
+        let mut rows = Vec::new();
+        for (class, &size) in self.sizes.iter().enumerate() {
+            let code = self.codes(class)[column] as usize;
+            if rows.len() < code {
+                rows.resize(code, 0);
+            }
+            if code > 0 {
+                rows[code - 1] += size;
+            }
+        }
+        rows
     }
 
     /// The size of the smallest class, the k of k-anonymity (Samarati); `None` without rows.

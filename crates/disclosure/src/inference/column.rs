@@ -1,4 +1,4 @@
-use crate::{NULL, Weights};
+use crate::{Label, NULL, Weights};
 
 /// What the values of a column say about a row: which attributes it has (White, Definition 2.8), and how
 /// likely each of them is known and how much it hurts when inferred.
@@ -39,6 +39,13 @@ impl Column {
         }
     }
 
+    /// Every value is an attribute of its own, all with the weights of the label.
+    pub fn labelled(values: u32, label: Label) -> Self {
+        label
+            .weights()
+            .map_or_else(Self::ignored, |weights| Self::categories(values, weights))
+    }
+
     /// The attributes of the value with this code.
     pub(super) fn of_code(&self, code: u32) -> &[u32] {
         if code == NULL {
@@ -63,6 +70,7 @@ impl Column {
 
 /// An attribute of the table: the `index`-th of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Attribute {
     /// The position of the column.
     pub column: u32,

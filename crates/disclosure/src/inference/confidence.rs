@@ -7,11 +7,10 @@
 
 use super::bitset::Words;
 use super::packed_table::Slot;
-use super::score::{Found, NEARLY_EQUAL, Problem};
+use super::pool::Pool;
+use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 /// Parts larger than this are worth another thread.
 const MANY_ROWS: usize = 5_000;
@@ -22,36 +21,33 @@ const ROWS_PER_LOOK: usize = 4_096;
 /// Find the worst inference about every open row, of which there is one at least. They stay open if there was
 /// no time for it.
 pub(super) fn search<const P: usize>(
-    problem: &Problem<P>,
+    input: &SearchInput<P>,
     min_confidence: f64,
     found: &Found,
     open: &mut [bool],
 ) {
-    let slots = &problem.population.slots;
+    let slots = &input.table.slots;
     let offsets = slots.iter().scan(0, |end, slot| {
         Some(std::mem::replace(end, *end + slot.danger.len()))
     });
     let search = Probable {
-        problem,
+        input,
         min_confidence,
         found,
         offsets: offsets.collect(),
         attributes: slots.iter().map(|slot| slot.danger.len()).sum(),
-        likeliest_from: problem.population.likeliest_from(),
-        rooms: Mutex::default(),
-        cut_short: AtomicBool::new(false),
+        likeliest_from: input.table.likeliest_from(),
+        rooms: Pool::default(),
+        stop: Stop::new(&input.limits),
     };
     let (active, witnesses): (Vec<u32>, Vec<u32>) =
         (0..open.len() as u32).partition(|&row| open[row as usize]);
     let active = active.into_iter().map(|row| {
-        let bits = &problem.rows[row as usize];
-        let danger = problem.danger_of(bits, &problem.fields.occupied(bits));
+        let bits = &input.rows[row as usize];
+        let danger = input.danger_of(bits, &input.fields.occupied(bits));
         Active { row, danger }
     });
-    problem
-        .limits
-        .control
-        .set_total(problem.population.searchable as u64);
+    input.limits.control.set_total(input.table.searchable as u64);
     let whole = Part {
         known: [0; P],
         likelihood: 1.0,
@@ -60,13 +56,13 @@ pub(super) fn search<const P: usize>(
         witnesses,
     };
     search.split_with_own_room(&whole);
-    if !search.cut_short.into_inner() {
+    if !search.stop.was_told() {
         open.fill(false);
     }
 }
 
 struct Probable<'a, const P: usize> {
-    problem: &'a Problem<'a, P>,
+    input: &'a SearchInput<'a, P>,
     min_confidence: f64,
     found: &'a Found,
     /// Per slot the place of its first code among those of all slots.
@@ -74,9 +70,9 @@ struct Probable<'a, const P: usize> {
     attributes: usize,
     /// Per slot the largest likelihood in it and all slots after it.
     likeliest_from: Vec<f64>,
-    /// Room for a count of every attribute, all 0: as many as were ever needed at a time.
-    rooms: Mutex<Vec<Vec<u64>>>,
-    cut_short: AtomicBool,
+    /// Room for a count of every attribute, all 0.
+    rooms: Pool<Vec<u64>>,
+    stop: Stop<'a>,
 }
 
 #[derive(Clone, Copy)]
@@ -96,39 +92,25 @@ struct Part<const P: usize> {
 }
 
 impl<const P: usize> Probable<'_, P> {
-    /// Whether to stop; the answer stays the same once it is yes.
-    fn is_over(&self) -> bool {
-        let reached = self.problem.limits.reached();
-        if reached {
-            self.cut_short.store(true, Relaxed);
-        }
-        reached
-    }
-
-    /// [`split`](Self::split) where nobody else has room for it: rooms are as large as the table has values, so they
-    /// are used again.
+    /// [`split`](Self::split) with room that no other thread is using: rooms are as large as the table has values.
     fn split_with_own_room(&self, part: &Part<P>) {
-        if self.is_over() {
-            return;
+        if !self.stop.is_due() {
+            self.rooms
+                .lend(|| vec![0; self.attributes], |room| self.split(room, part));
         }
-        let rooms = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = rooms().pop();
-        let mut room = room.unwrap_or_else(|| vec![0; self.attributes]);
-        self.split(&mut room, part);
-        rooms().push(room);
     }
 
     /// Look at the part and at all parts of it. `support` is all 0, before and after, unless it is over.
     fn split(&self, support: &mut Vec<u64>, part: &Part<P>) {
         let rows = part.active.len() + part.witnesses.len();
-        if self.is_over() {
+        if self.stop.is_due() {
             return;
         }
         let Some(shared) = self.weigh(support, part) else {
             return;
         };
         let bound = |active: &Active| {
-            part.likelihood * self.likeliest_from[part.from] * self.problem.danger.of(active.danger)
+            part.likelihood * self.likeliest_from[part.from] * self.input.danger.of(active.danger)
         };
         let (live, done): (Vec<Active>, Vec<Active>) = part
             .active
@@ -139,10 +121,10 @@ impl<const P: usize> Probable<'_, P> {
         }
         let mut witnesses = part.witnesses.clone();
         witnesses.extend(done.iter().map(|active| active.row));
-        let searchable = &self.problem.population.slots[..self.problem.population.searchable];
+        let searchable = &self.input.table.slots[..self.input.table.searchable];
         for (number, slot) in searchable.iter().enumerate().skip(part.from) {
             if part.known == [0; P] {
-                self.problem.limits.control.advance(1);
+                self.input.limits.control.advance(1);
             }
             if shared.has(slot.bit) {
                 continue;
@@ -166,7 +148,7 @@ impl<const P: usize> Probable<'_, P> {
     /// Improve the part's active rows by what is inferred from what they share. Returns the slots in which
     /// all rows agree; `None` where it is over.
     fn weigh(&self, support: &mut [u64], part: &Part<P>) -> Option<[u64; P]> {
-        let slots = &self.problem.population.slots;
+        let slots = &self.input.table.slots;
         let rows = || {
             part.active
                 .iter()
@@ -178,35 +160,36 @@ impl<const P: usize> Probable<'_, P> {
             if self.is_over_at(number) {
                 return None;
             }
-            let multiplicity = self.problem.population.multiplicity[row as usize];
+            let multiplicity = self.input.table.multiplicity[row as usize];
             total += multiplicity;
             for (slot, offset) in slots.iter().zip(&self.offsets) {
-                support[offset + slot.code(&self.problem.rows[row as usize])] += multiplicity;
+                support[offset + slot.code(&self.input.rows[row as usize])] += multiplicity;
             }
         }
         let of_slot = |slot: &Slot, offset: usize, code: usize| {
             let confidence = support[offset + code] as f64 / total as f64;
-            match confidence >= self.min_confidence && !part.known.has(slot.bit) {
-                true => confidence * slot.danger[code],
-                false => 0.0,
+            if confidence >= self.min_confidence && !part.known.has(slot.bit) {
+                confidence * slot.danger[code]
+            } else {
+                0.0
             }
         };
         for (number, active) in part.active.iter().enumerate() {
             if self.is_over_at(number) {
                 return None;
             }
-            let bits = &self.problem.rows[active.row as usize];
+            let bits = &self.input.rows[active.row as usize];
             let slots = slots.iter().zip(&self.offsets);
             let danger = slots
                 .map(|(slot, &offset)| of_slot(slot, offset, slot.code(bits)))
                 .fold(0.0, |sum, danger| sum + danger);
-            let weight = part.likelihood * self.problem.danger.of(danger);
+            let weight = part.likelihood * self.input.danger.of(danger);
             self.found.improve(active.row as usize, weight, &part.known);
         }
         let first = part.active[0].row as usize;
         let mut shared = [0; P];
         for (slot, offset) in slots.iter().zip(&self.offsets) {
-            let code = slot.code(&self.problem.rows[first]);
+            let code = slot.code(&self.input.rows[first]);
             if code > 0 && support[offset + code] == total {
                 shared = shared.or(&Words::single(slot.bit));
             }
@@ -216,15 +199,15 @@ impl<const P: usize> Probable<'_, P> {
                 return None;
             }
             for (slot, offset) in slots.iter().zip(&self.offsets) {
-                support[offset + slot.code(&self.problem.rows[row as usize])] = 0;
+                support[offset + slot.code(&self.input.rows[row as usize])] = 0;
             }
         }
         Some(shared)
     }
 
-    /// [`is_over`](Self::is_over), asked for some of many rows only.
+    /// Whether to stop, asked for some of many rows only.
     fn is_over_at(&self, number: usize) -> bool {
-        number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.is_over()
+        number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.stop.is_due()
     }
 
     /// The parts of a part whose rows share one attribute more, as far as that may show something worse.
@@ -242,7 +225,7 @@ impl<const P: usize> Probable<'_, P> {
             if self.is_over_at(done) {
                 return Vec::new();
             }
-            let code = slot.code(&self.problem.rows[active.row as usize]);
+            let code = slot.code(&self.input.rows[active.row as usize]);
             let likelihood = part.likelihood * slot.likelihood[code];
             if likelihood == 0.0 {
                 continue;
@@ -258,7 +241,7 @@ impl<const P: usize> Probable<'_, P> {
                 parts.len() - 1
             });
             let danger = active.danger - slot.danger[code];
-            if likelihood * self.problem.danger.of(danger) > self.best(active.row) {
+            if likelihood * self.input.danger.of(danger) > self.best(active.row) {
                 parts[place].active.push(Active { danger, ..*active });
             } else {
                 parts[place].witnesses.push(active.row);
@@ -268,7 +251,7 @@ impl<const P: usize> Probable<'_, P> {
             if self.is_over_at(done) {
                 return Vec::new();
             }
-            if let Some(&place) = place_of.get(&slot.code(&self.problem.rows[witness as usize])) {
+            if let Some(&place) = place_of.get(&slot.code(&self.input.rows[witness as usize])) {
                 parts[place].witnesses.push(witness);
             }
         }

@@ -8,11 +8,14 @@ use super::Attribute;
 use super::bitset::Words;
 use super::packed_table::{Fields, PackedTable, Slot, with_width};
 use super::score::{Limits, Scores, Settings, rescore, scores};
+use super::summary::Totals;
 use crate::{Control, Result};
+use bitvec::prelude::*;
 use rayon::prelude::*;
 
 /// A row to add, and what it does to the rows that were there.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Decoy {
     /// All that the row has.
     pub attributes: Vec<Attribute>,
@@ -24,6 +27,7 @@ pub struct Decoy {
 
 /// The scores of the original rows, each as often as it occurs: decoys do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
     /// How many rows there are.
     pub rows: u64,
@@ -57,37 +61,34 @@ const FALLEN: f64 = 1.0 - 1e-11;
 /// With a `min_confidence` below 1 the theorem does not hold, as one more row also changes shares: the
 /// figures are still true and the average falls, but single scores may rise.
 pub fn decoys(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
     wanted: usize,
     control: &Control,
 ) -> Result<Vec<Decoy>> {
-    let scores = scores(population, settings, control)?;
-    with_width!(
-        population.width,
-        add_decoys(population, settings, scores, wanted, control)
-    )
+    let scores = scores(table, settings, control)?;
+    with_width!(table.width, add_decoys(table, settings, scores, wanted, control))
 }
 
 fn add_decoys<const P: usize>(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
     scores: Scores,
     wanted: usize,
     control: &Control,
 ) -> Result<Vec<Decoy>> {
-    let mut table = Table::<P> {
-        fields: Fields::of(&population.slots),
+    let mut current = WithDecoys::<P> {
+        fields: Fields::of(&table.slots),
         certain_only: settings.min_confidence == 1.0,
-        original: vec![true; population.len()],
-        population: population.clone(),
+        original: vec![true; table.len()],
+        table: table.clone(),
         scores,
     };
     let limits = Limits::new(settings, control);
-    let mut before = table.summary();
+    let mut before = current.summary();
     let mut decoys = Vec::new();
     while decoys.len() < wanted && before.average > 0.0 && !limits.reached() {
-        let Some(filled) = table.best_hole(settings, before, control)? else {
+        let Some(filled) = current.best_hole(settings, before, control)? else {
             break;
         };
         decoys.push(Decoy {
@@ -95,14 +96,14 @@ fn add_decoys<const P: usize>(
             before,
             after: filled.after,
         });
-        (table, before) = (filled.table, filled.after);
+        (current, before) = (filled.current, filled.after);
     }
     Ok(decoys)
 }
 
 /// The table with the decoys so far.
-struct Table<const P: usize> {
-    population: PackedTable,
+struct WithDecoys<const P: usize> {
+    table: PackedTable,
     fields: Fields<P>,
     /// Whether only what is certain counts as inferred.
     certain_only: bool,
@@ -114,7 +115,7 @@ struct Table<const P: usize> {
 /// The table with one more hole filled.
 struct Filled<const P: usize> {
     attributes: Vec<Attribute>,
-    table: Table<P>,
+    current: WithDecoys<P>,
     after: Summary,
 }
 
@@ -127,59 +128,50 @@ struct Inference<const P: usize> {
     worst: f64,
 }
 
-impl<const P: usize> Table<P> {
+impl<const P: usize> WithDecoys<P> {
     /// What is known in the worst inference about a row, and all that can be known besides at no loss: only a
     /// hole around all of it breaks the inference for good.
     fn known(&self, row: usize) -> [u64; P] {
-        let bits = &self.population.rows::<P>()[row];
+        let bits = &self.table.rows::<P>()[row];
         let known = self.scores.known.as_chunks::<P>().0[row];
         let is_free = |slot: &&Slot| {
             let code = slot.code(bits);
             slot.likelihood[code] == 1.0 && slot.danger[code] == 0.0
         };
-        match self.certain_only {
-            true => (self.population.slots.iter().filter(is_free))
-                .fold(known, |known, slot| known.or(&Words::single(slot.bit))),
-            // With more known, shares may fall.
-            false => known,
+        if !self.certain_only {
+            return known; // with more known, shares may fall
         }
+        let free = self.table.slots.iter().filter(is_free);
+        free.fold(known, |known, slot| known.or(&Words::single(slot.bit)))
     }
 
     /// Number, score and multiplicity of the original rows.
     fn original_rows(&self) -> impl Iterator<Item = (usize, f64, u64)> + '_ {
         let rows = (0..self.original.len()).filter(|&row| self.original[row]);
-        rows.map(|row| (row, self.scores.upper[row], self.population.multiplicity[row]))
+        rows.map(|row| (row, self.scores.upper[row], self.table.multiplicity[row]))
     }
 
     fn summary(&self) -> Summary {
-        let mut summary = Summary {
-            rows: 0,
-            average: 0.0,
-            maximum: 0.0,
-            exact: true,
-        };
-        let mut sum = 0.0;
-        for (row, score, multiplicity) in self.original_rows() {
-            summary.rows += multiplicity;
-            sum += score * multiplicity as f64;
-            summary.maximum = summary.maximum.max(score);
-            summary.exact &= self.scores.lower[row] == score;
+        let totals = Totals::of(self.original_rows().map(|(_, score, rows)| (score, rows)));
+        Summary {
+            rows: totals.rows,
+            average: totals.average(),
+            maximum: totals.maximum,
+            exact: self
+                .original_rows()
+                .all(|(row, score, _)| self.scores.lower[row] == score),
         }
-        if summary.rows > 0 {
-            summary.average = sum / summary.rows as f64;
-        }
-        summary
     }
 
     /// The worst inferences behind the scores: those about the rows with the highest score first, then those
     /// about the most rows.
     fn inferences(&self) -> Vec<Inference<P>> {
-        let rows = self.population.rows::<P>();
+        let rows = self.table.rows::<P>();
         let mut of_rows: Vec<([u64; P], f64, f64)> = self
             .original_rows()
             .filter(|&(_, score, _)| score > 0.0)
             .map(|(row, score, multiplicity)| {
-                let known = self.population.within(&rows[row], &self.known(row));
+                let known = self.table.within(&rows[row], &self.known(row));
                 (known, score, score * multiplicity as f64)
             })
             .collect();
@@ -203,21 +195,23 @@ impl<const P: usize> Table<P> {
 
     /// The holes that consist of these attributes and one more.
     fn holes_around(&self, known: &[u64; P]) -> Vec<[u64; P]> {
-        let slots = &self.population.slots;
+        let slots = &self.table.slots;
         let known_slots = self.fields.occupied(known);
         // Per attribute, as slot and code: whether some row has it along with all that is known, and the
         // slots of what can be left out such that some row has it along with the rest.
-        let mut with_all: Vec<Vec<bool>> = slots.iter().map(|s| vec![false; s.danger.len()]).collect();
+        let mut with_all: Vec<BitVec> = slots.iter().map(|s| bitvec![0; s.danger.len()]).collect();
         let mut with_all_but: Vec<Vec<[u64; P]>> =
             slots.iter().map(|s| vec![[0; P]; s.danger.len()]).collect();
-        for row in self.population.rows::<P>() {
+        for row in self.table.rows::<P>() {
             let missing = self.fields.missing(known, &known_slots, row);
             if missing.count() > 1 {
                 continue;
             }
             for (number, slot) in slots.iter().enumerate() {
                 let code = slot.code(row);
-                with_all[number][code] |= missing.is_none();
+                if missing.is_none() {
+                    with_all[number].set(code, true);
+                }
                 with_all_but[number][code] = with_all_but[number][code].or(&missing);
             }
         }
@@ -306,27 +300,27 @@ impl<const P: usize> Table<P> {
     /// The table with a hole filled. A row whose worst inference, with all that can be known at no loss, is
     /// not within the hole keeps its score: that inference stays, and no other gets worse.
     fn fill(&self, hole: &[u64; P], settings: &Settings, control: &Control) -> Result<Filled<P>> {
-        let edited = self.population.edited(None, hole);
-        let rows = self.population.rows::<P>();
+        let edited = self.table.edited(None, hole);
+        let rows = self.table.rows::<P>();
         let stale: Vec<bool> = (0..rows.len())
             .map(|row| {
                 !self.certain_only || self.fields.missing(&rows[row], &self.known(row), hole).is_none()
             })
             .collect();
         let scores = rescore::<P>(&edited, settings, &self.scores, &stale, control)?;
-        let table = Table {
+        let current = WithDecoys {
             original: edited.carry(&self.original, 1, false),
-            population: edited.population,
+            table: edited.table,
             fields: self.fields,
             certain_only: self.certain_only,
             scores,
         };
-        let mut attributes = self.population.unpacked(hole);
+        let mut attributes = self.table.unpacked(hole);
         attributes.sort_unstable();
         Ok(Filled {
             attributes,
-            after: table.summary(),
-            table,
+            after: current.summary(),
+            current,
         })
     }
 }

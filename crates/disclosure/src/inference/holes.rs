@@ -13,16 +13,18 @@ use super::bitset::Words;
 use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
 use super::rules::{Audience, KnownSet, Tally, may_precede, rank, search};
-use super::score::{Problem, Settings};
+use super::score::{SearchInput, Settings};
 use super::search::Witnesses;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
+use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A combination of attributes that no row has, while some row has each part of it.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Hole {
     /// In ascending order.
     pub attributes: Vec<Attribute>,
@@ -32,6 +34,7 @@ pub struct Hole {
 
 /// Holes of a table, those with the worst inferences first.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Holes {
     /// Of holes with the same weight, up to 1e-12 of it, those with fewer attributes come first.
     pub holes: Vec<Hole>,
@@ -40,18 +43,46 @@ pub struct Holes {
     pub complete: bool,
 }
 
-/// A hole is not larger than this.
-const LARGEST: usize = 8;
+/// Which holes the caller wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HoleSettings {
+    /// No holes of more attributes, from 2 to 8.
+    pub max_size: usize,
+    /// No more holes than this.
+    pub most: usize,
+}
 
-/// The holes of at most `max_size` attributes with the worst inferences from within, `most` of them. Holes
-/// that nothing harmful is inferred from do not count.
+impl Default for HoleSettings {
+    fn default() -> Self {
+        HoleSettings {
+            max_size: 4,
+            most: 1000,
+        }
+    }
+}
+
+impl HoleSettings {
+    /// Checks that the settings are allowed.
+    pub fn check(&self) -> Result<()> {
+        const LARGEST: usize = 8;
+        if !(2..=LARGEST).contains(&self.max_size) {
+            return Err(Error::invalid(
+                "max_size",
+                format!("must be between 2 and {LARGEST}"),
+                "the number of attributes that a hole may have",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The holes with the worst inferences from within. Holes that nothing harmful is inferred from do not count.
 ///
 /// Only certain inferences have holes as their cause, so that `min_confidence` must be 1.
 pub fn holes(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
-    max_size: usize,
-    most: usize,
+    wanted: &HoleSettings,
     control: &Control,
 ) -> Result<Holes> {
     settings.check()?;
@@ -62,42 +93,32 @@ pub fn holes(
             "1, since filling a hole takes away inferences that are certain",
         ));
     }
-    if !(2..=LARGEST).contains(&max_size) {
-        return Err(Error::invalid(
-            "max_size",
-            format!("must be between 2 and {LARGEST}"),
-            "the number of attributes that a hole may have",
-        ));
-    }
-    if population.is_empty() || most == 0 {
+    wanted.check()?;
+    if table.is_empty() || wanted.most == 0 {
         return Ok(Holes {
             holes: Vec::new(),
             complete: true,
         });
     }
-    with_width!(
-        population.width,
-        find_holes(population, settings, max_size, most, control)
-    )
+    with_width!(table.width, find_holes(table, settings, wanted, control))
 }
 
 fn find_holes<const P: usize>(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
-    max_size: usize,
-    most: usize,
+    wanted: &HoleSettings,
     control: &Control,
 ) -> Result<Holes> {
-    let problem = Problem::<P>::new(population, settings, control);
-    let postings = Postings::new(&problem);
+    let input = SearchInput::<P>::new(table, settings, control);
+    let postings = Postings::new(&input);
     let mut places = Vec::new();
     let mut offsets = Vec::new();
     let mut attributes = 0;
-    for slot in &population.slots {
+    for slot in &table.slots {
         offsets.push(attributes);
         for code in 1..slot.danger.len() {
             places.push(Place {
-                attribute: population.attribute(slot, code),
+                attribute: table.attribute(slot, code),
                 slot,
                 code,
                 number: attributes + code,
@@ -107,28 +128,28 @@ fn find_holes<const P: usize>(
     }
     places.sort_unstable_by_key(|place| place.attribute);
     let mut finder = Finder {
-        problem: &problem,
+        input: &input,
         postings: &postings,
         places,
         offsets,
         attributes,
-        max_size,
+        max_size: wanted.max_size,
         waiting: BTreeSet::new(),
         best: Best {
-            most,
+            most: wanted.most,
             kept: BTreeMap::new(),
             rank_of: FxHashMap::default(),
         },
         cut_short: false,
     };
-    let complete = search(&problem, &postings, 1.0, &mut finder) && !finder.cut_short;
-    let mut tally = Tally::of(population);
+    let complete = search(&input, &postings, 1.0, &mut finder) && !finder.cut_short;
+    let mut tally = Tally::of(table);
     let mut holes = Vec::with_capacity(finder.best.kept.len());
     for (key, inference) in finder.best.kept {
         control.check()?;
         holes.push(Hole {
             attributes: key.attributes,
-            worst: inference.set.inference(&problem, &postings, 1.0, &mut tally),
+            worst: inference.set.inference(&input, &postings, 1.0, &mut tally),
         });
     }
     control.check()?;
@@ -208,17 +229,17 @@ impl<const P: usize> Best<P> {
         if within < kept {
             *kept = within.clone();
         }
-        if self.kept.len() > self.most {
-            if let Some((last, _)) = self.kept.pop_last() {
-                self.rank_of.remove(&last.attributes);
-            }
+        if self.kept.len() > self.most
+            && let Some((last, _)) = self.kept.pop_last()
+        {
+            self.rank_of.remove(&last.attributes);
         }
     }
 }
 
 /// Finds holes around sets.
 struct Finder<'a, const P: usize> {
-    problem: &'a Problem<'a, P>,
+    input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     /// All attributes, in ascending order.
     places: Vec<Place<'a>>,
@@ -242,7 +263,7 @@ impl<const P: usize> Audience<P> for Finder<'_, P> {
     }
 
     fn take(&mut self, set: KnownSet<P>, weight: f64) {
-        let known = set.attributes(self.problem);
+        let known = set.attributes(self.input);
         let within = Within {
             size: known.len(),
             known,
@@ -276,7 +297,7 @@ impl<const P: usize> Finder<'_, P> {
     /// Find the holes that this inference is from within of.
     fn look_around(&mut self, rank: u64, within: &Within<P>) {
         if within.size > 0 {
-            let rows = within.set.rows(self.problem, self.postings);
+            let rows = within.set.rows(self.input, self.postings);
             self.one_more(within.set, &rows, rank, within);
             self.some_more(within.set, &rows, rank, within);
             return;
@@ -288,16 +309,17 @@ impl<const P: usize> Finder<'_, P> {
                     return;
                 }
                 let (single, rows) = self.single(self.places[place]);
-                match larger {
-                    false => self.one_more(single, &rows, rank, within),
-                    true => self.some_more(single, &rows, rank, within),
+                if larger {
+                    self.some_more(single, &rows, rank, within);
+                } else {
+                    self.one_more(single, &rows, rank, within);
                 }
             }
         }
     }
 
     fn too_late(&mut self) -> bool {
-        self.cut_short |= self.problem.limits.reached();
+        self.cut_short |= self.input.limits.reached();
         self.cut_short
     }
 
@@ -308,8 +330,8 @@ impl<const P: usize> Finder<'_, P> {
 
     /// An attribute as a set, and the rows that have it.
     fn single(&self, place: Place) -> (KnownSet<P>, Vec<u32>) {
-        let has = |&row: &u32| place.slot.code(&self.problem.rows[row as usize]) == place.code;
-        let rows: Vec<u32> = (0..self.problem.rows.len() as u32).filter(has).collect();
+        let has = |&row: &u32| place.slot.code(&self.input.rows[row as usize]) == place.code;
+        let rows: Vec<u32> = (0..self.input.rows.len() as u32).filter(has).collect();
         let set = KnownSet {
             slots: Words::single(place.slot.bit),
             row: rows[0],
@@ -319,8 +341,8 @@ impl<const P: usize> Finder<'_, P> {
 
     /// A set, packed like a row.
     fn packed(&self, set: &KnownSet<P>) -> [u64; P] {
-        let row = &self.problem.rows[set.row as usize];
-        let slots = self.problem.population.slots.iter();
+        let row = &self.input.rows[set.row as usize];
+        let slots = self.input.table.slots.iter();
         slots
             .filter(|slot| set.slots.has(slot.bit))
             .fold([0; P], |packed: [u64; P], slot| {
@@ -330,7 +352,7 @@ impl<const P: usize> Finder<'_, P> {
 
     /// The rows that lack one attribute of the set: that which fewest lack alone.
     fn lacking_one(&self, set: &KnownSet<P>) -> Lacking<P> {
-        let mut witnesses = TableWitnesses::new(self.problem, self.postings, set.row as usize);
+        let mut witnesses = TableWitnesses::new(self.input, self.postings, set.row as usize);
         let mut fewest: Option<Lacking<P>> = None;
         set.slots.for_each(|bit| {
             let omitted = Words::single(bit);
@@ -358,11 +380,11 @@ impl<const P: usize> Finder<'_, P> {
     }
 
     /// Which attributes these rows have.
-    fn occurring(&self, rows: &[u32]) -> Vec<bool> {
-        let mut occurring = vec![false; self.attributes];
+    fn occurring(&self, rows: &[u32]) -> BitVec {
+        let mut occurring = bitvec![0; self.attributes];
         for &row in rows {
-            for (slot, offset) in self.problem.population.slots.iter().zip(&self.offsets) {
-                occurring[offset + slot.code(&self.problem.rows[row as usize])] = true;
+            for (slot, offset) in self.input.table.slots.iter().zip(&self.offsets) {
+                occurring.set(offset + slot.code(&self.input.rows[row as usize]), true);
             }
         }
         occurring
@@ -370,8 +392,8 @@ impl<const P: usize> Finder<'_, P> {
 
     /// Whether for each of these slots some row has all of a hole but the attribute there.
     fn all_but_each_occur(&self, hole: &[u64; P], slots: [u64; P]) -> bool {
-        let all = self.problem.fields.occupied(hole);
-        let mut witnesses = TableWitnesses::about(self.problem, self.postings, *hole);
+        let all = self.input.fields.occupied(hole);
+        let mut witnesses = TableWitnesses::about(self.input, self.postings, *hole);
         let mut occur = true;
         slots.for_each(|bit| {
             if occur {
@@ -384,7 +406,7 @@ impl<const P: usize> Finder<'_, P> {
 
     /// Holes with one attribute more than a set that these rows have: an attribute that none of them has.
     fn one_more(&mut self, set: KnownSet<P>, rows: &[u32], rank: u64, within: &Within<P>) {
-        let known = set.attributes(self.problem);
+        let known = set.attributes(self.input);
         if known.len() + 1 > self.max_size || !self.may_have_room(rank, known.len() + 1) {
             return;
         }
@@ -425,8 +447,8 @@ impl<const P: usize> Finder<'_, P> {
         if rows.len() < 2 || size + 2 > self.max_size || !self.may_have_room(rank, size + 2) {
             return;
         }
-        let problem = self.problem;
-        let known = set.attributes(problem);
+        let input = self.input;
+        let known = set.attributes(input);
         let packed = self.packed(&set);
         let lacking = self.lacking_one(&set);
         let others = self.what_occurs_with(&set, rows, &lacking);
@@ -434,8 +456,8 @@ impl<const P: usize> Finder<'_, P> {
             if self.too_late() {
                 return;
             }
-            let all = problem.fields.occupied(&other);
-            let missing = |&row: &u32| problem.fields.missing(&other, &all, &problem.rows[row as usize]);
+            let all = input.fields.occupied(&other);
+            let missing = |&row: &u32| input.fields.missing(&other, &all, &input.rows[row as usize]);
             let masks = minimal(rows.iter().map(missing).collect());
             let mut hitting = HittingSets {
                 masks: &masks,
@@ -448,9 +470,9 @@ impl<const P: usize> Finder<'_, P> {
             for more in hitting.found {
                 let mut hole = packed;
                 let mut attributes = known.clone();
-                for slot in problem.population.slots.iter().filter(|slot| more.has(slot.bit)) {
+                for slot in input.table.slots.iter().filter(|slot| more.has(slot.bit)) {
                     hole = hole.or(&other.and(&slot.field()));
-                    attributes.push(problem.population.attribute(slot, slot.code(&other)));
+                    attributes.push(input.table.attribute(slot, slot.code(&other)));
                 }
                 let key = Key::new(rank, attributes);
                 if self.best.has_room_for(&key)
@@ -467,10 +489,10 @@ impl<const P: usize> Finder<'_, P> {
     fn what_occurs_with(&self, set: &KnownSet<P>, rows: &[u32], lacking: &Lacking<P>) -> Vec<[u64; P]> {
         let occurring = self.occurring(rows);
         let reduced = |&row: &u32| {
-            let row = &self.problem.rows[row as usize];
-            let slots = self.problem.population.slots.iter().zip(&self.offsets);
+            let row = &self.input.rows[row as usize];
+            let slots = self.input.table.slots.iter().zip(&self.offsets);
             slots
-                .filter(|&(ref slot, &offset)| !set.slots.has(slot.bit) && occurring[offset + slot.code(row)])
+                .filter(|(slot, offset)| !set.slots.has(slot.bit) && occurring[**offset + slot.code(row)])
                 .fold([0; P], |reduced: [u64; P], (slot, _)| {
                     reduced.or(&row.and(&slot.field()))
                 })

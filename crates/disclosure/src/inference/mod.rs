@@ -1,6 +1,6 @@
 //! Attribute inference: the privacy score of White (A Privacy Score for Anonymous Databases, 2021).
 //!
-//! An attacker knows some attributes K of a row. Whatever else all rows with K have in common, the
+//! An adversary knows some attributes K of a row. Whatever else all rows with K have in common, the
 //! *closure* of K without K itself, he infers. How bad that is depends on how likely he knows K and on
 //! how much the inferred attributes hurt; a row's score is the worst of all K that it has:
 //!
@@ -12,7 +12,40 @@
 //!
 //! Scores are exact up to 1e-12 of their value, or, where a budget ran out, certified bounds. They do not
 //! depend on the number of threads.
+//!
+//! Three patients, of whom an adversary may know the ZIP code but not the diagnosis. Who lives in 10001 has HIV; those
+//! in 90210 differ, so that nothing follows:
+//!
+//! ```
+//! use disclosure::classes::Classes;
+//! use disclosure::inference::{Column, PackedTable, Settings, scores};
+//! use disclosure::{Control, Encoder, Label, Rows};
+//!
+//! let (mut zip, mut diagnosis) = (Encoder::new(), Encoder::new());
+//! let zips = zip.encode_all([Some(90210), Some(90210), Some(10001)])?;
+//! let diagnoses = diagnosis.encode_all([Some("flu"), None, Some("hiv")])?;
+//! let (mut classes, mut class_of_row) = (Classes::new(2), Vec::new());
+//! classes.extend(Rows::new(&[&zips, &diagnoses], 3), |class| class_of_row.push(class))?;
+//! let columns = [Column::labelled(zip.len(), Label::Quasi), Column::labelled(diagnosis.len(), Label::Sensitive)];
+//! let table = PackedTable::new(&classes, &columns, Control::none())?;
+//! let scores = scores(&table, &Settings::default(), Control::none())?;
+//! let score = |row: usize| scores.upper[table.row_of_class(class_of_row[row] as usize)];
+//! assert_eq!([0, 1, 2].map(score), [0.0, 0.0, 0.5]);
+//! # Ok::<(), disclosure::Error>(())
+//! ```
+//!
+//! # Numberings
+//!
+//! | of | number | given by |
+//! |---|---|---|
+//! | a value in its column | *code*, from 1; 0 is NULL | [`Encoder`](crate::Encoder) |
+//! | what a value says about a row | *attribute*: column, and index from 0 | [`Column`] |
+//! | an attribute in a packed row | *slot*, and *slot code* from 1; 0 is no attribute | [`PackedTable`] |
+//! | a row of the table | *position*, from 0 | the caller |
+//! | a row with equal codes | *class*, from 0 | [`Classes`](crate::classes::Classes) |
+//! | a row with equal attributes | *distinct row*, from 0 | [`PackedTable::row_of_class`] |
 
+mod bins;
 mod bitset;
 mod blocked;
 mod column;
@@ -23,6 +56,7 @@ mod holes;
 mod new_row;
 mod packed_table;
 mod partition;
+mod pool;
 mod postings;
 mod quasi_only;
 mod remedies;
@@ -30,13 +64,18 @@ mod row_by_row;
 mod rules;
 mod score;
 mod search;
+mod summary;
 
+pub use bins::{Bin, Binning, Bins};
 pub use column::{Attribute, Column, Meaning};
 pub use decoys::{Decoy, Summary, decoys};
 pub use explain::{Explanations, Inference, Inferred, explain};
-pub use holes::{Hole, Holes, holes};
+pub use holes::{Hole, HoleSettings, Holes, holes};
 pub use new_row::{Lookup, RowScore, score_row};
 pub use packed_table::PackedTable;
-pub use remedies::{Remedies, State, Suppression, remedies};
+pub use remedies::{Remedies, RemedySettings, State, Suppression, remedies};
 pub use rules::{RuleSettings, Rules, rules};
-pub use score::{Scores, Search, Settings, scores};
+#[doc(hidden)]
+pub use score::Search;
+pub use score::{Scores, Settings, scores};
+pub use summary::{ScoreSummary, SummarySettings};

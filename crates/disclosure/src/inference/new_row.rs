@@ -16,6 +16,7 @@ pub trait Lookup {
 
 /// The score of one row.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RowScore {
     /// The worst inference that was found.
     pub lower: f64,
@@ -34,6 +35,7 @@ pub fn score_row(
     control: &Control,
 ) -> Result<RowScore> {
     settings.check()?;
+    attributes.iter().try_for_each(Weights::check)?;
     // The search goes as deep as there are attributes, on the stack of a thread that is not ours.
     const MOST_WORDS: usize = 8;
     let needed = attributes.len().div_ceil(64);

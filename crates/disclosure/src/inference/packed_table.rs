@@ -10,12 +10,13 @@ use super::{Attribute, Column, Meaning};
 use crate::classes::Classes;
 use crate::sort::sort;
 use crate::{Control, Error, Result, Weights};
+use bitvec::prelude::*;
 use rayon::prelude::*;
 
 /// Numbers of words that a row may be packed into: the algorithms are compiled for each of them.
 pub(super) const WIDTHS: [usize; 5] = [1, 2, 4, 8, 32];
 
-/// Call a function that is generic over the number of words with that of a population.
+/// Call a function that is generic over the number of words with that of a table.
 macro_rules! with_width {
     ($width:expr, $function:ident ( $($argument:expr),* $(,)? )) => {
         match $width {
@@ -103,6 +104,7 @@ impl PackedTable {
         let mut places = Vec::new();
         for (position, column) in columns.iter().enumerate() {
             control.check()?;
+            column.attributes.iter().try_for_each(Weights::check)?;
             places.push(place_attributes(position, column, classes, &mut slots, control)?);
         }
         let order = search_order(&mut slots);
@@ -113,14 +115,14 @@ impl PackedTable {
         }
         let width = lay_out(&mut slots)?;
         let searchable = slots.iter().take_while(|slot| slot.is_searchable()).count();
-        let mut population = PackedTable {
+        let mut table = PackedTable {
             slots,
             searchable,
             width,
             ..Self::default()
         };
-        with_width!(width, pack(&mut population, classes, columns, &places, control))?;
-        Ok(population)
+        with_width!(width, pack(&mut table, classes, columns, &places, control))?;
+        Ok(table)
     }
 
     /// How many distinct rows there are.
@@ -169,7 +171,7 @@ impl PackedTable {
             }
         }
         Edited {
-            population: PackedTable {
+            table: PackedTable {
                 slots: self.slots.clone(),
                 searchable: self.searchable,
                 width: self.width,
@@ -240,14 +242,14 @@ impl PackedTable {
     }
 }
 
-fn attributes_of_row<const P: usize>(population: &PackedTable, row: usize) -> Vec<Attribute> {
-    population.unpacked(&population.rows::<P>()[row])
+fn attributes_of_row<const P: usize>(table: &PackedTable, row: usize) -> Vec<Attribute> {
+    table.unpacked(&table.rows::<P>()[row])
 }
 
 /// An edited copy of a table. It does not know which class became which row.
 #[derive(Debug)]
 pub(super) struct Edited {
-    pub population: PackedTable,
+    pub table: PackedTable,
     /// The distinct row that is gone, by its old place.
     removed: Option<usize>,
     /// The distinct row that is new, by its new place.
@@ -345,11 +347,11 @@ fn exclusive_groups(
             sets_of[attribute as usize].push(number);
         }
     }
-    let mut groups: Vec<(Vec<u32>, Vec<bool>)> = Vec::new();
+    let mut groups: Vec<(Vec<u32>, BitVec)> = Vec::new();
     for attribute in attributes {
         control.check()?;
         let sets_of = &sets_of[attribute as usize];
-        let has_room = |taken: &[bool]| sets_of.iter().all(|&set| !taken[set]);
+        let has_room = |taken: &BitSlice| sets_of.iter().all(|&set| !taken[set]);
         let place = groups.iter().position(|(_, taken)| has_room(taken));
         let place = place.unwrap_or(groups.len());
         if place == groups.len() {
@@ -357,12 +359,12 @@ fn exclusive_groups(
             if place == MOST_BITS {
                 return Err(too_many_bits());
             }
-            control.require::<bool>(sets.len())?;
-            groups.push((Vec::new(), vec![false; sets.len()]));
+            control.require::<u64>(sets.len().div_ceil(64))?;
+            groups.push((Vec::new(), bitvec![0; sets.len()]));
         }
         let (group, taken) = &mut groups[place];
         group.push(attribute);
-        sets_of.iter().for_each(|&set| taken[set] = true);
+        sets_of.iter().for_each(|&set| taken.set(set, true));
     }
     Ok(groups.into_iter().map(|(group, _)| group).collect())
 }
@@ -418,7 +420,7 @@ fn lay_out(slots: &mut [Slot]) -> Result<usize> {
 }
 
 fn pack<const P: usize>(
-    population: &mut PackedTable,
+    table: &mut PackedTable,
     classes: &Classes,
     columns: &[Column],
     places: &[Vec<Place>],
@@ -429,7 +431,7 @@ fn pack<const P: usize>(
         for ((column, places), &code) in columns.iter().zip(places).zip(classes.codes(class)) {
             for &attribute in column.of_code(code) {
                 if let Some((slot, code)) = places[attribute as usize] {
-                    let slot = &population.slots[slot as usize];
+                    let slot = &table.slots[slot as usize];
                     row[slot.word] |= u64::from(code) << slot.shift;
                 }
             }
@@ -452,9 +454,9 @@ fn pack<const P: usize>(
                 .sum(),
         );
     }
-    population.words = words;
-    population.multiplicity = multiplicity;
-    population.row_of_class = row_of_class;
+    table.words = words;
+    table.multiplicity = multiplicity;
+    table.row_of_class = row_of_class;
     Ok(())
 }
 

@@ -8,11 +8,11 @@
 
 use super::bitset::Words;
 use super::packed_table::Slot;
-use super::score::{Found, NEARLY_EQUAL, Problem};
+use super::pool::Pool;
+use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
 use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Parts that small, or with one active row only, are left to the search for single rows.
 const FEW_ROWS: usize = 8;
@@ -30,15 +30,15 @@ const FEW_ENOUGH_TO_FINISH: usize = 100;
 /// which nothing is lost. Rows stay open, with a bound on what was left out in `upper`, if there may be worse
 /// ones, or if there was no time.
 pub(super) fn search<const P: usize>(
-    problem: &Problem<P>,
+    input: &SearchInput<P>,
     found: &Found,
     most: u32,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    let partition = Partition::new(problem, found, most);
+    let partition = Partition::new(input, found, most);
     let (mut active, mut witnesses) = (Vec::new(), Vec::new());
-    for (row, bits) in problem.rows.iter().enumerate() {
+    for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
             active.push(Active {
                 bits: *bits,
@@ -50,20 +50,17 @@ pub(super) fn search<const P: usize>(
             witnesses.push(*bits);
         }
     }
-    problem
-        .limits
-        .control
-        .set_total(problem.population.searchable as u64);
+    input.limits.control.set_total(input.table.searchable as u64);
     let whole = Part {
         known: [0; P],
         likelihood: 1.0,
-        inferred: problem.common,
+        inferred: input.common,
         from: 0,
         active: &active,
         witnesses: &witnesses,
     };
     partition.split(&mut Buffers::default(), 0, &whole);
-    if partition.cut_short.into_inner() {
+    if partition.stop.was_told() {
         return;
     }
     for (row, left_out) in partition.left_out.into_iter().enumerate() {
@@ -76,7 +73,7 @@ pub(super) fn search<const P: usize>(
 }
 
 struct Partition<'a, const P: usize> {
-    problem: &'a Problem<'a, P>,
+    input: &'a SearchInput<'a, P>,
     found: &'a Found,
     slots: &'a [Slot],
     rows: Vec<Prospect<P>>,
@@ -88,10 +85,8 @@ struct Partition<'a, const P: usize> {
     most: u32,
     /// Per row a bound on the inferences from more than that.
     left_out: Vec<AtomicU64>,
-    /// Whether there was no time to look at everything.
-    /// Buffers that no thread is using: they are as large as columns have values, so they are used again.
-    spare: Mutex<Vec<Buffers<P>>>,
-    cut_short: AtomicBool,
+    buffers: Pool<Buffers<P>>,
+    stop: Stop<'a>,
 }
 
 /// What is known of a row beforehand.
@@ -187,8 +182,8 @@ struct Bucket<const P: usize> {
 const NO_BUCKET: u32 = u32::MAX;
 
 impl<'a, const P: usize> Partition<'a, P> {
-    fn new(problem: &'a Problem<'a, P>, found: &'a Found, most: u32) -> Self {
-        let slots = &problem.population.slots[..problem.population.searchable];
+    fn new(input: &'a SearchInput<'a, P>, found: &'a Found, most: u32) -> Self {
+        let slots = &input.table.slots[..input.table.searchable];
         let mut slots_from = vec![[0; P]; slots.len() + 1];
         for (number, slot) in slots.iter().enumerate().rev() {
             slots_from[number] = slots_from[number + 1].or(&Words::single(slot.bit));
@@ -199,7 +194,7 @@ impl<'a, const P: usize> Partition<'a, P> {
                 danger: 0.0,
                 least_danger: f64::INFINITY,
             };
-            for slot in &problem.population.slots {
+            for slot in &input.table.slots {
                 let code = slot.code(bits);
                 if code == 0 {
                     continue;
@@ -222,21 +217,16 @@ impl<'a, const P: usize> Partition<'a, P> {
             prospect
         };
         Partition {
-            problem,
+            input,
             found,
             slots,
-            rows: problem
-                .rows
-                .par_iter()
-                .zip(&problem.blocked)
-                .map(prospect)
-                .collect(),
-            likeliest_from: problem.population.likeliest_from(),
+            rows: input.rows.par_iter().zip(&input.blocked).map(prospect).collect(),
+            likeliest_from: input.table.likeliest_from(),
             slots_from,
             most,
-            left_out: problem.rows.iter().map(|_| AtomicU64::new(0)).collect(),
-            spare: Mutex::default(),
-            cut_short: AtomicBool::new(false),
+            left_out: input.rows.iter().map(|_| AtomicU64::new(0)).collect(),
+            buffers: Pool::default(),
+            stop: Stop::new(&input.limits),
         }
     }
 
@@ -257,12 +247,11 @@ impl<'a, const P: usize> Partition<'a, P> {
         let mut skipped = [0; P];
         for number in part.from..self.slots.len() {
             let slot = &self.slots[number];
-            if is_large && self.problem.limits.reached() {
-                self.cut_short.store(true, Relaxed);
+            if is_large && self.stop.is_due() {
                 break;
             }
             if depth == 0 {
-                self.problem.limits.control.advance(1);
+                self.input.limits.control.advance(1);
             }
             if part.inferred.has(slot.bit) {
                 continue; // to know what is inferred anyway is never better (White, Lemma 4.11)
@@ -315,15 +304,10 @@ impl<'a, const P: usize> Partition<'a, P> {
             // Rows of different buckets are different rows, so the threads do not meet.
             let buckets: Vec<&Bucket<P>> = buckets.collect();
             buckets.into_par_iter().with_max_len(1).for_each(|bucket| {
-                if self.problem.limits.reached() {
-                    self.cut_short.store(true, Relaxed);
-                    return;
+                if !self.stop.is_due() {
+                    self.buffers
+                        .lend(Buffers::default, |buffers| go_on(buffers, bucket));
                 }
-                let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-                let buffers = spare().pop();
-                let mut buffers = buffers.unwrap_or_default();
-                go_on(&mut buffers, bucket);
-                spare().push(buffers);
             });
         } else {
             buckets.for_each(|bucket| go_on(buffers, bucket));
@@ -368,7 +352,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             bucket.differing = bucket.differing.or(&row.bits.xor(&bucket.first));
             let forced = &self.rows[row.row as usize].forced;
             let worthwhile = !forced.meets(skipped) && {
-                let bound = likelihood * self.problem.danger.of(self.danger_left(row, slot, code));
+                let bound = likelihood * self.input.danger.of(self.danger_left(row, slot, code));
                 bound > self.found.weight(row.row as usize) * NEARLY_EQUAL
                     && (row.chosen < self.most || forced.has(slot.bit) || self.leave_out(row, bound))
             };
@@ -400,9 +384,10 @@ impl<'a, const P: usize> Partition<'a, P> {
     /// The danger that is left for inference about a row once its attribute in a slot is known.
     #[inline(always)]
     fn danger_left(&self, row: &Active<P>, slot: &Slot, code: usize) -> f64 {
-        match self.problem.blocked[row.row as usize].has(slot.bit) {
-            true => row.danger,
-            false => row.danger - slot.danger[code],
+        if self.input.blocked[row.row as usize].has(slot.bit) {
+            row.danger
+        } else {
+            row.danger - slot.danger[code]
         }
     }
 
@@ -419,11 +404,11 @@ impl<'a, const P: usize> Partition<'a, P> {
         let known = part.known.or(&Words::single(slot.bit));
         let (mut active_start, mut witnesses_start) = (0, 0);
         for bucket in buckets.iter_mut().filter(|bucket| bucket.candidates > 0) {
-            let occupied = self.problem.fields.occupied(&bucket.first);
-            bucket.shared = occupied.without(&self.problem.fields.occupied(&bucket.differing));
+            let occupied = self.input.fields.occupied(&bucket.first);
+            bucket.shared = occupied.without(&self.input.fields.occupied(&bucket.differing));
             let inferred = bucket.shared.without(&known);
-            let danger = self.problem.danger_of(&bucket.first, &inferred);
-            bucket.weight = bucket.likelihood * self.problem.danger.of(danger);
+            let danger = self.input.danger_of(&bucket.first, &inferred);
+            bucket.weight = bucket.likelihood * self.input.danger.of(danger);
             bucket.active_start = active_start;
             bucket.witnesses_start = witnesses_start;
             active_start += bucket.candidates;
@@ -464,8 +449,8 @@ impl<'a, const P: usize> Partition<'a, P> {
             let lost = if more_forced { 0.0 } else { prospect.least_danger };
             let bound = bucket.likelihood
                 * self.likeliest_from[number + 1]
-                * self.problem.danger.of((danger - lost).max(0.0));
-            let all_inferred = self.problem.fields.occupied(&row.bits) == bucket.shared;
+                * self.input.danger.of((danger - lost).max(0.0));
+            let all_inferred = self.input.fields.occupied(&row.bits) == bucket.shared;
             let chosen = row.chosen + u32::from(!prospect.forced.has(slot.bit));
             place.1 = !all_inferred
                 && bound > self.found.weight(number_of_row) * NEARLY_EQUAL
@@ -484,9 +469,9 @@ impl<'a, const P: usize> Partition<'a, P> {
 
     /// The worst inference about one row of a part, all of whose rows are at hand.
     fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &Active<P>) {
-        let problem = self.problem;
+        let input = self.input;
         let number = row.row as usize;
-        let Kinds { all, certain, .. } = workspace.weigh(problem.population.weights(&row.bits));
+        let Kinds { all, certain, .. } = workspace.weigh(input.table.weights(&row.bits));
         let undecided = self.slots_from[part.from].and(&all);
         let forced = self.rows[number].forced.and(&undecided);
         let masks = workspace.masks();
@@ -498,7 +483,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             .chain(part.witnesses);
         masks.extend(
             others
-                .map(|other| problem.fields.missing(&row.bits, &all, other))
+                .map(|other| input.fields.missing(&row.bits, &all, other))
                 .filter(|mask| !mask.is_none() && !mask.meets(&forced)),
         );
         if masks.len() > FEW_ROWS {
@@ -508,8 +493,8 @@ impl<'a, const P: usize> Partition<'a, P> {
         let mut search = RowSearch {
             workspace,
             witnesses: NoMoreWitnesses,
-            danger: problem.danger,
-            limits: &problem.limits,
+            danger: input.danger,
+            limits: &input.limits,
             all,
             certain,
             weight: self.found.weight(number),
@@ -524,10 +509,9 @@ impl<'a, const P: usize> Partition<'a, P> {
             undecided.without(&forced),
         );
         let (weight, known, ended, left_out) = (search.weight, search.known, search.ended, search.open);
-        if ended && problem.limits.reached() {
-            self.cut_short.store(true, Relaxed);
-        }
         if ended {
+            // If for lack of time, the parts that are left have to know.
+            self.stop.is_due();
             self.leave_out(row, left_out);
         }
         if let Some(known) = known {

@@ -1,7 +1,11 @@
 //! Which rows have an attribute: a bit per row for frequent ones, a list for the others.
+//!
+//! Neither bitvec nor roaring is used here, because a look ends after a few rows. The first 32 rows with three
+//! attributes, each of which a quarter of 40,000 rows have, take 70 ns block by block, and 4.1 µs with roaring, which
+//! intersects everything first. All such rows take 1.0 µs, 4.4 µs with roaring and 16 µs with bitvec.
 
 use super::bitset::Words;
-use super::score::Problem;
+use super::score::SearchInput;
 use super::search::Witnesses;
 use std::ops::Range;
 
@@ -28,13 +32,13 @@ enum Rows {
 const FREQUENT: usize = 32;
 
 impl Postings {
-    pub fn new<const P: usize>(problem: &Problem<P>) -> Self {
+    pub fn new<const P: usize>(input: &SearchInput<P>) -> Self {
         let of_slot = |slot: &super::packed_table::Slot| {
-            if problem.limits.control.check().is_err() {
+            if input.limits.control.check().is_err() {
                 return Vec::new(); // nobody will ask
             }
             let mut lists: Vec<Vec<u32>> = vec![Vec::new(); slot.likelihood.len()];
-            for (number, row) in problem.rows.iter().enumerate() {
+            for (number, row) in input.rows.iter().enumerate() {
                 let code = slot.code(row);
                 if code > 0 {
                     lists[code].push(number as u32);
@@ -42,10 +46,10 @@ impl Postings {
             }
             lists
                 .into_iter()
-                .map(|list| Posting::new(list, problem.rows.len()))
+                .map(|list| Posting::new(list, input.rows.len()))
                 .collect()
         };
-        let slots = &problem.population.slots[..problem.population.searchable];
+        let slots = &input.table.slots[..input.table.searchable];
         Postings {
             of_slot: slots.iter().map(of_slot).collect(),
         }
@@ -71,7 +75,7 @@ impl Posting {
 
 /// Finds witnesses about one row among the rows of the table.
 pub(super) struct TableWitnesses<'a, const P: usize> {
-    problem: &'a Problem<'a, P>,
+    input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     row: [u64; P],
     all: [u64; P],
@@ -94,17 +98,17 @@ const ENOUGH: usize = 32;
 const BLOCK: usize = 16;
 
 impl<'a, const P: usize> TableWitnesses<'a, P> {
-    pub fn new(problem: &'a Problem<'a, P>, postings: &'a Postings, row: usize) -> Self {
-        Self::about(problem, postings, problem.rows[row])
+    pub fn new(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: usize) -> Self {
+        Self::about(input, postings, input.rows[row])
     }
 
     /// About attributes that need not be those of any row, packed like one.
-    pub fn about(problem: &'a Problem<'a, P>, postings: &'a Postings, row: [u64; P]) -> Self {
+    pub fn about(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: [u64; P]) -> Self {
         TableWitnesses {
-            problem,
+            input,
             postings,
             row,
-            all: problem.fields.occupied(&row),
+            all: input.fields.occupied(&row),
             known: [0; P],
             operands: Vec::new(),
             left: Left::Rows(&[]),
@@ -115,9 +119,9 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
     #[inline(always)]
     fn mask(&self, other: usize) -> Option<[u64; P]> {
         let mask = self
-            .problem
+            .input
             .fields
-            .missing(&self.row, &self.all, &self.problem.rows[other]);
+            .missing(&self.row, &self.all, &self.input.rows[other]);
         (!mask.meets(&self.known)).then_some(mask)
     }
 
@@ -127,11 +131,11 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
         match std::mem::replace(&mut self.left, Left::Rows(&[])) {
             Left::Rows(rows) => {
                 for (place, &row) in rows.iter().enumerate() {
-                    if let Some(mask) = self.mask(row as usize) {
-                        if !on_mask(row as usize, mask) {
-                            self.left = Left::Rows(&rows[place + 1..]);
-                            return false;
-                        }
+                    if let Some(mask) = self.mask(row as usize)
+                        && !on_mask(row as usize, mask)
+                    {
+                        self.left = Left::Rows(&rows[place + 1..]);
+                        return false;
                     }
                 }
                 true
@@ -166,10 +170,10 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
                 let row = number * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
                 // Without operands, the last word has bits of rows that there are not.
-                if row < self.problem.rows.len() {
-                    if let Some(mask) = self.mask(row) {
-                        wants_more &= on_mask(row, mask);
-                    }
+                if row < self.input.rows.len()
+                    && let Some(mask) = self.mask(row)
+                {
+                    wants_more &= on_mask(row, mask);
                 }
             }
         }
@@ -183,9 +187,9 @@ impl<const P: usize> Witnesses<P> for TableWitnesses<'_, P> {
     fn begin(&mut self, known: &[u64; P]) {
         self.known = *known;
         self.operands.clear();
-        let mut within = 0..self.problem.rows.len().div_ceil(64);
+        let mut within = 0..self.input.rows.len().div_ceil(64);
         let mut rarest: Option<&Posting> = None;
-        for (slot, postings) in self.problem.population.slots.iter().zip(&self.postings.of_slot) {
+        for (slot, postings) in self.input.table.slots.iter().zip(&self.postings.of_slot) {
             if !known.has(slot.bit) {
                 continue;
             }

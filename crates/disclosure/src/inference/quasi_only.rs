@@ -3,42 +3,42 @@
 //! stand side by side, as packed rows are sorted by their searchable slots first.
 
 use super::bitset::Words;
-use super::score::{Found, Problem};
+use super::score::{Found, SearchInput};
 use rayon::prelude::*;
 
 /// Score the rows for which there is no choice. A row that lacks one of the free attributes is left open:
 /// rows that have one there may agree with it on all others, wherever they stand.
-pub(super) fn search<const P: usize>(problem: &Problem<P>, found: &Found, open: &mut [bool]) {
-    let slots = &problem.population.slots;
-    let free = &slots[..problem.population.searchable];
+pub(super) fn search<const P: usize>(input: &SearchInput<P>, found: &Found, open: &mut [bool]) {
+    let slots = &input.table.slots;
+    let free = &slots[..input.table.searchable];
     if !free.iter().all(|slot| slot.is_free()) {
         return;
     }
     let known: [u64; P] = free
         .iter()
         .fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
-    let differ_in_known = |a: &[u64; P], b: &[u64; P]| problem.fields.occupied(&a.xor(b)).meets(&known);
-    let runs: Vec<&[[u64; P]]> = problem.rows.chunk_by(|a, b| !differ_in_known(a, b)).collect();
+    let differ_in_known = |a: &[u64; P], b: &[u64; P]| input.fields.occupied(&a.xor(b)).meets(&known);
+    let runs: Vec<&[[u64; P]]> = input.rows.chunk_by(|a, b| !differ_in_known(a, b)).collect();
     let starts: Vec<usize> = runs
         .iter()
         .scan(0, |end, run| Some(std::mem::replace(end, *end + run.len())))
         .collect();
-    let complete = |row: &[u64; P]| known.without(&problem.fields.occupied(row)).is_none();
+    let complete = |row: &[u64; P]| known.without(&input.fields.occupied(row)).is_none();
     runs.par_iter().zip(&starts).for_each(|(run, &start)| {
         let first = run[0];
         if complete(&first) {
             let differing = run
                 .iter()
                 .fold([0; P], |bits: [u64; P], row| bits.or(&row.xor(&first)));
-            let occupied = problem.fields.occupied(&first);
+            let occupied = input.fields.occupied(&first);
             let inferred = occupied
-                .without(&problem.fields.occupied(&differing))
+                .without(&input.fields.occupied(&differing))
                 .without(&known);
-            let weight = problem.danger.of(problem.danger_of(&first, &inferred));
+            let weight = input.danger.of(input.danger_of(&first, &inferred));
             (start..start + run.len()).for_each(|row| found.improve(row, weight, &known));
         }
     });
-    for (row, open) in problem.rows.iter().zip(open) {
+    for (row, open) in input.rows.iter().zip(open) {
         *open &= !complete(row);
     }
 }

@@ -8,10 +8,12 @@ use super::Attribute;
 use super::bitset::Words;
 use super::packed_table::{Edited, Fields, PackedTable, Slot, with_width};
 use super::score::{Limits, Scores, Settings, rescore, scores};
+use super::summary::{Totals, each_row};
 use crate::{Control, Error, Result};
 
 /// A cell to blank.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Suppression {
     /// The row before: one of those that have exactly these attributes by then.
     pub row: Vec<Attribute>,
@@ -23,6 +25,7 @@ pub struct Suppression {
 
 /// How far a table is from what is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct State {
     /// How many rows have a score at or above the threshold.
     pub at_or_above: u64,
@@ -35,8 +38,41 @@ pub struct State {
     pub exact: bool,
 }
 
+/// What the caller wants.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RemedySettings {
+    /// The score that all rows are to stay below, more than 0 and at most 1.
+    pub threshold: f64,
+    /// No more suppressions than this.
+    pub most: usize,
+}
+
+impl Default for RemedySettings {
+    fn default() -> Self {
+        RemedySettings {
+            threshold: 0.5,
+            most: 1000,
+        }
+    }
+}
+
+impl RemedySettings {
+    /// Checks that the settings are allowed.
+    pub fn check(&self) -> Result<()> {
+        if !(self.threshold > 0.0 && self.threshold <= 1.0) {
+            return Err(Error::invalid(
+                "threshold",
+                "must be more than 0 and at most 1",
+                "the score that all rows are to stay below",
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// What to blank, in this order.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Remedies {
     /// The cells.
     pub suppressions: Vec<Suppression>,
@@ -56,7 +92,7 @@ const KNOWN_TRIED: usize = 6;
 /// falls by less has not fallen.
 const TOLERANCE: f64 = 1e-11;
 
-/// Up to `most` suppressions after which as few rows as possible score at or above `threshold`.
+/// Suppressions after which as few rows as possible score at or above the threshold.
 ///
 /// This is greedy, not the least number of cells. In each round the rows at or above the threshold are put
 /// together by their worst inference; beginning with that of the most rows, weighted by their scores, one
@@ -65,41 +101,30 @@ const TOLERANCE: f64 = 1e-11;
 /// lowest maximum, then the lowest average. Nothing is blanked that does not lower the number of these
 /// rows, or the average with as many of them. A budget that runs out ends it after the cell at hand.
 pub fn remedies(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
-    threshold: f64,
-    most: usize,
+    wanted: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
-    if !(threshold > 0.0 && threshold <= 1.0) {
-        return Err(Error::invalid(
-            "threshold",
-            "must be more than 0 and at most 1",
-            "the score that all rows are to stay below",
-        ));
-    }
-    let scores = scores(population, settings, control)?;
-    with_width!(
-        population.width,
-        suppress(population, settings, scores, threshold, most, control)
-    )
+    wanted.check()?;
+    let scores = scores(table, settings, control)?;
+    with_width!(table.width, suppress(table, settings, scores, wanted, control))
 }
 
 fn suppress<const P: usize>(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
     scores: Scores,
-    threshold: f64,
-    most: usize,
+    &RemedySettings { threshold, most }: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
-    let before = state(population, &scores, threshold);
+    let before = state(table, &scores, threshold);
     let mut search = Suppress {
-        fields: Fields::<P>::of(&population.slots),
+        fields: Fields::<P>::of(&table.slots),
         settings,
         threshold,
         control,
-        population: population.clone(),
+        table: table.clone(),
         scores,
         state: before,
     };
@@ -128,20 +153,14 @@ fn is_at_or_above(score: f64, threshold: f64) -> bool {
     score >= threshold * (1.0 - TOLERANCE)
 }
 
-fn state(population: &PackedTable, scores: &Scores, threshold: f64) -> State {
-    let (mut at_or_above, mut maximum, mut sum, mut rows) = (0, 0f64, 0.0, 0);
-    for (&score, &multiplicity) in scores.upper.iter().zip(&population.multiplicity) {
-        if is_at_or_above(score, threshold) {
-            at_or_above += multiplicity;
-        }
-        maximum = maximum.max(score);
-        sum += score * multiplicity as f64;
-        rows += multiplicity;
-    }
+fn state(table: &PackedTable, scores: &Scores, threshold: f64) -> State {
+    let each = || each_row(&scores.upper, &table.multiplicity);
+    let reaching = each().filter(|&(score, _)| is_at_or_above(score, threshold));
+    let totals = Totals::of(each());
     State {
-        at_or_above,
-        maximum,
-        average: if rows > 0 { sum / rows as f64 } else { 0.0 },
+        at_or_above: Totals::of(reaching).rows,
+        maximum: totals.maximum,
+        average: totals.average(),
         exact: scores.exact(),
     }
 }
@@ -152,7 +171,7 @@ struct Suppress<'a, const P: usize> {
     settings: &'a Settings,
     threshold: f64,
     control: &'a Control,
-    population: PackedTable,
+    table: PackedTable,
     scores: Scores,
     state: State,
 }
@@ -172,7 +191,7 @@ struct Cell<'a> {
 
 /// The table after one more suppression.
 struct Outcome {
-    population: PackedTable,
+    table: PackedTable,
     scores: Scores,
     state: State,
     suppressed: (Vec<Attribute>, Attribute),
@@ -181,11 +200,11 @@ struct Outcome {
 impl<const P: usize> Suppress<'_, P> {
     /// The inferences to break, those with the highest scores in total first.
     fn inferences(&self) -> Vec<Inference<P>> {
-        let rows = self.population.rows::<P>();
+        let rows = self.table.rows::<P>();
         let mut of_rows: Vec<([u64; P], f64)> = (0..rows.len())
             .filter(|&row| is_at_or_above(self.scores.upper[row], self.threshold))
             .map(|row| {
-                let known = self.population.within(&rows[row], &self.known()[row]);
+                let known = self.table.within(&rows[row], &self.known()[row]);
                 (known, self.total_of(row))
             })
             .collect();
@@ -207,7 +226,7 @@ impl<const P: usize> Suppress<'_, P> {
     }
 
     fn total_of(&self, row: usize) -> f64 {
-        self.scores.upper[row] * self.population.multiplicity[row] as f64
+        self.scores.upper[row] * self.table.multiplicity[row] as f64
     }
 
     /// Blank a cell such that fewer rows are concerned by an inference. An inference that concerns fewer rows
@@ -215,7 +234,7 @@ impl<const P: usize> Suppress<'_, P> {
     fn break_inference(&mut self, inference: &Inference<P>) -> Result<Option<Suppression>> {
         self.control.check()?;
         let known_slots = self.fields.occupied(&inference.known);
-        let rows = self.population.rows::<P>();
+        let rows = self.table.rows::<P>();
         let has_known = |row: &[u64; P]| self.fields.missing(&inference.known, &known_slots, row).is_none();
         let concerned: Vec<usize> = (0..rows.len())
             .filter(|&row| {
@@ -234,11 +253,7 @@ impl<const P: usize> Suppress<'_, P> {
         let having: Vec<usize> = (0..rows.len()).filter(|&row| has_known(&rows[row])).collect();
         let mut best = self.best_of(&self.inferred_cells(first, &known_slots, &having))?;
         if best.is_none() && concerned.len() == 1 {
-            let known = self
-                .population
-                .slots
-                .iter()
-                .filter(|slot| known_slots.has(slot.bit));
+            let known = self.table.slots.iter().filter(|slot| known_slots.has(slot.bit));
             let cells: Vec<Cell> = known
                 .take(KNOWN_TRIED)
                 .map(|slot| Cell { row: first, slot })
@@ -246,7 +261,7 @@ impl<const P: usize> Suppress<'_, P> {
             best = self.best_of(&cells)?;
         }
         Ok(best.map(|outcome| {
-            self.population = outcome.population;
+            self.table = outcome.table;
             self.scores = outcome.scores;
             self.state = outcome.state;
             let (row, attribute) = outcome.suppressed;
@@ -261,11 +276,11 @@ impl<const P: usize> Suppress<'_, P> {
     /// For each attribute that is inferred about `row`, one cell that holds it, of the rows that have what is
     /// known.
     fn inferred_cells(&self, row: usize, known_slots: &[u64; P], having: &[usize]) -> Vec<Cell<'_>> {
-        let rows = self.population.rows::<P>();
-        let multiplicity = &self.population.multiplicity;
+        let rows = self.table.rows::<P>();
+        let multiplicity = &self.table.multiplicity;
         let support: u64 = having.iter().map(|&other| multiplicity[other]).sum();
         let mut inferred: Vec<(f64, Cell)> = Vec::new();
-        for slot in &self.population.slots {
+        for slot in &self.table.slots {
             let code = slot.code(&rows[row]);
             if slot.danger[code] == 0.0 || known_slots.has(slot.bit) {
                 continue;
@@ -318,21 +333,21 @@ impl<const P: usize> Suppress<'_, P> {
     }
 
     fn blank(&self, cell: &Cell) -> Result<Outcome> {
-        let rows = self.population.rows::<P>();
+        let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
         let code = cell.slot.code(row);
         let edited: Edited = self
-            .population
+            .table
             .edited(Some(cell.row), &row.without(&cell.slot.field()));
         let stale = self.stale(cell);
         let scores = rescore::<P>(&edited, self.settings, &self.scores, &stale, self.control)?;
         Ok(Outcome {
-            state: state(&edited.population, &scores, self.threshold),
-            population: edited.population,
+            state: state(&edited.table, &scores, self.threshold),
+            table: edited.table,
             scores,
             suppressed: (
-                self.population.attributes(cell.row),
-                self.population.attribute(cell.slot, code),
+                self.table.attributes(cell.row),
+                self.table.attribute(cell.slot, code),
             ),
         })
     }
@@ -341,10 +356,10 @@ impl<const P: usize> Suppress<'_, P> {
     /// y is shared by the same rows as before. If no set with y in it matters or becomes rarer, inferences
     /// only get weaker, and only those of y from what the row has: then the others keep their worst one.
     fn stale(&self, cell: &Cell) -> Vec<bool> {
-        let rows = self.population.rows::<P>();
+        let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
         let code = cell.slot.code(row);
-        let is_last = self.population.multiplicity[cell.row] == 1 || self.settings.min_confidence < 1.0;
+        let is_last = self.table.multiplicity[cell.row] == 1 || self.settings.min_confidence < 1.0;
         let may_rise = cell.slot.likelihood[code] > 0.0 && is_last;
         let is_stale = |(other, known): (&[u64; P], &[u64; P])| {
             cell.slot.code(other) == code && (may_rise || self.fields.missing(other, known, row).is_none())

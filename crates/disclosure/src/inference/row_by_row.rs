@@ -4,7 +4,7 @@
 use super::bitset::Words;
 use super::partition;
 use super::postings::{Postings, TableWitnesses};
-use super::score::{Found, Problem};
+use super::score::{Found, SearchInput};
 use super::search::{Kinds, RowSearch, Workspace};
 use crate::sort::sort;
 use rayon::prelude::*;
@@ -28,18 +28,18 @@ struct Unfinished<const P: usize> {
 
 /// Find the worst inference about every open row; for rows that stay open, narrow `upper`.
 pub(super) fn search<const P: usize>(
-    problem: &Problem<P>,
+    input: &SearchInput<P>,
     found: &Found,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
     // What single attributes infer is cheap to see for all rows together, and the worst for many of them.
-    partition::search(problem, found, 1, open, upper);
+    partition::search(input, found, 1, open, upper);
     if !open.contains(&true) {
         return;
     }
-    let postings = Postings::new(problem);
-    let neighbours = Neighbours::new(problem);
+    let postings = Postings::new(input);
+    let neighbours = Neighbours::new(input);
     let rows = (0..open.len()).filter(|&row| open[row]);
     let mut left: Vec<Unfinished<P>> = rows
         .map(|row| Unfinished {
@@ -49,17 +49,17 @@ pub(super) fn search<const P: usize>(
             finished: false,
         })
         .collect();
-    problem.limits.control.set_total(left.len() as u64);
+    input.limits.control.set_total(left.len() as u64);
     let mut budget = FIRST_BUDGET;
-    while !left.is_empty() && !problem.limits.reached() {
+    while !left.is_empty() && !input.limits.reached() {
         left.par_iter_mut()
             .with_max_len(32)
             .for_each_init(Workspace::default, |workspace, row| {
-                if !problem.limits.reached() {
+                if !input.limits.reached() {
                     if row.masks.is_empty() {
-                        row.masks = neighbours.masks(problem, row.row);
+                        row.masks = neighbours.masks(input, row.row);
                     }
-                    search_row(problem, found, &postings, workspace, row, budget);
+                    search_row(input, found, &postings, workspace, row, budget);
                 }
             });
         for row in &left {
@@ -76,28 +76,28 @@ pub(super) fn search<const P: usize>(
 }
 
 fn search_row<const P: usize>(
-    problem: &Problem<P>,
+    input: &SearchInput<P>,
     found: &Found,
     postings: &Postings,
     workspace: &mut Workspace<P>,
     unfinished: &mut Unfinished<P>,
     budget: u64,
 ) {
-    let bits = problem.rows[unfinished.row];
+    let bits = input.rows[unfinished.row];
     let Kinds {
         all,
         certain,
         free,
         choice,
-    } = workspace.weigh(problem.population.weights(&bits));
+    } = workspace.weigh(input.table.weights(&bits));
     let masks = workspace.masks();
     masks.clear();
     masks.extend(unfinished.masks.iter().filter(|mask| !mask.meets(&free)));
     let mut search = RowSearch {
         workspace,
-        witnesses: TableWitnesses::new(problem, postings, unfinished.row),
-        danger: problem.danger,
-        limits: &problem.limits,
+        witnesses: TableWitnesses::new(input, postings, unfinished.row),
+        danger: input.danger,
+        limits: &input.limits,
         all,
         certain,
         weight: found.weight(unfinished.row),
@@ -126,7 +126,7 @@ fn search_row<const P: usize>(
         unfinished.masks.truncate(KEPT_MASKS);
     } else {
         unfinished.masks = Vec::new();
-        problem.limits.control.advance(1);
+        input.limits.control.advance(1);
     }
 }
 
@@ -146,20 +146,20 @@ const NEIGHBOURS: usize = 8;
 
 impl Neighbours {
     /// Orders that begin with different slots; every other one has them backwards.
-    fn new<const P: usize>(problem: &Problem<P>) -> Self {
-        let slots = &problem.population.slots;
+    fn new<const P: usize>(input: &SearchInput<P>) -> Self {
+        let slots = &input.table.slots;
         let order = |number: usize| {
             let start = slots
                 .get(number * slots.len() / ORDERS)
                 .map_or(0, |slot| slot.bit);
-            let mut keys: Vec<([u64; P], u32)> = problem
+            let mut keys: Vec<([u64; P], u32)> = input
                 .rows
                 .iter()
                 .zip(0..)
                 .map(|(row, place)| (rotated(row, start, number % 2 == 1), place))
                 .collect();
             // Nobody uses an order that a cancel has left unfinished.
-            let _ = sort(&mut keys, problem.limits.control);
+            let _ = sort(&mut keys, input.limits.control);
             let rows: Vec<u32> = keys.into_iter().map(|(_, row)| row).collect();
             let mut place_of = vec![0; rows.len()];
             rows.iter()
@@ -173,15 +173,15 @@ impl Neighbours {
     }
 
     /// The masks of a row's neighbours, and of those that differ in one attribute.
-    fn masks<const P: usize>(&self, problem: &Problem<P>, row: usize) -> Vec<[u64; P]> {
-        let bits = problem.rows[row];
-        let all = problem.fields.occupied(&bits);
+    fn masks<const P: usize>(&self, input: &SearchInput<P>, row: usize) -> Vec<[u64; P]> {
+        let bits = input.rows[row];
+        let all = input.fields.occupied(&bits);
         let mut masks = Vec::new();
-        problem.blocked[row].for_each(|bit| masks.push(Words::single(bit)));
+        input.blocked[row].for_each(|bit| masks.push(Words::single(bit)));
         for order in &self.orders {
             let place = order.place_of[row] as usize;
             let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(order.rows.len());
-            let mask = |&other: &u32| problem.fields.missing(&bits, &all, &problem.rows[other as usize]);
+            let mask = |&other: &u32| input.fields.missing(&bits, &all, &input.rows[other as usize]);
             masks.extend(order.rows[near].iter().map(mask).filter(|mask| !mask.is_none()));
         }
         masks.sort_unstable_by_key(|mask| (mask.count(), *mask));

@@ -9,7 +9,7 @@ use super::bitset::Words;
 use super::explain::conclude;
 use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
-use super::score::{NEARLY_EQUAL, Problem, Settings};
+use super::score::{NEARLY_EQUAL, SearchInput, Settings};
 use super::search::Witnesses;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
@@ -25,8 +25,32 @@ pub struct RuleSettings {
     pub most: usize,
 }
 
+impl Default for RuleSettings {
+    fn default() -> Self {
+        RuleSettings {
+            min_weight: 0.0,
+            most: 1000,
+        }
+    }
+}
+
+impl RuleSettings {
+    /// Checks that the settings are allowed.
+    pub fn check(&self) -> Result<()> {
+        if !(0.0..=1.0).contains(&self.min_weight) {
+            return Err(Error::invalid(
+                "min_weight",
+                "must be between 0 and 1",
+                "the weight from which on a rule counts",
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Rules of a table, those of the largest weight first.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Rules {
     /// Of rules with the same weight, up to 1e-12 of it, those with fewer known attributes come first.
     pub rules: Vec<Inference>,
@@ -42,52 +66,43 @@ pub struct Rules {
 /// needed (White, Lemma 4.11). I is all that does harm and that at least a share of `min_confidence` of the
 /// rows with K have. Rules without weight are none.
 pub fn rules(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
     wanted: &RuleSettings,
     control: &Control,
 ) -> Result<Rules> {
     settings.check()?;
-    if !(0.0..=1.0).contains(&wanted.min_weight) {
-        return Err(Error::invalid(
-            "min_weight",
-            "must be between 0 and 1",
-            "the weight from which on a rule counts",
-        ));
-    }
-    if population.is_empty() || wanted.most == 0 {
+    wanted.check()?;
+    if table.is_empty() || wanted.most == 0 {
         return Ok(Rules {
             rules: Vec::new(),
             complete: true,
         });
     }
-    with_width!(
-        population.width,
-        find_rules(population, settings, wanted, control)
-    )
+    with_width!(table.width, find_rules(table, settings, wanted, control))
 }
 
 fn find_rules<const P: usize>(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
     wanted: &RuleSettings,
     control: &Control,
 ) -> Result<Rules> {
-    let problem = Problem::<P>::new(population, settings, control);
-    let postings = Postings::new(&problem);
+    let input = SearchInput::<P>::new(table, settings, control);
+    let postings = Postings::new(&input);
     let mut best = Best {
-        problem: &problem,
+        input: &input,
         wanted,
         kept: BTreeSet::new(),
     };
-    let complete = search(&problem, &postings, settings.min_confidence, &mut best);
-    let mut tally = Tally::of(population);
+    let complete = search(&input, &postings, settings.min_confidence, &mut best);
+    let mut tally = Tally::of(table);
     let mut rules = Vec::with_capacity(best.kept.len());
     for rule in best.kept {
         control.check()?;
         rules.push(
             rule.set
-                .inference(&problem, &postings, settings.min_confidence, &mut tally),
+                .inference(&input, &postings, settings.min_confidence, &mut tally),
         );
     }
     control.check()?;
@@ -96,7 +111,7 @@ fn find_rules<const P: usize>(
 
 /// The rules of the largest weight so far.
 struct Best<'a, const P: usize> {
-    problem: &'a Problem<'a, P>,
+    input: &'a SearchInput<'a, P>,
     wanted: &'a RuleSettings,
     kept: BTreeSet<Rule<P>>,
 }
@@ -122,7 +137,7 @@ impl<const P: usize> Audience<P> for Best<'_, P> {
         if weight * NEARLY_EQUAL < self.wanted.min_weight {
             return;
         }
-        let known = set.attributes(self.problem);
+        let known = set.attributes(self.input);
         self.kept.insert(Rule {
             rank: Reverse(rank(weight)),
             size: known.len(),
@@ -159,20 +174,20 @@ pub(super) struct KnownSet<const P: usize> {
 
 impl<const P: usize> KnownSet<P> {
     /// In ascending order.
-    pub fn attributes(&self, problem: &Problem<P>) -> Vec<Attribute> {
-        let row = &problem.rows[self.row as usize];
-        let slots = &problem.population.slots;
+    pub fn attributes(&self, input: &SearchInput<P>) -> Vec<Attribute> {
+        let row = &input.rows[self.row as usize];
+        let slots = &input.table.slots;
         let known = slots.iter().filter(|slot| self.slots.has(slot.bit));
         let mut attributes: Vec<Attribute> = known
-            .map(|slot| problem.population.attribute(slot, slot.code(row)))
+            .map(|slot| input.table.attribute(slot, slot.code(row)))
             .collect();
         attributes.sort_unstable();
         attributes
     }
 
     /// Whether more rows have what is left without any of the attributes.
-    fn is_free(&self, problem: &Problem<P>, postings: &Postings) -> bool {
-        let mut witnesses = TableWitnesses::new(problem, postings, self.row as usize);
+    fn is_free(&self, input: &SearchInput<P>, postings: &Postings) -> bool {
+        let mut witnesses = TableWitnesses::new(input, postings, self.row as usize);
         let mut free = true;
         self.slots.for_each(|bit| {
             if free {
@@ -184,8 +199,8 @@ impl<const P: usize> KnownSet<P> {
     }
 
     /// All distinct rows that have it, in ascending order.
-    pub fn rows(&self, problem: &Problem<P>, postings: &Postings) -> Vec<u32> {
-        let mut witnesses = TableWitnesses::new(problem, postings, self.row as usize);
+    pub fn rows(&self, input: &SearchInput<P>, postings: &Postings) -> Vec<u32> {
+        let mut witnesses = TableWitnesses::new(input, postings, self.row as usize);
         witnesses.begin(&self.slots);
         let mut rows = Vec::new();
         witnesses.scan(|other, _| {
@@ -198,23 +213,23 @@ impl<const P: usize> KnownSet<P> {
     /// What follows from it, whoever has it.
     pub fn inference(
         &self,
-        problem: &Problem<P>,
+        input: &SearchInput<P>,
         postings: &Postings,
         min_confidence: f64,
         tally: &mut Tally,
     ) -> Inference {
-        let rows = self.rows(problem, postings);
+        let rows = self.rows(input, postings);
         let support = rows
             .iter()
-            .map(|&row| problem.population.multiplicity[row as usize])
+            .map(|&row| input.table.multiplicity[row as usize])
             .sum();
-        let slots = &problem.population.slots;
+        let slots = &input.table.slots;
         let others = tally
-            .count(problem, &rows)
+            .count(input, &rows)
             .iter()
             .map(|had| (&slots[had.slot], had.code, had.rows));
         conclude(
-            problem,
+            input,
             min_confidence,
             self.row as usize,
             &self.slots,
@@ -238,20 +253,20 @@ pub(super) struct Had {
 }
 
 impl Tally {
-    pub fn of(population: &PackedTable) -> Self {
+    pub fn of(table: &PackedTable) -> Self {
         Tally {
-            of_code: vec![0; most_codes(population)],
+            of_code: vec![0; most_codes(table)],
             counted: Vec::new(),
         }
     }
 
     /// By slot, and in the order of the rows.
-    fn count<const P: usize>(&mut self, problem: &Problem<P>, rows: &[u32]) -> &[Had] {
+    fn count<const P: usize>(&mut self, input: &SearchInput<P>, rows: &[u32]) -> &[Had] {
         self.counted.clear();
-        for (number, slot) in problem.population.slots.iter().enumerate() {
+        for (number, slot) in input.table.slots.iter().enumerate() {
             let first = self.counted.len();
             for &row in rows {
-                let code = slot.code(&problem.rows[row as usize]);
+                let code = slot.code(&input.rows[row as usize]);
                 if self.of_code[code] == 0 {
                     self.counted.push(Had {
                         slot: number,
@@ -259,7 +274,7 @@ impl Tally {
                         rows: 0,
                     });
                 }
-                self.of_code[code] += problem.population.multiplicity[row as usize];
+                self.of_code[code] += input.table.multiplicity[row as usize];
             }
             for had in &mut self.counted[first..] {
                 had.rows = std::mem::take(&mut self.of_code[had.code]);
@@ -270,8 +285,8 @@ impl Tally {
 }
 
 /// The codes of the slot with most of them, 0 included.
-fn most_codes(population: &PackedTable) -> usize {
-    let codes = population.slots.iter().map(|slot| slot.danger.len());
+fn most_codes(table: &PackedTable) -> usize {
+    let codes = table.slots.iter().map(|slot| slot.danger.len());
     codes.max().unwrap_or_default()
 }
 
@@ -296,30 +311,30 @@ const MANY_ROWS: usize = 10_000;
 /// Show the audience all free sets that have a weight and that it wants. Returns whether there was time
 /// for all.
 pub(super) fn search<const P: usize>(
-    problem: &Problem<P>,
+    input: &SearchInput<P>,
     postings: &Postings,
     min_confidence: f64,
     audience: &mut impl Audience<P>,
 ) -> bool {
-    let searchable = problem.population.searchable;
+    let searchable = input.table.searchable;
     let mut ahead = vec![Ahead::NOTHING; searchable + 1];
-    for (number, slot) in problem.population.slots[..searchable].iter().enumerate().rev() {
+    for (number, slot) in input.table.slots[..searchable].iter().enumerate().rev() {
         ahead[number] = ahead[number + 1].and(slot);
     }
-    let everything = |row: &[u64; P]| problem.danger_of(row, &problem.fields.occupied(row));
+    let everything = |row: &[u64; P]| input.danger_of(row, &input.fields.occupied(row));
     let mut search = FreeSets {
-        problem,
+        input,
         postings,
         min_confidence,
         ahead,
-        danger_of_row: problem.rows.iter().map(everything).collect(),
+        danger_of_row: input.rows.iter().map(everything).collect(),
         audience,
         waiting: BinaryHeap::new(),
         rows_waiting: 0,
-        groups: Groups::of(problem.population),
-        tally: Tally::of(problem.population),
+        groups: Groups::of(input.table),
+        tally: Tally::of(input.table),
     };
-    let all: Vec<u32> = (0..problem.rows.len() as u32).collect();
+    let all: Vec<u32> = (0..input.rows.len() as u32).collect();
     let nothing = Known {
         slots: [0; P],
         size: 0,
@@ -341,7 +356,7 @@ pub(super) fn search<const P: usize>(
 }
 
 struct FreeSets<'a, const P: usize, A> {
-    problem: &'a Problem<'a, P>,
+    input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     min_confidence: f64,
     /// Per slot, what can become known there or later.
@@ -377,7 +392,7 @@ impl Ahead {
     }
 }
 
-/// What the rows of a part share and an attacker is taken to know.
+/// What the rows of a part share and the adversary is taken to know.
 #[derive(Clone, Copy)]
 struct Known<const P: usize> {
     slots: [u64; P],
@@ -424,22 +439,22 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         if !self.audience.wants(part.bound, part.known.size + 1) {
             return true;
         }
-        let problem = self.problem;
-        if problem.limits.reached() {
+        let input = self.input;
+        if input.limits.reached() {
             return false;
         }
         // Sets that hold one that is not free are not free either.
-        if part.known.size > 1 && !part.known.set(&part.rows).is_free(problem, self.postings) {
+        if part.known.size > 1 && !part.known.set(&part.rows).is_free(input, self.postings) {
             return true;
         }
-        let searchable = &problem.population.slots[..problem.population.searchable];
+        let searchable = &input.table.slots[..input.table.searchable];
         for (number, slot) in searchable.iter().enumerate().skip(part.known.from) {
-            if part.rows.len() > MANY_ROWS && problem.limits.reached() {
+            if part.rows.len() > MANY_ROWS && input.limits.reached() {
                 return false;
             }
             let mut smaller = Vec::new();
             let mut groups = std::mem::take(&mut self.groups);
-            groups.split(problem, slot, &part.rows);
+            groups.split(input, slot, &part.rows);
             for (code, rows) in groups.iter() {
                 let likelihood = part.known.likelihood * slot.likelihood[code];
                 if likelihood > 0.0 && rows.len() < part.rows.len() {
@@ -471,11 +486,11 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
     fn look(&mut self, known: Known<P>, rows: &[u32]) -> Option<Part<P>> {
         // Differences of sums may be off by some last digits.
         const ROUNDING: f64 = 1e-13;
-        let problem = self.problem;
+        let input = self.input;
         let (mut worst, mut sum, mut support) = (rows[0], 0.0, 0);
         for &row in rows {
             let danger = self.danger_of_row[row as usize];
-            let multiplicity = problem.population.multiplicity[row as usize];
+            let multiplicity = input.table.multiplicity[row as usize];
             if danger > self.danger_of_row[worst as usize] {
                 worst = row;
             }
@@ -485,18 +500,18 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         let largest = self.danger_of_row[worst as usize];
         let bound = |danger: f64| {
             let unknown = (danger - known.danger).max(0.0) + ROUNDING * largest;
-            known.likelihood * problem.danger.of(unknown)
+            known.likelihood * input.danger.of(unknown)
         };
         if !self.audience.wants(bound(largest), known.size) {
             return None;
         }
         // What a share of the rows have counts times that share: no more than an average row has.
         if self.audience.wants(bound(sum / support as f64), known.size) {
-            let weight = known.likelihood * problem.danger.of(self.inferred_danger(&known, rows, support));
+            let weight = known.likelihood * input.danger.of(self.inferred_danger(&known, rows, support));
             let set = known.set(rows);
             if weight > 0.0
                 && self.audience.wants(weight, known.size)
-                && (known.size < 2 || set.is_free(problem, self.postings))
+                && (known.size < 2 || set.is_free(input, self.postings))
             {
                 self.audience.take(set, weight);
             }
@@ -506,10 +521,10 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         if rows.len() == 1 || ahead.likeliest == 0.0 {
             return None;
         }
-        let worst = &problem.rows[worst as usize];
-        let unknown = problem.danger_of(worst, &problem.fields.occupied(worst).without(&known.slots));
+        let worst = &input.rows[worst as usize];
+        let unknown = input.danger_of(worst, &input.fields.occupied(worst).without(&known.slots));
         let left = (unknown - ahead.least_danger).max(0.0);
-        let bound = known.likelihood * ahead.likeliest * problem.danger.of(left);
+        let bound = known.likelihood * ahead.likeliest * input.danger.of(left);
         let deeper = bound > 0.0 && self.audience.wants(bound, known.size + 1);
         deeper.then(|| Part {
             known,
@@ -520,20 +535,20 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
 
     /// The sum of the dangers of all that is inferred.
     fn inferred_danger(&mut self, known: &Known<P>, rows: &[u32], support: u64) -> f64 {
-        let problem = self.problem;
+        let input = self.input;
         if self.min_confidence == 1.0 {
-            let first = &problem.rows[rows[0] as usize];
+            let first = &input.rows[rows[0] as usize];
             let differing = rows.iter().fold([0; P], |bits: [u64; P], &row| {
-                bits.or(&problem.rows[row as usize].xor(first))
+                bits.or(&input.rows[row as usize].xor(first))
             });
-            let shared = problem
+            let shared = input
                 .fields
                 .occupied(first)
-                .without(&problem.fields.occupied(&differing));
-            return problem.danger_of(first, &shared.without(&known.slots));
+                .without(&input.fields.occupied(&differing));
+            return input.danger_of(first, &shared.without(&known.slots));
         }
-        let slots = &problem.population.slots;
-        let others = self.tally.count(problem, rows).iter();
+        let slots = &input.table.slots;
+        let others = self.tally.count(input, rows).iter();
         others
             .filter(|had| !known.slots.has(slots[had.slot].bit))
             .map(|had| (had.rows as f64 / support as f64, slots[had.slot].danger[had.code]))
@@ -563,19 +578,19 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(population: &PackedTable) -> Self {
+    fn of(table: &PackedTable) -> Self {
         Groups {
-            place: vec![0; most_codes(population)],
+            place: vec![0; most_codes(table)],
             ..Self::default()
         }
     }
 
     /// Split rows, which keep their order within a group.
-    fn split<const P: usize>(&mut self, problem: &Problem<P>, slot: &Slot, rows: &[u32]) {
+    fn split<const P: usize>(&mut self, input: &SearchInput<P>, slot: &Slot, rows: &[u32]) {
         self.ends.clear();
         self.rows.resize(rows.len(), 0);
         for &row in rows {
-            let code = slot.code(&problem.rows[row as usize]);
+            let code = slot.code(&input.rows[row as usize]);
             if self.place[code] == 0 {
                 self.ends.push((code, 0));
             }
@@ -588,7 +603,7 @@ impl Groups {
             start = *end;
         }
         for &row in rows {
-            let code = slot.code(&problem.rows[row as usize]);
+            let code = slot.code(&input.rows[row as usize]);
             self.rows[self.place[code] as usize] = row;
             self.place[code] += 1;
         }

@@ -1,3 +1,5 @@
+//! The score of every row: settings, what all searches share, and which search is used.
+
 use super::bitset::Words;
 use super::packed_table::{Edited, Fields, PackedTable, with_width};
 use super::partition;
@@ -5,7 +7,7 @@ use super::row_by_row;
 use super::{blocked, confidence, quasi_only};
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// What the caller decides.
@@ -18,11 +20,13 @@ pub struct Settings {
     pub min_confidence: f64,
     /// How long to search for; without it, until all scores are exact.
     pub budget: Option<Duration>,
-    /// How to search. It changes the time that it takes, not the scores.
+    /// How to search. It changes the time that it takes, not the scores; tests try all ways.
+    #[doc(hidden)]
     pub search: Search,
 }
 
 /// Ways to find the worst inferences.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Search {
     /// Whichever is expected to be faster.
@@ -46,14 +50,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    pub(super) fn check(&self) -> Result<()> {
-        if !(self.constant > 0.0 && self.constant.is_finite()) {
-            return Err(Error::invalid(
-                "constant",
-                "must be more than 0",
-                "a number above 0; the definition has 1",
-            ));
-        }
+    /// Checks that the settings are allowed.
+    pub fn check(&self) -> Result<()> {
         if !(self.min_confidence > 0.0 && self.min_confidence <= 1.0) {
             return Err(Error::invalid(
                 "min_confidence",
@@ -61,18 +59,27 @@ impl Settings {
                 "a share of rows, 1 for certain inferences only",
             ));
         }
+        if !(self.constant > 0.0 && self.constant.is_finite()) {
+            return Err(Error::invalid(
+                "constant",
+                "must be more than 0",
+                "a number above 0; the definition has 1",
+            ));
+        }
         Ok(())
     }
 }
 
-/// The scores of a population's distinct rows.
+/// The scores of a table's distinct rows.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Scores {
     /// The worst inference that was found.
     pub lower: Vec<f64>,
     /// No inference is worse. Equal to `lower` where the search was finished.
     pub upper: Vec<f64>,
     /// The slots of the worst inference's known attributes, `width` words per row.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) known: Vec<u64>,
 }
 
@@ -84,12 +91,12 @@ impl Scores {
 }
 
 /// The score of every distinct row.
-pub fn scores(population: &PackedTable, settings: &Settings, control: &Control) -> Result<Scores> {
+pub fn scores(table: &PackedTable, settings: &Settings, control: &Control) -> Result<Scores> {
     settings.check()?;
-    if population.is_empty() {
+    if table.is_empty() {
         return Ok(Scores::default());
     }
-    with_width!(population.width, score_rows(population, settings, None, control))
+    with_width!(table.width, score_rows(table, settings, None, control))
 }
 
 /// The scores of an edited table, given those before. Only `stale` rows, by their old places, and a new row
@@ -110,7 +117,7 @@ pub(super) fn rescore<const P: usize>(
     if !stale.contains(&true) {
         return Ok(carried);
     }
-    score_rows::<P>(&edited.population, settings, Some((&carried, &stale)), control)
+    score_rows::<P>(&edited.table, settings, Some((&carried, &stale)), control)
 }
 
 /// Two weights that differ by less are taken as equal: without it, the search would go on through every
@@ -149,9 +156,38 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// What all engines work on.
-pub(super) struct Problem<'a, const P: usize> {
-    pub population: &'a PackedTable,
+/// Tells a search over parts of the table that it has to end, and remembers that it was told.
+pub(super) struct Stop<'a> {
+    limits: &'a Limits<'a>,
+    was_told: AtomicBool,
+}
+
+impl<'a> Stop<'a> {
+    pub fn new(limits: &'a Limits<'a>) -> Self {
+        Stop {
+            limits,
+            was_told: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns whether the search has to end; the answer stays the same once it is yes.
+    pub fn is_due(&self) -> bool {
+        let reached = self.limits.reached();
+        if reached {
+            self.was_told.store(true, Relaxed);
+        }
+        reached
+    }
+
+    /// Returns whether the search was told to end before it had looked at everything.
+    pub fn was_told(self) -> bool {
+        self.was_told.into_inner()
+    }
+}
+
+/// The input of all searches: a table, and what is derived from it and the settings once.
+pub(super) struct SearchInput<'a, const P: usize> {
+    pub table: &'a PackedTable,
     pub rows: &'a [[u64; P]],
     pub fields: Fields<P>,
     pub danger: Danger,
@@ -162,13 +198,13 @@ pub(super) struct Problem<'a, const P: usize> {
     pub common: [u64; P],
 }
 
-impl<'a, const P: usize> Problem<'a, P> {
-    /// Of a population that is not empty; nothing is known to be blocked.
-    pub fn new(population: &'a PackedTable, settings: &Settings, control: &'a Control) -> Self {
-        let rows = population.rows::<P>();
-        let fields = Fields::of(&population.slots);
-        Problem {
-            population,
+impl<'a, const P: usize> SearchInput<'a, P> {
+    /// Of a table that is not empty; nothing is known to be blocked.
+    pub fn new(table: &'a PackedTable, settings: &Settings, control: &'a Control) -> Self {
+        let rows = table.rows::<P>();
+        let fields = Fields::of(&table.slots);
+        SearchInput {
+            table,
             rows,
             fields,
             danger: Danger {
@@ -183,12 +219,15 @@ impl<'a, const P: usize> Problem<'a, P> {
     /// The sum of the dangers of a row's attributes in these slots.
     #[inline(always)]
     pub fn danger_of(&self, row: &[u64; P], slots: &[u64; P]) -> f64 {
-        let of_slot = |slot: &super::packed_table::Slot| match slots.has(slot.bit) {
-            true => slot.danger[slot.code(row)],
-            false => 0.0,
+        let of_slot = |slot: &super::packed_table::Slot| {
+            if slots.has(slot.bit) {
+                slot.danger[slot.code(row)]
+            } else {
+                0.0
+            }
         };
         // Not sum(), which is -0 of nothing.
-        self.population
+        self.table
             .slots
             .iter()
             .map(of_slot)
@@ -232,21 +271,17 @@ impl Found {
 
 /// Score all rows, or only the stale ones if scores of the others are at hand.
 fn score_rows<const P: usize>(
-    population: &PackedTable,
+    table: &PackedTable,
     settings: &Settings,
     carried: Option<(&Scores, &[bool])>,
     control: &Control,
 ) -> Result<Scores> {
-    let mut problem = Problem::<P>::new(population, settings, control);
-    let rows = problem.rows;
-    let common = problem.danger.of(problem.danger_of(&rows[0], &problem.common));
+    let mut input = SearchInput::<P>::new(table, settings, control);
+    let rows = input.rows;
+    let common = input.danger.of(input.danger_of(&rows[0], &input.common));
     let found = Found::new(rows.len(), P, common);
     let mut open = carried.map_or_else(|| vec![true; rows.len()], |(_, stale)| stale.to_vec());
-    let everything = |row: &[u64; P]| {
-        problem
-            .danger
-            .of(problem.danger_of(row, &problem.fields.occupied(row)))
-    };
+    let everything = |row: &[u64; P]| input.danger.of(input.danger_of(row, &input.fields.occupied(row)));
     let bounds = rows.par_iter().zip(&open);
     let mut upper: Vec<f64> = bounds
         .map(|(row, &open)| if open { everything(row) } else { 0.0 })
@@ -258,20 +293,20 @@ fn score_rows<const P: usize>(
         }
     }
     if settings.min_confidence < 1.0 {
-        confidence::search(&problem, settings.min_confidence, &found, &mut open);
+        confidence::search(&input, settings.min_confidence, &found, &mut open);
     } else {
-        quasi_only::search(&problem, &found, &mut open);
+        quasi_only::search(&input, &found, &mut open);
         if open.contains(&true) {
-            problem.blocked = blocked::blocked(&problem);
-            close_harmless_rows(&problem, &found, &mut open, &mut upper);
+            input.blocked = blocked::blocked(&input);
+            close_harmless_rows(&input, &found, &mut open, &mut upper);
             let together = match settings.search {
-                Search::Automatic => few_choices(population),
+                Search::Automatic => few_choices(table),
                 search => search == Search::Together,
             };
             if together {
-                partition::search(&problem, &found, u32::MAX, &mut open, &mut upper);
+                partition::search(&input, &found, u32::MAX, &mut open, &mut upper);
             } else {
-                row_by_row::search(&problem, &found, &mut open, &mut upper);
+                row_by_row::search(&input, &found, &mut open, &mut upper);
             }
         }
     }
@@ -295,16 +330,16 @@ fn score_rows<const P: usize>(
 /// Bound every row by what is not blocked, and close those of which no more can be inferred than what
 /// everybody has.
 fn close_harmless_rows<const P: usize>(
-    problem: &Problem<P>,
+    input: &SearchInput<P>,
     found: &Found,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    let likelihood = problem.population.likeliest_from()[0];
-    for (row, bits) in problem.rows.iter().enumerate() {
+    let likelihood = input.table.likeliest_from()[0];
+    for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
-            let inferable = problem.fields.occupied(bits).without(&problem.blocked[row]);
-            let bound = likelihood * problem.danger.of(problem.danger_of(bits, &inferable));
+            let inferable = input.fields.occupied(bits).without(&input.blocked[row]);
+            let bound = likelihood * input.danger.of(input.danger_of(bits, &inferable));
             upper[row] = bound.max(found.weight(row));
             open[row] = bound > found.weight(row) * NEARLY_EQUAL;
         }
@@ -323,8 +358,8 @@ fn common_slots<const P: usize>(rows: &[[u64; P]], fields: &Fields<P>) -> [u64; 
 /// Whether there are so few sets of slots that it is faster to go through them for all rows together. The
 /// cost of that is some 10 ns per row and set; a row on its own costs some 30 µs, and 1 ns for each row to
 /// compare it with (measured on two cores).
-fn few_choices(population: &PackedTable) -> bool {
-    let slots = &population.slots[..population.searchable];
+fn few_choices(table: &PackedTable) -> bool {
+    let slots = &table.slots[..table.searchable];
     let choices = slots.iter().filter(|slot| !slot.is_free()).count();
-    2f64.powi(choices as i32) <= 2_500.0 + 0.08 * population.len() as f64
+    2f64.powi(choices as i32) <= 2_500.0 + 0.08 * table.len() as f64
 }

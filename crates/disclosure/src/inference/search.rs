@@ -336,9 +336,10 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
     /// What is lost by knowing an attribute instead of inferring it.
     #[inline(always)]
     fn danger_unless(&self, blocked: &[u64; P], bit: usize) -> f64 {
-        match blocked.has(bit) {
-            true => 0.0,
-            false => self.workspace.danger[bit],
+        if blocked.has(bit) {
+            0.0
+        } else {
+            self.workspace.danger[bit]
         }
     }
 

@@ -1,7 +1,7 @@
 //! Holes against their definition, and White's theorems about them.
 
 use crate::tables::{Table, a_constant, config};
-use disclosure::inference::{Attribute, Holes, Settings, holes, scores};
+use disclosure::inference::{Attribute, HoleSettings, Holes, Settings, holes, scores};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
 use reference::inference::subsets;
@@ -65,7 +65,13 @@ fn find(table: &Table, constant: f64, max_size: usize, most: usize) -> Holes {
         constant,
         ..Settings::default()
     };
-    holes(&table.population(), &settings, max_size, most, &Control::new()).unwrap()
+    holes(
+        &table.population(),
+        &settings,
+        &HoleSettings { max_size, most },
+        &Control::new(),
+    )
+    .unwrap()
 }
 
 fn assert_same(table: &Table, found: &Holes, expected: &[Expected]) {
@@ -113,7 +119,13 @@ fn sizes_are_between_2_and_8() {
     let table = Table::of_words(&["ab"], &[(1.0, 1.0); 2]);
     for max_size in [0, 1, 9] {
         let settings = Settings::default();
-        let error = holes(&table.population(), &settings, max_size, 5, &Control::new()).unwrap_err();
+        let error = holes(
+            &table.population(),
+            &settings,
+            &HoleSettings { max_size, most: 5 },
+            &Control::new(),
+        )
+        .unwrap_err();
         assert_eq!(error.to_string(), "max_size: must be between 2 and 8");
     }
     assert!(find(&table, 1.0, 8, 5).holes.is_empty());
@@ -126,7 +138,13 @@ fn only_certain_inferences_have_holes_as_their_cause() {
         min_confidence: 0.9,
         ..Settings::default()
     };
-    let error = holes(&table.population(), &settings, 3, 5, &Control::new()).unwrap_err();
+    let error = holes(
+        &table.population(),
+        &settings,
+        &HoleSettings::default(),
+        &Control::new(),
+    )
+    .unwrap_err();
     assert_eq!(error.to_string(), "min_confidence: must be 1");
 }
 
@@ -137,7 +155,13 @@ fn without_time_it_says_so() {
         budget: Some(Duration::ZERO),
         ..Settings::default()
     };
-    let found = holes(&table.population(), &settings, 3, 5, &Control::new()).unwrap();
+    let found = holes(
+        &table.population(),
+        &settings,
+        &HoleSettings::default(),
+        &Control::new(),
+    )
+    .unwrap();
     assert!(!found.complete);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
-use disclosure::inference::{Attribute, Remedies, Search, Settings, State, remedies};
+use disclosure::inference::{Attribute, Remedies, RemedySettings, Search, Settings, State, remedies};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ const QUASI: (f64, f64) = (1.0, 0.0);
 const SENSITIVE: (f64, f64) = (0.0, 1.0);
 
 fn found(table: &Table, settings: &Settings, threshold: f64, most: usize) -> Remedies {
-    remedies(&table.population(), settings, threshold, most, &Control::new()).unwrap()
+    let wanted = RemedySettings { threshold, most };
+    remedies(&table.population(), settings, &wanted, &Control::new()).unwrap()
 }
 
 fn at_or_above(scores: &[f64], threshold: f64) -> u64 {
@@ -96,7 +97,8 @@ fn tables_below_the_threshold_need_nothing() {
 fn the_threshold_is_a_score() {
     let population = Table::of_words(&["a"], &[QUASI]).population();
     for threshold in [0.0, -0.5, 1.1, f64::NAN] {
-        let error = remedies(&population, &Settings::default(), threshold, 1, &Control::new()).unwrap_err();
+        let wanted = RemedySettings { threshold, most: 1 };
+        let error = remedies(&population, &Settings::default(), &wanted, &Control::new()).unwrap_err();
         assert_eq!(error.to_string(), "threshold: must be more than 0 and at most 1");
     }
 }
@@ -106,7 +108,8 @@ fn cancelling_ends_it() {
     let control = Control::new();
     control.cancel();
     let population = Table::of_words(&["ab", "ac"], &[(1.0, 1.0); 3]).population();
-    assert!(remedies(&population, &Settings::default(), 0.5, 1, &control).is_err());
+    let wanted = RemedySettings::default();
+    assert!(remedies(&population, &Settings::default(), &wanted, &control).is_err());
 }
 
 /// Blank all that was proposed, one by one, and compare every state with the definition.

@@ -1,0 +1,68 @@
+//! The options that the functions of this family share.
+
+use crate::args::{Args, budget_of, given, json};
+use crate::error::Problem;
+use crate::input::window::WindowCall;
+use disclosure::inference::Settings;
+use pgrx::FromDatum;
+use serde_json::Value;
+
+/// What a caller may set in every call of the family.
+pub struct Options {
+    pub weights: Option<Value>,
+    pub settings: Settings,
+}
+
+impl Options {
+    /// Reads weights, min_confidence and constant.
+    pub fn read(args: &mut Args) -> Result<Self, Problem> {
+        Ok(Options {
+            weights: args.json("weights")?,
+            settings: Settings {
+                min_confidence: args.required("min_confidence")?,
+                constant: args.required("constant")?,
+                ..Settings::default()
+            },
+        })
+    }
+
+    /// Reads weights and constant, of functions without min_confidence there.
+    pub fn read_certain(args: &mut Args) -> Result<Self, Problem> {
+        Ok(Options {
+            weights: args.json("weights")?,
+            settings: Settings {
+                constant: args.required("constant")?,
+                ..Settings::default()
+            },
+        })
+    }
+
+    /// Reads budget, the last argument of every function, and checks all settings.
+    pub fn finish(mut self, mut args: Args) -> Result<Self, Problem> {
+        self.settings.budget = args.budget()?;
+        args.end()?;
+        self.settings.check()?;
+        Ok(self)
+    }
+
+    /// Reads all options of a window function, which follow the row.
+    pub fn of_call(call: &WindowCall) -> Result<Self, Problem> {
+        let options = Options {
+            weights: json("weights", argument(call, 1))?,
+            settings: Settings {
+                min_confidence: given("min_confidence", argument(call, 2))?,
+                constant: given("constant", argument(call, 3))?,
+                budget: budget_of(argument(call, 4))?,
+                ..Settings::default()
+            },
+        };
+        options.settings.check()?;
+        Ok(options)
+    }
+}
+
+/// An option of a window function, by its number.
+fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
+    // SAFETY: the window functions of this family are declared in sql/ with the types that `of_call` asks for.
+    unsafe { T::from_datum(call.argument(number)?, false) }
+}

@@ -1,0 +1,105 @@
+//! What to add or to blank so that scores fall: `decoys`, `remedies`.
+
+use crate::args::{Args, warn_once};
+use crate::error::Problem;
+use crate::methods::inference::options::Options;
+use crate::methods::inference::table::AttributeTable;
+use crate::pg::json::Json;
+use crate::pg::table::{Table, table_row};
+use disclosure::inference::{self, Remedies, RemedySettings, Suppression};
+use pgrx::prelude::*;
+
+table_row! {
+    /// A row to add, and the scores of the table's own rows before and after.
+    struct Decoy {
+        step: i32,
+        decoy: Json,
+        average_before: f64,
+        average_after: f64,
+        maximum_before: f64,
+        maximum_after: f64,
+        exact: bool,
+    }
+}
+
+/// decoys(relation regclass, rows int, columns name[], weights jsonb, constant float8, budget interval)
+#[pg_extern(sql = false)]
+fn decoys(args: Args) -> Table<Decoy> {
+    Table::new(decoys_for(args))
+}
+
+fn decoys_for(mut args: Args) -> Result<Vec<Decoy>, Problem> {
+    let relation = args.optional("relation");
+    let wanted = args.number("rows", 0)?;
+    let columns = args.names("columns");
+    let options = Options::read_certain(&mut args)?.finish(args)?;
+    let table = AttributeTable::of_relation(relation, columns, &options)?;
+    let decoys = table.compute("looking for decoys", |table, control| {
+        inference::decoys(table, &options.settings, wanted, control)
+    })?;
+    let row = |(step, decoy): (i32, &inference::Decoy)| Decoy {
+        step,
+        decoy: table.row(&decoy.attributes),
+        average_before: decoy.before.average,
+        average_after: decoy.after.average,
+        maximum_before: decoy.before.maximum,
+        maximum_after: decoy.after.maximum,
+        exact: decoy.before.exact && decoy.after.exact,
+    };
+    Ok((1..).zip(&decoys).map(row).collect())
+}
+
+table_row! {
+    /// A cell to set to NULL, and the scores after it.
+    struct Remedy {
+        step: i32,
+        row: Json,
+        column_name: String,
+        value: String,
+        at_or_above: i64,
+        maximum: f64,
+        average: f64,
+        exact: bool,
+    }
+}
+
+/// remedies(relation regclass, threshold float8, columns name[], weights jsonb, min_confidence float8, …)
+#[pg_extern(sql = false)]
+fn remedies(args: Args) -> Table<Remedy> {
+    Table::new(remedies_for(args))
+}
+
+fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Problem> {
+    let relation = args.optional("relation");
+    let threshold = args.required("threshold")?;
+    let columns = args.names("columns");
+    let options = Options::read(&mut args)?;
+    let wanted = RemedySettings {
+        threshold,
+        most: args.number("most", 1)?,
+    };
+    let options = options.finish(args)?;
+    wanted.check()?;
+    let table = AttributeTable::of_relation(relation, columns, &options)?;
+    let Remedies {
+        suppressions, done, ..
+    } = table.compute("looking for remedies", |table, control| {
+        inference::remedies(table, &options.settings, &wanted, control)
+    })?;
+    if !done {
+        warn_once(
+            "rows at or above the threshold remain; raise most or the budget, or suppress more by hand",
+        );
+    }
+    let row = |(step, suppression): (i32, &Suppression)| Remedy {
+        step,
+        row: table.row(&suppression.row),
+        column_name: table.attributes.column_name(suppression.attribute.column).into(),
+        value: table.attributes.value(suppression.attribute),
+        at_or_above: suppression.after.at_or_above as i64,
+        maximum: suppression.after.maximum,
+        average: suppression.after.average,
+        exact: suppression.after.exact,
+    };
+    Ok((1..).zip(&suppressions).map(row).collect())
+}

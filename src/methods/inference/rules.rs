@@ -1,0 +1,106 @@
+//! What a table gives away, rather than about whom: `inferences`, `holes`.
+
+use crate::args::{Args, warn_once};
+use crate::error::Problem;
+use crate::methods::inference::options::Options;
+use crate::methods::inference::table::AttributeTable;
+use crate::pg::table::{Table, table_row};
+use disclosure::inference::{self, HoleSettings, Holes, RuleSettings, Rules};
+use pgrx::prelude::*;
+
+table_row! {
+    /// What can be inferred from what.
+    struct Rule {
+        known: Vec<String>,
+        inferred: Vec<String>,
+        support: i64,
+        confidence: f64,
+        likelihood: f64,
+        danger: f64,
+        weight: f64,
+    }
+}
+
+/// inferences(relation regclass, min_weight float8, min_confidence float8, columns name[], …)
+#[pg_extern(sql = false)]
+fn inferences(args: Args) -> Table<Rule> {
+    Table::new(rules_of(args))
+}
+
+fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
+    let relation = args.optional("relation");
+    let min_weight = args.required("min_weight")?;
+    let min_confidence = args.required("min_confidence")?;
+    let columns = args.names("columns");
+    let mut options = Options::read_certain(&mut args)?;
+    options.settings.min_confidence = min_confidence;
+    let wanted = RuleSettings {
+        min_weight,
+        most: args.number("most", 1)?,
+    };
+    let options = options.finish(args)?;
+    wanted.check()?;
+    let table = AttributeTable::of_relation(relation, columns, &options)?;
+    let Rules { rules, complete } = table.compute("looking for inferences", |table, control| {
+        inference::rules(table, &options.settings, &wanted, control)
+    })?;
+    if !complete {
+        warn_once("the search was not finished within the budget: there may be other inferences");
+    }
+    let row = |rule: &inference::Inference| Rule {
+        known: table.texts(&rule.known),
+        inferred: table.inferred(rule),
+        support: rule.support as i64,
+        confidence: rule.confidence().unwrap_or(1.0),
+        likelihood: rule.likelihood,
+        danger: rule.danger,
+        weight: rule.weight(),
+    };
+    Ok(rules.iter().map(row).collect())
+}
+
+table_row! {
+    /// A combination that no row has, and the worst inference from within.
+    struct Hole {
+        hole: Vec<String>,
+        size: i32,
+        weight: f64,
+        inference: Option<String>,
+        support: i64,
+    }
+}
+
+/// holes(relation regclass, columns name[], max_size int, weights jsonb, constant float8, most int, …)
+#[pg_extern(sql = false)]
+fn holes(args: Args) -> Table<Hole> {
+    Table::new(holes_of(args))
+}
+
+fn holes_of(mut args: Args) -> Result<Vec<Hole>, Problem> {
+    let relation = args.optional("relation");
+    let columns = args.names("columns");
+    let max_size: i32 = args.required("max_size")?;
+    let options = Options::read_certain(&mut args)?;
+    let wanted = HoleSettings {
+        // What is not a size is as wrong as a size of 0, for which the crate has the words.
+        max_size: usize::try_from(max_size).unwrap_or(0),
+        most: args.number("most", 1)?,
+    };
+    let options = options.finish(args)?;
+    wanted.check()?;
+    let table = AttributeTable::of_relation(relation, columns, &options)?;
+    let Holes { holes, complete } = table.compute("looking for holes", |table, control| {
+        inference::holes(table, &options.settings, &wanted, control)
+    })?;
+    if !complete {
+        warn_once("the search was not finished within the budget: there may be other holes");
+    }
+    let row = |hole: &inference::Hole| Hole {
+        hole: table.texts(&hole.attributes),
+        size: hole.attributes.len() as i32,
+        weight: hole.worst.weight(),
+        inference: table.formula(&hole.worst),
+        support: hole.worst.support as i64,
+    };
+    Ok(holes.iter().map(row).collect())
+}

@@ -1,0 +1,187 @@
+//! A table as the methods of this family see it.
+
+use crate::args::warn_once;
+use crate::encode::Encoded;
+use crate::encode::dictionary::Dictionary;
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::input::window::WindowCall;
+use crate::methods::classes::counted::{Counted, CountedRows};
+use crate::methods::inference::attributes::Attributes;
+use crate::methods::inference::column_settings::{ColumnSettings, column_settings};
+use crate::methods::inference::options::Options;
+use crate::pg::json::Json;
+use crate::pg::row::RowShape;
+use crate::pg::types::ColumnType;
+use crate::run;
+use disclosure::Control;
+use disclosure::inference::{
+    Attribute, Explanations, Inference, Meaning, PackedTable, Scores, explain, scores,
+};
+use pgrx::pg_sys;
+use serde_json::json;
+
+/// A table as attributes, in distinct rows.
+pub struct AttributeTable {
+    pub attributes: Attributes,
+    packed: PackedTable,
+    /// The distinct row of every row of a partition; nobody asks for those of a relation.
+    pub distinct_of_row: Vec<u32>,
+}
+
+impl AttributeTable {
+    fn new(
+        dictionaries: Vec<Dictionary>,
+        settings: &[ColumnSettings],
+        counted: Counted,
+        class_of_row: Vec<u32>,
+    ) -> Result<Self, Problem> {
+        let classes = counted.classes();
+        let attributes = Attributes::new(dictionaries, settings, |column| classes.rows_of_codes(column))?;
+        let columns = &attributes.columns; // their names stay on this thread
+        let packed = run::long("packing rows", |control| {
+            PackedTable::new(&classes, columns, control)
+        })?;
+        let distinct_of_row = class_of_row
+            .into_iter()
+            .map(|class| packed.row_of_class(class as usize) as u32);
+        Ok(AttributeTable {
+            distinct_of_row: distinct_of_row.collect(),
+            attributes,
+            packed,
+        })
+    }
+
+    /// Reads the rows of a window call's partition. The settings of their columns come first, unless the columns are
+    /// those of an anonymous row and the partition begins with NULL.
+    pub fn of_partition(call: &WindowCall, options: &Options) -> Result<Self, Problem> {
+        let mut types = call.argument_types();
+        types.truncate(1);
+        let relation = types[0].relation();
+        let settings = |columns: &[ColumnType]| column_settings(columns, relation, options.weights.as_ref());
+        let before = columns_of_row(call, &types[0]).map(|columns| settings(&columns));
+        let before = before.transpose()?;
+        let Encoded { dictionaries, sink } = call.read(types, CountedRows::default())?;
+        let settings = match before {
+            Some(settings) => settings,
+            None => {
+                let columns = dictionaries.iter().map(|dictionary| dictionary.column().clone());
+                settings(&columns.collect::<Vec<_>>())?
+            }
+        };
+        Self::new(dictionaries, &settings, sink.counted, sink.class_of_row)
+    }
+
+    /// Reads the rows of a relation. Columns that take no part are not even read.
+    pub fn of_relation(
+        oid: Option<pg_sys::Oid>,
+        columns: Option<Vec<Option<String>>>,
+        options: &Options,
+    ) -> Result<Self, Problem> {
+        let mut relation = Relation::new(oid, columns)?;
+        let mut settings = column_settings(relation.columns(), oid, options.weights.as_ref())?;
+        let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
+            settings.weights.is_some().then(|| Some(column.name.clone()))
+        };
+        let names: Vec<Option<String>> = relation
+            .columns()
+            .iter()
+            .zip(&settings)
+            .filter_map(taking_part)
+            .collect();
+        if !names.is_empty() {
+            settings.retain(|column| column.weights.is_some());
+            relation = Relation::new(oid, Some(names))?;
+        }
+        let Encoded { dictionaries, sink } = relation.read(Counted::default())?;
+        Self::new(dictionaries, &settings, sink, Vec::new())
+    }
+
+    /// Computes something that takes long.
+    pub fn compute<T: Send>(
+        &self,
+        phase: &'static str,
+        job: impl FnOnce(&PackedTable, &Control) -> disclosure::Result<T> + Send,
+    ) -> Result<T, Problem> {
+        let packed = &self.packed;
+        run::long(phase, |control| job(packed, control))
+    }
+
+    /// Computes the score of every distinct row.
+    pub fn scores(&self, options: &Options) -> Result<Scores, Problem> {
+        let found = self.compute("scoring rows", |table, control| {
+            scores(table, &options.settings, control)
+        })?;
+        if !found.exact() {
+            warn_once(UNFINISHED);
+        }
+        Ok(found)
+    }
+
+    /// Finds the inference behind every score.
+    pub fn explain(&self, options: &Options, scores: &Scores) -> Result<Explanations, Problem> {
+        let rows: Vec<usize> = (0..self.packed.len()).collect();
+        self.compute("explaining scores", |table, control| {
+            explain(table, &options.settings, scores, &rows, control)
+        })
+    }
+
+    /// The table for figures that are quick to compute.
+    pub fn packed(&self) -> &PackedTable {
+        &self.packed
+    }
+
+    /// A row with these attributes, as jsonb_populate_record takes it.
+    pub fn row(&self, attributes: &[Attribute]) -> Json {
+        let mut row = serde_json::Map::new();
+        for &attribute in attributes {
+            let value = self.attributes.json(attribute);
+            let name = self.attributes.column_name(attribute.column);
+            match &self.attributes.columns[attribute.column as usize].meaning {
+                Meaning::One(_) => {
+                    row.insert(name.into(), value);
+                }
+                Meaning::Set(_) => {
+                    let elements = row.entry(name).or_insert_with(|| json!([]));
+                    elements
+                        .as_array_mut()
+                        .into_iter()
+                        .for_each(|elements| elements.push(value.clone()));
+                }
+            }
+        }
+        Json(row.into())
+    }
+
+    /// The names of attributes.
+    pub fn texts(&self, attributes: &[Attribute]) -> Vec<String> {
+        let text = |&attribute: &Attribute| self.attributes.text(attribute);
+        attributes.iter().map(text).collect()
+    }
+
+    /// The names of what follows from an inference.
+    pub fn inferred(&self, inference: &Inference) -> Vec<String> {
+        let inferred = inference.inferred.iter().map(|inferred| inferred.attribute);
+        self.texts(&inferred.collect::<Vec<_>>())
+    }
+
+    /// An inference as a formula.
+    pub fn formula(&self, inference: &Inference) -> Option<String> {
+        inference.formula(|attribute| self.attributes.text(attribute))
+    }
+}
+
+pub const UNFINISHED: &str = "the search was not finished within the budget: scores are upper bounds";
+
+/// The columns of a window call's first argument, which is a row; `None` as long as nobody knows them.
+fn columns_of_row(call: &WindowCall, row_type: &ColumnType) -> Option<Vec<ColumnType>> {
+    // SAFETY: the current row is a valid composite Datum; the descriptors live as long as the memory of the call.
+    unsafe {
+        let context = pg_sys::CurrentMemoryContext;
+        let shape = match row_type.base_type() {
+            pg_sys::RECORDOID => RowShape::of_value(call.argument(0)?, context),
+            named => RowShape::of_type(named, context),
+        };
+        Some(shape.columns())
+    }
+}
