@@ -41,6 +41,8 @@ pub use columns::{ColumnCounts, ColumnProfile};
 pub use control::{Control, Memory};
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
+/// Matrices come in as views of this crate.
+pub use ndarray;
 pub use rows::Rows;
 pub use sharded::ShardedTable;
 

@@ -187,7 +187,10 @@ mod tests {
             let found = report(&matrix, Some(&truth), &settings, &Control::new()).unwrap();
             let expected = estimate(&matrix, &truth, &settings, &Control::new()).unwrap();
             assert_eq!(found.method, method);
-            assert_eq!(found.entries[0].crack_probability, Some(expected.expected));
+            assert_eq!(
+                found.entries[0].crack_probability,
+                Some(expected.crack_probability[0])
+            );
             let by_bethe = report(&matrix, None, &with(Method::Bethe), &Control::new()).unwrap();
             assert_eq!(found.entries[0].likeliest, by_bethe.entries[0].likeliest);
         }

