@@ -194,6 +194,35 @@ impl Problem {
         Self::argument(argument, "must not be NULL", hint)
     }
 
+    /// The same problem with an argument called as in SQL: `names` has pairs of the crate's name and that of SQL.
+    pub fn renamed(self, names: &[(&str, &'static str)]) -> Self {
+        match self {
+            Problem::Algorithm(disclosure::Error::InvalidArgument {
+                argument,
+                problem,
+                allowed,
+            }) => {
+                let found = names.iter().find(|(name, _)| *name == argument);
+                Problem::Algorithm(disclosure::Error::InvalidArgument {
+                    argument: found.map_or(argument, |(_, in_sql)| in_sql),
+                    problem,
+                    allowed,
+                })
+            }
+            other => other,
+        }
+    }
+
+    /// The same problem as one of another argument, with a hint that fits it.
+    pub fn about(self, argument: &'static str, hint: &'static str) -> Self {
+        match self {
+            Problem::Algorithm(disclosure::Error::InvalidArgument { problem, .. }) => {
+                Self::argument(argument, problem, hint)
+            }
+            other => other,
+        }
+    }
+
     fn sqlstate(&self) -> PgSqlErrorCode {
         use disclosure::Error;
         match self {

@@ -55,6 +55,18 @@ impl Dictionary {
         }
     }
 
+    /// All codes in the order of their values or, if the type has none, of their texts: how values are numbered if the
+    /// order in which they were read must not matter.
+    pub fn sorted_codes(&mut self) -> Result<Vec<u32>, Problem> {
+        let mut codes: Vec<u32> = (1..=self.len()).collect();
+        match self.order() {
+            Ok(places) => codes.sort_by_key(|&code| places[code as usize - 1]),
+            Err(Problem::NoOrder { .. }) => codes.sort_by_cached_key(|&code| self.text(code)),
+            Err(problem) => return Err(problem),
+        }
+        Ok(codes)
+    }
+
     /// Numbers in the order of the values, where those are numbers themselves.
     fn keys(&self) -> Option<Vec<u64>> {
         let base_type = self.column().base_type();

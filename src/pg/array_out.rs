@@ -1,6 +1,5 @@
-//! A matrix as a SQL function returns it.
+//! An array of two dimensions as a SQL function returns it.
 
-use disclosure::attack::Matrix;
 use pgrx::Array;
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
@@ -16,9 +15,6 @@ pub struct Grid<T> {
     array: pg_sys::Datum,
     elements: PhantomData<T>,
 }
-
-/// A float8[].
-pub type Square = Grid<f64>;
 
 /// A type whose values lie in an array one after another as Rust has them, zeros being a value.
 pub trait Element {
@@ -41,32 +37,12 @@ struct Header {
     first_numbers: [c_int; 2],
 }
 
-impl Square {
+impl<T: Element> Grid<T> {
     /// The array itself.
-    pub fn of_array(array: Array<'_, f64>) -> Self {
+    pub fn of_array(array: Array<'_, T>) -> Self {
         Self::of_datum(pg_sys::Datum::from(array.into_array_type()))
     }
 
-    pub fn of_matrix(matrix: &Matrix) -> Self {
-        Self::with_values(matrix, matrix.weights())
-    }
-
-    /// A value for every positive weight, row by row, and zeros elsewhere.
-    pub fn with_values(matrix: &Matrix, values: &[f64]) -> Self {
-        let size = matrix.size();
-        Self::new(size, size, |elements| {
-            for row in 0..size {
-                pgrx::check_for_interrupts!();
-                let columns = matrix.row(row).map(|(column, _)| column as usize);
-                for (column, &value) in columns.zip(&values[matrix.range(row)]) {
-                    elements[row * size + column] = value;
-                }
-            }
-        })
-    }
-}
-
-impl<T: Element> Grid<T> {
     fn of_datum(array: pg_sys::Datum) -> Self {
         Grid {
             array,

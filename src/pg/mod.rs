@@ -1,6 +1,7 @@
 //! Safe wrappers around Postgres, free of any method.
 
 pub mod array;
+pub mod array_in;
 pub mod array_out;
 pub mod call;
 pub mod catalog;

@@ -48,6 +48,8 @@ pub use control::{Control, Memory};
 pub use encode::Encoder;
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
+/// Matrices come in as views of this crate.
+pub use ndarray;
 pub use rows::Rows;
 #[doc(hidden)]
 pub use sharded::ShardedTable;

@@ -2,11 +2,12 @@
 //!
 //! In which order a table is read must not matter, so entries and codes are numbered in the order of their values.
 
+use crate::args::Args;
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::pg::receiver::{Row, for_each_row};
-use crate::pg::types::{ColumnType, Pair, type_name};
+use crate::pg::types::{ColumnType, Pair, becomes, type_name};
 use crate::run;
 use disclosure::attack::{Matrix, Truth};
 use pgrx::pg_sys;
@@ -41,6 +42,22 @@ const COLUMN_COLUMN: &str = "column_column";
 const WEIGHT_COLUMN: &str = "weight_column";
 const TRUTH: &str = "truth";
 
+/// What the crate calls the tables.
+pub const IN_TABLES: [(&str, &str); 2] = [("matrix", RELATION), ("mapping", TRUTH)];
+
+impl WantedEdges {
+    /// Reads the arguments that say so.
+    pub fn read(args: &mut Args) -> Self {
+        WantedEdges {
+            relation: args.optional(RELATION),
+            row_column: args.name(ROW_COLUMN),
+            column_column: args.name(COLUMN_COLUMN),
+            weight_column: args.name(WEIGHT_COLUMN),
+            truth: args.optional(TRUTH),
+        }
+    }
+}
+
 impl LabelledAttack {
     /// Read the tables, as far as the calling user may see them. `few` is how many entries are so few that threads
     /// would not help.
@@ -56,7 +73,7 @@ impl LabelledAttack {
             return Err(Problem::argument(
                 RELATION,
                 format!("has {} entries and {} codes", entries.len(), codes.len()),
-                "There is one code for every entry. One that no edge has is added by an edge of weight 0.",
+                "Give one code for every entry; an edge of weight 0 adds one that no other edge has.",
             ));
         }
         entries.put_in_order()?;
@@ -80,20 +97,17 @@ impl LabelledAttack {
 
 /// What a weight is computed from, quoted.
 fn weight_of(relation: &Relation, name: &str) -> Result<String, Problem> {
-    let from = relation.column(WEIGHT_COLUMN, name)?.base_type();
-    // SAFETY: a catalogue look-up; one type each.
-    let is_number = unsafe {
-        let implicitly = pg_sys::CoercionContext::COERCION_IMPLICIT;
-        pg_sys::can_coerce_type(1, &from, &pg_sys::FLOAT8OID, implicitly)
-    };
-    match is_number {
-        true => Ok(quote_identifier(name)),
-        false => Err(Problem::argument(
-            WEIGHT_COLUMN,
-            format!("\"{name}\" is not a column of numbers"),
-            "Give a column of numbers from 0 on, or NULL where every edge weighs 1.",
-        )),
+    if becomes(
+        relation.column(WEIGHT_COLUMN, name)?.base_type(),
+        pg_sys::FLOAT8OID,
+    ) {
+        return Ok(quote_identifier(name));
     }
+    Err(Problem::argument(
+        WEIGHT_COLUMN,
+        format!("\"{name}\" is not a column of numbers"),
+        "Give a column of numbers from 0 on, or NULL where every edge weighs 1.",
+    ))
 }
 
 fn read_edges(
@@ -102,8 +116,7 @@ fn read_edges(
     codes: &mut Labels,
     weight: Option<String>,
 ) -> Result<Vec<(u32, u32, f64)>, Problem> {
-    let invalid =
-        |problem: &str| Problem::argument(WEIGHT_COLUMN, problem, "Weights are finite numbers from 0 on.");
+    let invalid = |problem: &str| Problem::argument(WEIGHT_COLUMN, problem, "Give finite numbers from 0 on.");
     let query = format!(
         "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
         entries.wanted,
@@ -159,10 +172,10 @@ fn read_truth(
         if columns[entry as usize].replace(code).is_some() {
             return Err(invalid("an entry is there twice"));
         }
-        match std::mem::replace(&mut is_taken[code as usize], true) {
-            true => Err(invalid("a code is there twice")),
-            false => Ok(()),
+        if std::mem::replace(&mut is_taken[code as usize], true) {
+            return Err(invalid("a code is there twice"));
         }
+        Ok(())
     })?;
     Ok(Truth::new(matrix, columns)?)
 }
@@ -225,19 +238,13 @@ impl Labels {
         Ok(unsafe { self.dictionary.encode(value)? } - 1)
     }
 
-    /// All labels were read: number them in the order of their type or, where it has none, of their texts.
+    /// All labels were read: number them in the order of their values.
     fn put_in_order(&mut self) -> Result<(), Problem> {
-        let mut codes: Vec<u32> = (1..=self.dictionary.len()).collect();
-        match self.dictionary.order() {
-            Ok(places) => codes.sort_by_key(|&code| places[code as usize - 1]),
-            Err(Problem::NoOrder { .. }) => codes.sort_by_cached_key(|&code| self.dictionary.text(code)),
-            Err(problem) => return Err(problem),
-        }
-        self.numbers = vec![0; codes.len()];
-        for (&code, number) in codes.iter().zip(0..) {
+        self.codes = self.dictionary.sorted_codes()?;
+        self.numbers = vec![0; self.codes.len()];
+        for (&code, number) in self.codes.iter().zip(0..) {
             self.numbers[code as usize - 1] = number;
         }
-        self.codes = codes;
         Ok(())
     }
 }

@@ -1,13 +1,15 @@
+//! Cracks: the probabilities of edges and of true ones, by the method that the settings ask for.
+
 use super::exact::no_matching;
-use super::{Exact, Matrix, bethe, sample};
+use super::{Exact, Matrix, Method, Settings, bethe, sample};
 use crate::matching::{Weight, Wide};
-use crate::mcmc::Effort;
 use crate::{Control, Error, Result};
-use std::time::Duration;
+use bitvec::bitvec;
 
 /// Which code every entry has in truth: M₀ of Malik 2014, section 2.2. Where that is not known, an entry counts as
 /// never cracked.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Truth(Vec<Option<u32>>);
 
 impl Truth {
@@ -20,12 +22,12 @@ impl Truth {
         if columns.len() != size {
             return Err(problem(format!("has {} elements for {size} rows", columns.len())));
         }
-        let mut taken = vec![false; size];
+        let mut taken = bitvec![0; size];
         for &column in columns.iter().flatten() {
-            let Some(taken) = taken.get_mut(column as usize) else {
+            if column as usize >= size {
                 return Err(problem("has an element that is no column".into()));
-            };
-            if std::mem::replace(taken, true) {
+            }
+            if taken.replace(column as usize, true) {
                 return Err(problem("has the same column twice".into()));
             }
         }
@@ -38,38 +40,9 @@ impl Truth {
     }
 }
 
-/// How expected cracks are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Exactly if that takes no more than is allowed; else by sampling if that does not; else by belief propagation.
-    Auto,
-    /// By permanents.
-    Exact,
-    /// By belief propagation: the Bethe approximation.
-    Bethe,
-    /// By random matchings.
-    Sample,
-    /// H of Malik 2014, formula 4.3.
-    Heuristic,
-}
-
-/// What is asked for, and at what price.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// How to find the answer.
-    pub method: Method,
-    /// How exact a sample has to be: the reach of the 95 % confidence interval to either side, as a share.
-    pub relative_error: f64,
-    /// Of the sample.
-    pub seed: u64,
-    /// How long it may take.
-    pub budget: Option<Duration>,
-    /// How much memory it may take.
-    pub bytes: f64,
-}
-
 /// The expected cracks of an attack.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Estimate {
     /// How many entries a random matching cracks on average: Ψ of Malik 2014, formula 4.2, or close to it.
     pub expected: f64,
@@ -153,8 +126,8 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
         return Err(no_matching());
     }
     let method = match settings.method {
-        Method::Auto if settings.afford(&exact) => Method::Exact,
-        Method::Auto if settings.afford_sample(matrix, truth) => Method::Sample,
+        Method::Auto if settings.affords(&exact) => Method::Exact,
+        Method::Auto if settings.affords_sample(matrix, truth) => Method::Sample,
         Method::Auto => Method::Bethe,
         method => method,
     };
@@ -178,6 +151,7 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
 /// The probability of every edge by the method that the settings ask for: exact ones where that is
 /// [`Method::Exact`], and never a sample, which would say little of each of them.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Edges {
     /// For every positive weight of the matrix, row by row.
     pub probability: Vec<f64>,
@@ -188,12 +162,13 @@ pub struct Edges {
 /// The probability of every edge; an error where there is no perfect matching, or where a sample is asked for: that
 /// would have to be as large as for a single edge, but for the rarest of all of them.
 pub fn edge_probabilities(matrix: &Matrix, settings: &Settings, control: &Control) -> Result<Edges> {
+    settings.check()?;
     let exact = Exact::new(matrix, control)?;
     if !exact.is_possible() {
         return Err(no_matching());
     }
     let method = match settings.method {
-        Method::Auto if settings.afford(&exact) => Method::Exact,
+        Method::Auto if settings.affords(&exact) => Method::Exact,
         Method::Auto => Method::Bethe,
         method => method,
     };
@@ -201,39 +176,6 @@ pub fn edge_probabilities(matrix: &Matrix, settings: &Settings, control: &Contro
         probability: probabilities(&exact, matrix, method, settings, control)?,
         method,
     })
-}
-
-/// Without a budget, nobody waits for longer than a day, in seconds.
-const LONGEST: f64 = 86_400.0;
-
-impl Settings {
-    fn check(&self) -> Result<()> {
-        self.effort().check()
-    }
-
-    /// What a sample may cost.
-    pub(super) fn effort(&self) -> Effort {
-        Effort {
-            relative_error: self.relative_error,
-            max_samples: sample::MOST_SAMPLES,
-            seed: self.seed,
-            budget: self.budget,
-        }
-    }
-
-    pub(super) fn allow(&self, seconds: f64, bytes: f64) -> bool {
-        let longest = self.budget.map_or(LONGEST, |budget| budget.as_secs_f64());
-        seconds <= longest && bytes <= self.bytes
-    }
-
-    fn afford(&self, exact: &Exact) -> bool {
-        self.allow(exact.seconds(), exact.bytes())
-    }
-
-    fn afford_sample(&self, matrix: &Matrix, truth: &Truth) -> bool {
-        let seconds = sample::seconds(matrix, heuristic(matrix, truth), self.relative_error);
-        self.allow(seconds, matrix.edges() as f64 * sample::BYTES_PER_EDGE)
-    }
 }
 
 /// For every positive weight of the matrix, row by row. One of these methods it is: exact, Bethe, heuristic.
@@ -245,16 +187,16 @@ fn probabilities(
     control: &Control,
 ) -> Result<Vec<f64>> {
     match method {
-        Method::Auto | Method::Exact if !settings.afford(exact) => {
-            Err(too_expensive(exact.seconds(), exact.bytes()))
+        Method::Auto | Method::Exact => {
+            settings.check_cost(exact)?;
+            Ok(exact.edge_probabilities(control)?.probability)
         }
-        Method::Auto | Method::Exact => Ok(exact.edge_probabilities(control)?.probability),
         Method::Bethe => bethe::edge_probabilities(matrix, control),
         Method::Heuristic => Ok(shares(matrix)),
         Method::Sample => Err(Error::invalid(
             "method",
             "a sample says little of every single edge",
-            "'auto', 'exact', 'bethe' or 'heuristic'",
+            "another method than sampling",
         )),
     }
 }
@@ -274,13 +216,4 @@ pub fn shares(matrix: &Matrix) -> Vec<f64> {
         weights(factor).map(move |weight| weight / all)
     };
     (0..matrix.size()).flat_map(of_row).collect()
-}
-
-pub(super) fn too_expensive(seconds: f64, bytes: f64) -> Error {
-    let megabytes = bytes / f64::from(1 << 20);
-    Error::invalid(
-        "method",
-        format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
-        "'auto', which samples or approximates then, or a budget and disclosure.max_memory that suffice",
-    )
 }

@@ -1,5 +1,6 @@
 use crate::matching::{Graph, ItemClass};
 use crate::{Control, Error, Result};
+use ndarray::{Array2, ArrayView2};
 
 /// What a probabilistic attack ends with (Malik 2014, section 3.1): how likely the attacker thinks it that an
 /// entry, a row, became a code, a column. A 0/1 matrix says only what is possible. Weights in any unit will do:
@@ -19,14 +20,21 @@ pub(super) const CHUNK: usize = 1 << 14;
 impl Matrix {
     /// All weights, row by row.
     pub fn dense(rows: usize, columns: usize, weights: &[f64]) -> Result<Self> {
-        Matrix::from_dense(rows, columns, weights, &Control::new())
+        let view = ArrayView2::from_shape((rows, columns), weights).map_err(|_| {
+            let problem = format!(
+                "has {} weights for {rows} rows and {columns} columns",
+                weights.len()
+            );
+            invalid(&problem, "a weight for every row and column")
+        })?;
+        Matrix::from_dense(view, &Control::new())
     }
 
     /// The same for a large matrix, so that a cancel is noticed.
-    pub fn from_dense(rows: usize, columns: usize, weights: &[f64], control: &Control) -> Result<Self> {
-        check_size(rows, columns)?;
-        let rows = weights.chunks(columns.max(1));
-        Matrix::from_rows(rows.map(|row| (0..).zip(row.iter().copied())), control)
+    pub fn from_dense(weights: ArrayView2<f64>, control: &Control) -> Result<Self> {
+        check_size(weights.nrows(), weights.ncols())?;
+        let rows = weights.rows().into_iter();
+        Matrix::from_rows(rows.map(|row| (0..).zip(row.into_iter().copied())), control)
     }
 
     /// The weights that are not zero, as (row, column, weight), in any order.
@@ -139,6 +147,17 @@ impl Matrix {
     /// All positive weights, row by row.
     pub fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// A table of what `of_edge` makes of every positive weight and its position, and of zeros elsewhere.
+    pub(super) fn table<T: Clone + Default>(&self, of_edge: impl Fn(usize, f64) -> T) -> Array2<T> {
+        let mut table = Array2::default((self.size(), self.size()));
+        for (row, mut cells) in table.rows_mut().into_iter().enumerate() {
+            for ((column, weight), edge) in self.row(row).zip(self.range(row)) {
+                cells[column as usize] = of_edge(edge, weight);
+            }
+        }
+        table
     }
 
     /// The same edges with other weights, which have to be positive.

@@ -4,6 +4,34 @@
 //! An attack is a [`Matrix`] of weights. A *matching* gives every entry a code of its own; its probability is the
 //! product of its weights, by the *permanent*, which is the sum of that over all matchings. An entry is *cracked*
 //! where a matching gives it the code that it has in truth. Definitions are those of Malik, 2014.
+//!
+//! ```
+//! use disclosure::Control;
+//! use disclosure::attack::{Exact, Matrix, Settings, Truth, estimate, heuristic};
+//!
+//! // Five diseases became five codes. This is what the adversary thinks: Q of Fig. 3.4(b) in the thesis.
+//! let opinion = [
+//!     0.00, 0.00, 0.57, 0.40, 0.03, // flu
+//!     0.00, 0.00, 0.30, 0.23, 0.47, // viral fever
+//!     0.34, 0.29, 0.03, 0.30, 0.04, // cold
+//!     0.29, 0.52, 0.08, 0.05, 0.06, // asthma
+//!     0.37, 0.19, 0.02, 0.02, 0.40, // tuberculosis
+//! ];
+//! let matrix = Matrix::dense(5, 5, &opinion)?;
+//! let truth = Truth::new(&matrix, [2, 3, 4, 0, 1].map(Some).to_vec())?;
+//! let control = Control::new();
+//!
+//! // He is expected to get 1.35 of the five right; the heuristic of the thesis comes close to that.
+//! let cracks = estimate(&matrix, &truth, &Settings::default(), &control)?;
+//! assert!((cracks.expected - 1.34756).abs() < 1e-5);
+//! assert!((heuristic(&matrix, &truth) - 1.32).abs() < 1e-12);
+//!
+//! // If he only ruled pairs out, the permanent is the number of mappings that are left.
+//! let possible = opinion.map(|weight| if weight > 0.0 { 1.0 } else { 0.0 });
+//! let mappings = Exact::new(&Matrix::dense(5, 5, &possible)?, &control)?.permanent(&control)?;
+//! assert_eq!(mappings.value(), 36.0);
+//! # Ok::<(), disclosure::Error>(())
+//! ```
 
 mod bethe;
 mod blocks;
@@ -18,19 +46,23 @@ mod matrix;
 mod nmape;
 mod order;
 mod random;
+mod report;
 mod sample;
 mod scale;
+mod settings;
 mod subset_dp;
 mod subsets;
 
 pub use cracks::{
-    Edges, Estimate, Method, Settings, Truth, degree_of_anonymity, edge_probabilities, estimate, heuristic,
-    matching_weight, shares,
+    Edges, Estimate, Truth, degree_of_anonymity, edge_probabilities, estimate, heuristic, matching_weight,
+    shares,
 };
 pub use exact::{EdgeProbabilities, Exact, Permanent};
 pub use flat::is_flat;
 pub use matrix::Matrix;
 pub use nmape::nmape;
 pub use random::random_attack;
+pub use report::{EntryRisk, Report, Summary, report, summary};
 pub use scale::{flat_matrix, normalise};
+pub use settings::{Method, Settings};
 pub use subsets::{SubsetCracks, Subsets, subset_cracks};

@@ -2,6 +2,7 @@ use super::cracks::shares;
 use super::matrix::invalid;
 use super::{Exact, Matrix};
 use crate::{Control, Result, threads};
+use ndarray::Array2;
 
 /// By how much H is off on average over all true mappings, in percent of the number of entries (Malik 2014, formula
 /// 4.5); an error where there is no perfect matching, or where the matrix is too large to try all mappings.
@@ -28,35 +29,26 @@ pub fn nmape(matrix: &Matrix, control: &Control) -> Result<f64> {
 
 /// For every row and column, by how much H is more than Ψ where the row is the column in truth. Of a mapping, the
 /// difference of both is the sum over its edges.
-struct Off {
-    size: usize,
-    of: Vec<f64>,
-}
+struct Off(Array2<f64>);
 
 impl Off {
     fn new(matrix: &Matrix, control: &Control) -> Result<Self> {
-        let size = matrix.size();
         let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
-        let mut of = vec![0.0; size * size];
         let shares = shares(matrix);
-        for row in 0..size {
-            for ((column, _), edge) in matrix.row(row).zip(matrix.range(row)) {
-                of[row * size + column as usize] = shares[edge] - edges.probability[edge];
-            }
-        }
-        Ok(Off { size, of })
+        Ok(Off(matrix.table(|edge, _| shares[edge] - edges.probability[edge])))
+    }
+
+    fn size(&self) -> usize {
+        self.0.nrows()
     }
 
     /// The sum of absolute differences over all ways to go on from this row, when these columns are taken.
     fn one_by_one(&self, row: usize, taken: u32, so_far: f64) -> f64 {
-        if row == self.size {
+        if row == self.size() {
             return so_far.abs();
         }
-        let of_row = &self.of[row * self.size..][..self.size];
-        let free = of_row
-            .iter()
-            .enumerate()
-            .filter(|(column, _)| taken & 1 << column == 0);
+        let of_row = self.0.row(row).into_iter().enumerate();
+        let free = of_row.filter(|(column, _)| taken & 1 << column == 0);
         free.map(|(column, off)| self.one_by_one(row + 1, taken | 1 << column, so_far + off))
             .sum()
     }
@@ -65,8 +57,9 @@ impl Off {
     /// what both do is independent of each other. So are sums, and sorted ones are quickly paired.
     fn by_halves(&self, control: &Control) -> Result<f64> {
         const WORTH_THREADS: usize = 11;
-        let half = self.size / 2;
-        let all = (1 << self.size) - 1;
+        let size = self.size();
+        let half = size / 2;
+        let all = (1 << size) - 1;
         let sets: Vec<u32> = (0..=all)
             .filter(|set: &u32| set.count_ones() as usize == half)
             .collect();
@@ -74,10 +67,10 @@ impl Off {
             control.check()?;
             let (mut first, mut second) = (Vec::new(), Vec::new());
             self.sums(0..half, all & !set, 0.0, &mut first);
-            self.sums(half..self.size, set, 0.0, &mut second);
+            self.sums(half..size, set, 0.0, &mut second);
             Ok(sum_of_distances(first, second))
         };
-        let sums = threads::map(&sets, self.size >= WORTH_THREADS, of_set)?;
+        let sums = threads::map(&sets, size >= WORTH_THREADS, of_set)?;
         Ok(sums.into_iter().sum())
     }
 
@@ -86,8 +79,7 @@ impl Off {
         if rows.is_empty() {
             return sums.push(so_far);
         }
-        let of_row = &self.of[rows.start * self.size..][..self.size];
-        for (column, off) in of_row.iter().enumerate() {
+        for (column, off) in self.0.row(rows.start).into_iter().enumerate() {
             if taken & 1 << column == 0 {
                 self.sums(rows.start + 1..rows.end, taken | 1 << column, so_far + off, sums);
             }

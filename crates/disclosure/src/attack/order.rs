@@ -131,10 +131,10 @@ impl Lines {
             return Ok(None);
         };
         let end = order.last().copied();
-        if let Some(cost) = self.cost(&order) {
-            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
-                *best = Some((cost, order));
-            }
+        if let Some(cost) = self.cost(&order)
+            && best.as_ref().is_none_or(|(known, _)| cost < *known)
+        {
+            *best = Some((cost, order));
         }
         Ok(end)
     }

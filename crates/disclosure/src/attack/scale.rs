@@ -1,3 +1,5 @@
+//! Scaling to doubly stochastic: Sinkhorn and Knopp's rounds, and Newton's method where these are slow.
+
 use super::Matrix;
 use super::blocks::{Block, blocks};
 use super::exact::no_matching;
@@ -190,6 +192,16 @@ impl<'a> Balance<'a> {
     /// are those of before.
     pub fn reload(&mut self, control: &Control, fill: impl Fn(usize, &mut [f64]) + Sync) -> Result<()> {
         let factors: Vec<f64> = self.potential.iter().map(|potential| potential.exp()).collect();
+        self.multiply(&factors, control, fill)
+    }
+
+    /// Multiply columns by these factors after `fill` has changed their weights, then rows so that they sum to 1.
+    fn multiply(
+        &mut self,
+        factors: &[f64],
+        control: &Control,
+        fill: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<()> {
         let matrix = self.matrix;
         (self.sums, self.excess) = by_rows(
             &self.pieces,
@@ -198,7 +210,7 @@ impl<'a> Balance<'a> {
             control,
             |row, weights| {
                 fill(row, weights);
-                multiply(matrix, row, weights, &factors);
+                multiply(matrix, row, weights, factors);
                 to_one(weights);
             },
         )?;
@@ -252,18 +264,7 @@ impl<'a> Balance<'a> {
             *potential -= sum.ln();
         }
         let factors: Vec<f64> = self.sums.iter().map(|sum| sum.recip()).collect();
-        let matrix = self.matrix;
-        (self.sums, self.excess) = by_rows(
-            &self.pieces,
-            matrix,
-            &mut self.weights,
-            control,
-            |row, weights| {
-                multiply(matrix, row, weights, &factors);
-                to_one(weights);
-            },
-        )?;
-        Ok(())
+        self.multiply(&factors, control, |_, _| ())
     }
 
     /// One of Newton's steps, or a part or a multiple of it: along it, φ falls all the way. Whether there is one.

@@ -3,6 +3,7 @@
 use super::Matrix;
 use super::frontier::{Summed, rescale, roundings};
 use crate::matching::{Weight, Wide};
+use ndarray::Array2;
 
 /// Up to this size nothing is quicker, and the time it takes not worth a plan.
 pub(super) const LARGEST: usize = 8;
@@ -22,10 +23,10 @@ pub(super) fn edge_error(size: usize) -> f64 {
 pub(super) fn permanent(matrix: &Matrix) -> Wide {
     match narrow(matrix) {
         Some((weights, exponent)) => {
-            let sums = forth(&weights, matrix.size());
+            let sums = forth(&weights);
             last(&sums).times_power_of_two(exponent)
         }
-        None => forth(&wide(matrix), matrix.size()).pop().unwrap_or_default(),
+        None => forth(&wide(matrix)).pop().unwrap_or_default(),
     }
 }
 
@@ -55,38 +56,26 @@ fn last(sums: &[f64]) -> Wide {
 
 /// All weights, row by row, each row by a power of two that together have this exponent; `None` where products of
 /// them might leave the range of a double.
-fn narrow(matrix: &Matrix) -> Option<(Vec<f64>, i64)> {
-    let size = matrix.size();
-    let mut weights = vec![0.0; size * size];
+fn narrow(matrix: &Matrix) -> Option<(Array2<f64>, i64)> {
+    let mut weights = matrix.table(|_, weight| weight);
     let mut exponent = 0;
-    for row in 0..size {
-        let of_row = &mut weights[row * size..][..size];
-        for (column, weight) in matrix.row(row) {
-            of_row[column as usize] = weight;
-        }
+    for mut row in weights.rows_mut() {
         // Eight of these are above 2^-1000 still.
-        exponent += rescale(of_row, 100)?;
+        exponent += rescale(row.as_slice_mut()?, 100)?;
     }
     Some((weights, exponent))
 }
 
-fn wide(matrix: &Matrix) -> Vec<Wide> {
-    let size = matrix.size();
-    let mut weights = vec![Wide::default(); size * size];
-    for row in 0..size {
-        for (column, weight) in matrix.row(row) {
-            weights[row * size + column as usize] = Wide::of(weight);
-        }
-    }
-    weights
+fn wide(matrix: &Matrix) -> Array2<Wide> {
+    matrix.table(|_, weight| Wide::of(weight))
 }
 
 /// For every set of columns, the sum over the ways of the first rows to take them.
-fn forth<W: Weight>(weights: &[W], size: usize) -> Vec<W> {
-    let mut sums = vec![W::default(); 1 << size];
+fn forth<W: Weight>(weights: &Array2<W>) -> Vec<W> {
+    let mut sums = vec![W::default(); 1 << weights.nrows()];
     sums[0] = W::of(1.0);
     for set in 1..sums.len() {
-        let row = &weights[(set.count_ones() as usize - 1) * size..];
+        let row = weights.row(set.count_ones() as usize - 1);
         let mut sum = W::default();
         for column in bits(set) {
             sum.add(sums[set & !(1 << column)].times(row[column]));
@@ -96,27 +85,25 @@ fn forth<W: Weight>(weights: &[W], size: usize) -> Vec<W> {
     sums
 }
 
-fn forth_and_back<W: Weight>(matrix: &Matrix, weights: &[W]) -> (Vec<W>, Vec<f64>) {
-    let size = matrix.size();
-    let sums = forth(weights, size);
+fn forth_and_back<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>, Vec<f64>) {
+    let sums = forth(weights);
     // For every set of columns, the sum over the ways of the rows after to take the others; and for every edge, the
     // sum over matchings with it.
-    let mut after = vec![W::default(); 1 << size];
+    let mut after = vec![W::default(); sums.len()];
     after[sums.len() - 1] = W::of(1.0);
-    let mut of_edges = vec![W::default(); size * size];
+    let mut of_edges = Array2::<W>::default(weights.raw_dim());
     for set in (0..sums.len() - 1).rev() {
-        let row = set.count_ones() as usize * size;
+        let row = set.count_ones() as usize;
         let mut sum = W::default();
         for column in bits(!set & (sums.len() - 1)) {
-            let through = after[set | 1 << column].times(weights[row + column]);
+            let through = after[set | 1 << column].times(weights[[row, column]]);
             sum.add(through);
-            of_edges[row + column].add(through.times(sums[set]));
+            of_edges[[row, column]].add(through.times(sums[set]));
         }
         after[set] = sum;
     }
     let mut probability = Vec::with_capacity(matrix.edges());
-    for row in 0..size {
-        let of_row = &of_edges[row * size..][..size];
+    for (row, of_row) in of_edges.rows().into_iter().enumerate() {
         let mut all = W::default();
         of_row.iter().for_each(|&of_edge| all.add(of_edge));
         probability.extend(

@@ -1,9 +1,10 @@
-use super::cracks::{of_entries, too_expensive};
+use super::cracks::of_entries;
 use super::exact::no_matching;
 use super::order::binomial;
 use super::{Exact, Matrix, Method, Settings, Truth, sample};
 use crate::matching::{Weight, Wide};
 use crate::{Control, Error, Result, threads};
+use bitvec::bitvec;
 
 /// Which sets of entries are meant.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,7 @@ pub enum Subsets {
 
 /// How many sets of entries are expected to be cracked.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SubsetCracks {
     /// A set counts as cracked where a matching gives its entries the codes of its entries, in any order (Malik 2014,
     /// chapter 5, future work 1).
@@ -38,6 +40,7 @@ pub fn subset_cracks(
     settings: &Settings,
     control: &Control,
 ) -> Result<SubsetCracks> {
+    settings.check()?;
     check(truth, subsets)?;
     match settings.method {
         Method::Auto | Method::Exact => (),
@@ -46,7 +49,7 @@ pub fn subset_cracks(
             return Err(Error::invalid(
                 "method",
                 "says nothing about sets of entries",
-                "'auto', 'exact' or 'sample'",
+                "the exact method or sampling",
             ));
         }
     }
@@ -60,10 +63,10 @@ pub fn subset_cracks(
         whole: &whole,
     };
     let (seconds, bytes) = (sums.seconds(subsets), whole.bytes());
-    if !settings.allow(seconds, bytes) {
+    if let Err(too_expensive) = settings.check_price(seconds, bytes) {
         return match settings.method {
             Method::Auto => sample::subset_cracks(matrix, truth, subsets, settings, control),
-            _ => Err(too_expensive(seconds, bytes)),
+            _ => Err(too_expensive),
         };
     }
     let expected = sums.expected(subsets, control)?;
@@ -92,12 +95,12 @@ fn check(truth: &Truth, subsets: &Subsets) -> Result<()> {
     if set.is_empty() {
         return invalid("subset", "is empty", allowed());
     }
-    let mut seen = vec![false; size];
+    let mut seen = bitvec![0; size];
     for &entry in set {
         match truth.columns().get(entry as usize) {
             None => return invalid("subset", "has an element that is no entry", allowed()),
             Some(None) => return invalid("subset", "has an entry whose code is not known", allowed()),
-            Some(Some(_)) if std::mem::replace(&mut seen[entry as usize], true) => {
+            Some(Some(_)) if seen.replace(entry as usize, true) => {
                 return invalid("subset", "has the same entry twice", allowed());
             }
             Some(Some(_)) => (),

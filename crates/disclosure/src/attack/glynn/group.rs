@@ -1,0 +1,157 @@
+//! The products of all sums but one, for a group of columns: the innermost loop of the minors.
+
+use super::PATTERNS;
+use super::lanes::Patterns;
+use super::walk::Walk;
+use pulp::Simd;
+
+/// In so many columns of a group, products are multiplied and added in one go: twice, which is one multiplication more
+/// and two additions less. Processors have as many units for one as for the other, and this balances them.
+const FUSED: usize = 1;
+
+/// A group of columns in one step. Loops count here where closures would read better: those of the standard library's
+/// adapters are not always inlined, and then they are compiled without the vectors of the function around them.
+pub(super) struct Group<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool> {
+    simd: S,
+    base: [S::f64s; COLUMNS],
+    tables: [&'a [S::f64s]; COLUMNS],
+    small_base: [S::f64s; COLUMNS],
+    small_tables: [&'a [S::f64s]; COLUMNS],
+}
+
+impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool>
+    Group<'a, S, COLUMNS, DOUBLE, LAST>
+{
+    #[inline(always)]
+    pub fn new(simd: S, walk: &Walk<'a>, start: usize) -> Self {
+        let zero = [simd.splat_f64s(0.0); COLUMNS];
+        let mut group = Group {
+            simd,
+            base: zero,
+            tables: [&[]; COLUMNS],
+            small_base: zero,
+            small_tables: [&[]; COLUMNS],
+        };
+        let signs = walk.signs;
+        let columns = start..start + COLUMNS;
+        let (base, tables) = (&walk.first[columns.clone()], &signs.first.tables[columns]);
+        for column in 0..COLUMNS {
+            group.base[column] = simd.splat_f64s(base[column]);
+            group.tables[column] = tables[column].vectors::<S>();
+        }
+        if DOUBLE {
+            let columns = start - signs.single..start - signs.single + COLUMNS;
+            let (base, tables) = (&walk.second[columns.clone()], &signs.second.tables[columns]);
+            for column in 0..COLUMNS {
+                group.small_base[column] = simd.splat_f64s(base[column]);
+                group.small_tables[column] = tables[column].vectors::<S>();
+            }
+        }
+        group
+    }
+
+    #[inline(always)]
+    fn sum(&self, column: usize, vector: usize) -> S::f64s {
+        let simd = self.simd;
+        let sum = simd.add_f64s(self.base[column], self.tables[column][vector]);
+        if DOUBLE {
+            let small = simd.add_f64s(self.small_base[column], self.small_tables[column][vector]);
+            simd.add_f64s(sum, small)
+        } else {
+            sum
+        }
+    }
+
+    /// Products of all sums but one, for every column of the group: added to `cells` for every pattern, and summed up
+    /// in `of_steps`. `behind` is the product of the sums behind the group, if it is not
+    /// the last, and then with it.
+    #[inline(always)]
+    pub fn back(
+        &self,
+        before: &[S::f64s],
+        behind: &mut [S::f64s],
+        cells: &mut [Patterns],
+        of_steps: &mut [Patterns],
+        step_in_run: usize,
+    ) {
+        let simd = self.simd;
+        let cells = &mut cells[..COLUMNS];
+        let one = simd.splat_f64s(1.0);
+        let mut totals = [simd.splat_f64s(0.0); COLUMNS];
+        for vector in 0..PATTERNS / S::F64_LANES {
+            let mut sums = [one; COLUMNS];
+            for (column, sum) in sums.iter_mut().enumerate() {
+                *sum = self.sum(column, vector);
+            }
+            let outside = match LAST {
+                true => before[vector],
+                false => simd.mul_f64s(before[vector], behind[vector]),
+            };
+            // Columns go in pairs, of which there are two at most: fewer steps one after the other than from column
+            // to column, in as many multiplications.
+            let mut pairs = [one; 2];
+            for column in 0..COLUMNS {
+                pairs[column / 2] = match column % 2 {
+                    0 => sums[column],
+                    _ => simd.mul_f64s(pairs[column / 2], sums[column]),
+                };
+            }
+            let outside_pairs = match COLUMNS {
+                1 | 2 => [outside, one],
+                _ => [simd.mul_f64s(outside, pairs[1]), simd.mul_f64s(outside, pairs[0])],
+            };
+            let product = match COLUMNS {
+                1 | 2 => pairs[0],
+                _ => simd.mul_f64s(pairs[0], pairs[1]),
+            };
+            behind[vector] = match LAST {
+                true => product,
+                false => simd.mul_f64s(behind[vector], product),
+            };
+            for column in 0..COLUMNS {
+                let cell = &mut cells[column].vectors_mut::<S>()[vector];
+                let without_pair = outside_pairs[column / 2];
+                let partner = column ^ 1;
+                if partner < COLUMNS && column < FUSED {
+                    *cell = simd.mul_add_e_f64s(without_pair, sums[partner], *cell);
+                    totals[column] = simd.mul_add_e_f64s(without_pair, sums[partner], totals[column]);
+                } else {
+                    let without = match partner < COLUMNS {
+                        true => simd.mul_f64s(without_pair, sums[partner]),
+                        false => without_pair,
+                    };
+                    *cell = simd.add_f64s(*cell, without);
+                    totals[column] = simd.add_f64s(totals[column], without);
+                }
+            }
+        }
+        for (of_steps, total) in of_steps.iter_mut().zip(totals) {
+            of_steps.0[step_in_run] = simd.reduce_sum_f64s(total);
+        }
+    }
+}
+
+/// Call a function of the group that begins at `start`. Fewer columns than [`GROUP`] can only be the last.
+macro_rules! with_group {
+    ($simd:expr, $walk:expr, $start:expr, |$group:ident| $body:expr) => {{
+        let (walk, start) = ($walk, $start);
+        match (walk.signs.size - start, start >= walk.signs.single) {
+            (1, false) => with_group!(@ $simd, walk, start, 1, false, true, |$group| $body),
+            (2, false) => with_group!(@ $simd, walk, start, 2, false, true, |$group| $body),
+            (3, false) => with_group!(@ $simd, walk, start, 3, false, true, |$group| $body),
+            (GROUP, false) => with_group!(@ $simd, walk, start, GROUP, false, true, |$group| $body),
+            (_, false) => with_group!(@ $simd, walk, start, GROUP, false, false, |$group| $body),
+            (1, true) => with_group!(@ $simd, walk, start, 1, true, true, |$group| $body),
+            (2, true) => with_group!(@ $simd, walk, start, 2, true, true, |$group| $body),
+            (3, true) => with_group!(@ $simd, walk, start, 3, true, true, |$group| $body),
+            (GROUP, true) => with_group!(@ $simd, walk, start, GROUP, true, true, |$group| $body),
+            (_, true) => with_group!(@ $simd, walk, start, GROUP, true, false, |$group| $body),
+        }
+    }};
+    (@ $simd:expr, $walk:expr, $start:expr, $columns:expr, $double:expr, $last:expr, |$group:ident| $body:expr) => {{
+        let $group = Group::<_, { $columns }, { $double }, { $last }>::new($simd, $walk, $start);
+        $body
+    }};
+}
+
+pub(super) use with_group;

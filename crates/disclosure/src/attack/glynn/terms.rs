@@ -1,0 +1,100 @@
+//! The permanent: the sum of all terms.
+
+use super::compensated::{Compensated, CompensatedLanes};
+use super::lanes::{absolute, lanes, sign};
+use super::scaled::Scaled;
+use super::signs::{Signs, gray};
+use super::walk::Walk;
+use super::{BLOCK, Bounded, PATTERNS, UNIT};
+use crate::{Control, Result};
+use pulp::{Arch, Simd, WithSimd};
+use std::ops::Range;
+
+/// Steps between two checks for a cancellation: a fraction of a millisecond.
+const CHECK: u64 = 1 << 10;
+
+/// The sum of the terms of some steps.
+struct SumOfTerms<'a> {
+    signs: &'a Signs,
+    steps: Range<u64>,
+    control: &'a Control,
+}
+
+struct PartOfTerms {
+    terms: Compensated,
+    /// The sum of their absolute values.
+    absolute: f64,
+    /// How often terms were rounded when they were added without compensation.
+    roundings: f64,
+}
+
+impl WithSimd for SumOfTerms<'_> {
+    type Output = Result<PartOfTerms>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let signs = self.signs;
+        let blocks = PATTERNS / S::F64_LANES / BLOCK;
+        let mut terms = CompensatedLanes::zero(simd);
+        let mut sizes = simd.splat_f64s(0.0);
+        let mut walk = Walk::new(signs, self.steps.start);
+        for step in self.steps {
+            if step % CHECK == 0 {
+                self.control.check()?;
+            }
+            let mut of_step = simd.splat_f64s(0.0);
+            for block in 0..blocks {
+                let mut products = [simd.splat_f64s(1.0); BLOCK];
+                walk.multiply(simd, 0..signs.size, block, &mut products);
+                let [a, b, c, d, e, f, g, h] = products;
+                // Patterns with an odd number of bits are subtracted; those of the lane's number remain to be done.
+                let left = simd.add_f64s(simd.sub_f64s(a, b), simd.sub_f64s(d, c));
+                let right = simd.add_f64s(simd.sub_f64s(f, e), simd.sub_f64s(g, h));
+                let of_block = simd.add_f64s(left, right);
+                let sign_of_block = simd.splat_f64s(sign(block as u64));
+                of_step = simd.add_f64s(of_step, simd.mul_f64s(of_block, sign_of_block));
+                for product in &mut products {
+                    *product = absolute(simd, *product);
+                }
+                let [a, b, c, d, e, f, g, h] = products;
+                let left = simd.add_f64s(simd.add_f64s(a, b), simd.add_f64s(c, d));
+                let right = simd.add_f64s(simd.add_f64s(e, f), simd.add_f64s(g, h));
+                sizes = simd.add_f64s(sizes, simd.add_f64s(left, right));
+            }
+            terms.add(simd, simd.mul_f64s(of_step, simd.splat_f64s(sign(gray(step)))));
+            walk.go_on(step);
+        }
+        Ok(PartOfTerms {
+            terms: terms.across::<S>(usize::MAX),
+            absolute: lanes::<S>(sizes).iter().sum(),
+            roundings: 3.0 + blocks as f64,
+        })
+    }
+}
+
+pub(super) fn permanent_by_signs(scaled: &Scaled, control: &Control) -> Result<Bounded> {
+    if scaled.sums.contains(&0.0) {
+        return Ok(scaled.back(0.0, 0.0));
+    }
+    let signs = Signs::new(scaled);
+    let parts = signs.in_chunks(|steps| {
+        Arch::new().dispatch(SumOfTerms {
+            signs: &signs,
+            steps,
+            control,
+        })
+    })?;
+    let mut terms = Compensated::default();
+    let mut absolute = 0.0;
+    let mut roundings = signs.product_roundings() + signs.carry_roundings();
+    for part in &parts {
+        terms.merge(part.terms);
+        absolute += part.absolute;
+    }
+    roundings += parts.iter().map(|part| part.roundings).fold(0.0, f64::max);
+    let value = signs.mean(terms.total());
+    let rounding = UNIT * (roundings * signs.mean(absolute) + value.abs());
+    let error = rounding + (value.abs() + rounding) * signs.share.exp_m1() + signs.left_over;
+    // It cannot be negative, so zero is nearer.
+    Ok(scaled.back(value.max(0.0), error))
+}

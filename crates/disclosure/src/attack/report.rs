@@ -1,0 +1,258 @@
+//! An attack entry by entry, and in one row of figures: which of them comes from which method.
+
+use super::{
+    Estimate, Exact, Matrix, Method, Settings, Truth, degree_of_anonymity, edge_probabilities, estimate,
+    heuristic, shares,
+};
+use crate::{Control, Result};
+
+/// What there is to say of one entry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct EntryRisk {
+    /// Its likeliest column, and how likely that is; the first one if several are equally likely.
+    pub likeliest: Option<(u32, f64)>,
+    /// What its true edge weighs as a share of the row; `None` if the truth is not known, as below.
+    pub share: Option<f64>,
+    /// How likely it goes with its true column.
+    pub crack_probability: Option<f64>,
+}
+
+/// An attack, entry by entry.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Report {
+    /// For every row of the matrix.
+    pub entries: Vec<EntryRisk>,
+    /// How the probabilities of cracks were found; never [`Method::Auto`].
+    pub method: Method,
+    /// Whether a sample became as exact as it should.
+    pub reached: bool,
+}
+
+/// An attack in one row of figures.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Summary {
+    /// How many edges lie in some perfect matching.
+    pub possible_edges: usize,
+    /// How many parts there are that have nothing to do with each other.
+    pub blocks: usize,
+    /// The logarithm of the permanent; `None` if it is too expensive, as below.
+    pub ln_permanent: Option<f64>,
+    /// How much is left to guess: see [`degree_of_anonymity`].
+    pub degree_of_anonymity: Option<f64>,
+    /// The expected cracks; `None` if no truth is known, as below.
+    pub cracks: Option<Estimate>,
+    /// H of Malik 2014: see [`heuristic`].
+    pub heuristic: Option<f64>,
+}
+
+/// A probability is larger than another one if it is by more than rounding.
+const MORE_THAN_ROUNDING: f64 = 1.0 + 1e-9;
+
+/// Reports every entry. The probabilities of cracks are found as the settings say, so that they sum up to what
+/// [`estimate`] expects. If that is not exact, the likeliest columns are found by belief propagation, because a sample
+/// says little of single edges. An error if there is no perfect matching.
+pub fn report(
+    matrix: &Matrix,
+    truth: Option<&Truth>,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Report> {
+    let of_edges = Settings {
+        method: match settings.method {
+            Method::Auto | Method::Exact => settings.method,
+            Method::Bethe | Method::Sample | Method::Heuristic => Method::Bethe,
+        },
+        ..settings.clone()
+    };
+    let edges = edge_probabilities(matrix, &of_edges, control)?;
+    let shares = shares(matrix);
+    let of_entry = |row: usize| {
+        let column = truth.and_then(|truth| truth.columns()[row]);
+        let of_true_edge = |of_edges: &[f64]| {
+            let position = column.map(|column| matrix.position(row, column));
+            position.map(|position| position.map_or(0.0, |position| of_edges[position]))
+        };
+        EntryRisk {
+            likeliest: likeliest(matrix, &edges.probability, row),
+            share: of_true_edge(&shares),
+            crack_probability: of_true_edge(&edges.probability),
+        }
+    };
+    let mut report = Report {
+        entries: (0..matrix.size()).map(of_entry).collect(),
+        method: edges.method,
+        reached: true,
+    };
+    let is_as_asked = edges.method == Method::Exact || settings.method == Method::Bethe;
+    if let Some(truth) = truth.filter(|_| !is_as_asked) {
+        let found = estimate(matrix, truth, settings, control)?;
+        let of_entries = report.entries.iter_mut().zip(found.crack_probability);
+        for (entry, probability) in of_entries.filter(|(entry, _)| entry.crack_probability.is_some()) {
+            entry.crack_probability = Some(probability);
+        }
+        (report.method, report.reached) = (found.method, found.reached);
+    }
+    Ok(report)
+}
+
+/// The likeliest column of a row, and its probability.
+fn likeliest(matrix: &Matrix, probability: &[f64], row: usize) -> Option<(u32, f64)> {
+    let columns = matrix.row(row).map(|(column, _)| column);
+    let edges = columns.zip(probability[matrix.range(row)].iter().copied());
+    edges.reduce(|best, edge| {
+        if edge.1 > best.1 * MORE_THAN_ROUNDING {
+            edge
+        } else {
+            best
+        }
+    })
+}
+
+/// Sums an attack up. Figures that have to be exact are left out if they are too expensive, or an error if
+/// [`Method::Exact`] is asked for.
+pub fn summary(
+    matrix: &Matrix,
+    truth: Option<&Truth>,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Summary> {
+    settings.check()?;
+    let exact = Exact::new(matrix, control)?;
+    let mut summary = Summary {
+        possible_edges: exact.possible_edges(),
+        blocks: exact.blocks(),
+        ln_permanent: None,
+        degree_of_anonymity: None,
+        cracks: None,
+        heuristic: None,
+    };
+    match settings.check_cost(&exact) {
+        Ok(()) => {
+            summary.degree_of_anonymity = Some(degree_of_anonymity(matrix, control)?);
+            summary.ln_permanent = Some(exact.permanent(control)?.ln());
+        }
+        Err(too_expensive) if settings.method == Method::Exact => return Err(too_expensive),
+        Err(_) => (),
+    }
+    if let Some(truth) = truth {
+        summary.cracks = Some(estimate(matrix, truth, settings, control)?);
+        summary.heuristic = Some(heuristic(matrix, truth));
+    }
+    Ok(summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+    use std::time::Duration;
+
+    /// The permanent is 0.74: 0.72 of it for the diagonal.
+    fn small() -> (Matrix, Truth) {
+        let matrix = Matrix::dense(2, 2, &[0.9, 0.1, 0.2, 0.8]).unwrap();
+        let truth = Truth::new(&matrix, vec![Some(0), None]).unwrap();
+        (matrix, truth)
+    }
+
+    fn with(method: Method) -> Settings {
+        Settings {
+            method,
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn only_entries_with_a_known_code_can_be_cracked() {
+        let (matrix, truth) = small();
+        let found = report(&matrix, Some(&truth), &with(Method::Auto), &Control::new()).unwrap();
+        let [first, second] = found.entries[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!((found.method, found.reached), (Method::Exact, true));
+        assert!((first.crack_probability.unwrap() - 0.72 / 0.74).abs() < 1e-12);
+        assert_eq!(first.likeliest.unwrap().0, 0);
+        assert!((first.share.unwrap() - 0.9).abs() < 1e-12);
+        assert_eq!((second.share, second.crack_probability), (None, None));
+        assert_eq!(second.likeliest.unwrap().0, 1);
+    }
+
+    #[test]
+    fn cracks_are_those_of_the_method_and_the_likeliest_column_is_not() {
+        let (matrix, truth) = small();
+        for method in [Method::Bethe, Method::Sample, Method::Heuristic] {
+            let settings = with(method);
+            let found = report(&matrix, Some(&truth), &settings, &Control::new()).unwrap();
+            let expected = estimate(&matrix, &truth, &settings, &Control::new()).unwrap();
+            assert_eq!(found.method, method);
+            assert_eq!(
+                found.entries[0].crack_probability,
+                Some(expected.crack_probability[0])
+            );
+            let by_bethe = report(&matrix, None, &with(Method::Bethe), &Control::new()).unwrap();
+            assert_eq!(found.entries[0].likeliest, by_bethe.entries[0].likeliest);
+        }
+    }
+
+    #[test]
+    fn of_equally_likely_columns_the_first_is_named() {
+        let ones = Matrix::dense(3, 3, &[0.1; 9]).unwrap();
+        let found = report(&ones, None, &Settings::default(), &Control::new()).unwrap();
+        assert!(
+            found
+                .entries
+                .iter()
+                .all(|entry| entry.likeliest.is_some_and(|(column, _)| column == 0))
+        );
+    }
+
+    #[test]
+    fn a_summary_leaves_out_what_is_too_expensive() {
+        let (matrix, truth) = small();
+        let whole = summary(&matrix, Some(&truth), &Settings::default(), &Control::new()).unwrap();
+        assert_eq!((whole.possible_edges, whole.blocks), (4, 1));
+        assert!((whole.ln_permanent.unwrap() - 0.74_f64.ln()).abs() < 1e-12);
+        assert!((whole.heuristic.unwrap() - 0.9).abs() < 1e-12);
+        let hasty = |method| Settings {
+            budget: Some(Duration::ZERO),
+            ..with(method)
+        };
+        let part = summary(&matrix, Some(&truth), &hasty(Method::Auto), &Control::new()).unwrap();
+        assert_eq!((part.ln_permanent, part.degree_of_anonymity), (None, None));
+        assert_eq!(part.cracks.unwrap().method, Method::Bethe);
+        let refused = summary(&matrix, None, &hasty(Method::Exact), &Control::new());
+        assert!(matches!(
+            refused,
+            Err(Error::InvalidArgument {
+                argument: "method",
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn settings_are_checked_whatever_the_method() {
+        let (matrix, truth) = small();
+        for method in [
+            Method::Auto,
+            Method::Exact,
+            Method::Bethe,
+            Method::Sample,
+            Method::Heuristic,
+        ] {
+            let settings = Settings {
+                relative_error: -1.0,
+                ..with(method)
+            };
+            let argument = Err(settings.check().unwrap_err());
+            assert_eq!(
+                report(&matrix, Some(&truth), &settings, &Control::new()),
+                argument
+            );
+            let argument = Err(settings.check().unwrap_err());
+            assert_eq!(summary(&matrix, None, &settings, &Control::new()), argument);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! An array of numbers as an argument, read where it lies.
+
+use crate::error::Problem;
+use disclosure::ndarray::ArrayView2;
+use pgrx::Array;
+use pgrx::array::RawArray;
+
+/// An array as it lies in memory.
+pub struct PlainArray<'a, T> {
+    dimensions: Vec<usize>,
+    /// Row by row; `None` if one of them is NULL.
+    elements: Option<&'a [T]>,
+}
+
+/// Types whose values lie in an array one after another as Rust has them.
+pub trait Plain {}
+impl Plain for f64 {}
+impl Plain for i32 {}
+
+impl<'a, T: Plain> PlainArray<'a, T> {
+    pub fn new(array: Array<'a, T>) -> Self {
+        // SAFETY: an array that Postgres has passed is valid and unpacked. What was unpacked is left to the memory
+        // context of the call, which outlives the argument. Elements without NULLs of a plain type are a slice.
+        unsafe {
+            let Some(mut array) = RawArray::from_array(array) else {
+                return PlainArray {
+                    dimensions: Vec::new(),
+                    elements: None,
+                };
+            };
+            PlainArray {
+                dimensions: array.dims().iter().map(|&length| length as usize).collect(),
+                elements: (!array.any_nulls()).then(|| array.data::<T>().as_ref()),
+            }
+        }
+    }
+
+    /// The lengths of N dimensions; zeros if the array is empty.
+    pub fn shape<const N: usize>(
+        &self,
+        argument: &'static str,
+        hint: &'static str,
+    ) -> Result<[usize; N], Problem> {
+        if self.dimensions.is_empty() {
+            return Ok([0; N]);
+        }
+        self.dimensions[..].try_into().map_err(|_| {
+            let problem = format!(
+                "the number of its dimensions is {}, not {N}",
+                self.dimensions.len()
+            );
+            Problem::argument(argument, problem, hint)
+        })
+    }
+
+    /// The elements of an array of one dimension.
+    pub fn list(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Problem> {
+        let [_] = self.shape(argument, hint)?;
+        self.elements(argument, hint)
+    }
+
+    /// The elements of an array of two dimensions.
+    pub fn table(&self, argument: &'static str, hint: &'static str) -> Result<ArrayView2<'a, T>, Problem> {
+        let shape: [usize; 2] = self.shape(argument, hint)?;
+        ArrayView2::from_shape(shape, self.elements(argument, hint)?)
+            .map_err(|_| Problem::Internal("an array has other elements than dimensions"))
+    }
+
+    fn elements(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Problem> {
+        if self.dimensions.is_empty() {
+            return Ok(&[]);
+        }
+        let problem = || Problem::argument(argument, "must not contain NULL", hint);
+        self.elements.ok_or_else(problem)
+    }
+}
