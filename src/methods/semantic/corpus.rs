@@ -2,7 +2,6 @@
 
 use crate::error::Problem;
 use crate::input::relation::Relation;
-use crate::methods::semantic::lexemes::for_each_lexeme;
 use crate::pg::array::ElementType;
 use crate::pg::json::JsonText;
 use crate::pg::receiver::{Row, for_each_row};
@@ -11,7 +10,7 @@ use crate::run;
 use crate::run::{CancelOnDrop, Conveyor};
 use disclosure::Control;
 use disclosure::semantic::{
-    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
+    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted, for_each_lexeme,
 };
 use pgrx::Array;
 use pgrx::pg_sys;

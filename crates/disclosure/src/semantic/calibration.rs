@@ -297,6 +297,7 @@ impl Block {
 
 /// Eliminations of about the same confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bin {
     /// How many there are.
     pub eliminations: u64,

@@ -19,7 +19,7 @@ impl DistanceTable {
             Error::invalid(
                 "distances",
                 problem,
-                "finite numbers or, where a distance is not known, NULL; as many in every row",
+                "finite numbers, as many in every row, and none for a distance that is not known",
             )
         };
         if columns == 0 && !distances.is_empty() || columns > 0 && !distances.len().is_multiple_of(columns) {

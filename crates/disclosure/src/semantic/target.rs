@@ -5,6 +5,7 @@ use crate::{Control, Result};
 
 /// A generalised item under attack: its members, and the contexts in which it stands.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Target {
     /// Ascending; the columns of its distance table.
     pub members: Vec<u32>,
@@ -14,6 +15,7 @@ pub struct Target {
 
 /// A transaction that has a generalised item.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Occurrence {
     /// Its number.
     pub transaction: u32,
