@@ -228,7 +228,7 @@ fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, 
     let column = column.with_id(args.name("id").as_deref())?;
     let method = method(&mut args)?;
     let options = Options::read(&mut args, method)?.calibrated(&mut args)?;
-    let source = corpus.source(&mut args)?;
+    let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     let release = Release::read(&column, &source, &options.settings)?;
     let attacked = release.attack(&options.strategy)?;
@@ -276,7 +276,7 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, P
     let original = original.transpose()?;
     let method = method(&mut args)?;
     let Options { strategy, settings } = Options::read(&mut args, method)?.calibrated(&mut args)?;
-    let source = corpus.source(&mut args)?;
+    let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     let (release, truth) = match original {
         None => (Release::read(&column, &source, &settings)?, None),
@@ -343,7 +343,7 @@ fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Prob
     });
     let methods: Vec<(String, Method)> = methods.collect::<Result<_, Problem>>()?;
     let Options { strategy, settings } = Options::read(&mut args, Method::Rba)?;
-    let source = corpus.source(&mut args)?;
+    let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     let (release, truth) = Release::read_with(&original, &column, &source, &settings)?;
     let strategies = methods.iter().map(|&(_, method)| Strategy { method, ..strategy });
@@ -391,7 +391,7 @@ fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Pro
     semantic::check_k(k)?;
     let method = method(&mut args)?;
     let Options { strategy, settings } = Options::read(&mut args, method)?;
-    let source = corpus.source(&mut args)?;
+    let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     let mut release = Release::read(&column, &source, &settings)?;
     let privacy = privacy_of(&privacy, &mut release.items)?;

@@ -218,7 +218,7 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
         ..StudySettings::default()
     };
     let column = column.with_id(args.name("id").as_deref())?;
-    let source = corpus.source(&mut args)?;
+    let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     settings.check()?;
     let members = generalised.ok_or_else(|| invalid("must not be NULL"))?;
