@@ -207,7 +207,7 @@ CREATE FUNCTION disclosure.semantic_attack(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'semantic_attack_wrapper';
 COMMENT ON FUNCTION disclosure.semantic_attack(regclass, name, regclass, name, name, text, int, float8, float8, text, bigint, int, jsonb) IS
-  'attack every generalised item of a release: each of its members in each transaction, how far it is from the context, whether it is taken for cover, as the how manieth of its generalised item, and how sure that is';
+  'attack every generalised item of a release: each of its members in each transaction, how far it is from the context, whether it was eliminated as cover, at which step of its generalised item, and with what confidence';
 
 CREATE FUNCTION disclosure.attack_calibration(
     relation        regclass,

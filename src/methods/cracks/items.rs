@@ -172,7 +172,7 @@ impl Counter {
 /// # Safety
 /// A valid Datum of a type for which both were made.
 #[inline]
-unsafe fn for_each_item(
+pub unsafe fn for_each_item(
     items: &mut Dictionary,
     elements: &mut Option<Elements>,
     transaction: Datum,
@@ -199,7 +199,7 @@ unsafe fn for_each_item(
 }
 
 /// What the items of a column are, and where its values are arrays, how to read them.
-fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), Problem> {
+pub fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), Problem> {
     let element = ElementType::of(column);
     let item = item_type(element.as_ref().map_or(column, |element| &element.column))?;
     Ok((item, element.map(Elements::new)))

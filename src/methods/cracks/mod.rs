@@ -2,7 +2,7 @@
 
 mod beliefs;
 mod item_counts_io;
-mod items;
+pub mod items;
 mod people;
 mod recipes;
 mod reidentification;

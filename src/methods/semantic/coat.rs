@@ -1,284 +1,263 @@
 //! Set-generalised transactions: `coat`, `coat_report`, `km_anonymity`, `km_violations`, `mark_generalised`.
 
-use crate::args::{given, json, name, warn_once};
+use crate::args::{Args, warn_once, word};
 use crate::error::Problem;
-use crate::methods::semantic::transactions::{Column, Vocabulary, WantedColumn, constraints, read_columns};
-use crate::pg::json::{Json, JsonText};
+use crate::methods::semantic::column;
+use crate::methods::semantic::items::Items;
+use crate::methods::semantic::transactions::{Column, ItemSets, Lists, read_column};
+use crate::pg::json::Json;
+use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::semantic::{self, Coat, Constraints, Known, Rule, Transactions};
+use disclosure::Error;
+use disclosure::semantic::{self, Coat, Constraints, Entry, Known, Rule, Transactions};
 use pgrx::prelude::*;
-use serde_json::Value;
-use std::ffi::CStr;
 
-const RELATION: &str = "relation";
-const PRIVACY: &str = "privacy";
-const UTILITY: &str = "utility";
-const K: &str = "k";
+table_row! {
+    /// A transaction as it leaves.
+    struct Released { transaction: String, terms: Json }
+}
 
 /// coat(relation regclass, column_name name, privacy jsonb, k int, id name, utility jsonb, max_suppressed float8, seed
 /// bigint)
 #[pg_extern(sql = false)]
-#[allow(clippy::too_many_arguments)] // they are those of the SQL function
-fn coat(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<&CStr>,
-    privacy: Option<JsonText>,
-    k: Option<i32>,
-    id: Option<&CStr>,
-    utility: Option<JsonText>,
-    max_suppressed: Option<f64>,
-    seed: Option<i64>,
-) -> TableIterator<'static, (name!(transaction, String), name!(terms, Json))> {
-    let rows = || {
-        let wish = CoatWish::new(privacy, utility, k, max_suppressed, seed)?;
-        let (mut vocabulary, column) = read(relation, column_name, id)?;
-        let coat = wish.fulfil(&column.transactions, &mut vocabulary)?;
-        let released = run::long("generalising items", |control| {
-            coat.released(&column.transactions, control)
-        })?;
-        Ok(as_rows(column.ids, released, vocabulary))
-    };
-    rows().unwrap_or_else(Problem::raise)
+fn coat(args: Args) -> Table<Released> {
+    Table::new(protected(args))
+}
+
+fn protected(mut args: Args) -> Result<impl Iterator<Item = Released>, Problem> {
+    let protection = Protection::read(&mut args, true)?;
+    args.end()?;
+    let (items, lists, coat) = protection.run()?;
+    let released = run::long("generalising items", |control| {
+        coat.released(&lists.transactions, control)
+    })?;
+    Ok(as_rows(items, lists, released))
+}
+
+table_row! {
+    /// What COAT does to items.
+    struct CoatItem {
+        items: Vec<String>,
+        suppressed: bool,
+        support: i64,
+        cover: i64,
+        utility_loss: f64,
+    }
 }
 
 /// coat_report(relation regclass, column_name name, privacy jsonb, k int, utility jsonb, max_suppressed float8, seed
 /// bigint)
 #[pg_extern(sql = false)]
-#[allow(clippy::type_complexity)] // it is that of the SQL function
-fn coat_report(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<&CStr>,
-    privacy: Option<JsonText>,
-    k: Option<i32>,
-    utility: Option<JsonText>,
-    max_suppressed: Option<f64>,
-    seed: Option<i64>,
-) -> TableIterator<
-    'static,
-    (
-        name!(items, Vec<String>),
-        name!(suppressed, bool),
-        name!(support, i64),
-        name!(cover, i64),
-        name!(utility_loss, f64),
-    ),
-> {
-    let rows = || {
-        let wish = CoatWish::new(privacy, utility, k, max_suppressed, seed)?;
-        let (mut vocabulary, column) = read(relation, column_name, None)?;
-        let Coat {
-            generalised,
-            suppressed,
-            ..
-        } = wish.fulfil(&column.transactions, &mut vocabulary)?;
-        let generalised = generalised.into_iter().map(|item| {
-            let members = vocabulary.texts_of(&item.members);
-            (
-                members,
-                false,
-                item.support as i64,
-                item.cover as i64,
-                item.utility_loss,
-            )
-        });
-        let suppressed = suppressed.into_iter().map(|item| {
-            let texts = vec![vocabulary.text(item.item)];
-            (texts, true, item.support as i64, 0, item.utility_loss)
-        });
-        Ok(generalised.chain(suppressed).collect::<Vec<_>>())
-    };
-    TableIterator::new(rows().unwrap_or_else(Problem::raise))
+fn coat_report(args: Args) -> Table<CoatItem> {
+    Table::new(coat_items(args))
+}
+
+fn coat_items(mut args: Args) -> Result<Vec<CoatItem>, Problem> {
+    let protection = Protection::read(&mut args, false)?;
+    args.end()?;
+    let (items, _, coat) = protection.run()?;
+    let generalised = coat.generalised.iter().map(|item| CoatItem {
+        items: items.texts_of(&item.members),
+        suppressed: false,
+        support: item.support as i64,
+        cover: item.cover as i64,
+        utility_loss: item.utility_loss,
+    });
+    let suppressed = coat.suppressed.iter().map(|item| CoatItem {
+        items: vec![items.text(item.item)],
+        suppressed: true,
+        support: item.support as i64,
+        cover: 0,
+        utility_loss: item.utility_loss,
+    });
+    Ok(generalised.chain(suppressed).collect())
 }
 
 /// What the caller wants of COAT.
-struct CoatWish {
-    privacy: Option<Value>,
-    utility: Option<Value>,
-    k: Option<i32>,
-    max_suppressed: Option<f64>,
-    seed: Option<i64>,
+struct Protection {
+    column: Column,
+    privacy: ItemSets,
+    utility: Option<ItemSets>,
+    /// Without privacy and utility, whose items are known when the column was read.
+    constraints: Constraints,
 }
 
-impl CoatWish {
-    fn new(
-        privacy: Option<JsonText>,
-        utility: Option<JsonText>,
-        k: Option<i32>,
-        max_suppressed: Option<f64>,
-        seed: Option<i64>,
-    ) -> Result<Self, Problem> {
-        Ok(CoatWish {
-            privacy: json("privacy", privacy)?,
-            utility: json("utility", utility)?,
-            k,
-            max_suppressed,
-            seed,
-        })
-    }
-
-    fn fulfil(self, transactions: &Transactions, vocabulary: &mut Vocabulary) -> Result<Coat, Problem> {
+impl Protection {
+    /// Reads all arguments, among which an id may be.
+    fn read(args: &mut Args, has_id: bool) -> Result<Self, Problem> {
+        let mut column = column(args)?;
+        let privacy = read_privacy(args)?;
+        let k = k_of(args.optional("k"));
+        if has_id {
+            column = column.with_id(args.name("id").as_deref())?;
+        }
+        let utility = ItemSets::read("utility", args.json("utility")?)?;
         let constraints = Constraints {
-            privacy: privacy_of(self.privacy, vocabulary)?,
-            utility: constraints(UTILITY, self.utility, vocabulary)?,
-            k: k_of(self.k)?,
-            max_suppressed: given("max_suppressed", self.max_suppressed)?,
-            seed: given("seed", self.seed)? as u64,
+            k,
+            max_suppressed: args.required("max_suppressed")?,
+            seed: args.seed()?,
+            ..Constraints::default()
         };
-        run::long("generalising items", |control| {
-            semantic::coat(transactions, &constraints, control)
+        constraints.check()?;
+        Ok(Protection {
+            column,
+            privacy,
+            utility,
+            constraints,
         })
+    }
+
+    fn run(mut self) -> Result<(Items, Lists, Coat), Problem> {
+        let (mut items, lists) = read_column(&self.column)?;
+        self.constraints.privacy = privacy_of(&self.privacy, &mut items)?;
+        self.constraints.utility = numbers(self.utility, &mut items)?;
+        let coat = run::long("generalising items", |control| {
+            semantic::coat(&lists.transactions, &self.constraints, control)
+        });
+        Ok((items, lists, coat.map_err(in_relation)?))
     }
 }
 
-/// The argument privacy, where there has to be one, when all transactions were read.
-pub(super) fn privacy_of(
-    given: Option<Value>,
-    vocabulary: &mut Vocabulary,
-) -> Result<Vec<Vec<u32>>, Problem> {
-    let known = vocabulary.len();
-    let privacy = constraints(PRIVACY, given, vocabulary)?;
-    let unknown = vocabulary.len() - known;
-    // One with a slip of the pen protects nothing.
-    if unknown > 0 && known > 0 {
-        warn_once(&format!("items of privacy that are in no transaction: {unknown}"));
+/// A problem with transactions, which the caller gave as a relation.
+fn in_relation(problem: Problem) -> Problem {
+    match problem {
+        Problem::Algorithm(Error::InvalidArgument {
+            argument: "transactions",
+            problem,
+            allowed,
+        }) => Problem::argument(
+            "relation",
+            format!("its transactions {problem}"),
+            format!("Give {allowed}."),
+        ),
+        other => other,
     }
+}
+
+/// The argument privacy, which has to be given.
+pub(super) fn read_privacy(args: &mut Args) -> Result<ItemSets, Problem> {
+    let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
     privacy.ok_or(Problem::null(
-        PRIVACY,
+        "privacy",
         "Give lists of items that are to be protected: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
     ))
 }
 
-/// The argument k, where there has to be one; as NULL it is none.
-pub(super) fn k_of(k: Option<i32>) -> Result<u64, Problem> {
-    let hint = "It is how many transactions have to share what is protected.";
-    positive(K, k.unwrap_or_default(), hint)
-}
-
-fn positive(argument: &'static str, given: i32, hint: &'static str) -> Result<u64, Problem> {
-    u64::try_from(given)
-        .ok()
-        .filter(|&number| number > 0)
-        .ok_or(Problem::argument(argument, "must be at least 1", hint))
-}
-
-fn read(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<&CStr>,
-    id: Option<&CStr>,
-) -> Result<(Vocabulary, Column), Problem> {
-    let (vocabulary, [column]) = read_columns([&wanted_column(relation, column_name, id)])?;
-    Ok((vocabulary, column))
-}
-
-pub(super) fn wanted_column(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<&CStr>,
-    id: Option<&CStr>,
-) -> WantedColumn {
-    WantedColumn {
-        argument: RELATION,
-        relation,
-        column_name: name(column_name),
-        id: name(id),
+/// The items of the argument privacy, when all transactions were read.
+pub(super) fn privacy_of(privacy: &ItemSets, items: &mut Items) -> Result<Vec<Vec<u32>>, Problem> {
+    let known = items.len();
+    let privacy = privacy.numbers(items)?;
+    let unknown = items.len() - known;
+    // One with a slip of the pen protects nothing.
+    if unknown > 0 && known > 0 {
+        warn_once(&format!("items of privacy that are in no transaction: {unknown}"));
     }
+    Ok(privacy)
+}
+
+/// The items of an argument that need not be given, when all transactions were read.
+fn numbers(sets: Option<ItemSets>, items: &mut Items) -> Result<Option<Vec<Vec<u32>>>, Problem> {
+    sets.map(|sets| sets.numbers(items)).transpose()
+}
+
+/// A number of something that has to be given. NULL and what is negative are refused as 0 is.
+pub(super) fn k_of(k: Option<i32>) -> u64 {
+    u64::try_from(k.unwrap_or_default()).unwrap_or_default()
 }
 
 /// Transactions as they leave.
-fn as_rows(
-    ids: Vec<String>,
-    transactions: Transactions,
-    vocabulary: Vocabulary,
-) -> TableIterator<'static, (name!(transaction, String), name!(terms, Json))> {
-    TableIterator::new(ids.into_iter().enumerate().map(move |(number, id)| {
-        let entries = transactions.entries(number).iter();
-        let terms = entries.map(|entry| vocabulary.json(&transactions, entry));
-        (id, Json(terms.collect()))
-    }))
+fn as_rows(items: Items, lists: Lists, transactions: Transactions) -> impl Iterator<Item = Released> {
+    (0..transactions.len()).map(move |number| Released {
+        transaction: lists.id(number),
+        terms: as_json(&items, &transactions, transactions.entries(number)),
+    })
+}
+
+fn as_json(items: &Items, transactions: &Transactions, entries: &[Entry]) -> Json {
+    let entries = entries.iter().map(|entry| items.json(transactions, entry));
+    Json(entries.collect())
 }
 
 /// km_anonymity(relation regclass, column_name name, m int)
 #[pg_extern(sql = false)]
-fn km_anonymity(relation: Option<pg_sys::Oid>, column_name: Option<&CStr>, m: Option<i32>) -> Option<i64> {
-    let k = || {
-        let m = m_of(m)?;
-        let (_, column) = read(relation, column_name, None)?;
-        run::long("looking for rare sets", |control| {
-            semantic::km_anonymity(&column.transactions, m, control)
-        })
-    };
-    let k: Option<u64> = k().unwrap_or_else(Problem::raise);
+fn km_anonymity(args: Args) -> Option<i64> {
+    let k = largest_k(args).unwrap_or_else(Problem::raise);
     k.map(|k| k as i64)
+}
+
+fn largest_k(mut args: Args) -> Result<Option<u64>, Problem> {
+    let column = column(&mut args)?;
+    let m = m_of(&mut args)?;
+    args.end()?;
+    let (_, lists) = read_column(&column)?;
+    run::long("looking for rare sets", |control| {
+        semantic::km_anonymity(&lists.transactions, m, control)
+    })
+}
+
+table_row! {
+    /// A set of items that too few transactions have.
+    struct RareSet { items: Json, support: i64 }
 }
 
 /// km_violations(relation regclass, column_name name, k int, m int, most int)
 #[pg_extern(sql = false)]
-fn km_violations(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<&CStr>,
-    k: Option<i32>,
-    m: Option<i32>,
-    most: Option<i32>,
-) -> TableIterator<'static, (name!(items, Json), name!(support, i64))> {
-    let rows = || {
-        let (k, m) = (k_of(k)?, m_of(m)?);
-        let most = positive("most", given("most", most)?, "It is how many sets are listed.")? as usize;
-        let (vocabulary, column) = read(relation, column_name, None)?;
-        let violations = run::long("looking for rare sets", |control| {
-            semantic::km_violations(&column.transactions, k, m, most, control)
-        })?;
-        let rows = violations.into_iter().map(|violation| {
-            let entries = violation.set.iter();
-            let items = entries.map(|entry| vocabulary.json(&column.transactions, entry));
-            (Json(items.collect()), violation.support as i64)
-        });
-        Ok(rows.collect::<Vec<_>>())
-    };
-    TableIterator::new(rows().unwrap_or_else(Problem::raise))
+fn km_violations(args: Args) -> Table<RareSet> {
+    Table::new(rare_sets(args))
 }
 
-fn m_of(m: Option<i32>) -> Result<usize, Problem> {
-    let m = positive(
-        "m",
-        given("m", m)?,
-        "It is how many items somebody may know of a transaction.",
-    )?;
-    Ok(m as usize)
+fn rare_sets(mut args: Args) -> Result<Vec<RareSet>, Problem> {
+    let column = column(&mut args)?;
+    let k = k_of(args.optional("k"));
+    semantic::check_k(k)?;
+    let m = m_of(&mut args)?;
+    let most = args.number("most", 1)?;
+    args.end()?;
+    let (items, lists) = read_column(&column)?;
+    let violations = run::long("looking for rare sets", |control| {
+        semantic::km_violations(&lists.transactions, k, m, most, control)
+    })?;
+    let rows = violations.into_iter().map(|violation| RareSet {
+        items: as_json(&items, &lists.transactions, &violation.set),
+        support: violation.support as i64,
+    });
+    Ok(rows.collect())
 }
+
+/// The argument m.
+fn m_of(args: &mut Args) -> Result<usize, Problem> {
+    let m: i32 = args.required("m")?;
+    let m = m.max(0) as usize;
+    semantic::check_m(m)?;
+    Ok(m)
+}
+
+const RULES: [(&str, Rule); 2] = [("together", Rule::Together), ("repeated", Rule::Repeated)];
 
 /// mark_generalised(relation regclass, column_name name, id name, rule text, k int, utility jsonb, privacy jsonb)
 #[pg_extern(sql = false)]
-fn mark_generalised(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<&CStr>,
-    id: Option<&CStr>,
-    rule: Option<&str>,
-    k: Option<i32>,
-    utility: Option<JsonText>,
-    privacy: Option<JsonText>,
-) -> TableIterator<'static, (name!(transaction, String), name!(terms, Json))> {
-    let rows = || {
-        let rule = match given("rule", rule)? {
-            "together" => Rule::Together,
-            "repeated" => Rule::Repeated,
-            _ => {
-                return Err(Problem::argument(
-                    "rule",
-                    "is none of the rules",
-                    "Give 'together' or 'repeated'.",
-                ));
-            }
-        };
-        let k = k.map(|k| k_of(Some(k))).transpose()?;
-        let (mut vocabulary, column) = read(relation, column_name, id)?;
-        let known = Known {
-            k,
-            utility: constraints(UTILITY, json("utility", utility)?, &mut vocabulary)?,
-            privacy: constraints(PRIVACY, json("privacy", privacy)?, &mut vocabulary)?,
-        };
-        let marked = run::long("looking for generalised items", |control| {
-            semantic::mark_generalised(&column.transactions, rule, &known, control)
-        })?;
-        Ok(as_rows(column.ids, marked, vocabulary))
+fn mark_generalised(args: Args) -> Table<Released> {
+    Table::new(marked(args))
+}
+
+fn marked(mut args: Args) -> Result<impl Iterator<Item = Released>, Problem> {
+    let column = column(&mut args)?;
+    let column = column.with_id(args.name("id").as_deref())?;
+    let rule = word("rule", args.optional("rule"), &RULES)?;
+    let k: Option<i32> = args.optional("k");
+    let mut known = Known {
+        k: k.map(|k| k_of(Some(k))),
+        ..Known::default()
     };
-    rows().unwrap_or_else(Problem::raise)
+    known.check()?;
+    let utility = ItemSets::read("utility", args.json("utility")?)?;
+    let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
+    args.end()?;
+    let (mut items, lists) = read_column(&column)?;
+    known.utility = numbers(utility, &mut items)?;
+    known.privacy = numbers(privacy, &mut items)?;
+    let marked = run::long("looking for generalised items", |control| {
+        semantic::mark_generalised(&lists.transactions, rule, &known, control)
+    })?;
+    Ok(as_rows(items, lists, marked))
 }

@@ -2,7 +2,6 @@
 
 use crate::error::Problem;
 use crate::input::relation::Relation;
-use crate::methods::semantic::lexemes::for_each_lexeme;
 use crate::pg::array::ElementType;
 use crate::pg::json::JsonText;
 use crate::pg::receiver::{Row, for_each_row};
@@ -11,7 +10,7 @@ use crate::run;
 use crate::run::{CancelOnDrop, Conveyor};
 use disclosure::Control;
 use disclosure::semantic::{
-    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
+    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted, for_each_lexeme,
 };
 use pgrx::Array;
 use pgrx::pg_sys;
@@ -101,26 +100,44 @@ impl Source {
             "Give the name of the column that holds documents, counts or vectors.",
         ))?;
         let column = relation.column(CORPUS_COLUMN, &name)?.clone();
-        let kind = Kind::of(&column).ok_or_else(|| Problem::argument(CORPUS_COLUMN, format!("\"{name}\" has a type that says nothing of terms"), "Documents are text, text[], jsonb or tsvector; counts of documents are integers; vectors of terms \
-                   are float4[] or float8[]."))?;
-        Ok(Source {
+        let kind = Kind::of(&column).ok_or_else(|| {
+            Problem::argument(
+                CORPUS_COLUMN,
+                format!("\"{name}\" has a type that says nothing of terms"),
+                "Give documents as text, text[], jsonb or tsvector, counts of documents as integers, or vectors of \
+                   terms as float4[] or float8[].",
+            )
+        })?;
+        let source = Source {
             relation,
             column,
             kind,
             settings,
-        })
+        };
+        if matches!(kind, Kind::Counts | Kind::Vectors) {
+            source.term()?;
+        }
+        if kind == Kind::Counts {
+            source.other()?;
+        }
+        Ok(source)
     }
 
-    /// What there is to know about terms and these pairs of them, such that every known distance is finite.
-    pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
-        let unseen = self.settings.unseen.unwrap_or(UNSEEN);
-        if unseen == 0.0 {
+    /// The same, if every distance that it knows is finite.
+    pub fn finite(self) -> Result<Self, Problem> {
+        if self.settings.unseen == Some(0.0) {
             return Err(Problem::argument(
                 SCORING,
                 "\"unseen\" must not be 0 here",
-                "Of a distance that is infinite there is no mean. Leave it out, or give a number below 1.",
+                "Leave it out, or give a number between 0 and 1: of distances that are infinite there is no mean.",
             ));
         }
+        Ok(self)
+    }
+
+    /// What there is to know about terms and these pairs of them, by a source that is [`finite`](Self::finite).
+    pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
+        let unseen = self.settings.unseen.unwrap_or(UNSEEN);
         self.read(terms, Wanted::Pairs(pairs), unseen)
     }
 
@@ -395,7 +412,7 @@ impl Settings {
             Problem::argument(
                 SCORING,
                 problem,
-                "It may have \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
+                "Give any of \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
                    to less than 1), \"documents\" (a number), \"term_column\" and \"other_column\" (names).",
             )
         };
@@ -424,7 +441,7 @@ impl Settings {
                     .map(|documents| settings.documents = Some(documents)),
                 "unseen" => value
                     .as_f64()
-                    .filter(|unseen| (0.0..1.0).contains(unseen))
+                    .filter(|&unseen| Cooccurrence::check_unseen(unseen).is_ok())
                     .map(|unseen| settings.unseen = Some(unseen)),
                 _ => return Err(invalid(format!("there is no \"{key}\""))),
             };

@@ -1,239 +1,246 @@
-//! Transactions with generalised items come in: lists of items, in which a list stands for one of its items.
+//! Transactions with generalised items come in. An array is a list of its elements that are not NULL; of an array of two
+//! dimensions, every row is a generalised item. In JSON, a list within the list is one.
 
 use crate::error::Problem;
 use crate::input::relation::Relation;
-use crate::pg::array::ElementType;
+use crate::methods::cracks::items::{for_each_item, items_of};
+use crate::methods::semantic::items::{Images, Items, text_of_json, text_type};
+use crate::pg::array::{ElementType, Elements, dimensions};
 use crate::pg::json::JsonText;
 use crate::pg::receiver::for_each_row;
 use crate::pg::types::ColumnType;
-use disclosure::semantic::{Entry, Transactions};
-use hashbrown::HashMap;
-use pgrx::pg_sys;
+use crate::run;
+use disclosure::semantic::Transactions;
+use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use rustc_hash::FxBuildHasher;
 use serde_json::Value;
-
-/// Items, by their texts; their codes count from 0.
-#[derive(Default)]
-pub struct Vocabulary {
-    codes: HashMap<String, u32, FxBuildHasher>,
-    /// As they came first: a string or a number.
-    values: Vec<Value>,
-    texts: Vec<String>,
-}
-
-impl Vocabulary {
-    /// The code of an item, which is new if need be; `None` if it is neither a string nor a whole number.
-    pub fn encode(&mut self, item: &Value) -> Option<u32> {
-        let text = match item {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => Some(number.to_string()).filter(|number| is_whole(number))?,
-            _ => return None,
-        };
-        Some(self.encode_as(text, item))
-    }
-
-    /// The code of an item by its text.
-    pub fn encode_text(&mut self, text: &str) -> u32 {
-        self.encode_as(text.into(), &Value::String(text.into()))
-    }
-
-    fn encode_as(&mut self, text: String, value: &Value) -> u32 {
-        let next = self.values.len() as u32;
-        *self.codes.entry(text).or_insert_with_key(|text| {
-            self.values.push(value.clone());
-            self.texts.push(text.clone());
-            next
-        })
-    }
-
-    /// Give items that were read in any order the codes that they have in the order of their texts. Returns the new
-    /// code of each.
-    fn put_in_order(&mut self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
-        order.sort_unstable_by_key(|&code| &self.texts[code as usize]);
-        let mut codes = vec![0; order.len()];
-        for (&before, code) in order.iter().zip(0..) {
-            codes[before as usize] = code;
-        }
-        self.values = order
-            .iter()
-            .map(|&before| self.values[before as usize].take())
-            .collect();
-        self.texts = order
-            .iter()
-            .map(|&before| std::mem::take(&mut self.texts[before as usize]))
-            .collect();
-        self.codes
-            .values_mut()
-            .for_each(|code| *code = codes[*code as usize]);
-        codes
-    }
-
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// The texts of all items, codes in order.
-    pub fn texts(&self) -> &[String] {
-        &self.texts
-    }
-
-    pub fn text(&self, code: u32) -> String {
-        self.texts[code as usize].clone()
-    }
-
-    pub fn texts_of(&self, codes: &[u32]) -> Vec<String> {
-        codes.iter().map(|&code| self.text(code)).collect()
-    }
-
-    /// An entry as it stands in a transaction.
-    pub fn json(&self, transactions: &Transactions, entry: &Entry) -> Value {
-        let value = |code: &u32| self.values[*code as usize].clone();
-        match entry {
-            Entry::Item(item) => value(item),
-            Entry::Generalised(number) => transactions.members(*number).iter().map(value).collect(),
-        }
-    }
-}
-
-/// Whether the text of a number has neither point nor exponent.
-fn is_whole(number: &str) -> bool {
-    number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
-}
-
-/// The transactions of a column.
-#[derive(Default)]
-pub struct Column {
-    pub transactions: Transactions,
-    /// What each is called: its id or, where there is none, its number in the order of reading.
-    pub ids: Vec<String>,
-}
-
-/// What the caller says about a column of transactions.
-#[derive(Clone)]
-pub struct WantedColumn {
-    /// How the caller calls the relation.
-    pub argument: &'static str,
-    pub relation: Option<pg_sys::Oid>,
-    pub column_name: Option<String>,
-    pub id: Option<String>,
-}
 
 const COLUMN_NAME: &str = "column_name";
 const ID: &str = "id";
 
-/// Read columns whose items are the same if their texts are. In which order tables are read does not matter to the
-/// items' codes.
-pub fn read_columns<const N: usize>(
-    wanted: [&WantedColumn; N],
-) -> Result<(Vocabulary, [Column; N]), Problem> {
-    let mut vocabulary = Vocabulary::default();
-    let mut columns = [(); N].map(|()| Column::default());
-    for (column, wanted) in columns.iter_mut().zip(wanted) {
-        column.read(wanted, &mut vocabulary)?;
+/// A column that holds transactions.
+pub struct Column {
+    relation: Relation,
+    column: ColumnType,
+    /// What transactions are called.
+    id: Option<ColumnType>,
+}
+
+/// The transactions of a column.
+pub struct Lists {
+    pub transactions: Transactions,
+    ids: Option<Vec<String>>,
+}
+
+impl Lists {
+    /// What a transaction is called: its id or, if there is none, its number in the order of reading, from 1.
+    pub fn id(&self, number: usize) -> String {
+        let ids = self.ids.as_ref();
+        ids.map_or_else(|| (number + 1).to_string(), |ids| ids[number].clone())
     }
-    let codes = vocabulary.put_in_order();
-    for column in &mut columns {
-        column.transactions = column.transactions.recoded(&codes)?;
+
+    /// All ids, if there are any.
+    pub fn ids(&self) -> &[String] {
+        self.ids.as_deref().unwrap_or_default()
     }
-    Ok((vocabulary, columns))
+}
+
+/// Reads the transactions of a column.
+pub fn read_column(column: &Column) -> Result<(Items, Lists), Problem> {
+    let (items, mut lists) = read_columns(&[column])?;
+    let lists = lists.pop().ok_or(Problem::Internal("a column was not read"))?;
+    Ok((items, lists))
+}
+
+/// Reads columns, in all of which equal items are the same. Numbers of items do not depend on the order of rows.
+pub fn read_columns(columns: &[&Column]) -> Result<(Items, Vec<Lists>), Problem> {
+    let readers = columns.iter().map(|column| column.read());
+    let readers: Vec<Reader> = readers.collect::<Result<_, Problem>>()?;
+    let images: Vec<&Images> = readers.iter().map(|reader| &reader.images).collect();
+    let (items, codes) = Items::of_columns(&images)?;
+    let lists = readers.into_iter().zip(codes).map(|(reader, codes)| {
+        let Reader {
+            transactions, ids, ..
+        } = reader;
+        let transactions = run::long("numbering items", |control| transactions.recoded(&codes, control))?;
+        Ok(Lists { transactions, ids })
+    });
+    Ok((items, lists.collect::<Result<_, Problem>>()?))
 }
 
 impl Column {
-    /// Read all transactions that the calling user may see, in the order of their ids. NULL is no transaction.
-    fn read(&mut self, wanted: &WantedColumn, vocabulary: &mut Vocabulary) -> Result<(), Problem> {
-        let relation = Relation::whole(wanted.argument, wanted.relation)?;
-        let name = wanted.column_name.as_deref().ok_or(Problem::null(
+    /// Finds the column of a relation, which the caller gave as `argument`.
+    pub fn open(
+        argument: &'static str,
+        relation: Option<pg_sys::Oid>,
+        column_name: Option<&str>,
+    ) -> Result<Self, Problem> {
+        let relation = Relation::whole(argument, relation)?;
+        let name = column_name.ok_or(Problem::null(
             COLUMN_NAME,
             "Give the name of the column that holds the transactions.",
         ))?;
-        let column = relation.column(COLUMN_NAME, name)?;
-        if !is_list(column) {
+        let column = relation.column(COLUMN_NAME, name)?.clone();
+        if !is_json(&column) && ElementType::of(&column).is_none() {
             return Err(Problem::argument(
                 COLUMN_NAME,
                 format!("\"{name}\" is neither jsonb nor an array"),
-                "A transaction is a list such as '[\"knee\", [\"limbs\", \"injury\"]]'.",
+                "Give a column of lists such as '[\"knee\", [\"limbs\", \"injury\"]]'.",
             ));
         }
-        let id = wanted
-            .id
-            .as_deref()
-            .map(|id| relation.column(ID, id))
-            .transpose()?;
-        let (id, order) = id.map_or(("NULL".into(), String::new()), |id| {
-            // Qualified, or it would be the text that is put in order.
-            let id = format!("t.{}", quote_identifier(&id.name));
-            (format!("{id}::pg_catalog.text"), format!(" ORDER BY {id}"))
-        });
-        let query = format!(
-            "SELECT {id}, pg_catalog.to_jsonb(t.{}) FROM {} AS t{order}",
-            quote_identifier(name),
-            relation.name()
-        );
-        for_each_row(&query, |mut row| {
-            let (id, transaction) = (row.next(), row.next());
-            // SAFETY: the query casts the one to text, and makes the other jsonb.
-            let (id, transaction) = unsafe {
-                let id = id.and_then(|(value, is_null)| String::from_datum(value, is_null));
-                let transaction =
-                    transaction.and_then(|(value, is_null)| JsonText::from_datum(value, is_null));
-                (id, transaction)
-            };
-            let Some(transaction) = transaction else {
-                return Ok(());
-            };
-            self.ids.push(match (id, &wanted.id) {
-                (Some(id), _) => id,
-                (None, None) => (self.ids.len() + 1).to_string(),
-                (None, Some(_)) => return Err(without_id()),
-            });
-            self.push(transaction.value(COLUMN_NAME)?, vocabulary)
+        Ok(Column {
+            relation,
+            column,
+            id: None,
         })
     }
 
-    fn push(&mut self, transaction: Value, vocabulary: &mut Vocabulary) -> Result<(), Problem> {
-        let invalid = |problem: &str| {
-            Problem::argument(
-                COLUMN_NAME,
-                problem,
-                "A transaction is a list of strings or whole numbers; a list within it is a generalised item: \
-                   '[\"knee\", [\"limbs\", \"injury\"]]'.",
-            )
-        };
-        self.transactions.begin()?;
-        let Value::Array(entries) = transaction else {
-            return Err(invalid("a transaction is not a list"));
-        };
-        for entry in &entries {
-            let set = match entry {
-                Value::Array(members) if members.is_empty() => {
-                    return Err(invalid("a generalised item has no members"));
-                }
-                Value::Array(members) => members.iter().map(|member| vocabulary.encode(member)).collect(),
-                item => vocabulary.encode(item).map(|code| vec![code]),
+    /// The same, with ids if their column is given.
+    pub fn with_id(mut self, id: Option<&str>) -> Result<Self, Problem> {
+        let id = id.map(|id| self.relation.column(ID, id)).transpose()?;
+        self.id = id.cloned();
+        Ok(self)
+    }
+
+    /// Reads all transactions that the calling user may see. NULL is no transaction.
+    ///
+    /// With ids they come in the order of these: of equal distances, an attack takes the one of the first transaction.
+    fn read(&self) -> Result<Reader, Problem> {
+        let mut reader = Reader::new(&self.column)?;
+        // Qualified, or it would be the text that is put in order.
+        let column = |column: &ColumnType| format!("t.{}", quote_identifier(&column.name));
+        let mut wanted = column(&self.column);
+        if self.column.base_type() == pg_sys::JSONOID {
+            wanted = format!("pg_catalog.to_jsonb({wanted})");
+        }
+        let mut order = String::new();
+        if let Some(id) = &self.id {
+            wanted += &format!(", {}::pg_catalog.text", column(id));
+            order = format!(" ORDER BY {}", column(id));
+            reader.ids = Some(Vec::new());
+        }
+        let query = format!("SELECT {wanted} FROM {} AS t{order}", self.relation.name());
+        for_each_row(&query, |mut row| {
+            let Some((transaction, false)) = row.next() else {
+                return Ok(());
             };
-            let set = set.ok_or_else(|| invalid("an item is neither a string nor a whole number"))?;
-            self.transactions.push(set)?;
+            if let Some(ids) = &mut reader.ids {
+                // SAFETY: the query casts it to text.
+                let id = row
+                    .next()
+                    .and_then(|(value, is_null)| unsafe { String::from_datum(value, is_null) });
+                ids.push(id.ok_or_else(without_id)?);
+            }
+            reader.transactions.begin()?;
+            // SAFETY: a value of the column, whose type the lock on the relation keeps, or what it is as jsonb.
+            unsafe { reader.push(transaction) }
+        })?;
+        Ok(reader)
+    }
+}
+
+/// Reads the values of a column.
+struct Reader {
+    images: Images,
+    transactions: Transactions,
+    ids: Option<Vec<String>>,
+    /// Set if values are arrays.
+    elements: Option<Elements>,
+    element: Option<ElementType>,
+    /// The codes of a transaction's items.
+    codes: Vec<u32>,
+}
+
+impl Reader {
+    fn new(column: &ColumnType) -> Result<Self, Problem> {
+        let (item, elements) = if is_json(column) {
+            (text_type()?, None)
+        } else {
+            items_of(column)?
+        };
+        Ok(Reader {
+            images: Images::new(item),
+            transactions: Transactions::new(),
+            ids: None,
+            elements,
+            element: ElementType::of(column),
+            codes: Vec::new(),
+        })
+    }
+
+    /// # Safety
+    /// A valid Datum of the column's type, or jsonb if that is json.
+    unsafe fn push(&mut self, transaction: Datum) -> Result<(), Problem> {
+        let Some(element) = &self.element else {
+            // SAFETY: by the contract.
+            let json = unsafe { JsonText::from_datum(transaction, false) };
+            let json = json.map(|json| json.value(COLUMN_NAME)).transpose()?;
+            return self.push_json(json.unwrap_or_default());
+        };
+        // SAFETY: by the contract, it is an array; what is unpacked is left to the memory of the row.
+        unsafe {
+            let array = Datum::from(pg_sys::pg_detoast_datum_packed(transaction.cast_mut_ptr()));
+            match dimensions(array) {
+                (0 | 1, _) => {
+                    let codes = &mut self.codes;
+                    codes.clear();
+                    let on_item = |code| codes.push(code - 1);
+                    for_each_item(&mut self.images.values, &mut self.elements, array, on_item)?;
+                    codes
+                        .iter()
+                        .try_for_each(|&code| self.transactions.push_item(code))?;
+                }
+                (2, width) => {
+                    let whole = Datum::from(pg_sys::pg_detoast_datum(array.cast_mut_ptr()));
+                    let mut sets: Vec<Vec<u32>> = Vec::new();
+                    for (place, (value, is_null)) in element.deconstruct(whole).enumerate() {
+                        if place.is_multiple_of(width) {
+                            sets.push(Vec::new());
+                        }
+                        if let (false, Some(set)) = (is_null, sets.last_mut()) {
+                            set.push(self.images.values.encode(value)? - 1);
+                        }
+                    }
+                    sets.into_iter().try_for_each(|set| self.transactions.push(set))?;
+                }
+                _ => return Err(invalid("an array has more than two dimensions")),
+            }
         }
         Ok(())
     }
 
-    /// The numbers of transactions by id, of which no two may be the same.
-    pub fn by_id(&self, argument: &'static str) -> Result<HashMap<&str, u32, FxBuildHasher>, Problem> {
-        let mut by_id = HashMap::with_capacity_and_hasher(self.ids.len(), FxBuildHasher);
-        for (id, number) in self.ids.iter().zip(0..) {
-            if by_id.insert(&id[..], number).is_some() {
-                return Err(Problem::argument(
-                    ID,
-                    format!("two transactions of {argument} have the same"),
-                    "Give a column that is unique in both tables.",
-                ));
+    fn push_json(&mut self, transaction: Value) -> Result<(), Problem> {
+        let Value::Array(entries) = transaction else {
+            return Err(invalid("a transaction is not a list"));
+        };
+        for entry in &entries {
+            let members = match entry {
+                Value::Array(members) if members.is_empty() => {
+                    return Err(invalid("a generalised item has no members"));
+                }
+                Value::Array(members) => members,
+                item => std::slice::from_ref(item),
+            };
+            let mut set = Vec::with_capacity(members.len());
+            for member in members {
+                let code = self.images.encode_json(member)?;
+                let code = code.ok_or_else(|| invalid("an item is neither a string nor a whole number"))?;
+                set.push(code - 1);
             }
+            self.transactions.push(set)?;
         }
-        Ok(by_id)
+        Ok(())
     }
+}
+
+fn invalid(problem: &str) -> Problem {
+    Problem::argument(
+        COLUMN_NAME,
+        problem,
+        "Give lists of strings or whole numbers, in which a list is a generalised item, '[\"knee\", [\"limbs\", \
+           \"injury\"]]', or arrays of one or two dimensions.",
+    )
 }
 
 fn without_id() -> Problem {
@@ -244,38 +251,47 @@ fn without_id() -> Problem {
     )
 }
 
-/// Whether values become lists in JSON, or may.
-fn is_list(column: &ColumnType) -> bool {
-    matches!(column.base_type(), pg_sys::JSONBOID | pg_sys::JSONOID) || ElementType::of(column).is_some()
+fn is_json(column: &ColumnType) -> bool {
+    matches!(column.base_type(), pg_sys::JSONBOID | pg_sys::JSONOID)
 }
 
-/// An argument that is a list of lists of items: privacy or utility constraints. `None` where it was not given.
-pub fn constraints(
-    argument: &'static str,
-    given: Option<Value>,
-    vocabulary: &mut Vocabulary,
-) -> Result<Option<Vec<Vec<u32>>>, Problem> {
-    let invalid = || {
-        Problem::argument(
-            argument,
-            "is not a list of lists of items",
-            "Give it as '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
-        )
-    };
-    let sets = match given {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Array(sets)) => sets,
-        Some(_) => return Err(invalid()),
-    };
-    let sets = sets.iter().map(|set| {
-        let items = set.as_array().filter(|items| !items.is_empty())?;
-        let mut codes = items
-            .iter()
-            .map(|item| vocabulary.encode(item))
-            .collect::<Option<Vec<u32>>>()?;
-        codes.sort_unstable();
-        codes.dedup();
-        Some(codes)
-    });
-    sets.collect::<Option<Vec<_>>>().ok_or_else(invalid).map(Some)
+/// An argument that is a list of lists of items, as texts: privacy or utility constraints.
+pub struct ItemSets(Vec<Vec<String>>);
+
+impl ItemSets {
+    /// Reads the argument; `None` if it was not given.
+    pub fn read(argument: &'static str, given: Option<Value>) -> Result<Option<Self>, Problem> {
+        let sets = match given {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Array(sets)) => sets,
+            Some(_) => return Err(not_item_sets(argument)),
+        };
+        let sets = sets.iter().map(|set| {
+            let items = set.as_array().filter(|items| !items.is_empty())?;
+            items.iter().map(text_of_json).collect()
+        });
+        let sets: Option<Vec<Vec<String>>> = sets.collect();
+        sets.map(|sets| Some(ItemSets(sets)))
+            .ok_or_else(|| not_item_sets(argument))
+    }
+
+    /// The numbers of their items, when all transactions were read, ascending in every set.
+    pub fn numbers(&self, items: &mut Items) -> Result<Vec<Vec<u32>>, Problem> {
+        let numbers = self.0.iter().map(|set| {
+            let numbers = set.iter().map(|text| items.of_text(text));
+            let mut numbers: Vec<u32> = numbers.collect::<Result<_, Problem>>()?;
+            numbers.sort_unstable();
+            numbers.dedup();
+            Ok(numbers)
+        });
+        numbers.collect()
+    }
+}
+
+fn not_item_sets(argument: &'static str) -> Problem {
+    Problem::argument(
+        argument,
+        "is not a list of lists of items",
+        "Give it as '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
+    )
 }

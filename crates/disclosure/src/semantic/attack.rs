@@ -1,5 +1,6 @@
 use super::{DistanceTable, Eliminations, Entry, Scoring, Strategy, Target, Transactions, eliminate};
 use crate::{Control, Result, threads};
+use bitvec::prelude::*;
 
 /// Cells of all tables from which on threads are worth it.
 const MANY: usize = 10_000;
@@ -17,7 +18,7 @@ pub fn distance_tables<T: AsRef<Target> + Sync>(
     })
 }
 
-/// Attack every distance table, each for itself.
+/// Attacks each distance table independently.
 pub fn attack(tables: &[DistanceTable], strategy: &Strategy, control: &Control) -> Result<Vec<Eliminations>> {
     let cells = tables.iter().map(|table| table.distances().len());
     let is_worth_it = cells.sum::<usize>() >= MANY;
@@ -42,19 +43,15 @@ pub fn left_over(
     let mut left: Vec<Vec<u32>> = items.map(Iterator::collect).collect();
     for (number, target) in targets.iter().enumerate() {
         let columns = target.members.len();
-        control.require::<bool>(target.rows.len().saturating_mul(columns))?;
-        let mut is_left = vec![true; target.rows.len() * columns];
+        let cells = target.rows.len().saturating_mul(columns);
+        control.require::<u8>(cells.div_ceil(8))?;
+        let mut is_left = bitvec![1; cells];
         for cell in eliminations.map_or(&[][..], |eliminations| &eliminations[number].cells) {
-            is_left[cell.row as usize * columns + cell.column as usize] = false;
+            is_left.set(cell.row as usize * columns + cell.column as usize, false);
         }
         for (row, is_left) in target.rows.iter().zip(is_left.chunks(columns)) {
             control.check()?;
-            let members = target
-                .members
-                .iter()
-                .zip(is_left)
-                .filter(|&(_, &is_left)| is_left);
-            left[row.transaction as usize].extend(members.map(|(&member, _)| member));
+            left[row.transaction as usize].extend(is_left.iter_ones().map(|place| target.members[place]));
         }
     }
     for items in &mut left {

@@ -7,6 +7,7 @@ use super::elimination::mean;
 use super::target::{items_of, nearest};
 use super::{DistanceTable, Eliminations, Entry, Occurrence, Target, Transactions};
 use crate::{Control, Result};
+use ndarray::ArrayView1;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -117,18 +118,12 @@ type Features = [f64; FEATURES];
 /// How far the cells that were eliminated stood out, in the order of elimination: the cell's distance by the mean of the
 /// table, of its row and of its column, how early it went, and how few members there are.
 fn features(table: &DistanceTable, eliminations: &Eliminations) -> Vec<Features> {
-    let of_reliable = |cells: &mut dyn Iterator<Item = (usize, usize)>| {
-        let reliable = cells.filter(|&(row, column)| table.is_reliable(row, column));
-        mean(reliable.map(|(row, column)| table.distance(row, column)))
-    };
     let (rows, columns) = (table.rows(), table.columns());
-    let of_row: Vec<f64> = (0..rows)
-        .map(|row| of_reliable(&mut (0..columns).map(|column| (row, column))))
-        .collect();
-    let of_column: Vec<f64> = (0..columns)
-        .map(|column| of_reliable(&mut (0..rows).map(|row| (row, column))))
-        .collect();
-    let of_all = of_reliable(&mut (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))));
+    let of_reliable =
+        |distances: ArrayView1<f64>| mean(distances.into_iter().copied().filter(|&distance| distance >= 0.0));
+    let of_row: Vec<f64> = table.view().rows().into_iter().map(of_reliable).collect();
+    let of_column: Vec<f64> = table.view().columns().into_iter().map(of_reliable).collect();
+    let of_all = mean(table.reliable().map(|(row, column)| table.distance(row, column)));
     // A ratio to a mean of 0, where the distance is 0 as well, says nothing.
     let ratio = |distance: f64, mean: f64| if mean > 0.0 { distance / mean } else { 1.0 };
     let cells = eliminations.cells.iter().enumerate();
@@ -297,6 +292,7 @@ impl Block {
 
 /// Eliminations of about the same confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bin {
     /// How many there are.
     pub eliminations: u64,

@@ -3,6 +3,7 @@ use super::elimination::{mean, weighted};
 use super::remaining::Left;
 use super::{DistanceTable, Elimination, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
+use ndarray::{Array2, ArrayView1};
 
 /// Cells that are weighted between two looks at the control.
 const PIECE: usize = 1 << 12;
@@ -52,13 +53,13 @@ pub(super) fn eliminate(
 /// An elimination changes a cell of almost every group, but hardly any vulnerability by much. A group is therefore looked
 /// at again only when it may have become the most vulnerable.
 struct Attack<W> {
-    /// Row by row; NaN where a cell is unreliable or eliminated.
-    distances: Vec<f64>,
+    /// NaN where a cell is unreliable or eliminated.
+    distances: Array2<f64>,
     weights: W,
     vulnerability: Vulnerability,
     left: Left,
     /// The same, weighted.
-    weighted: Vec<f64>,
+    weighted: Array2<f64>,
     rows: Groups,
     columns: Groups,
     /// By how much members of each row, then of each column, came nearer since the group was refreshed, at most.
@@ -74,29 +75,27 @@ impl<W: Weighting> Attack<W> {
         vulnerability: Vulnerability,
         control: &Control,
     ) -> Result<Self> {
-        let mut distances = vec![f64::NAN; table.distances().len()];
+        let mut distances = Array2::from_elem((table.rows(), table.columns()), f64::NAN);
         let mut weighted = distances.clone();
         for (row, column) in table.reliable() {
-            let cell = row * table.columns() + column;
-            distances[cell] = table.distance(row, column);
-            weighted[cell] = weigh(distances[cell], &weights, row, column);
+            distances[(row, column)] = table.distance(row, column);
+            weighted[(row, column)] = weigh(table.distance(row, column), &weights, row, column);
         }
-        let group = |cells: &mut dyn Iterator<Item = usize>| -> Vec<Member> {
-            let members = cells.enumerate().map(|(number, cell)| Member {
-                distance: weighted[cell],
-                number: number as u32,
-            });
+        let group = |cells: ArrayView1<f64>| -> Vec<Member> {
+            let members = (0..)
+                .zip(cells)
+                .map(|(number, &distance)| Member { distance, number });
             members.filter(|member| !member.distance.is_nan()).collect()
         };
         let mut rows = Groups::new(table.columns());
-        for row in 0..table.rows() {
+        for row in weighted.rows() {
             control.check()?;
-            rows.push(group(&mut (row * table.columns()..(row + 1) * table.columns())));
+            rows.push(group(row));
         }
         let mut columns = Groups::new(table.rows());
-        for column in 0..table.columns() {
+        for column in weighted.columns() {
             control.check()?;
-            columns.push(group(&mut (column..weighted.len()).step_by(table.columns())));
+            columns.push(group(column));
         }
         let of_rows = (0..rows.len()).map(|row| rows.vulnerability(row, vulnerability));
         let of_columns = (0..columns.len()).map(|column| columns.vulnerability(column, vulnerability));
@@ -147,16 +146,15 @@ impl<W: Weighting> Attack<W> {
     }
 
     fn refresh(&mut self, group: usize) {
-        let columns = self.columns.len();
         self.bounds[group] = match group.checked_sub(self.rows.len()) {
             None => {
-                let row = &self.weighted[group * columns..][..columns];
+                let row = self.weighted.row(group);
                 self.rows.refresh(group, |column| row[column as usize]);
                 self.rows.vulnerability(group, self.vulnerability)
             }
             Some(column) => {
-                let of_row = |row: u32| self.weighted[row as usize * columns + column];
-                self.columns.refresh(column, of_row);
+                let of_row = self.weighted.column(column);
+                self.columns.refresh(column, |row| of_row[row as usize]);
                 self.columns.vulnerability(column, self.vulnerability)
             }
         };
@@ -196,7 +194,7 @@ impl<W: Weighting> Attack<W> {
         let elimination = self.left.eliminate(row, column, Some(score));
         self.weights
             .pass_on((row, column), &self.left, clusters[0], clusters[1]);
-        self.distances[row * columns + column] = f64::NAN;
+        self.distances[(row, column)] = f64::NAN;
         for other in 0..columns {
             let nearer = self.weigh_again(row, other);
             self.loosen(rows + other, nearer);
@@ -217,9 +215,8 @@ impl<W: Weighting> Attack<W> {
     /// By how much a cell came nearer; NaN if it is none.
     #[inline]
     fn weigh_again(&mut self, row: usize, column: usize) -> f64 {
-        let cell = row * self.columns.len() + column;
-        let now = weigh(self.distances[cell], &self.weights, row, column);
-        std::mem::replace(&mut self.weighted[cell], now) - now
+        let now = weigh(self.distances[(row, column)], &self.weights, row, column);
+        std::mem::replace(&mut self.weighted[(row, column)], now) - now
     }
 }
 

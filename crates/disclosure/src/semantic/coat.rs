@@ -1,4 +1,6 @@
-use super::constraints::{Projections, as_set, check_k, support_below, utility_of};
+//! COAT, constraint-based anonymisation of transactions (Loukides, Gkoulalas-Divanis and Malin 2011).
+
+use super::constraints::{Projections, as_set, check_k, check_utility, support_below, utility_of};
 use super::{Entry, Transactions};
 use crate::{Control, Error, Result};
 use rand::SeedableRng;
@@ -27,8 +29,30 @@ pub struct Constraints {
     pub seed: u64,
 }
 
+impl Default for Constraints {
+    fn default() -> Self {
+        Constraints {
+            privacy: Vec::new(),
+            utility: None,
+            k: 2,
+            max_suppressed: 0.0,
+            seed: 1,
+        }
+    }
+}
+
+impl Constraints {
+    /// Whether they can be asked for.
+    pub fn check(&self) -> Result<()> {
+        check_k(self.k)?;
+        Error::check_share("max_suppressed", self.max_suppressed)?;
+        check_utility(self.utility.as_deref())
+    }
+}
+
 /// What became of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Fate {
     /// It stayed, or occurs in no transaction.
     Itself,
@@ -40,6 +64,7 @@ pub enum Fate {
 
 /// A set of items that stands wherever one of them stood.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct GeneralisedItem {
     /// Ascending.
     pub members: Vec<u32>,
@@ -53,6 +78,7 @@ pub struct GeneralisedItem {
 
 /// An item that was left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SuppressedItem {
     /// Its code.
     pub item: u32,
@@ -65,6 +91,7 @@ pub struct SuppressedItem {
 
 /// How transactions are protected.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Coat {
     /// What became of every item, by code.
     pub fates: Vec<Fate>,
@@ -111,14 +138,7 @@ impl Coat {
 ///
 /// [`broken_constraints`](super::broken_constraints) finds nothing in what is [released](Coat::released).
 pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Control) -> Result<Coat> {
-    check_k(constraints.k)?;
-    if !(0.0..=1.0).contains(&constraints.max_suppressed) {
-        return Err(Error::invalid(
-            "max_suppressed",
-            "must be between 0 and 1",
-            "the share of a utility constraint's items that may be suppressed, such as 0.1",
-        ));
-    }
+    constraints.check()?;
     let mut protection = Protection::new(transactions, constraints, control)?;
     while let Some(constraint) = protection.next()? {
         while let Some(part) = protection.broken_part(constraint)? {
@@ -193,7 +213,7 @@ impl<'a> Protection<'a> {
     fn new(transactions: &Transactions, constraints: &Constraints, control: &'a Control) -> Result<Self> {
         let codes = transactions.items();
         let utility_of_code = match &constraints.utility {
-            Some(utility) => utility_of(utility, codes)?,
+            Some(utility) => utility_of(utility, codes),
             None => vec![Some(0); codes],
         };
         let mut random = Pcg64Mcg::seed_from_u64(constraints.seed);
@@ -525,8 +545,8 @@ fn item(entry: &Entry) -> Result<u32> {
     match entry {
         Entry::Item(item) => Ok(*item),
         Entry::Generalised(_) => Err(Error::invalid(
-            "relation",
-            "the transactions are generalised already",
+            "transactions",
+            "are generalised already",
             "transactions of items, as they are before they are protected",
         )),
     }

@@ -1,5 +1,6 @@
 use crate::sort::sort;
 use crate::{Control, Error, Result};
+use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Steps between two looks at the control: less than a millisecond.
@@ -7,6 +8,7 @@ const PIECE: usize = 1 << 14;
 
 /// A privacy constraint that is not satisfied.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Broken {
     /// Its number, from 0.
     pub constraint: usize,
@@ -67,9 +69,9 @@ fn postings_of(visible: &[Vec<u32>], privacy: &[Vec<u32>], control: &Control) ->
         .flatten()
         .max()
         .map_or(0, |&most| most as usize + 1);
-    let mut is_private = vec![false; items];
+    let mut is_private = bitvec![0; items];
     for &item in privacy.iter().flatten() {
-        is_private[item as usize] = true;
+        is_private.set(item as usize, true);
     }
     let mut postings = vec![Vec::new(); items];
     for (transaction, items) in visible.iter().enumerate() {
@@ -77,7 +79,10 @@ fn postings_of(visible: &[Vec<u32>], privacy: &[Vec<u32>], control: &Control) ->
             control.check()?;
         }
         for &item in items {
-            if is_private.get(item as usize) == Some(&true) {
+            if is_private
+                .get(item as usize)
+                .is_some_and(|is_private| *is_private)
+            {
                 postings[item as usize].push(transaction as u32);
             }
         }
@@ -247,17 +252,12 @@ pub(super) fn support_below(postings: &mut [&[u32]], limit: u64) -> Option<u64> 
     (support < limit).then_some(support)
 }
 
-/// Which utility constraint every item below `items` is in.
-pub(super) fn utility_of(utility: &[Vec<u32>], items: usize) -> Result<Vec<Option<u32>>> {
-    let mut constraint_of = vec![None; items];
-    let mut others: FxHashMap<u32, u32> = FxHashMap::default();
-    for (number, constraint) in (0..).zip(utility) {
+/// Whether no two utility constraints have an item in common.
+pub(super) fn check_utility(utility: Option<&[Vec<u32>]>) -> Result<()> {
+    let mut constraint_of: FxHashMap<u32, usize> = FxHashMap::default();
+    for (number, constraint) in utility.unwrap_or_default().iter().enumerate() {
         for &item in constraint {
-            let before = match constraint_of.get_mut(item as usize) {
-                Some(of_item) => of_item.replace(number),
-                None => others.insert(item, number),
-            };
-            if before.is_some_and(|before| before != number) {
+            if *constraint_of.entry(item).or_insert(number) != number {
                 return Err(Error::invalid(
                     "utility",
                     "two utility constraints have an item in common",
@@ -266,18 +266,32 @@ pub(super) fn utility_of(utility: &[Vec<u32>], items: usize) -> Result<Vec<Optio
             }
         }
     }
-    Ok(constraint_of)
+    Ok(())
 }
 
-pub(super) fn check_k(k: u64) -> Result<()> {
-    match k {
-        0 => Err(Error::invalid(
+/// Which utility constraint every item below `items` is in; no two of them have one in common.
+pub(super) fn utility_of(utility: &[Vec<u32>], items: usize) -> Vec<Option<u32>> {
+    let mut constraint_of = vec![None; items];
+    for (number, constraint) in (0..).zip(utility) {
+        for &item in constraint {
+            if let Some(of_item) = constraint_of.get_mut(item as usize) {
+                *of_item = Some(number);
+            }
+        }
+    }
+    constraint_of
+}
+
+/// Whether so many transactions can be asked to share what is protected.
+pub fn check_k(k: u64) -> Result<()> {
+    if k == 0 {
+        return Err(Error::invalid(
             "k",
             "must be at least 1",
             "how many transactions have to share what is protected, such as 5",
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 pub(super) fn as_set(items: &[u32]) -> Vec<u32> {

@@ -70,15 +70,21 @@ impl Cooccurrence {
     /// As how many documents it counts if two terms are known, but never together. It is 0 unless something else is
     /// said: then these are infinitely far apart.
     pub fn with_unseen(mut self, unseen: f64) -> Result<Self> {
-        if !(0.0..1.0).contains(&unseen) {
-            return Err(Error::invalid(
-                "unseen",
-                "must be at least 0 and less than 1",
-                "a number, 0 ≤ unseen < 1",
-            ));
-        }
+        Self::check_unseen(unseen)?;
         self.unseen = unseen;
         Ok(self)
+    }
+
+    /// Whether terms that are never together can count as so many documents.
+    pub fn check_unseen(unseen: f64) -> Result<()> {
+        if (0.0..1.0).contains(&unseen) {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "unseen",
+            "must be at least 0 and less than 1",
+            "a number, 0 ≤ unseen < 1",
+        ))
     }
 
     /// How many documents there are.

@@ -1,4 +1,5 @@
 use crate::{Error, Result};
+use ndarray::{Array2, ArrayView2};
 
 /// How far each member of a generalised item, a column, is from the context in each of the transactions that have it,
 /// a row (Ong 2015, section 3.5.1).
@@ -7,54 +8,41 @@ use crate::{Error, Result};
 /// means and clusters, but it is there: its row and its column have one item more left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DistanceTable {
-    columns: usize,
-    /// Row by row; NaN where a distance is not known.
-    distances: Vec<f64>,
+    /// NaN where a distance is not known.
+    distances: Array2<f64>,
 }
 
 impl DistanceTable {
     /// Distances row by row, NaN where one is not known.
     pub fn new(columns: usize, distances: Vec<f64>) -> Result<Self> {
-        let invalid = |problem: &str| {
-            Error::invalid(
-                "distances",
-                problem,
-                "finite numbers or, where a distance is not known, NULL; as many in every row",
-            )
-        };
-        if columns == 0 && !distances.is_empty() || columns > 0 && !distances.len().is_multiple_of(columns) {
-            return Err(invalid("the rows differ in length"));
-        }
-        if distances.iter().any(|distance| distance.is_infinite()) {
-            return Err(invalid("a distance is infinite"));
-        }
-        if distances.len() > u32::MAX as usize {
-            return Err(Error::TooMany {
-                what: "cells of a distance table",
-                limit: u32::MAX.into(),
-            });
-        }
-        Ok(DistanceTable { columns, distances })
+        let rows = distances.len().checked_div(columns).unwrap_or(0);
+        let distances = Array2::from_shape_vec((rows, columns), distances);
+        distances.map_or_else(|_| Err(invalid("the rows differ in length")), Self::try_from)
     }
 
     /// How many transactions have the generalised item.
     pub fn rows(&self) -> usize {
-        self.distances.len().checked_div(self.columns).unwrap_or(0)
+        self.distances.nrows()
     }
 
     /// How many members the generalised item has.
     pub fn columns(&self) -> usize {
-        self.columns
+        self.distances.ncols()
+    }
+
+    /// All distances; NaN where one is not known.
+    pub fn view(&self) -> ArrayView2<'_, f64> {
+        self.distances.view()
     }
 
     /// All distances, row by row; NaN where one is not known.
     pub fn distances(&self) -> &[f64] {
-        &self.distances
+        self.distances.as_slice().unwrap_or_default()
     }
 
     /// NaN where it is not known.
     pub fn distance(&self, row: usize, column: usize) -> f64 {
-        self.distances[row * self.columns + column]
+        self.distances[(row, column)]
     }
 
     /// Whether a cell may be eliminated, and counts in means and clusters.
@@ -64,7 +52,40 @@ impl DistanceTable {
 
     /// The cells that are reliable, row by row.
     pub(super) fn reliable(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let cells = (0..self.rows()).flat_map(|row| (0..self.columns).map(move |column| (row, column)));
-        cells.filter(|&(row, column)| self.is_reliable(row, column))
+        let cells = self.distances.indexed_iter();
+        cells
+            .filter(|&(_, &distance)| distance >= 0.0)
+            .map(|(cell, _)| cell)
     }
+}
+
+impl TryFrom<Array2<f64>> for DistanceTable {
+    type Error = Error;
+
+    /// A row for every transaction, NaN where a distance is not known.
+    fn try_from(distances: Array2<f64>) -> Result<Self> {
+        if distances.iter().any(|distance| distance.is_infinite()) {
+            return Err(invalid("a distance is infinite"));
+        }
+        if distances.len() > u32::MAX as usize {
+            return Err(Error::TooMany {
+                what: "cells of a distance table",
+                limit: u32::MAX.into(),
+            });
+        }
+        let distances = if distances.is_standard_layout() {
+            distances
+        } else {
+            distances.as_standard_layout().into_owned()
+        };
+        Ok(DistanceTable { distances })
+    }
+}
+
+fn invalid(problem: &str) -> Error {
+    Error::invalid(
+        "distances",
+        problem,
+        "finite numbers, as many in every row, and none for a distance that is not known",
+    )
 }

@@ -49,8 +49,27 @@ pub struct Strategy {
     pub seed: u64,
 }
 
+impl Default for Strategy {
+    fn default() -> Self {
+        Strategy {
+            method: Method::Rba,
+            threshold: Threshold::Mean(1.0),
+            vulnerability: Vulnerability::Gap,
+            seed: 1,
+        }
+    }
+}
+
+impl Strategy {
+    /// Whether it can be followed.
+    pub fn check(&self) -> Result<()> {
+        self.threshold.check()
+    }
+}
+
 /// A cell that was eliminated.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Elimination {
     /// The transaction.
     pub row: u32,
@@ -63,6 +82,7 @@ pub struct Elimination {
 
 /// What an attack eliminates.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Eliminations {
     /// What scores had to exceed; nothing for the baseline and MDA, or where from the outset no cell may be eliminated:
     /// none is reliable, or there is only one row or column.
@@ -71,7 +91,7 @@ pub struct Eliminations {
     pub cells: Vec<Elimination>,
 }
 
-/// Eliminate the cells of a distance table that seem to be cover.
+/// Eliminates the cells of a distance table that seem to be cover.
 ///
 /// Only reliable cells are eliminated, and never the last of a row or a column. Of equal distances that of the lower row,
 /// then of the lower column counts as the greatest; of equal vulnerabilities that of a row before that of a column, then
@@ -83,7 +103,7 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
         vulnerability,
         seed,
     } = strategy;
-    threshold.check()?;
+    strategy.check()?;
     if table.rows() < 2 || table.columns() < 2 || table.reliable().next().is_none() {
         return Ok(Eliminations {
             threshold: None,
@@ -104,7 +124,7 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
 
 impl Threshold {
     /// Whether it can be one.
-    pub fn check(self) -> Result<()> {
+    fn check(self) -> Result<()> {
         match self {
             Threshold::At(threshold) if !threshold.is_finite() => Err(Error::invalid(
                 "threshold",

@@ -7,6 +7,7 @@ const PIECE: usize = 1 << 14;
 
 /// A set of items that too few transactions have, though enough have each of its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Violation {
     /// Items by code, then generalised items by number.
     pub set: Vec<Entry>,
@@ -100,15 +101,16 @@ pub fn km_violations(
     Ok(violations)
 }
 
-fn check_m(m: usize) -> Result<()> {
-    match m {
-        0 => Err(Error::invalid(
+/// Whether somebody may know so many items of a transaction.
+pub fn check_m(m: usize) -> Result<()> {
+    if m == 0 {
+        return Err(Error::invalid(
             "m",
             "must be at least 1",
             "how many items of a transaction somebody may know, such as 2",
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// Where to go from a set.

@@ -1,5 +1,5 @@
 //! Semantic attack on set-generalised transactions (Ong 2015): how much of the cover that generalisation adds survives
-//! an attacker who knows what words mean?
+//! an adversary who knows what words mean?
 //!
 //! A *transaction* is a list of items, some of which are *generalised*: sets of items, of which at least one is
 //! *original* and the others are *cover*. Items that are not generalised are the *context*. How far the members of a
@@ -7,7 +7,27 @@
 //! [eliminates](eliminate) what seems to be cover.
 //!
 //! Distances come from a [`Scoring`]: counts of documents with two [`Terms`], of a [`Corpus`] or from elsewhere, or
-//! [`Embeddings`].
+//! [`Embeddings`]. A [`Study`] goes all the way from the transactions of a release to what is believed of them.
+//!
+//! ```
+//! use disclosure::semantic::{DistanceTable, Method, Strategy, eliminate};
+//!
+//! // Four patients, each of whom has one or more of blood pressure, icd, limbs, injury: how far each of these is from
+//! // the other words of the patient's record (Ong 2015, Figure 3.6).
+//! let distances = vec![
+//!     0.56, 0.78, 1.57, 2.19, // heart disease
+//!     1.75, 0.58, 1.74, 1.53, // anesthesia
+//!     2.60, 2.93, 1.78, 1.49, // gangrene
+//!     1.60, 1.51, 1.89, 1.03, // knee
+//! ];
+//! let table = DistanceTable::new(4, distances)?;
+//! let strategy = Strategy { method: Method::Tba, ..Strategy::default() };
+//! let attack = eliminate(&table, &strategy, &disclosure::Control::new())?;
+//! // Eight of the sixteen are further away than the mean. The furthest is the gangrene patient's icd.
+//! assert_eq!(attack.cells.len(), 8);
+//! assert_eq!((attack.cells[0].row, attack.cells[0].column), (2, 1));
+//! # Ok::<(), disclosure::Error>(())
+//! ```
 
 mod attack;
 mod calibration;
@@ -22,6 +42,7 @@ mod elimination;
 mod embeddings;
 mod gba;
 mod km_anonymity;
+mod lexemes;
 mod mda;
 mod ngd;
 mod quality;
@@ -29,6 +50,7 @@ mod random_baseline;
 mod rba;
 mod remaining;
 mod scoring;
+mod study;
 mod target;
 mod tba;
 mod terms;
@@ -40,16 +62,18 @@ mod words;
 pub use attack::{attack, distance_tables, left_over};
 pub use calibration::{Bin, Calibration, Twin, reliability};
 pub use coat::{Coat, Constraints, Fate, GeneralisedItem, SuppressedItem, coat};
-pub use constraints::{Broken, broken_constraints};
+pub use constraints::{Broken, broken_constraints, check_k};
 pub use cooccurrence::Cooccurrence;
 pub use corpus::{Corpus, Wanted};
 pub use distances::DistanceTable;
 pub use elimination::{Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability, eliminate};
 pub use embeddings::Embeddings;
-pub use km_anonymity::{Violation, km_anonymity, km_violations};
+pub use km_anonymity::{Violation, check_m, km_anonymity, km_violations};
+pub use lexemes::for_each_lexeme;
 pub use ngd::normalised_google_distance;
 pub use quality::Quality;
 pub use scoring::Scoring;
+pub use study::{Attacked, Cell, Study, StudySettings, Truth};
 pub use target::{Occurrence, Target};
 pub use terms::{LexemeTerms, Scratch, Terms};
 pub use transactions::{Entry, Transactions};

@@ -2,6 +2,7 @@ use super::{Eliminations, Target};
 
 /// How well an attack tells cover from original items (section 5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Quality {
     /// Members of generalised items, in all transactions that have them.
     pub cells: u64,

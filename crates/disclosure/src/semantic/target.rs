@@ -2,9 +2,11 @@ use super::elimination::mean;
 use super::{DistanceTable, Entry, Scoring, Transactions};
 use crate::sort::sort;
 use crate::{Control, Result};
+use ndarray::Array2;
 
 /// A generalised item under attack: its members, and the contexts in which it stands.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Target {
     /// Ascending; the columns of its distance table.
     pub members: Vec<u32>,
@@ -14,6 +16,7 @@ pub struct Target {
 
 /// A transaction that has a generalised item.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Occurrence {
     /// Its number.
     pub transaction: u32,
@@ -77,24 +80,22 @@ impl Target {
     pub fn table(&self, scoring: &dyn Scoring, control: &Control) -> Result<DistanceTable> {
         let (contexts, columns) = (self.contexts(), self.members.len());
         control.require::<f64>(contexts.len().saturating_mul(columns))?;
-        let mut distances = Vec::with_capacity(contexts.len() * columns);
-        for &item in &contexts {
+        let mut distances = Array2::zeros((contexts.len(), columns));
+        for (&item, mut row) in contexts.iter().zip(distances.rows_mut()) {
             control.check()?;
-            let distance = |&member: &u32| scoring.distance(item, member).unwrap_or(f64::NAN);
-            distances.extend(self.members.iter().map(distance));
+            for (distance, &member) in row.iter_mut().zip(&self.members) {
+                *distance = scoring.distance(item, member).unwrap_or(f64::NAN);
+            }
         }
         control.require::<f64>(self.rows.len().saturating_mul(columns))?;
         let mut cells = Vec::with_capacity(self.rows.len() * columns);
         for row in &self.rows {
             control.check()?;
-            let places = row
-                .context
-                .iter()
-                .filter_map(|item| contexts.binary_search(item).ok());
-            let places: Vec<usize> = places.map(|place| place * columns).collect();
+            let places = row.context.iter().map(|item| contexts.binary_search(item));
+            let places: Vec<usize> = places.flatten().collect();
             for column in 0..columns {
                 let known = || {
-                    let distances = places.iter().map(|place| distances[place + column]);
+                    let distances = places.iter().map(|&place| distances[(place, column)]);
                     distances.filter(|distance| distance.is_finite())
                 };
                 let reliable = mean(known().filter(|&distance| distance >= 0.0));

@@ -1,3 +1,6 @@
+//! Terms in documents. The automaton is that of Aho and Corasick (1975) over words, which are numbers here. The crate
+//! aho-corasick searches bytes: it would find `knee` in `kneel`, and cannot fold case, accents and plurals word by word.
+
 use super::Folding;
 use crate::{Control, Error, Result};
 use hashbrown::HashMap;

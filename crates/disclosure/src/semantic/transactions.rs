@@ -1,4 +1,5 @@
 use crate::{Control, Error, Result};
+use bitvec::prelude::*;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -7,6 +8,7 @@ const PIECE: usize = 1 << 12;
 
 /// One place in a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Entry {
     /// An item as it is; its code, from 0.
     Item(u32),
@@ -53,35 +55,51 @@ impl Transactions {
         }
     }
 
-    /// Add to the transaction that was begun last; without one nothing is added. What comes is a set of items that stand in one place. One alone is
-    /// not generalised; an empty one is nothing. What the transaction has already is not added again.
+    /// Adds to the transaction that was begun last; without one nothing is added. What comes is a set of items that stand
+    /// in one place. One alone is not generalised; an empty one is nothing. What the transaction has already is not
+    /// added again.
     pub fn push(&mut self, mut set: Vec<u32>) -> Result<()> {
         set.sort_unstable();
         set.dedup();
-        let Some(&most) = set.last() else {
-            return Ok(());
-        };
-        if most as usize >= self.last_item.len() {
-            self.last_item.resize(most as usize + 1, 0);
-        }
-        let (entry, last) = match set[..] {
-            [item] => (Entry::Item(item), &mut self.last_item[item as usize]),
-            _ => {
+        match set[..] {
+            [] => Ok(()),
+            [item] => self.push_item(item),
+            [.., most] => {
+                self.make_room(most);
                 let number = self.number(set);
-                (
-                    Entry::Generalised(number),
-                    &mut self.last_generalised[number as usize],
-                )
+                let transactions = self.ends.len() as u32;
+                let last = std::mem::replace(&mut self.last_generalised[number as usize], transactions);
+                self.push_new(Entry::Generalised(number), last)
             }
-        };
-        let transactions = self.ends.len() as u32;
-        if std::mem::replace(last, transactions) != transactions {
-            self.entries.push(entry);
-            self.ends[transactions as usize - 1] += 1;
         }
-        match self.entries.len() < u32::MAX as usize {
-            true => Ok(()),
-            false => Err(too_many("items of transactions")),
+    }
+
+    /// Adds one item that is not generalised, as [`push`](Self::push) does.
+    #[inline]
+    pub fn push_item(&mut self, item: u32) -> Result<()> {
+        self.make_room(item);
+        let last = std::mem::replace(&mut self.last_item[item as usize], self.ends.len() as u32);
+        self.push_new(Entry::Item(item), last)
+    }
+
+    fn make_room(&mut self, item: u32) {
+        if item as usize >= self.last_item.len() {
+            self.last_item.resize(item as usize + 1, 0);
+        }
+    }
+
+    /// Adds an entry, unless it was added to the same transaction last.
+    fn push_new(&mut self, entry: Entry, last: u32) -> Result<()> {
+        let transactions = self.ends.len();
+        if last as usize == transactions {
+            return Ok(());
+        }
+        self.entries.push(entry);
+        self.ends[transactions - 1] += 1;
+        if self.entries.len() < u32::MAX as usize {
+            Ok(())
+        } else {
+            Err(too_many("items of transactions"))
         }
     }
 
@@ -154,16 +172,48 @@ impl Transactions {
         Ok(postings)
     }
 
-    /// The same transactions with other codes: `codes` has the new one of every item.
-    pub fn recoded(&self, codes: &[u32]) -> Result<Self> {
+    /// The same transactions with other codes: `codes` has the new one of every item. Items with the same new code become
+    /// one.
+    pub fn recoded(mut self, codes: &[u32], control: &Control) -> Result<Self> {
         let mut recoded = Transactions::new();
-        for entries in self.iter() {
-            recoded.begin()?;
+        if let Some(&most) = codes.iter().max() {
+            recoded.make_room(most);
+        }
+        let mut is_taken = bitvec![0; recoded.items()];
+        let is_one_to_one = codes.iter().all(|&code| !is_taken.replace(code as usize, true));
+        let recode = |set: &[u32]| set.iter().map(|&item| codes[item as usize]).collect();
+        if !is_one_to_one {
+            for (number, entries) in self.iter().enumerate() {
+                if number.is_multiple_of(PIECE) {
+                    control.check()?;
+                }
+                recoded.begin()?;
+                for entry in entries {
+                    recoded.push(recode(self.may_be(entry)))?;
+                }
+            }
+            return Ok(recoded);
+        }
+        // No entry goes: only the items of each change.
+        for members in &self.members {
+            let mut members: Vec<u32> = recode(members);
+            members.sort_unstable();
+            recoded.number(members);
+        }
+        for entries in self.entries.chunks_mut(PIECE) {
+            control.check()?;
             for entry in entries {
-                let items = self.may_be(entry).iter();
-                recoded.push(items.map(|&item| codes[item as usize]).collect())?;
+                if let Entry::Item(item) = entry {
+                    *item = codes[*item as usize];
+                }
             }
         }
+        for (&code, last) in codes.iter().zip(self.last_item) {
+            recoded.last_item[code as usize] = last;
+        }
+        recoded.last_generalised = self.last_generalised;
+        recoded.ends = self.ends;
+        recoded.entries = self.entries;
         Ok(recoded)
     }
 

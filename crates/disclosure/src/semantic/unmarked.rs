@@ -1,6 +1,7 @@
-use super::constraints::utility_of;
+use super::constraints::{check_k, check_utility, utility_of};
 use super::{Entry, Transactions};
 use crate::{Control, Result};
+use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Transactions between two looks at the control: less than a millisecond.
@@ -16,7 +17,7 @@ pub enum Rule {
     Repeated,
 }
 
-/// What an attacker knows of how transactions were generalised.
+/// What an adversary knows of how transactions were generalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
     /// In how many transactions a generalised item is at least.
@@ -27,7 +28,15 @@ pub struct Known {
     pub privacy: Option<Vec<Vec<u32>>>,
 }
 
-/// Mark what seems to be generalised in transactions that were released without marks, all members of generalised items
+impl Known {
+    /// Whether it can be known.
+    pub fn check(&self) -> Result<()> {
+        self.k.map_or(Ok(()), check_k)?;
+        check_utility(self.utility.as_deref())
+    }
+}
+
+/// Marks what seems to be generalised in transactions that were released without marks, all members of generalised items
 /// standing as items (Ong 2015, section 3.5.2). What is marked already stays. A marked set stands where its first
 /// member stood.
 pub fn mark_generalised(
@@ -37,17 +46,12 @@ pub fn mark_generalised(
     control: &Control,
 ) -> Result<Transactions> {
     let items = transactions.items();
-    let utility_of = known
-        .utility
-        .as_ref()
-        .map(|utility| utility_of(utility, items))
-        .transpose()?;
+    known.check()?;
+    let utility_of = known.utility.as_ref().map(|utility| utility_of(utility, items));
     let is_private = known.privacy.as_ref().map(|privacy| {
-        let mut is_private = vec![false; items];
-        for &item in privacy.iter().flatten() {
-            if let Some(is_private) = is_private.get_mut(item as usize) {
-                *is_private = true;
-            }
+        let mut is_private = bitvec![0; items];
+        for &item in privacy.iter().flatten().filter(|&&item| (item as usize) < items) {
+            is_private.set(item as usize, true);
         }
         is_private
     });

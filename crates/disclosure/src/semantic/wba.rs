@@ -2,6 +2,7 @@ use super::elimination::{mean, weighted};
 use super::remaining::Left;
 use super::{DistanceTable, Eliminations, Threshold};
 use crate::{Control, Result};
+use ndarray::Array2;
 
 /// Rows that are looked through between two looks at the control.
 const PIECE: usize = 1 << 12;
@@ -66,8 +67,7 @@ struct Furthest {
 
 /// What weighted distances are made of. NaN stands for what may not be eliminated, and is not greater than anything.
 struct Weights {
-    columns: usize,
-    distances: Vec<f64>,
+    distances: Array2<f64>,
     row_weights: Vec<f64>,
     column_weights: Vec<f64>,
 }
@@ -77,8 +77,7 @@ impl Weights {
         let left = Left::new(table);
         let or_nan = |&distance: &f64| if distance >= 0.0 { distance } else { f64::NAN };
         Weights {
-            columns: table.columns(),
-            distances: table.distances().iter().map(or_nan).collect(),
+            distances: table.view().map(or_nan),
             row_weights: (0..table.rows()).map(|row| left.row_weight(row)).collect(),
             column_weights: (0..table.columns())
                 .map(|column| left.column_weight(column))
@@ -87,19 +86,19 @@ impl Weights {
     }
 
     fn weighted(&self, row: usize, column: usize) -> f64 {
-        let distance = self.distances[row * self.columns + column];
+        let distance = self.distances[(row, column)];
         weighted(distance, self.row_weights[row], self.column_weights[column])
     }
 
     fn eliminate(&mut self, row: usize, column: usize, left: &Left) {
-        self.distances[row * self.columns + column] = f64::NAN;
+        self.distances[(row, column)] = f64::NAN;
         let or_nan = |weight: f64| if weight < 1.0 { weight } else { f64::NAN };
         self.row_weights[row] = or_nan(left.row_weight(row));
         self.column_weights[column] = or_nan(left.column_weight(column));
     }
 
     fn furthest(&self, row: usize) -> Furthest {
-        let distances = &self.distances[row * self.columns..][..self.columns];
+        let distances = self.distances.row(row);
         let row_weight = self.row_weights[row];
         let none = Furthest {
             column: usize::MAX,

@@ -1,6 +1,6 @@
-//! What Postgres prints for a tsvector.
+//! Lexemes with positions as text, in the notation of Postgres' `tsvector`.
 
-/// Hand every lexeme and its positions, ascending, to `each`: `'fat':2A,11 'o''neil'` has two, one without positions.
+/// Hands every lexeme and its positions, ascending, to `each`: `'fat':2A,11 'o''neil'` has two, one without positions.
 pub fn for_each_lexeme(text: &str, mut each: impl FnMut(&str, &[u16])) {
     let (mut lexeme, mut positions) = (String::new(), Vec::new());
     let mut characters = text.chars().peekable();
@@ -25,5 +25,40 @@ pub fn for_each_lexeme(text: &str, mut each: impl FnMut(&str, &[u16])) {
             characters.next_if(char::is_ascii_uppercase); // its weight
         }
         each(&lexeme, &positions);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lexemes(text: &str) -> Vec<(String, Vec<u16>)> {
+        let mut found = Vec::new();
+        for_each_lexeme(text, |lexeme, positions| {
+            found.push((lexeme.to_owned(), positions.to_vec()))
+        });
+        found
+    }
+
+    #[test]
+    fn quotes_weights_and_positions_are_read() {
+        assert_eq!(lexemes(""), []);
+        assert_eq!(
+            lexemes(r"'a\\b' 'fat':2A,11 'o''neil' ':1,':65535"),
+            [
+                (r"a\b".into(), vec![]),
+                ("fat".into(), vec![2, 11]),
+                ("o'neil".into(), vec![]),
+                (":1,".into(), vec![u16::MAX]),
+            ]
+        );
+    }
+
+    #[test]
+    fn text_that_is_cut_off_ends() {
+        assert_eq!(
+            lexemes("'fat':99999999 'ca"),
+            [("fat".into(), vec![u16::MAX]), ("ca".into(), vec![])]
+        );
     }
 }

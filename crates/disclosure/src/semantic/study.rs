@@ -1,0 +1,449 @@
+//! A release under attack, from its transactions to what is believed of them: which distances have to be known, what is
+//! eliminated, how sure that is, and how much of it is right where the original is known.
+
+use super::attack::{attack, distance_tables, left_over};
+use super::calibration::{Bin, Calibration, Twin, reliability};
+use super::constraints::{Broken, broken_constraints};
+use super::{DistanceTable, Eliminations, Entry, Quality, Scoring, Strategy, Target, Transactions};
+use crate::{Control, Error, Result};
+use rustc_hash::FxHashMap;
+
+/// What is looked at in a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StudySettings {
+    /// How many items around a generalised one are looked at.
+    pub context: usize,
+    /// How many [twins](Twin) confidence is learnt from; with 0 there is none.
+    pub calibration: usize,
+    /// What twins are drawn by.
+    pub seed: u64,
+}
+
+impl Default for StudySettings {
+    fn default() -> Self {
+        StudySettings {
+            context: 2,
+            calibration: 200,
+            seed: 1,
+        }
+    }
+}
+
+impl StudySettings {
+    /// Whether they can be used.
+    pub fn check(&self) -> Result<()> {
+        if self.context == 0 {
+            return Err(Error::invalid(
+                "context",
+                "must be at least 1",
+                "how many items around a generalised one are looked at, such as 2",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What an adversary looks at in a release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Study {
+    targets: Vec<Target>,
+    is_calibrated: bool,
+    /// Items that were generalised again, to learn how sure eliminations are.
+    twins: Vec<Twin>,
+}
+
+/// What an attack on a [`Study`] came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attacked {
+    tables: Vec<DistanceTable>,
+    /// By target.
+    pub eliminations: Vec<Eliminations>,
+    /// `None` if there was too little to learn from.
+    calibration: Option<Calibration>,
+}
+
+/// A member of a generalised item in one of the transactions that have it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Cell {
+    /// The number of the transaction.
+    pub transaction: u32,
+    /// The place of the member.
+    pub member: usize,
+    /// How far it is from the context, if that is known.
+    pub distance: Option<f64>,
+    /// At which step it was eliminated, from 0.
+    pub step: Option<usize>,
+    /// How likely it is that this is right.
+    pub confidence: Option<f64>,
+}
+
+impl Study {
+    /// Finds all generalised items of a release with their contexts, and draws twins of them.
+    pub fn new(transactions: &Transactions, settings: &StudySettings, control: &Control) -> Result<Self> {
+        settings.check()?;
+        let &StudySettings {
+            context,
+            calibration,
+            seed,
+        } = settings;
+        let targets = Target::all(transactions, context, control)?;
+        let twins = Twin::draw(transactions, &targets, context, calibration, seed, control)?;
+        Ok(Study {
+            targets,
+            is_calibrated: calibration > 0,
+            twins,
+        })
+    }
+
+    /// The generalised items, by number.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// The pairs of terms whose distances an attack needs, ascending, each once.
+    pub fn pairs(&self, control: &Control) -> Result<Vec<(u32, u32)>> {
+        let twins = self.twins.iter().map(|twin| &twin.target);
+        Target::pairs(self.targets.iter().chain(twins), control)
+    }
+
+    /// Attacks all generalised items, and their twins in the same way to learn how sure that is.
+    pub fn attack(&self, scoring: &dyn Scoring, strategy: &Strategy, control: &Control) -> Result<Attacked> {
+        strategy.check()?;
+        let tables = distance_tables(&self.targets, scoring, control)?;
+        let eliminations = attack(&tables, strategy, control)?;
+        let of_twins = distance_tables(&self.twins, scoring, control)?;
+        let eliminated_of_twins = attack(&of_twins, strategy, control)?;
+        let calibration = Calibration::learn(&self.twins, &of_twins, &eliminated_of_twins, control)?;
+        Ok(Attacked {
+            tables,
+            eliminations,
+            calibration,
+        })
+    }
+
+    /// Whether confidence was wanted, but there was too little to learn it from.
+    pub fn lacks_confidence(&self, attacked: &Attacked) -> bool {
+        let has_any = attacked
+            .eliminations
+            .iter()
+            .any(|of_target| !of_target.cells.is_empty());
+        self.is_calibrated && has_any && attacked.calibration.is_none()
+    }
+
+    /// Every cell of a target, row by row.
+    pub fn cells(&self, attacked: &Attacked, target: usize) -> Vec<Cell> {
+        let (table, eliminations) = (&attacked.tables[target], &attacked.eliminations[target]);
+        let target_cells = self.targets[target]
+            .rows
+            .iter()
+            .enumerate()
+            .flat_map(|(row, of_row)| {
+                (0..table.columns()).map(move |member| Cell {
+                    transaction: of_row.transaction,
+                    member,
+                    distance: Some(table.distance(row, member)).filter(|distance| !distance.is_nan()),
+                    step: None,
+                    confidence: None,
+                })
+            });
+        let mut cells: Vec<Cell> = target_cells.collect();
+        let confidence = attacked.confidence(target);
+        for (step, eliminated) in eliminations.cells.iter().enumerate() {
+            let cell = &mut cells[eliminated.row as usize * table.columns() + eliminated.column as usize];
+            cell.step = Some(step);
+            cell.confidence = confidence.as_ref().map(|confidence| confidence[step]);
+        }
+        cells
+    }
+
+    /// How far confidence can be trusted: eliminations in ten bins of rising confidence. Of the release if the truth
+    /// about it is known, else of twins that had no part in what was learnt. None if nothing was learnt.
+    pub fn reliability(&self, attacked: &Attacked, truth: Option<&Truth>) -> Vec<Bin> {
+        const BINS: usize = 10;
+        let held_out = || {
+            let calibration = attacked.calibration.as_ref();
+            calibration.map_or(Vec::new(), |calibration| calibration.held_out.clone())
+        };
+        let predictions = truth.map_or_else(held_out, |truth| self.predictions(attacked, truth));
+        reliability(predictions, BINS)
+    }
+
+    /// How sure each elimination of the release is, and whether it is right.
+    fn predictions(&self, attacked: &Attacked, truth: &Truth) -> Vec<(f64, bool)> {
+        let of_target = |(number, target): (usize, &Target)| {
+            let confidence = attacked.confidence(number).unwrap_or_default();
+            let cells = attacked.eliminations[number].cells.iter();
+            let is_right = cells.map(|cell| {
+                let transaction = target.rows[cell.row as usize].transaction;
+                !truth.is_original(transaction, target.members[cell.column as usize])
+            });
+            confidence.into_iter().zip(is_right).collect::<Vec<_>>()
+        };
+        self.targets.iter().enumerate().flat_map(of_target).collect()
+    }
+
+    /// How well attacks tell cover from original items.
+    pub fn quality(
+        &self,
+        scoring: &dyn Scoring,
+        strategies: &[Strategy],
+        truth: &Truth,
+        control: &Control,
+    ) -> Result<Vec<Quality>> {
+        strategies.iter().try_for_each(Strategy::check)?;
+        let tables = distance_tables(&self.targets, scoring, control)?;
+        let of_strategy = |strategy: &Strategy| {
+            let eliminations = attack(&tables, strategy, control)?;
+            Ok(Quality::of(&self.targets, &eliminations, |transaction, item| {
+                truth.is_original(transaction, item)
+            }))
+        };
+        strategies.iter().map(of_strategy).collect()
+    }
+
+    /// The privacy constraints that do not hold any more when an attack on these transactions is over, and whether each
+    /// held before.
+    pub fn broken_constraints(
+        &self,
+        transactions: &Transactions,
+        attacked: &Attacked,
+        privacy: &[Vec<u32>],
+        k: u64,
+        control: &Control,
+    ) -> Result<Vec<(Broken, bool)>> {
+        let broken = |eliminations: Option<&[Eliminations]>| {
+            let left = left_over(transactions, &self.targets, eliminations, control)?;
+            broken_constraints(&left, privacy, k, control)
+        };
+        let before = broken(None)?;
+        let after = broken(Some(&attacked.eliminations))?;
+        let held_before = |broken: &Broken| !before.iter().any(|was| was.constraint == broken.constraint);
+        let after = after.into_iter().map(|broken| {
+            let held = held_before(&broken);
+            (broken, held)
+        });
+        Ok(after.collect())
+    }
+}
+
+impl Attacked {
+    /// How sure each elimination of a target is, in their order; `None` if nothing was learnt.
+    fn confidence(&self, target: usize) -> Option<Vec<f64>> {
+        let calibration = self.calibration.as_ref()?;
+        Some(calibration.confidence(&self.tables[target], &self.eliminations[target]))
+    }
+}
+
+/// Which items the transactions of a release have had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Truth {
+    /// By the number of the transaction in the release: its items, ascending.
+    items: Vec<Vec<u32>>,
+}
+
+impl Truth {
+    /// Finds for every transaction of a release, by its id, the one of the original.
+    pub fn new(original: &Transactions, ids: &[String], released_ids: &[String]) -> Result<Self> {
+        let by_id = numbers_by_id("original", ids)?;
+        numbers_by_id("released", released_ids)?;
+        let invalid = |argument, problem: &str| {
+            Error::invalid(
+                argument,
+                problem,
+                "an original that has every transaction of the release, as it was before items were generalised",
+            )
+        };
+        let items = released_ids.iter().map(|id| {
+            let number = by_id
+                .get(&id[..])
+                .ok_or_else(|| invalid("released", "has a transaction that the original does not have"))?;
+            let items = original.entries(*number).iter().map(Entry::item);
+            let items: Option<Vec<u32>> = items.collect();
+            let mut items = items.ok_or_else(|| invalid("original", "has generalised items"))?;
+            items.sort_unstable();
+            Ok(items)
+        });
+        Ok(Truth {
+            items: items.collect::<Result<_>>()?,
+        })
+    }
+
+    /// Whether a transaction of the release has had an item.
+    pub fn is_original(&self, transaction: u32, item: u32) -> bool {
+        self.items[transaction as usize].binary_search(&item).is_ok()
+    }
+}
+
+/// The numbers of transactions by id, of which no two may be the same.
+fn numbers_by_id<'a>(of: &'static str, ids: &'a [String]) -> Result<FxHashMap<&'a str, usize>> {
+    let mut by_id = FxHashMap::default();
+    for (number, id) in ids.iter().enumerate() {
+        if by_id.insert(&id[..], number).is_some() {
+            return Err(Error::invalid(
+                "id",
+                format!("two transactions of {of} have the same"),
+                "ids that are unique in the original and in the release",
+            ));
+        }
+    }
+    Ok(by_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::semantic::{Method, Threshold};
+
+    /// Ong's Figure 1.5: items 0 to 3 are generalised; 4 to 7 are the contexts of the four patients.
+    fn release() -> Transactions {
+        let mut release = Transactions::new();
+        for context in 4..8 {
+            release.begin().unwrap();
+            release.push_item(context).unwrap();
+            release.push(vec![0, 1, 2, 3]).unwrap();
+        }
+        release
+    }
+
+    fn original(items: [&[u32]; 4]) -> Transactions {
+        let mut original = Transactions::new();
+        for items in items {
+            original.begin().unwrap();
+            for &item in items {
+                original.push_item(item).unwrap();
+            }
+        }
+        original
+    }
+
+    fn ids(ids: [&str; 4]) -> Vec<String> {
+        ids.map(String::from).to_vec()
+    }
+
+    /// What the patients had, by Figure 1.3, in another order than that of the release.
+    fn truth() -> Truth {
+        let original = original([&[3], &[3, 2], &[1], &[1, 0]]);
+        Truth::new(&original, &ids(["d", "c", "b", "a"]), &ids(["a", "b", "c", "d"])).unwrap()
+    }
+
+    /// The distances of Figure 3.6.
+    struct Figure36;
+
+    impl Scoring for Figure36 {
+        fn distance(&self, one: u32, other: u32) -> Option<f64> {
+            let rows = [
+                [0.56, 0.78, 1.57, 2.19],
+                [1.75, 0.58, 1.74, 1.53],
+                [2.60, 2.93, 1.78, 1.49],
+                [1.60, 1.51, 1.89, 1.03],
+            ];
+            Some(rows[one as usize - 4][other as usize])
+        }
+
+        fn is_known(&self, _: u32) -> bool {
+            true
+        }
+    }
+
+    fn strategy(method: Method) -> Strategy {
+        Strategy {
+            method,
+            ..Strategy::default()
+        }
+    }
+
+    #[test]
+    fn a_release_is_studied_as_a_whole() {
+        let (release, control) = (release(), Control::new());
+        let study = Study::new(&release, &StudySettings::default(), &control).unwrap();
+        assert_eq!(study.targets().len(), 1);
+        let pairs = (4..8).flat_map(|context| (0..4).map(move |member| (context, member)));
+        assert_eq!(study.pairs(&control).unwrap(), pairs.collect::<Vec<_>>());
+
+        // Eight cells are further away than the mean, 1.596; that of patient 3's limbs is original.
+        let attacked = study.attack(&Figure36, &strategy(Method::Tba), &control).unwrap();
+        assert!(study.lacks_confidence(&attacked));
+        assert_eq!(study.reliability(&attacked, None), []);
+        assert_eq!(study.reliability(&attacked, Some(&truth())), []);
+        let cells = study.cells(&attacked, 0);
+        assert_eq!(cells.len(), 16);
+        let first = cells.iter().find(|cell| cell.step == Some(0)).unwrap();
+        assert_eq!(
+            (first.transaction, first.member, first.distance),
+            (2, 1, Some(2.93))
+        );
+        let strategies = [strategy(Method::Tba), strategy(Method::Mda)];
+        let quality = study.quality(&Figure36, &strategies, &truth(), &control).unwrap();
+        assert_eq!(
+            quality[0],
+            Quality {
+                cells: 16,
+                cover: 10,
+                eliminations: 8,
+                correct: 7
+            }
+        );
+        assert_eq!((quality[1].eliminations, quality[1].correct), (1, 1));
+
+        // All four may have limbs as they were released; when the attack is over, only patient 1 may.
+        let broken = study
+            .broken_constraints(&release, &attacked, &[vec![2], vec![9]], 4, &control)
+            .unwrap();
+        assert_eq!(broken.len(), 1);
+        assert_eq!(
+            (broken[0].0.constraint, broken[0].0.support, broken[0].1),
+            (0, 1, true)
+        );
+    }
+
+    #[test]
+    fn without_calibration_no_confidence_is_missed() {
+        let settings = StudySettings {
+            calibration: 0,
+            ..StudySettings::default()
+        };
+        let control = Control::new();
+        let study = Study::new(&release(), &settings, &control).unwrap();
+        let attacked = study.attack(&Figure36, &Strategy::default(), &control).unwrap();
+        assert!(!study.lacks_confidence(&attacked));
+    }
+
+    #[test]
+    fn settings_are_checked_first() {
+        let none = StudySettings {
+            context: 0,
+            ..StudySettings::default()
+        };
+        assert!(Study::new(&release(), &none, &Control::new()).is_err());
+        let infinite = Strategy {
+            threshold: Threshold::At(f64::INFINITY),
+            ..Strategy::default()
+        };
+        let study = Study::new(&release(), &StudySettings::default(), &Control::new()).unwrap();
+        assert!(study.attack(&Figure36, &infinite, &Control::new()).is_err());
+        assert!(
+            study
+                .quality(&Figure36, &[infinite], &truth(), &Control::new())
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn an_original_has_every_transaction_of_the_release_once() {
+        let plain = original([&[3], &[3, 2], &[1], &[1, 0]]);
+        let names = ids(["a", "b", "c", "d"]);
+        let argument = |error| match error {
+            Err(Error::InvalidArgument { argument, .. }) => argument,
+            _ => "",
+        };
+        let of = |original: &Transactions, of_original: &[String], released: &[String]| {
+            argument(Truth::new(original, of_original, released))
+        };
+        assert_eq!(of(&plain, &names, &names), "");
+        assert_eq!(of(&plain, &ids(["a", "b", "c", "c"]), &names), "id");
+        assert_eq!(of(&plain, &names, &ids(["a", "b", "b", "c"])), "id");
+        assert_eq!(of(&plain, &names, &ids(["a", "b", "c", "e"])), "released");
+        assert_eq!(of(&release(), &names, &names), "original");
+    }
+}

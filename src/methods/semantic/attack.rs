@@ -1,0 +1,411 @@
+//! The attack: `eliminate`, `elimination_steps`, `semantic_attack`, `attack_calibration`, `attack_quality`,
+//! `broken_constraints`.
+
+use crate::args::{Args, word};
+use crate::error::Problem;
+use crate::methods::attack::arrays::distances_of_array;
+use crate::methods::semantic::coat::{k_of, privacy_of, read_privacy};
+use crate::methods::semantic::corpus::{Knowledge, Source};
+use crate::methods::semantic::items::Items;
+use crate::methods::semantic::transactions::{Column, Lists, read_column, read_columns};
+use crate::methods::semantic::{CorpusArguments, column, context, read_knowledge};
+use crate::pg::array_out::Grid;
+use crate::pg::table::{Table, table_row};
+use crate::run;
+use disclosure::semantic::{
+    self, Attacked, DistanceTable, Eliminations, Method, Strategy, Study, StudySettings, Threshold, Truth,
+    Vulnerability,
+};
+use pgrx::Array;
+use pgrx::prelude::*;
+
+const METHODS: [(&str, Method); 6] = [
+    ("random", Method::Random),
+    ("mda", Method::Mda),
+    ("tba", Method::Tba),
+    ("wba", Method::Wba),
+    ("gba", Method::Gba),
+    ("rba", Method::Rba),
+];
+
+const VULNERABILITIES: [(&str, Vulnerability); 2] = [
+    ("gap", Vulnerability::Gap),
+    ("normalised", Vulnerability::Normalised),
+];
+
+/// The argument method.
+fn method(args: &mut Args) -> Result<Method, Problem> {
+    word("method", args.optional("method"), &METHODS)
+}
+
+/// The arguments threshold, threshold_ratio, vulnerability and seed.
+fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Problem> {
+    let threshold: Option<f64> = args.optional("threshold");
+    let ratio: f64 = args.required("threshold_ratio")?;
+    if threshold.is_some() && ratio != 1.0 {
+        return Err(Problem::argument(
+            "threshold_ratio",
+            "is a multiple of the mean, but threshold is given",
+            "Leave one of them out.",
+        ));
+    }
+    let strategy = Strategy {
+        method,
+        threshold: threshold.map_or(Threshold::Mean(ratio), Threshold::At),
+        vulnerability: word("vulnerability", args.optional("vulnerability"), &VULNERABILITIES)?,
+        seed: args.seed()?,
+    };
+    strategy.check()?;
+    Ok(strategy)
+}
+
+/// Cells that are so few that they are attacked on the spot: a query may have very many small tables.
+const FEW: usize = 1000;
+
+/// The arguments of an attack on one distance table, and what it eliminates; `None` if that is NULL.
+fn eliminations(mut args: Args) -> Result<Option<(DistanceTable, Eliminations)>, Problem> {
+    let distances: Option<Array<'_, f64>> = args.optional("distances");
+    let method = method(&mut args)?;
+    let strategy = strategy(&mut args, method)?;
+    args.end()?;
+    let Some(distances) = distances else {
+        return Ok(None);
+    };
+    let table = distances_of_array(distances)?;
+    let eliminations = run::sized("eliminating items", table.distances().len(), FEW, |control| {
+        semantic::eliminate(&table, &strategy, control)
+    })?;
+    Ok(Some((table, eliminations)))
+}
+
+/// eliminate(distances float8[], method text, threshold float8, threshold_ratio float8, vulnerability text, seed bigint)
+#[pg_extern(sql = false)]
+fn eliminate(args: Args) -> Option<Grid<bool>> {
+    let (table, eliminations) = eliminations(args).unwrap_or_else(Problem::raise)?;
+    let columns = table.columns();
+    Some(Grid::new(table.rows(), columns, |eliminated| {
+        for cell in &eliminations.cells {
+            eliminated[cell.row as usize * columns + cell.column as usize] = true;
+        }
+    }))
+}
+
+table_row! {
+    /// A cell that was eliminated.
+    struct Step {
+        step: i32,
+        row_number: i32,
+        column_number: i32,
+        score: Option<f64>,
+        threshold: Option<f64>,
+    }
+}
+
+/// elimination_steps(distances float8[], method text, threshold float8, threshold_ratio float8, vulnerability text, seed
+/// bigint)
+#[pg_extern(sql = false)]
+fn elimination_steps(args: Args) -> Table<Step> {
+    Table::new(eliminations(args).map(|found| {
+        let (threshold, cells) =
+            found.map_or((None, Vec::new()), |(_, found)| (found.threshold, found.cells));
+        (1..).zip(cells).map(move |(step, cell)| Step {
+            step,
+            row_number: cell.row as i32 + 1,
+            column_number: cell.column as i32 + 1,
+            score: cell.score,
+            threshold,
+        })
+    }))
+}
+
+/// A release that was read, what is looked at in it, and what the corpus says about that.
+struct Release {
+    items: Items,
+    lists: Lists,
+    study: Study,
+    knowledge: Knowledge,
+}
+
+impl Release {
+    fn new(items: Items, lists: Lists, source: &Source, settings: &StudySettings) -> Result<Self, Problem> {
+        let (study, pairs) = run::long("looking for contexts", |control| {
+            let study = Study::new(&lists.transactions, settings, control)?;
+            let pairs = study.pairs(control)?;
+            Ok((study, pairs))
+        })?;
+        let knowledge = read_knowledge(source, &items, &pairs)?;
+        Ok(Release {
+            items,
+            lists,
+            study,
+            knowledge,
+        })
+    }
+
+    fn read(column: &Column, source: &Source, settings: &StudySettings) -> Result<Self, Problem> {
+        let (items, lists) = read_column(column)?;
+        Self::new(items, lists, source, settings)
+    }
+
+    /// Together with which items its transactions have had. Both columns have ids.
+    fn read_with(
+        original: &Column,
+        released: &Column,
+        source: &Source,
+        settings: &StudySettings,
+    ) -> Result<(Self, Truth), Problem> {
+        let (items, lists) = read_columns(&[original, released])?;
+        let [original, released] =
+            <[Lists; 2]>::try_from(lists).map_err(|_| Problem::Internal("a column was not read"))?;
+        let truth = Truth::new(&original.transactions, original.ids(), released.ids())?;
+        Ok((Self::new(items, released, source, settings)?, truth))
+    }
+
+    /// Attacks all targets and twins. Gives notice if confidence is wanted and there is none.
+    fn attack(&self, strategy: &Strategy) -> Result<Attacked, Problem> {
+        let (study, scoring) = (&self.study, self.knowledge.scoring());
+        let attacked = run::long("eliminating items", |control| {
+            study.attack(scoring, strategy, control)
+        })?;
+        if study.lacks_confidence(&attacked) {
+            notice!(
+                "disclosure: too few items are not generalised, or too few were eliminated, to learn how sure that is"
+            );
+        }
+        Ok(attacked)
+    }
+}
+
+/// The arguments context, threshold, threshold_ratio, vulnerability and seed, which follow the method.
+struct Options {
+    strategy: Strategy,
+    settings: StudySettings,
+}
+
+impl Options {
+    fn read(args: &mut Args, method: Method) -> Result<Self, Problem> {
+        let context = context(args)?;
+        let strategy = strategy(args, method)?;
+        let settings = StudySettings {
+            context,
+            calibration: 0,
+            seed: strategy.seed,
+        };
+        settings.check()?;
+        Ok(Options { strategy, settings })
+    }
+
+    /// Reads the argument calibration as well, which comes next.
+    fn calibrated(mut self, args: &mut Args) -> Result<Self, Problem> {
+        self.settings.calibration = args.number("calibration", 0)?;
+        Ok(self)
+    }
+}
+
+table_row! {
+    /// A member of a generalised item in one of the transactions that have it.
+    struct AttackedItem {
+        transaction: String,
+        generalised: Vec<String>,
+        item: String,
+        distance: Option<f64>,
+        eliminated: bool,
+        step: Option<i32>,
+        confidence: Option<f64>,
+    }
+}
+
+/// semantic_attack(relation regclass, column_name name, corpus regclass, corpus_column name, id name, method text, context
+/// int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, calibration int, scoring jsonb)
+#[pg_extern(sql = false)]
+fn semantic_attack(args: Args) -> Table<AttackedItem> {
+    Table::new(attacked_items(args))
+}
+
+fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, Problem> {
+    let column = column(&mut args)?;
+    let corpus = CorpusArguments::read(&mut args);
+    let column = column.with_id(args.name("id").as_deref())?;
+    let method = method(&mut args)?;
+    let options = Options::read(&mut args, method)?.calibrated(&mut args)?;
+    let source = corpus.source(&mut args)?.finite()?;
+    args.end()?;
+    let release = Release::read(&column, &source, &options.settings)?;
+    let attacked = release.attack(&options.strategy)?;
+    // One target at a time, as each row repeats the generalised item.
+    let targets = 0..release.study.targets().len();
+    Ok(targets.flat_map(move |target| items_of_target(&release, &attacked, target)))
+}
+
+fn items_of_target(release: &Release, attacked: &Attacked, target: usize) -> Vec<AttackedItem> {
+    let generalised = release.items.texts_of(&release.study.targets()[target].members);
+    let cells = release.study.cells(attacked, target).into_iter();
+    let rows = cells.map(|cell| AttackedItem {
+        transaction: release.lists.id(cell.transaction as usize),
+        generalised: generalised.clone(),
+        item: generalised[cell.member].clone(),
+        distance: cell.distance,
+        eliminated: cell.step.is_some(),
+        step: cell.step.map(|step| step as i32 + 1),
+        confidence: cell.confidence,
+    });
+    rows.collect()
+}
+
+table_row! {
+    /// Eliminations of about the same confidence.
+    struct ReliabilityBin { bin: i32, eliminations: i64, predicted: f64, observed: f64 }
+}
+
+/// attack_calibration(relation regclass, column_name name, corpus regclass, corpus_column name, original regclass, id
+/// name, method text, context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, calibration
+/// int, scoring jsonb)
+#[pg_extern(sql = false)]
+fn attack_calibration(args: Args) -> Table<ReliabilityBin> {
+    Table::new(reliability(args))
+}
+
+fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, Problem> {
+    let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
+    let column = Column::open("relation", relation, column_name.as_deref())?;
+    let corpus = CorpusArguments::read(&mut args);
+    let original: Option<pg_sys::Oid> = args.optional("original");
+    let id = args.name("id");
+    let column = column.with_id(id.as_deref())?;
+    let original = original.map(|original| open_original(Some(original), column_name, id));
+    let original = original.transpose()?;
+    let method = method(&mut args)?;
+    let Options { strategy, settings } = Options::read(&mut args, method)?.calibrated(&mut args)?;
+    let source = corpus.source(&mut args)?.finite()?;
+    args.end()?;
+    let (release, truth) = match original {
+        None => (Release::read(&column, &source, &settings)?, None),
+        Some(original) => {
+            let (release, truth) = Release::read_with(&original, &column, &source, &settings)?;
+            (release, Some(truth))
+        }
+    };
+    let attacked = release.attack(&strategy)?;
+    let bins = release.study.reliability(&attacked, truth.as_ref());
+    Ok((1..).zip(bins).map(|(number, bin)| ReliabilityBin {
+        bin: number,
+        eliminations: bin.eliminations as i64,
+        predicted: bin.predicted,
+        observed: bin.observed,
+    }))
+}
+
+/// The column of the original whose transactions have the ids of those of the release.
+fn open_original(
+    original: Option<pg_sys::Oid>,
+    column_name: Option<String>,
+    id: Option<String>,
+) -> Result<Column, Problem> {
+    let id = id.ok_or(Problem::argument(
+        "id",
+        "must not be NULL where there is an original",
+        "Give the column by which transactions of both tables are the same.",
+    ))?;
+    Column::open("original", original, column_name.as_deref())?.with_id(Some(&id))
+}
+
+table_row! {
+    /// How well a method tells cover from original items.
+    struct MethodQuality {
+        method: String,
+        eliminations: i64,
+        correct: i64,
+        cover: i64,
+        precision: Option<f64>,
+        recall: Option<f64>,
+        f_score: Option<f64>,
+        density: Option<f64>,
+    }
+}
+
+/// attack_quality(original regclass, released regclass, column_name name, id name, corpus regclass, corpus_column name,
+/// methods text[], context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, scoring jsonb)
+#[pg_extern(sql = false)]
+fn attack_quality(args: Args) -> Table<MethodQuality> {
+    Table::new(qualities(args))
+}
+
+fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Problem> {
+    let (original, released) = (args.optional("original"), args.optional("released"));
+    let (column_name, id) = (args.name("column_name"), args.name("id"));
+    let column = Column::open("released", released, column_name.as_deref())?.with_id(id.as_deref())?;
+    let original = open_original(original, column_name, id)?;
+    let corpus = CorpusArguments::read(&mut args);
+    let methods: Array<'_, &str> = args.required("methods")?;
+    let methods = methods.iter().map(|method| {
+        let meaning = word("methods", method, &METHODS)?;
+        Ok((method.unwrap_or_default().to_owned(), meaning))
+    });
+    let methods: Vec<(String, Method)> = methods.collect::<Result<_, Problem>>()?;
+    let Options { strategy, settings } = Options::read(&mut args, Method::Rba)?;
+    let source = corpus.source(&mut args)?.finite()?;
+    args.end()?;
+    let (release, truth) = Release::read_with(&original, &column, &source, &settings)?;
+    let strategies = methods.iter().map(|&(_, method)| Strategy { method, ..strategy });
+    let strategies: Vec<Strategy> = strategies.collect();
+    let (study, scoring) = (&release.study, release.knowledge.scoring());
+    let qualities = run::long("eliminating items", |control| {
+        study.quality(scoring, &strategies, &truth, control)
+    })?;
+    let rows = methods.into_iter().zip(qualities);
+    Ok(rows.map(|((method, _), quality)| MethodQuality {
+        method,
+        eliminations: quality.eliminations as i64,
+        correct: quality.correct as i64,
+        cover: quality.cover as i64,
+        precision: quality.precision(),
+        recall: quality.recall(),
+        f_score: quality.f_score(),
+        density: quality.density(),
+    }))
+}
+
+table_row! {
+    /// A privacy constraint that does not hold any more.
+    struct BrokenConstraint {
+        privacy_constraint: Vec<String>,
+        items: Vec<String>,
+        support: i64,
+        transactions: i64,
+        held_before: bool,
+    }
+}
+
+/// broken_constraints(relation regclass, column_name name, corpus regclass, corpus_column name, privacy jsonb, k int,
+/// method text, context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, scoring jsonb)
+#[pg_extern(sql = false)]
+fn broken_constraints(args: Args) -> Table<BrokenConstraint> {
+    Table::new(constraints_after_attack(args))
+}
+
+fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Problem> {
+    let column = column(&mut args)?;
+    let corpus = CorpusArguments::read(&mut args);
+    let privacy = read_privacy(&mut args)?;
+    let k = k_of(args.optional("k"));
+    semantic::check_k(k)?;
+    let method = method(&mut args)?;
+    let Options { strategy, settings } = Options::read(&mut args, method)?;
+    let source = corpus.source(&mut args)?.finite()?;
+    args.end()?;
+    let mut release = Release::read(&column, &source, &settings)?;
+    let privacy = privacy_of(&privacy, &mut release.items)?;
+    let attacked = release.attack(&strategy)?;
+    let (study, transactions) = (&release.study, &release.lists.transactions);
+    let broken = run::long("counting what is left", |control| {
+        study.broken_constraints(transactions, &attacked, &privacy, k, control)
+    })?;
+    let rows = broken.into_iter().map(|(broken, held_before)| BrokenConstraint {
+        privacy_constraint: release.items.texts_of(&privacy[broken.constraint]),
+        items: release.items.texts_of(&broken.itemset),
+        support: broken.support as i64,
+        transactions: broken.transactions as i64,
+        held_before,
+    });
+    Ok(rows.collect())
+}
