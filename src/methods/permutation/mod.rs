@@ -3,8 +3,8 @@
 mod linkage;
 mod microdata;
 mod orders;
-mod pairs;
-mod permuted;
+mod correlation;
+mod privacy;
 mod releases;
-mod shifts;
+mod report;
 mod window;

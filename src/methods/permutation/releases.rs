@@ -5,7 +5,7 @@ use crate::args::{given, json, name, names, number};
 use crate::error::Problem;
 use crate::methods::permutation::linkage::{Places, TieTreatment, in_ranks, own};
 use crate::methods::permutation::microdata::{ANONYMISED, Microdata, Records, Wanted};
-use crate::methods::permutation::shifts::shifts;
+use crate::methods::permutation::report::shifts;
 use crate::pg::json::JsonText;
 use crate::run;
 use disclosure::permutation::{self, Average, Candidate, Chance, PValue, Plausibility, Quantiles, Verdict};

@@ -5,7 +5,7 @@ use crate::encode::sequence::Sequence;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::input::window::WindowCall;
-use crate::methods::permutation::pairs::Pairs;
+use crate::methods::permutation::correlation::Pairs;
 use crate::run;
 use disclosure::permutation::{self, FEW};
 use pgrx::prelude::*;
