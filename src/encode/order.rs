@@ -4,17 +4,22 @@ use crate::encode::dictionary::{Dictionary, Intake, equal_is_identical};
 use crate::error::Problem;
 use crate::pg::memory_context;
 use crate::run;
+use disclosure::permutation::sort_key::{self, Special};
 use disclosure::{NULL, permutation};
 use pgrx::pg_sys::{self, Datum};
 use std::ptr::null_mut;
 
-/// A column whose values have an order: what they are, and the code of every row.
-pub struct Ordered {
+/// A column as it was read: its different values, and the code of every row.
+pub struct CodedColumn {
     pub dictionary: Dictionary,
     pub codes: Vec<u32>,
 }
 
-impl Ordered {
+impl CodedColumn {
+    pub fn name(&self) -> &str {
+        &self.dictionary.column().name
+    }
+
     /// How many records hold each value, codes in order.
     pub fn records_of(&self) -> Vec<u64> {
         let mut records_of = vec![0; self.dictionary.len() as usize];
@@ -24,7 +29,7 @@ impl Ordered {
         records_of
     }
 
-    /// Only these records, in this order.
+    /// Keeps only these records, in this order.
     pub fn arrange(&mut self, records: &[u32]) {
         self.codes = records
             .iter()
@@ -53,6 +58,14 @@ impl Dictionary {
             }),
             None => self.order_by_type(),
         }
+    }
+
+    /// The codes of all values in the order of their type; those that are equal for it in the order of the codes.
+    pub fn sorted_codes(&mut self) -> Result<Vec<u32>, Problem> {
+        let places = self.order()?;
+        let mut codes: Vec<u32> = (1..=self.len()).collect();
+        codes.sort_by_key(|&code| places[code as usize - 1]);
+        Ok(codes)
     }
 
     /// Numbers in the order of the values, where those are numbers themselves.
@@ -122,24 +135,10 @@ pub type SortKey = fn(u64) -> u64;
 
 /// How to get bits out of values that are numbers, and numbers in the same order out of those.
 pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, SortKey)> {
-    const SIGN: u64 = 1 << 63;
-    fn integer(bits: u64) -> u64 {
-        bits ^ SIGN
-    }
-    /// Every zero is the same, and every NaN is one NaN above all numbers, as the comparison operators of
-    /// floats have it.
-    fn double(bits: u64) -> u64 {
-        match f64::from_bits(bits) {
-            0.0 => SIGN,
-            number if number.is_nan() => u64::MAX,
-            number if number.is_sign_negative() => !bits,
-            _ => bits | SIGN,
-        }
-    }
-    fn single(bits: u64) -> u64 {
-        double(f64::from(f32::from_bits(bits as u32)).to_bits())
-    }
-    let (length, key): (usize, SortKey) = match base_type {
+    let integer: SortKey = |bits| sort_key::of_integer(bits as i64);
+    let single: SortKey = |bits| sort_key::of_float(f64::from(f32::from_bits(bits as u32)));
+    let double: SortKey = |bits| sort_key::of_float(f64::from_bits(bits));
+    let (length, key) = match base_type {
         pg_sys::BOOLOID => (1, integer),
         pg_sys::INT2OID => (2, integer),
         pg_sys::INT4OID | pg_sys::DATEOID => (4, integer),
@@ -151,38 +150,22 @@ pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, SortKey)> {
     Some((Intake::plain(length), key))
 }
 
-/// A number in the order of numerics, out of how Postgres stores one (utils/adt/numeric.c): a header with the
-/// sign and the power of 10,000 of the first digit, then digits from 0 to 9,999, of which the first and the last
-/// are not 0. `None` where so many digits, or so large a power, have no room in it.
+/// The sort key of a numeric as Postgres stores it (utils/adt/numeric.c): a header with the sign and the power of 10,000
+/// of the first digit, then digits from 0 to 9,999, of which the first and the last are not 0. `None` if a key has no
+/// room for it.
 fn numeric_key(stored: &[u8]) -> Option<u64> {
-    const ZERO: u64 = 1 << 63;
-    const DIGITS: usize = 4;
-    const POWERS: std::ops::RangeInclusive<i16> = -60..=60;
     let (words, _) = stored.as_chunks::<2>();
     let mut words = words.iter().map(|&word| u16::from_ne_bytes(word));
     let header = words.next()?;
     let (is_negative, power) = match header & 0xF000 {
-        0xC000 => return Some(u64::MAX),     // NaN, above all others
-        0xD000 => return Some(u64::MAX - 1), // infinity
-        0xF000 => return Some(0),            // -infinity
+        0xC000 => return Some(Special::NaN as u64),
+        0xD000 => return Some(Special::Infinity as u64),
+        0xF000 => return Some(Special::NegativeInfinity as u64),
         // The short form has the power in seven bits, with its sign.
         0x8000..=0xB000 => (header & 0x2000 != 0, (header << 9) as i16 >> 9),
         _ => (header & 0x4000 != 0, words.next()? as i16),
     };
-    if words.len() == 0 {
-        return Some(ZERO);
-    }
-    if words.len() > DIGITS || !POWERS.contains(&power) {
-        return None;
-    }
-    let digits = words.chain(std::iter::repeat(0)).take(DIGITS);
-    let above_lowest = u64::try_from(power - POWERS.start() + 1).ok()?;
-    let magnitude = digits.fold(above_lowest, |key, digit| key << 14 | u64::from(digit));
-    Some(if is_negative {
-        !(ZERO | magnitude)
-    } else {
-        ZERO | magnitude
-    })
+    sort_key::of_decimal(is_negative, power, words)
 }
 
 /// A sort of values of one type, within work_mem.

@@ -1,25 +1,50 @@
-//! Two values per row, as an aggregate gets them.
+//! The aggregate `rank_correlation`.
 
 use crate::encode::sequence::Sequence;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::memory;
 use crate::pg::types::ColumnType;
-use crate::run::Meter;
+use crate::run::{self, Meter};
+use disclosure::permutation::{self, FEW};
 use pgrx::Internal;
+use pgrx::prelude::*;
 
-/// The pairs so far.
-pub struct Pairs {
-    pub columns: [Sequence; 2],
+/// Transition function of rank_correlation(first "any", second "any")
+#[pg_extern(sql = false)]
+fn rank_correlation_transition(call: AggregateCall) -> Internal {
+    Pairs::transition(&call).unwrap_or_else(Problem::raise)
+}
+
+#[pg_extern(sql = false)]
+fn rank_correlation_final(mut state: Internal) -> Option<f64> {
+    rank_correlation(&mut state).unwrap_or_else(Problem::raise)
+}
+
+/// May be called again after more rows.
+fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
+    // SAFETY: the state is of this type, by the declaration of the aggregate.
+    let Some(pairs) = (unsafe { state.get_mut::<Pairs>() }) else {
+        return Ok(None); // there were no rows
+    };
+    let [first, second] = &mut pairs.columns;
+    let (first, second) = (first.places()?, second.places()?);
+    run::sized("correlating ranks", first.len(), FEW, |control| {
+        permutation::rank_correlation(&first, &second, control)
+    })
+}
+
+/// The pairs of values so far.
+struct Pairs {
+    columns: [Sequence; 2],
     meter: Meter,
 }
 
 impl Pairs {
-    /// The transition function; errors name the two arguments as given.
-    pub fn transition(call: &AggregateCall, names: [&str; 2]) -> Result<Internal, Problem> {
+    fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
         let mut state = call.state();
         if !state.initialized() {
-            state = call.keep(Self::new(call.argument_types(), names)?);
+            state = call.keep(Self::new(call.argument_types())?);
         }
         // SAFETY: the state was made above, in this or an earlier call, for values of the arguments' types.
         unsafe {
@@ -35,8 +60,8 @@ impl Pairs {
         Ok(state)
     }
 
-    fn new(types: Vec<ColumnType>, names: [&str; 2]) -> Result<Self, Problem> {
-        let columns = types.into_iter().zip(names);
+    fn new(types: Vec<ColumnType>) -> Result<Self, Problem> {
+        let columns = types.into_iter().zip(["first", "second"]);
         let columns: Vec<Sequence> = columns
             .map(|(column, name)| Sequence::new(column.named(name), 0))
             .collect();
@@ -46,11 +71,5 @@ impl Pairs {
                 .map_err(|_| Problem::Internal("the number of columns is not the one that was asked for"))?,
             meter: Meter::new("reading rows"),
         })
-    }
-
-    /// For the final function, which may be called again after more rows. `None`: there were no rows.
-    pub fn so_far(state: &mut Internal) -> Option<&mut Self> {
-        // SAFETY: the state is of this type, by the declaration of the aggregate.
-        unsafe { state.get_mut::<Self>() }
     }
 }

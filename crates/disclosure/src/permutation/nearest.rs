@@ -1,3 +1,11 @@
+//! Nearest neighbours in rank space.
+//!
+//! A k-d tree of our own, because those of crates such as kiddo do less: the distance here is the largest difference
+//! of `u32` half ranks in any column (Chebyshev), points may have any number of columns and are compared with boxes,
+//! equal records are one point, many answers are united without listing them ([`Marks`]), and building and asking can
+//! be cancelled. Coordinates, boxes and marks are flat vectors that loops index by hand: they are the hot part of
+//! record linkage.
+
 use super::{HalfRanks, Points};
 use crate::{Control, Result};
 use rayon::prelude::*;
@@ -133,9 +141,10 @@ impl Tree {
     /// Arrange points, of which there may be none.
     pub fn new(points: &Points, control: &Control) -> Result<Tree> {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
-        let mut branch = match order.is_empty() {
-            true => Branch::default(),
-            false => Branch::grown(points, &mut order, 0, control)?,
+        let mut branch = if order.is_empty() {
+            Branch::default()
+        } else {
+            Branch::grown(points, &mut order, 0, control)?
         };
         branch.starts.push(order.len() as u32);
         let firsts_of_points = branch.starts[..branch.starts.len() - 1].par_iter();

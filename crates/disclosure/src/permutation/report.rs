@@ -15,6 +15,7 @@ pub struct Side<'a> {
 
 /// How much a column was permuted, and what else was done to it.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shift {
     /// Between the original and the reverse-mapped values; `None` where a side has less than two values.
     pub rank_correlation: Option<f64>,
@@ -62,6 +63,7 @@ impl Shift {
 
 /// What columns have seen on average, as far as there is something to permute.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Average {
     /// Of the absolute values.
     pub rank_correlation: Option<f64>,
@@ -85,6 +87,7 @@ impl Average {
 
 /// What permutation a column has seen, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Extent {
     /// No rank has changed.
     NotPermuted,
@@ -97,7 +100,7 @@ pub enum Extent {
     AsGoodAsRandom,
 }
 
-/// A rank correlation that would tell an intruder little.
+/// A rank correlation that would tell an adversary little.
 const SMALL: f64 = 0.2;
 
 /// The 97.5 % quantile of the standard normal distribution, which a rank correlation of independent columns
