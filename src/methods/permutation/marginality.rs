@@ -1,6 +1,6 @@
 //! The order of nominal values: `marginality`.
 
-use super::table::Table;
+use super::coded_table::CodedTable;
 use crate::args::name;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::scale::Scale;
@@ -8,7 +8,7 @@ use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::pg::memory_context;
 use crate::pg::receiver::for_each_row;
-use crate::pg::table::{Table as Answer, table_row};
+use crate::pg::table::{Table, table_row};
 use crate::pg::types::{ColumnType, becomes, type_name};
 use crate::run;
 use crate::run::Meter;
@@ -35,8 +35,8 @@ fn marginality(
     relation: Option<pg_sys::Oid>,
     column: Option<&CStr>,
     distances: Option<pg_sys::Oid>,
-) -> Answer<MarginalValue> {
-    Answer::new(marginal_values(relation, name(column), distances))
+) -> Table<MarginalValue> {
+    Table::new(marginal_values(relation, name(column), distances))
 }
 
 /// The values of a column from the most central one to the most marginal one; equally marginal ones by their text.
@@ -49,7 +49,7 @@ fn marginal_values(
     let column = column.ok_or(Problem::null("column", "Give the name of a column."))?;
     let column = relation.column("column", &column)?.clone();
     let distances = distances.ok_or(Problem::null("distances", "Give the name of a table or view."))?;
-    let mut values = Table::read(&relation, [column])?.pop_column()?;
+    let mut values = CodedTable::read(&relation, [column])?.pop_column()?;
     let records_of = values.records_of();
     let found = order_by_marginality("distances", &mut values.dictionary, distances, &records_of)?;
     let of_value = |(records, number): (u64, usize)| MarginalValue {

@@ -4,9 +4,9 @@
 //! The order in which a table is read must not matter, and need not be the same twice. So records are put in an order
 //! that depends on their content only: by their key if they have one, else by their values.
 
+use super::coded_table::CodedTable;
 use super::orders::{Meaning, OrderedValues, Orders};
 use super::records::{CountedColumn, Records};
-use super::table::Table;
 use crate::args::Args;
 use crate::encode::order::CodedColumn;
 use crate::error::Problem;
@@ -106,8 +106,8 @@ impl Microdata {
         }
         let (of_original, of_anonymised): (Vec<_>, Vec<_>) =
             pairs.into_iter().map(|pair| (pair.here, pair.there)).unzip();
-        let mut here = Table::read(&original, of_original)?;
-        let mut there = Table::read(&anonymised, of_anonymised)?;
+        let mut here = CodedTable::read(&original, of_original)?;
+        let mut there = CodedTable::read(&anonymised, of_anonymised)?;
         let rows = (here.records, there.records);
         let keys = match wanted.key {
             Some(_) => Some(keep_shared(&mut here, &mut there)?),
@@ -144,16 +144,16 @@ impl Microdata {
         let pair = |column| Pair::comparable(COLUMNS, column, anonymised.column(COLUMNS, &column.name)?);
         let pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Problem>>()?;
         let of_original = pairs.iter().map(|pair| pair.here.clone()).chain(key.clone());
-        let mut here = Table::read(&original, of_original)?;
-        let there = Table::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        let mut here = CodedTable::read(&original, of_original)?;
+        let there = CodedTable::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
         let keys = key.is_some().then(|| here.pop_column()).transpose()?;
         Self::of_values(here, there, keys, orders)
     }
 
     /// Two tables whose columns have the same types.
     pub fn of_values(
-        here: Table,
-        there: Table,
+        here: CodedTable,
+        there: CodedTable,
         keys: Option<CodedColumn>,
         orders: &Orders,
     ) -> Result<Self, Problem> {
@@ -202,7 +202,7 @@ impl Records {
             None => columns_by_labels((&relation, table.oid), None, None)?,
         };
         orders.check(&chosen)?;
-        let read = Table::read(&relation, chosen)?;
+        let read = CodedTable::read(&relation, chosen)?;
         let columns = read.columns.into_iter().map(|mut column| {
             let records_of = column.records_of();
             let values = OrderedValues::new(&mut column.dictionary, orders, &records_of)?;
@@ -256,7 +256,7 @@ fn together(
 
 /// Leaves only the records whose key, the last column of both tables, the other table has too, in the order of the
 /// keys, which are returned.
-fn keep_shared(original: &mut Table, anonymised: &mut Table) -> Result<CodedColumn, Problem> {
+fn keep_shared(original: &mut CodedTable, anonymised: &mut CodedTable) -> Result<CodedColumn, Problem> {
     let (mut here, there) = (original.pop_column()?, anonymised.pop_column()?);
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let values = here.dictionary.len() as usize;

@@ -5,6 +5,7 @@
 //! [`Sequence`](crate::encode::sequence::Sequence) those of a window partition, and [`orders::OrderedValues`] the order
 //! of a dictionary's values.
 
+mod coded_table;
 mod correlation;
 mod linkage;
 mod marginality;
@@ -16,6 +17,5 @@ mod records;
 mod releases;
 mod report;
 mod subject;
-mod table;
 mod value_json;
 mod window;

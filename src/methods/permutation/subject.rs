@@ -1,8 +1,8 @@
 //! One record against an anonymised table.
 
+use super::coded_table::CodedTable;
 use super::microdata::{COLUMNS, Microdata, TableArgument};
 use super::orders::Orders;
-use super::table::Table;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::CodedColumn;
 use crate::error::Problem;
@@ -41,11 +41,11 @@ impl Microdata {
             let fields = fields.map(|((field, value), pair)| encoded(field, value, &pair.here));
             (fields.collect::<Result<_, Problem>>()?, pairs)
         };
-        let here = Table {
+        let here = CodedTable {
             columns: fields,
             records: 1,
         };
-        let there = Table::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        let there = CodedTable::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
         Self::of_values(here, there, None, orders)
     }
 }

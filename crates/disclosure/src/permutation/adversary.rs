@@ -60,3 +60,42 @@ impl RankedTables {
         Ok(Some((found, hits)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables<'a>(places: &'a [&'a [u32]], is_paired: bool) -> RankedTables {
+        RankedTables::new(places, places, is_paired, Ties::Shared, &Control::new()).unwrap()
+    }
+
+    #[test]
+    fn an_unchanged_table_is_linked_correctly() {
+        // The first two records are equal, so that a draw among their matches is correct half of the time.
+        let (one, other): (&[u32], &[u32]) = (&[1, 1, 2, 3], &[1, 1, 3, 2]);
+        let control = Control::new();
+        let (linkage, correct) = tables(&[one, other], true).link(&control).unwrap();
+        assert_eq!((linkage.matches.len(), correct), (4, Some(vec![true; 4])));
+        let assessed = tables(&[one, other], true).assess(&Chance::default(), &control);
+        let (_, hits) = assessed.unwrap().unwrap();
+        let expected = Hits {
+            correct: 4,
+            expected_correct: 3.0,
+        };
+        assert_eq!(hits, Some(expected));
+        let assessed = tables(&[one, other], false).assess(&Chance::default(), &control);
+        assert_eq!(assessed.unwrap().unwrap().1, None);
+    }
+
+    #[test]
+    fn settings_are_checked_even_without_records() {
+        let chance = Chance {
+            draws: 0,
+            ..Chance::default()
+        };
+        let control = Control::new();
+        let none = tables(&[&[]], true);
+        assert!(none.assess(&chance, &control).is_err());
+        assert_eq!(none.assess(&Chance::default(), &control), Ok(None));
+    }
+}

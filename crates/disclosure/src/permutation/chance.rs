@@ -141,7 +141,7 @@ impl<'a> RandomRecords<'a> {
         })
     }
 
-    /// Compare their matches with those of the original records.
+    /// Compares their matches with those of the original records.
     pub fn compare(&self, linkage: &Linkage, released: &Tree, control: &Control) -> Result<Plausibility> {
         let matches = &linkage.matches;
         let real = Sample::of_records(matches.iter().map(|found| found.distance).collect());

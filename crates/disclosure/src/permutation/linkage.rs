@@ -24,7 +24,7 @@ pub struct Linkage {
     pub unlinked: u64,
 }
 
-/// Link every original record with the released ones at the shortest permutation distance. Both have the
+/// Links every original record with the released ones at the shortest permutation distance. Both have the
 /// same columns.
 pub fn link(original: &Points, released: &Points, control: &Control) -> Result<Linkage> {
     control.set_total(original.len() as u64);

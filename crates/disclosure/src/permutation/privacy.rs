@@ -68,7 +68,7 @@ struct Column {
 }
 
 impl Release {
-    /// Prepare a table of at least one column.
+    /// Prepares a table of at least one column.
     pub fn new(columns: &[Ordinal], ties: Ties, control: &Control) -> Result<Release> {
         let ranks: Vec<_> = columns
             .par_iter()

@@ -183,7 +183,7 @@ fn sort<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
 /// Bits by which keys are dealt out in one pass: as many as there may be open pages at the same time.
 const DIGIT: u32 = 11;
 
-/// Sort by keys, from their last digit to the first.
+/// Sorts by keys, from their last digit to the first.
 fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
     let digit = |key: u64, shift: u32| (key >> shift) as usize & ((1 << DIGIT) - 1);
     let bits = u64::BITS

@@ -107,7 +107,7 @@ const SMALL: f64 = 0.2;
 /// times √(n − 1) follows.
 const SIGNIFICANT: f64 = 1.96;
 
-/// Compare a column with its anonymised version. Ties are broken by one draw for both, so that a column that was
+/// Compares a column with its anonymised version. Ties are broken by one draw for both, so that a column that was
 /// not changed has not moved.
 pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Result<Shift> {
     let before = order_of_places(original.places, seed, control)?;

@@ -100,3 +100,63 @@ fn all(holds: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     };
     holds.reduce(and).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Ordinal, Ties};
+    use super::*;
+    use crate::Control;
+
+    /// One column with the values 10, 20, 30, 40 and 50.
+    fn release() -> Release {
+        let column = Ordinal {
+            places: vec![1, 2, 3, 4, 5],
+            scale: vec![10.0, 20.0, 30.0, 40.0, 50.0],
+        };
+        Release::new(&[column], Ties::Shared, &Control::new()).unwrap()
+    }
+
+    fn verified(d: Option<i64>, v: Option<Vec<Option<f64>>>) -> Verified {
+        let verified = release().verify(&[Some(31.0)], &Demand { d, v });
+        verified.unwrap().unwrap()
+    }
+
+    #[test]
+    fn what_a_subject_asks_for() {
+        let nothing = verified(None, None);
+        assert_eq!((nothing.largest_d, nothing.variances), (0, vec![Some(0.0)]));
+        assert_eq!(nothing.closest, [Closest { first: 3, last: 3 }]);
+        assert_eq!(
+            (nothing.d_holds, nothing.v_holds, nothing.holds),
+            (None, None, None)
+        );
+        // Within one rank are 20, 30 and 40.
+        let near = verified(Some(1), Some(vec![Some(66.0)]));
+        assert!((near.variances[0].unwrap() - 200.0 / 3.0).abs() < 1e-9);
+        assert_eq!((near.d_holds, near.holds), (Some(false), Some(false)));
+        assert_eq!(near.v_holds, Some(vec![Some(true)]));
+        assert_eq!(verified(Some(0), Some(vec![None])).holds, Some(true));
+        assert_eq!(verified(None, Some(vec![None])).holds, None);
+    }
+
+    #[test]
+    fn what_is_not_known_decides_unless_something_fails() {
+        assert_eq!(all([Some(true), None].into_iter()), None);
+        assert_eq!(all([None, Some(false)].into_iter()), Some(false));
+        assert_eq!(all([Some(true), Some(true)].into_iter()), Some(true));
+        assert_eq!(all([].into_iter()), None);
+    }
+
+    #[test]
+    fn demands_are_checked() {
+        let argument = |d, v| match release().verify(&[Some(1.0)], &Demand { d, v }) {
+            Err(Error::InvalidArgument { argument, .. }) => argument,
+            _ => "",
+        };
+        assert_eq!(argument(Some(-1), None), "d");
+        assert_eq!(argument(None, Some(vec![])), "v");
+        assert_eq!(argument(None, Some(vec![Some(-1.0)])), "v");
+        assert_eq!(argument(None, Some(vec![Some(f64::NAN)])), "v");
+        assert_eq!(argument(Some(0), Some(vec![Some(0.0)])), "");
+    }
+}

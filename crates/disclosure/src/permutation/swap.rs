@@ -54,10 +54,10 @@ pub fn rank_swap(records: usize, settings: &RankSwap, control: &Control) -> Resu
             control.check()?;
         }
         free.add_up_to(end.min(records));
-        if free.remove(rank as u32) {
-            if let Some(partner) = free.draw(&mut random) {
-                swapped.swap(rank, partner as usize);
-            }
+        if free.remove(rank as u32)
+            && let Some(partner) = free.draw(&mut random)
+        {
+            swapped.swap(rank, partner as usize);
         }
     }
     Ok(swapped)
@@ -115,7 +115,7 @@ impl Free {
         }
     }
 
-    /// Take a rank; whether it was free.
+    /// Takes a rank; tells whether it was free.
     fn remove(&mut self, rank: u32) -> bool {
         let position = std::mem::replace(&mut self.position[rank as usize], TAKEN);
         if position == TAKEN {
@@ -128,7 +128,7 @@ impl Free {
         true
     }
 
-    /// Take one of the free ranks, each with the same chance.
+    /// Takes one of the free ranks, each with the same chance.
     fn draw(&mut self, random: &mut impl Rng) -> Option<u32> {
         if self.ranks.is_empty() {
             return None;

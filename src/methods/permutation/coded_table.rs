@@ -6,19 +6,19 @@ use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::pg::types::ColumnType;
 
-pub struct Table {
+pub struct CodedTable {
     pub columns: Vec<CodedColumn>,
     pub records: usize,
 }
 
-impl Table {
+impl CodedTable {
     /// Reads these columns, each in the type that it is given.
     pub fn read(relation: &Relation, columns: impl IntoIterator<Item = ColumnType>) -> Result<Self, Problem> {
         let columns: Vec<ColumnType> = columns.into_iter().collect();
         let Encoded { dictionaries, sink } = relation.read_as(columns, Codes::default())?;
         let records = sink.0.first().map_or(0, Vec::len);
         let columns = dictionaries.into_iter().zip(sink.0);
-        Ok(Table {
+        Ok(CodedTable {
             columns: columns
                 .map(|(dictionary, codes)| CodedColumn { dictionary, codes })
                 .collect(),
