@@ -27,7 +27,7 @@ impl RankSwap {
         Err(Error::invalid(
             "p",
             "must be between 0 and 100",
-            "how far values are swapped, in percent of the number of records, such as 10",
+            "the farthest that values move, in percent of the number of records, such as 10",
         ))
     }
 }
