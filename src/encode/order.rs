@@ -4,17 +4,22 @@ use crate::encode::dictionary::{Dictionary, Intake, equal_is_identical};
 use crate::error::Problem;
 use crate::pg::memory_context;
 use crate::run;
+use disclosure::permutation::sort_key::{self, Special};
 use disclosure::{NULL, permutation};
 use pgrx::pg_sys::{self, Datum};
 use std::ptr::null_mut;
 
-/// A column whose values have an order: what they are, and the code of every row.
-pub struct Ordered {
+/// A column as it was read: its different values, and the code of every row.
+pub struct CodedColumn {
     pub dictionary: Dictionary,
     pub codes: Vec<u32>,
 }
 
-impl Ordered {
+impl CodedColumn {
+    pub fn name(&self) -> &str {
+        &self.dictionary.column().name
+    }
+
     /// How many records hold each value, codes in order.
     pub fn records_of(&self) -> Vec<u64> {
         let mut records_of = vec![0; self.dictionary.len() as usize];
@@ -24,7 +29,7 @@ impl Ordered {
         records_of
     }
 
-    /// Only these records, in this order.
+    /// Keeps only these records, in this order.
     pub fn arrange(&mut self, records: &[u32]) {
         self.codes = records
             .iter()
@@ -93,22 +98,19 @@ impl Dictionary {
         }
         // Two values of a dictionary can be equal only where it is an exact one and equal is not the same.
         let may_be_equal = !equal_is_identical(&column);
-        let values = 0..self.len();
-        // SAFETY: a sort of values of this type, all of which the dictionary keeps.
-        let mut sorted = unsafe { Sort::new(column.base_type(), functions.lt_opr, column.collation) };
-        memory_context::for_each("sorting values", values.clone(), |value| {
-            sorted.put(self.value(value + 1));
+        let codes = 1..self.len() + 1;
+        // SAFETY: the operator is the one of the type.
+        let mut sort = unsafe { Sort::new(column.base_type(), functions.lt_opr, column.collation) };
+        memory_context::for_each("sorting values", codes.clone(), |code| {
+            // SAFETY: a value of the type, which the dictionary keeps.
+            unsafe { sort.put(code, self.value(code)) };
             Ok(())
         })?;
-        sorted.perform();
-        let mut places = vec![0; values.len()];
+        sort.perform();
+        let mut places = vec![0; codes.len()];
         let (mut place, mut before) = (0, None);
-        memory_context::for_each("sorting values", values, |_| {
-            let Some(value) = sorted.next() else {
-                return Err(Problem::Internal("a sorted value is not in its dictionary"));
-            };
-            // SAFETY: a value of the dictionary, which has its code already.
-            let code = unsafe { self.encode(value)? };
+        memory_context::for_each("sorting values", codes, |_| {
+            let code = sort.next().ok_or(Problem::Internal("a sort has lost a value"))?;
             let is_equal = before
                 .replace(code)
                 .filter(|_| may_be_equal)
@@ -124,7 +126,7 @@ impl Dictionary {
             places[code as usize - 1] = place;
             Ok(())
         })?;
-        sorted.end();
+        sort.end();
         Ok(places)
     }
 }
@@ -134,24 +136,10 @@ pub type SortKey = fn(u64) -> u64;
 
 /// How to get bits out of values that are numbers, and numbers in the same order out of those.
 pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, SortKey)> {
-    const SIGN: u64 = 1 << 63;
-    fn integer(bits: u64) -> u64 {
-        bits ^ SIGN
-    }
-    /// Every zero is the same, and every NaN is one NaN above all numbers, as the comparison operators of
-    /// floats have it.
-    fn double(bits: u64) -> u64 {
-        match f64::from_bits(bits) {
-            0.0 => SIGN,
-            number if number.is_nan() => u64::MAX,
-            number if number.is_sign_negative() => !bits,
-            _ => bits | SIGN,
-        }
-    }
-    fn single(bits: u64) -> u64 {
-        double(f64::from(f32::from_bits(bits as u32)).to_bits())
-    }
-    let (length, key): (usize, SortKey) = match base_type {
+    let integer: SortKey = |bits| sort_key::of_integer(bits as i64);
+    let single: SortKey = |bits| sort_key::of_float(f64::from(f32::from_bits(bits as u32)));
+    let double: SortKey = |bits| sort_key::of_float(f64::from_bits(bits));
+    let (length, key) = match base_type {
         pg_sys::BOOLOID => (1, integer),
         pg_sys::INT2OID => (2, integer),
         pg_sys::INT4OID | pg_sys::DATEOID => (4, integer),
@@ -163,94 +151,108 @@ pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, SortKey)> {
     Some((Intake::plain(length), key))
 }
 
-/// A number in the order of numerics, out of how Postgres stores one (utils/adt/numeric.c): a header with the
-/// sign and the power of 10,000 of the first digit, then digits from 0 to 9,999, of which the first and the last
-/// are not 0. `None` where so many digits, or so large a power, have no room in it.
+/// The sort key of a numeric as Postgres stores it (utils/adt/numeric.c): a header with the sign and the power of 10,000
+/// of the first digit, then digits from 0 to 9,999, of which the first and the last are not 0. `None` if a key has no
+/// room for it.
 fn numeric_key(stored: &[u8]) -> Option<u64> {
-    const ZERO: u64 = 1 << 63;
-    const DIGITS: usize = 4;
-    const POWERS: std::ops::RangeInclusive<i16> = -60..=60;
     let (words, _) = stored.as_chunks::<2>();
     let mut words = words.iter().map(|&word| u16::from_ne_bytes(word));
     let header = words.next()?;
     let (is_negative, power) = match header & 0xF000 {
-        0xC000 => return Some(u64::MAX),     // NaN, above all others
-        0xD000 => return Some(u64::MAX - 1), // infinity
-        0xF000 => return Some(0),            // -infinity
+        0xC000 => return Some(Special::NaN as u64),
+        0xD000 => return Some(Special::Infinity as u64),
+        0xF000 => return Some(Special::NegativeInfinity as u64),
         // The short form has the power in seven bits, with its sign.
         0x8000..=0xB000 => (header & 0x2000 != 0, (header << 9) as i16 >> 9),
         _ => (header & 0x4000 != 0, words.next()? as i16),
     };
-    if words.len() == 0 {
-        return Some(ZERO);
-    }
-    if words.len() > DIGITS || !POWERS.contains(&power) {
-        return None;
-    }
-    let digits = words.chain(std::iter::repeat(0)).take(DIGITS);
-    let above_lowest = u64::try_from(power - POWERS.start() + 1).ok()?;
-    let magnitude = digits.fold(above_lowest, |key, digit| key << 14 | u64::from(digit));
-    Some(if is_negative {
-        !(ZERO | magnitude)
-    } else {
-        ZERO | magnitude
-    })
+    sort_key::of_decimal(is_negative, power, words)
 }
 
-/// A sort of values of one type, within work_mem.
-struct Sort(*mut pg_sys::Tuplesortstate);
+/// A sort of values of one type, each with its code, by Postgres and within work_mem. Values are sorted as rows
+/// (code, value), so that the code of a sorted value need not be looked up.
+struct Sort {
+    state: *mut pg_sys::Tuplesortstate,
+    descriptor: pg_sys::TupleDesc,
+    /// The next row to be sorted.
+    input: *mut pg_sys::TupleTableSlot,
+    /// The last row that was read.
+    output: *mut pg_sys::TupleTableSlot,
+}
 
 impl Sort {
     /// # Safety
-    /// `less` is the operator by which values of the type are ordered.
-    unsafe fn new(oid: pg_sys::Oid, less: pg_sys::Oid, collation: pg_sys::Oid) -> Self {
+    /// `less` is the operator by which values of the type are ordered. The current memory context outlives the sort.
+    unsafe fn new(oid: pg_sys::Oid, mut less: pg_sys::Oid, mut collation: pg_sys::Oid) -> Self {
         #[cfg(feature = "pg14")]
         let options = false;
         #[cfg(not(feature = "pg14"))]
         let options = 0;
-        let nulls_first = false;
-        Sort(pg_sys::tuplesort_begin_datum(
-            oid,
-            less,
-            collation,
-            nulls_first,
-            pg_sys::work_mem,
-            null_mut(),
-            options,
-        ))
+        let (mut column, mut nulls_first) = (2, false);
+        // SAFETY: the descriptor has two columns, of which the second is sorted by; what describes it is copied. The row
+        // to be sorted has both, and neither is NULL.
+        unsafe {
+            let descriptor = pg_sys::CreateTemplateTupleDesc(2);
+            pg_sys::TupleDescInitEntry(descriptor, 1, c"code".as_ptr(), pg_sys::INT4OID, -1, 0);
+            pg_sys::TupleDescInitEntry(descriptor, 2, c"value".as_ptr(), oid, -1, 0);
+            let input = pg_sys::MakeSingleTupleTableSlot(descriptor, &raw const pg_sys::TTSOpsVirtual);
+            pg_sys::ExecStoreVirtualTuple(input);
+            Sort {
+                state: pg_sys::tuplesort_begin_heap(
+                    descriptor,
+                    1,
+                    &mut column,
+                    &mut less,
+                    &mut collation,
+                    &mut nulls_first,
+                    pg_sys::work_mem,
+                    null_mut(),
+                    options,
+                ),
+                descriptor,
+                input,
+                output: pg_sys::MakeSingleTupleTableSlot(descriptor, &raw const pg_sys::TTSOpsMinimalTuple),
+            }
+        }
     }
 
-    fn put(&mut self, value: Datum) {
-        // SAFETY: a live sort of values of this type, by the contract of `new`.
-        unsafe { pg_sys::tuplesort_putdatum(self.0, value, false) }
+    /// # Safety
+    /// A valid Datum of the type.
+    unsafe fn put(&mut self, code: u32, value: Datum) {
+        // SAFETY: a live sort, which copies the row; the slot has two values.
+        unsafe {
+            *(*self.input).tts_values = Datum::from(code);
+            *(*self.input).tts_values.add(1) = value;
+            pg_sys::tuplesort_puttupleslot(self.state, self.input);
+        }
     }
 
     fn perform(&mut self) {
         // SAFETY: a live sort.
-        unsafe { pg_sys::tuplesort_performsort(self.0) }
+        unsafe { pg_sys::tuplesort_performsort(self.state) }
     }
 
-    /// The next value in order, in the current memory context if it is passed by reference.
-    fn next(&mut self) -> Option<Datum> {
-        let (mut value, mut is_null) = (Datum::from(0), false);
-        let forward = true;
-        // SAFETY: a live sort that was performed.
-        let found = unsafe {
-            #[cfg(any(feature = "pg14", feature = "pg15"))]
-            let found = pg_sys::tuplesort_getdatum(self.0, forward, &mut value, &mut is_null, null_mut());
-            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-            let found = {
-                let copy = true;
-                pg_sys::tuplesort_getdatum(self.0, forward, copy, &mut value, &mut is_null, null_mut())
-            };
-            found
-        };
-        found.then_some(value)
+    /// The code of the next value in order.
+    fn next(&mut self) -> Option<u32> {
+        let (forward, copy) = (true, false);
+        // SAFETY: a live sort that was performed; the first column of its rows is the code.
+        unsafe {
+            if !pg_sys::tuplesort_gettupleslot(self.state, forward, copy, self.output, null_mut()) {
+                return None;
+            }
+            pg_sys::slot_getsomeattrs_int(self.output, 1);
+            Some((*(*self.output).tts_values).value() as u32)
+        }
     }
 
-    /// Free it. After an ERROR this is left to Postgres, as it is with the sorts of its own.
+    /// Frees it. After an ERROR this is left to Postgres, as it is with sorts of its own.
     fn end(self) {
-        // SAFETY: a live sort, which nobody uses any more.
-        unsafe { pg_sys::tuplesort_end(self.0) }
+        // SAFETY: a live sort that nobody uses any more; slots are dropped before the rows they refer to.
+        unsafe {
+            pg_sys::ExecDropSingleTupleTableSlot(self.input);
+            pg_sys::ExecDropSingleTupleTableSlot(self.output);
+            pg_sys::tuplesort_end(self.state);
+            pg_sys::FreeTupleDesc(self.descriptor);
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! The values of a column, row by row, to be put in order.
 //!
-//! Numbers and dates are kept as they are, as sorting them is quicker than looking each up; anything else goes
+//! Numbers and dates are kept as they are, because sorting them is quicker than looking each up; anything else goes
 //! through a dictionary, so that its type has to compare the different values only.
 
 use crate::encode::dictionary::{Dictionary, Intake};
-use crate::encode::order::{Ordered, SortKey, sort_key};
+use crate::encode::order::{CodedColumn, SortKey, sort_key};
 use crate::error::Problem;
 use crate::pg::types::ColumnType;
 use crate::run;
-use disclosure::permutation::{self, FEW};
-use disclosure::{Control, NULL};
+use disclosure::NULL;
+use disclosure::permutation::{self, FEW, Sortable};
 use pgrx::pg_sys::{self, NullableDatum};
 use pgrx::{AnyElement, FromDatum};
 
@@ -20,7 +20,7 @@ pub struct Sequence {
 
 enum Values {
     Numbers(Numbers),
-    Coded(Ordered),
+    Coded(CodedColumn),
 }
 
 struct Numbers {
@@ -33,20 +33,18 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn keys(&self) -> Vec<u64> {
-        let mut keys: Vec<u64> = self.bits.iter().map(|&bits| (self.key)(bits)).collect();
-        // Whatever is behind all others changes nobody else's place.
-        self.nulls.iter().for_each(|&row| keys[row as usize] = u64::MAX);
-        keys
-    }
-
-    fn order(&self, seed: u64, control: &Control) -> disclosure::Result<Vec<u32>> {
-        permutation::order(&self.keys(), &self.nulls, seed, control)
+    fn sortable(&self) -> Sortable<'_> {
+        Sortable::Numbers {
+            bits: &self.bits,
+            key: self.key,
+            absent: &self.nulls,
+        }
     }
 }
 
 impl Sequence {
-    /// No values yet, but room for those of `rows`. Equal ones of which one is not quite the other, such as 1.0 and 1.00, are kept apart.
+    /// Creates an empty sequence with capacity for `rows` values. Values that are equal but not identical, such as 1.0
+    /// and 1.00, are kept distinct.
     pub fn new(column: ColumnType, rows: usize) -> Self {
         let values = match sort_key(column.base_type()) {
             Some((intake, key)) => Values::Numbers(Numbers {
@@ -55,7 +53,7 @@ impl Sequence {
                 bits: Vec::with_capacity(rows),
                 nulls: Vec::new(),
             }),
-            None => Values::Coded(Ordered {
+            None => Values::Coded(CodedColumn {
                 dictionary: Dictionary::exact(column.clone()),
                 codes: Vec::with_capacity(rows),
             }),
@@ -86,9 +84,10 @@ impl Sequence {
                 }
                 bits.push(intake.bits(value.value));
             }
-            Values::Coded(Ordered { dictionary, codes }) => codes.push(match value.isnull {
-                true => NULL,
-                false => dictionary.encode(value.value)?,
+            Values::Coded(CodedColumn { dictionary, codes }) => codes.push(if value.isnull {
+                NULL
+            } else {
+                dictionary.encode(value.value)?
             }),
         }
         Ok(())
@@ -97,40 +96,46 @@ impl Sequence {
     pub fn len(&self) -> usize {
         match &self.values {
             Values::Numbers(Numbers { bits, .. }) => bits.len(),
-            Values::Coded(Ordered { codes, .. }) => codes.len(),
+            Values::Coded(CodedColumn { codes, .. }) => codes.len(),
         }
     }
 
     /// The place of every row's value among the different ones, from 1; [`NULL`] where there is none.
     pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
-        let numbers = match &mut self.values {
-            Values::Coded(values) => return values.places(),
-            Values::Numbers(numbers) => numbers,
-        };
-        run::sized("sorting values", numbers.bits.len(), FEW, |control| {
-            let mut places = permutation::places(&numbers.keys(), control)?;
-            numbers.nulls.iter().for_each(|&row| places[row as usize] = NULL);
-            Ok(places)
-        })
+        match &mut self.values {
+            Values::Coded(column) => column.places(),
+            Values::Numbers(numbers) => {
+                let numbers = numbers.sortable();
+                run::sized("sorting values", numbers.len(), FEW, |control| {
+                    numbers.places(control)
+                })
+            }
+        }
     }
 
     /// The rows of two columns in the order of each, equal values in an order that the seed draws.
-    pub fn orders(one: &mut Self, other: &mut Self, seed: u64) -> Result<(Vec<u32>, Vec<u32>), Problem> {
-        let rows = one.len();
-        if let (Values::Numbers(one), Values::Numbers(other)) = (&one.values, &other.values) {
-            return run::sized("sorting values", rows, FEW, |control| {
-                let orders = match rows {
-                    0..=FEW => (one.order(seed, control), other.order(seed, control)),
-                    _ => rayon::join(|| one.order(seed, control), || other.order(seed, control)),
-                };
-                Ok((orders.0?, orders.1?))
-            });
-        }
-        let places = (one.places()?, other.places()?);
-        run::sized("sorting rows", rows, FEW, |control| {
-            let order = |places: &[u32]| permutation::order_of_places(places, seed, control);
-            Ok((order(&places.0)?, order(&places.1)?))
+    pub fn orders(columns: &mut [Self; 2], seed: u64) -> Result<[Vec<u32>; 2], Problem> {
+        let [one, other] = columns;
+        let places = [one.places_of_codes()?, other.places_of_codes()?];
+        let columns = [one.sortable(&places[0]), other.sortable(&places[1])];
+        run::sized("sorting values", one.len(), FEW, |control| {
+            permutation::orders(columns, seed, control)
         })
+    }
+
+    /// The place of every row's value if values went through a dictionary. Postgres sorts them, on this thread.
+    fn places_of_codes(&mut self) -> Result<Vec<u32>, Problem> {
+        match &mut self.values {
+            Values::Coded(column) => column.places(),
+            Values::Numbers(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn sortable<'a>(&'a self, places_of_codes: &'a [u32]) -> Sortable<'a> {
+        match &self.values {
+            Values::Coded(_) => Sortable::Places(places_of_codes),
+            Values::Numbers(numbers) => numbers.sortable(),
+        }
     }
 
     /// The values in another order: every row gets the value of the row that `sources` names.
@@ -150,14 +155,14 @@ impl Sequence {
         self
     }
 
-    /// The value of a row. It is copied, as the executor expects it in memory of its own.
+    /// The value of a row. It is copied, because the executor expects it in memory of its own.
     pub fn value(&self, row: usize) -> Option<AnyElement> {
         let value = match &self.values {
             Values::Numbers(Numbers { bits, nulls, .. }) => {
                 let is_null = !nulls.is_empty() && nulls.binary_search(&(row as u32)).is_ok();
                 (!is_null).then(|| pg_sys::Datum::from(bits[row]))
             }
-            Values::Coded(Ordered { dictionary, codes }) => Some(codes[row])
+            Values::Coded(CodedColumn { dictionary, codes }) => Some(codes[row])
                 .filter(|&code| code != NULL)
                 .map(|code| dictionary.copy(code)),
         };

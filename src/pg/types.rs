@@ -55,16 +55,6 @@ pub fn type_name(oid: pg_sys::Oid) -> String {
     }
 }
 
-/// An untyped literal in ROW(…) as a value of a column.
-///
-/// # Safety
-/// A valid C string.
-pub unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
-    let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-    pg_sys::getTypeInputInfo(column.oid, &mut input, &mut parameter);
-    pg_sys::OidInputFunctionCall(input, literal.cast_mut_ptr(), parameter, -1)
-}
-
 /// The operator that says whether two values of a column are equal, as SQL; `None` if its type has none.
 pub fn equality_operator(column: &ColumnType) -> Option<String> {
     // SAFETY: any OID of a type will do; entries of the type cache live as long as the backend.
@@ -89,14 +79,14 @@ pub fn equality_operator(column: &ColumnType) -> Option<String> {
     }
 }
 
-/// A column as it is read from the original, and from the anonymised table.
+/// A column of two tables, each with the type in which it is read.
 pub struct Pair {
     pub here: ColumnType,
     pub there: ColumnType,
 }
 
 impl Pair {
-    /// As it is.
+    /// The column as each table has it.
     pub fn new(here: &ColumnType, there: &ColumnType) -> Self {
         Pair {
             here: here.clone(),
@@ -104,22 +94,33 @@ impl Pair {
         }
     }
 
-    /// In one type, so that values of both can be compared. The column's name comes from `argument`.
+    /// The column in one type and one collation, so that values of both tables can be compared: the only answer to
+    /// whether two columns can be. Columns of one type can, and so can those of which Postgres would cast one to the
+    /// type of the other by itself, as it does for `=`. The column's name comes from `argument`.
     pub fn comparable(
         argument: &'static str,
         here: &ColumnType,
         there: &ColumnType,
     ) -> Result<Self, Problem> {
+        Self::in_common_type(here, there).ok_or_else(|| {
+            Problem::argument(
+                argument,
+                Self::not_comparable(&here.name),
+                "Give a column whose values are of the same type in both tables.",
+            )
+        })
+    }
+
+    /// The message for a column that is not comparable.
+    pub fn not_comparable(column: &str) -> String {
+        format!("\"{column}\" cannot be compared: its types differ")
+    }
+
+    /// [`comparable`](Self::comparable) for callers with a message of their own.
+    pub fn in_common_type(here: &ColumnType, there: &ColumnType) -> Option<Self> {
         let mut pair = Pair::new(here, there);
         if here.base_type() != there.base_type() {
-            let common = common_type(here.base_type(), there.base_type());
-            let common = common.ok_or_else(|| {
-                Problem::argument(
-                    argument,
-                    format!("\"{}\" cannot be compared: its types differ", here.name),
-                    "Give a column whose values are of the same type in both tables.",
-                )
-            })?;
+            let common = common_type(here.base_type(), there.base_type())?;
             (pair.here.oid, pair.there.oid) = (common, common);
         }
         // What is equal, and what comes first, the anonymised table says: its readers know no other.
@@ -127,7 +128,7 @@ impl Pair {
             pair.there.collation = here.collation;
         }
         pair.here.collation = pair.there.collation;
-        Ok(pair)
+        Some(pair)
     }
 }
 
@@ -167,19 +168,24 @@ pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
 /// # Safety
 /// The type exists.
 pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Problem> {
-    let text = CString::new(text).map_err(|_| {
-        Problem::argument(
-            "items",
-            "a text contains a NUL character",
-            "Postgres has no such texts.",
-        )
-    })?;
+    let text = CString::new(text).map_err(|_| Problem::Internal("a text of Postgres contains NUL"))?;
+    Ok(read_text(oid, &text))
+}
+
+/// [`parse`] for an untyped literal in ROW(…), which becomes a value of a column.
+///
+/// # Safety
+/// A Datum of type unknown, which is a C string.
+pub unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
+    read_text(column.oid, CStr::from_ptr(literal.cast_mut_ptr()))
+}
+
+/// Calls the input function of a type, which raises an ERROR if the text is not one of a value.
+///
+/// # Safety
+/// The type exists.
+unsafe fn read_text(oid: pg_sys::Oid, text: &CStr) -> Datum {
     let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
     pg_sys::getTypeInputInfo(oid, &mut input, &mut parameter);
-    Ok(pg_sys::OidInputFunctionCall(
-        input,
-        text.as_ptr().cast_mut(),
-        parameter,
-        -1,
-    ))
+    pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1)
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 /// Items that are sorted between two looks at the control: some milliseconds.
 const PIECE: usize = 1 << 17;
 
-/// Sort on all threads, in pieces that are merged, so that a cancel is noticed.
+/// Sorts on all threads, in pieces that are merged, so that a cancel is noticed.
 pub(crate) fn sort<T: Ord + Copy + Send + Sync>(items: &mut Vec<T>, control: &Control) -> Result<()> {
     items.par_chunks_mut(PIECE).try_for_each(|piece| {
         piece.sort_unstable();
@@ -24,7 +24,7 @@ pub(crate) fn sort<T: Ord + Copy + Send + Sync>(items: &mut Vec<T>, control: &Co
     Ok(())
 }
 
-/// Merge two sorted runs into a place for both.
+/// Merges two sorted runs into a place for both.
 fn merge<'a, T: Ord + Copy>(
     mut left: &'a [T],
     mut right: &'a [T],

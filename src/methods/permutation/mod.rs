@@ -1,10 +1,21 @@
 //! The permutation paradigm (Domingo-Ferrer and Muralidhar 2015).
+//!
+//! The words for a sorted column (place, rank, order, scale) are those of [`disclosure::permutation`]. Here, a
+//! [`CodedColumn`](crate::encode::order::CodedColumn) has the values of a column as they were read, a
+//! [`Sequence`](crate::encode::sequence::Sequence) those of a window partition, and [`orders::OrderedValues`] the order
+//! of a dictionary's values.
 
+mod coded_table;
+mod correlation;
 mod linkage;
+mod marginality;
 mod microdata;
+mod options;
 mod orders;
-mod pairs;
-mod permuted;
+mod privacy;
+mod records;
 mod releases;
-mod shifts;
+mod report;
+mod subject;
+mod value_json;
 mod window;

@@ -1,15 +1,13 @@
-//! The permutation paradigm over the rows of a query: `reverse_map`, `rank_shift`, `rank_correlation`, and the
-//! maskers `rank_swap`, `add_noise`, `microaggregate`.
+//! The permutation paradigm over the rows of a window partition: `reverse_map`, `rank_shift`, and the maskers
+//! `rank_swap`, `add_noise`, `microaggregate`.
 
 use crate::encode::sequence::Sequence;
 use crate::error::Problem;
-use crate::input::aggregate::AggregateCall;
 use crate::input::window::WindowCall;
-use crate::methods::permutation::pairs::Pairs;
 use crate::run;
-use disclosure::permutation::{self, FEW};
+use disclosure::permutation::{self, FEW, Microaggregation, Noise, RankSwap};
+use pgrx::AnyElement;
 use pgrx::prelude::*;
-use pgrx::{AnyElement, Internal};
 
 /// An argument that counts as it is in the partition's first row, and must not be NULL.
 fn setting<T: FromDatum>(call: &WindowCall, number: usize, argument: &'static str) -> Result<T, Problem> {
@@ -36,9 +34,10 @@ fn reverse_map(call: WindowCall) -> Option<AnyElement> {
 
 fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
     let seed = seed(call, 2)?;
-    let [mut original, mut anonymised] = call.sequences(["original", "anonymised"])?;
-    let orders = Sequence::orders(&mut original, &mut anonymised, seed)?;
-    Ok(original.arranged(&permutation::reverse_map(&orders.0, &orders.1)))
+    let mut columns = call.sequences(["original", "anonymised"])?;
+    let [before, after] = Sequence::orders(&mut columns, seed)?;
+    let [original, _] = columns;
+    Ok(original.arranged(&permutation::reverse_map(&before, &after)))
 }
 
 /// rank_shift(original "any", anonymised "any", seed bigint) OVER (…)
@@ -50,9 +49,9 @@ fn rank_shift(call: WindowCall) -> i64 {
 
 fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
     let seed = seed(call, 2)?;
-    let [mut original, mut anonymised] = call.sequences(["original", "anonymised"])?;
-    let orders = Sequence::orders(&mut original, &mut anonymised, seed)?;
-    Ok(permutation::rank_shifts(&orders.0, &orders.1))
+    let mut columns = call.sequences(["original", "anonymised"])?;
+    let [before, after] = Sequence::orders(&mut columns, seed)?;
+    Ok(permutation::rank_shifts(&before, &after))
 }
 
 /// rank_swap(value anyelement, p float8, seed bigint) OVER (…)
@@ -63,11 +62,15 @@ fn rank_swap(call: WindowCall) -> Option<AnyElement> {
 }
 
 fn rank_swapped(call: &WindowCall) -> Result<Sequence, Problem> {
-    let (p, seed) = (setting(call, 1, "p")?, seed(call, 2)?);
+    let settings = RankSwap {
+        p: setting(call, 1, "p")?,
+        seed: seed(call, 2)?,
+    };
+    settings.check()?;
     let [mut values] = call.sequences(["value"])?;
     let places = values.places()?;
     let sources = run::sized("swapping", values.len(), FEW, |control| {
-        permutation::swap_records(&places, p, seed, control)
+        permutation::swap_records(&places, &settings, control)
     })?;
     Ok(values.arranged(&sources))
 }
@@ -80,10 +83,14 @@ fn add_noise(call: WindowCall) -> Option<f64> {
 }
 
 fn with_noise(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
-    let (share, seed) = (setting(call, 1, "share")?, seed(call, 2)?);
+    let settings = Noise {
+        share: setting(call, 1, "share")?,
+        seed: seed(call, 2)?,
+    };
+    settings.check()?;
     let values = call.numbers()?;
     run::sized("adding noise", values.len(), FEW, |_| {
-        permutation::add_noise(&values, share, seed)
+        permutation::add_noise(&values, &settings)
     })
 }
 
@@ -95,32 +102,13 @@ fn microaggregate(call: WindowCall) -> Option<f64> {
 }
 
 fn group_means(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
-    let k: i32 = setting(call, 1, "k")?;
+    let settings = Microaggregation {
+        // What is negative is refused as zero is.
+        k: usize::try_from(setting::<i32>(call, 1, "k")?).unwrap_or(0),
+    };
+    settings.check()?;
     let values = call.numbers()?;
     run::sized("grouping", values.len(), FEW, |control| {
-        // What is negative is refused as zero is.
-        permutation::microaggregate(&values, usize::try_from(k).unwrap_or(0), control)
-    })
-}
-
-/// Transition function of rank_correlation("any", "any")
-#[pg_extern(sql = false)]
-fn rank_correlation_transition(call: AggregateCall) -> Internal {
-    Pairs::transition(&call, ["first", "second"]).unwrap_or_else(Problem::raise)
-}
-
-#[pg_extern(sql = false)]
-fn rank_correlation_final(mut state: Internal) -> Option<f64> {
-    rank_correlation(&mut state).unwrap_or_else(Problem::raise)
-}
-
-fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
-    let Some(pairs) = Pairs::so_far(state) else {
-        return Ok(None);
-    };
-    let [first, second] = &mut pairs.columns;
-    let (first, second) = (first.places()?, second.places()?);
-    run::sized("correlating ranks", first.len(), FEW, |control| {
-        permutation::rank_correlation(&first, &second, control)
+        permutation::microaggregate(&values, &settings, control)
     })
 }

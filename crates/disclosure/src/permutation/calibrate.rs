@@ -1,7 +1,8 @@
 use super::chance::RandomRecords;
 use super::linkage::link_trees;
 use super::{
-    Chance, HalfRanks, Plausibility, Points, Ties, Tree, Verdict, rank_correlation, ranks, swap_records,
+    Chance, HalfRanks, Plausibility, Points, RankSwap, Ties, Tree, Verdict, rank_correlation, ranks,
+    swap_records,
 };
 use crate::{Control, Error, Result};
 use rand::{Rng, SeedableRng};
@@ -9,26 +10,65 @@ use rand_pcg::Pcg64Mcg;
 
 /// What swapping ranks by up to `p` percent does to risk and to utility.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Candidate {
     /// How far values are swapped, in percent of the number of records.
     pub p: f64,
     /// What is left of each column: its rank correlation with what it was. `None` for one that has a single
     /// value.
     pub correlations: Vec<Option<f64>>,
-    /// Whether the matches of an intruder are more than luck.
+    /// Whether the matches of an adversary are more than luck.
     pub plausibility: Plausibility,
     /// The number of records whose counterpart is among their matches.
     pub correct: u64,
-    /// The expected number of correct links, where an intruder takes one of the matches of a record by lot.
+    /// The expected number of correct links if an adversary draws one of the matches of each record.
     pub expected_correct: f64,
     /// Whether this is the least `p` with which matches are plausibly random and few of them correct.
     pub chosen: bool,
 }
 
-/// How much permutation is enough: swap the ranks of every column by up to each of the candidate distances,
-/// and find the least one for which matches are plausibly random and at most the share `most_correct` of the
-/// records is expected to be linked correctly. Matches that look random may be right: that is what an intruder
-/// can prove, this is what he gets.
+/// How much permutation is tried, and how much is enough.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// How far values are swapped, in percent of the number of records: one trial each.
+    pub candidates: Vec<f64>,
+    /// How matches are compared with chance.
+    pub chance: Chance,
+    /// The share of the records of which more must not be expected to be linked correctly.
+    pub most_correct: f64,
+}
+
+impl Default for Calibration {
+    fn default() -> Self {
+        Calibration {
+            candidates: [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 75, 100]
+                .map(f64::from)
+                .into(),
+            chance: Chance::default(),
+            most_correct: 0.05,
+        }
+    }
+}
+
+impl Calibration {
+    /// Checks all bounds.
+    pub fn check(&self) -> Result<()> {
+        if !self.candidates.iter().all(|p| (0.0..=100.0).contains(p)) {
+            return Err(Error::invalid(
+                "candidates",
+                "must be between 0 and 100",
+                "distances in percent of the number of records, such as 1, 5 and 10",
+            ));
+        }
+        self.chance.check()?;
+        Error::check_share("most_correct", self.most_correct)
+    }
+}
+
+/// Finds how much permutation is enough: swaps the ranks of every column by up to each of the candidate distances, and
+/// chooses the least one for which matches are plausibly random and not too many of them expected to be correct. Both
+/// matter because matches that look random may be right: the first is what an adversary can prove, the second what he
+/// gets.
 ///
 /// Swaps of different columns have nothing to do with each other, and those of one candidate do not depend on
 /// which other candidates there are. Where ties are broken at random, this is done anew for every column and
@@ -36,25 +76,15 @@ pub struct Candidate {
 pub fn calibrate(
     columns: &[Vec<u32>],
     ties: Ties,
-    candidates: &[f64],
-    chance: &Chance,
-    most_correct: f64,
+    settings: &Calibration,
     control: &Control,
 ) -> Result<Vec<Candidate>> {
-    if !(0.0..=1.0).contains(&most_correct) {
-        return Err(Error::invalid(
-            "most_correct",
-            "must be between 0 and 1",
-            "a share of the records, such as 0.05, or 1 for no limit",
-        ));
-    }
-    if !candidates.iter().all(|p| (0.0..=100.0).contains(p)) {
-        return Err(Error::invalid(
-            "candidates",
-            "must be between 0 and 100",
-            "distances in percent of the number of records, such as 1, 5 and 10",
-        ));
-    }
+    settings.check()?;
+    let Calibration {
+        candidates,
+        chance,
+        most_correct,
+    } = settings;
     let original = Points::new(&ranks_of(columns, ties, ORIGINAL, control)?);
     let random = RandomRecords::new(&original, chance)?;
     control.set_total(candidates.len() as u64 * (original.len() as u64 + random.number));
@@ -68,13 +98,13 @@ pub fn calibrate(
         let released = Points::new(&ranks_of(&swapped, ties, p.to_bits(), control)?);
         let released_tree = Tree::new(&released, control)?;
         let linkage = link_trees(&tree, &released_tree, control)?;
-        let correct = linkage.correct(&original, &released, &own);
+        let hits = linkage.hits(&linkage.correct(&original, &released, &own));
         Ok(Candidate {
             p,
             correlations,
             plausibility: random.compare(&linkage, &released_tree, control)?,
-            correct: correct.iter().filter(|correct| **correct).count() as u64,
-            expected_correct: linkage.expected_correct(&correct),
+            correct: hits.correct,
+            expected_correct: hits.expected_correct,
             chosen: false,
         })
     };
@@ -96,11 +126,12 @@ const ORIGINAL: u64 = u64::MAX;
 
 /// The columns with their ranks swapped.
 fn swap(columns: &[Vec<u32>], p: f64, seed: u64, control: &Control) -> Result<Vec<Vec<u32>>> {
-    let swap = |(number, column): (u64, &Vec<u32>)| {
-        let givers = swap_records(column, p, derived(seed, [p.to_bits(), number]), control)?;
+    let swapped = |(number, column): (u64, &Vec<u32>)| {
+        let seed = derived(seed, [p.to_bits(), number]);
+        let givers = swap_records(column, &RankSwap { p, seed }, control)?;
         Ok(givers.iter().map(|&giver| column[giver as usize]).collect())
     };
-    (0..).zip(columns).map(swap).collect()
+    (0..).zip(columns).map(swapped).collect()
 }
 
 /// The ranks of every column.

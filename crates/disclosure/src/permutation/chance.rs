@@ -6,7 +6,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
-/// How an intruder's matches are compared with those of chance.
+/// How an adversary's matches are compared with those of chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chance {
     /// How many random records are drawn for each original one, where all combinations are too many.
@@ -27,11 +27,26 @@ impl Default for Chance {
     }
 }
 
-/// Whether an intruder's matches are more than luck.
+impl Chance {
+    /// Checks all bounds.
+    pub fn check(&self) -> Result<()> {
+        if self.draws == 0 {
+            return Err(Error::invalid(
+                "draws",
+                "must be at least 1",
+                "a number of random records for each original one, such as 10",
+            ));
+        }
+        Error::check_share("enough", self.enough)
+    }
+}
+
+/// Whether an adversary's matches are more than luck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Verdict {
     /// The distances of real and random matches overlap enough, and at none of them the real ones lead by more
-    /// than that leaves: the intruder has nothing to boast of.
+    /// than that leaves: the adversary has nothing to boast of.
     PlausiblyRandom,
     /// They overlap too little, but chance alone could have made the real ones as near as they are: there
     /// are too few records to tell, or the real ones are rather farther. Also where less than two columns
@@ -46,6 +61,7 @@ const SIGNIFICANT: f64 = 0.05;
 
 /// The matches of real records, beside those of random ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Plausibility {
     /// How many random records there are.
     pub random_records: u64,
@@ -67,8 +83,8 @@ pub struct Plausibility {
     pub verdict: Verdict,
 }
 
-/// Compare the matches of a maximum-knowledge intruder with those of random records (section 5 of the
-/// paper).
+/// Compares the matches of a maximum-knowledge adversary (the paper's intruder) with those of random records (section 5
+/// of the paper).
 ///
 /// The random records have their value in each column from an original record of its own, as if the columns
 /// had nothing to do with each other. They are all combinations, weighted by how likely each one is, if these
@@ -125,7 +141,7 @@ impl<'a> RandomRecords<'a> {
         })
     }
 
-    /// Compare their matches with those of the original records.
+    /// Compares their matches with those of the original records.
     pub fn compare(&self, linkage: &Linkage, released: &Tree, control: &Control) -> Result<Plausibility> {
         let matches = &linkage.matches;
         let real = Sample::of_records(matches.iter().map(|found| found.distance).collect());
@@ -186,32 +202,12 @@ impl<'a> RandomRecords<'a> {
     }
 }
 
-impl Chance {
-    fn check(&self) -> Result<()> {
-        if self.draws == 0 {
-            return Err(Error::invalid(
-                "draws",
-                "must be at least 1",
-                "a number of random records for each original one, such as 10",
-            ));
-        }
-        if !(0.0..=1.0).contains(&self.enough) {
-            return Err(Error::invalid(
-                "enough",
-                "must be between 0 and 1",
-                "an overlap of two distributions, such as 0.8",
-            ));
-        }
-        Ok(())
-    }
-}
-
 fn no_records(original: &Points) -> Error {
     Error::invalid(
         if original.is_empty() {
             "original"
         } else {
-            "anonymised"
+            "released"
         },
         "has no records",
         "a table with at least one record",

@@ -1,9 +1,10 @@
-use super::{HalfRanks, Points, Tree, distance};
+use super::{HalfRanks, Hits, Points, Tree, distance};
 use crate::{Control, Result};
 use rayon::prelude::*;
 
-/// The released records that an intruder takes for an original one: those at the shortest distance.
+/// The released records that an adversary takes for an original one: those at the shortest distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Match {
     /// How far they are.
     pub distance: HalfRanks,
@@ -13,8 +14,9 @@ pub struct Match {
     pub first: u32,
 }
 
-/// What an intruder gets who links every original record with the released ones nearest to it.
+/// What an adversary gets who links every original record with the released ones nearest to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Linkage {
     /// Per original record; empty if no record was released.
     pub matches: Vec<Match>,
@@ -22,7 +24,7 @@ pub struct Linkage {
     pub unlinked: u64,
 }
 
-/// Link every original record with the released ones at the shortest permutation distance. Both have the
+/// Links every original record with the released ones at the shortest permutation distance. Both have the
 /// same columns.
 pub fn link(original: &Points, released: &Points, control: &Control) -> Result<Linkage> {
     control.set_total(original.len() as u64);
@@ -64,11 +66,13 @@ impl Linkage {
         is_correct.collect()
     }
 
-    /// How many links an intruder can expect to get right who takes one of the matches of each record by lot,
-    /// given whether the counterpart is [among them](Self::correct).
-    pub fn expected_correct(&self, correct: &[bool]) -> f64 {
+    /// How many links are correct, given whether the counterpart of each record is [among its matches](Self::correct).
+    pub fn hits(&self, correct: &[bool]) -> Hits {
         let hits = self.matches.iter().zip(correct).filter(|(_, correct)| **correct);
-        // Not `sum`: that of nothing is a negative zero.
-        hits.fold(0.0, |sum, (found, _)| sum + 1.0 / found.ties as f64)
+        Hits {
+            correct: hits.clone().count() as u64,
+            // Not `sum`: that of nothing is a negative zero.
+            expected_correct: hits.fold(0.0, |sum, (found, _)| sum + 1.0 / found.ties as f64),
+        }
     }
 }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 /// An order of values that have none of their own (Domingo-Ferrer, Sánchez and Rufian-Torrell 2013): from
 /// the most central one to the most marginal one.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Marginality {
     /// The place of every value in the order, from 1. Equally marginal values share a place.
     pub places: Vec<u32>,

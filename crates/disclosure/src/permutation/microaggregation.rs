@@ -2,20 +2,45 @@ use super::moments::Moments;
 use super::spread::{finite, unit};
 use crate::{Control, Error, Result};
 
+/// How large groups are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Microaggregation {
+    /// The least number of values in a group.
+    pub k: usize,
+}
+
+impl Default for Microaggregation {
+    fn default() -> Self {
+        Microaggregation { k: 3 }
+    }
+}
+
+impl Microaggregation {
+    /// Checks all bounds.
+    pub fn check(&self) -> Result<()> {
+        if self.k > 0 {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "k",
+            "must be at least 1",
+            "the least number of values in a group, such as 3",
+        ))
+    }
+}
+
 /// Optimal microaggregation of one column: every value becomes the mean of its group, where groups have at
 /// least `k` values and the sum of squared differences from the means is the least possible one. Less than
 /// `k` values make one group. Absent values stay absent.
 ///
 /// Groups are runs of the sorted values, and none needs 2 `k` values, as it could be parted. So the best ones
 /// are a shortest path (Hansen and Mukherjee 2003), in time of the order of `k` times the number of values.
-pub fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Result<Vec<Option<f64>>> {
-    if k == 0 {
-        return Err(Error::invalid(
-            "k",
-            "must be at least 1",
-            "the least number of values in a group, such as 3",
-        ));
-    }
+pub fn microaggregate(
+    values: &[Option<f64>],
+    settings: &Microaggregation,
+    control: &Control,
+) -> Result<Vec<Option<f64>>> {
+    settings.check()?;
     let unit = unit(&finite(values)?);
     let in_units = values.iter().map(|value| value.map(|value| value / unit));
     let present = in_units
@@ -25,7 +50,7 @@ pub fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Re
     sorted.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
     let mut means = vec![None; values.len()];
     let mut rest = &sorted[..];
-    for size in group_sizes(&sorted, k, control)? {
+    for size in group_sizes(&sorted, settings.k, control)? {
         let (group, after) = rest.split_at(size);
         let alone = group.iter().map(|(value, _)| Moments::equal(*value, 1));
         let mean = alone.fold(Moments::default(), Moments::and).mean() * unit;

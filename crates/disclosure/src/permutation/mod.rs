@@ -1,10 +1,36 @@
 //! Anonymisation as permutation (Domingo-Ferrer and Muralidhar 2015): any anonymised column is the original
 //! one, permuted, plus noise that changes no rank.
 //!
-//! A column comes in as *places*: the place of every record's value in the order of the column's different
-//! values, from 1; [`NULL`](crate::NULL) stands for an absent value and comes after all others. Records are
-//! compared by ranks, in steps of a half rank, so that the mean rank of equal values is whole.
+//! The words for a sorted column:
+//! - the *place* of a value is its number among the different values of the column, from 1; equal values share one.
+//!   [`NULL`](crate::NULL) stands for an absent value, which comes after all others.
+//! - the *rank* of a record is its number among all records, in steps of a half rank ([`HalfRanks`]), so that the mean
+//!   rank of equal values is whole.
+//! - the *order* of a column is the list of its records, sorted by their values.
+//! - the *scale* of a column has the number that the value at each place counts as.
+//!
+//! A column that is to be sorted comes in as a [`Sortable`], one that was sorted as its places, with its scale as an
+//! [`Ordinal`]. Records are compared by ranks.
+//!
+//! ```
+//! use disclosure::Control;
+//! use disclosure::permutation::{Sortable, orders, rank_shifts, reverse_map, sort_key};
+//!
+//! // Reverse mapping gives every record the original value that has the rank of its anonymised value.
+//! let (original, anonymised) = ([10, 20, 30, 40], [25, 11, 44, 29]);
+//! let column = |bits| Sortable::Numbers {
+//!     bits,
+//!     key: |bits| sort_key::of_integer(bits as i64),
+//!     absent: &[],
+//! };
+//! let [before, after] = orders([column(&original), column(&anonymised)], 1, &Control::new())?;
+//! let mapped = reverse_map(&before, &after).into_iter().map(|source| original[source as usize]);
+//! assert_eq!(mapped.collect::<Vec<u64>>(), [20, 10, 40, 30]);
+//! assert_eq!(rank_shifts(&before, &after), [1, 1, 1, 1]);
+//! # Ok::<(), disclosure::Error>(())
+//! ```
 
+mod adversary;
 mod calibrate;
 mod canonical;
 mod chance;
@@ -22,26 +48,41 @@ mod privacy;
 mod rank;
 mod report;
 mod samples;
+pub mod sort_key;
+mod sortable;
 mod spread;
+mod subject;
 mod swap;
 
-pub use calibrate::{Candidate, calibrate};
+pub use adversary::{Hits, RankedTables};
+pub use calibrate::{Calibration, Candidate, calibrate};
 pub use canonical::canonical_order;
 pub use chance::{Chance, Plausibility, Verdict, plausibility, plausibility_of};
 pub use correlation::rank_correlation;
 pub use linkage::{Linkage, Match, link};
 pub use mapping::{order_of_places, rank_shifts, reverse_map};
 pub use marginality::{Marginality, marginality};
-pub use microaggregation::microaggregate;
+pub use microaggregation::{Microaggregation, microaggregate};
+// Public for tests and benchmarks only.
+#[doc(hidden)]
 pub use nearest::{Found, Marks, Tree};
-pub use noise::add_noise;
-pub use ordinal::Ordinal;
+pub use noise::{Noise, add_noise};
+pub use ordinal::{Ordinal, scale_of_released};
 pub use points::{Points, distance};
 pub use privacy::{Closest, Permuted, Release};
-pub use rank::{FEW, Ties, order, places, ranks};
+#[doc(hidden)]
+pub use rank::FEW;
+pub use rank::{Ties, order, places, ranks};
 pub use report::{Average, Extent, Shift, Side, shift};
-pub use samples::{PValue, Quantiles, Sample, Shorter};
-pub use swap::{rank_swap, swap_records};
+pub use samples::{MEDIAN, PValue, Quantiles, Sample, Shorter};
+pub use sortable::{Sortable, orders};
+pub use subject::{Demand, Verified};
+pub use swap::{RankSwap, rank_swap, swap_records};
 
 /// Steps of a half: twice a rank, or twice the distance of two ranks.
 pub type HalfRanks = u32;
+
+/// A rank or a distance of ranks as people count it.
+pub fn in_ranks(half_ranks: HalfRanks) -> f64 {
+    f64::from(half_ranks) / 2.0
+}

@@ -1,3 +1,11 @@
+//! Nearest neighbours in rank space.
+//!
+//! A k-d tree of our own, because those of crates such as kiddo do less: the distance here is the largest difference
+//! of `u32` half ranks in any column (Chebyshev), points may have any number of columns and are compared with boxes,
+//! equal records are one point, many answers are united without listing them ([`Marks`]), and building and asking can
+//! be cancelled. Coordinates, boxes and marks are flat vectors that loops index by hand: they are the hot part of
+//! record linkage.
+
 use super::{HalfRanks, Points};
 use crate::{Control, Result};
 use rayon::prelude::*;
@@ -114,7 +122,7 @@ enum Piece {
     Point(usize),
 }
 
-/// Call a method for the width of the tree, known at compile time where it is small; 0 stands for any width.
+/// Calls a method for the width of the tree, known at compile time if it is small; 0 stands for any width.
 macro_rules! with_width {
     ($tree:ident . $method:ident ( $($argument:expr),* )) => {
         match $tree.width {
@@ -130,12 +138,13 @@ macro_rules! with_width {
 }
 
 impl Tree {
-    /// Arrange points, of which there may be none.
+    /// Arranges points, of which there may be none.
     pub fn new(points: &Points, control: &Control) -> Result<Tree> {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
-        let mut branch = match order.is_empty() {
-            true => Branch::default(),
-            false => Branch::grown(points, &mut order, 0, control)?,
+        let mut branch = if order.is_empty() {
+            Branch::default()
+        } else {
+            Branch::grown(points, &mut order, 0, control)?
         };
         branch.starts.push(order.len() as u32);
         let firsts_of_points = branch.starts[..branch.starts.len() - 1].par_iter();
@@ -244,7 +253,7 @@ impl Tree {
         unmarked
     }
 
-    /// Make `best` the distance of the nearest point below a node, if that is nearer. `gap` is a distance
+    /// Makes `best` the distance of the nearest point below a node, if that is nearer. `gap` is a distance
     /// that no point of the node falls below.
     fn search<const WIDTH: usize>(
         &self,
@@ -313,7 +322,7 @@ impl Tree {
         farthest.max(gap(rest_of_point, rest_of_low, rest_of_high))
     }
 
-    /// Find what is at most so far from a box; `keep` gets it in pieces.
+    /// Finds what is at most so far from a box; `keep` gets it in pieces.
     fn gather(
         &self,
         low: &[HalfRanks],
@@ -471,8 +480,8 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Append the tree of the records in `order`, which begins at `start`; the parent is split in column `above`.
-    /// Return its root.
+    /// Appends the tree of the records in `order`, which begins at `start`; the parent is split in column `above`.
+    /// Returns its root.
     fn grow(
         &mut self,
         points: &Points,
@@ -494,7 +503,7 @@ impl Branch {
         root
     }
 
-    /// Append a node of which nothing is known yet. Return its number.
+    /// Appends a node of which nothing is known yet. Returns its number.
     fn push_node(&mut self, width: usize) -> usize {
         const EMPTY: Interval = Interval {
             low: HalfRanks::MAX,
@@ -513,7 +522,7 @@ impl Branch {
         self.nodes.len() - 1
     }
 
-    /// Append a leaf with these records. Return its number.
+    /// Appends a leaf with these records. Returns its number.
     fn push_leaf(&mut self, points: &Points, order: &mut [u32], start: u32) -> usize {
         let point = |record: u32| points.point(record as usize);
         order.sort_unstable_by(|&a, &b| point(a).cmp(point(b)).then(a.cmp(&b)));
@@ -535,7 +544,7 @@ impl Branch {
         leaf
     }
 
-    /// Append what has grown elsewhere, from records that begin at `start`.
+    /// Appends what has grown elsewhere, from records that begin at `start`.
     fn append(&mut self, mut other: Branch, start: u32) {
         let points = self.starts.len() as u32;
         for node in &mut other.nodes {
@@ -548,7 +557,7 @@ impl Branch {
         self.firsts.append(&mut other.firsts);
     }
 
-    /// Tell a node about its children, which have just been appended.
+    /// Tells a node about its children, which have just been appended.
     fn join(&mut self, root: usize, column: usize, children: [usize; 2], width: usize) {
         for (side, child) in children.into_iter().enumerate() {
             self.nodes[root].sides[side] = self.boxes[child * width + column];
@@ -600,8 +609,8 @@ fn widest(points: &Points, above: usize, width: impl Fn(usize) -> u64) -> Option
     in_turn.find(|&column| widths[column] >= largest - largest / 8)
 }
 
-/// Put the records with lower values in a column first, about half of them, but never a part of equal ones.
-/// Return how many. The column has two different values at least.
+/// Puts the records with lower values in a column first, about half of them, but never a part of equal ones.
+/// Returns how many. The column has two different values at least.
 fn split(points: &Points, order: &mut [u32], column: usize, keys: &mut Vec<u64>) -> usize {
     let coordinate = |record: u32| points.point(record as usize)[column];
     keys.clear();

@@ -3,18 +3,41 @@ use crate::{Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Additive noise: every value plus a normally distributed number, whose standard deviation is a share of
-/// that of the values. Absent values stay absent. The same seed draws the same noise.
-pub fn add_noise(values: &[Option<f64>], share: f64, seed: u64) -> Result<Vec<Option<f64>>> {
-    if !(share >= 0.0 && share.is_finite()) {
-        return Err(Error::invalid(
+/// How much noise is added.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Noise {
+    /// The standard deviation of the noise as a share of that of the values.
+    pub share: f64,
+    /// The same seed draws the same noise.
+    pub seed: u64,
+}
+
+impl Default for Noise {
+    fn default() -> Self {
+        Noise { share: 0.1, seed: 1 }
+    }
+}
+
+impl Noise {
+    /// Checks all bounds.
+    pub fn check(&self) -> Result<()> {
+        if self.share >= 0.0 && self.share.is_finite() {
+            return Ok(());
+        }
+        Err(Error::invalid(
             "share",
             "must not be negative or infinite",
             "a share of the standard deviation of the values, such as 0.1",
-        ));
+        ))
     }
-    let deviation = share * standard_deviation(&finite(values)?);
-    let mut random = Pcg64Mcg::seed_from_u64(seed);
+}
+
+/// Additive noise: every value plus a normally distributed number, whose standard deviation is a share of
+/// that of the values. Absent values stay absent. The same seed draws the same noise.
+pub fn add_noise(values: &[Option<f64>], settings: &Noise) -> Result<Vec<Option<f64>>> {
+    settings.check()?;
+    let deviation = settings.share * standard_deviation(&finite(values)?);
+    let mut random = Pcg64Mcg::seed_from_u64(settings.seed);
     let mut noisy = |value: f64| value + deviation * normal(&mut random);
     Ok(values.iter().map(|value| value.map(&mut noisy)).collect())
 }

@@ -3,6 +3,10 @@ use super::rank::{Ties, ranks};
 use crate::{Control, Result};
 
 /// Records as points in rank space, one coordinate per column.
+///
+/// A flat vector, because the search compares slices whose width is known at compile time. An `Array2` would gain
+/// nothing: over a million points of four columns, a distance takes 3.4 ns with slices and 3.3 to 3.7 ns with its rows
+/// as slices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points {
     width: usize,

@@ -17,6 +17,7 @@ pub struct Release {
 
 /// How well a record is hidden.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Permuted {
     /// The largest distance that holds: in every released record some column is at least so many ranks away
     /// from the closest value.
@@ -28,6 +29,7 @@ pub struct Permuted {
 
 /// The released values that are closest to a value: those at these places and between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Closest {
     /// The first of their places, [`NULL`] where absent values are closest.
     pub first: u32,
@@ -66,7 +68,7 @@ struct Column {
 }
 
 impl Release {
-    /// Prepare a table of at least one column.
+    /// Prepares a table of at least one column.
     pub fn new(columns: &[Ordinal], ties: Ties, control: &Control) -> Result<Release> {
         let ranks: Vec<_> = columns
             .par_iter()
@@ -173,9 +175,10 @@ impl Column {
         let mut start = 0;
         for place in places.filter(|&place| records_at[place] > 0) {
             let end = start + records_at[place];
-            let sides = match shares_ranks {
-                true => [start + 1 + end; 2],
-                false => [2 * (start + 1), 2 * end],
+            let sides = if shares_ranks {
+                [start + 1 + end; 2]
+            } else {
+                [2 * (start + 1), 2 * end]
             };
             groups.push(Group {
                 place: place as u32,
@@ -209,9 +212,10 @@ impl Column {
 
     fn moments(&self, group: usize) -> Moments {
         let Group { value, start, .. } = self.groups[group];
-        match value.is_finite() {
-            true => Moments::equal(value, self.end(group) - start),
-            false => Moments::default(),
+        if value.is_finite() {
+            Moments::equal(value, self.end(group) - start)
+        } else {
+            Moments::default()
         }
     }
 
@@ -278,26 +282,23 @@ impl Column {
             return None;
         }
         // Records of a group that do not share their rank may be near in part.
-        let near = |group: usize| match self.shares_ranks {
-            true => self.moments(group),
-            false => {
-                let from = u64::from(values[group].start).max(low.div_ceil(2).saturating_sub(1));
-                let to = u64::from(self.end(group)).min(high / 2);
-                Moments::equal(values[group].value, to.saturating_sub(from) as u32)
+        let near = |group: usize| {
+            if self.shares_ranks {
+                return self.moments(group);
             }
+            let from = u64::from(values[group].start).max(low.div_ceil(2).saturating_sub(1));
+            let to = u64::from(self.end(group)).min(high / 2);
+            Moments::equal(values[group].value, to.saturating_sub(from) as u32)
         };
-        match first == last {
-            true => near(first),
-            false => {
-                let between = self.moments.of(first + 1..last, |group| self.moments(group));
-                near(first).and(near(last)).and(between)
-            }
+        if first == last {
+            return near(first).variance();
         }
-        .variance()
+        let between = self.moments.of(first + 1..last, |group| self.moments(group));
+        near(first).and(near(last)).and(between).variance()
     }
 }
 
-/// As Postgres sorts numbers: NaN after all others, and equal to itself.
+/// The order of numbers with NaN after all others, and equal to itself.
 fn order(first: f64, second: f64) -> Ordering {
     first
         .partial_cmp(&second)

@@ -17,6 +17,17 @@ pub enum Ties {
     Shared,
 }
 
+impl Ties {
+    /// The ties of a release whose original has these: another draw, because the same draw for both would bring
+    /// together the records that belong together.
+    pub fn of_released(self) -> Self {
+        match self {
+            Ties::Random { seed } => Ties::Random { seed: !seed },
+            Ties::Shared => Ties::Shared,
+        }
+    }
+}
+
 /// Records that can be ranked in half steps.
 pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
 
@@ -172,7 +183,7 @@ fn sort<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
 /// Bits by which keys are dealt out in one pass: as many as there may be open pages at the same time.
 const DIGIT: u32 = 11;
 
-/// Sort by keys, from their last digit to the first.
+/// Sorts by keys, from their last digit to the first.
 fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
     let digit = |key: u64, shift: u32| (key >> shift) as usize & ((1 << DIGIT) - 1);
     let bits = u64::BITS
@@ -212,7 +223,8 @@ fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
     Ok(())
 }
 
-/// So few that other threads would not be worth it, nor would be sorting by digits.
+/// So few records that neither other threads nor sorting by digits would be worth it. Columns that are not longer are
+/// sorted, swapped and grouped on the calling thread alone.
 pub const FEW: usize = 1 << 14;
 
 /// Twice the rank of every record, from 2 on. Absent values come last.
@@ -233,9 +245,10 @@ pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRa
         }
         Ties::Random { seed } => {
             // Where all values differ, there is nothing to draw.
-            let records = match ranks_up_to.len() >= places.len() && all_differ(&ranks_up_to) {
-                true => (0..places.len() as u32).collect(),
-                false => shuffled(places.len(), seed, control)?,
+            let records = if ranks_up_to.len() >= places.len() && all_differ(&ranks_up_to) {
+                (0..places.len() as u32).collect()
+            } else {
+                shuffled(places.len(), seed, control)?
             };
             let mut last_free = ranks_up_to;
             let mut ranks = vec![0; places.len()];
@@ -253,13 +266,13 @@ pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRa
 }
 
 fn check_number(records: usize) -> Result<()> {
-    match records <= MOST_RECORDS {
-        true => Ok(()),
-        false => Err(Error::TooMany {
+    if records > MOST_RECORDS {
+        return Err(Error::TooMany {
             what: "records to rank",
             limit: MOST_RECORDS as u64,
-        }),
+        });
     }
+    Ok(())
 }
 
 /// Where a place is counted: in order, the absent values at the end.

@@ -15,6 +15,7 @@ pub struct Side<'a> {
 
 /// How much a column was permuted, and what else was done to it.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shift {
     /// Between the original and the reverse-mapped values; `None` where a side has less than two values.
     pub rank_correlation: Option<f64>,
@@ -62,6 +63,7 @@ impl Shift {
 
 /// What columns have seen on average, as far as there is something to permute.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Average {
     /// Of the absolute values.
     pub rank_correlation: Option<f64>,
@@ -85,6 +87,7 @@ impl Average {
 
 /// What permutation a column has seen, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Extent {
     /// No rank has changed.
     NotPermuted,
@@ -97,14 +100,14 @@ pub enum Extent {
     AsGoodAsRandom,
 }
 
-/// A rank correlation that would tell an intruder little.
+/// A rank correlation that would tell an adversary little.
 const SMALL: f64 = 0.2;
 
 /// The 97.5 % quantile of the standard normal distribution, which a rank correlation of independent columns
 /// times √(n − 1) follows.
 const SIGNIFICANT: f64 = 1.96;
 
-/// Compare a column with its anonymised version. Ties are broken by one draw for both, so that a column that was
+/// Compares a column with its anonymised version. Ties are broken by one draw for both, so that a column that was
 /// not changed has not moved.
 pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Result<Shift> {
     let before = order_of_places(original.places, seed, control)?;

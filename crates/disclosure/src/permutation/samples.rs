@@ -14,6 +14,7 @@ pub struct Sample {
 
 /// Whether one sample of distances is shorter than another: the one-sided test of Kolmogorov and Smirnov.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shorter {
     /// The largest difference of the shares that are at any distance or nearer, D⁺: so many of the records
     /// are nearer than the others explain.
@@ -26,6 +27,7 @@ pub struct Shorter {
 
 /// How a p-value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum PValue {
     /// The share of all ways to deal the distances, ties included, to the two samples.
     Exact,
@@ -41,6 +43,9 @@ const TWENTIETHS: [u8; 7] = [0, 1, 5, 10, 15, 19, 20];
 
 /// Quantiles of a distribution: see [`Sample::quantiles`].
 pub type Quantiles = [HalfRanks; TWENTIETHS.len()];
+
+/// Which of the quantiles is the median.
+pub const MEDIAN: usize = 3;
 
 /// The product of the numbers of records up to which the test is exact: some hundredths of a second.
 const MOST_PAIRS: u64 = 20_000_000;

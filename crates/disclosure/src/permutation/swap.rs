@@ -3,38 +3,61 @@ use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+/// How far ranks are swapped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankSwap {
+    /// The farthest that a value moves, in percent of the number of records.
+    pub p: f64,
+    /// The same seed draws the same swaps.
+    pub seed: u64,
+}
+
+impl Default for RankSwap {
+    fn default() -> Self {
+        RankSwap { p: 10.0, seed: 1 }
+    }
+}
+
+impl RankSwap {
+    /// Checks all bounds.
+    pub fn check(&self) -> Result<()> {
+        if (0.0..=100.0).contains(&self.p) {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "p",
+            "must be between 0 and 100",
+            "the farthest that values move, in percent of the number of records, such as 10",
+        ))
+    }
+}
+
 /// Rank swapping (Moore 1996): in increasing order, every value that was not yet swapped changes places with
 /// one that is drawn among those that were not yet swapped and are at most `p` percent of all ranks above it.
 /// Where there is none, the value stays.
 ///
 /// The answer has for every rank, from 0 on, the rank whose value it gets. No value moves by more than `p`
 /// percent of the number of records. The same seed draws the same swaps.
-pub fn rank_swap(records: usize, p: f64, seed: u64, control: &Control) -> Result<Vec<u32>> {
-    if !(0.0..=100.0).contains(&p) {
-        return Err(Error::invalid(
-            "p",
-            "must be between 0 and 100",
-            "how far values are swapped, in percent of the number of records, such as 10",
-        ));
-    }
+pub fn rank_swap(records: usize, settings: &RankSwap, control: &Control) -> Result<Vec<u32>> {
+    settings.check()?;
     if records > MOST_RECORDS {
         return Err(Error::TooMany {
             what: "records to swap",
             limit: MOST_RECORDS as u64,
         });
     }
-    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let mut random = Pcg64Mcg::seed_from_u64(settings.seed);
     let mut swapped: Vec<u32> = (0..records as u32).collect();
     let mut free = Free::new(records);
-    for (rank, end) in (0..records).zip(1 + reach(records, p)..) {
+    for (rank, end) in (0..records).zip(1 + reach(records, settings.p)..) {
         if rank.is_multiple_of(PIECE) {
             control.check()?;
         }
         free.add_up_to(end.min(records));
-        if free.remove(rank as u32) {
-            if let Some(partner) = free.draw(&mut random) {
-                swapped.swap(rank, partner as usize);
-            }
+        if free.remove(rank as u32)
+            && let Some(partner) = free.draw(&mut random)
+        {
+            swapped.swap(rank, partner as usize);
         }
     }
     Ok(swapped)
@@ -42,16 +65,17 @@ pub fn rank_swap(records: usize, p: f64, seed: u64, control: &Control) -> Result
 
 /// Rank swapping of the values of records: the record whose value each one gets. Equal values are ordered at
 /// random; absent ones come last and are swapped like others.
-pub fn swap_records(places: &[u32], p: f64, seed: u64, control: &Control) -> Result<Vec<u32>> {
-    let mut seeds = Pcg64Mcg::seed_from_u64(seed);
-    let swapped = rank_swap(places.len(), p, seeds.next_u64(), control)?;
-    let ranks = ranks(
-        places,
-        Ties::Random {
-            seed: seeds.next_u64(),
-        },
-        control,
-    )?;
+pub fn swap_records(places: &[u32], settings: &RankSwap, control: &Control) -> Result<Vec<u32>> {
+    let mut seeds = Pcg64Mcg::seed_from_u64(settings.seed);
+    let of_swaps = RankSwap {
+        seed: seeds.next_u64(),
+        ..*settings
+    };
+    let swapped = rank_swap(places.len(), &of_swaps, control)?;
+    let of_ties = Ties::Random {
+        seed: seeds.next_u64(),
+    };
+    let ranks = ranks(places, of_ties, control)?;
     let rank = |twice: u32| twice as usize / 2 - 1;
     let mut record_at = vec![0; places.len()];
     for (record, &twice) in (0..).zip(&ranks) {
@@ -91,7 +115,7 @@ impl Free {
         }
     }
 
-    /// Take a rank; whether it was free.
+    /// Takes a rank; tells whether it was free.
     fn remove(&mut self, rank: u32) -> bool {
         let position = std::mem::replace(&mut self.position[rank as usize], TAKEN);
         if position == TAKEN {
@@ -104,7 +128,7 @@ impl Free {
         true
     }
 
-    /// Take one of the free ranks, each with the same chance.
+    /// Takes one of the free ranks, each with the same chance.
     fn draw(&mut self, random: &mut impl Rng) -> Option<u32> {
         if self.ranks.is_empty() {
             return None;

@@ -1,8 +1,8 @@
 //! Real matches against those of chance, by the definition and on data whose answer is known.
 
 use disclosure::permutation::{
-    Candidate, Chance, PValue, Plausibility, Points, Sample, Ties, Verdict, calibrate, link, plausibility,
-    rank_swap, ranks,
+    Calibration, Candidate, Chance, PValue, Plausibility, Points, RankSwap, Sample, Ties, Verdict, calibrate,
+    link, plausibility, rank_swap, ranks,
 };
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn compared(original: &Points, released: &Points, chance: &Chance) -> Plausibili
 
 /// A permutation of places 1 to `records`: ranks swapped across the whole column.
 fn shuffled(records: usize, seed: u64) -> Vec<u32> {
-    let swapped = rank_swap(records, 100.0, seed, &Control::new()).unwrap();
+    let swapped = rank_swap(records, &RankSwap { p: 100.0, seed }, &Control::new()).unwrap();
     swapped.into_iter().map(|rank| rank + 1).collect()
 }
 
@@ -211,7 +211,7 @@ fn arguments_are_checked() {
     assert_eq!(argument(&some, &some, 1, 1.1), "enough");
     assert_eq!(argument(&some, &some, 1, f64::NAN), "enough");
     assert_eq!(argument(&none, &some, 1, 0.8), "original");
-    assert_eq!(argument(&some, &none, 1, 0.8), "anonymised");
+    assert_eq!(argument(&some, &none, 1, 0.8), "released");
     let control = Control::new();
     control.cancel();
     assert_eq!(
@@ -242,16 +242,17 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
     });
 }
 
+fn calibration(candidates: &[f64], chance: Chance, most_correct: f64) -> Calibration {
+    Calibration {
+        candidates: candidates.to_vec(),
+        chance,
+        most_correct,
+    }
+}
+
 fn calibrated(columns: &[Vec<u32>], ties: Ties, candidates: &[f64]) -> Vec<Candidate> {
-    calibrate(
-        columns,
-        ties,
-        candidates,
-        &Chance::default(),
-        1.0,
-        &Control::new(),
-    )
-    .unwrap()
+    let settings = calibration(candidates, Chance::default(), 1.0);
+    calibrate(columns, ties, &settings, &Control::new()).unwrap()
 }
 
 #[test]
@@ -304,32 +305,16 @@ fn matches_that_look_random_may_still_be_right() {
     let columns = independent(300, 1);
     let candidates: Vec<f64> = (0..30).map(f64::from).collect();
     let chosen = |most_correct: f64| {
-        let chance = Chance::default();
-        let control = Control::new();
-        let found = calibrate(
-            &columns,
-            Ties::Shared,
-            &candidates,
-            &chance,
-            most_correct,
-            &control,
-        )
-        .unwrap();
+        let settings = calibration(&candidates, Chance::default(), most_correct);
+        let found = calibrate(&columns, Ties::Shared, &settings, &Control::new()).unwrap();
         found.into_iter().find(|candidate| candidate.chosen).unwrap()
     };
     let (lenient, strict) = (chosen(1.0), chosen(0.02));
     assert!(lenient.expected_correct > 6.0 && strict.expected_correct <= 6.0);
     assert!(lenient.p < strict.p);
     for most_correct in [-0.1, 1.1, f64::NAN] {
-        let (chance, control) = (Chance::default(), Control::new());
-        let answer = calibrate(
-            &columns,
-            Ties::Shared,
-            &candidates,
-            &chance,
-            most_correct,
-            &control,
-        );
+        let settings = calibration(&candidates, Chance::default(), most_correct);
+        let answer = calibrate(&columns, Ties::Shared, &settings, &Control::new());
         assert!(matches!(
             answer,
             Err(Error::InvalidArgument {
@@ -346,17 +331,12 @@ fn candidates_do_not_depend_on_each_other() {
     let ties = Ties::Random { seed: 4 };
     let both = calibrated(&columns, ties, &[10.0, 20.0]);
     assert_eq!(both[..1], calibrated(&columns, ties, &[10.0]));
-    let swapped_by_other_seed = calibrate(
-        &columns,
-        ties,
-        &[10.0],
-        &Chance {
-            seed: 2,
-            ..Chance::default()
-        },
-        1.0,
-        &Control::new(),
-    );
+    let other_seed = Chance {
+        seed: 2,
+        ..Chance::default()
+    };
+    let settings = calibration(&[10.0], other_seed, 1.0);
+    let swapped_by_other_seed = calibrate(&columns, ties, &settings, &Control::new());
     assert_ne!(both[..1], swapped_by_other_seed.unwrap());
 }
 
@@ -391,14 +371,8 @@ fn absent_values_are_swapped_too() {
 #[test]
 fn candidates_are_checked() {
     for p in [-1.0, 101.0, f64::NAN] {
-        let answer = calibrate(
-            &independent(5, 1),
-            Ties::Shared,
-            &[1.0, p],
-            &Chance::default(),
-            1.0,
-            &Control::new(),
-        );
+        let settings = calibration(&[1.0, p], Chance::default(), 1.0);
+        let answer = calibrate(&independent(5, 1), Ties::Shared, &settings, &Control::new());
         assert!(matches!(
             answer,
             Err(Error::InvalidArgument {

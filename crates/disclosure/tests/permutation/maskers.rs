@@ -1,10 +1,28 @@
 //! The reference maskers: rank swapping, additive noise, microaggregation.
 
-use disclosure::permutation::{add_noise, microaggregate, rank_swap, swap_records};
+use disclosure::permutation::{self, Microaggregation, Noise, RankSwap};
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::HashMap;
+
+type Outcome<T> = Result<Vec<T>, Error>;
+
+fn rank_swap(records: usize, p: f64, seed: u64, control: &Control) -> Outcome<u32> {
+    permutation::rank_swap(records, &RankSwap { p, seed }, control)
+}
+
+fn swap_records(places: &[u32], p: f64, seed: u64, control: &Control) -> Outcome<u32> {
+    permutation::swap_records(places, &RankSwap { p, seed }, control)
+}
+
+fn add_noise(values: &[Option<f64>], share: f64, seed: u64) -> Outcome<Option<f64>> {
+    permutation::add_noise(values, &Noise { share, seed })
+}
+
+fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Outcome<Option<f64>> {
+    permutation::microaggregate(values, &Microaggregation { k }, control)
+}
 
 /// Every outcome of rank swapping by its definition, with its probability.
 fn all_swaps(reach: usize, swapped: Vec<Option<usize>>, chance: f64, found: &mut HashMap<Vec<u32>, f64>) {

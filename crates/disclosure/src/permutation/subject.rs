@@ -1,0 +1,162 @@
+use super::{Closest, Release};
+use crate::{Error, Result};
+
+/// The privacy that the subject of a record asks for: (d, **v**)-permuted privacy.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Demand {
+    /// The permutation distance; `None` for the largest one that holds.
+    pub d: Option<i64>,
+    /// The variance of each column that is to be exceeded, `None` for a column that does not matter.
+    pub v: Option<Vec<Option<f64>>>,
+}
+
+/// What the subject of a record can verify.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Verified {
+    /// The largest permutation distance that holds.
+    pub largest_d: u64,
+    /// The released values that are closest to those of the record, column by column.
+    pub closest: Vec<Closest>,
+    /// The variance of the values around them, within the distance that was asked for or else the largest one.
+    pub variances: Vec<Option<f64>>,
+    /// Whether the distance holds; `None` if none was asked for.
+    pub d_holds: Option<bool>,
+    /// Whether each variance is exceeded; `None` if it does not matter or is not known.
+    pub v_holds: Option<Vec<Option<bool>>>,
+    /// Whether all of it holds; `None` if nothing was asked for, or if what is not known decides.
+    pub holds: Option<bool>,
+}
+
+impl Demand {
+    /// Checks the bounds of both, for a table of so many columns.
+    pub fn check(&self, columns: usize) -> Result<()> {
+        if self.d.is_some_and(|d| d < 0) {
+            return Err(Error::invalid(
+                "d",
+                "must not be negative",
+                "a number of ranks, or none for the largest one that holds",
+            ));
+        }
+        let invalid = |problem: String| {
+            Error::invalid(
+                "v",
+                problem,
+                "a variance of 0 or more for every column, or none if a column does not matter",
+            )
+        };
+        match &self.v {
+            Some(v) if v.len() != columns => Err(invalid(format!(
+                "the number of its elements is {}, that of the columns {columns}",
+                v.len()
+            ))),
+            Some(v) if !v.iter().flatten().all(|&variance| variance >= 0.0) => {
+                Err(invalid("must not be negative".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Release {
+    /// Verifies what the subject of a record asks for; the record is given by what its values count as. `None` if no
+    /// record was released.
+    pub fn verify(&self, record: &[Option<f64>], demand: &Demand) -> Result<Option<Verified>> {
+        demand.check(record.len())?;
+        let Some((found, closest)) = self.check(record).zip(self.closest(record)) else {
+            return Ok(None);
+        };
+        let d = demand.d.map(i64::unsigned_abs);
+        let variances = match d {
+            Some(d) => self.variances(record, d),
+            None => found.variances,
+        };
+        let d_holds = d.map(|d| d <= found.d);
+        let v_holds = demand.v.as_ref().map(|v| {
+            let exceeds = |(asked, variance): (&Option<f64>, &Option<f64>)| Some((*variance)? > (*asked)?);
+            v.iter().zip(&variances).map(exceeds).collect::<Vec<_>>()
+        });
+        let asked = demand.v.iter().flatten().zip(v_holds.iter().flatten());
+        let of_v = asked
+            .filter(|(asked, _)| asked.is_some())
+            .map(|(_, &holds)| holds);
+        Ok(Some(Verified {
+            largest_d: found.d,
+            holds: all(d_holds.map(Some).into_iter().chain(of_v)),
+            closest,
+            variances,
+            d_holds,
+            v_holds,
+        }))
+    }
+}
+
+/// Whether all hold, in three-valued logic; `None` also if there is nothing.
+fn all(holds: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let and = |one: Option<bool>, other: Option<bool>| match (one, other) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    };
+    holds.reduce(and).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Ordinal, Ties};
+    use super::*;
+    use crate::Control;
+
+    /// One column with the values 10, 20, 30, 40 and 50.
+    fn release() -> Release {
+        let column = Ordinal {
+            places: vec![1, 2, 3, 4, 5],
+            scale: vec![10.0, 20.0, 30.0, 40.0, 50.0],
+        };
+        Release::new(&[column], Ties::Shared, &Control::new()).unwrap()
+    }
+
+    fn verified(d: Option<i64>, v: Option<Vec<Option<f64>>>) -> Verified {
+        let verified = release().verify(&[Some(31.0)], &Demand { d, v });
+        verified.unwrap().unwrap()
+    }
+
+    #[test]
+    fn what_a_subject_asks_for() {
+        let nothing = verified(None, None);
+        assert_eq!((nothing.largest_d, nothing.variances), (0, vec![Some(0.0)]));
+        assert_eq!(nothing.closest, [Closest { first: 3, last: 3 }]);
+        assert_eq!(
+            (nothing.d_holds, nothing.v_holds, nothing.holds),
+            (None, None, None)
+        );
+        // Within one rank are 20, 30 and 40.
+        let near = verified(Some(1), Some(vec![Some(66.0)]));
+        assert!((near.variances[0].unwrap() - 200.0 / 3.0).abs() < 1e-9);
+        assert_eq!((near.d_holds, near.holds), (Some(false), Some(false)));
+        assert_eq!(near.v_holds, Some(vec![Some(true)]));
+        assert_eq!(verified(Some(0), Some(vec![None])).holds, Some(true));
+        assert_eq!(verified(None, Some(vec![None])).holds, None);
+    }
+
+    #[test]
+    fn what_is_not_known_decides_unless_something_fails() {
+        assert_eq!(all([Some(true), None].into_iter()), None);
+        assert_eq!(all([None, Some(false)].into_iter()), Some(false));
+        assert_eq!(all([Some(true), Some(true)].into_iter()), Some(true));
+        assert_eq!(all([].into_iter()), None);
+    }
+
+    #[test]
+    fn demands_are_checked() {
+        let argument = |d, v| match release().verify(&[Some(1.0)], &Demand { d, v }) {
+            Err(Error::InvalidArgument { argument, .. }) => argument,
+            _ => "",
+        };
+        assert_eq!(argument(Some(-1), None), "d");
+        assert_eq!(argument(None, Some(vec![])), "v");
+        assert_eq!(argument(None, Some(vec![Some(-1.0)])), "v");
+        assert_eq!(argument(None, Some(vec![Some(f64::NAN)])), "v");
+        assert_eq!(argument(Some(0), Some(vec![Some(0.0)])), "");
+    }
+}

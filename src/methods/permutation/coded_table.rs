@@ -1,0 +1,41 @@
+//! A table as it was read, column by column.
+
+use crate::encode::order::CodedColumn;
+use crate::encode::{Codes, Encoded};
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::pg::types::ColumnType;
+
+pub struct CodedTable {
+    pub columns: Vec<CodedColumn>,
+    pub records: usize,
+}
+
+impl CodedTable {
+    /// Reads these columns, each in the type that it is given.
+    pub fn read(relation: &Relation, columns: impl IntoIterator<Item = ColumnType>) -> Result<Self, Problem> {
+        let columns: Vec<ColumnType> = columns.into_iter().collect();
+        let Encoded { dictionaries, sink } = relation.read_as(columns, Codes::default())?;
+        let records = sink.0.first().map_or(0, Vec::len);
+        let columns = dictionaries.into_iter().zip(sink.0);
+        Ok(CodedTable {
+            columns: columns
+                .map(|(dictionary, codes)| CodedColumn { dictionary, codes })
+                .collect(),
+            records,
+        })
+    }
+
+    /// Takes the last column away.
+    pub fn pop_column(&mut self) -> Result<CodedColumn, Problem> {
+        self.columns
+            .pop()
+            .ok_or(Problem::Internal("a table without columns was read"))
+    }
+
+    /// Keeps only these records, in this order.
+    pub fn arrange(&mut self, records: &[u32]) {
+        self.columns.iter_mut().for_each(|column| column.arrange(records));
+        self.records = records.len();
+    }
+}

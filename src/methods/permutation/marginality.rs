@@ -1,0 +1,232 @@
+//! The order of nominal values: `marginality`.
+
+use super::coded_table::CodedTable;
+use crate::args::name;
+use crate::encode::dictionary::Dictionary;
+use crate::encode::scale::Scale;
+use crate::error::Problem;
+use crate::input::relation::Relation;
+use crate::pg::memory_context;
+use crate::pg::receiver::for_each_row;
+use crate::pg::table::{Table, table_row};
+use crate::pg::types::{ColumnType, becomes, type_name};
+use crate::run;
+use crate::run::Meter;
+use disclosure::permutation::{self, Marginality};
+use pgrx::pg_sys::{self, Datum};
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+use rustc_hash::FxHashMap;
+use std::ffi::CStr;
+
+table_row! {
+    /// A value of a nominal column.
+    struct MarginalValue {
+        value: Option<String>,
+        records: i64,
+        marginality: f64,
+        place: i64,
+    }
+}
+
+/// marginality(relation regclass, "column" name, distances regclass)
+#[pg_extern(sql = false)]
+fn marginality(
+    relation: Option<pg_sys::Oid>,
+    column: Option<&CStr>,
+    distances: Option<pg_sys::Oid>,
+) -> Table<MarginalValue> {
+    Table::new(marginal_values(relation, name(column), distances))
+}
+
+/// The values of a column from the most central one to the most marginal one; equally marginal ones by their text.
+fn marginal_values(
+    relation: Option<pg_sys::Oid>,
+    column: Option<String>,
+    distances: Option<pg_sys::Oid>,
+) -> Result<Vec<MarginalValue>, Problem> {
+    let relation = Relation::whole("relation", relation)?;
+    let column = column.ok_or(Problem::null("column", "Give the name of a column."))?;
+    let column = relation.column("column", &column)?.clone();
+    let distances = distances.ok_or(Problem::null("distances", "Give the name of a table or view."))?;
+    let mut values = CodedTable::read(&relation, [column])?.pop_column()?;
+    let records_of = values.records_of();
+    let found = order_by_marginality("distances", &mut values.dictionary, distances, &records_of)?;
+    let of_value = |(records, number): (u64, usize)| MarginalValue {
+        value: values.dictionary.text(number as u32 + 1),
+        records: records as i64,
+        marginality: found.of_value(number),
+        place: i64::from(found.places[number]),
+    };
+    let mut values: Vec<MarginalValue> = records_of.into_iter().zip(0..).map(of_value).collect();
+    values.sort_by(|one, other| (one.place, &one.value).cmp(&(other.place, &other.value)));
+    Ok(values)
+}
+
+/// The order of the values of a column by marginality, codes in order: the sum of its distances to the values of all
+/// records. The relation that says how far values are apart comes from `argument`.
+pub fn order_by_marginality(
+    argument: &'static str,
+    dictionary: &mut Dictionary,
+    distances: pg_sys::Oid,
+    records_of: &[u64],
+) -> Result<Marginality, Problem> {
+    let distances = Distances::read(argument, dictionary, distances)?;
+    let values = records_of.len() as u32;
+    let missing = || {
+        Problem::argument(
+            argument,
+            format!(
+                "column \"{}\": the distance of two of its values is not there",
+                dictionary.column().name
+            ),
+            DISTANCES,
+        )
+    };
+    let all = (1..=values).flat_map(|one| (1..one).map(move |other| (other, one)));
+    let mut meter = Meter::new("looking for distances");
+    for pair in all {
+        meter.row()?;
+        if !distances.0.contains_key(&pair) {
+            return Err(missing());
+        }
+    }
+    let distance = |one: usize, other: usize| {
+        let (one, other) = (one as u32 + 1, other as u32 + 1);
+        distances
+            .0
+            .get(&(one.min(other), one.max(other)))
+            .copied()
+            .unwrap_or(0.0)
+    };
+    run::long("adding up distances", |control| {
+        permutation::marginality(records_of, distance, control)
+    })
+}
+
+const DISTANCES: &str = "Give a relation of three columns: two values, and their distance (or similarity, which is 1 - distance); \
+     every pair of different values once.";
+
+/// How far values are apart: by their codes, the lower one first.
+struct Distances(FxHashMap<(u32, u32), f64>);
+
+impl Distances {
+    /// What a relation says of the values of a dictionary, which may know more of them afterwards.
+    fn read(
+        argument: &'static str,
+        dictionary: &mut Dictionary,
+        relation: pg_sys::Oid,
+    ) -> Result<Self, Problem> {
+        let relation = Relation::whole(argument, Some(relation))?;
+        let invalid = |problem: &str| {
+            Problem::argument(
+                argument,
+                format!("relation {}: {problem}", relation.name()),
+                DISTANCES,
+            )
+        };
+        let is_measure = |column: &&ColumnType| matches!(&column.name[..], "distance" | "similarity");
+        let measures: Vec<&ColumnType> = relation.columns().iter().filter(is_measure).collect();
+        let values: Vec<&ColumnType> = relation
+            .columns()
+            .iter()
+            .filter(|column| !is_measure(column))
+            .collect();
+        let (&[measure], &[one, other]) = (&measures[..], &values[..]) else {
+            return Err(invalid(
+                "must have two columns of values, and one that is called distance or similarity",
+            ));
+        };
+        let scale = Scale::of_type(measure.base_type()).filter(|scale| scale.is_of_numbers());
+        let scale = scale.ok_or_else(|| invalid("its column of distances or similarities has no numbers"))?;
+        let codes = [Codes::of(one, dictionary)?, Codes::of(other, dictionary)?];
+        let query = format!(
+            "SELECT {}, {}, {} FROM {}",
+            codes[0].query,
+            codes[1].query,
+            quote_identifier(&measure.name),
+            relation.name()
+        );
+        let is_similarity = measure.name == "similarity";
+        let mut distances = FxHashMap::default();
+        for_each_row(&query, |mut row| {
+            let mut next = || row.next().filter(|(_, is_null)| !is_null).map(|(value, _)| value);
+            let (Some(one), Some(other), Some(number)) = (next(), next(), next()) else {
+                return Err(invalid("a value, distance or similarity is NULL"));
+            };
+            // SAFETY: values of the types that the query selects.
+            let (one, other, number) = unsafe {
+                (
+                    codes[0].code(one, dictionary)?,
+                    codes[1].code(other, dictionary)?,
+                    scale.number(number),
+                )
+            };
+            let distance = if is_similarity { 1.0 - number } else { number };
+            if !distance.is_finite() || distance < 0.0 {
+                return Err(invalid("a distance is negative or infinite"));
+            }
+            let (Some(one), Some(other)) = (one, other) else {
+                return Ok(());
+            };
+            if one == other {
+                if distance != 0.0 {
+                    return Err(invalid("the distance of a value to itself is not 0"));
+                }
+                return Ok(());
+            }
+            match distances.insert((one.min(other), one.max(other)), distance) {
+                Some(before) if before != distance => Err(invalid("two values have two different distances")),
+                _ => Ok(()),
+            }
+        })?;
+        Ok(Distances(distances))
+    }
+}
+
+/// How the values in a column of distances become codes of a dictionary.
+struct Codes {
+    /// What to select.
+    query: String,
+    /// Of values of a type that does not become the dictionary's: the codes by what they are called, as both are printed.
+    by_text: Option<FxHashMap<String, u32>>,
+}
+
+impl Codes {
+    fn of(column: &ColumnType, dictionary: &Dictionary) -> Result<Self, Problem> {
+        let name = quote_identifier(&column.name);
+        if column.base_type() == dictionary.column().base_type() {
+            return Ok(Codes {
+                query: name,
+                by_text: None,
+            });
+        }
+        if becomes(column.base_type(), dictionary.column().base_type()) {
+            return Ok(Codes {
+                query: format!("{name}::{}", type_name(dictionary.column().base_type())),
+                by_text: None,
+            });
+        }
+        let texts = memory_context::for_each("printing values", 0..dictionary.len(), |value| {
+            Ok((dictionary.text(value + 1).unwrap_or_default(), value + 1))
+        })?;
+        Ok(Codes {
+            query: format!("{name}::pg_catalog.text"),
+            by_text: Some(texts.into_iter().collect()),
+        })
+    }
+
+    /// `None` for a value that the dictionary does not have.
+    ///
+    /// # Safety
+    /// A valid Datum of what [`query`](Self::query) selects; the dictionary is the one that this was made of.
+    unsafe fn code(&self, value: Datum, dictionary: &mut Dictionary) -> Result<Option<u32>, Problem> {
+        match &self.by_text {
+            None => dictionary.encode(value).map(Some),
+            Some(codes) => {
+                let text = String::from_datum(value, false).unwrap_or_default();
+                Ok(codes.get(&text).copied())
+            }
+        }
+    }
+}

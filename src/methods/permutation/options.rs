@@ -1,0 +1,49 @@
+//! Options that several functions have.
+
+use super::orders::Orders;
+use crate::args::{Args, given};
+use crate::error::Problem;
+use disclosure::permutation::{Chance, Ties};
+use pgrx::pg_sys;
+
+/// The last options of a function: how values are ordered.
+pub struct Options {
+    pub orders: Orders,
+    pub ties: Ties,
+    pub seed: u64,
+}
+
+impl Options {
+    /// Reads the arguments orders, ties and seed.
+    pub fn read(args: &mut Args) -> Result<Self, Problem> {
+        let orders = Orders::read(args)?;
+        let ties = args.required::<pg_sys::Oid>("ties")?;
+        let seed = args.seed()?;
+        let label = pgrx::enum_helper::lookup_enum_by_oid(ties).0;
+        let ties = match &label[..] {
+            "random" => Ties::Random { seed },
+            _ => Ties::Shared,
+        };
+        Ok(Options { orders, ties, seed })
+    }
+}
+
+/// Reads the arguments draws and enough; the seed is another option.
+pub fn read_chance(args: &mut Args) -> Result<Chance, Problem> {
+    let draws: i32 = args.required("draws")?;
+    Ok(Chance {
+        // What is negative is refused as zero is.
+        draws: u32::try_from(draws).unwrap_or(0),
+        enough: args.required("enough")?,
+        ..Chance::default()
+    })
+}
+
+/// Reads an argument that is an array without NULL.
+pub fn read_numbers(args: &mut Args, argument: &'static str) -> Result<Vec<f64>, Problem> {
+    let numbers: Vec<Option<f64>> = args.required(argument)?;
+    numbers
+        .into_iter()
+        .map(|number| given(argument, number))
+        .collect()
+}

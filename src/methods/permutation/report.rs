@@ -1,0 +1,101 @@
+//! How much a table was permuted: `permutation_report`.
+
+use super::microdata::{Microdata, TableArgument, Wanted};
+use super::orders::Orders;
+use crate::args::Args;
+use crate::error::Problem;
+use crate::pg::table::{Table, table_row};
+use crate::run;
+use disclosure::permutation::{Extent, Shift, Side, shift};
+use pgrx::prelude::*;
+
+table_row! {
+    /// How much a column was permuted or, without a name, the weakest of all.
+    struct PermutedColumn {
+        column: Option<String>,
+        records: i64,
+        rank_correlation: Option<f64>,
+        mean_shift: Option<f64>,
+        median_shift: Option<f64>,
+        max_shift: Option<i64>,
+        permutation: Option<f64>,
+        residual_noise: Option<f64>,
+        noise_share: Option<f64>,
+        nulls_original: i64,
+        nulls_anonymised: i64,
+        verdict: Option<&'static str>,
+        only_original: i64,
+        only_anonymised: i64,
+    }
+}
+
+/// permutation_report(original regclass, anonymised regclass, key name, columns name[], orders jsonb, seed bigint)
+#[pg_extern(sql = false)]
+fn permutation_report(args: Args) -> Table<PermutedColumn> {
+    Table::new(report(args))
+}
+
+fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
+    let wanted = Wanted {
+        original: TableArgument::read(&mut args, "original"),
+        anonymised: TableArgument::read(&mut args, "anonymised"),
+        key: args.name("key"),
+        columns: args.names("columns"),
+    };
+    let orders = Orders::read(&mut args)?;
+    let seed = args.seed()?;
+    args.end()?;
+    if wanted.key.is_none() {
+        return Err(Problem::null(
+            "key",
+            "Give the column of both tables that tells which rows belong together.",
+        ));
+    }
+    let tables = Microdata::by_rank(&wanted, &orders)?;
+    let shifts = shifts(&tables, seed)?;
+    let row = |column: Option<&str>, shift: &Shift, nulls: [usize; 2]| PermutedColumn {
+        column: column.map(Into::into),
+        records: tables.original.len() as i64,
+        rank_correlation: shift.rank_correlation,
+        mean_shift: shift.mean,
+        median_shift: shift.median,
+        max_shift: shift.max.map(|max| max as i64),
+        permutation: shift.permutation,
+        residual_noise: shift.residual_noise,
+        noise_share: shift.noise_share,
+        nulls_original: nulls[0] as i64,
+        nulls_anonymised: nulls[1] as i64,
+        verdict: shift.verdict.map(verdict_name),
+        only_original: tables.only_original as i64,
+        only_anonymised: tables.only_anonymised as i64,
+    };
+    let mut all_nulls = [0; 2];
+    let mut rows = Vec::with_capacity(shifts.len() + 1);
+    for (number, (column, shift)) in tables.original.columns.iter().zip(&shifts).enumerate() {
+        let nulls = [&tables.original, &tables.anonymised].map(|records| records.nulls(number));
+        all_nulls = [all_nulls[0] + nulls[0], all_nulls[1] + nulls[1]];
+        rows.push(row(Some(column.name()), shift, nulls));
+    }
+    rows.push(row(None, &Shift::weakest(&shifts), all_nulls));
+    Ok(rows)
+}
+
+/// How far the values of every column have moved.
+pub fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Problem> {
+    let sides: Vec<(Side, Side)> = tables.original.sides().zip(tables.anonymised.sides()).collect();
+    run::long("comparing ranks", |control| {
+        let shifts = sides
+            .iter()
+            .map(|&(here, there)| shift(here, there, seed, control));
+        shifts.collect()
+    })
+}
+
+fn verdict_name(verdict: Extent) -> &'static str {
+    match verdict {
+        Extent::NotPermuted => "not permuted",
+        Extent::PartlyPermuted => "partly permuted",
+        Extent::Undecided => "undecided",
+        Extent::AsGoodAsRandom => "as good as random",
+    }
+}

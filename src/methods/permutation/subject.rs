@@ -1,0 +1,130 @@
+//! One record against an anonymised table.
+
+use super::coded_table::CodedTable;
+use super::microdata::{COLUMNS, Microdata, TableArgument};
+use super::orders::Orders;
+use crate::encode::dictionary::Dictionary;
+use crate::encode::order::CodedColumn;
+use crate::error::Problem;
+use crate::pg::row::RowShape;
+use crate::pg::types::{ColumnType, Pair, parse, print, read_literal};
+use disclosure::NULL;
+use pgrx::pg_sys::{self, Datum};
+
+const SUBJECT: &str = "subject";
+
+impl Microdata {
+    /// The record of a subject, whose fields are the columns in this order, as the original table.
+    ///
+    /// # Safety
+    /// `subject` is a valid composite Datum.
+    pub unsafe fn of_subject(
+        subject: Datum,
+        anonymised: TableArgument,
+        columns: Option<Vec<Option<String>>>,
+        orders: &Orders,
+    ) -> Result<Self, Problem> {
+        let anonymised = anonymised.open()?;
+        let columns = columns.ok_or(Problem::null(
+            COLUMNS,
+            "Give the names of the anonymised columns, in the order of the subject's fields.",
+        ))?;
+        let chosen = anonymised.chosen_columns(columns)?;
+        orders.check(&chosen)?;
+        // SAFETY: by the contract.
+        let (fields, pairs) = unsafe {
+            let mut shape = RowShape::of_value(subject, pg_sys::CurrentMemoryContext);
+            let types = shape.columns();
+            let pairs = pairs_of_fields(&types, &chosen)?;
+            let values = shape.deform(subject)?;
+            let fields = types.iter().zip(values).zip(&pairs);
+            let fields = fields.map(|((field, value), pair)| encoded(field, value, &pair.here));
+            (fields.collect::<Result<_, Problem>>()?, pairs)
+        };
+        let here = CodedTable {
+            columns: fields,
+            records: 1,
+        };
+        let there = CodedTable::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        Self::of_values(here, there, None, orders)
+    }
+}
+
+/// The types in which the fields of the subject and the chosen columns are compared.
+fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<Pair>, Problem> {
+    if fields.len() != chosen.len() {
+        return Err(Problem::argument(
+            SUBJECT,
+            format!(
+                "the number of its fields is {}, that of the columns {}",
+                fields.len(),
+                chosen.len()
+            ),
+            "Give a row with a field for every one of the columns, in their order.",
+        ));
+    }
+    let pair = |(field, column): (&ColumnType, &ColumnType)| {
+        // A field has the name of its column, and an untyped literal has its type.
+        let oid = match field.oid {
+            pg_sys::UNKNOWNOID => column.oid,
+            oid => oid,
+        };
+        let field = ColumnType {
+            oid,
+            ..column.clone()
+        };
+        Pair::in_common_type(&field, column).ok_or_else(|| {
+            Problem::argument(
+                SUBJECT,
+                Pair::not_comparable(&column.name),
+                "Give every field in the type of its column.",
+            )
+        })
+    };
+    fields.iter().zip(chosen).map(pair).collect()
+}
+
+/// A field as a column of one record, in the type in which it is compared.
+///
+/// # Safety
+/// A valid Datum of the field's type, unless it is NULL.
+unsafe fn encoded(
+    field: &ColumnType,
+    (value, is_null): (Datum, bool),
+    wanted: &ColumnType,
+) -> Result<CodedColumn, Problem> {
+    let mut dictionary = Dictionary::new(wanted.clone());
+    let code = if is_null {
+        NULL
+    } else {
+        // SAFETY: by the contract.
+        unsafe { dictionary.encode(converted(value, field, wanted)?)? }
+    };
+    Ok(CodedColumn {
+        dictionary,
+        codes: vec![code],
+    })
+}
+
+/// A field of a row as a value of the type in which it is compared, cast as in a query.
+///
+/// # Safety
+/// A valid Datum of the field's type.
+unsafe fn converted(value: Datum, field: &ColumnType, wanted: &ColumnType) -> Result<Datum, Problem> {
+    // SAFETY: by the contract; the function is the one that casts between the two types.
+    unsafe {
+        if field.oid == pg_sys::UNKNOWNOID {
+            return Ok(read_literal(wanted, value));
+        }
+        let (from, to) = (field.base_type(), wanted.base_type());
+        let mut function = pg_sys::InvalidOid;
+        let implicit = pg_sys::CoercionContext::COERCION_IMPLICIT;
+        match pg_sys::find_coercion_pathway(to, from, implicit, &mut function) {
+            pg_sys::CoercionPathType::COERCION_PATH_RELABELTYPE => Ok(value),
+            pg_sys::CoercionPathType::COERCION_PATH_FUNC if pg_sys::get_func_nargs(function) == 1 => {
+                Ok(pg_sys::OidFunctionCall1Coll(function, wanted.collation, value))
+            }
+            _ => parse(wanted.oid, &print(field.oid, value)),
+        }
+    }
+}

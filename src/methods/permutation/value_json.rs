@@ -1,0 +1,57 @@
+//! Values as JSON.
+
+use crate::encode::dictionary::Dictionary;
+use disclosure::NULL;
+use pgrx::pg_sys;
+use serde_json::{Number, Value};
+
+/// The value of a code as JSON: numbers and truth values as such, unless the JSON number would be a different one in
+/// Rust, and anything else as text.
+pub fn value_json(dictionary: &Dictionary, code: u32) -> Value {
+    if code == NULL {
+        return Value::Null;
+    }
+    let text = || dictionary.text(code).unwrap_or_default();
+    let bits = || dictionary.value(code).value() as u64;
+    match dictionary.column().base_type() {
+        pg_sys::BOOLOID => Value::Bool(bits() != 0),
+        pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Value::from(bits() as i64),
+        pg_sys::FLOAT8OID => finite(f64::from_bits(bits())).unwrap_or_else(|| text().into()),
+        // Its own digits, not those of the float8 that is nearest to it.
+        pg_sys::FLOAT4OID => f32::from_bits(bits() as u32)
+            .to_string()
+            .parse()
+            .ok()
+            .and_then(finite)
+            .unwrap_or_else(|| text().into()),
+        pg_sys::NUMERICOID => {
+            let text = text();
+            number(&text).unwrap_or(text.into())
+        }
+        _ => text().into(),
+    }
+}
+
+/// A float8 that JSON has a number for; whole ones without a point, as people write them.
+fn finite(number: f64) -> Option<Value> {
+    let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
+    match Number::from_f64(number)? {
+        _ if is_whole => Some(Value::from(number as i64)),
+        number => Some(Value::Number(number)),
+    }
+}
+
+/// A numeric; `None` if it is not a number or a float8 cannot hold it.
+fn number(text: &str) -> Option<Value> {
+    let digits = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    };
+    if let Ok(integer) = digits.parse::<i64>() {
+        return Some(integer.into());
+    }
+    let number = digits.parse::<f64>().ok()?;
+    let is_same = number.to_string() == digits;
+    finite(number).filter(|_| is_same)
+}
