@@ -22,10 +22,6 @@ struct KAnonymity {
 }
 
 /// The rows of one process, or of several.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one per group, and never moved while rows come in"
-)]
 enum CountedPart {
     /// Rows are coming in.
     Reading(ArgumentRows<Counted>),
