@@ -4,10 +4,10 @@
 use crate::args::{Args, word};
 use crate::error::Problem;
 use crate::methods::attack::arrays::distances_of_array;
-use crate::methods::semantic::coat::{k_of, privacy_of, read_privacy};
+use crate::methods::semantic::coat::{k_of, privacy_of, required};
 use crate::methods::semantic::corpus::{Knowledge, Source};
 use crate::methods::semantic::items::Items;
-use crate::methods::semantic::transactions::{Column, Lists, read_column, read_columns};
+use crate::methods::semantic::transactions::{Column, ItemSets, Lists, read_column, read_columns};
 use crate::methods::semantic::{CorpusArguments, column, context, read_knowledge};
 use crate::pg::array_out::Grid;
 use crate::pg::table::{Table, table_row};
@@ -386,13 +386,14 @@ fn broken_constraints(args: Args) -> Table<BrokenConstraint> {
 fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Problem> {
     let column = column(&mut args)?;
     let corpus = CorpusArguments::read(&mut args);
-    let privacy = read_privacy(&mut args)?;
+    let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
     let k = k_of(args.optional("k"));
     semantic::check_k(k)?;
     let method = method(&mut args)?;
     let Options { strategy, settings } = Options::read(&mut args, method)?;
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
+    let privacy = required(privacy)?;
     let mut release = Release::read(&column, &source, &settings)?;
     let privacy = privacy_of(&privacy, &mut release.items)?;
     let attacked = release.attack(&strategy)?;

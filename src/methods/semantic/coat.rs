@@ -86,7 +86,7 @@ impl Protection {
     /// Reads all arguments, among which an id may be.
     fn read(args: &mut Args, has_id: bool) -> Result<Self, Problem> {
         let mut column = column(args)?;
-        let privacy = read_privacy(args)?;
+        let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
         let k = k_of(args.optional("k"));
         if has_id {
             column = column.with_id(args.name("id").as_deref())?;
@@ -101,7 +101,7 @@ impl Protection {
         constraints.check()?;
         Ok(Protection {
             column,
-            privacy,
+            privacy: required(privacy)?,
             utility,
             constraints,
         })
@@ -134,9 +134,8 @@ fn in_relation(problem: Problem) -> Problem {
     }
 }
 
-/// The argument privacy, which has to be given.
-pub(super) fn read_privacy(args: &mut Args) -> Result<ItemSets, Problem> {
-    let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
+/// The argument privacy, if it has to be given. It is asked for when all other arguments were read.
+pub(super) fn required(privacy: Option<ItemSets>) -> Result<ItemSets, Problem> {
     privacy.ok_or(Problem::null(
         "privacy",
         "Give lists of items that are to be protected: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",

@@ -122,6 +122,9 @@ SELECT disclosure.km_anonymity('inexact', 'long');
 SELECT * FROM disclosure.coat('kinds', 'i', '[["1"]]', 2, 'id', max_suppressed => 0.5);
 -- What is equal is what the type and the collation say, as for items that are counted.
 CREATE COLLATION without_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE same (folded text[] COLLATE without_case, n numeric[]);
+INSERT INTO same VALUES ('{flu}', '{1.0}'), ('{Flu}', '{1.00}'), ('{FLU}', NULL);
+SELECT disclosure.km_anonymity('same', 'folded', 1) AS three, disclosure.km_anonymity('same', 'n', 1) AS two;
 CREATE TABLE equal (id int, folded text[] COLLATE without_case, n numeric[], d date[], u uuid[], f float8[], flags boolean[], listed jsonb, deep numeric[]);
 INSERT INTO equal VALUES
   (1, '{flu,Flu,cold}', '{1.0,2.5}', '{2020-01-01}', '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}', '{0,NaN}', '{t}', '["FLU", "cold"]', '{{1,2},{1.0,1.00}}'),

@@ -3,7 +3,6 @@ use super::clusters::Member;
 use super::remaining::Left;
 use super::{DistanceTable, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
-use ndarray::{Array2, ArrayViewMut1};
 
 /// Grouping, with weights passed on to the near cluster alone (Ong 2015, Algorithms 4.4 and 4.5).
 pub(super) fn eliminate(
@@ -13,42 +12,48 @@ pub(super) fn eliminate(
     control: &Control,
 ) -> Result<Eliminations> {
     let left = Left::new(table);
-    let shape = (table.rows(), table.columns());
     let weights = Redistributed {
-        row_weights: Array2::from_elem(shape, left.row_weight(0)),
-        column_weights: Array2::from_elem(shape, left.column_weight(0)),
+        columns: table.columns(),
+        row_weights: vec![left.row_weight(0); table.distances().len()],
+        column_weights: vec![left.column_weight(0); table.distances().len()],
     };
     cluster_attack::eliminate(table, weights, threshold, vulnerability, control)
 }
 
-/// Every cell has weights of its own.
+/// Every cell has weights of its own, row by row. In an `Array2` of ndarray, the whole attack takes 6 to 9 % longer
+/// (benches/semantic.rs, 100 × 20 and 200 × 20).
 struct Redistributed {
-    row_weights: Array2<f64>,
-    column_weights: Array2<f64>,
+    columns: usize,
+    row_weights: Vec<f64>,
+    column_weights: Vec<f64>,
 }
 
 impl Weighting for Redistributed {
     const BY_CLUSTERS: bool = true;
 
     fn row_weight(&self, row: usize, column: usize) -> f64 {
-        self.row_weights[(row, column)]
+        self.row_weights[row * self.columns + column]
     }
 
     fn column_weight(&self, row: usize, column: usize) -> f64 {
-        self.column_weights[(row, column)]
+        self.column_weights[row * self.columns + column]
     }
 
     fn pass_on(&mut self, (row, column): (usize, usize), _: &Left, in_row: &[Member], in_column: &[Member]) {
-        let in_row = in_row.iter().map(|member| member.number as usize);
-        share(self.row_weights.row_mut(row), column, in_row);
-        let in_column = in_column.iter().map(|member| member.number as usize);
-        share(self.column_weights.column_mut(column), row, in_column);
+        let cell = row * self.columns + column;
+        let in_row = in_row
+            .iter()
+            .map(|member| row * self.columns + member.number as usize);
+        share(&mut self.row_weights, cell, in_row);
+        let in_column = in_column
+            .iter()
+            .map(|member| member.number as usize * self.columns + column);
+        share(&mut self.column_weights, cell, in_column);
     }
 }
 
-/// Shares the weight of an eliminated cell of a row or column equally among a cluster; if that is the cell alone, it is
-/// lost.
-fn share(mut weights: ArrayViewMut1<f64>, eliminated: usize, cluster: impl Iterator<Item = usize> + Clone) {
+/// Shares the weight of an eliminated cell equally among a cluster; if that is the cell alone, it is lost.
+fn share(weights: &mut [f64], eliminated: usize, cluster: impl Iterator<Item = usize> + Clone) {
     let receivers = cluster.filter(|&cell| cell != eliminated);
     let share = weights[eliminated] / receivers.clone().count() as f64;
     for cell in receivers {

@@ -230,7 +230,7 @@ fn arguments_are_checked() {
         "utility"
     );
     let generalised = transactions(&["a(bc)"]);
-    assert_eq!(argument_of(protect(&generalised, &constraints)), "relation");
+    assert_eq!(argument_of(protect(&generalised, &constraints)), "transactions");
     assert_eq!(argument_of(broken_constraints(&[], &[], 0, &Control::new())), "k");
     assert_eq!(argument_of(km_anonymity(&original, 0, &Control::new())), "m");
     assert_eq!(
