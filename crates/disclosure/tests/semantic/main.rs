@@ -2,5 +2,6 @@
 
 mod attacks;
 mod coat;
+mod transactions;
 mod corpus;
 mod eliminations;
