@@ -175,7 +175,7 @@ CREATE FUNCTION disclosure.expected_cracks(
     alpha          float8 DEFAULT 1
   ) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
-  AS 'MODULE_PATHNAME', 'expected_cracks_wrapper';
+  AS 'MODULE_PATHNAME', 'expected_cracks_of_summary_wrapper';
 COMMENT ON FUNCTION disclosure.expected_cracks(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'how many items a rival is expected to name: exact where the budget allows, else simulated, or as method says; NULL where no mapping agrees with the belief';
 
@@ -248,7 +248,7 @@ CREATE FUNCTION disclosure.crack_report(
     OUT degree_of_anonymity float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'crack_report_wrapper';
+  AS 'MODULE_PATHNAME', 'crack_report_of_summary_wrapper';
 COMMENT ON FUNCTION disclosure.crack_report(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'expected cracks and what they depend on: frequency groups and their gaps, the extremes, the published estimates beside the exact or simulated value';
 
@@ -291,7 +291,7 @@ CREATE FUNCTION disclosure.item_risk(
     OUT crack_probability float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
-  AS 'MODULE_PATHNAME', 'item_risk_wrapper';
+  AS 'MODULE_PATHNAME', 'item_risk_of_summary_wrapper';
 COMMENT ON FUNCTION disclosure.item_risk(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
   'how likely each item is named, how many others are as frequent, and how many codes the rival takes for it';
 
@@ -320,7 +320,7 @@ CREATE FUNCTION disclosure.crack_probability(
     budget         interval DEFAULT NULL
   ) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
-  AS 'MODULE_PATHNAME', 'crack_probability_wrapper';
+  AS 'MODULE_PATHNAME', 'crack_probability_of_summary_wrapper';
 COMMENT ON FUNCTION disclosure.crack_probability(disclosure.item_counts, anyarray, regclass, disclosure.belief_width, text, int, interval) IS
   'how likely a rival finds the codes of an itemset, in whatever order: exact, or the published estimates os and os2';
 
@@ -381,7 +381,7 @@ CREATE FUNCTION disclosure.assess_risk(
     OUT decision     text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'assess_risk_wrapper';
+  AS 'MODULE_PATHNAME', 'assess_risk_of_summary_wrapper';
 COMMENT ON FUNCTION disclosure.assess_risk(disclosure.item_counts, float8, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
   'the recipe for items: disclose if no more than the tolerated share is cracked by who knows every frequency, or knows it roughly; else the share of items that a rival may be right about';
 
@@ -448,7 +448,7 @@ CREATE FUNCTION disclosure.assess_itemset_risk(
     OUT decision     text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'assess_itemset_risk_wrapper';
+  AS 'MODULE_PATHNAME', 'assess_itemset_risk_of_summary_wrapper';
 COMMENT ON FUNCTION disclosure.assess_itemset_risk(disclosure.item_counts, int, float8, float8, float8, text[], regclass, int, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
   'the recipe for itemsets: which share of those of interest is cracked with at least the probability crack_danger, and is that tolerable';
 

@@ -9,6 +9,7 @@ pub mod json;
 pub mod literal;
 pub mod memory_context;
 pub mod query;
+pub mod range;
 pub mod receiver;
 mod references;
 pub mod row;

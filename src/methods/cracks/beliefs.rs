@@ -3,7 +3,7 @@
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
 use crate::input::relation::Relation;
-use crate::methods::cracks::items::ItemCounts;
+use crate::methods::cracks::item_counts::ItemCounts;
 use crate::pg::array::{ElementType, Elements};
 use crate::pg::receiver::for_each_row;
 use crate::pg::types::{ColumnType, parse, print, type_name};
@@ -13,55 +13,54 @@ use pgrx::prelude::*;
 /// Between which shares of all transactions an item's frequency is believed to lie; `None`: nothing is known.
 pub type Interval = Option<(f64, f64)>;
 
-impl ItemCounts {
-    /// What a table with the columns item, low and high says about every item, codes in order. Items that
-    /// never occurred are added: the rival knows of them.
-    pub fn believe(&mut self, belief: pg_sys::Oid) -> Result<Vec<Interval>, Problem> {
-        let argument = "belief";
-        let invalid = |problem: &str| {
-            Problem::argument(
-                argument,
-                problem,
-                "A belief is an item, and the least and the greatest share of transactions it may be in.",
-            )
+/// What a table with the columns item, low and high says about every item, codes in order. Items that
+/// never occurred are added: the adversary knows of them.
+pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<Interval>, Problem> {
+    let items = &mut counts.items;
+    let argument = "belief";
+    let invalid = |problem: &str| {
+        Problem::argument(
+            argument,
+            problem,
+            "Give every item once, with the least and the greatest share of transactions it may be in.",
+        )
+    };
+    let relation = Relation::whole(argument, Some(belief))?;
+    let item = relation.column(argument, "item")?.base_type();
+    relation.column(argument, "low")?;
+    relation.column(argument, "high")?;
+    let wanted = items.column().oid;
+    let by_way_of = if item == wanted { "" } else { "::pg_catalog.text" };
+    let query = format!(
+        "SELECT item{by_way_of}::{}, low::pg_catalog.float8, high::pg_catalog.float8 FROM {}",
+        type_name(wanted),
+        relation.name()
+    );
+    let mut intervals: Vec<Interval> = vec![None; items.len() as usize];
+    for_each_row(&query, |mut row| {
+        let mut next = || row.next().filter(|(_, is_null)| !is_null).map(|(value, _)| value);
+        let item = next().ok_or_else(|| invalid("an item is NULL"))?;
+        // SAFETY: the query casts them to these types.
+        let (low, high, code) = unsafe {
+            let mut share = || next().and_then(|share| f64::from_datum(share, false));
+            (share(), share(), items.encode(item)?)
         };
-        let relation = Relation::whole(argument, Some(belief))?;
-        let item = relation.column(argument, "item")?.base_type();
-        relation.column(argument, "low")?;
-        relation.column(argument, "high")?;
-        let wanted = self.items.column().oid;
-        let by_way_of = if item == wanted { "" } else { "::pg_catalog.text" };
-        let query = format!(
-            "SELECT item{by_way_of}::{}, low::pg_catalog.float8, high::pg_catalog.float8 FROM {}",
-            type_name(wanted),
-            relation.name()
-        );
-        let mut intervals: Vec<Interval> = vec![None; self.items.len() as usize];
-        for_each_row(&query, |mut row| {
-            let mut next = || row.next().filter(|(_, is_null)| !is_null).map(|(value, _)| value);
-            let item = next().ok_or_else(|| invalid("an item is NULL"))?;
-            // SAFETY: the query casts them to these types.
-            let (low, high, code) = unsafe {
-                let mut share = || next().and_then(|share| f64::from_datum(share, false));
-                (share(), share(), self.items.encode(item)?)
-            };
-            let (low, high) = (low.unwrap_or(0.0), high.unwrap_or(1.0));
-            if ![low, high].iter().all(|end| (0.0..=1.0).contains(end)) {
-                return Err(invalid("low and high must be between 0 and 1"));
-            }
-            if low > high {
-                return Err(invalid("low must not be greater than high"));
-            }
-            if code as usize > intervals.len() {
-                intervals.push(None);
-            }
-            match intervals[code as usize - 1].replace((low, high)) {
-                None => Ok(()),
-                Some(_) => Err(invalid("an item is there twice")),
-            }
-        })?;
-        Ok(intervals)
-    }
+        let (low, high) = (low.unwrap_or(0.0), high.unwrap_or(1.0));
+        if ![low, high].iter().all(|end| (0.0..=1.0).contains(end)) {
+            return Err(invalid("low and high must be between 0 and 1"));
+        }
+        if low > high {
+            return Err(invalid("low must not be greater than high"));
+        }
+        if code as usize > intervals.len() {
+            intervals.push(None);
+        }
+        match intervals[code as usize - 1].replace((low, high)) {
+            None => Ok(()),
+            Some(_) => Err(invalid("an item is there twice")),
+        }
+    })?;
+    Ok(intervals)
 }
 
 /// The numbers, from 0, of an itemset's items.
@@ -88,10 +87,14 @@ pub unsafe fn itemset(
     ))?;
     let given = element.column.clone();
     let mut codes = Vec::new();
-    Elements::new(element).for_each(itemset, |item| {
-        let code = match given.base_type() == item_type {
-            true => items.encode(item)?,
-            false => items.encode(parse(item_type, &print(given.oid, item))?)?,
+    let on_item = |item: Datum| -> Result<(), Problem> {
+        // SAFETY: an element of the array, of the type `given`.
+        let code = unsafe {
+            if given.base_type() == item_type {
+                items.encode(item)?
+            } else {
+                items.encode(parse(item_type, &print(given.oid, item))?)?
+            }
         };
         if code > known {
             return Err(Problem::argument(
@@ -102,7 +105,9 @@ pub unsafe fn itemset(
         }
         codes.push(code - 1);
         Ok(())
-    })?;
+    };
+    // SAFETY: an array of this type, by the contract.
+    unsafe { Elements::new(element).for_each(itemset, on_item)? };
     codes.sort_unstable();
     codes.dedup();
     Ok(codes)
@@ -113,20 +118,21 @@ pub unsafe fn itemset(
 /// # Safety
 /// `itemsets` is a valid text[].
 pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<Vec<Vec<u32>>, Problem> {
-    let literal = pgrx::spi::quote_literal(print(pg_sys::TEXTARRAYOID, itemsets));
+    // SAFETY: by the contract.
+    let literal = pgrx::spi::quote_literal(unsafe { print(pg_sys::TEXTARRAYOID, itemsets) });
     let query = format!(
         "SELECT ARRAY(SELECT a[i][j] FROM pg_catalog.generate_subscripts(a, 2) j) \
          FROM (SELECT {literal}::pg_catalog.text[] AS a) AS itemsets, pg_catalog.generate_subscripts(a, 1) i"
     );
     let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID)?;
-    match found.iter().any(Vec::is_empty) {
-        true => Err(Problem::argument(
+    if found.iter().any(Vec::is_empty) {
+        return Err(Problem::argument(
             "itemsets",
             "has an itemset without items",
             "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
-        )),
-        false => Ok(found),
+        ));
     }
+    Ok(found)
 }
 
 /// The itemsets in the column "itemset" of a table, whose type is an array.

@@ -8,129 +8,16 @@ use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::input::relation::Relation;
 use crate::memory;
-use crate::methods::cracks::item_counts_io::ItemNames;
+use crate::methods::cracks::item_counts::ItemCounts;
+use crate::methods::cracks::item_names::item_type;
 use crate::pg::array::{ElementType, Elements};
 use crate::pg::receiver::for_each_row;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
-use disclosure::cracks::{ItemSummary, Transactions};
+use disclosure::cracks::Transactions;
 use pgrx::Internal;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_identifier;
-
-/// How many transactions there are, and how many of them have each item.
-pub struct ItemCounts {
-    pub transactions: u64,
-    pub items: Dictionary,
-    tallies: Tallies,
-    /// Set where the items' type is not there any more: `items` are their texts then.
-    texts_of: Option<ItemNames>,
-}
-
-impl ItemCounts {
-    /// Of no transactions. `items` says what items are: it has been through [`item_type`].
-    pub fn new(items: ColumnType) -> Self {
-        ItemCounts {
-            transactions: 0,
-            items: Dictionary::new(items),
-            tallies: Tallies::default(),
-            texts_of: None,
-        }
-    }
-
-    /// Of no transactions, where texts are all that is known of the items.
-    pub fn of_texts(names: ItemNames) -> Self {
-        let text = ColumnType {
-            name: String::new(),
-            oid: pg_sys::TEXTOID,
-            collation: pg_sys::C_COLLATION_OID,
-        };
-        ItemCounts {
-            texts_of: Some(names),
-            ..Self::new(text)
-        }
-    }
-
-    /// Whether items are compared by their texts, as their type is not there any more.
-    pub fn are_texts(&self) -> bool {
-        self.texts_of.is_some()
-    }
-
-    /// What the items are, by name.
-    pub fn names(&self) -> ItemNames {
-        let of_column = || ItemNames::of_column(self.items.column());
-        self.texts_of.clone().unwrap_or_else(of_column)
-    }
-
-    /// Of every item, codes in order.
-    pub fn counts(&self) -> impl Iterator<Item = u64> + '_ {
-        // An item may have been given a code without being counted.
-        let missing = self.items.len() as usize - self.tallies.0.len();
-        let counted = self.tallies.0.iter().map(|tally| tally.count);
-        counted.chain(std::iter::repeat_n(0, missing))
-    }
-
-    /// Add transactions, and to the counts of their items.
-    pub fn add(
-        &mut self,
-        transactions: u64,
-        counts: impl IntoIterator<Item = (u32, u64)>,
-    ) -> Result<(), Problem> {
-        let sum = self.transactions.checked_add(transactions);
-        let is_shown = |sum: &u64| *sum <= ItemSummary::MOST;
-        self.transactions = sum.filter(is_shown).ok_or(Problem::TooManyTransactions)?;
-        for (code, count) in counts {
-            // No count exceeds the number of transactions, so that sums of counts fit too.
-            self.tallies.of(code).count += count;
-        }
-        Ok(())
-    }
-
-    /// Take in what was counted in another process.
-    fn merge(&mut self, other: &mut Self) -> Result<(), Problem> {
-        if self.are_texts() != other.are_texts() || self.items.column() != other.items.column() {
-            if self.names() != other.names() {
-                return Err(Problem::ItemTypesDiffer);
-            }
-            self.become_texts()?;
-            other.become_texts()?;
-        }
-        let translation = self.items.adopt(&other.items)?;
-        self.add(
-            other.transactions,
-            translation.into_iter().skip(1).zip(other.counts()),
-        )
-    }
-}
-
-/// One for every item, codes in order.
-#[derive(Default)]
-struct Tallies(Vec<Tally>);
-
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    count: u64,
-    /// The number of the transaction that was counted last, so that an item counts once in each.
-    last: u64,
-}
-
-impl Tallies {
-    #[inline]
-    fn of(&mut self, code: u32) -> &mut Tally {
-        let place = code as usize - 1;
-        if place >= self.0.len() {
-            self.0.resize(place + 1, Tally::default());
-        }
-        &mut self.0[place]
-    }
-
-    #[inline]
-    fn see(&mut self, code: u32, transaction: u64) {
-        let tally = self.of(code);
-        tally.count += u64::from(tally.last != transaction);
-        tally.last = transaction;
-    }
-}
 
 /// Counts the transactions of a column.
 pub struct Counter {
@@ -159,10 +46,12 @@ impl Counter {
             ..
         } = &mut self.counts;
         let number = *transactions + 1;
-        for_each_item(items, &mut self.elements, transaction, |code| {
+        let on_item = |code| {
             tallies.see(code, number);
             *transactions = number;
-        })
+        };
+        // SAFETY: by the contract.
+        unsafe { for_each_item(items, &mut self.elements, transaction, on_item) }
     }
 }
 
@@ -180,22 +69,30 @@ pub unsafe fn for_each_item(
 ) -> Result<(), Problem> {
     // One loop for each kind of dictionary, so that the choice is made once.
     match (elements, items) {
-        (None, items) => on_item(items.encode(transaction)?),
+        (None, items) => {
+            // SAFETY: by the contract; likewise below.
+            on_item(unsafe { items.encode(transaction)? });
+            Ok(())
+        }
         (Some(elements), Dictionary::Bits(items)) => {
             let intake = items.intake();
-            elements.for_each(transaction, |element| {
+            let on_element = |element: Datum| -> Result<(), Problem> {
                 on_item(items.encode(intake.bits(element))?);
                 Ok(())
-            })?;
+            };
+            // SAFETY: as above.
+            unsafe { elements.for_each(transaction, on_element) }
         }
         (Some(elements), Dictionary::Images(items)) => {
-            elements.for_each(transaction, |element| {
-                on_item(items.encode(element)?);
+            let on_element = |element: Datum| -> Result<(), Problem> {
+                // SAFETY: an element of the array, of the type of the items.
+                on_item(unsafe { items.encode(element)? });
                 Ok(())
-            })?;
+            };
+            // SAFETY: as above.
+            unsafe { elements.for_each(transaction, on_element) }
         }
     }
-    Ok(())
 }
 
 /// What the items of a column are, and where its values are arrays, how to read them.
@@ -203,30 +100,6 @@ pub fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), P
     let element = ElementType::of(column);
     let item = item_type(element.as_ref().map_or(column, |element| &element.column))?;
     Ok((item, element.map(Elements::new)))
-}
-
-/// What items of a column are: values of the type under all domains, under a collation only where that makes
-/// different texts equal.
-pub fn item_type(column: &ColumnType) -> Result<ColumnType, Problem> {
-    let oid = column.base_type();
-    if oid == pg_sys::RECORDOID {
-        return Err(Problem::argument(
-            "items",
-            "rows of no type in particular cannot be kept",
-            "Cast them to a composite type, or to text.",
-        ));
-    }
-    // SAFETY: catalogue look-ups.
-    let collation = unsafe {
-        let given = column.collation;
-        if given != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(given) {
-            given
-        } else {
-            pg_sys::get_typcollation(oid)
-        }
-    };
-    let name = String::new();
-    Ok(ColumnType { name, oid, collation })
 }
 
 /// How often each item occurs in the transactions of a relation's column, as far as the calling user may
@@ -263,10 +136,10 @@ pub fn read_transactions(
             // SAFETY: a value of the column, whose type the lock on the relation keeps.
             unsafe { for_each_item(&mut counts.items, &mut elements, value, on_item)? };
         }
-        match transaction.is_empty() {
-            true => Ok(()),
-            false => Ok(transactions.push(&transaction)?),
+        if !transaction.is_empty() {
+            transactions.push(&transaction)?;
         }
+        Ok(())
     })?;
     let frequencies = transactions.frequencies();
     counts.add(
@@ -355,8 +228,7 @@ impl ItemAggregate {
             (Some(this), Some(other)) => this.counts_mut().merge(other.counts_mut())?,
             (None, Some(other)) => {
                 let other = other.counts_mut();
-                let nothing = || ItemCounts::new(other.items.column().clone());
-                let mut counts = other.texts_of.clone().map_or_else(nothing, ItemCounts::of_texts);
+                let mut counts = other.of_nothing();
                 counts.merge(other)?;
                 state = call.keep(Self::Merging(counts));
             }

@@ -1,99 +1,279 @@
 //! People against released rows: `expected_reidentifications`.
+//!
+//! Both tables are read once, each with dictionaries of its own. Then the dictionaries of the release take up what is
+//! known, so that both have the same codes, in whatever order the rows came.
 
-use crate::args::{budget_of, given, names};
+use crate::args::{Args, word};
+use crate::encode::dictionary::Dictionary;
+use crate::encode::order::CodedColumn;
+use crate::encode::{Codes, Encoded};
 use crate::error::Problem;
-use crate::methods::cracks::people::People;
-use crate::methods::cracks::{method_name, method_of, settings};
-use crate::run;
-use disclosure::Rows;
-use disclosure::cracks::Reidentification;
-use pgrx::Array;
-use pgrx::datum::Interval;
+use crate::input::relation::Relation;
+use crate::methods::cracks::{METHODS, method_name};
+use crate::pg::memory_context;
+use crate::pg::range::RangeType;
+use crate::pg::table::{Table, table_row};
+use crate::pg::types::{ColumnType, Pair};
+use crate::{memory, run};
+use disclosure::cracks::{Knowledge, Reidentification, Settings};
+use disclosure::{NULL, Rows};
 use pgrx::prelude::*;
-use std::ffi::CStr;
 
-type PeopleRow = (
-    i64,
-    i64,
-    i64,
-    i64,
-    f64,
-    f64,
-    Option<f64>,
-    Option<f64>,
-    String,
-    Option<f64>,
-);
+const ON_COLUMNS: &str = "on_columns";
+const KEY: &str = "key";
 
-/// expected_reidentifications(known regclass, released regclass, on_columns name[], key name, method text,
-/// relative_error float8, seed bigint, budget interval)
-#[pg_extern(sql = false)]
-#[allow(clippy::type_complexity, clippy::too_many_arguments)] // they are those of the SQL function
-fn expected_reidentifications(
-    known: Option<pg_sys::Oid>,
-    released: Option<pg_sys::Oid>,
-    on_columns: Option<Array<'_, &CStr>>,
-    key: Option<&CStr>,
-    method: Option<&str>,
-    relative_error: Option<f64>,
-    seed: Option<i64>,
-    budget: Option<Interval>,
-) -> TableIterator<
-    'static,
-    (
-        name!(people, i64),
-        name!(rows, i64),
-        name!(not_released, i64),
-        name!(strangers, i64),
-        name!(o_estimate, f64),
-        name!(expected, f64),
-        name!(lower, Option<f64>),
-        name!(upper, Option<f64>),
-        name!(method, String),
-        name!(share, Option<f64>),
-    ),
-> {
-    let row = || {
-        let settings = settings(
-            method_of(method)?,
-            1.0,
-            given("relative_error", relative_error)?,
-            given("seed", seed)?,
-            budget_of(budget)?,
-        );
-        let on_columns = on_columns.map(names).ok_or(Problem::null(
-            "on_columns",
-            "Give an array of the columns that the rival knows something about.",
-        ))?;
-        let key = key.map(|key| key.to_string_lossy().into_owned());
-        let people = People::read(known, released, on_columns, key)?;
-        reidentifications(&people, &settings)
-    };
-    TableIterator::once(row().unwrap_or_else(Problem::raise))
+table_row! {
+    /// How many people are found.
+    struct ReidentificationRow {
+        people: i64,
+        rows: i64,
+        not_released: i64,
+        strangers: i64,
+        o_estimate: f64,
+        expected: f64,
+        lower: Option<f64>,
+        upper: Option<f64>,
+        method: &'static str,
+        share: Option<f64>,
+    }
 }
 
-fn reidentifications(people: &People, settings: &disclosure::cracks::Settings) -> Result<PeopleRow, Problem> {
-    let columns: Vec<&[u32]> = people.released.iter().map(Vec::as_slice).collect();
-    let rows = columns.first().map_or(0, |column| column.len());
-    let most_edges = (settings.bytes / 8.0) as u64;
-    let (of_people, found) = run::long("matching people with rows", |control| {
-        let released = Rows::new(&columns, rows);
-        let own = people.own.as_deref();
-        let of_people = Reidentification::new(&people.known, released, own, most_edges, control)?;
-        let found = of_people.cracks(settings, control)?;
-        Ok((of_people, found))
-    })?;
-    let number = people.known.len();
-    Ok((
-        number as i64,
-        rows as i64,
-        of_people.not_released() as i64,
-        of_people.strangers() as i64,
-        of_people.o_estimate(),
-        found.expected,
-        found.lower,
-        found.upper,
-        method_name(found.method),
-        (number > 0).then(|| found.expected / number as f64),
-    ))
+#[pg_extern(sql = false)]
+fn expected_reidentifications(args: Args) -> Table<ReidentificationRow> {
+    Table::once(reidentifications(args))
+}
+
+fn reidentifications(mut args: Args) -> Result<ReidentificationRow, Problem> {
+    let (known, released) = (args.optional("known"), args.optional("released"));
+    let on_columns = args.names(ON_COLUMNS);
+    let key = args.name(KEY);
+    let settings = Settings {
+        method: word("method", args.optional("method"), &METHODS)?,
+        relative_error: args.required("relative_error")?,
+        seed: args.seed()?,
+        ..Settings::within(args.budget()?)
+    };
+    args.end()?;
+    settings.check()?;
+    People::read(known, released, on_columns, key)?.find(&settings)
+}
+
+/// Two tables, made comparable.
+struct People {
+    /// What is known of every person, column by column.
+    known: Vec<Vec<Knowledge>>,
+    /// The codes of every column of the release.
+    released: Vec<Vec<u32>>,
+    /// The number of every person's row, `None` if it is not released; only if there is a key.
+    own: Option<Vec<Option<u32>>>,
+}
+
+impl People {
+    /// Reads both tables, as far as the calling user may see them. Known values that are NULL are not known; a known
+    /// range may hold several released values. `key` is a column of both that says who is who.
+    fn read(
+        known: Option<pg_sys::Oid>,
+        released: Option<pg_sys::Oid>,
+        on_columns: Option<Vec<Option<String>>>,
+        key: Option<String>,
+    ) -> Result<Self, Problem> {
+        let known = Relation::whole("known", known)?;
+        let released = Relation::whole("released", released)?;
+        let shared = shared_columns(&known, &released, on_columns)?;
+        let key = key
+            .map(|key| Pair::comparable(KEY, known.column(KEY, &key)?, released.column(KEY, &key)?))
+            .transpose()?;
+        let pairs = || shared.iter().map(|column| &column.pair).chain(&key);
+        let mut of_known = read(&known, pairs().map(|pair| pair.here.clone()))?;
+        let mut of_released = read(&released, pairs().map(|pair| pair.there.clone()))?;
+        let keys = key.and_then(|_| of_known.pop().zip(of_released.pop()));
+        let own = keys.map(|(here, there)| own_rows(&here, there)).transpose()?;
+        let people = of_known.first().map_or(0, |column| column.codes.len());
+        let mut known: Vec<Vec<Knowledge>> = std::iter::repeat_with(|| Vec::with_capacity(shared.len()))
+            .take(people)
+            .collect();
+        for ((column, here), there) in shared.iter().zip(of_known).zip(&mut of_released) {
+            let of_code = column.knowledge(&here.dictionary, there)?;
+            for (person, &code) in known.iter_mut().zip(&here.codes) {
+                person.push(of_code[code as usize].clone());
+            }
+        }
+        Ok(People {
+            known,
+            released: of_released.into_iter().map(|column| column.codes).collect(),
+            own,
+        })
+    }
+
+    fn find(&self, settings: &Settings) -> Result<ReidentificationRow, Problem> {
+        const BYTES_PER_EDGE: usize = 8;
+        let columns: Vec<&[u32]> = self.released.iter().map(Vec::as_slice).collect();
+        let rows = columns.first().map_or(0, |column| column.len());
+        let most_edges = (memory::left() / BYTES_PER_EDGE) as u64;
+        let (of_people, found) = run::long("matching people with rows", |control| {
+            let released = Rows::new(&columns, rows);
+            let own = self.own.as_deref();
+            let of_people = Reidentification::new(&self.known, released, own, most_edges, control)?;
+            let found = of_people.cracks(settings, control)?;
+            Ok((of_people, found))
+        })?;
+        let people = self.known.len();
+        Ok(ReidentificationRow {
+            people: people as i64,
+            rows: rows as i64,
+            not_released: of_people.not_released() as i64,
+            strangers: of_people.strangers() as i64,
+            o_estimate: of_people.o_estimate(),
+            expected: found.expected,
+            lower: found.lower,
+            upper: found.upper,
+            method: method_name(found.method),
+            share: (people > 0).then(|| found.expected / people as f64),
+        })
+    }
+}
+
+/// These columns of a table.
+fn read(relation: &Relation, columns: impl Iterator<Item = ColumnType>) -> Result<Vec<CodedColumn>, Problem> {
+    let Encoded { dictionaries, sink } = relation.read_as(columns.collect(), Codes::default())?;
+    let Codes(mut codes) = sink;
+    codes.resize(dictionaries.len(), Vec::new()); // a table without rows has none
+    let columns = dictionaries.into_iter().zip(codes);
+    Ok(columns
+        .map(|(dictionary, codes)| CodedColumn { dictionary, codes })
+        .collect())
+}
+
+/// The number of the released row that has the key of each known person.
+fn own_rows(here: &CodedColumn, mut there: CodedColumn) -> Result<Vec<Option<u32>>, Problem> {
+    let mut row_of = vec![None; there.dictionary.len() as usize + 1];
+    for (&code, row) in there.codes.iter().zip(0..) {
+        if code != NULL && row_of[code as usize].replace(row).is_some() {
+            return Err(Problem::argument(
+                KEY,
+                "two released rows have the same value of it",
+                "Give a column that is different for everybody.",
+            ));
+        }
+    }
+    let code_there = there.dictionary.adopt(&here.dictionary)?;
+    let row = |&code: &u32| row_of.get(code_there[code as usize] as usize).copied().flatten();
+    Ok(here.codes.iter().map(row).collect())
+}
+
+/// A column that both tables have.
+struct Shared {
+    pair: Pair,
+    /// Set if known values are ranges of released ones.
+    range: Option<RangeType>,
+}
+
+fn shared_columns(
+    known: &Relation,
+    released: &Relation,
+    names: Option<Vec<Option<String>>>,
+) -> Result<Vec<Shared>, Problem> {
+    let invalid = |problem: String| {
+        Problem::argument(
+            ON_COLUMNS,
+            problem,
+            "Give an array of distinct names of columns that both tables have.",
+        )
+    };
+    let names = names.ok_or_else(|| invalid("must not be NULL".into()))?;
+    if names.is_empty() {
+        return Err(invalid("must not be empty".into()));
+    }
+    let mut shared: Vec<Shared> = Vec::with_capacity(names.len());
+    for name in names {
+        let name = name.ok_or_else(|| invalid("must not contain NULL".into()))?;
+        if shared.iter().any(|other| other.pair.here.name == name) {
+            return Err(invalid(format!("\"{name}\" is given twice")));
+        }
+        shared.push(Shared::new(
+            known.column(ON_COLUMNS, &name)?,
+            released.column(ON_COLUMNS, &name)?,
+        )?);
+    }
+    Ok(shared)
+}
+
+impl Shared {
+    fn new(here: &ColumnType, there: &ColumnType) -> Result<Self, Problem> {
+        let range = RangeType::of(here, there.base_type());
+        let pair = match &range {
+            None => Pair::comparable(ON_COLUMNS, here, there)?,
+            Some(range) => {
+                let mut pair = Pair::new(here, there);
+                pair.there.collation = range.collation();
+                pair
+            }
+        };
+        Ok(Shared { pair, range })
+    }
+
+    /// What is known of a person by the code of the known value, in codes of the release.
+    fn knowledge(&self, here: &Dictionary, there: &mut CodedColumn) -> Result<Vec<Knowledge>, Problem> {
+        if let Some(range) = &self.range {
+            return knowledge_of_ranges(range, here, there);
+        }
+        let code_there = there.dictionary.adopt(here)?;
+        let place_of = places(&mut there.dictionary)?;
+        recode(&mut there.codes, &place_of);
+        let of_code = |code: u32| match place_of[code as usize] {
+            NULL => Knowledge::Anything,
+            place => Knowledge::Code(place),
+        };
+        Ok(code_there.into_iter().map(of_code).collect())
+    }
+}
+
+fn recode(codes: &mut [u32], code_of: &[u32]) {
+    for code in codes {
+        *code = code_of[*code as usize];
+    }
+}
+
+/// The place of every code in the order of the type, so that codes do not depend on the order of the rows. Values of a
+/// type without an order stay as they are.
+fn places(dictionary: &mut Dictionary) -> Result<Vec<u32>, Problem> {
+    let places = match dictionary.order() {
+        Err(Problem::NoOrder { .. }) => (1..=dictionary.len()).collect(),
+        places => places?,
+    };
+    Ok([vec![NULL], places].concat())
+}
+
+/// The same where known values are ranges. Released codes become those of the values in order.
+fn knowledge_of_ranges(
+    range: &RangeType,
+    here: &Dictionary,
+    there: &mut CodedColumn,
+) -> Result<Vec<Knowledge>, Problem> {
+    /// A code that no released value has.
+    const NOT_RELEASED: u32 = u32::MAX;
+    let codes = 1..=there.dictionary.len();
+    let mut values: Vec<_> = codes.map(|code| (there.dictionary.value(code), code)).collect();
+    // SAFETY: values of the type that the ranges are of, all of which the dictionary keeps.
+    unsafe { range.sort(&mut values) };
+    let mut code_of = vec![NULL; values.len() + 1];
+    for (&(_, before), code) in values.iter().zip(1..) {
+        code_of[before as usize] = code;
+    }
+    recode(&mut there.codes, &code_of);
+    let mut of_code = vec![Knowledge::Anything];
+    of_code.extend(memory_context::for_each(
+        "comparing ranges",
+        0..here.len(),
+        |number| {
+            // SAFETY: a range of this type, and values as above.
+            let held = unsafe { range.held(here.value(number + 1), &values) };
+            Ok(match held.len() {
+                0 => Knowledge::Code(NOT_RELEASED),
+                1 => Knowledge::Code(held.end as u32),
+                _ => Knowledge::Between(held.start as u32 + 1, held.end as u32),
+            })
+        },
+    )?);
+    Ok(of_code)
 }

@@ -2,7 +2,7 @@
 
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
-use crate::methods::cracks::items::item_type;
+use crate::methods::cracks::item_names::item_type;
 use crate::pg::literal::Literals;
 use crate::pg::memory_context;
 use crate::pg::types::ColumnType;

@@ -172,7 +172,23 @@ SELECT disclosure.expected_cracks('baskets', 'items', alpha => NULL);
 SELECT disclosure.expected_cracks('baskets', 'items', phantoms => -1);
 SELECT disclosure.expected_cracks('baskets', 'items', phantoms => 2000000);
 SELECT disclosure.expected_cracks('baskets', 'items', relative_error => 0, method => 'simulate');
+SELECT disclosure.expected_cracks('baskets', 'items', relative_error => -1, method => 'exact');
 SELECT disclosure.expected_cracks('baskets', 'items', relative_error => NULL);
+-- They are found before the table is read.
+CREATE FUNCTION unread() RETURNS SETOF int[] LANGUAGE plpgsql AS $$BEGIN RAISE 'the table was read'; END$$;
+CREATE VIEW unread AS SELECT items FROM unread() AS items;
+SELECT disclosure.expected_cracks('unread', 'items', alpha => 2);
+SELECT disclosure.expected_cracks('unread', 'items', width => 2);
+SELECT disclosure.expected_cracks('unread', 'items', phantoms => -1);
+SELECT disclosure.crack_probability('unread', 'items', ARRAY[1], method => 'guess');
+SELECT * FROM disclosure.assess_risk('unread', 'items', tolerance => 2);
+SELECT * FROM disclosure.assess_itemset_risk('unread', 'items', skip_top => 2);
+SELECT * FROM disclosure.assess_itemset_risk('unread', 'items', sizes => -1);
+SELECT * FROM disclosure.assess_correlation_risk('unread', 'items', nearly_always => 2);
+SELECT * FROM disclosure.similarity_by_sampling('unread', 'items', samples => 0);
+SELECT disclosure.expected_cracks('unread', 'items');
+DROP VIEW unread;
+DROP FUNCTION unread();
 SELECT disclosure.expected_cracks('baskets', 'items', seed => NULL);
 SELECT disclosure.expected_cracks('baskets', 'items', budget => '-1 s');
 -- Over the budget: exact says so, auto simulates and says that.

@@ -36,6 +36,40 @@ INSERT INTO "Known To" VALUES (30, '[2000-01-01,2001-01-01)', 'a'), (40, '[1990-
 INSERT INTO "Released" VALUES (30, '2000-06-01', 'a'), (40, '1995-06-01', 'b'), (40, '1980-06-01', 'c'), (40, '2000-06-01', 'd');
 SELECT people, not_released, strangers, expected FROM disclosure.expected_reidentifications('"Known To"', '"Released"', ARRAY['the age', 'born'], 'who');
 SELECT people, expected FROM disclosure.expected_reidentifications('"Known To"', '"Released"', ARRAY['born'], 'who');
+-- Integers against numerics, and a key of another type; ranges with and without their ends.
+CREATE TABLE ages (id bigint, age numeric, span int4range);
+INSERT INTO ages VALUES (1, 30, '[30,31)'), (2, 30.0, '(,30)'), (3, 40.5, '(30,)'), (4, NULL, '[20,30)');
+CREATE TABLE released_ages (id int, age int, span int);
+INSERT INTO released_ages VALUES (1, 30, 30), (2, 30, 20), (3, 40, 40), (4, 40, NULL);
+SELECT people, not_released, strangers, expected FROM disclosure.expected_reidentifications('ages', 'released_ages', ARRAY['age'], 'id');
+SELECT people, not_released, strangers, expected FROM disclosure.expected_reidentifications('ages', 'released_ages', ARRAY['span'], 'id');
+SELECT people, not_released, strangers, expected FROM disclosure.expected_reidentifications('released_ages', 'released_ages', ARRAY['age', 'span'], 'id');
+
+-- Workers read the rows in any order; the answer is the same.
+CREATE TABLE census AS SELECT i AS id, hashint4(i) & 127 AS a, hashint4(i + 7) & 127 AS b FROM generate_series(1, 20000) i;
+CREATE TABLE neighbours AS SELECT * FROM census WHERE id % 40 = 0;
+ALTER TABLE census SET (parallel_workers = 2);
+ALTER TABLE neighbours SET (parallel_workers = 2);
+ANALYZE census, neighbours;
+CREATE TEMP VIEW found AS SELECT people, rows, not_released, strangers, round(o_estimate::numeric, 6) AS o_estimate, round(expected::numeric, 6) AS expected, method
+  FROM disclosure.expected_reidentifications('neighbours', 'census', ARRAY['a', 'b'], key => 'id');
+CREATE TEMP VIEW simulated AS SELECT expected, lower, upper
+  FROM disclosure.expected_reidentifications('neighbours', 'census', ARRAY['a'], key => 'id', method => 'simulate', relative_error => 0.1);
+SET max_parallel_workers_per_gather = 0;
+SELECT * FROM found;
+CREATE TEMP TABLE alone AS SELECT * FROM simulated;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT a, b, id FROM census;
+SELECT * FROM found;
+SELECT * FROM found;
+SELECT s.expected = a.expected AND s.lower = a.lower AND s.upper = a.upper AS is_same FROM simulated s, alone a;
+RESET max_parallel_workers_per_gather;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 
 -- Nobody, and no rows.
 CREATE TABLE nobody (LIKE crowd);
@@ -59,3 +93,4 @@ SELECT * FROM disclosure.expected_reidentifications('zips', 'patients', ARRAY['z
 SELECT * FROM disclosure.expected_reidentifications('crowd', 'crowd', ARRAY['b'], key => 'nothing');
 SELECT * FROM disclosure.expected_reidentifications('crowd', 'crowd', ARRAY['b'], method => 'guess');
 SELECT * FROM disclosure.expected_reidentifications('voters', 'patients', ARRAY['age'], method => 'simulate');
+SELECT * FROM disclosure.expected_reidentifications('voters', 'patients', ARRAY['age'], method => 'exact', relative_error => -1);

@@ -1,7 +1,7 @@
 use super::{CrackSpace, Frequencies};
 use crate::{Error, Result};
 
-/// What the rival believes: for every item an interval that its frequency lies in.
+/// What the adversary believes: for every item an interval that its frequency lies in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Belief {
     intervals: Vec<Interval>,
@@ -15,7 +15,7 @@ struct Interval {
     high: f64,
 }
 
-/// How far the frequency may be from what the rival believes.
+/// How far the frequency may be from what the adversary believes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Width {
     /// A share of all transactions; 0 is the point-valued belief.
@@ -29,20 +29,24 @@ pub enum Width {
 }
 
 impl Width {
+    /// Checks that a share is one.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Width::Share(share) => Error::check_share("width", share),
+            Width::Median | Width::Mean | Width::Ignorant => Ok(()),
+        }
+    }
+
     /// As a share of all transactions. Where a single group has no gaps, 0.
     pub fn share(self, frequencies: &Frequencies) -> Result<f64> {
+        self.check()?;
         let gaps = frequencies.gaps();
-        match self {
-            Width::Share(share) if (0.0..=1.0).contains(&share) => Ok(share),
-            Width::Share(_) => Err(Error::invalid(
-                "width",
-                "must be between 0 and 1",
-                "a share of all transactions, 'median', 'mean', 'point' or 'ignorant'",
-            )),
-            Width::Median => Ok(gaps.map_or(0.0, |gaps| gaps.median)),
-            Width::Mean => Ok(gaps.map_or(0.0, |gaps| gaps.mean)),
-            Width::Ignorant => Ok(1.0),
-        }
+        Ok(match self {
+            Width::Share(share) => share,
+            Width::Median => gaps.map_or(0.0, |gaps| gaps.median),
+            Width::Mean => gaps.map_or(0.0, |gaps| gaps.mean),
+            Width::Ignorant => 1.0,
+        })
     }
 }
 
@@ -59,7 +63,7 @@ impl Belief {
         })
     }
 
-    /// For every item an interval of frequencies, low and high; `None` where the rival knows nothing.
+    /// For every item an interval of frequencies, low and high; `None` where the adversary knows nothing.
     pub fn of_intervals(frequencies: &Frequencies, intervals: &[Option<(f64, f64)>]) -> Self {
         let transactions = frequencies.transactions() as f64;
         let of_item = |interval: &Option<(f64, f64)>| {

@@ -1,7 +1,7 @@
 use super::CrackSpace;
 
 /// The O-estimate (Lakshmanan et al., Fig. 4): the sum of 1/O_x over the items x whose own code is one of
-/// their O_x candidates. An item that the rival is wrong about is never cracked.
+/// their O_x candidates. An item that the adversary is wrong about is never cracked.
 pub fn o_estimate(space: &CrackSpace) -> f64 {
     sum(&o_estimate_items(space))
 }

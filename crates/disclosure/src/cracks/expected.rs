@@ -7,6 +7,7 @@ use std::time::Duration;
 
 /// How expected cracks are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Method {
     /// Exactly if that takes no more than is allowed, else by simulation.
     Auto,
@@ -27,7 +28,7 @@ pub enum Method {
 pub struct Settings {
     /// How to find the answer.
     pub method: Method,
-    /// The share of items that the rival is right about, nobody knows which.
+    /// The share of items that the adversary is right about, nobody knows which.
     pub alpha: f64,
     /// How exact a simulation has to be: the reach of the 95 % confidence interval to either side, as a share.
     pub relative_error: f64,
@@ -41,7 +42,38 @@ pub struct Settings {
     pub budget: Option<Duration>,
 }
 
+impl Default for Settings {
+    /// Any answer, whatever it takes.
+    fn default() -> Self {
+        Settings {
+            method: Method::Auto,
+            alpha: 1.0,
+            relative_error: 0.01,
+            seed: 1,
+            steps: f64::INFINITY,
+            bytes: f64::INFINITY,
+            budget: None,
+        }
+    }
+}
+
 impl Settings {
+    /// Returns the default settings, for an answer within this time; `None` means without limit.
+    pub fn within(budget: Option<Duration>) -> Self {
+        let steps = budget.map(|budget| budget.as_secs_f64() * Counting::STEPS_PER_SECOND);
+        Settings {
+            steps: steps.unwrap_or(f64::INFINITY),
+            budget,
+            ..Settings::default()
+        }
+    }
+
+    /// Checks what must hold whatever the method.
+    pub fn check(&self) -> Result<()> {
+        Error::check_share("alpha", self.alpha)?;
+        self.simulation().check()
+    }
+
     pub(super) fn afford(&self, counting: &Counting) -> bool {
         counting.steps() <= self.steps && counting.bytes() <= self.bytes
     }
@@ -58,6 +90,7 @@ impl Settings {
 
 /// The expected cracks of a space of crack mappings.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Expected {
     /// How many items a random crack mapping cracks on average.
     pub expected: f64,
@@ -72,20 +105,14 @@ pub struct Expected {
     pub reached: bool,
     /// The natural logarithm of the number of crack mappings; only of [`Method::Exact`].
     pub log_matchings: Option<f64>,
-    /// For every item, its probability of being cracked, if the rival is right about it.
+    /// For every item, its probability of being cracked, if the adversary is right about it.
     pub crack_probability: Vec<f64>,
 }
 
 /// The expected cracks; `None` where no crack mapping is consistent with the belief. Estimates by outdegree ask only
 /// for single items, so there is one even then.
 pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {
-    if !(0.0..=1.0).contains(&settings.alpha) {
-        return Err(Error::invalid(
-            "alpha",
-            "must be between 0 and 1",
-            "the share of items that the rival is right about",
-        ));
-    }
+    settings.check()?;
     let whole = match settings.method {
         Method::OEstimate => Some(Expected::estimate(Method::OEstimate, o_estimate_items(space))),
         Method::Propagated => Some(Expected::estimate(Method::Propagated, propagated_items(space))),
@@ -150,7 +177,7 @@ impl Expected {
         }
     }
 
-    /// What is left on average if the rival is right about a random share of the items only. He cracks no other
+    /// What is left on average if the adversary is right about a random share of the items only. He cracks no other
     /// (section 4.2), and every item is as likely as any other to be one of them.
     fn of_compliant(mut self, alpha: f64) -> Self {
         self.expected *= alpha;
@@ -161,7 +188,7 @@ impl Expected {
 }
 
 /// Every item's probability of being cracked, for a decision: as high as all of them together may be, so that it does
-/// not rest on a simulation that came out low by chance. Where no mapping agrees with the belief, the rival is wrong
+/// not rest on a simulation that came out low by chance. Where no mapping agrees with the belief, the adversary is wrong
 /// about something, but may be right about the rest; then it is the O-estimate, as published (section 4.2).
 pub fn cautious(space: &CrackSpace, found: Option<&Expected>) -> Vec<f64> {
     let Some(found) = found else {
@@ -181,7 +208,7 @@ fn too_expensive(counting: &Counting) -> Error {
     Error::invalid(
         "method",
         format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
-        "'auto', which simulates then, or a budget and disclosure.max_memory that suffice",
+        "a method that may simulate, or more steps and bytes",
     )
 }
 

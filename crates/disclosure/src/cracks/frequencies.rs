@@ -11,6 +11,7 @@ pub struct Frequencies {
 
 /// The differences between the frequencies of successive groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Gaps {
     /// Their mean.
     pub mean: f64,
@@ -23,7 +24,7 @@ pub struct Gaps {
 }
 
 impl Frequencies {
-    /// `counts` says for every item in how many of the transactions it is; 0 is an item that the rival knows
+    /// `counts` says for every item in how many of the transactions it is; 0 is an item that the adversary knows
     /// of and that never occurs, a *phantom*.
     pub fn new(transactions: u64, counts: Vec<u64>) -> Self {
         let mut group_counts = counts.clone();

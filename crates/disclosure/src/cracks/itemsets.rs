@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The probability that a rival who knows nothing cracks an itemset of `size` of so many items: one of all
+/// The probability that an adversary who knows nothing cracks an itemset of `size` of so many items: one of all
 /// choices is right (Lakshmanan et al., Lemma 3.1). 0 where there is no itemset of that size.
 pub fn ignorant_itemset_probability(items: u64, size: u64) -> f64 {
     let Some(rest) = items.checked_sub(size) else {
@@ -16,13 +16,13 @@ pub fn ignorant_itemset_probability(items: u64, size: u64) -> f64 {
     (1..=fewer).fold(1.0, |product, j| product * j as f64 / (items - fewer + j) as f64)
 }
 
-/// How many itemsets of `size` a rival who knows nothing cracks on average, of those that only have items
+/// How many itemsets of `size` an adversary who knows nothing cracks on average, of those that only have items
 /// of interest (Lemma 3.3): 1 if all items are (Lemma 3.2).
 pub fn ignorant_itemset_cracks(items: u64, of_interest: u64, size: u64) -> f64 {
     share_of_choices(of_interest.min(items), items, size)
 }
 
-/// The probability that a rival who knows every frequency cracks an itemset: from every frequency group, the
+/// The probability that an adversary who knows every frequency cracks an itemset: from every frequency group, the
 /// right items must have been chosen (Lemma 3.4).
 pub fn point_valued_itemset_probability(frequencies: &Frequencies, itemset: &[u32]) -> Result<f64> {
     let itemset = distinct("itemset", frequencies.items(), itemset)?;
@@ -43,7 +43,7 @@ pub(super) fn point_valued(frequencies: &Frequencies, itemset: &[u32]) -> f64 {
     groups.chunk_by(u32::eq).map(of_group).product()
 }
 
-/// How many itemsets of `size` a rival who knows every frequency cracks on average, of those that only have
+/// How many itemsets of `size` an adversary who knows every frequency cracks on average, of those that only have
 /// items of interest.
 ///
 /// Lemmas 3.5 and 3.6 suppose that every frequency group has at least `size` items. This holds for all
@@ -143,7 +143,7 @@ struct Component {
 }
 
 /// The classes of an itemset's items in a component and of its codes there, at the same position where the
-/// rival may be right about an item.
+/// adversary may be right about an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Part {
     items: Vec<u32>,

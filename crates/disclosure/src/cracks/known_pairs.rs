@@ -1,13 +1,14 @@
 use super::{Belief, CrackSpace, Frequencies, Pair};
 use crate::matching::{Graph, ItemClass};
+use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Two items are *nearly always* together where at least this share of the transactions with either has
-/// both, if nobody says otherwise. All of them: with 0.95, what a rival concludes about CONNECT contradicts
+/// both, if nobody says otherwise. All of them: with 0.95, what an adversary concludes about CONNECT contradicts
 /// itself, and a risk that is there is not seen.
 pub const NEARLY_ALWAYS: f64 = 1.0;
 
-/// Edge filtering (Lakshmanan et al., Fig. 22 and 23): the rival knows that the items of each of the `known`
+/// Edge filtering (Lakshmanan et al., Fig. 22 and 23): the adversary knows that the items of each of the `known`
 /// pairs often occur together and looks for them among the `frequent` pairs of codes. A known item keeps
 /// only those candidates that are in some frequent pair. A code has the number of the item it stands for.
 ///
@@ -49,11 +50,11 @@ pub fn filter_edges(space: &CrackSpace, known: &[(u32, u32)], frequent: &[(u32, 
     }
 }
 
-fn members(pairs: &[(u32, u32)], items: usize) -> Vec<bool> {
-    let mut is_member = vec![false; items];
+fn members(pairs: &[(u32, u32)], items: usize) -> BitVec {
+    let mut is_member = bitvec![0; items];
     for item in pairs.iter().flat_map(|&(one, other)| [one, other]) {
-        if let Some(is_member) = is_member.get_mut(item as usize) {
-            *is_member = true;
+        if let Some(mut is_member) = is_member.get_mut(item as usize) {
+            is_member.set(true);
         }
     }
     is_member
@@ -67,15 +68,10 @@ struct SplitCodes {
 }
 
 impl SplitCodes {
-    fn new(space: &CrackSpace, is_frequent: &[bool]) -> Self {
+    fn new(space: &CrackSpace, is_frequent: &BitSlice) -> Self {
         let mut frequent = vec![0; space.graph.codes.len()];
-        for (&class, _) in space
-            .own
-            .iter()
-            .zip(is_frequent)
-            .filter(|&(_, &frequent)| frequent)
-        {
-            frequent[class as usize] += 1;
+        for item in is_frequent.iter_ones() {
+            frequent[space.own[item] as usize] += 1;
         }
         let mut sizes = Vec::new();
         let mut add = |size: u32| {
@@ -105,12 +101,12 @@ impl SplitCodes {
     }
 }
 
-/// Belief refinement (Lakshmanan et al., Fig. 24): of two items that are nearly always together the rival
+/// Belief refinement (Lakshmanan et al., Fig. 24): of two items that are nearly always together the adversary
 /// believes both what he believes of either. Pairs are taken in their order; those count of which at least
 /// `nearly_always` of the transactions with either item have both. Says how many did.
 ///
 /// The frequencies of such items differ by at most 1 − `nearly_always` of the transactions with either. So
-/// with 1, no true belief becomes false; with less, one narrower than that difference may: then the rival is
+/// with 1, no true belief becomes false; with less, one narrower than that difference may: then the adversary is
 /// wrong about the item, and it is not cracked.
 pub fn refine_beliefs(
     belief: &mut Belief,

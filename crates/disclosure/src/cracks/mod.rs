@@ -1,9 +1,23 @@
-//! Cracks: how many anonymised items can a rival name who knows roughly how often each occurs?
+//! Cracks: how many anonymised items can an adversary name who knows roughly how often each occurs?
 //!
-//! Names were replaced by codes, but frequencies still show. A rival's *belief* says in which interval the
+//! Names were replaced by codes, but frequencies still show. An adversary's *belief* says in which interval the
 //! frequency of each item lies; a *crack mapping* gives every code an item whose interval holds the code's
 //! frequency; an item is *cracked* where the mapping gives its own code to it. All crack mappings are
-//! equally likely. Definitions are those of Lakshmanan, Ng and Ramesh, 2008.
+//! equally likely. Definitions are those of Lakshmanan, Ng and Ramesh, 2008, who say *hacker* for adversary.
+//!
+//! ```
+//! use disclosure::Control;
+//! use disclosure::cracks::{Adversary, Scenario, Settings, Width, expected};
+//!
+//! // BigMart (Fig. 1 of the paper): ten transactions, and in how many of them each of six items is. The adversary
+//! // knows every frequency give or take 0.1.
+//! let adversary = Adversary { width: Width::Share(0.1), ..Adversary::default() };
+//! let scenario = Scenario::new(10, [5, 4, 5, 5, 3, 5], None, &adversary)?;
+//! let found = expected(&scenario.space, &Settings::default(), &Control::new())?;
+//! let cracks = found.expect("the truth agrees with this belief").expected;
+//! assert!((cracks - 11.0 / 6.0).abs() < 1e-12); // 1.8333 of six items
+//! # Ok::<(), disclosure::Error>(())
+//! ```
 
 mod belief;
 mod correlation_recipe;
@@ -16,13 +30,14 @@ mod pairs;
 mod recipe;
 mod reidentification;
 mod sampling;
+mod scenario;
 mod simulate;
 mod space;
 mod summary;
 mod transactions;
 
 pub use belief::{Belief, Width};
-pub use correlation_recipe::{CorrelationQuestion, CorrelationRisk, KnownPairs, assess_correlation_risk};
+pub use correlation_recipe::{CorrelationRisk, CorrelationSettings, KnownPairs, assess_correlation_risk};
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
 pub use expected::{Expected, Method, Settings, cautious, expected};
 pub use frequencies::{Frequencies, Gaps};
@@ -33,11 +48,12 @@ pub use itemsets::{
 pub use known_pairs::{NEARLY_ALWAYS, filter_edges, refine_beliefs};
 pub use pairs::{CoOccurrence, Pair, apart_pairs, top_pairs};
 pub use recipe::{
-    AlphaPoint, Assessment, Compliance, Decision, Estimate, Interest, ItemsetAssessment, ItemsetMethod,
-    ItemsetQuestion, Stage, alpha_curve, assess_itemset_risk, assess_risk,
+    AlphaPoint, Assessment, Compliance, Decision, Estimate, ItemsetAssessment, ItemsetMethod,
+    ItemsetSettings, ItemsetsOfInterest, RiskSettings, Stage, alpha_curve, assess_itemset_risk, assess_risk,
 };
 pub use reidentification::{Knowledge, Reidentification};
-pub use sampling::{Compliancy, Similarity, similarity_by_sampling};
+pub use sampling::{Compliancy, SamplingSettings, Similarity, similarity_by_sampling};
+pub use scenario::{Adversary, Scenario};
 pub use simulate::{
     Apart, Moves, Simulated, SimulatedItemsets, Simulation, simulate, simulate_apart, simulate_as_published,
     simulate_itemsets,

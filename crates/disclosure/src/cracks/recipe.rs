@@ -1,3 +1,8 @@
+//! The recipes of Lakshmanan, Ng and Ramesh 2008 for items (Fig. 8) and for itemsets (Fig. 9): may the data be disclosed?
+//!
+//! Both go through the same stages: an adversary who knows every frequency, one who knows it roughly, and one who is
+//! wrong about some items. The first stage that is within tolerance decides.
+
 use super::itemsets::{distinct, point_valued};
 use super::{CrackSpace, Frequencies, ItemsetCracks};
 use crate::{Control, Error, Result};
@@ -8,7 +13,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// The rival is wrong about some items, nobody knows which: so nested random sets of items are tried
+/// The adversary is wrong about some items, nobody knows which: so nested random sets of items are tried
 /// (section 5.1), every run with an order of its own in which items become compliant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compliance {
@@ -25,12 +30,53 @@ impl Default for Compliance {
     }
 }
 
+impl Compliance {
+    /// Checks that there is a run.
+    pub fn check(&self) -> Result<()> {
+        if self.runs > 0 {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "runs",
+            "must be at least 1",
+            "how many random orders of the items to average over",
+        ))
+    }
+}
+
+/// What Assess-Risk needs to know beside the data and the belief.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RiskSettings {
+    /// The share of items that may be cracked.
+    pub tolerance: f64,
+    /// How α_max is found.
+    pub compliance: Compliance,
+}
+
+impl Default for RiskSettings {
+    fn default() -> Self {
+        RiskSettings {
+            tolerance: 0.1,
+            compliance: Compliance::default(),
+        }
+    }
+}
+
+impl RiskSettings {
+    /// Checks the bounds of all settings.
+    pub fn check(&self) -> Result<()> {
+        Error::check_share("tolerance", self.tolerance)?;
+        self.compliance.check()
+    }
+}
+
 /// How far the recipe had to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Stage {
-    /// Even a rival who knows every frequency is within tolerance.
+    /// Even an adversary who knows every frequency is within tolerance.
     PointValued,
-    /// A rival who knows every frequency within the width is.
+    /// An adversary who knows every frequency within the width is.
     Interval,
     /// Only one who is wrong about some items is.
     Compliance,
@@ -38,10 +84,11 @@ pub enum Stage {
 
 /// What the recipe tells the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Decision {
     /// Within tolerance.
     Disclose,
-    /// The owner has to judge whether a rival can be right about more than α_max of the items.
+    /// The owner has to judge whether an adversary can be right about more than α_max of the items.
     Judge,
 }
 
@@ -64,6 +111,7 @@ impl Stage {
 
 /// The figures of Assess-Risk (Fig. 8).
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Assessment {
     /// The stage that decided.
     pub stage: Stage,
@@ -71,16 +119,17 @@ pub struct Assessment {
     pub decision: Decision,
     /// How many cracked items are tolerated.
     pub tolerated: f64,
-    /// The expected cracks of a rival who knows every frequency: the number of frequency groups.
+    /// The expected cracks of an adversary who knows every frequency: the number of frequency groups.
     pub point_valued: f64,
     /// The expected cracks under the belief.
     pub interval: f64,
-    /// The largest share of items that the rival may be right about; only of [`Stage::Compliance`].
+    /// The largest share of items that the adversary may be right about; only of [`Stage::Compliance`].
     pub alpha_max: Option<f64>,
 }
 
-/// Expected cracks of a rival who is right about a share of the items.
+/// Expected cracks of an adversary who is right about a share of the items.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct AlphaPoint {
     /// The share that was asked for.
     pub alpha: f64,
@@ -97,7 +146,7 @@ pub struct AlphaPoint {
 /// Figures are compared with this much room for rounding: 29 of 100 items are within a tolerance of 0.29.
 pub(super) const ROUNDING: f64 = 1e-9;
 
-/// Assess-Risk (Fig. 8): may the data be disclosed if a share `tolerance` of the items may be cracked?
+/// Assess-Risk (Fig. 8): may the data be disclosed if a share of the items may be cracked?
 ///
 /// `cracks` is every item's probability of being cracked under the belief, 0 for an item that the belief is
 /// wrong about: 1/O_x for the O-estimate, or the exact one. The published binary search for α_max halves
@@ -106,13 +155,12 @@ pub(super) const ROUNDING: f64 = 1e-9;
 pub fn assess_risk(
     frequencies: &Frequencies,
     cracks: &[f64],
-    tolerance: f64,
-    compliance: &Compliance,
+    settings: &RiskSettings,
     control: &Control,
 ) -> Result<Assessment> {
-    check_share("tolerance", tolerance)?;
-    let orders = Orders::new(cracks.len(), compliance)?;
-    let tolerated = tolerance * frequencies.items() as f64;
+    settings.check()?;
+    let orders = Orders::new(cracks.len(), &settings.compliance);
+    let tolerated = settings.tolerance * frequencies.items() as f64;
     let is_within = |expected: f64| expected <= tolerated + ROUNDING;
     let point_valued = frequencies.group_counts().len() as f64;
     let interval = cracks.iter().fold(0.0, |sum, chance| sum + chance);
@@ -126,7 +174,7 @@ pub fn assess_risk(
                     *all += sum;
                 }
             }
-            let runs = f64::from(compliance.runs);
+            let runs = f64::from(settings.compliance.runs);
             Some(largest_share(&sums, |&sum| is_within(sum / runs)))
         }
         _ => None,
@@ -141,7 +189,7 @@ pub fn assess_risk(
     })
 }
 
-/// The expected cracks of a rival who is right about these shares of the items (Fig. 13). `cracks` as in
+/// The expected cracks of an adversary who is right about these shares of the items (Fig. 13). `cracks` as in
 /// [`assess_risk`].
 pub fn alpha_curve(
     cracks: &[f64],
@@ -149,10 +197,11 @@ pub fn alpha_curve(
     compliance: &Compliance,
     control: &Control,
 ) -> Result<Vec<AlphaPoint>> {
+    compliance.check()?;
     control.require::<AlphaPoint>(alphas.len())?;
     let mut points = Vec::with_capacity(alphas.len());
     for &alpha in alphas {
-        check_share("alpha", alpha)?;
+        Error::check_share("alpha", alpha)?;
         points.push(AlphaPoint {
             alpha,
             compliant: (alpha * cracks.len() as f64).round() as usize,
@@ -161,7 +210,7 @@ pub fn alpha_curve(
             max: 0.0,
         });
     }
-    for order in Orders::new(cracks.len(), compliance)? {
+    for order in Orders::new(cracks.len(), compliance) {
         control.check()?;
         let sums: Vec<f64> = prefix_sums(&order, cracks).collect();
         for point in &mut points {
@@ -176,7 +225,7 @@ pub fn alpha_curve(
 
 /// Which itemsets the owner wants to protect: Θ in section 2.3.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Interest {
+pub enum ItemsetsOfInterest {
     /// All itemsets of these sizes without the most frequent items, which competitors know anyway.
     Sizes {
         /// The sizes; the same one twice is one.
@@ -191,9 +240,9 @@ pub enum Interest {
 
 /// What Assess-Risk-Itemsets needs to know beside the data and the belief.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ItemsetQuestion {
+pub struct ItemsetSettings {
     /// The itemsets to protect.
-    pub interest: Interest,
+    pub interest: ItemsetsOfInterest,
     /// An itemset that is cracked with at least this probability is vulnerable: σ in Definition 2.1.
     pub crack_danger: f64,
     /// The share of the itemsets that may be vulnerable: τ in Definition 2.1.
@@ -207,8 +256,52 @@ pub struct ItemsetQuestion {
     pub compliance: Compliance,
 }
 
+impl Default for ItemsetSettings {
+    /// All pairs of items.
+    fn default() -> Self {
+        ItemsetSettings {
+            interest: ItemsetsOfInterest::Sizes {
+                sizes: vec![2],
+                skip_top: 0.0,
+            },
+            crack_danger: 0.5,
+            tolerance: 0.1,
+            exact_steps: f64::INFINITY,
+            sample: 10_000,
+            compliance: Compliance::default(),
+        }
+    }
+}
+
+impl ItemsetSettings {
+    /// Checks the bounds of all settings. Which items there are is not known yet.
+    pub fn check(&self) -> Result<()> {
+        if let ItemsetsOfInterest::Sizes { sizes, skip_top } = &self.interest {
+            if sizes.is_empty() || sizes.contains(&0) {
+                return Err(Error::invalid(
+                    "sizes",
+                    "must be at least 1",
+                    "numbers of items from 1",
+                ));
+            }
+            Error::check_share("skip_top", *skip_top)?;
+        }
+        Error::check_share("crack_danger", self.crack_danger)?;
+        Error::check_share("tolerance", self.tolerance)?;
+        if self.sample == 0 {
+            return Err(Error::invalid(
+                "sample",
+                "must be at least 1",
+                "how many random itemsets to look at where there are too many",
+            ));
+        }
+        self.compliance.check()
+    }
+}
+
 /// How probabilities under the belief were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum ItemsetMethod {
     /// By counting mappings.
     Exact,
@@ -219,6 +312,7 @@ pub enum ItemsetMethod {
 /// A number and, if it was found with a random sample, its 95 % confidence interval; else all three are the
 /// same.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Estimate {
     /// The number.
     pub value: f64,
@@ -230,6 +324,7 @@ pub struct Estimate {
 
 /// The figures of Assess-Risk-Itemsets (Fig. 9).
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ItemsetAssessment {
     /// The stage that decided.
     pub stage: Stage,
@@ -241,11 +336,11 @@ pub struct ItemsetAssessment {
     pub sampled: bool,
     /// How probabilities under the belief were found.
     pub method: ItemsetMethod,
-    /// The share of itemsets that are vulnerable to a rival who knows every frequency.
+    /// The share of itemsets that are vulnerable to an adversary who knows every frequency.
     pub point_valued: Estimate,
     /// The share of itemsets that are vulnerable under the belief.
     pub interval: Estimate,
-    /// The largest share of items that the rival may be right about; only of [`Stage::Compliance`].
+    /// The largest share of items that the adversary may be right about; only of [`Stage::Compliance`].
     pub alpha_max: Option<Estimate>,
 }
 
@@ -261,35 +356,27 @@ const DANGER_ROUNDING: f64 = 1e-12;
 /// Assess-Risk-Itemsets (Fig. 9): may the data be disclosed if a share of the itemsets of interest may be
 /// vulnerable?
 ///
-/// `space` is that of the belief of the interval stage. For α, an itemset counts if the rival is right about
+/// `space` is that of the belief of the interval stage. For α, an itemset counts if the adversary is right about
 /// all its items.
 pub fn assess_itemset_risk(
     frequencies: &Frequencies,
     space: &CrackSpace,
-    question: &ItemsetQuestion,
+    settings: &ItemsetSettings,
     control: &Control,
 ) -> Result<ItemsetAssessment> {
-    check_share("tolerance", question.tolerance)?;
-    check_share("crack_danger", question.crack_danger)?;
-    if question.sample == 0 {
-        return Err(Error::invalid(
-            "sample",
-            "must be at least 1",
-            "how many random itemsets to look at where there are too many",
-        ));
-    }
-    let mut orders = Orders::new(space.items(), &question.compliance)?;
-    let theta = Theta::new(frequencies, space, question, &mut orders.random, control)?;
+    settings.check()?;
+    let mut orders = Orders::new(space.items(), &settings.compliance);
+    let theta = Theta::new(frequencies, space, settings, &mut orders.random, control)?;
     let cracks = ItemsetCracks::new(space);
-    let is_exact = question.exact_steps > 0.0
+    let is_exact = settings.exact_steps > 0.0
         && cracks.has_mapping(control)?
-        && cracks.steps(theta.iter(), control)? <= question.exact_steps;
+        && cracks.steps(theta.iter(), control)? <= settings.exact_steps;
     let method = match is_exact {
         true => ItemsetMethod::Exact,
         false => ItemsetMethod::Os,
     };
     control.set_total(theta.len() as u64);
-    let is_vulnerable = |chance: f64| chance >= question.crack_danger - DANGER_ROUNDING;
+    let is_vulnerable = |chance: f64| chance >= settings.crack_danger - DANGER_ROUNDING;
     let of_itemset = |number: usize| {
         control.check()?;
         let itemset = theta.get(number);
@@ -307,13 +394,13 @@ pub fn assess_itemset_risk(
         .collect::<Result<_>>()?;
     let point_valued = theta.share(vulnerable.iter().map(|&(known, _)| known));
     let interval = theta.share(vulnerable.iter().map(|&(_, under_belief)| under_belief));
-    let is_within = |share: f64| share <= question.tolerance + ROUNDING;
+    let is_within = |share: f64| share <= settings.tolerance + ROUNDING;
     let stage = Stage::of(is_within(point_valued.upper), is_within(interval.upper));
     let alpha_max = match stage {
         Stage::Compliance => {
             let under_belief = |&number: &usize| vulnerable[number].1;
             let vulnerable: Vec<usize> = (0..theta.len()).filter(under_belief).collect();
-            let shares = vulnerable_shares(&theta, &vulnerable, question.sample, orders, control)?;
+            let shares = vulnerable_shares(&theta, &vulnerable, settings.sample, orders, control)?;
             let limit = |bound: fn(&Estimate) -> f64| largest_share(&shares, |share| is_within(bound(share)));
             Some(Estimate {
                 value: limit(|share| share.value),
@@ -335,17 +422,6 @@ pub fn assess_itemset_risk(
     })
 }
 
-pub(super) fn check_share(argument: &'static str, share: f64) -> Result<()> {
-    match (0.0..=1.0).contains(&share) {
-        true => Ok(()),
-        false => Err(Error::invalid(
-            argument,
-            "must be between 0 and 1",
-            "a share between 0 and 1",
-        )),
-    }
-}
-
 /// The random orders in which items become compliant.
 #[derive(Clone)]
 struct Orders {
@@ -355,19 +431,12 @@ struct Orders {
 }
 
 impl Orders {
-    fn new(items: usize, compliance: &Compliance) -> Result<Self> {
-        if compliance.runs == 0 {
-            return Err(Error::invalid(
-                "runs",
-                "must be at least 1",
-                "how many random orders of the items to average over",
-            ));
-        }
-        Ok(Orders {
+    fn new(items: usize, compliance: &Compliance) -> Self {
+        Orders {
             items,
             left: compliance.runs,
             random: Pcg64::seed_from_u64(compliance.seed),
-        })
+        }
     }
 }
 
@@ -416,28 +485,20 @@ impl Theta {
     fn new(
         frequencies: &Frequencies,
         space: &CrackSpace,
-        question: &ItemsetQuestion,
+        settings: &ItemsetSettings,
         random: &mut Pcg64,
         control: &Control,
     ) -> Result<Self> {
-        match &question.interest {
-            Interest::Listed(itemsets) => Theta::listed(space.items(), itemsets),
-            Interest::Sizes { sizes, skip_top } => {
-                check_share("skip_top", *skip_top)?;
+        match &settings.interest {
+            ItemsetsOfInterest::Listed(itemsets) => Theta::listed(space.items(), itemsets),
+            ItemsetsOfInterest::Sizes { sizes, skip_top } => {
                 let mut sizes = sizes.clone();
                 sizes.sort_unstable();
                 sizes.dedup();
-                if sizes.first().is_none_or(|&smallest| smallest == 0) {
-                    return Err(Error::invalid(
-                        "sizes",
-                        "must be numbers of items",
-                        "whole numbers from 1",
-                    ));
-                }
                 let items = without_top(frequencies, *skip_top);
                 match Theta::of_kinds(space, &items, &sizes, control)? {
                     Some(theta) => Ok(theta),
-                    None => Theta::sampled(&items, &sizes, question.sample, random, control),
+                    None => Theta::sampled(&items, &sizes, settings.sample, random, control),
                 }
             }
         }
@@ -830,7 +891,7 @@ mod tests {
         let compliance = Compliance { runs: 37, seed: 4 };
         let itemsets: [&[u32]; 4] = [&[0, 3], &[2], &[1, 2, 4], &[]];
         let by_batches_of = |at_a_time| {
-            let orders = Orders::new(5, &compliance).unwrap();
+            let orders = Orders::new(5, &compliance);
             entering(orders, at_a_time, &Control::new(), |enter| {
                 itemsets.iter().try_for_each(|itemset| enter(itemset))
             })
@@ -838,7 +899,7 @@ mod tests {
         };
         // By the definition, one order after the other.
         let mut expected = vec![0; 6];
-        for order in Orders::new(5, &compliance).unwrap() {
+        for order in Orders::new(5, &compliance) {
             for itemset in itemsets {
                 let is_in = |size: &usize| itemset.iter().all(|item| order[..*size].contains(item));
                 expected[(0..6).find(is_in).unwrap()] += 1;

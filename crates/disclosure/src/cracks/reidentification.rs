@@ -3,11 +3,12 @@ use super::{CrackSpace, Expected, Method, Settings, expected};
 use crate::classes::Classes;
 use crate::matching::{Components, Counting, Graph, ItemClass, maximum};
 use crate::{Control, Error, NULL, Result, Rows};
+use bitvec::prelude::*;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What a rival knows about a person's value in one column. Codes are those of the released column.
+/// What an adversary knows about a person's value in one column. Codes are those of the released column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Knowledge {
     /// Nothing.
@@ -20,11 +21,11 @@ pub enum Knowledge {
     Between(u32, u32),
 }
 
-/// People that a rival knows something about, against released rows (Lakshmanan et al., section 8.1): a
+/// People that an adversary knows something about, against released rows (Lakshmanan et al., section 8.1): a
 /// person can be every row that does not contradict what is known. A suppressed value, NULL, can be
 /// anything and contradicts nothing.
 ///
-/// The rival takes as many people as possible to be in the release, each as one row; all ways to do that are
+/// The adversary takes as many people as possible to be in the release, each as one row; all ways to do that are
 /// equally likely. Where there are as many people as rows, these are the crack mappings of the paper.
 /// Otherwise somebody is *not released* or some row is a *stranger's*: every connected part of the graph has
 /// a class of codes and a class of items for as many of them as there must be.
@@ -62,9 +63,7 @@ impl Reidentification {
                 limit: u32::MAX.into(),
             });
         }
-        let mut rows = Classes::new(released.columns().len());
-        let mut class_of_row = Vec::with_capacity(released.len());
-        rows.extend(released, |class| class_of_row.push(class))?;
+        let (rows, class_of_row) = classes_of_rows(released)?;
         let sizes = rows.sizes().iter().map(|&size| size as u32).collect();
         let (class_of, items) = classes_of_people(people, &Release::new(&rows), most_edges, control)?;
         check_key(key.unwrap_or_default(), released.len())?;
@@ -114,13 +113,14 @@ impl Reidentification {
         (0..self.class_of.len()).map(chance).collect()
     }
 
-    /// The expected number of people whom the rival gives their own row.
+    /// The expected number of people whom the adversary gives their own row.
     pub fn expected(&self, of_class: &[Vec<f64>]) -> f64 {
         sum(&self.chances(of_class))
     }
 
-    /// How many people the rival is expected to find. Without a key only what is exact or an estimate by outdegree.
+    /// How many people the adversary is expected to find. Without a key only what is exact or an estimate by outdegree.
     pub fn cracks(&self, settings: &Settings, control: &Control) -> Result<Expected> {
+        settings.check()?;
         if settings.method == Method::OEstimate {
             return Ok(Expected::estimate(Method::OEstimate, self.o_estimate_people()));
         }
@@ -135,8 +135,8 @@ impl Reidentification {
         };
         let shares = shares.ok_or(Error::invalid(
             "key",
-            "is needed, except for an exact answer within the budget and for 'o_estimate'",
-            "a column of both tables that says who is who",
+            "is needed, except for an exact answer that can be afforded and for the O-estimate",
+            "a key, which says for each known person which row is theirs",
         ))?;
         Ok(Expected::exact(
             self.chances(&shares.of_class),
@@ -148,7 +148,7 @@ impl Reidentification {
     /// class is matched to each of its candidates:
     /// [`Shares::of_class`](crate::matching::Shares::of_class).
     ///
-    /// With a key, that is the chance of his own row; it is 0 for who is not released, or of whom the rival
+    /// With a key, that is the chance of his own row; it is 0 for who is not released, or of whom the adversary
     /// believes what is not true. Without a key, the truth is as uncertain as the guess: both are drawn
     /// alike, and the chance that they agree on a row is the sum of the squares of the chances of the rows.
     pub fn chances(&self, of_class: &[Vec<f64>]) -> Vec<f64> {
@@ -242,12 +242,10 @@ impl Reidentification {
 }
 
 fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
-    let mut is_taken = vec![false; rows];
+    let mut is_taken = bitvec![0; rows];
     for &row in key.iter().flatten() {
-        if is_taken
-            .get_mut(row as usize)
-            .is_some_and(|is_taken| std::mem::replace(is_taken, true))
-        {
+        let is_taken = is_taken.get_mut(row as usize);
+        if is_taken.is_some_and(|mut is_taken| is_taken.replace(true)) {
             return Err(Error::invalid(
                 "key",
                 "two known people have the same released row",
@@ -258,7 +256,27 @@ fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// For every person his class, and the classes: people who can be the same rows.
+/// Classes of equal rows in the order of their codes, whatever the order of the rows, and the class of every row.
+fn classes_of_rows(released: Rows) -> Result<(Classes, Vec<u32>)> {
+    let width = released.columns().len();
+    let mut found = Classes::new(width);
+    let mut class_of_row = Vec::with_capacity(released.len());
+    found.extend(released, |class| class_of_row.push(class))?;
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_unstable_by_key(|&class| found.codes(class));
+    let mut rows = Classes::new(width);
+    let mut class_of = vec![0; order.len()];
+    for class in order {
+        class_of[class] = rows.insert_many(found.codes(class), found.sizes()[class])?;
+    }
+    for class in &mut class_of_row {
+        *class = class_of[*class as usize];
+    }
+    Ok((rows, class_of_row))
+}
+
+/// For every person his class, and the classes: people who can be the same rows. Classes are in the order of their
+/// candidates, whatever the order of the people.
 fn classes_of_people(
     people: &[Vec<Knowledge>],
     release: &Release,
@@ -288,19 +306,16 @@ fn classes_of_people(
         }
     });
     let candidates: Vec<Vec<u32>> = candidates.collect::<Result<_>>()?;
-    let mut items: Vec<ItemClass> = Vec::new();
-    let mut class_by_candidates: FxHashMap<&[u32], u32> = FxHashMap::default();
-    let class_of_kind = candidates.iter().map(|candidates| {
-        *class_by_candidates.entry(candidates).or_insert_with(|| {
-            items.push(ItemClass {
-                size: 0,
-                candidates: candidates.clone(),
-            });
-            items.len() as u32 - 1
-        })
-    });
+    let mut different = candidates.clone();
+    different.sort_unstable();
+    different.dedup();
+    let class_of_kind = candidates
+        .iter()
+        .map(|candidates| different.partition_point(|other| other < candidates) as u32);
     let class_of_kind: Vec<u32> = class_of_kind.collect();
     let class_of: Vec<u32> = kind_of.iter().map(|&kind| class_of_kind[kind as usize]).collect();
+    let item_class = |candidates| ItemClass { size: 0, candidates };
+    let mut items: Vec<ItemClass> = different.into_iter().map(item_class).collect();
     for &class in &class_of {
         items[class as usize].size += 1;
     }
@@ -444,5 +459,35 @@ impl<'a> Test<'a> {
             Test::Among(codes) => codes.binary_search(&code).is_ok(),
             Test::Between(low, high) => (*low..=*high).contains(&code),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_people_and_rows_does_not_matter() {
+        use Knowledge::{Anything, Between, Code};
+        let rows = [[1, 2], [3, 1], [1, 2], [NULL, 2], [2, 1]];
+        let people = [
+            vec![Between(1, 2), Code(2)],
+            vec![Code(3), Anything],
+            vec![Code(2), Code(9)],
+            vec![Anything, Code(1)],
+        ];
+        let found = |order_of_rows: [usize; 5], order_of_people: [usize; 4]| {
+            let column = |column: usize| order_of_rows.map(|row| rows[row][column]);
+            let (first, second) = (column(0), column(1));
+            let people = order_of_people.map(|person| people[person].clone());
+            let columns: [&[u32]; 2] = [&first, &second];
+            let released = Rows::new(&columns, 5);
+            Reidentification::new(&people, released, None, 100, &Control::new())
+                .unwrap()
+                .graph
+        };
+        let graph = found([0, 1, 2, 3, 4], [0, 1, 2, 3]);
+        assert_eq!(found([4, 2, 3, 1, 0], [3, 0, 2, 1]), graph);
+        assert_eq!(found([1, 4, 0, 2, 3], [2, 3, 1, 0]), graph);
     }
 }

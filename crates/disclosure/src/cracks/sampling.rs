@@ -4,8 +4,9 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
-/// How right a rival is about frequencies who has samples of a certain size.
+/// How right an adversary is about frequencies who has samples of a certain size.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Similarity {
     /// The share of transactions that a sample has.
     pub fraction: f64,
@@ -13,12 +14,13 @@ pub struct Similarity {
     pub transactions: u64,
     /// With beliefs that are as wide as the sampled median gap.
     pub median: Compliancy,
-    /// With the sampled mean gap, which misleads: a few wide gaps make the rival right about everything.
+    /// With the sampled mean gap, which misleads: a few wide gaps make the adversary right about everything.
     pub mean: Compliancy,
 }
 
-/// The degree of compliancy, the share of items that the rival is right about, over several samples.
+/// The degree of compliancy, the share of items that the adversary is right about, over several samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Compliancy {
     /// The average width of the beliefs.
     pub width: f64,
@@ -30,21 +32,66 @@ pub struct Compliancy {
     pub max: f64,
 }
 
-/// Similarity by sampling (Lakshmanan et al., Fig. 15): draw `samples` samples for each of the `fractions`,
+/// Which samples are drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SamplingSettings {
+    /// The shares of all transactions that samples have.
+    pub fractions: Vec<f64>,
+    /// How many samples are drawn for each of them.
+    pub samples: usize,
+    /// The same seed gives the same samples.
+    pub seed: u64,
+}
+
+impl Default for SamplingSettings {
+    fn default() -> Self {
+        SamplingSettings {
+            fractions: (1..10).map(|tenths| f64::from(tenths) / 10.0).collect(),
+            samples: 10,
+            seed: 1,
+        }
+    }
+}
+
+impl SamplingSettings {
+    /// Checks the bounds of all settings.
+    pub fn check(&self) -> Result<()> {
+        let is_fraction = |&fraction: &f64| fraction > 0.0 && fraction <= 1.0;
+        if !self.fractions.iter().all(is_fraction) {
+            return Err(Error::invalid(
+                "fractions",
+                "must be above 0 and at most 1",
+                "shares of all transactions, such as 0.1",
+            ));
+        }
+        if self.samples == 0 {
+            return Err(Error::invalid(
+                "samples",
+                "must be at least 1",
+                "a number of samples for each fraction, such as 10",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Similarity by sampling (Lakshmanan et al., Fig. 15): draw samples for each of the fractions,
 /// without replacement, and believe of every item the frequency that it has in the sample, give or take the
 /// gap between the frequency groups of the sample. How many items of all transactions is that true of?
 ///
 /// An item that is not in the sample is believed to have frequency 0, give or take as much; it makes no
-/// group. A sample has at least one transaction. The same seed gives the same samples. Without items,
-/// there is no answer.
+/// group. A sample has at least one transaction. Without items, there is no answer.
 pub fn similarity_by_sampling(
     transactions: &Transactions,
-    fractions: &[f64],
-    samples: usize,
-    seed: u64,
+    settings: &SamplingSettings,
     control: &Control,
 ) -> Result<Vec<Similarity>> {
-    check(fractions, samples)?;
+    settings.check()?;
+    let &SamplingSettings {
+        ref fractions,
+        samples,
+        seed,
+    } = settings;
     let frequencies = transactions.frequencies();
     if transactions.occurrences() == 0 {
         return Ok(Vec::new());
@@ -86,27 +133,6 @@ pub fn similarity_by_sampling(
 
 /// So many samples are drawn before what they say is added up: any number of samples takes no more memory.
 const AT_A_TIME: usize = 1024;
-
-fn check(fractions: &[f64], samples: usize) -> Result<()> {
-    if samples == 0 {
-        return Err(Error::invalid(
-            "samples",
-            "must be at least 1",
-            "a number of samples for each fraction, such as 10",
-        ));
-    }
-    if fractions
-        .iter()
-        .any(|&fraction| !(fraction > 0.0 && fraction <= 1.0))
-    {
-        return Err(Error::invalid(
-            "fractions",
-            "must be above 0 and at most 1",
-            "shares of all transactions, such as 0.1",
-        ));
-    }
-    Ok(())
-}
 
 /// The number of transactions that every item is in, in a sample of this size. Every transaction is taken
 /// with the chance of still wanted to still there, which makes all samples equally likely (Fan, Muller and
@@ -232,8 +258,20 @@ mod tests {
         transactions
     }
 
+    fn settings(fractions: &[f64], samples: usize, seed: u64) -> SamplingSettings {
+        SamplingSettings {
+            fractions: fractions.to_vec(),
+            samples,
+            seed,
+        }
+    }
+
     fn similarity(fractions: &[f64], samples: usize, seed: u64) -> Result<Vec<Similarity>> {
-        similarity_by_sampling(&transactions(), fractions, samples, seed, &Control::new())
+        similarity_by_sampling(
+            &transactions(),
+            &settings(fractions, samples, seed),
+            &Control::new(),
+        )
     }
 
     #[test]
@@ -318,9 +356,9 @@ mod tests {
     #[test]
     fn any_number_of_samples_takes_little_memory_and_ends_when_asked_to() {
         let control = tight();
+        let endless = settings(&[0.5], usize::MAX, 1);
         std::thread::scope(|scope| {
-            let job =
-                scope.spawn(|| similarity_by_sampling(&transactions(), &[0.5], usize::MAX, 1, &control));
+            let job = scope.spawn(|| similarity_by_sampling(&transactions(), &endless, &control));
             while control.progress().is_none_or(|share| share == 0.0) {
                 std::thread::yield_now();
             }
@@ -328,7 +366,7 @@ mod tests {
             assert_eq!(job.join().unwrap(), Err(Error::Cancelled));
         });
         let many = vec![0.5; 1 << 14];
-        let refused = similarity_by_sampling(&transactions(), &many, 1, 1, &tight());
+        let refused = similarity_by_sampling(&transactions(), &settings(&many, 1, 1), &tight());
         assert_eq!(refused, Err(Error::OutOfMemory { limit: 1 << 20 }));
     }
 
@@ -369,10 +407,10 @@ mod tests {
         }
         assert_eq!(similarity(&[], 1, 1), Ok(Vec::new()));
         let control = Control::new();
-        let none = similarity_by_sampling(&Transactions::new(3), &[0.5], 1, 1, &control);
+        let none = similarity_by_sampling(&Transactions::new(3), &settings(&[0.5], 1, 1), &control);
         assert_eq!(none, Ok(Vec::new()));
         control.cancel();
-        let cancelled = similarity_by_sampling(&transactions(), &[0.5], 1, 1, &control);
+        let cancelled = similarity_by_sampling(&transactions(), &settings(&[0.5], 1, 1), &control);
         assert_eq!(cancelled, Err(Error::Cancelled));
     }
 

@@ -11,7 +11,7 @@ pub struct CrackSpace {
     pub graph: Graph,
     /// For every item, its class in the graph.
     pub class_of: Vec<u32>,
-    /// For every item, the class of its own code. Not always a candidate: the rival may be wrong.
+    /// For every item, the class of its own code. Not always a candidate: the adversary may be wrong.
     /// [`NO_CODE`](Self::NO_CODE) where it has none.
     pub own: Vec<u32>,
 }

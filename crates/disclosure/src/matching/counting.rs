@@ -19,6 +19,7 @@ pub struct Counting {
 
 /// Edges by how many perfect matchings use them.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shares {
     /// The natural logarithm of the number of perfect matchings.
     pub log_matchings: f64,
@@ -478,6 +479,30 @@ struct Track<W> {
     cells: Cells<W>,
 }
 
+/// Where weights go in a step: those of all ways, and those of every class that is followed.
+struct Scattered<W> {
+    all: Cells<W>,
+    tracked: Vec<Cells<W>>,
+}
+
+impl<W: Weight> Scattered<W> {
+    fn new(to: &Layer, tracked: &[Track<W>], control: &Control) -> Result<Self> {
+        let rooms = tracked.iter().map(|_| to.empty_cells(control));
+        Ok(Scattered {
+            all: to.empty_cells(control)?,
+            tracked: rooms.collect::<Result<_>>()?,
+        })
+    }
+
+    /// Leaves the classes that are followed with their weights after the step, and returns those of all ways.
+    fn finish(self, tracked: &mut [Track<W>]) -> Cells<W> {
+        for (track, after) in tracked.iter_mut().zip(self.tracked) {
+            track.cells = after;
+        }
+        self.all
+    }
+}
+
 /// Before pools are put together: follow the classes in them from now on, and forget those that are done.
 /// Returns the classes that are followed.
 fn retrack<W: Weight>(
@@ -566,9 +591,7 @@ fn scatter_take<W: Weight>(
     factorials: &Factorials<W>,
     control: &Control,
 ) -> Result<Cells<W>> {
-    let mut after: Cells<W> = to.empty_cells(control)?;
-    let rooms = tracked.iter().map(|_| to.empty_cells(control));
-    let mut after_tracked = rooms.collect::<Result<Vec<Cells<W>>>>()?;
+    let mut after = Scattered::new(to, tracked, control)?;
     let stride = to.stride(pool) + to.stride(to.rest());
     let mut lookout = Lookout::new(control);
     from.for_each_towards(to, |cell, target, state| {
@@ -581,20 +604,17 @@ fn scatter_take<W: Weight>(
         for taken in choices(to, pool, items, state[from.rest()]) {
             let target = (target - i64::from(taken) * stride) as usize;
             let share = factorials.inverse[taken as usize];
-            after[target].add(weight.times(share));
+            after.all[target].add(weight.times(share));
             // Any item of the pool is as likely as the others to be left waiting.
             let waiting = share.times(W::of(f64::from(items - taken) / f64::from(items.max(1))));
-            for (track, after) in tracked.iter().zip(&mut after_tracked) {
+            for (track, after) in tracked.iter().zip(&mut after.tracked) {
                 let share = if track.pool == pool { waiting } else { share };
                 after[target].add(track.cells[cell].times(share));
             }
         }
         Ok(())
     })?;
-    for (track, after) in tracked.iter_mut().zip(after_tracked) {
-        track.cells = after;
-    }
-    Ok(after)
+    Ok(after.finish(tracked))
 }
 
 fn gather_take<W: Weight>(
@@ -664,9 +684,7 @@ fn scatter_regroup<W: Weight>(
     factorials: &Factorials<W>,
     control: &Control,
 ) -> Result<Cells<W>> {
-    let mut after: Cells<W> = to.empty_cells(control)?;
-    let rooms = tracked.iter().map(|_| to.empty_cells(control));
-    let mut after_tracked = rooms.collect::<Result<Vec<Cells<W>>>>()?;
+    let mut after = Scattered::new(to, tracked, control)?;
     let mut new_state = Vec::new();
     let mut lookout = Lookout::new(control);
     from.for_each(|cell, state| {
@@ -675,17 +693,14 @@ fn scatter_regroup<W: Weight>(
             return Ok(());
         }
         if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
-            after[target].add(cells[cell].times(factor));
-            for (track, after) in tracked.iter().zip(&mut after_tracked) {
+            after.all[target].add(cells[cell].times(factor));
+            for (track, after) in tracked.iter().zip(&mut after.tracked) {
                 after[target].add(track.cells[cell].times(factor));
             }
         }
         Ok(())
     })?;
-    for (track, after) in tracked.iter_mut().zip(after_tracked) {
-        track.cells = after;
-    }
-    Ok(after)
+    Ok(after.finish(tracked))
 }
 
 fn gather_regroup<W: Weight>(

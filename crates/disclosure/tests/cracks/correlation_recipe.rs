@@ -2,7 +2,7 @@
 
 use crate::spaces::{assert_close, big_mart, mappings};
 use disclosure::cracks::{
-    Belief, Compliance, CorrelationQuestion, CorrelationRisk, CrackSpace, KnownPairs, Method, Pair, Settings,
+    Belief, Compliance, CorrelationRisk, CorrelationSettings, CrackSpace, KnownPairs, Method, Pair, Settings,
     Transactions, Width, apart_pairs, assess_correlation_risk, filter_edges, top_pairs,
 };
 use disclosure::{Control, Error};
@@ -28,8 +28,8 @@ fn transactions() -> Transactions {
     transactions
 }
 
-fn question() -> CorrelationQuestion {
-    CorrelationQuestion {
+fn question() -> CorrelationSettings {
+    CorrelationSettings {
         tolerance: 0.4,
         pairs: 3,
         among: 100,
@@ -48,7 +48,7 @@ fn question() -> CorrelationQuestion {
     }
 }
 
-fn assess(question: &CorrelationQuestion) -> Result<Vec<CorrelationRisk>, Error> {
+fn assess(question: &CorrelationSettings) -> Result<Vec<CorrelationRisk>, Error> {
     let belief = Belief::around(&big_mart(), Width::Median).unwrap();
     assess_correlation_risk(&transactions(), &big_mart(), &belief, question, &Control::new())
 }
@@ -115,7 +115,7 @@ fn pairs_that_are_apart_exclude_whole_mappings() {
 
 #[test]
 fn more_than_is_tolerated_has_an_alpha() {
-    let strict = CorrelationQuestion {
+    let strict = CorrelationSettings {
         tolerance: 0.1,
         ..question()
     };
@@ -129,14 +129,14 @@ fn shares_are_checked() {
     for (argument, wrong) in [
         (
             "tolerance",
-            CorrelationQuestion {
+            CorrelationSettings {
                 tolerance: -0.1,
                 ..question()
             },
         ),
         (
             "nearly_always",
-            CorrelationQuestion {
+            CorrelationSettings {
                 nearly_always: 2.0,
                 ..question()
             },

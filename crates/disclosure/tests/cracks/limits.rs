@@ -1,8 +1,8 @@
 //! Arguments that ask for more than there is room or time for.
 
 use disclosure::cracks::{
-    Belief, Compliance, CrackSpace, Frequencies, Interest, ItemsetAssessment, ItemsetQuestion, Stage, Width,
-    assess_itemset_risk, assess_risk,
+    Belief, Compliance, CrackSpace, Frequencies, ItemsetAssessment, ItemsetSettings, ItemsetsOfInterest,
+    RiskSettings, Stage, Width, assess_itemset_risk, assess_risk,
 };
 use disclosure::{Control, Error, Memory, Result};
 
@@ -26,9 +26,9 @@ fn space(frequencies: &Frequencies) -> CrackSpace {
     belief.space(frequencies)
 }
 
-fn question(sizes: Vec<usize>, sample: usize, runs: u32) -> ItemsetQuestion {
-    ItemsetQuestion {
-        interest: Interest::Sizes { sizes, skip_top: 0.0 },
+fn question(sizes: Vec<usize>, sample: usize, runs: u32) -> ItemsetSettings {
+    ItemsetSettings {
+        interest: ItemsetsOfInterest::Sizes { sizes, skip_top: 0.0 },
         crack_danger: 0.5,
         tolerance: 0.1,
         exact_steps: 0.0,
@@ -37,7 +37,7 @@ fn question(sizes: Vec<usize>, sample: usize, runs: u32) -> ItemsetQuestion {
     }
 }
 
-fn assess(items: u64, question: &ItemsetQuestion, control: &Control) -> Result<ItemsetAssessment> {
+fn assess(items: u64, question: &ItemsetSettings, control: &Control) -> Result<ItemsetAssessment> {
     let frequencies = frequencies(items);
     assess_itemset_risk(&frequencies, &space(&frequencies), question, control)
 }
@@ -70,7 +70,7 @@ fn runs_that_are_sampled_end_as_well() {
     let endless = ends_when_cancelled(|control| {
         let many = Frequencies::new(10, vec![1; 4000]);
         let space = CrackSpace::clone(&space(&many));
-        let vulnerable = ItemsetQuestion {
+        let vulnerable = ItemsetSettings {
             crack_danger: 0.0,
             ..question(vec![2], 100, u32::MAX)
         };
@@ -99,6 +99,14 @@ fn any_number_of_runs_of_items_can_be_cancelled() {
         runs: u32::MAX,
         seed: 1,
     };
-    let cancelled = assess_risk(&frequencies, &[1.0; 20], 0.1, &compliance, &control);
+    let cancelled = assess_risk(
+        &frequencies,
+        &[1.0; 20],
+        &RiskSettings {
+            tolerance: 0.1,
+            compliance,
+        },
+        &control,
+    );
     assert_eq!(cancelled, Err(Error::Cancelled));
 }

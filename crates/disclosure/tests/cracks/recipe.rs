@@ -2,8 +2,8 @@
 
 use crate::spaces::{around, assert_close, big_mart, config, edges, mappings};
 use disclosure::cracks::{
-    Belief, Compliance, Decision, Estimate, Frequencies, Interest, ItemsetAssessment, ItemsetMethod,
-    ItemsetQuestion, Stage, Width, alpha_curve, assess_itemset_risk, assess_risk,
+    Belief, Compliance, Decision, Estimate, Frequencies, ItemsetAssessment, ItemsetMethod, ItemsetSettings,
+    ItemsetsOfInterest, RiskSettings, Stage, Width, alpha_curve, assess_itemset_risk, assess_risk,
 };
 use disclosure::{Control, Error, Result};
 use proptest::prelude::*;
@@ -36,9 +36,9 @@ fn alpha_max(orders: &[Vec<u32>], risk: impl Fn(&[u32]) -> f64, tolerated: f64) 
     largest.unwrap_or(0) as f64 / items as f64
 }
 
-fn pairs(crack_danger: f64, tolerance: f64) -> ItemsetQuestion {
-    ItemsetQuestion {
-        interest: Interest::Sizes {
+fn pairs(crack_danger: f64, tolerance: f64) -> ItemsetSettings {
+    ItemsetSettings {
+        interest: ItemsetsOfInterest::Sizes {
             sizes: vec![2],
             skip_top: 0.0,
         },
@@ -50,7 +50,7 @@ fn pairs(crack_danger: f64, tolerance: f64) -> ItemsetQuestion {
     }
 }
 
-fn assess(frequencies: &Frequencies, width: Width, question: &ItemsetQuestion) -> Result<ItemsetAssessment> {
+fn assess(frequencies: &Frequencies, width: Width, question: &ItemsetSettings) -> Result<ItemsetAssessment> {
     assess_itemset_risk(
         frequencies,
         &around(frequencies, width),
@@ -75,8 +75,10 @@ fn items_of_big_mart() {
         assess_risk(
             &big_mart(),
             &cracks,
-            tolerance,
-            &Compliance::default(),
+            &RiskSettings {
+                tolerance,
+                compliance: Compliance::default(),
+            },
             &Control::new(),
         )
         .unwrap()
@@ -112,7 +114,16 @@ fn equal_items_need_no_luck() {
     let frequencies = Frequencies::new(100, (1..=100).collect());
     let assess = |tolerance, seed| {
         let compliance = Compliance { runs: 3, seed };
-        assess_risk(&frequencies, &[0.5; 100], tolerance, &compliance, &Control::new()).unwrap()
+        assess_risk(
+            &frequencies,
+            &[0.5; 100],
+            &RiskSettings {
+                tolerance,
+                compliance,
+            },
+            &Control::new(),
+        )
+        .unwrap()
     };
     assert_eq!(assess(0.29, 7).alpha_max, Some(0.58));
     assert_eq!(assess(0.0, 8).alpha_max, Some(0.0));
@@ -122,8 +133,10 @@ fn equal_items_need_no_luck() {
     let assessment = assess_risk(
         &groups,
         &[1.0; 100],
-        0.29,
-        &Compliance::default(),
+        &RiskSettings {
+            tolerance: 0.29,
+            compliance: Compliance::default(),
+        },
         &Control::new(),
     )
     .unwrap();
@@ -196,14 +209,14 @@ fn pairs_of_big_mart() {
     );
     // Without the first three of the most frequent items, 2, 5 and 6 are left.
     let mut question = pairs(0.25, 1.0);
-    question.interest = Interest::Sizes {
+    question.interest = ItemsetsOfInterest::Sizes {
         sizes: vec![2, 2],
         skip_top: 0.5,
     };
     let few = assess(&big_mart(), Width::Median, &question).unwrap();
     assert_eq!(few.itemsets, 3.0);
     assert_is(few.interval, 1.0 / 3.0);
-    question.interest = Interest::Listed(vec![vec![4, 1], vec![1, 4], vec![0, 1]]);
+    question.interest = ItemsetsOfInterest::Listed(vec![vec![4, 1], vec![1, 4], vec![0, 1]]);
     let listed = assess(&big_mart(), Width::Median, &question).unwrap();
     assert_eq!(listed.itemsets, 2.0);
     assert_is(listed.interval, 0.5);
@@ -214,7 +227,7 @@ fn a_vulnerable_itemset_may_be_so_by_a_hair() {
     // 1/25 is 0.04.
     let frequencies = Frequencies::new(1, vec![1; 25]);
     let mut question = pairs(0.04, 0.1);
-    question.interest = Interest::Sizes {
+    question.interest = ItemsetsOfInterest::Sizes {
         sizes: vec![1],
         skip_top: 0.0,
     };
@@ -226,7 +239,7 @@ fn a_vulnerable_itemset_may_be_so_by_a_hair() {
 
 #[test]
 fn exact_if_that_is_not_too_much() {
-    let question = |exact_steps| ItemsetQuestion {
+    let question = |exact_steps| ItemsetSettings {
         exact_steps,
         ..pairs(0.16, 0.0)
     };
@@ -248,8 +261,8 @@ fn too_many_kinds_are_sampled() {
     // Forty items with a frequency of their own and ten with the same: an itemset is vulnerable if it has
     // none of the ten.
     let frequencies = Frequencies::new(100, (0..50u64).map(|item| item.min(40)).collect());
-    let question = |seed| ItemsetQuestion {
-        interest: Interest::Sizes {
+    let question = |seed| ItemsetSettings {
+        interest: ItemsetsOfInterest::Sizes {
             sizes: vec![6],
             skip_top: 0.0,
         },
@@ -286,7 +299,7 @@ fn too_many_vulnerable_itemsets_are_sampled() {
     // All itemsets are vulnerable: with p compliant items, C(p, 3) of them.
     let frequencies = Frequencies::new(4, (0..400).map(|item| item % 4).collect());
     let mut question = pairs(0.0, 0.1);
-    question.interest = Interest::Sizes {
+    question.interest = ItemsetsOfInterest::Sizes {
         sizes: vec![3],
         skip_top: 0.0,
     };
@@ -310,7 +323,7 @@ fn more_itemsets_than_any_number() {
     let frequencies = Frequencies::new(3000, (0..3000).collect());
     let mut question = pairs(0.5, 0.1);
     question.sample = 10;
-    question.interest = Interest::Sizes {
+    question.interest = ItemsetsOfInterest::Sizes {
         sizes: vec![1, 1500],
         skip_top: 0.0,
     };
@@ -322,13 +335,31 @@ fn more_itemsets_than_any_number() {
 #[test]
 fn nothing_and_one_item() {
     let none = Frequencies::new(0, vec![]);
-    let assessment = assess_risk(&none, &[], 0.0, &Compliance::default(), &Control::new()).unwrap();
+    let assessment = assess_risk(
+        &none,
+        &[],
+        &RiskSettings {
+            tolerance: 0.0,
+            compliance: Compliance::default(),
+        },
+        &Control::new(),
+    )
+    .unwrap();
     assert_eq!((assessment.stage, assessment.interval), (Stage::PointValued, 0.0));
     assert!(assessment.interval.is_sign_positive());
     let of_none = assess(&none, Width::Median, &pairs(0.5, 0.0)).unwrap();
     assert_eq!((of_none.stage, of_none.itemsets), (Stage::PointValued, 0.0));
     let one = Frequencies::new(3, vec![2]);
-    let assessment = assess_risk(&one, &[1.0], 0.5, &Compliance::default(), &Control::new()).unwrap();
+    let assessment = assess_risk(
+        &one,
+        &[1.0],
+        &RiskSettings {
+            tolerance: 0.5,
+            compliance: Compliance::default(),
+        },
+        &Control::new(),
+    )
+    .unwrap();
     assert_eq!(
         (assessment.stage, assessment.alpha_max),
         (Stage::Compliance, Some(0.0))
@@ -350,8 +381,10 @@ fn a_rival_who_is_always_wrong() {
     let assessment = assess_risk(
         &frequencies,
         &cracks,
-        0.0,
-        &Compliance::default(),
+        &RiskSettings {
+            tolerance: 0.0,
+            compliance: Compliance::default(),
+        },
         &Control::new(),
     )
     .unwrap();
@@ -377,19 +410,19 @@ fn a_rival_who_is_always_wrong() {
 
 #[test]
 fn arguments_are_named() {
-    let named = |question: ItemsetQuestion| match assess(&big_mart(), Width::Median, &question) {
+    let named = |question: ItemsetSettings| match assess(&big_mart(), Width::Median, &question) {
         Err(Error::InvalidArgument { argument, .. }) => argument,
         answer => panic!("{answer:?}"),
     };
-    let sizes = |sizes: &[usize], skip_top: f64| ItemsetQuestion {
-        interest: Interest::Sizes {
+    let sizes = |sizes: &[usize], skip_top: f64| ItemsetSettings {
+        interest: ItemsetsOfInterest::Sizes {
             sizes: sizes.to_vec(),
             skip_top,
         },
         ..pairs(0.5, 0.1)
     };
-    let listed = |itemset: &[u32]| ItemsetQuestion {
-        interest: Interest::Listed(vec![itemset.to_vec()]),
+    let listed = |itemset: &[u32]| ItemsetSettings {
+        interest: ItemsetsOfInterest::Listed(vec![itemset.to_vec()]),
         ..pairs(0.5, 0.1)
     };
     assert_eq!(named(pairs(1.5, 0.1)), "crack_danger");
@@ -399,13 +432,21 @@ fn arguments_are_named() {
     assert_eq!(named(sizes(&[2], -0.1)), "skip_top");
     assert_eq!(named(listed(&[1, 1])), "itemset");
     assert_eq!(named(listed(&[6])), "itemset");
-    let no_sample = ItemsetQuestion {
+    let no_sample = ItemsetSettings {
         sample: 0,
         ..pairs(0.5, 0.1)
     };
     assert_eq!(named(no_sample), "sample");
     let no_runs = Compliance { runs: 0, seed: 0 };
-    let answer = assess_risk(&big_mart(), &[0.0; 6], 0.5, &no_runs, &Control::new());
+    let answer = assess_risk(
+        &big_mart(),
+        &[0.0; 6],
+        &RiskSettings {
+            tolerance: 0.5,
+            compliance: no_runs,
+        },
+        &Control::new(),
+    );
     assert!(matches!(
         answer,
         Err(Error::InvalidArgument { argument: "runs", .. })
@@ -413,8 +454,10 @@ fn arguments_are_named() {
     let answer = assess_risk(
         &big_mart(),
         &[0.0; 6],
-        1.1,
-        &Compliance::default(),
+        &RiskSettings {
+            tolerance: 1.1,
+            compliance: Compliance::default(),
+        },
         &Control::new(),
     );
     assert!(matches!(
@@ -449,7 +492,7 @@ proptest! {
         compliance in any_compliance(),
     ) {
         let frequencies = Frequencies::new(100, (0..cracks.len() as u64).collect());
-        let found = assess_risk(&frequencies, &cracks, tolerance, &compliance, &Control::new()).unwrap();
+        let found = assess_risk(&frequencies, &cracks, &RiskSettings { tolerance, compliance }, &Control::new()).unwrap();
         let sum = |compliant: &[u32]| compliant.iter().map(|&item| cracks[item as usize]).sum();
         let tolerated = tolerance * cracks.len() as f64;
         let expected = alpha_max(&orders(cracks.len(), &compliance), sum, tolerated);
@@ -479,8 +522,8 @@ proptest! {
         };
         let intervals: Vec<_> = counts.iter().zip(&reach).map(interval).collect();
         let space = Belief::of_intervals(&frequencies, &intervals).space(&frequencies);
-        let question = ItemsetQuestion {
-            interest: Interest::Sizes { sizes: vec![first, second], skip_top },
+        let question = ItemsetSettings {
+            interest: ItemsetsOfInterest::Sizes { sizes: vec![first, second], skip_top },
             crack_danger,
             tolerance,
             exact_steps: if is_exact { f64::INFINITY } else { 0.0 },

@@ -2,6 +2,6 @@
 
 mod attacks;
 mod coat;
-mod transactions;
 mod corpus;
 mod eliminations;
+mod transactions;

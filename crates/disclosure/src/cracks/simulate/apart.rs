@@ -1,4 +1,4 @@
-//! Negative correlation: what a rival makes of pairs of items that never occur together.
+//! Negative correlation: what an adversary makes of pairs of items that never occur together.
 
 use super::walk::{Held, Network, Walk};
 use super::{Simulated, Simulation};
@@ -8,7 +8,7 @@ use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The rival knows pairs of items that never occur together, and sees which codes do. No code can be excluded
+/// The adversary knows pairs of items that never occur together, and sees which codes do. No code can be excluded
 /// for either item of a pair, only combinations: a condition on whole mappings, left open in section 7.3.
 pub struct Apart<'a> {
     /// Items that are known never to occur together.
@@ -22,7 +22,7 @@ pub struct Apart<'a> {
 /// mapping is consistent even without this condition.
 ///
 /// The walk makes small moves and takes back those that break a condition. It starts with the truth; where
-/// the rival is wrong, with a mapping that is searched for, and it is an error if none is found.
+/// the adversary is wrong, with a mapping that is searched for, and it is an error if none is found.
 pub fn simulate_apart(
     space: &CrackSpace,
     apart: &Apart,
@@ -38,7 +38,7 @@ pub fn simulate_apart(
         return Err(Error::invalid(
             "apart",
             "a pair is not one of two different known items",
-            "pairs of items that occur or that the rival knows of",
+            "pairs of items that occur or that the adversary knows of",
         ));
     }
     let network = Network::new(space)?;

@@ -65,6 +65,7 @@ impl Default for Simulation {
 
 /// What a simulation found.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Simulated {
     /// The expected number of cracks.
     pub expected: f64,
@@ -85,6 +86,7 @@ pub struct Simulated {
 
 /// The probability that an itemset is cracked as a set, by simulation.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SimulatedItemsets {
     /// For every itemset, its probability.
     pub crack_probability: Vec<f64>,
@@ -176,7 +178,7 @@ pub fn simulate_itemsets(
         return Err(Error::invalid(
             "itemsets",
             "an item is not known",
-            "items that occur or that the rival knows of",
+            "items that occur or that the adversary knows of",
         ));
     }
     let network = Network::new(space)?;
@@ -201,6 +203,20 @@ pub fn simulate_itemsets(
 }
 
 impl Simulation {
+    /// Checks that there is such a relative error.
+    pub fn check(&self) -> Result<()> {
+        self.effort().check()
+    }
+
+    fn effort(&self) -> Effort {
+        Effort {
+            relative_error: self.relative_error,
+            max_samples: self.max_samples,
+            seed: self.seed,
+            budget: self.budget,
+        }
+    }
+
     /// Run as many chains as it takes, each from its own start.
     fn run<S: State>(
         &self,
@@ -209,13 +225,7 @@ impl Simulation {
         control: &Control,
         start: impl Fn(&mut Pcg64Mcg, usize) -> S,
     ) -> Result<Outcome> {
-        let effort = Effort {
-            relative_error: self.relative_error,
-            max_samples: self.max_samples,
-            seed: self.seed,
-            budget: self.budget,
-        };
-        effort.run(moves, observed, control, start)
+        self.effort().run(moves, observed, control, start)
     }
 }
 

@@ -143,7 +143,7 @@ impl<'a> Network<'a> {
         )
     }
 
-    /// Every item has its own code; `None` where the rival is wrong about an item.
+    /// Every item has its own code; `None` where the adversary is wrong about an item.
     pub fn truth(&self) -> Option<Vec<Held>> {
         let own = |(item, &codes): (usize, &u32)| {
             Some(Held {

@@ -1,0 +1,99 @@
+//! The type item_counts, and the aggregates `item_summary` and `rollup`.
+
+use crate::error::Problem;
+use crate::input::aggregate::AggregateCall;
+use crate::methods::cracks::item_counts::{ItemCounts, stored_of_text, text_of_stored};
+use crate::methods::cracks::items::ItemAggregate;
+use disclosure::cracks::{ItemSummary, SummaryError};
+use pgrx::Internal;
+use pgrx::pg_sys::FunctionCallInfo;
+use pgrx::prelude::*;
+use std::ffi::{CStr, CString};
+
+/// The type's input function.
+#[pg_extern(sql = false)]
+fn item_counts_in(text: &CStr) -> Vec<u8> {
+    stored_of_text(&text.to_string_lossy()).unwrap_or_else(Problem::raise)
+}
+
+/// The type's output function.
+#[pg_extern(sql = false)]
+fn item_counts_out(summary: &[u8]) -> CString {
+    let text = text_of_stored(summary).unwrap_or_else(Problem::raise);
+    CString::new(text).unwrap_or_default() // JSON has no NUL
+}
+
+/// The type's receive function: a version and, as with jsonb, the text.
+#[pg_extern(sql = false)]
+fn item_counts_receive(fcinfo: FunctionCallInfo) -> Vec<u8> {
+    // SAFETY: the only argument is a message, by the declaration in sql/; its rest is one text.
+    let (version, text) = unsafe {
+        let message = (*fcinfo).args.as_slice(1)[0]
+            .value
+            .cast_mut_ptr::<pg_sys::StringInfoData>();
+        let version = pg_sys::pq_getmsgbyte(message) as u8;
+        let mut length = 0;
+        let rest = (*message).len - (*message).cursor;
+        let text = pg_sys::pq_getmsgtext(message, rest, &mut length);
+        (version, CStr::from_ptr(text))
+    };
+    let stored = match version {
+        ItemSummary::VERSION => stored_of_text(&text.to_string_lossy()),
+        version => Err(SummaryError::Version(version).into()),
+    };
+    stored.unwrap_or_else(Problem::raise)
+}
+
+/// The type's send function.
+#[pg_extern(sql = false)]
+fn item_counts_send(summary: &[u8]) -> Vec<u8> {
+    let text = text_of_stored(summary).unwrap_or_else(Problem::raise);
+    // SAFETY: a message that is begun and ended here; the text is converted to the client's encoding.
+    unsafe {
+        let mut message = pg_sys::StringInfoData::default();
+        pg_sys::pq_begintypsend(&mut message);
+        let version = [ItemSummary::VERSION];
+        pg_sys::pq_sendbytes(&mut message, version.as_ptr().cast(), version.len() as i32);
+        pg_sys::pq_sendtext(&mut message, text.as_ptr().cast(), text.len() as i32);
+        let sent = pg_sys::pq_endtypsend(&mut message);
+        pgrx::varlena::varlena_to_byte_slice(sent).to_vec()
+    }
+}
+
+/// Transition function of item_summary(anyelement) and expected_cracks(anyelement)
+#[pg_extern(sql = false)]
+fn item_counts_transition(call: AggregateCall) -> Internal {
+    ItemAggregate::transition(&call).unwrap_or_else(Problem::raise)
+}
+
+/// Transition function of rollup(disclosure.item_counts)
+#[pg_extern(sql = false)]
+fn item_counts_rollup(call: AggregateCall) -> Internal {
+    let summary = call.arguments()[0];
+    // SAFETY: a varlena of ours, by the declaration in sql/.
+    let summary = unsafe { <&[u8]>::from_datum(summary.value, summary.isnull) };
+    ItemAggregate::roll_up(&call, summary).unwrap_or_else(Problem::raise)
+}
+
+#[pg_extern(sql = false)]
+fn item_counts_combine(call: AggregateCall) -> Internal {
+    ItemAggregate::combine(&call).unwrap_or_else(Problem::raise)
+}
+
+#[pg_extern(sql = false)]
+fn item_counts_serialise(mut state: Internal) -> Option<Vec<u8>> {
+    let serial = ItemAggregate::so_far(&mut state).map(ItemCounts::serial);
+    serial.transpose().unwrap_or_else(Problem::raise)
+}
+
+#[pg_extern(sql = false)]
+fn item_counts_deserialise(bytes: &[u8], call: AggregateCall) -> Internal {
+    ItemAggregate::deserialise(&call, bytes).unwrap_or_else(Problem::raise)
+}
+
+/// Final function of item_summary and rollup
+#[pg_extern(sql = false)]
+fn item_counts_final(mut state: Internal) -> Option<Vec<u8>> {
+    let stored = ItemAggregate::so_far(&mut state).map(ItemCounts::stored);
+    stored.transpose().unwrap_or_else(Problem::raise)
+}
