@@ -107,23 +107,26 @@ impl<S: Sink> Encoder<S> {
     /// `values` yields, for every column in order, a valid Datum of its type and whether it is NULL.
     #[inline]
     pub unsafe fn push(&mut self, values: impl Iterator<Item = (Datum, bool)>) -> Result<(), Problem> {
-        for ((reader, column), (value, is_null)) in
-            self.readers.iter_mut().zip(&mut self.batch.columns).zip(values)
-        {
-            let code = match reader {
-                _ if is_null => NULL,
-                Reader::Bits(intake) => {
-                    column.left.push(intake.bits(value));
-                    LEFT_TO_WORKER
-                }
-                Reader::Images(dictionary) => dictionary.encode(value)?,
-            };
-            column.codes.push(code);
-        }
-        self.batch.rows += 1;
-        match self.batch.rows {
-            Self::BATCH => self.flush(),
-            _ => Ok(()),
+        // SAFETY: by the contract of the function.
+        unsafe {
+            for ((reader, column), (value, is_null)) in
+                self.readers.iter_mut().zip(&mut self.batch.columns).zip(values)
+            {
+                let code = match reader {
+                    _ if is_null => NULL,
+                    Reader::Bits(intake) => {
+                        column.left.push(intake.bits(value));
+                        LEFT_TO_WORKER
+                    }
+                    Reader::Images(dictionary) => dictionary.encode(value)?,
+                };
+                column.codes.push(code);
+            }
+            self.batch.rows += 1;
+            match self.batch.rows {
+                Self::BATCH => self.flush(),
+                _ => Ok(()),
+            }
         }
     }
 

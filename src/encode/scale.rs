@@ -51,29 +51,32 @@ impl Scale {
     /// # Safety
     /// A valid Datum of a type of this scale.
     pub unsafe fn number(self, value: Datum) -> f64 {
-        let bits = value.value() as i64;
-        match self {
-            Scale::Integer => bits as f64,
-            Scale::Single => {
-                // 0.7 is meant where it is printed, and not the float8 that is nearest to the float4.
-                let number = f32::from_bits(bits as u32);
-                number.to_string().parse().unwrap_or(f64::from(number))
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let bits = value.value() as i64;
+            match self {
+                Scale::Integer => bits as f64,
+                Scale::Single => {
+                    // 0.7 is meant where it is printed, and not the float8 that is nearest to the float4.
+                    let number = f32::from_bits(bits as u32);
+                    number.to_string().parse().unwrap_or(f64::from(number))
+                }
+                Scale::Double => f64::from_bits(bits as u64),
+                Scale::Numeric => {
+                    let float8 = pg_sys::numeric_float8_no_overflow;
+                    pgrx::direct_function_call(float8, &[Some(value)]).unwrap_or(f64::NAN)
+                }
+                Scale::Date => match bits as i32 {
+                    i32::MIN => f64::NEG_INFINITY,
+                    i32::MAX => f64::INFINITY,
+                    days => f64::from(days),
+                },
+                Scale::Timestamp => match bits {
+                    i64::MIN => f64::NEG_INFINITY,
+                    i64::MAX => f64::INFINITY,
+                    microseconds => microseconds as f64,
+                },
             }
-            Scale::Double => f64::from_bits(bits as u64),
-            Scale::Numeric => {
-                let float8 = pg_sys::numeric_float8_no_overflow;
-                pgrx::direct_function_call(float8, &[Some(value)]).unwrap_or(f64::NAN)
-            }
-            Scale::Date => match bits as i32 {
-                i32::MIN => f64::NEG_INFINITY,
-                i32::MAX => f64::INFINITY,
-                days => f64::from(days),
-            },
-            Scale::Timestamp => match bits {
-                i64::MIN => f64::NEG_INFINITY,
-                i64::MAX => f64::INFINITY,
-                microseconds => microseconds as f64,
-            },
         }
     }
 

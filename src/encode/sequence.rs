@@ -75,22 +75,25 @@ impl Sequence {
     /// A valid Datum of the column's type.
     #[inline]
     pub unsafe fn push(&mut self, value: NullableDatum) -> Result<(), Problem> {
-        match &mut self.values {
-            Values::Numbers(Numbers {
-                intake, bits, nulls, ..
-            }) => {
-                if value.isnull {
-                    nulls.push(bits.len() as u32);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            match &mut self.values {
+                Values::Numbers(Numbers {
+                    intake, bits, nulls, ..
+                }) => {
+                    if value.isnull {
+                        nulls.push(bits.len() as u32);
+                    }
+                    bits.push(intake.bits(value.value));
                 }
-                bits.push(intake.bits(value.value));
+                Values::Coded(CodedColumn { dictionary, codes }) => codes.push(if value.isnull {
+                    NULL
+                } else {
+                    dictionary.encode(value.value)?
+                }),
             }
-            Values::Coded(CodedColumn { dictionary, codes }) => codes.push(if value.isnull {
-                NULL
-            } else {
-                dictionary.encode(value.value)?
-            }),
+            Ok(())
         }
-        Ok(())
     }
 
     pub fn len(&self) -> usize {

@@ -40,14 +40,17 @@ impl Elements {
         array: Datum,
         each: impl FnMut(Datum) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        let packed = array.cast_mut_ptr::<pg_sys::varlena>();
-        if varlena::varatt_is_1b_e(packed) || varlena::varatt_is_4b_c(packed) {
-            let whole = pg_sys::pg_detoast_datum(packed);
-            let outcome = self.for_each_of_plain(whole, each);
-            pg_sys::pfree(whole.cast());
-            return outcome;
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let packed = array.cast_mut_ptr::<pg_sys::varlena>();
+            if varlena::varatt_is_1b_e(packed) || varlena::varatt_is_4b_c(packed) {
+                let whole = pg_sys::pg_detoast_datum(packed);
+                let outcome = self.for_each_of_plain(whole, each);
+                pg_sys::pfree(whole.cast());
+                return outcome;
+            }
+            self.for_each_of_plain(packed, each)
         }
-        self.for_each_of_plain(packed, each)
     }
 
     /// # Safety
@@ -58,20 +61,23 @@ impl Elements {
         array: *const pg_sys::varlena,
         each: impl FnMut(Datum) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        let bytes = varlena::varlena_to_byte_slice(array);
-        let shape = Shape::of(bytes);
-        if self.element.by_value {
-            let data = &bytes[shape.data.min(bytes.len())..];
-            return for_each_number(data, self.element.length, shape.present, each);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let bytes = varlena::varlena_to_byte_slice(array);
+            let shape = Shape::of(bytes);
+            if self.element.by_value {
+                let data = &bytes[shape.data.min(bytes.len())..];
+                return for_each_number(data, self.element.length, shape.present, each);
+            }
+            if varlena::varatt_is_1b(array) {
+                // With its full header in front it would be aligned: leave room for that.
+                self.aligned.resize((HEADER + bytes.len()).div_ceil(8), 0);
+                let start = self.aligned.as_mut_ptr().cast::<u8>();
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.add(HEADER), bytes.len());
+                return self.for_each_reference(start, &shape, each);
+            }
+            self.for_each_reference(array.cast(), &shape, each)
         }
-        if varlena::varatt_is_1b(array) {
-            // With its full header in front it would be aligned: leave room for that.
-            self.aligned.resize((HEADER + bytes.len()).div_ceil(8), 0);
-            let start = self.aligned.as_mut_ptr().cast::<u8>();
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.add(HEADER), bytes.len());
-            return self.for_each_reference(start, &shape, each);
-        }
-        self.for_each_reference(array.cast(), &shape, each)
     }
 
     /// # Safety
@@ -82,18 +88,21 @@ impl Elements {
         shape: &Shape,
         mut each: impl FnMut(Datum) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        let mut offset = HEADER + shape.data;
-        for _ in 0..shape.present {
-            let element = array.add(offset);
-            each(Datum::from(element))?;
-            let size = match self.element.length {
-                -1 => varlena::varsize_any(element.cast()),
-                -2 => CStr::from_ptr(element.cast()).count_bytes() + 1,
-                length => length as usize,
-            };
-            offset = (offset + size).next_multiple_of(self.alignment);
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let mut offset = HEADER + shape.data;
+            for _ in 0..shape.present {
+                let element = array.add(offset);
+                each(Datum::from(element))?;
+                let size = match self.element.length {
+                    -1 => varlena::varsize_any(element.cast()),
+                    -2 => CStr::from_ptr(element.cast()).count_bytes() + 1,
+                    length => length as usize,
+                };
+                offset = (offset + size).next_multiple_of(self.alignment);
+            }
+            Ok(())
         }
-        Ok(())
     }
 }
 
@@ -102,16 +111,19 @@ impl Elements {
 /// # Safety
 /// A valid array, neither compressed nor stored elsewhere.
 pub unsafe fn dimensions(array: Datum) -> (usize, usize) {
-    // SAFETY: by the contract; short ones are read where they lie.
-    let bytes = unsafe { varlena::varlena_to_byte_slice(array.cast_mut_ptr()) };
-    let int = |at: usize| match bytes.get(at..).and_then(|bytes| bytes.first_chunk()) {
-        Some(&bytes) => i32::from_ne_bytes(bytes) as usize,
-        None => 0,
-    };
-    // After the number of dimensions, where the data begins, and the type of the elements come the lengths.
-    match int(0) {
-        0 => (0, 0),
-        count => (count, int(8 + 4 * count)),
+    // SAFETY: by the contract of the function.
+    unsafe {
+        // SAFETY: by the contract; short ones are read where they lie.
+        let bytes = unsafe { varlena::varlena_to_byte_slice(array.cast_mut_ptr()) };
+        let int = |at: usize| match bytes.get(at..).and_then(|bytes| bytes.first_chunk()) {
+            Some(&bytes) => i32::from_ne_bytes(bytes) as usize,
+            None => 0,
+        };
+        // After the number of dimensions, where the data begins, and the type of the elements come the lengths.
+        match int(0) {
+            0 => (0, 0),
+            count => (count, int(8 + 4 * count)),
+        }
     }
 }
 
@@ -228,17 +240,20 @@ impl ElementType {
     /// # Safety
     /// A valid array of elements of this type, neither compressed nor stored elsewhere.
     pub unsafe fn deconstruct<'a>(&self, array: Datum) -> impl Iterator<Item = (Datum, bool)> + 'a {
-        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        pg_sys::deconstruct_array(
-            array.cast_mut_ptr(),
-            self.column.oid,
-            i32::from(self.length),
-            self.by_value,
-            self.alignment,
-            &mut values,
-            &mut nulls,
-            &mut count,
-        );
-        (0..count as usize).map(move |number| (*values.add(number), *nulls.add(number)))
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+            pg_sys::deconstruct_array(
+                array.cast_mut_ptr(),
+                self.column.oid,
+                i32::from(self.length),
+                self.by_value,
+                self.alignment,
+                &mut values,
+                &mut nulls,
+                &mut count,
+            );
+            (0..count as usize).map(move |number| (*values.add(number), *nulls.add(number)))
+        }
     }
 }

@@ -78,7 +78,8 @@ impl<T: Element> Grid<T> {
 // SAFETY: a Datum of the type that is declared below.
 unsafe impl<T: Element> BoxRet for Grid<T> {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        fcinfo.return_raw_datum(self.array)
+        // SAFETY: by the contract of the function.
+        unsafe { fcinfo.return_raw_datum(self.array) }
     }
 }
 

@@ -153,14 +153,17 @@ fn common_type(here: pg_sys::Oid, there: pg_sys::Oid) -> Option<pg_sys::Oid> {
 /// # Safety
 /// A valid Datum of the type.
 pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
-    let mut output = pg_sys::InvalidOid;
-    let mut is_varlena = false;
-    pg_sys::getTypeOutputInfo(oid, &mut output, &mut is_varlena);
-    // A NUL-terminated string in the current memory context.
-    let printed = pg_sys::OidOutputFunctionCall(output, value);
-    let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
-    pg_sys::pfree(printed.cast());
-    text
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let mut output = pg_sys::InvalidOid;
+        let mut is_varlena = false;
+        pg_sys::getTypeOutputInfo(oid, &mut output, &mut is_varlena);
+        // A NUL-terminated string in the current memory context.
+        let printed = pg_sys::OidOutputFunctionCall(output, value);
+        let text = CStr::from_ptr(printed).to_string_lossy().into_owned();
+        pg_sys::pfree(printed.cast());
+        text
+    }
 }
 
 /// The value that Postgres would read from a text, in the current memory context.
@@ -168,8 +171,11 @@ pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
 /// # Safety
 /// The type exists.
 pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Problem> {
-    let text = CString::new(text).map_err(|_| Problem::Internal("a text of Postgres contains NUL"))?;
-    Ok(read_text(oid, &text))
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let text = CString::new(text).map_err(|_| Problem::Internal("a text of Postgres contains NUL"))?;
+        Ok(read_text(oid, &text))
+    }
 }
 
 /// [`parse`] for an untyped literal in ROW(…), which becomes a value of a column.
@@ -177,7 +183,8 @@ pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Problem> {
 /// # Safety
 /// A Datum of type unknown, which is a C string.
 pub unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
-    read_text(column.oid, CStr::from_ptr(literal.cast_mut_ptr()))
+    // SAFETY: by the contract of the function.
+    unsafe { read_text(column.oid, CStr::from_ptr(literal.cast_mut_ptr())) }
 }
 
 /// Calls the input function of a type, which raises an ERROR if the text is not one of a value.
@@ -185,7 +192,10 @@ pub unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
 /// # Safety
 /// The type exists.
 unsafe fn read_text(oid: pg_sys::Oid, text: &CStr) -> Datum {
-    let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-    pg_sys::getTypeInputInfo(oid, &mut input, &mut parameter);
-    pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1)
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        pg_sys::getTypeInputInfo(oid, &mut input, &mut parameter);
+        pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1)
+    }
 }

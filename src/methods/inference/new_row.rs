@@ -47,24 +47,27 @@ impl RowLookup {
         relation: Option<pg_sys::Oid>,
         weights: Option<&Value>,
     ) -> Result<Self, Problem> {
-        let table = Relation::new(relation, None)?;
-        let settings = column_settings(table.columns(), relation, weights)?;
-        let mut shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
-        let columns = shape.columns();
-        let mut lookup = RowLookup {
-            relation: table.name().into(),
-            attributes: Vec::new(),
-            parameters: Parameters::default(),
-            in_snapshot: false,
-            problem: None,
-        };
-        for (column, (value, is_null)) in columns.iter().zip(shape.deform(row)?) {
-            let place = place_of(column, &columns, table.columns())?;
-            if !is_null {
-                lookup.add_column(&table.columns()[place], &settings[place], column, value)?;
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let table = Relation::new(relation, None)?;
+            let settings = column_settings(table.columns(), relation, weights)?;
+            let mut shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
+            let columns = shape.columns();
+            let mut lookup = RowLookup {
+                relation: table.name().into(),
+                attributes: Vec::new(),
+                parameters: Parameters::default(),
+                in_snapshot: false,
+                problem: None,
+            };
+            for (column, (value, is_null)) in columns.iter().zip(shape.deform(row)?) {
+                let place = place_of(column, &columns, table.columns())?;
+                if !is_null {
+                    lookup.add_column(&table.columns()[place], &settings[place], column, value)?;
+                }
             }
+            Ok(lookup)
         }
-        Ok(lookup)
     }
 
     /// Ask under the snapshot that is in force.
@@ -93,63 +96,66 @@ impl RowLookup {
         here: &ColumnType,
         value: Datum,
     ) -> Result<(), Problem> {
-        let Some(weights) = &settings.weights else {
-            return Ok(());
-        };
-        if settings.binning.is_some() {
-            return Err(Problem::argument(
-                "weights",
-                format!("column \"{}\": bins and width need the whole table", there.name),
-                "Compare the row with a view that has the column in bins already.",
-            ));
-        }
-        let value = match here.oid {
-            pg_sys::UNKNOWNOID => read_literal(there, value),
-            _ => value,
-        };
-        if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
-            return Err(Problem::argument(
-                "row",
-                format!(
-                    "column \"{}\" is of another type than in the relation",
-                    there.name
-                ),
-                "Give a row of the relation's own type, such as NEW in a trigger.",
-            ));
-        }
-        let name = format!("t.{}", quote_identifier(&there.name));
-        if there.base_type() == pg_sys::BOOLOID {
-            if value.value() != 0 {
-                self.add(format!("{name} IS TRUE"), weights.of_value("true"));
-            }
-        } else if let Some(elements) = ElementType::of(there) {
-            for element in distinct_elements(&elements, value)? {
-                let weights = weights.of_value(&print(elements.column.oid, element));
-                let parameter = self.parameters.add(elements.column.oid, element);
-                self.add(
-                    format!("{name} OPERATOR(pg_catalog.@>) ARRAY[{parameter}]"),
-                    weights,
-                );
-            }
-        } else {
-            let weights = match weights.of_all() {
-                Some(weights) => weights,
-                None => weights.of_value(&print(there.oid, value)),
+        // SAFETY: by the contract of the function.
+        unsafe {
+            let Some(weights) = &settings.weights else {
+                return Ok(());
             };
-            let equals = equality_operator(there).ok_or_else(|| {
-                Problem::argument(
+            if settings.binning.is_some() {
+                return Err(Problem::argument(
+                    "weights",
+                    format!("column \"{}\": bins and width need the whole table", there.name),
+                    "Compare the row with a view that has the column in bins already.",
+                ));
+            }
+            let value = match here.oid {
+                pg_sys::UNKNOWNOID => read_literal(there, value),
+                _ => value,
+            };
+            if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
+                return Err(Problem::argument(
                     "row",
                     format!(
-                        "the type of column \"{}\" has no equality to look it up by",
+                        "column \"{}\" is of another type than in the relation",
                         there.name
                     ),
-                    "Label the column 'ignore', or leave it out of the row.",
-                )
-            })?;
-            let parameter = self.parameters.add(there.base_type(), value);
-            self.add(format!("{name} {equals} {parameter}"), weights);
+                    "Give a row of the relation's own type, such as NEW in a trigger.",
+                ));
+            }
+            let name = format!("t.{}", quote_identifier(&there.name));
+            if there.base_type() == pg_sys::BOOLOID {
+                if value.value() != 0 {
+                    self.add(format!("{name} IS TRUE"), weights.of_value("true"));
+                }
+            } else if let Some(elements) = ElementType::of(there) {
+                for element in distinct_elements(&elements, value)? {
+                    let weights = weights.of_value(&print(elements.column.oid, element));
+                    let parameter = self.parameters.add(elements.column.oid, element);
+                    self.add(
+                        format!("{name} OPERATOR(pg_catalog.@>) ARRAY[{parameter}]"),
+                        weights,
+                    );
+                }
+            } else {
+                let weights = match weights.of_all() {
+                    Some(weights) => weights,
+                    None => weights.of_value(&print(there.oid, value)),
+                };
+                let equals = equality_operator(there).ok_or_else(|| {
+                    Problem::argument(
+                        "row",
+                        format!(
+                            "the type of column \"{}\" has no equality to look it up by",
+                            there.name
+                        ),
+                        "Label the column 'ignore', or leave it out of the row.",
+                    )
+                })?;
+                let parameter = self.parameters.add(there.base_type(), value);
+                self.add(format!("{name} {equals} {parameter}"), weights);
+            }
+            Ok(())
         }
-        Ok(())
     }
 
     /// An attribute that is neither known nor hurts changes nothing.
@@ -236,13 +242,16 @@ fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType])
 /// # Safety
 /// A valid array of elements of this type.
 unsafe fn distinct_elements(element: &ElementType, array: Datum) -> Result<Vec<Datum>, Problem> {
-    let whole = Datum::from(pg_sys::pg_detoast_datum(array.cast_mut_ptr()));
-    let mut seen = Dictionary::new(element.column.clone());
-    let mut elements = Vec::new();
-    for (value, is_null) in element.deconstruct(whole) {
-        if !is_null && seen.encode(value)? as usize > elements.len() {
-            elements.push(value);
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let whole = Datum::from(pg_sys::pg_detoast_datum(array.cast_mut_ptr()));
+        let mut seen = Dictionary::new(element.column.clone());
+        let mut elements = Vec::new();
+        for (value, is_null) in element.deconstruct(whole) {
+            if !is_null && seen.encode(value)? as usize > elements.len() {
+                elements.push(value);
+            }
         }
+        Ok(elements)
     }
-    Ok(elements)
 }

@@ -221,11 +221,14 @@ impl Codes {
     /// # Safety
     /// A valid Datum of what [`query`](Self::query) selects; the dictionary is the one that this was made of.
     unsafe fn code(&self, value: Datum, dictionary: &mut Dictionary) -> Result<Option<u32>, Problem> {
-        match &self.by_text {
-            None => dictionary.encode(value).map(Some),
-            Some(codes) => {
-                let text = String::from_datum(value, false).unwrap_or_default();
-                Ok(codes.get(&text).copied())
+        // SAFETY: by the contract of the function.
+        unsafe {
+            match &self.by_text {
+                None => dictionary.encode(value).map(Some),
+                Some(codes) => {
+                    let text = String::from_datum(value, false).unwrap_or_default();
+                    Ok(codes.get(&text).copied())
+                }
             }
         }
     }
