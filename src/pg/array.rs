@@ -111,19 +111,16 @@ impl Elements {
 /// # Safety
 /// A valid array, neither compressed nor stored elsewhere.
 pub unsafe fn dimensions(array: Datum) -> (usize, usize) {
-    // SAFETY: by the contract of the function.
-    unsafe {
-        // SAFETY: by the contract; short ones are read where they lie.
-        let bytes = unsafe { varlena::varlena_to_byte_slice(array.cast_mut_ptr()) };
-        let int = |at: usize| match bytes.get(at..).and_then(|bytes| bytes.first_chunk()) {
-            Some(&bytes) => i32::from_ne_bytes(bytes) as usize,
-            None => 0,
-        };
-        // After the number of dimensions, where the data begins, and the type of the elements come the lengths.
-        match int(0) {
-            0 => (0, 0),
-            count => (count, int(8 + 4 * count)),
-        }
+    // SAFETY: by the contract; short ones are read where they lie.
+    let bytes = unsafe { varlena::varlena_to_byte_slice(array.cast_mut_ptr()) };
+    let int = |at: usize| match bytes.get(at..).and_then(|bytes| bytes.first_chunk()) {
+        Some(&bytes) => i32::from_ne_bytes(bytes) as usize,
+        None => 0,
+    };
+    // After the number of dimensions, where the data begins, and the type of the elements come the lengths.
+    match int(0) {
+        0 => (0, 0),
+        count => (count, int(8 + 4 * count)),
     }
 }
 

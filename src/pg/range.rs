@@ -35,15 +35,12 @@ impl RangeType {
     /// # Safety
     /// Two valid Datums of the type that the ranges are of.
     unsafe fn compare(&self, one: Datum, other: Datum) -> Ordering {
-        // SAFETY: by the contract of the function.
-        unsafe {
-            // SAFETY: the function takes two such values, by the contract.
-            let order = unsafe {
-                let function = &raw mut (*self.0).rng_cmp_proc_finfo;
-                pg_sys::FunctionCall2Coll(function, self.collation(), one, other)
-            };
-            (order.value() as i32).cmp(&0)
-        }
+        // SAFETY: the function takes two such values, by the contract.
+        let order = unsafe {
+            let function = &raw mut (*self.0).rng_cmp_proc_finfo;
+            pg_sys::FunctionCall2Coll(function, self.collation(), one, other)
+        };
+        (order.value() as i32).cmp(&0)
     }
 
     /// Sorts pairs of a value and something else by the value.
@@ -51,21 +48,18 @@ impl RangeType {
     /// # Safety
     /// Valid Datums of the type that the ranges are of.
     pub unsafe fn sort<T>(&self, values: &mut [(Datum, T)]) {
-        // SAFETY: by the contract of the function.
-        unsafe {
-            const LOOK_EVERY: u32 = 1 << 12;
-            let scratch = Scratch::new();
-            let _entered = scratch.enter();
-            let mut compared = 0;
-            values.sort_by(|one, other| {
-                compared = (compared + 1) % LOOK_EVERY;
-                if compared == 0 {
-                    pgrx::check_for_interrupts!();
-                }
-                // SAFETY: by the contract.
-                unsafe { self.compare(one.0, other.0) }
-            });
-        }
+        const LOOK_EVERY: u32 = 1 << 12;
+        let scratch = Scratch::new();
+        let _entered = scratch.enter();
+        let mut compared = 0;
+        values.sort_by(|one, other| {
+            compared = (compared + 1) % LOOK_EVERY;
+            if compared == 0 {
+                pgrx::check_for_interrupts!();
+            }
+            // SAFETY: by the contract.
+            unsafe { self.compare(one.0, other.0) }
+        });
     }
 
     /// Which of the values, which [`sort`](Self::sort) has sorted, are in a range.
@@ -73,37 +67,34 @@ impl RangeType {
     /// # Safety
     /// A valid range of this type, and valid Datums of the type that it is of.
     pub unsafe fn held<T>(&self, range: Datum, values: &[(Datum, T)]) -> Range<usize> {
-        // SAFETY: by the contract of the function.
-        unsafe {
-            // SAFETY: these functions take any range; the bounds are asked for only if there are any.
-            let call = |function: u32| unsafe {
-                pg_sys::OidFunctionCall1Coll(function.into(), pg_sys::InvalidOid, range)
-            };
-            let is = |function: u32| call(function).value() != 0;
-            if is(pg_sys::F_ISEMPTY_ANYRANGE) {
-                return 0..0;
-            }
-            let before = |bound: Datum, with_bound: bool| {
-                values.partition_point(|&(value, _)| {
-                    // SAFETY: by the contract, and the bound is of the same type.
-                    match unsafe { self.compare(value, bound) } {
-                        Ordering::Less => true,
-                        Ordering::Equal => with_bound,
-                        Ordering::Greater => false,
-                    }
-                })
-            };
-            let first = if is(pg_sys::F_LOWER_INF_ANYRANGE) {
-                0
-            } else {
-                before(call(pg_sys::F_LOWER_ANYRANGE), !is(pg_sys::F_LOWER_INC_ANYRANGE))
-            };
-            let end = if is(pg_sys::F_UPPER_INF_ANYRANGE) {
-                values.len()
-            } else {
-                before(call(pg_sys::F_UPPER_ANYRANGE), is(pg_sys::F_UPPER_INC_ANYRANGE))
-            };
-            first..end.max(first)
+        // SAFETY: these functions take any range; the bounds are asked for only if there are any.
+        let call = |function: u32| unsafe {
+            pg_sys::OidFunctionCall1Coll(function.into(), pg_sys::InvalidOid, range)
+        };
+        let is = |function: u32| call(function).value() != 0;
+        if is(pg_sys::F_ISEMPTY_ANYRANGE) {
+            return 0..0;
         }
+        let before = |bound: Datum, with_bound: bool| {
+            values.partition_point(|&(value, _)| {
+                // SAFETY: by the contract, and the bound is of the same type.
+                match unsafe { self.compare(value, bound) } {
+                    Ordering::Less => true,
+                    Ordering::Equal => with_bound,
+                    Ordering::Greater => false,
+                }
+            })
+        };
+        let first = if is(pg_sys::F_LOWER_INF_ANYRANGE) {
+            0
+        } else {
+            before(call(pg_sys::F_LOWER_ANYRANGE), !is(pg_sys::F_LOWER_INC_ANYRANGE))
+        };
+        let end = if is(pg_sys::F_UPPER_INF_ANYRANGE) {
+            values.len()
+        } else {
+            before(call(pg_sys::F_UPPER_ANYRANGE), is(pg_sys::F_UPPER_INC_ANYRANGE))
+        };
+        first..end.max(first)
     }
 }

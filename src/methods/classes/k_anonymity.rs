@@ -53,13 +53,10 @@ impl AggregateState for KAnonymity {
     }
 
     unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Problem> {
-        // SAFETY: by the contract of the function.
-        unsafe {
-            match &mut self.rows {
-                // SAFETY: by the contract.
-                CountedPart::Reading(rows) => unsafe { rows.push(arguments) },
-                CountedPart::Read(_) => Err(Problem::Internal("rows were pushed after the last")),
-            }
+        match &mut self.rows {
+            // SAFETY: by the contract.
+            CountedPart::Reading(rows) => unsafe { rows.push(arguments) },
+            CountedPart::Read(_) => Err(Problem::Internal("rows were pushed after the last")),
         }
     }
 }

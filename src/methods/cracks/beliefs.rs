@@ -72,48 +72,45 @@ pub unsafe fn itemset(
     itemset: Datum,
     array: pg_sys::Oid,
 ) -> Result<Vec<u32>, Problem> {
-    // SAFETY: by the contract of the function.
-    unsafe {
-        let argument = "itemset";
-        let known = items.len();
-        let item_type = items.column().oid;
-        let array = ColumnType {
-            name: String::new(),
-            oid: array,
-            collation: pg_sys::InvalidOid,
-        };
-        let element = ElementType::of(&array).ok_or(Problem::argument(
-            argument,
-            "is not an array",
-            "Give an array of items.",
-        ))?;
-        let given = element.column.clone();
-        let mut codes = Vec::new();
-        let on_item = |item: Datum| -> Result<(), Problem> {
-            // SAFETY: an element of the array, of the type `given`.
-            let code = unsafe {
-                if given.base_type() == item_type {
-                    items.encode(item)?
-                } else {
-                    items.encode(parse(item_type, &print(given.oid, item))?)?
-                }
-            };
-            if code > known {
-                return Err(Problem::argument(
-                    argument,
-                    "has an item that does not occur",
-                    "Give items of the column, or of the belief table.",
-                ));
+    let argument = "itemset";
+    let known = items.len();
+    let item_type = items.column().oid;
+    let array = ColumnType {
+        name: String::new(),
+        oid: array,
+        collation: pg_sys::InvalidOid,
+    };
+    let element = ElementType::of(&array).ok_or(Problem::argument(
+        argument,
+        "is not an array",
+        "Give an array of items.",
+    ))?;
+    let given = element.column.clone();
+    let mut codes = Vec::new();
+    let on_item = |item: Datum| -> Result<(), Problem> {
+        // SAFETY: an element of the array, of the type `given`.
+        let code = unsafe {
+            if given.base_type() == item_type {
+                items.encode(item)?
+            } else {
+                items.encode(parse(item_type, &print(given.oid, item))?)?
             }
-            codes.push(code - 1);
-            Ok(())
         };
-        // SAFETY: an array of this type, by the contract.
-        unsafe { Elements::new(element).for_each(itemset, on_item)? };
-        codes.sort_unstable();
-        codes.dedup();
-        Ok(codes)
-    }
+        if code > known {
+            return Err(Problem::argument(
+                argument,
+                "has an item that does not occur",
+                "Give items of the column, or of the belief table.",
+            ));
+        }
+        codes.push(code - 1);
+        Ok(())
+    };
+    // SAFETY: an array of this type, by the contract.
+    unsafe { Elements::new(element).for_each(itemset, on_item)? };
+    codes.sort_unstable();
+    codes.dedup();
+    Ok(codes)
 }
 
 /// The itemsets of a two-dimensional text[], one in every row of it; NULLs fill up shorter ones.
@@ -121,24 +118,21 @@ pub unsafe fn itemset(
 /// # Safety
 /// `itemsets` is a valid text[].
 pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<Vec<Vec<u32>>, Problem> {
-    // SAFETY: by the contract of the function.
-    unsafe {
-        // SAFETY: by the contract.
-        let literal = pgrx::spi::quote_literal(unsafe { print(pg_sys::TEXTARRAYOID, itemsets) });
-        let query = format!(
-            "SELECT ARRAY(SELECT a[i][j] FROM pg_catalog.generate_subscripts(a, 2) j) \
+    // SAFETY: by the contract.
+    let literal = pgrx::spi::quote_literal(unsafe { print(pg_sys::TEXTARRAYOID, itemsets) });
+    let query = format!(
+        "SELECT ARRAY(SELECT a[i][j] FROM pg_catalog.generate_subscripts(a, 2) j) \
          FROM (SELECT {literal}::pg_catalog.text[] AS a) AS itemsets, pg_catalog.generate_subscripts(a, 1) i"
-        );
-        let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID)?;
-        if found.iter().any(Vec::is_empty) {
-            return Err(Problem::argument(
-                "itemsets",
-                "has an itemset without items",
-                "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
-            ));
-        }
-        Ok(found)
+    );
+    let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID)?;
+    if found.iter().any(Vec::is_empty) {
+        return Err(Problem::argument(
+            "itemsets",
+            "has an itemset without items",
+            "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
+        ));
     }
+    Ok(found)
 }
 
 /// The itemsets in the column "itemset" of a table, whose type is an array.

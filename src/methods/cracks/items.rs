@@ -39,22 +39,19 @@ impl Counter {
     /// A valid Datum of the column's type.
     #[inline]
     unsafe fn push(&mut self, transaction: Datum) -> Result<(), Problem> {
-        // SAFETY: by the contract of the function.
-        unsafe {
-            let ItemCounts {
-                transactions,
-                items,
-                tallies,
-                ..
-            } = &mut self.counts;
-            let number = *transactions + 1;
-            let on_item = |code| {
-                tallies.see(code, number);
-                *transactions = number;
-            };
-            // SAFETY: by the contract.
-            unsafe { for_each_item(items, &mut self.elements, transaction, on_item) }
-        }
+        let ItemCounts {
+            transactions,
+            items,
+            tallies,
+            ..
+        } = &mut self.counts;
+        let number = *transactions + 1;
+        let on_item = |code| {
+            tallies.see(code, number);
+            *transactions = number;
+        };
+        // SAFETY: by the contract.
+        unsafe { for_each_item(items, &mut self.elements, transaction, on_item) }
     }
 }
 
@@ -70,33 +67,30 @@ pub unsafe fn for_each_item(
     transaction: Datum,
     mut on_item: impl FnMut(u32),
 ) -> Result<(), Problem> {
-    // SAFETY: by the contract of the function.
-    unsafe {
-        // One loop for each kind of dictionary, so that the choice is made once.
-        match (elements, items) {
-            (None, items) => {
-                // SAFETY: by the contract; likewise below.
-                on_item(unsafe { items.encode(transaction)? });
+    // One loop for each kind of dictionary, so that the choice is made once.
+    match (elements, items) {
+        (None, items) => {
+            // SAFETY: by the contract; likewise below.
+            on_item(unsafe { items.encode(transaction)? });
+            Ok(())
+        }
+        (Some(elements), Dictionary::Bits(items)) => {
+            let intake = items.intake();
+            let on_element = |element: Datum| -> Result<(), Problem> {
+                on_item(items.encode(intake.bits(element))?);
                 Ok(())
-            }
-            (Some(elements), Dictionary::Bits(items)) => {
-                let intake = items.intake();
-                let on_element = |element: Datum| -> Result<(), Problem> {
-                    on_item(items.encode(intake.bits(element))?);
-                    Ok(())
-                };
-                // SAFETY: as above.
-                unsafe { elements.for_each(transaction, on_element) }
-            }
-            (Some(elements), Dictionary::Images(items)) => {
-                let on_element = |element: Datum| -> Result<(), Problem> {
-                    // SAFETY: an element of the array, of the type of the items.
-                    on_item(unsafe { items.encode(element)? });
-                    Ok(())
-                };
-                // SAFETY: as above.
-                unsafe { elements.for_each(transaction, on_element) }
-            }
+            };
+            // SAFETY: as above.
+            unsafe { elements.for_each(transaction, on_element) }
+        }
+        (Some(elements), Dictionary::Images(items)) => {
+            let on_element = |element: Datum| -> Result<(), Problem> {
+                // SAFETY: an element of the array, of the type of the items.
+                on_item(unsafe { items.encode(element)? });
+                Ok(())
+            };
+            // SAFETY: as above.
+            unsafe { elements.for_each(transaction, on_element) }
         }
     }
 }

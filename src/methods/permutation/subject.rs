@@ -24,32 +24,29 @@ impl Microdata {
         columns: Option<Vec<Option<String>>>,
         orders: &Orders,
     ) -> Result<Self, Problem> {
-        // SAFETY: by the contract of the function.
-        unsafe {
-            let anonymised = anonymised.open()?;
-            let columns = columns.ok_or(Problem::null(
-                COLUMNS,
-                "Give the names of the anonymised columns, in the order of the subject's fields.",
-            ))?;
-            let chosen = anonymised.chosen_columns(columns)?;
-            orders.check(&chosen)?;
-            // SAFETY: by the contract.
-            let (fields, pairs) = unsafe {
-                let mut shape = RowShape::of_value(subject, pg_sys::CurrentMemoryContext);
-                let types = shape.columns();
-                let pairs = pairs_of_fields(&types, &chosen)?;
-                let values = shape.deform(subject)?;
-                let fields = types.iter().zip(values).zip(&pairs);
-                let fields = fields.map(|((field, value), pair)| encoded(field, value, &pair.here));
-                (fields.collect::<Result<_, Problem>>()?, pairs)
-            };
-            let here = CodedTable {
-                columns: fields,
-                records: 1,
-            };
-            let there = CodedTable::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
-            Self::of_values(here, there, None, orders)
-        }
+        let anonymised = anonymised.open()?;
+        let columns = columns.ok_or(Problem::null(
+            COLUMNS,
+            "Give the names of the anonymised columns, in the order of the subject's fields.",
+        ))?;
+        let chosen = anonymised.chosen_columns(columns)?;
+        orders.check(&chosen)?;
+        // SAFETY: by the contract.
+        let (fields, pairs) = unsafe {
+            let mut shape = RowShape::of_value(subject, pg_sys::CurrentMemoryContext);
+            let types = shape.columns();
+            let pairs = pairs_of_fields(&types, &chosen)?;
+            let values = shape.deform(subject)?;
+            let fields = types.iter().zip(values).zip(&pairs);
+            let fields = fields.map(|((field, value), pair)| encoded(field, value, &pair.here));
+            (fields.collect::<Result<_, Problem>>()?, pairs)
+        };
+        let here = CodedTable {
+            columns: fields,
+            records: 1,
+        };
+        let there = CodedTable::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        Self::of_values(here, there, None, orders)
     }
 }
 
@@ -96,20 +93,17 @@ unsafe fn encoded(
     (value, is_null): (Datum, bool),
     wanted: &ColumnType,
 ) -> Result<CodedColumn, Problem> {
-    // SAFETY: by the contract of the function.
-    unsafe {
-        let mut dictionary = Dictionary::new(wanted.clone());
-        let code = if is_null {
-            NULL
-        } else {
-            // SAFETY: by the contract.
-            unsafe { dictionary.encode(converted(value, field, wanted)?)? }
-        };
-        Ok(CodedColumn {
-            dictionary,
-            codes: vec![code],
-        })
-    }
+    let mut dictionary = Dictionary::new(wanted.clone());
+    let code = if is_null {
+        NULL
+    } else {
+        // SAFETY: by the contract.
+        unsafe { dictionary.encode(converted(value, field, wanted)?)? }
+    };
+    Ok(CodedColumn {
+        dictionary,
+        codes: vec![code],
+    })
 }
 
 /// A field of a row as a value of the type in which it is compared, cast as in a query.

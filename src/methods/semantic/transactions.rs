@@ -172,45 +172,42 @@ impl Reader {
     /// # Safety
     /// A valid Datum of the column's type, or jsonb if that is json.
     unsafe fn push(&mut self, transaction: Datum) -> Result<(), Problem> {
-        // SAFETY: by the contract of the function.
+        let Some(element) = &self.element else {
+            // SAFETY: by the contract.
+            let json = unsafe { JsonText::from_datum(transaction, false) };
+            let json = json.map(|json| json.value(COLUMN_NAME)).transpose()?;
+            return self.push_json(json.unwrap_or_default());
+        };
+        // SAFETY: by the contract, it is an array; what is unpacked is left to the memory of the row.
         unsafe {
-            let Some(element) = &self.element else {
-                // SAFETY: by the contract.
-                let json = unsafe { JsonText::from_datum(transaction, false) };
-                let json = json.map(|json| json.value(COLUMN_NAME)).transpose()?;
-                return self.push_json(json.unwrap_or_default());
-            };
-            // SAFETY: by the contract, it is an array; what is unpacked is left to the memory of the row.
-            unsafe {
-                let array = Datum::from(pg_sys::pg_detoast_datum_packed(transaction.cast_mut_ptr()));
-                match dimensions(array) {
-                    (0 | 1, _) => {
-                        let codes = &mut self.codes;
-                        codes.clear();
-                        let on_item = |code| codes.push(code - 1);
-                        for_each_item(&mut self.images.values, &mut self.elements, array, on_item)?;
-                        codes
-                            .iter()
-                            .try_for_each(|&code| self.transactions.push_item(code))?;
-                    }
-                    (2, width) => {
-                        let whole = Datum::from(pg_sys::pg_detoast_datum(array.cast_mut_ptr()));
-                        let mut sets: Vec<Vec<u32>> = Vec::new();
-                        for (place, (value, is_null)) in element.deconstruct(whole).enumerate() {
-                            if place.is_multiple_of(width) {
-                                sets.push(Vec::new());
-                            }
-                            if let (false, Some(set)) = (is_null, sets.last_mut()) {
-                                set.push(self.images.values.encode(value)? - 1);
-                            }
-                        }
-                        sets.into_iter().try_for_each(|set| self.transactions.push(set))?;
-                    }
-                    _ => return Err(invalid("an array has more than two dimensions")),
+            let array = Datum::from(pg_sys::pg_detoast_datum_packed(transaction.cast_mut_ptr()));
+            match dimensions(array) {
+                (0 | 1, _) => {
+                    let codes = &mut self.codes;
+                    codes.clear();
+                    let on_item = |code| codes.push(code - 1);
+                    for_each_item(&mut self.images.values, &mut self.elements, array, on_item)?;
+                    codes
+                        .iter()
+                        .try_for_each(|&code| self.transactions.push_item(code))?;
                 }
+                (2, width) => {
+                    let whole = Datum::from(pg_sys::pg_detoast_datum(array.cast_mut_ptr()));
+                    let mut sets: Vec<Vec<u32>> = Vec::new();
+                    for (place, (value, is_null)) in element.deconstruct(whole).enumerate() {
+                        if place.is_multiple_of(width) {
+                            sets.push(Vec::new());
+                        }
+                        if let (false, Some(set)) = (is_null, sets.last_mut()) {
+                            set.push(self.images.values.encode(value)? - 1);
+                        }
+                    }
+                    sets.into_iter().try_for_each(|set| self.transactions.push(set))?;
+                }
+                _ => return Err(invalid("an array has more than two dimensions")),
             }
-            Ok(())
         }
+        Ok(())
     }
 
     fn push_json(&mut self, transaction: Value) -> Result<(), Problem> {
