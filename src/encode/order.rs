@@ -72,6 +72,24 @@ impl Dictionary {
         Ok(codes)
     }
 
+    /// All codes in an order that depends on nothing but the values. Where equal values are identical, it is that of
+    /// their bytes, which is quicker to find than the order of the type.
+    pub fn canonical_codes(&mut self) -> Result<Vec<u32>, Problem> {
+        let codes = 1..=self.len();
+        let is_identical = equal_is_identical(self.column());
+        match self {
+            Dictionary::Bits(dictionary) => {
+                let keyed: Vec<(u64, u32)> = dictionary.values().iter().copied().zip(codes).collect();
+                codes_in_order(keyed)
+            }
+            Dictionary::Images(dictionary) if is_identical => {
+                let keyed: Vec<(&[u8], u32)> = dictionary.payloads().zip(codes).collect();
+                codes_in_order(keyed)
+            }
+            Dictionary::Images(_) => self.sorted_codes(),
+        }
+    }
+
     /// Numbers in the order of the values, where those are numbers themselves.
     fn keys(&self) -> Option<Vec<u64>> {
         let base_type = self.column().base_type();
@@ -255,4 +273,12 @@ impl Sort {
             pg_sys::FreeTupleDesc(self.descriptor);
         }
     }
+}
+
+/// Codes in the order of their keys.
+fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Result<Vec<u32>, Problem> {
+    run::sized("ordering values", keyed.len(), permutation::FEW, |control| {
+        disclosure::sort(&mut keyed, control)?;
+        Ok(keyed.into_iter().map(|(_, code)| code).collect())
+    })
 }

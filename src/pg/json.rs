@@ -9,6 +9,7 @@ use pgrx::pgrx_sql_entity_graph::metadata::{
 };
 use pgrx::prelude::*;
 use pgrx::{direct_function_call_as_datum, pgrx_resolved_type};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::ffi::{CStr, CString};
 
@@ -83,6 +84,33 @@ unsafe impl<'fcx> ArgAbi<'fcx> for JsonText {
                 .unwrap_or(JsonText("null".into()))
         }
     }
+}
+
+/// Reads an argument that is an object of options; those that are left out have their default. A message names the
+/// option but not its value, which serde's own messages would quote.
+pub fn options<T: DeserializeOwned + Default>(
+    argument: &'static str,
+    given: Option<Value>,
+    hint: &'static str,
+) -> Result<T, Problem> {
+    let invalid = |problem: String| Problem::argument(argument, problem, hint);
+    let keys = match given {
+        None | Some(Value::Null) => return Ok(T::default()),
+        Some(Value::Object(keys)) => keys,
+        Some(_) => return Err(invalid("is not a JSON object".into())),
+    };
+    for (key, value) in &keys {
+        let alone = Value::Object([(key.clone(), value.clone())].into_iter().collect());
+        if let Err(error) = T::deserialize(alone) {
+            let is_unknown = error.to_string().starts_with("unknown field");
+            return Err(invalid(if is_unknown {
+                format!("there is no \"{key}\"")
+            } else {
+                format!("\"{key}\" is not what it can be")
+            }));
+        }
+    }
+    T::deserialize(Value::Object(keys)).map_err(|_| invalid("is not understood".into()))
 }
 
 /// A jsonb value that goes out.

@@ -53,6 +53,8 @@ pub use ndarray;
 pub use rows::Rows;
 #[doc(hidden)]
 pub use sharded::ShardedTable;
+#[doc(hidden)]
+pub use sort::sort;
 
 /// The code of an absent value. Codes of values start at 1.
 pub const NULL: u32 = 0;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 const PIECE: usize = 1 << 17;
 
 /// Sorts on all threads, in pieces that are merged, so that a cancel is noticed.
-pub(crate) fn sort<T: Ord + Copy + Send + Sync>(items: &mut Vec<T>, control: &Control) -> Result<()> {
+pub fn sort<T: Ord + Copy + Send + Sync>(items: &mut Vec<T>, control: &Control) -> Result<()> {
     items.par_chunks_mut(PIECE).try_for_each(|piece| {
         piece.sort_unstable();
         control.check()

@@ -327,8 +327,11 @@ fn similarities(mut args: Args) -> Result<Vec<SimilarityRow>, Problem> {
     };
     args.end()?;
     settings.check()?;
-    let (_, transactions) = read_transactions(relation, column_name)?;
+    let (mut counts, transactions) = read_transactions(relation, column_name)?;
+    let in_order = counts.items.canonical_codes()?;
     let similarities = run::long("sampling transactions", |control| {
+        // Samples are drawn by number, which must not depend on the order of rows.
+        let transactions = transactions.in_order(in_order.iter().map(|code| code - 1), control)?;
         cracks::similarity_by_sampling(&transactions, &settings, control)
     })?;
     let row = |of_fraction: Similarity| SimilarityRow {

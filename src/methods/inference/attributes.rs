@@ -30,10 +30,10 @@ struct Named {
 enum Naming {
     /// That the value is true.
     True,
-    /// The value with the code after the attribute's index.
-    Value,
-    /// An element of arrays, with the code after the attribute's index.
-    Element(Dictionary),
+    /// A value: these are the codes of the attributes' values.
+    Value(Vec<u32>),
+    /// An element of arrays, and the codes of the attributes' elements.
+    Element(Dictionary, Vec<u32>),
     Bin(Bins),
 }
 
@@ -82,7 +82,7 @@ impl Attributes {
         let text = named.value(attribute.index);
         match (&named.naming, named.dictionary.column().base_type()) {
             (Naming::True, _) => true.into(),
-            (Naming::Value, pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID) => {
+            (Naming::Value(_), pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID) => {
                 text.parse::<i64>().map_or(text.into(), Into::into)
             }
             _ => text.into(),
@@ -91,16 +91,18 @@ impl Attributes {
 }
 
 impl Named {
+    /// Attributes are numbered by their values, not as these were read: which of two equally bad inferences is shown must
+    /// not depend on the order of rows.
     fn new(
-        dictionary: Dictionary,
+        mut dictionary: Dictionary,
         settings: &ColumnSettings,
         rows_of: impl FnOnce() -> Vec<u64>,
     ) -> Result<(Column, Self), Problem> {
         let Some(weights) = &settings.weights else {
-            let naming = Naming::Value; // that nobody will ask for
+            let naming = Naming::Value(Vec::new()); // that nobody will ask for
             return Ok((Column::ignored(), Named { dictionary, naming }));
         };
-        let column_type = dictionary.column();
+        let column_type = dictionary.column().clone();
         let base_type = column_type.base_type();
         let values = dictionary.len();
         let (meaning, attributes, naming) =
@@ -112,12 +114,25 @@ impl Named {
                 let is_true = |code| dictionary.value(code).value() != 0;
                 let meaning = Meaning::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
                 (meaning, 1, Naming::True)
-            } else if let Some(element) = ElementType::of(column_type) {
-                let (elements, of_array) = elements_of(&element, &dictionary)?;
-                (Meaning::Set(of_array), elements.len(), Naming::Element(elements))
+            } else if let Some(element) = ElementType::of(&column_type) {
+                let (mut elements, mut of_array) = elements_of(&element, &dictionary)?;
+                let codes = elements.canonical_codes()?;
+                let attribute_of = places_of(&codes);
+                for elements in &mut of_array {
+                    elements
+                        .iter_mut()
+                        .for_each(|element| *element = attribute_of[*element as usize]);
+                    elements.sort_unstable();
+                }
+                (
+                    Meaning::Set(of_array),
+                    elements.len(),
+                    Naming::Element(elements, codes),
+                )
             } else {
-                let meaning = Meaning::One((0..values).map(Some).collect());
-                (meaning, values, Naming::Value)
+                let codes = dictionary.canonical_codes()?;
+                let meaning = Meaning::One(places_of(&codes).into_iter().map(Some).collect());
+                (meaning, values, Naming::Value(codes))
             };
         let named = Named { dictionary, naming };
         let attributes = named.weigh(attributes, weights)?;
@@ -134,11 +149,14 @@ impl Named {
     }
 
     fn value(&self, attribute: u32) -> String {
-        let text = |dictionary: &Dictionary| dictionary.text(attribute + 1).unwrap_or_default();
+        let text = |dictionary: &Dictionary, codes: &[u32]| {
+            let code = codes[attribute as usize];
+            dictionary.text(code).unwrap_or_default()
+        };
         match &self.naming {
             Naming::True => "true".into(),
-            Naming::Value => text(&self.dictionary),
-            Naming::Element(elements) => text(elements),
+            Naming::Value(codes) => text(&self.dictionary, codes),
+            Naming::Element(elements, codes) => text(elements, codes),
             Naming::Bin(bins) => bins.text(attribute, &self.dictionary),
         }
     }
@@ -163,4 +181,13 @@ fn elements_of(element: &ElementType, arrays: &Dictionary) -> Result<(Dictionary
         Ok(of_array)
     })?;
     Ok((elements, of_array))
+}
+
+/// The place of every code, codes in order; all from 0.
+fn places_of(codes: &[u32]) -> Vec<u32> {
+    let mut places = vec![0; codes.len()];
+    for (place, &code) in (0..).zip(codes) {
+        places[code as usize - 1] = place;
+    }
+    places
 }

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::pg::array::ElementType;
-use crate::pg::json::JsonText;
+use crate::pg::json::{JsonText, options};
 use crate::pg::receiver::{Row, for_each_row};
 use crate::pg::types::{ColumnType, becomes};
 use crate::run;
@@ -16,6 +16,7 @@ use pgrx::Array;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal};
+use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -45,8 +46,10 @@ enum Kind {
 }
 
 /// The argument scoring.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Settings {
-    folding: Folding,
+    plurals: bool,
     /// The text search configuration that made documents into tsvectors; `None` is the session's.
     config: Option<String>,
     term_column: String,
@@ -54,6 +57,19 @@ struct Settings {
     documents: Option<u64>,
     /// `None` where the caller did not say it.
     unseen: Option<f64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            plurals: Folding::default().plurals,
+            config: None,
+            term_column: "term".into(),
+            other_column: "other".into(),
+            documents: None,
+            unseen: None,
+        }
+    }
 }
 
 const CORPUS: &str = "corpus";
@@ -228,7 +244,10 @@ impl Source {
 
     fn folded(&self, terms: &[String]) -> Result<Terms, Problem> {
         let terms = terms.iter().map(|term| &term[..]);
-        Ok(Terms::new(terms, self.settings.folding)?)
+        let folding = Folding {
+            plurals: self.settings.plurals,
+        };
+        Ok(Terms::new(terms, folding)?)
     }
 
     /// Terms as lexemes with positions, by the text search configuration that made those of the documents.
@@ -408,44 +427,18 @@ impl Kind {
 
 impl Settings {
     fn new(given: Option<Value>) -> Result<Self, Problem> {
-        let invalid = |problem: String| {
-            Problem::argument(
+        let hint = "Give any of \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
+                    to less than 1), \"documents\" (a number), \"term_column\" and \"other_column\" (names).";
+        let settings: Settings = options(SCORING, given, hint)?;
+        if settings
+            .unseen
+            .is_some_and(|unseen| Cooccurrence::check_unseen(unseen).is_err())
+        {
+            return Err(Problem::argument(
                 SCORING,
-                problem,
-                "Give any of \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
-                   to less than 1), \"documents\" (a number), \"term_column\" and \"other_column\" (names).",
-            )
-        };
-        let mut settings = Settings {
-            folding: Folding::default(),
-            config: None,
-            term_column: "term".into(),
-            other_column: "other".into(),
-            documents: None,
-            unseen: None,
-        };
-        let given = match given {
-            None | Some(Value::Null) => return Ok(settings),
-            Some(Value::Object(given)) => given,
-            Some(_) => return Err(invalid("is not a JSON object".into())),
-        };
-        for (key, value) in given {
-            let text = || value.as_str().map(str::to_owned);
-            let is_set = match &key[..] {
-                "plurals" => value.as_bool().map(|plurals| settings.folding.plurals = plurals),
-                "config" => text().map(|config| settings.config = Some(config)),
-                "term_column" => text().map(|name| settings.term_column = name),
-                "other_column" => text().map(|name| settings.other_column = name),
-                "documents" => value
-                    .as_u64()
-                    .map(|documents| settings.documents = Some(documents)),
-                "unseen" => value
-                    .as_f64()
-                    .filter(|&unseen| Cooccurrence::check_unseen(unseen).is_ok())
-                    .map(|unseen| settings.unseen = Some(unseen)),
-                _ => return Err(invalid(format!("there is no \"{key}\""))),
-            };
-            is_set.ok_or_else(|| invalid(format!("\"{key}\" is not what it can be")))?;
+                "\"unseen\" is not what it can be",
+                hint,
+            ));
         }
         Ok(settings)
     }

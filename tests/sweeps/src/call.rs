@@ -81,8 +81,8 @@ impl<'a> Caller<'a> {
         self.statement(values)
     }
 
-    /// Returns a call with arguments that make sense. A call over rows shows each row beside its answer, and takes all of
-    /// them.
+    /// Returns a call with arguments that make sense. A call over rows takes all of them, and shows what it sees of each beside its answer: rows
+    /// that look the same to a function may change places.
     pub fn call_beside_rows(&mut self) -> String {
         let mut values = self.plausible();
         // Without a key, rows are numbered as they come.
@@ -91,10 +91,18 @@ impl<'a> Caller<'a> {
                 *value = Some(self.good(argument));
             }
         }
-        let call = self.statement(values);
-        let call = call.replace(" LIMIT 3) r", ") r");
+        let of_row =
+            |(argument, value): (&Argument, &Option<String>)| value.clone().filter(|_| is_of_row(argument));
+        let seen: Vec<String> = self
+            .function
+            .arguments
+            .iter()
+            .zip(&values)
+            .filter_map(of_row)
+            .collect();
+        let call = self.statement(values).replace(" LIMIT 3) r", ") r");
         if call.ends_with(" r") && self.function.kind != Kind::Aggregate {
-            return call.replacen("SELECT ", "SELECT r::text AS sweep_row, ", 1);
+            return call.replacen("SELECT ", &format!("SELECT ROW({})::text, ", seen.join(", ")), 1);
         }
         call
     }

@@ -1,5 +1,6 @@
 use super::Frequencies;
-use crate::{Error, Result};
+use crate::sort::sort;
+use crate::{Control, Error, Result};
 
 /// Transactions as sets of item numbers, one after the other in one stretch of memory. Transactions and
 /// items are counted in 32 bits.
@@ -89,6 +90,31 @@ impl Transactions {
         Frequencies::new(self.len() as u64, counts)
     }
 
+    /// The same transactions in an order that depends on nothing but the items in them, which are numbered anew: the
+    /// first of `items` becomes 0, and so on.
+    pub fn in_order(&self, items: impl Iterator<Item = u32>, control: &Control) -> Result<Self> {
+        control.require::<u32>(self.items.len() + self.item_count)?;
+        control.require::<u64>(3 * self.len())?;
+        let mut number_of = vec![0; self.item_count];
+        for (number, item) in (0..).zip(items) {
+            number_of[item as usize] = number;
+        }
+        let mut renumbered = Transactions::new(self.item_count);
+        let mut transaction = Vec::new();
+        for items in self.iter() {
+            transaction.clear();
+            transaction.extend(items.iter().map(|&item| number_of[item as usize]));
+            renumbered.push(&transaction)?;
+        }
+        let mut in_order: Vec<&[u32]> = renumbered.iter().collect();
+        sort(&mut in_order, control)?;
+        let mut sorted = Transactions::new(self.item_count);
+        in_order
+            .into_iter()
+            .try_for_each(|transaction| sorted.push(transaction))?;
+        Ok(sorted)
+    }
+
     /// The memory that they take.
     pub fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<u32>() + self.ends.capacity() * size_of::<u64>()
@@ -112,6 +138,20 @@ mod tests {
         let frequencies = transactions.frequencies();
         assert_eq!(frequencies.transactions(), 5);
         assert_eq!(frequencies.counts(), [1, 2, 1, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_items() {
+        let of = |all: &[&[u32]]| {
+            let mut transactions = Transactions::new(3);
+            all.iter()
+                .for_each(|transaction| transactions.push(transaction).unwrap());
+            transactions
+        };
+        // The same transactions, with items 0 and 2 named the other way round.
+        let one = of(&[&[0, 1], &[2], &[1]]).in_order([2, 1, 0].into_iter(), &Control::new());
+        let other = of(&[&[1], &[1, 2], &[0]]).in_order(0..3, &Control::new());
+        assert_eq!(one.unwrap(), other.unwrap());
     }
 
     #[test]
