@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The figures of Lakshmanan, Ng and Ramesh that docs/cracks.md shows, as Markdown tables. Environment:
+# The figures of Lakshmanan, Ng and Ramesh that docs/methods/cracks.md shows, as Markdown tables. Environment:
 #   BENCH_SHARED   the directory with data/, by default ../shared
 #   FIGURE_SAMPLE  how many random itemsets of each size Fig. 18 takes, by default 10000 as published
 set -euo pipefail
