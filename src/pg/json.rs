@@ -101,13 +101,12 @@ pub fn options<T: DeserializeOwned + Default>(
     };
     for (key, value) in &keys {
         let alone = Value::Object([(key.clone(), value.clone())].into_iter().collect());
-        if let Err(error) = T::deserialize(alone) {
-            let is_unknown = error.to_string().starts_with("unknown field");
-            return Err(invalid(if is_unknown {
-                format!("there is no \"{key}\"")
-            } else {
-                format!("\"{key}\" is not what it can be")
-            }));
+        let read = T::deserialize(alone);
+        if matches!(&read, Err(error) if error.to_string().starts_with("unknown field")) {
+            return Err(invalid(format!("there is no \"{key}\"")));
+        }
+        if read.is_err() || value.is_null() {
+            return Err(invalid(format!("\"{key}\" is not what it can be")));
         }
     }
     T::deserialize(Value::Object(keys)).map_err(|_| invalid("is not understood".into()))

@@ -2,6 +2,7 @@ use super::estimate::sum;
 use super::{CrackSpace, Expected, Method, Settings, expected};
 use crate::classes::Classes;
 use crate::matching::{Components, Counting, Graph, ItemClass, maximum};
+use crate::sort::sort;
 use crate::{Control, Error, NULL, Result, Rows};
 use bitvec::prelude::*;
 use rayon::prelude::*;
@@ -63,7 +64,7 @@ impl Reidentification {
                 limit: u32::MAX.into(),
             });
         }
-        let (rows, class_of_row) = classes_of_rows(released)?;
+        let (rows, class_of_row) = classes_of_rows(released, control)?;
         let sizes = rows.sizes().iter().map(|&size| size as u32).collect();
         let (class_of, items) = classes_of_people(people, &Release::new(&rows), most_edges, control)?;
         check_key(key.unwrap_or_default(), released.len())?;
@@ -256,18 +257,35 @@ fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
     Ok(())
 }
 
+/// Rows or people between two looks at the control: some milliseconds.
+const PIECE: usize = 1 << 14;
+
 /// Classes of equal rows in the order of their codes, whatever the order of the rows, and the class of every row.
-fn classes_of_rows(released: Rows) -> Result<(Classes, Vec<u32>)> {
+fn classes_of_rows(released: Rows, control: &Control) -> Result<(Classes, Vec<u32>)> {
     let width = released.columns().len();
     let mut found = Classes::new(width);
     let mut class_of_row = Vec::with_capacity(released.len());
-    found.extend(released, |class| class_of_row.push(class))?;
-    let mut order: Vec<usize> = (0..found.len()).collect();
-    order.sort_unstable_by_key(|&class| found.codes(class));
+    for start in (0..released.len()).step_by(PIECE) {
+        control.check()?;
+        let end = released.len().min(start + PIECE);
+        let columns: Vec<&[u32]> = released
+            .columns()
+            .iter()
+            .map(|column| &column[start..end])
+            .collect();
+        found.extend(Rows::new(&columns, end - start), |class| class_of_row.push(class))?;
+    }
+    let mut order: Vec<(&[u32], usize)> = (0..found.len())
+        .map(|class| (found.codes(class), class))
+        .collect();
+    sort(&mut order, control)?;
     let mut rows = Classes::new(width);
     let mut class_of = vec![0; order.len()];
-    for class in order {
-        class_of[class] = rows.insert_many(found.codes(class), found.sizes()[class])?;
+    for piece in order.chunks(PIECE) {
+        control.check()?;
+        for &(codes, class) in piece {
+            class_of[class] = rows.insert_many(codes, found.sizes()[class])?;
+        }
     }
     for class in &mut class_of_row {
         *class = class_of[*class as usize];
@@ -285,13 +303,16 @@ fn classes_of_people(
 ) -> Result<(Vec<u32>, Vec<ItemClass>)> {
     let mut kinds: Vec<&[Knowledge]> = Vec::new();
     let mut kind_by_knowledge: FxHashMap<&[Knowledge], u32> = FxHashMap::default();
-    let kind_of = people.iter().map(|known| {
-        *kind_by_knowledge.entry(known).or_insert_with(|| {
-            kinds.push(known);
-            kinds.len() as u32 - 1
-        })
-    });
-    let kind_of: Vec<u32> = kind_of.collect();
+    let mut kind_of: Vec<u32> = Vec::with_capacity(people.len());
+    for piece in people.chunks(PIECE) {
+        control.check()?;
+        kind_of.extend(piece.iter().map(|known| {
+            *kind_by_knowledge.entry(known).or_insert_with(|| {
+                kinds.push(known);
+                kinds.len() as u32 - 1
+            })
+        }));
+    }
     let edges = AtomicU64::new(0);
     let candidates = kinds.par_iter().map(|known| {
         control.check()?;
@@ -306,15 +327,19 @@ fn classes_of_people(
         }
     });
     let candidates: Vec<Vec<u32>> = candidates.collect::<Result<_>>()?;
-    let mut different = candidates.clone();
-    different.sort_unstable();
+    let mut different: Vec<&[u32]> = candidates.iter().map(Vec::as_slice).collect();
+    sort(&mut different, control)?;
     different.dedup();
-    let class_of_kind = candidates
-        .iter()
-        .map(|candidates| different.partition_point(|other| other < candidates) as u32);
-    let class_of_kind: Vec<u32> = class_of_kind.collect();
+    let class_of_kind = candidates.par_iter().map(|candidates| {
+        control.check()?;
+        Ok(different.partition_point(|&other| other < &candidates[..]) as u32)
+    });
+    let class_of_kind: Vec<u32> = class_of_kind.collect::<Result<_>>()?;
     let class_of: Vec<u32> = kind_of.iter().map(|&kind| class_of_kind[kind as usize]).collect();
-    let item_class = |candidates| ItemClass { size: 0, candidates };
+    let item_class = |candidates: &[u32]| ItemClass {
+        size: 0,
+        candidates: candidates.to_vec(),
+    };
     let mut items: Vec<ItemClass> = different.into_iter().map(item_class).collect();
     for &class in &class_of {
         items[class as usize].size += 1;
