@@ -36,6 +36,12 @@ SELECT count(DISTINCT zs) > 1 AS seeds_differ, bool_and(sorted = (SELECT array_a
   FROM (SELECT seed, array_agg(z ORDER BY id) AS zs, array_agg(z ORDER BY z) AS sorted, sum(unmoved) AS moved FROM z GROUP BY seed) s;
 SELECT count(*) FROM (SELECT disclosure.reverse_map(i % 4, i % 3, 7) OVER w = disclosure.reverse_map(i % 4, i % 3, seed => 7) OVER w AS same
                         FROM generate_series(1, 60) i WINDOW w AS (ORDER BY i)) s WHERE same;
+-- Rows in any order: equal rows get the same results, as a multiset.
+WITH t AS (SELECT i AS id, nullif(i % 4, 3) AS x, nullif(i * 7 % 5, 4) AS y FROM generate_series(1, 60) i),
+     results AS (SELECT 1 AS way, x, y, disclosure.reverse_map(x, y, 5) OVER w AS z, disclosure.rank_shift(x, y, 5) OVER w AS shift FROM t WINDOW w AS (ORDER BY id)
+                 UNION ALL
+                 SELECT 2, x, y, disclosure.reverse_map(x, y, 5) OVER w, disclosure.rank_shift(x, y, 5) OVER w FROM t WINDOW w AS (ORDER BY id * 37 % 61))
+SELECT count(DISTINCT all_of_it) AS answers FROM (SELECT array_agg((x, y, z, shift)::text ORDER BY (x, y, z, shift)::text) AS all_of_it FROM results GROUP BY way) s;
 -- The mean rank of equal values counts in correlations.
 SELECT round(disclosure.rank_correlation(x, y)::numeric, 6) FROM (VALUES (1, 2), (1, 1), (2, 3), (3, 3)) t(x, y);
 

@@ -1,4 +1,4 @@
-use super::rank::{PIECE, bucket, ranks_up_to};
+use super::rank::{ranks_up_to, sort_by_places};
 use crate::{Control, Result};
 
 /// The numbers of all records in an order that depends on nothing but their values: by the places of the
@@ -7,19 +7,9 @@ use crate::{Control, Result};
 pub fn canonical_order(columns: &[&[u32]], control: &Control) -> Result<Vec<u32>> {
     let records = columns.first().map_or(0, |column| column.len());
     let mut order: Vec<u32> = (0..records as u32).collect();
-    let mut sorted = vec![0; records];
     // A stable sort by every column, the last one first.
     for places in columns.iter().rev() {
-        let mut after = ranks_up_to(places, control)?;
-        for piece in order.rchunks(PIECE) {
-            control.check()?;
-            for &record in piece.iter().rev() {
-                let bucket = bucket(places[record as usize], &after);
-                after[bucket] -= 1;
-                sorted[after[bucket] as usize] = record;
-            }
-        }
-        std::mem::swap(&mut order, &mut sorted);
+        order = sort_by_places(&order, places, ranks_up_to(places, control)?, control)?;
     }
     Ok(order)
 }

@@ -72,7 +72,7 @@ pub use points::{Points, distance};
 pub use privacy::{Closest, Permuted, Release};
 #[doc(hidden)]
 pub use rank::FEW;
-pub use rank::{Ties, order, places, ranks};
+pub use rank::{Ties, places, ranks};
 pub use report::{Average, Extent, Shift, Side, shift};
 pub use samples::{MEDIAN, PValue, Quantiles, Sample, Shorter};
 pub use sortable::{Sortable, orders};

@@ -2,6 +2,7 @@ use super::HalfRanks;
 use crate::{Control, Error, NULL, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::borrow::Cow;
 
 /// What ranks equal values have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +35,66 @@ pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
 /// Records between two looks at the control: less than a millisecond.
 pub(super) const PIECE: usize = 1 << 16;
 
-/// The records in the order of their values, of which `keys` are in the same order; equal ones in an order that
-/// the seed draws, the same as that of [`ranks`]. Those whose values are absent are given in ascending order,
-/// and come last.
-pub fn order(keys: &[u64], absent: &[u32], seed: u64, control: &Control) -> Result<Vec<u32>> {
-    check_number(keys.len())?;
-    match Packed::all(keys) {
-        Some(packed) => order_sorted(sort(packed, control)?, absent, seed, control),
-        None => order_sorted(sort(Pair::all(keys), control)?, absent, seed, control),
+/// The records of a column in the order of their values; those whose values are absent come last.
+pub(super) struct Sorted<'a> {
+    /// Equal ones are in any order.
+    pub records: Vec<u32>,
+    /// The place of every record's value, [`NULL`] if it is absent; `None` if all values differ.
+    tied_places: Option<Cow<'a, [u32]>>,
+}
+
+impl<'a> Sorted<'a> {
+    /// Sorts values, of which `keys` are in the same order. Those of `absent` records, ascending, are `u64::MAX`.
+    pub fn by_keys(keys: &[u64], absent: &[u32], control: &Control) -> Result<Self> {
+        check_number(keys.len())?;
+        match Packed::all(keys) {
+            Some(packed) => Self::new(sort(packed, control)?, absent, control),
+            None => Self::new(sort(Pair::all(keys), control)?, absent, control),
+        }
+    }
+
+    fn new<K: Keyed>(mut sorted: Vec<K>, absent: &[u32], control: &Control) -> Result<Self> {
+        let has_ties = sorted.windows(2).any(|pair| pair[0].key() == pair[1].key());
+        let tied_places = if has_ties {
+            let mut places = places_sorted(&sorted, control)?;
+            absent.iter().for_each(|&record| places[record as usize] = NULL);
+            Some(Cow::Owned(places))
+        } else {
+            None
+        };
+        if !absent.is_empty() {
+            sorted.retain(|keyed| absent.binary_search(&keyed.record()).is_err());
+        }
+        let present = sorted.iter().map(|keyed| keyed.record());
+        Ok(Sorted {
+            records: present.chain(absent.iter().copied()).collect(),
+            tied_places,
+        })
+    }
+
+    /// Sorts values of which the places are known.
+    pub fn by_places(places: &'a [u32], control: &Control) -> Result<Self> {
+        check_number(places.len())?;
+        let ranks_up_to = ranks_up_to(places, control)?;
+        let tied_places = (!all_differ(&ranks_up_to)).then_some(Cow::Borrowed(places));
+        let records: Vec<u32> = (0..places.len() as u32).collect();
+        Ok(Sorted {
+            records: sort_by_places(&records, places, ranks_up_to, control)?,
+            tied_places,
+        })
+    }
+
+    /// Whether two records have equal values.
+    pub fn has_ties(&self) -> bool {
+        self.tied_places.is_some()
+    }
+
+    /// The records in the order of their values, equal ones in the order of `turns`, which has all records.
+    pub fn with_ties_in(&self, turns: &[u32], control: &Control) -> Result<Vec<u32>> {
+        match &self.tied_places {
+            None => Ok(self.records.clone()),
+            Some(places) => sort_by_places(turns, places, ranks_up_to(places, control)?, control),
+        }
     }
 }
 
@@ -108,54 +161,6 @@ impl Keyed for Packed {
     fn record(self) -> u32 {
         self.0 as u32
     }
-}
-
-fn order_sorted<K: Keyed>(
-    mut sorted: Vec<K>,
-    absent: &[u32],
-    seed: u64,
-    control: &Control,
-) -> Result<Vec<u32>> {
-    if !absent.is_empty() {
-        sorted.retain(|keyed| absent.binary_search(&keyed.record()).is_err());
-    }
-    let alike = |one: &K, other: &K| one.key() == other.key();
-    let has_ties = absent.len() > 1 || sorted.windows(2).any(|pair| alike(&pair[0], &pair[1]));
-    let present = sorted.iter().map(|keyed| keyed.record());
-    let mut records: Vec<u32> = present.chain(absent.iter().copied()).collect();
-    if has_ties {
-        let mut drawn = vec![0; records.len()];
-        for (number, record) in (0..).zip(shuffled(records.len(), seed, control)?) {
-            drawn[record as usize] = number;
-        }
-        let (mut rest, groups) = (&mut records[..], sorted.chunk_by(alike).map(<[_]>::len));
-        let mut unchecked = 0;
-        for group in groups.chain([absent.len()]) {
-            let (equal, after) = rest.split_at_mut(group);
-            // As `ranks` has it, the first that is drawn gets the last rank.
-            let last_first = |record: u32| !drawn[record as usize];
-            if group <= FEW {
-                equal.sort_unstable_by_key(|&record| last_first(record));
-            } else {
-                // This can be cancelled.
-                let keyed = equal
-                    .iter()
-                    .map(|&record| Packed::new(last_first(record), record));
-                let in_turn = sort(keyed.collect(), control)?;
-                equal
-                    .iter_mut()
-                    .zip(in_turn)
-                    .for_each(|(place, keyed)| *place = keyed.record());
-            }
-            unchecked += group;
-            if unchecked > PIECE {
-                control.check()?;
-                unchecked = 0;
-            }
-            rest = after;
-        }
-    }
-    Ok(records)
 }
 
 fn places_sorted<K: Keyed>(sorted: &[K], control: &Control) -> Result<Vec<u32>> {
@@ -248,7 +253,7 @@ pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRa
             let records = if ranks_up_to.len() >= places.len() && all_differ(&ranks_up_to) {
                 (0..places.len() as u32).collect()
             } else {
-                shuffled(places.len(), seed, control)?
+                shuffled((0..places.len() as u32).collect(), seed, control)?
             };
             let mut last_free = ranks_up_to;
             let mut ranks = vec![0; places.len()];
@@ -309,15 +314,35 @@ fn all_differ(ranks_up_to: &[u32]) -> bool {
     after_the_first && ranks_up_to.first().is_none_or(|&first| first <= 1)
 }
 
-/// All record numbers in an order that depends on nothing but the seed.
-fn shuffled(records: usize, seed: u64, control: &Control) -> Result<Vec<u32>> {
-    let mut order: Vec<u32> = (0..records as u32).collect();
+/// Sorts records by their places, absent values last; those that share a place stay as they were. [`ranks_up_to`] is
+/// that of the places.
+pub(super) fn sort_by_places(
+    records: &[u32],
+    places: &[u32],
+    ranks_up_to: Vec<u32>,
+    control: &Control,
+) -> Result<Vec<u32>> {
+    let mut after = ranks_up_to;
+    let mut sorted = vec![0; records.len()];
+    for piece in records.rchunks(PIECE) {
+        control.check()?;
+        for &record in piece.iter().rev() {
+            let bucket = bucket(places[record as usize], &after);
+            after[bucket] -= 1;
+            sorted[after[bucket] as usize] = record;
+        }
+    }
+    Ok(sorted)
+}
+
+/// Records in an order that depends on nothing but the one in which they are given, and the seed.
+pub(super) fn shuffled(mut records: Vec<u32>, seed: u64, control: &Control) -> Result<Vec<u32>> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    for last in (1..records).rev() {
+    for last in (1..records.len()).rev() {
         if last % PIECE == 0 {
             control.check()?;
         }
-        order.swap(last, random.random_range(0..=last));
+        records.swap(last, random.random_range(0..=last));
     }
-    Ok(order)
+    Ok(records)
 }

@@ -1,5 +1,4 @@
-use super::mapping::order_of_places;
-use super::rank::{FEW, order, places};
+use super::rank::{FEW, Sorted, places, shuffled};
 use crate::{Control, NULL, Result};
 
 /// A column whose values can be sorted.
@@ -44,24 +43,47 @@ impl Sortable<'_> {
         }
     }
 
-    /// The records in the order of their values, equal ones in an order that the seed draws, absent ones last.
-    pub fn order(&self, seed: u64, control: &Control) -> Result<Vec<u32>> {
+    fn sorted(&self, control: &Control) -> Result<Sorted<'_>> {
         match *self {
-            Sortable::Numbers { bits, key, absent } => order(&keys(bits, key, absent), absent, seed, control),
-            Sortable::Places(places) => order_of_places(places, seed, control),
+            Sortable::Numbers { bits, key, absent } => {
+                Sorted::by_keys(&keys(bits, key, absent), absent, control)
+            }
+            Sortable::Places(places) => Sorted::by_places(places, control),
         }
     }
 }
 
-/// The [orders](Sortable::order) of two columns of the same records, on two threads if there are many.
+/// The records of two columns in the order of the values of each, absent ones last. Equal values are in an order that
+/// the seed draws, one for both columns. Which values meet depends on the values and the seed, not on the order in
+/// which records are given.
 pub fn orders(columns: [Sortable; 2], seed: u64, control: &Control) -> Result<[Vec<u32>; 2]> {
-    let [one, other] = columns;
-    let orders = if one.len() <= FEW {
-        (one.order(seed, control), other.order(seed, control))
+    let is_small = columns[0].len() <= FEW;
+    let [one, other] = both(columns.each_ref(), is_small, |column| column.sorted(control))?;
+    if !one.has_ties() && !other.has_ties() {
+        return Ok([one.records, other.records]);
+    }
+    // Records that are equal in both columns stay as they were, and nobody can tell them apart.
+    let canonical = one.with_ties_in(&other.records, control)?;
+    let mut turns = shuffled(canonical, seed, control)?;
+    // As `ranks` has it, the first that is drawn gets the last rank.
+    turns.reverse();
+    both([one, other], is_small, |sorted| {
+        sorted.with_ties_in(&turns, control)
+    })
+}
+
+/// Does the same with two things, on two threads unless they are small.
+fn both<T: Send, U: Send>(
+    [one, other]: [T; 2],
+    is_small: bool,
+    action: impl Fn(T) -> Result<U> + Sync,
+) -> Result<[U; 2]> {
+    let (one, other) = if is_small {
+        (action(one), action(other))
     } else {
-        rayon::join(|| one.order(seed, control), || other.order(seed, control))
+        rayon::join(|| action(one), || action(other))
     };
-    Ok([orders.0?, orders.1?])
+    Ok([one?, other?])
 }
 
 /// Absent values sort last, so that they do not change the places of others.

@@ -1,6 +1,6 @@
 //! Ranks and their correlation: the definitions, golden values, and properties.
 
-use disclosure::permutation::{self, Ties};
+use disclosure::permutation::{self, Sortable, Ties, sort_key};
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -19,13 +19,43 @@ fn rank_correlation(first: &[u32], second: &[u32]) -> Option<f64> {
     permutation::rank_correlation(first, second, &Control::new()).unwrap()
 }
 
-fn order(values: &[i64], seed: u64) -> Vec<u32> {
-    permutation::order_of_places(&places(values), seed, &Control::new()).unwrap()
+/// The orders of two columns as numbers and as places, which are the same.
+fn orders(columns: [&[Option<i64>]; 2], seed: u64) -> [Vec<u32>; 2] {
+    let control = Control::new();
+    let bits = columns.map(|column| column.iter().map(|value| value.unwrap_or(7) as u64).collect());
+    let absent = columns.map(|column| {
+        let records = (0..).zip(column).filter(|(_, value)| value.is_none());
+        records.map(|(record, _)| record).collect()
+    });
+    let bits: &[Vec<u64>; 2] = &bits;
+    let absent: &[Vec<u32>; 2] = &absent;
+    let numbers = [0, 1].map(|side| Sortable::Numbers {
+        bits: &bits[side],
+        key: |bits| sort_key::of_integer(bits as i64),
+        absent: &absent[side],
+    });
+    let places = numbers.map(|column| column.places(&control).unwrap());
+    let [one, other] = &places;
+    let orders = |columns| permutation::orders(columns, seed, &control).unwrap();
+    let of_numbers = orders(numbers);
+    assert!(of_numbers == orders([Sortable::Places(one), Sortable::Places(other)]));
+    assert!(of_numbers == orders([numbers[0], Sortable::Places(other)]));
+    of_numbers
+}
+
+fn present(values: &[i64]) -> Vec<Option<i64>> {
+    values.iter().copied().map(Some).collect()
 }
 
 fn reverse_map(original: &[i64], anonymised: &[i64], seed: u64) -> Vec<i64> {
-    let sources = permutation::reverse_map(&order(original, seed), &order(anonymised, seed));
+    let [before, after] = orders([&present(original), &present(anonymised)], seed);
+    let sources = permutation::reverse_map(&before, &after);
     sources.iter().map(|&source| original[source as usize]).collect()
+}
+
+/// Values as they are sorted: absent ones last.
+fn sort_values(values: &mut [Option<i64>]) {
+    values.sort_by_key(|value| (value.is_none(), *value));
 }
 
 const X: [i64; 5] = [10, 20, 30, 40, 50];
@@ -36,8 +66,8 @@ fn the_example_by_hand() {
     let z = reverse_map(&X, &Y, 1);
     assert_eq!(z, [30, 10, 50, 20, 40]);
     assert_eq!(rank_correlation(&places(&X), &places(&z)), Some(0.3));
-    let shifts = permutation::rank_shifts(&order(&X, 1), &order(&Y, 1));
-    assert_eq!(shifts, [2, 1, 2, 2, 1]);
+    let [before, after] = orders([&present(&X), &present(&Y)], 1);
+    assert_eq!(permutation::rank_shifts(&before, &after), [2, 1, 2, 2, 1]);
 }
 
 #[test]
@@ -52,24 +82,46 @@ fn places_are_those_of_the_different_values() {
     assert_eq!(places(&[i64::MAX, -5, i64::MIN, -5]), [3, 2, 1, 2]);
 }
 
+/// Whether records are sorted by their values, and equal ones of both columns in one order.
+fn assert_in_order(columns: [&[Option<i64>]; 2], orders: &[Vec<u32>; 2]) {
+    let mut rank_of = [vec![0; columns[0].len()], vec![0; columns[1].len()]];
+    for ((column, order), rank_of) in columns.iter().zip(orders).zip(&mut rank_of) {
+        let found: Vec<_> = order.iter().map(|&record| column[record as usize]).collect();
+        let mut expected = column.to_vec();
+        sort_values(&mut expected);
+        assert!(found == expected);
+        for (rank, &record) in order.iter().enumerate() {
+            rank_of[record as usize] = rank;
+        }
+        let mut records = order.clone();
+        records.sort_unstable();
+        assert!(records.into_iter().eq(0..column.len() as u32));
+    }
+    let both = |record: u32| columns.map(|column| column[record as usize]);
+    let mut equal: Vec<u32> = orders[0].clone();
+    equal.sort_by_key(|&record| both(record));
+    for group in equal.chunk_by(|&one, &other| both(one) == both(other)) {
+        let after = group.iter().map(|&record| rank_of[1][record as usize]);
+        assert!(after.is_sorted());
+    }
+}
+
 #[test]
-fn many_keys_are_ordered_as_places_are() {
-    let control = Control::new();
-    // Keys near each other and far apart, two, few and many different ones.
+fn many_records_are_in_order() {
+    // Values near each other and far apart, two, few and many different ones.
     for (different, stretch) in [(2, 1), (500, 1), (1 << 20, 1), (500, 1 << 50), (1 << 14, 1 << 49)] {
-        let key = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % different * stretch;
-        let mut keys: Vec<u64> = (0..40_000).map(key).collect();
-        let mut places = permutation::places(&keys, &control).unwrap();
+        let value = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % different * stretch;
+        let mut column: Vec<Option<i64>> = (0..40_000).map(|number| Some(value(number) as i64)).collect();
+        let other: Vec<Option<i64>> = (0..40_000).map(|number| Some(number * 7919 % 300)).collect();
         for seed in [1, 2] {
-            let found = permutation::order(&keys, &[], seed, &control).unwrap();
-            assert!(found == permutation::order_of_places(&places, seed, &control).unwrap());
+            assert_in_order([&column, &other], &orders([&column, &other], seed));
         }
-        let absent = [3, 17, 39_999];
-        for record in absent {
-            (keys[record as usize], places[record as usize]) = (u64::MAX, NULL);
+        for record in [3, 17, 39_999] {
+            column[record] = None;
         }
-        let found = permutation::order(&keys, &absent, 1, &control).unwrap();
-        assert!(found == permutation::order_of_places(&places, 1, &control).unwrap());
+        assert_in_order([&column, &other], &orders([&column, &other], 1));
+        let [before, after] = orders([&column, &column], 1);
+        assert!(before == after);
     }
 }
 
@@ -83,12 +135,19 @@ fn absent_values_come_last() {
 
 #[test]
 fn ties_are_broken_by_the_seed_in_every_way() {
-    let orders = |seed| ranks(&[1, 1, 1], Ties::Random { seed });
-    let mut seen: Vec<_> = (0..200).map(orders).collect();
-    assert_eq!(orders(7), orders(7));
+    let drawn = |seed| ranks(&[1, 1, 1], Ties::Random { seed });
+    let mut seen: Vec<_> = (0..200).map(drawn).collect();
+    assert_eq!(drawn(7), drawn(7));
     seen.sort();
     seen.dedup();
     assert_eq!(seen.len(), 6);
+    // Of two columns as well, and as often in one way as in another.
+    let mut found = std::collections::BTreeMap::new();
+    for seed in 0..6000 {
+        let [tied, _] = orders([&present(&[1, 1, 1]), &present(&[3, 1, 2])], seed);
+        *found.entry(tied).or_insert(0) += 1;
+    }
+    assert!(found.len() == 6 && found.values().all(|times| (850..1150).contains(times)));
 }
 
 #[test]
@@ -115,17 +174,32 @@ proptest! {
     }
 
     #[test]
-    fn keys_are_ordered_as_places_are(
-        keys in prop::collection::vec(prop::option::of(prop::sample::select(vec![0u64, 1, 7, u64::MAX])), 0..30),
+    fn the_order_of_rows_does_not_matter(
+        (rows, shuffled) in prop::collection::vec((prop::option::of(-2i64..3), prop::option::of(-2i64..3)), 0..30)
+            .prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle())),
         seed: u64,
     ) {
-        let absent: Vec<u32> = (0..).zip(&keys).filter(|(_, key)| key.is_none()).map(|(record, _)| record).collect();
-        let places: Vec<u32> = keys.iter().map(|key| key.map_or(NULL, |key| 1 + key.min(8) as u32)).collect();
-        let keys: Vec<u64> = keys.iter().map(|key| key.unwrap_or(u64::MAX)).collect();
-        prop_assert_eq!(
-            permutation::order(&keys, &absent, seed, &Control::new()).unwrap(),
-            permutation::order_of_places(&places, seed, &Control::new()).unwrap()
-        );
+        let results = |rows: &[(Option<i64>, Option<i64>)]| {
+            let (original, anonymised): (Vec<_>, Vec<_>) = rows.iter().copied().unzip();
+            let columns = [&original[..], &anonymised[..]];
+            let [before, after] = orders(columns, seed);
+            let mapped = permutation::reverse_map(&before, &after).into_iter().map(|source| original[source as usize]);
+            let shifts = permutation::rank_shifts(&before, &after);
+            assert_in_order(columns, &[before, after]);
+            let mut results: Vec<_> = rows.iter().copied().zip(mapped).zip(shifts).collect();
+            results.sort_unstable();
+            results
+        };
+        let found = results(&rows);
+        prop_assert_eq!(&found, &results(&shuffled));
+
+        // Records with equal anonymised values get, in some order, the original values that have their ranks.
+        let mut by_anonymised: Vec<_> = found.iter().map(|(((_, y), z), _)| (y.is_none(), *y, z.is_none(), *z)).collect();
+        by_anonymised.sort_unstable();
+        let mapped: Vec<_> = by_anonymised.iter().map(|found| found.3).collect();
+        let mut sorted: Vec<_> = rows.iter().map(|row| row.0).collect();
+        sort_values(&mut sorted);
+        prop_assert_eq!(mapped, sorted);
     }
 
     #[test]
