@@ -45,11 +45,10 @@ fn attack_matrix_of_array(array: Array<'_, f64>) -> Grid<f64> {
 #[pg_extern(sql = false)]
 fn permanent(matrix: Array<'_, f64>) -> f64 {
     let permanent = || {
-        within_reach(
-            "summing over matchings",
-            &matrix_of_array(matrix)?,
-            |exact, control| exact.permanent(control)?.in_range(),
-        )
+        let matrix = matrix_of_array(matrix)?;
+        within_reach("summing over matchings", &matrix, |control| {
+            Exact::new(&matrix, control)?.permanent(control)?.in_range()
+        })
     };
     permanent().unwrap_or_else(Problem::raise)
 }
@@ -59,7 +58,7 @@ fn permanent(matrix: Array<'_, f64>) -> f64 {
 fn degree_of_anonymity(matrix: Array<'_, f64>) -> f64 {
     let degree = || {
         let matrix = matrix_of_array(matrix)?;
-        within_reach("summing over matchings", &matrix, |_, control| {
+        within_reach("summing over matchings", &matrix, |control| {
             attack::degree_of_anonymity(&matrix, control)
         })
     };
@@ -72,7 +71,7 @@ fn expected_cracks_of_matrix(matrix: Array<'_, f64>, mapping: Array<'_, i32>) ->
     let expected = || {
         let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
         let settings = exactly();
-        within_reach("expecting cracks", &matrix, |_, control| {
+        within_reach("expecting cracks", &matrix, |control| {
             Ok(attack::estimate(&matrix, &truth, &settings, control)?.expected)
         })
     };
@@ -84,7 +83,7 @@ fn expected_cracks_of_matrix(matrix: Array<'_, f64>, mapping: Array<'_, i32>) ->
 fn matching_weight(matrix: Array<'_, f64>, mapping: Array<'_, i32>) -> f64 {
     let weight = || {
         let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
-        within_reach("summing over matchings", &matrix, |_, control| {
+        within_reach("summing over matchings", &matrix, |control| {
             attack::matching_weight(&matrix, &truth, control)
         })
     };
@@ -428,19 +427,20 @@ fn answer<R: Send>(
 }
 
 /// Does a job whose answer is exact, and for which the caller has no other choice: if it costs too much, the matrix is
-/// too large.
+/// too large. What a small one costs is not even asked, because a query may have very many of them.
 fn within_reach<R: Send>(
     what: &'static str,
     matrix: &Matrix,
-    job: impl FnOnce(&Exact, &Control) -> disclosure::Result<R> + Send,
+    job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
 ) -> Result<R, Problem> {
-    let settings = exactly();
+    let settings = (matrix.size() > FEW).then(exactly);
     let found = run::sized(what, matrix.size(), FEW, |control| {
-        let exact = Exact::new(matrix, control)?;
-        match settings.check_cost(&exact) {
-            Ok(()) => job(&exact, control).map(Ok),
-            Err(too_expensive) => Ok(Err(too_expensive)),
+        if let Some(settings) = settings
+            && let Err(too_expensive) = settings.check_cost(&Exact::new(matrix, control)?)
+        {
+            return Ok(Err(too_expensive));
         }
+        job(control).map(Ok)
     })?;
     found.map_err(|too_expensive| {
         let hint = "Raise disclosure.budget or disclosure.max_memory; crack_estimate() comes close where exact \
