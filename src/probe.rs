@@ -5,6 +5,7 @@ use crate::error::Problem;
 use crate::guard::lineage::{Lineage, Origin, OutputColumn};
 use crate::guard::log::{Entry, Lasting, Verdict};
 use crate::guard::{lineage, log};
+use crate::pg::table::{Table, table_row};
 use crate::{memory, run};
 use pgrx::prelude::*;
 use rayon::prelude::*;
@@ -101,45 +102,49 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, verdict: &str, always: bool) {
     log::write(&entry, lasting).unwrap_or_else(Problem::raise)
 }
 
-/// What `src/guard/lineage.rs` says of a query's columns.
-#[pg_extern(sql = false)]
-#[allow(clippy::type_complexity)] // it is that of the SQL function
-fn probe_lineage(
-    query: &str,
-) -> TableIterator<
-    'static,
-    (
-        name!(column_name, String),
-        name!(column_type, String),
-        name!(origins, Vec<String>),
-        name!(paired_by, Vec<String>),
-        name!(plain, Option<String>),
-        name!(unknown, bool),
-    ),
-> {
-    let columns = lineage(query).columns.into_iter().map(|column| {
-        (
-            column.name.clone(),
-            type_name(&column),
-            column.origins.iter().map(origin_name).collect(),
-            column.paired_by.iter().map(origin_name).collect(),
-            column.plain.as_ref().map(origin_name),
-            column.unknown,
-        )
-    });
-    TableIterator::new(columns.collect::<Vec<_>>())
+table_row! {
+    /// What `src/guard/lineage.rs` says of a query's column.
+    struct LineageRow {
+        column_name: String,
+        column_type: String,
+        origins: Vec<String>,
+        paired_by: Vec<String>,
+        plain: Option<String>,
+        unknown: bool,
+    }
 }
 
-/// What it says of the relations that a query reads, and whether each of their rows gives at most one.
+/// probe_lineage(query text)
 #[pg_extern(sql = false)]
-fn probe_relations(
-    query: &str,
-) -> TableIterator<'static, (name!(relations, Vec<String>), name!(rows_once, bool))> {
+fn probe_lineage(query: &str) -> Table<LineageRow> {
+    let columns = lineage(query).columns.into_iter().map(|column| LineageRow {
+        column_name: column.name.clone(),
+        column_type: type_name(&column),
+        origins: column.origins.iter().map(origin_name).collect(),
+        paired_by: column.paired_by.iter().map(origin_name).collect(),
+        plain: column.plain.as_ref().map(origin_name),
+        unknown: column.unknown,
+    });
+    Table::new(Ok(columns.collect::<Vec<_>>()))
+}
+
+table_row! {
+    /// The relations that a query reads, and whether each of their rows gives at most one.
+    struct RelationsRow {
+        relations: Vec<String>,
+        rows_once: bool,
+    }
+}
+
+/// probe_relations(query text)
+#[pg_extern(sql = false)]
+fn probe_relations(query: &str) -> Table<RelationsRow> {
     let lineage = lineage(query);
     // Not in the order of their OIDs, so that the same is printed always.
     let mut relations: Vec<String> = lineage.relations.into_iter().map(relation_name).collect();
     relations.sort();
-    TableIterator::once((relations, lineage.rows_once))
+    let rows_once = lineage.rows_once;
+    Table::once(Ok(RelationsRow { relations, rows_once }))
 }
 
 fn lineage(query: &str) -> Lineage {

@@ -1,5 +1,6 @@
 //! The export guard: `check_export`, and `leaving`, which shows a measure the rows that it is to judge.
 
+use crate::args::Args;
 use crate::error::Problem;
 use crate::guard::copy::hooks::Trial;
 use crate::guard::copy::{hooks, spool};
@@ -9,18 +10,19 @@ use pgrx::prelude::*;
 
 /// leaving(columns int[]): the rows that are being judged
 #[pg_extern(sql = false)]
-fn leaving(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: declared with an int[] in sql/, and as returning a set of records.
-    unsafe {
-        let columns: Option<Vec<Option<i32>>> = pgrx::fcinfo::pg_getarg(fcinfo, 0);
-        let columns: Vec<usize> = columns
-            .unwrap_or_default()
-            .into_iter()
-            .map(|column| column.and_then(|column| usize::try_from(column).ok()))
-            .map(|column| column.unwrap_or(i32::MAX as usize)) // which no row has
-            .collect();
-        spool::show_in(fcinfo, &columns).unwrap_or_else(Problem::raise);
-    }
+fn leaving(mut args: Args, fcinfo: pg_sys::FunctionCallInfo) {
+    let columns: Option<Vec<Option<i32>>> = args.optional("columns");
+    let columns: Vec<usize> = columns
+        .unwrap_or_default()
+        .into_iter()
+        .map(|column| column.and_then(|column| usize::try_from(column).ok()))
+        .map(|column| column.unwrap_or(i32::MAX as usize)) // which no row has
+        .collect();
+    // SAFETY: the current call, of a function that is declared in sql/ as returning a set of records.
+    let shown = args
+        .end()
+        .and_then(|()| unsafe { spool::show_in(fcinfo, &columns) });
+    shown.unwrap_or_else(Problem::raise);
 }
 
 table_row! {

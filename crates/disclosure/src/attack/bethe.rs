@@ -16,7 +16,7 @@
 //!   Bethe is as wrong as H, and with four half as wrong.
 //! - *All edges the same*: any g will do.
 //!
-//! Where the attacker is rather sure, a row has to do with few others, and g should be that of a smaller block: of as many
+//! Where the adversary is rather sure, a row has to do with few others, and g should be that of a smaller block: of as many
 //! rows as e to the entropy of a row, and one more, at the other extreme. By experiment, the geometric mean of this
 //! number and n does well: random matrices with 3 to 12 rows, on which 1 − 1/n alone came up to a third of H's error. The
 //! three cases stay as they are, and large blocks have g near 1, as theory asks for where cycles are long.

@@ -2,7 +2,7 @@ use crate::matching::{Graph, ItemClass};
 use crate::{Control, Error, Result};
 use ndarray::{Array2, ArrayView2};
 
-/// What a probabilistic attack ends with (Malik 2014, section 3.1): how likely the attacker thinks it that an
+/// What a probabilistic attack ends with (Malik 2014, section 3.1): how likely the adversary thinks it that an
 /// entry, a row, became a code, a column. A 0/1 matrix says only what is possible. Weights in any unit will do:
 /// nothing that is said about matchings changes where a row or a column is multiplied by a number.
 #[derive(Debug, Clone, PartialEq)]

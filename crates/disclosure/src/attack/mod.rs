@@ -1,4 +1,4 @@
-//! Risk after a probabilistic attack: given how likely an attacker thinks it that each entry became each code,
+//! Risk after a probabilistic attack: given how likely an adversary thinks it that each entry became each code,
 //! how many would he get right?
 //!
 //! An attack is a [`Matrix`] of weights. A *matching* gives every entry a code of its own; its probability is the

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 const LARGEST: usize = 5000;
 
 /// A random doubly stochastic matrix: independent weights, uniform between 0 and 1, to the power of `unevenness`, and
-/// normalised. The larger that is, the more the attacker is sure of.
+/// normalised. The larger that is, the more the adversary is sure of.
 pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control) -> Result<Matrix> {
     if !(1..=LARGEST).contains(&size) {
         return Err(Error::invalid(

@@ -4,9 +4,9 @@ use crate::{Control, Result};
 
 /// Records as points in rank space, one coordinate per column.
 ///
-/// A flat vector, because the search compares slices whose width is known at compile time. An `Array2` would gain
-/// nothing: over a million points of four columns, a distance takes 3.4 ns with slices and 3.3 to 3.7 ns with its rows
-/// as slices.
+/// A flat vector, because the search compares slices whose width is known at compile time. In a loop over a million points
+/// of four columns, a distance took 3.4 ns with slices, 3.3 to 3.7 ns with the rows of an `Array2` as slices, and 2.5 ns
+/// with iterators over its rows. The search itself was not measured with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points {
     width: usize,
