@@ -90,6 +90,16 @@ impl Dictionary {
         }
     }
 
+    /// The place of every code in the order of [`canonical_codes`](Self::canonical_codes), from 0; [`NULL`] comes last.
+    pub fn canonical_places(&mut self) -> Result<Vec<u32>, Problem> {
+        let codes = self.canonical_codes()?;
+        let mut places = vec![u32::MAX; codes.len() + 1];
+        for (place, &code) in (0..).zip(&codes) {
+            places[code as usize] = place;
+        }
+        Ok(places)
+    }
+
     /// Numbers in the order of the values, where those are numbers themselves.
     fn keys(&self) -> Option<Vec<u64>> {
         let base_type = self.column().base_type();

@@ -121,10 +121,13 @@ fn classes_by_size(
     let nulls = NullTreatment::of_enum(nulls)?;
     let wanted = number("examples", 0, examples)?;
     let relation = Relation::new(relation, columns)?;
-    let Encoded { dictionaries, sink } = relation.read(Counted::default())?;
+    let Encoded {
+        mut dictionaries,
+        sink,
+    } = relation.read(Counted::default())?;
     let classes = sink.classes();
     let sizes = nulls.sizes(&classes)?;
-    let mut shown = Examples::new(wanted, &classes, &sizes);
+    let mut shown = Examples::new(wanted, &mut dictionaries, &classes, &sizes)?;
     let groups = classes.size_groups(&sizes).into_iter();
     let row = groups.map(|group| ClassesOfSize {
         size: group.size as i64,
@@ -141,17 +144,36 @@ struct Examples {
 }
 
 impl Examples {
-    fn new(wanted: usize, classes: &Classes, sizes: &[u64]) -> Self {
-        let mut by_size: Vec<(u64, usize)> = if wanted == 0 {
-            Vec::new()
-        } else {
-            sizes.iter().copied().zip(0..classes.len()).collect()
-        };
-        by_size.sort_unstable();
-        by_size.truncate(wanted);
-        Examples {
-            smallest: by_size.into_iter().peekable(),
+    /// Of classes of the same size, those whose values come first: not those that were read first.
+    fn new(
+        wanted: usize,
+        dictionaries: &mut [Dictionary],
+        classes: &Classes,
+        sizes: &[u64],
+    ) -> Result<Self, Problem> {
+        let mut smallest = Vec::new();
+        if wanted > 0 {
+            let places = dictionaries.iter_mut().map(Dictionary::canonical_places);
+            let places = places.collect::<Result<Vec<_>, Problem>>()?;
+            let values = |class: usize| {
+                let codes = classes.codes(class).iter().zip(&places);
+                codes.map(|(&code, places)| places[code as usize])
+            };
+            let before = |one: &(u64, usize), other: &(u64, usize)| {
+                one.0
+                    .cmp(&other.0)
+                    .then_with(|| values(one.1).cmp(values(other.1)))
+            };
+            smallest = sizes.iter().copied().zip(0..classes.len()).collect();
+            if wanted < smallest.len() {
+                smallest.select_nth_unstable_by(wanted, before);
+                smallest.truncate(wanted);
+            }
+            smallest.sort_unstable_by(before);
         }
+        Ok(Examples {
+            smallest: smallest.into_iter().peekable(),
+        })
     }
 
     /// The examples of one size, which must be asked for in ascending order: column and value as text.

@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
-use crate::methods::cracks::item_counts::{ItemCounts, stored_of_text, text_of_stored};
+use crate::methods::cracks::item_counts::{stored_of_text, text_of_stored};
 use crate::methods::cracks::items::ItemAggregate;
 use disclosure::cracks::{ItemSummary, SummaryError};
 use pgrx::Internal;
@@ -82,7 +82,7 @@ fn item_counts_combine(call: AggregateCall) -> Internal {
 
 #[pg_extern(sql = false)]
 fn item_counts_serialise(mut state: Internal) -> Option<Vec<u8>> {
-    let serial = ItemAggregate::so_far(&mut state).map(ItemCounts::serial);
+    let serial = ItemAggregate::so_far(&mut state).map(|counts| counts.serial());
     serial.transpose().unwrap_or_else(Problem::raise)
 }
 
@@ -94,6 +94,6 @@ fn item_counts_deserialise(bytes: &[u8], call: AggregateCall) -> Internal {
 /// Final function of item_summary and rollup
 #[pg_extern(sql = false)]
 fn item_counts_final(mut state: Internal) -> Option<Vec<u8>> {
-    let stored = ItemAggregate::so_far(&mut state).map(ItemCounts::stored);
+    let stored = ItemAggregate::so_far(&mut state).map(|counts| counts.stored());
     stored.transpose().unwrap_or_else(Problem::raise)
 }

@@ -73,6 +73,24 @@ impl ItemCounts {
         counted.chain(std::iter::repeat_n(0, missing))
     }
 
+    /// Numbers the items anew, by their values instead of as they were read. Returns the former codes in the new order.
+    pub fn put_in_order(&mut self) -> Result<Vec<u32>, Problem> {
+        let order = self.items.canonical_codes()?;
+        if order.is_sorted() {
+            return Ok(order);
+        }
+        let mut items = Dictionary::new(self.items.column().clone());
+        memory_context::for_each("ordering items", 0..order.len() as u32, |place| {
+            let value = self.items.value(order[place as usize]);
+            // SAFETY: a value of the same type, from its dictionary.
+            unsafe { items.encode(value) }
+        })?;
+        let tally = |&code: &u32| *self.tallies.of(code);
+        self.tallies = Tallies(order.iter().map(tally).collect());
+        self.items = items;
+        Ok(order)
+    }
+
     /// Add transactions, and to the counts of their items.
     pub fn add(
         &mut self,

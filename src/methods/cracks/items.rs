@@ -245,9 +245,9 @@ impl ItemAggregate {
 
     /// For the serial and final functions, the latter of which may be called again after more rows. `None`:
     /// there were no rows.
-    pub fn so_far(state: &mut Internal) -> Option<&ItemCounts> {
+    pub fn so_far(state: &mut Internal) -> Option<&mut ItemCounts> {
         // SAFETY: the state is of this type, by the declaration of the aggregate.
-        unsafe { state.get_mut::<Self>() }.map(|state| &*state.counts_mut())
+        unsafe { state.get_mut::<Self>() }.map(Self::counts_mut)
     }
 
     fn counts_mut(&mut self) -> &mut ItemCounts {

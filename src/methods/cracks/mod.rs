@@ -106,23 +106,30 @@ impl Options {
 
     /// What the adversary can make of the items; `None` if there are no transactions. A belief table may add items.
     pub fn scenario(&self, counts: &mut ItemCounts) -> Result<Option<Scenario>, Problem> {
+        Ok(self.scenario_in_order(counts)?.map(|(scenario, _)| scenario))
+    }
+
+    /// The scenario, and the former codes of the items: these are numbered anew, because what is drawn or summed up by
+    /// number must not depend on the order of rows.
+    pub fn scenario_in_order(
+        &self,
+        counts: &mut ItemCounts,
+    ) -> Result<Option<(Scenario, Vec<u32>)>, Problem> {
         let intervals = self
             .belief
             .map(|belief| read_belief(counts, belief))
             .transpose()?;
-        self.scenario_of(counts, intervals)
-    }
-
-    fn scenario_of(
-        &self,
-        counts: &ItemCounts,
-        intervals: Option<Vec<Interval>>,
-    ) -> Result<Option<Scenario>, Problem> {
         if counts.transactions == 0 {
             return Ok(None);
         }
+        let order = counts.put_in_order()?;
+        let in_order = |intervals: Vec<Interval>| {
+            let of_code = |&code: &u32| intervals[code as usize - 1];
+            order.iter().map(of_code).collect()
+        };
+        let intervals = intervals.map(in_order);
         let scenario = Scenario::new(counts.transactions, counts.counts(), intervals, &self.adversary)?;
-        Ok(Some(scenario))
+        Ok(Some((scenario, order)))
     }
 
     /// The expected cracks, by the method that is asked for.
@@ -244,7 +251,7 @@ fn expected_cracks_of(args: Args, source: ReadSource) -> Result<Option<f64>, Pro
 #[pg_extern(sql = false)]
 fn expected_cracks_final(mut state: Internal) -> Option<f64> {
     let options = Options::default();
-    let expected = |counts| match options.scenario_of(counts, None)? {
+    let expected = |counts| match options.scenario(counts)? {
         Some(scenario) => expected_number(&options, &scenario),
         None => Ok(None),
     };

@@ -257,10 +257,11 @@ fn risk_of_pairs(mut args: Args) -> Result<Vec<CorrelationRow>, Problem> {
     settings.check()?;
     options.check()?;
     let (mut counts, transactions) = read_transactions(relation, column_name)?;
-    let Some(scenario) = options.scenario(&mut counts)? else {
+    let Some((scenario, order)) = options.scenario_in_order(&mut counts)? else {
         return Ok(Vec::new());
     };
     let risks = run::long("assessing pairs", |control| {
+        let transactions = transactions.in_order(order.iter().map(|code| code - 1), control)?;
         cracks::assess_correlation_risk(
             &transactions,
             &scenario.frequencies,
@@ -328,10 +329,10 @@ fn similarities(mut args: Args) -> Result<Vec<SimilarityRow>, Problem> {
     args.end()?;
     settings.check()?;
     let (mut counts, transactions) = read_transactions(relation, column_name)?;
-    let in_order = counts.items.canonical_codes()?;
+    let order = counts.put_in_order()?;
     let similarities = run::long("sampling transactions", |control| {
         // Samples are drawn by number, which must not depend on the order of rows.
-        let transactions = transactions.in_order(in_order.iter().map(|code| code - 1), control)?;
+        let transactions = transactions.in_order(order.iter().map(|code| code - 1), control)?;
         cracks::similarity_by_sampling(&transactions, &settings, control)
     })?;
     let row = |of_fraction: Similarity| SimilarityRow {

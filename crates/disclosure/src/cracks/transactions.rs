@@ -91,15 +91,16 @@ impl Transactions {
     }
 
     /// The same transactions in an order that depends on nothing but the items in them, which are numbered anew: the
-    /// first of `items` becomes 0, and so on.
+    /// first of `items`, which has every item once, becomes 0, and so on.
     pub fn in_order(&self, items: impl Iterator<Item = u32>, control: &Control) -> Result<Self> {
-        control.require::<u32>(self.items.len() + self.item_count)?;
+        let items: Vec<u32> = items.collect();
+        control.require::<u32>(self.items.len() + items.len())?;
         control.require::<u64>(3 * self.len())?;
-        let mut number_of = vec![0; self.item_count];
-        for (number, item) in (0..).zip(items) {
+        let mut number_of = vec![0; items.len().max(self.item_count)];
+        for (number, &item) in (0..).zip(&items) {
             number_of[item as usize] = number;
         }
-        let mut renumbered = Transactions::new(self.item_count);
+        let mut renumbered = Transactions::new(items.len());
         let mut transaction = Vec::new();
         for items in self.iter() {
             transaction.clear();
@@ -108,7 +109,7 @@ impl Transactions {
         }
         let mut in_order: Vec<&[u32]> = renumbered.iter().collect();
         sort(&mut in_order, control)?;
-        let mut sorted = Transactions::new(self.item_count);
+        let mut sorted = Transactions::new(items.len());
         in_order
             .into_iter()
             .try_for_each(|transaction| sorted.push(transaction))?;
