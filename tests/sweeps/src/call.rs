@@ -85,10 +85,13 @@ impl<'a> Caller<'a> {
     /// that look the same to a function may change places.
     pub fn call_beside_rows(&mut self) -> String {
         let mut values = self.plausible();
-        // Without a key, rows are numbered as they come.
         for (argument, value) in self.function.arguments.iter().zip(&mut values) {
-            if value.is_none() && matches!(argument.name.as_str(), "id" | "key") {
-                *value = Some(self.good(argument));
+            match argument.name.as_str() {
+                // Without a key, rows are numbered as they come.
+                "id" | "key" if value.is_none() => *value = Some(self.good(argument)),
+                // What ends by the clock ends elsewhere each time.
+                "budget" => *value = None,
+                _ => (),
             }
         }
         let of_row =
