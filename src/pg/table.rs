@@ -73,7 +73,7 @@ unsafe impl<R: TableRow> RetAbi for Table<R> {
 // SAFETY: the types are those of the row's fields.
 unsafe impl<R: TableRow> SqlTranslatable for Table<R> {
     const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!(Table<R>);
-    const TYPE_ORIGIN: TypeOrigin = TypeOrigin::ThisExtension;
+    const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
     const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Err(ArgumentError::Table);
     const RETURN_SQL: Result<ReturnsRef, ReturnsError> = R::TYPES;
 }
