@@ -90,16 +90,6 @@ impl Dictionary {
         }
     }
 
-    /// The place of every code in the order of [`canonical_codes`](Self::canonical_codes), from 0; [`NULL`] comes last.
-    pub fn canonical_places(&mut self) -> Result<Vec<u32>, Problem> {
-        let codes = self.canonical_codes()?;
-        let mut places = vec![u32::MAX; codes.len() + 1];
-        for (place, &code) in (0..).zip(&codes) {
-            places[code as usize] = place;
-        }
-        Ok(places)
-    }
-
     /// Numbers in the order of the values, where those are numbers themselves.
     fn keys(&self) -> Option<Vec<u64>> {
         let base_type = self.column().base_type();
@@ -291,4 +281,13 @@ fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Resu
         disclosure::sort(&mut keyed, control)?;
         Ok(keyed.into_iter().map(|(_, code)| code).collect())
     })
+}
+
+/// The place of every code among `codes`, which has each once, from 1; that of [`NULL`] is 0.
+pub fn places_of(codes: &[u32]) -> Vec<u32> {
+    let mut places = vec![0; codes.len() + 1];
+    for (place, &code) in (1..).zip(codes) {
+        places[code as usize] = place;
+    }
+    places
 }

@@ -7,6 +7,7 @@ use crate::args::{names, number, word};
 use crate::encode::Encoded;
 use crate::encode::arguments::OptionArgument;
 use crate::encode::dictionary::Dictionary;
+use crate::encode::order::places_of;
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
@@ -153,11 +154,12 @@ impl Examples {
     ) -> Result<Self, Problem> {
         let mut smallest = Vec::new();
         if wanted > 0 {
-            let places = dictionaries.iter_mut().map(Dictionary::canonical_places);
+            let codes = dictionaries.iter_mut().map(Dictionary::canonical_codes);
+            let places = codes.map(|codes| codes.map(|codes| places_of(&codes)));
             let places = places.collect::<Result<Vec<_>, Problem>>()?;
             let values = |class: usize| {
                 let codes = classes.codes(class).iter().zip(&places);
-                codes.map(|(&code, places)| places[code as usize])
+                codes.map(|(&code, places)| places[code as usize].wrapping_sub(1)) // NULL comes last
             };
             let before = |one: &(u64, usize), other: &(u64, usize)| {
                 one.0

@@ -5,7 +5,7 @@
 
 use crate::args::{Args, word};
 use crate::encode::dictionary::Dictionary;
-use crate::encode::order::CodedColumn;
+use crate::encode::order::{CodedColumn, places_of};
 use crate::encode::{Codes, Encoded};
 use crate::error::Problem;
 use crate::input::relation::Relation;
@@ -218,7 +218,8 @@ impl Shared {
             return knowledge_of_ranges(range, here, there);
         }
         let code_there = there.dictionary.adopt(here)?;
-        let place_of = places(&mut there.dictionary)?;
+        // Codes by value, because they must not depend on the order of the rows.
+        let place_of = places_of(&there.dictionary.canonical_codes()?);
         recode(&mut there.codes, &place_of);
         let of_code = |code: u32| match place_of[code as usize] {
             NULL => Knowledge::Anything,
@@ -232,16 +233,6 @@ fn recode(codes: &mut [u32], code_of: &[u32]) {
     for code in codes {
         *code = code_of[*code as usize];
     }
-}
-
-/// The place of every code in the order of the type, so that codes do not depend on the order of the rows. Values of a
-/// type without an order stay as they are.
-fn places(dictionary: &mut Dictionary) -> Result<Vec<u32>, Problem> {
-    let places = match dictionary.order() {
-        Err(Problem::NoOrder { .. }) => (1..=dictionary.len()).collect(),
-        places => places?,
-    };
-    Ok([vec![NULL], places].concat())
 }
 
 /// The same where known values are ranges. Released codes become those of the values in order.

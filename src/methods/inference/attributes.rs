@@ -2,6 +2,7 @@
 //! it.
 
 use crate::encode::dictionary::Dictionary;
+use crate::encode::order::places_of;
 use crate::encode::scale::Scale;
 use crate::error::Problem;
 use crate::methods::inference::bins::Bins;
@@ -117,11 +118,11 @@ impl Named {
             } else if let Some(element) = ElementType::of(&column_type) {
                 let (mut elements, mut of_array) = elements_of(&element, &dictionary)?;
                 let codes = elements.canonical_codes()?;
-                let attribute_of = places_of(&codes);
+                let place_of = places_of(&codes);
                 for elements in &mut of_array {
                     elements
                         .iter_mut()
-                        .for_each(|element| *element = attribute_of[*element as usize]);
+                        .for_each(|element| *element = place_of[*element as usize + 1] - 1);
                     elements.sort_unstable();
                 }
                 (
@@ -131,7 +132,12 @@ impl Named {
                 )
             } else {
                 let codes = dictionary.canonical_codes()?;
-                let meaning = Meaning::One(places_of(&codes).into_iter().map(Some).collect());
+                let meaning = Meaning::One(
+                    places_of(&codes)[1..]
+                        .iter()
+                        .map(|place| Some(place - 1))
+                        .collect(),
+                );
                 (meaning, values, Naming::Value(codes))
             };
         let named = Named { dictionary, naming };
@@ -181,13 +187,4 @@ fn elements_of(element: &ElementType, arrays: &Dictionary) -> Result<(Dictionary
         Ok(of_array)
     })?;
     Ok((elements, of_array))
-}
-
-/// The place of every code, codes in order; all from 0.
-fn places_of(codes: &[u32]) -> Vec<u32> {
-    let mut places = vec![0; codes.len()];
-    for (place, &code) in (0..).zip(codes) {
-        places[code as usize - 1] = place;
-    }
-    places
 }

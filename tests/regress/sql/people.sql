@@ -94,3 +94,11 @@ SELECT * FROM disclosure.expected_reidentifications('crowd', 'crowd', ARRAY['b']
 SELECT * FROM disclosure.expected_reidentifications('crowd', 'crowd', ARRAY['b'], method => 'guess');
 SELECT * FROM disclosure.expected_reidentifications('voters', 'patients', ARRAY['age'], method => 'simulate');
 SELECT * FROM disclosure.expected_reidentifications('voters', 'patients', ARRAY['age'], method => 'exact', relative_error => -1);
+
+-- Nor for types that have no order.
+CREATE TABLE points AS
+SELECT i AS id, CASE WHEN i % 4 > 0 THEN point(i % 7, 0) END AS spot, (i % 3)::text::xid AS x FROM generate_series(1, 50) i;
+CREATE TABLE shuffled_points AS SELECT * FROM points ORDER BY md5(id::text);
+SELECT one.expected = other.expected AS same
+  FROM disclosure.expected_reidentifications('points', 'points', '{spot,x}', 'id', method => 'simulate') one,
+       disclosure.expected_reidentifications('shuffled_points', 'shuffled_points', '{spot,x}', 'id', method => 'simulate') other;
