@@ -114,6 +114,21 @@ impl Args {
         number(argument, least, self.optional(argument))
     }
 
+    /// The next argument, a number of something that the crate bounds; what is negative is refused as zero is.
+    pub fn count(&mut self, argument: &'static str) -> Result<u32, Problem> {
+        let number: i32 = self.required(argument)?;
+        Ok(u32::try_from(number).unwrap_or(0))
+    }
+
+    /// The next argument, an array of numbers without NULL.
+    pub fn numbers(&mut self, argument: &'static str) -> Result<Vec<f64>, Problem> {
+        let numbers: Vec<Option<f64>> = self.required(argument)?;
+        numbers
+            .into_iter()
+            .map(|number| given(argument, number))
+            .collect()
+    }
+
     /// The next argument, a seed.
     pub fn seed(&mut self) -> Result<u64, Problem> {
         self.required::<i64>("seed").map(|seed| seed as u64)

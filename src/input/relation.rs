@@ -2,7 +2,8 @@
 //! level security, partitions and inheritance are those of that SELECT.
 
 use crate::encode::encoder::Encoder;
-use crate::encode::{Encoded, Sink};
+use crate::encode::order::CodedColumn;
+use crate::encode::{Codes, Encoded, Sink};
 use crate::error::Problem;
 use crate::pg::catalog::{columns_of, schema_and_name};
 use crate::pg::receiver::for_each_row;
@@ -87,6 +88,19 @@ impl Relation {
         // that `columns_of` has taken keeps their types.
         for_each_row(&query, |row| unsafe { encoder.push(row) })?;
         encoder.finish()
+    }
+
+    /// Reads these columns as [`read_as`](Self::read_as) does, and keeps the code of every row.
+    pub fn read_coded(
+        &self,
+        columns: impl IntoIterator<Item = ColumnType>,
+    ) -> Result<Vec<CodedColumn>, Problem> {
+        let columns = columns.into_iter().collect();
+        let Encoded { dictionaries, sink } = self.read_as(columns, Codes::default())?;
+        let columns = dictionaries.into_iter().zip(sink.0);
+        Ok(columns
+            .map(|(dictionary, codes)| CodedColumn { dictionary, codes })
+            .collect())
     }
 
     /// What the caller asked for, if it makes sense.

@@ -1,7 +1,7 @@
 //! Recipes about cracks: `assess_risk`, `assess_itemset_risk`, `assess_correlation_risk`,
 //! `similarity_by_sampling`.
 
-use crate::args::{Args, given};
+use crate::args::Args;
 use crate::error::Problem;
 use crate::methods::cracks::beliefs::{itemsets_of_array, itemsets_of_table};
 use crate::methods::cracks::items::read_transactions;
@@ -30,16 +30,10 @@ fn decision_name(decision: Decision) -> &'static str {
     }
 }
 
-/// The next argument, a number of something, of which there must be one at least; any other is 0.
-fn count(args: &mut Args, argument: &'static str) -> Result<u32, Problem> {
-    let number: i32 = args.required(argument)?;
-    Ok(u32::try_from(number).unwrap_or(0))
-}
-
 /// The next argument, runs; the seed comes later.
 fn runs(args: &mut Args) -> Result<Compliance, Problem> {
     Ok(Compliance {
-        runs: count(args, "runs")?,
+        runs: args.count("runs")?,
         ..Compliance::default()
     })
 }
@@ -139,11 +133,11 @@ fn assess_itemset_risk_of_summary(args: Args) -> Table<ItemsetRiskRow> {
 
 fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<ItemsetRiskRow>, Problem> {
     let source = source(&mut args);
-    let sizes = vec![count(&mut args, "sizes")? as usize];
+    let sizes = vec![args.count("sizes")? as usize];
     let (crack_danger, tolerance) = (args.required("crack_danger")?, args.required("tolerance")?);
     let skip_top = args.required("skip_top")?;
     let (array, table) = (args.any("itemsets"), args.optional("itemset_table"));
-    let sample = count(&mut args, "sample")? as usize;
+    let sample = args.count("sample")? as usize;
     let mut settings = ItemsetSettings {
         interest: ItemsetsOfInterest::Sizes { sizes, skip_top },
         crack_danger,
@@ -319,11 +313,9 @@ fn similarity_by_sampling(args: Args) -> Table<SimilarityRow> {
 
 fn similarities(mut args: Args) -> Result<Vec<SimilarityRow>, Problem> {
     let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
-    let fractions: Vec<Option<f64>> = args.required("fractions")?;
-    let fractions = fractions.into_iter().map(|fraction| given("fractions", fraction));
     let settings = SamplingSettings {
-        fractions: fractions.collect::<Result<_, _>>()?,
-        samples: count(&mut args, "samples")? as usize,
+        fractions: args.numbers("fractions")?,
+        samples: args.count("samples")? as usize,
         seed: args.seed()?,
     };
     args.end()?;

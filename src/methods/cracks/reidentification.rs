@@ -6,7 +6,6 @@
 use crate::args::{Args, word};
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::{CodedColumn, places_of};
-use crate::encode::{Codes, Encoded};
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::methods::cracks::{METHODS, method_name};
@@ -84,8 +83,8 @@ impl People {
             .map(|key| Pair::comparable(KEY, known.column(KEY, &key)?, released.column(KEY, &key)?))
             .transpose()?;
         let pairs = || shared.iter().map(|column| &column.pair).chain(&key);
-        let mut of_known = read(&known, pairs().map(|pair| pair.here.clone()))?;
-        let mut of_released = read(&released, pairs().map(|pair| pair.there.clone()))?;
+        let mut of_known = known.read_coded(pairs().map(|pair| pair.here.clone()))?;
+        let mut of_released = released.read_coded(pairs().map(|pair| pair.there.clone()))?;
         let keys = key.and_then(|_| of_known.pop().zip(of_released.pop()));
         let own = keys.map(|(here, there)| own_rows(&here, there)).transpose()?;
         let people = of_known.first().map_or(0, |column| column.codes.len());
@@ -131,17 +130,6 @@ impl People {
             share: (people > 0).then(|| found.expected / people as f64),
         })
     }
-}
-
-/// These columns of a table.
-fn read(relation: &Relation, columns: impl Iterator<Item = ColumnType>) -> Result<Vec<CodedColumn>, Problem> {
-    let Encoded { dictionaries, sink } = relation.read_as(columns.collect(), Codes::default())?;
-    let Codes(mut codes) = sink;
-    codes.resize(dictionaries.len(), Vec::new()); // a table without rows has none
-    let columns = dictionaries.into_iter().zip(codes);
-    Ok(columns
-        .map(|(dictionary, codes)| CodedColumn { dictionary, codes })
-        .collect())
 }
 
 /// The number of the released row that has the key of each known person.

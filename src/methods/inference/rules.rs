@@ -79,11 +79,10 @@ fn holes(args: Args) -> Table<Hole> {
 fn holes_of(mut args: Args) -> Result<Vec<Hole>, Problem> {
     let relation = args.optional("relation");
     let columns = args.names("columns");
-    let max_size: i32 = args.required("max_size")?;
+    let max_size = args.count("max_size")? as usize;
     let options = Options::read_certain(&mut args)?;
     let wanted = HoleSettings {
-        // What is not a size is as wrong as a size of 0, for which the crate has the words.
-        max_size: usize::try_from(max_size).unwrap_or(0),
+        max_size,
         most: args.number("most", 1)?,
     };
     let options = options.finish(args)?;

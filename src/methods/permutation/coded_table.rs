@@ -1,7 +1,6 @@
 //! A table as it was read, column by column.
 
 use crate::encode::order::CodedColumn;
-use crate::encode::{Codes, Encoded};
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::pg::types::ColumnType;
@@ -14,16 +13,9 @@ pub struct CodedTable {
 impl CodedTable {
     /// Reads these columns, each in the type that it is given.
     pub fn read(relation: &Relation, columns: impl IntoIterator<Item = ColumnType>) -> Result<Self, Problem> {
-        let columns: Vec<ColumnType> = columns.into_iter().collect();
-        let Encoded { dictionaries, sink } = relation.read_as(columns, Codes::default())?;
-        let records = sink.0.first().map_or(0, Vec::len);
-        let columns = dictionaries.into_iter().zip(sink.0);
-        Ok(CodedTable {
-            columns: columns
-                .map(|(dictionary, codes)| CodedColumn { dictionary, codes })
-                .collect(),
-            records,
-        })
+        let columns = relation.read_coded(columns)?;
+        let records = columns.first().map_or(0, |column| column.codes.len());
+        Ok(CodedTable { columns, records })
     }
 
     /// Takes the last column away.

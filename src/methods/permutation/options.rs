@@ -1,7 +1,7 @@
 //! Options that several functions have.
 
 use super::orders::Orders;
-use crate::args::{Args, given};
+use crate::args::Args;
 use crate::error::Problem;
 use disclosure::permutation::{Chance, Ties};
 use pgrx::pg_sys;
@@ -30,20 +30,9 @@ impl Options {
 
 /// Reads the arguments draws and enough; the seed is another option.
 pub fn read_chance(args: &mut Args) -> Result<Chance, Problem> {
-    let draws: i32 = args.required("draws")?;
     Ok(Chance {
-        // What is negative is refused as zero is.
-        draws: u32::try_from(draws).unwrap_or(0),
+        draws: args.count("draws")?,
         enough: args.required("enough")?,
         ..Chance::default()
     })
-}
-
-/// Reads an argument that is an array without NULL.
-pub fn read_numbers(args: &mut Args, argument: &'static str) -> Result<Vec<f64>, Problem> {
-    let numbers: Vec<Option<f64>> = args.required(argument)?;
-    numbers
-        .into_iter()
-        .map(|number| given(argument, number))
-        .collect()
 }

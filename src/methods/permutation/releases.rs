@@ -2,7 +2,7 @@
 //! `calibrate_permutation`.
 
 use super::microdata::{Microdata, TableArgument, Wanted};
-use super::options::{Options, read_chance, read_numbers};
+use super::options::{Options, read_chance};
 use super::records::Records;
 use super::report::shifts;
 use crate::args::Args;
@@ -239,7 +239,7 @@ fn calibrated(mut args: Args) -> Result<Vec<CandidateRow>, Problem> {
     let original = TableArgument::read(&mut args, "original");
     let columns = args.names("columns");
     let mut settings = Calibration {
-        candidates: read_numbers(&mut args, "candidates")?,
+        candidates: args.numbers("candidates")?,
         chance: read_chance(&mut args)?,
         most_correct: args.required("most_correct")?,
     };
