@@ -10,13 +10,19 @@ BEGIN
 END
 $$;
 
--- An existing schema may hold operators or functions that somebody has planted: then this fails.
+-- Each of these fails if the schema exists already, because somebody may have planted operators or functions in it.
 CREATE SCHEMA disclosure;
 COMMENT ON SCHEMA disclosure IS
-  'pg_disclosure: how much a table gives away about the people or things in it';
+  'pg_disclosure: how much a table reveals about the people in it';
+CREATE SCHEMA disclosure_lab;
+COMMENT ON SCHEMA disclosure_lab IS
+  'pg_disclosure: building blocks for research, such as permanents, flat matrices and single elimination steps';
+CREATE SCHEMA disclosure_internal;
+COMMENT ON SCHEMA disclosure_internal IS
+  'pg_disclosure: support functions, triggers, and the tables behind views; not meant to be called directly';
 
--- Measures run with the rights of whoever calls them, so there is nothing to hide here.
-GRANT USAGE ON SCHEMA disclosure TO PUBLIC;
+-- Everyone may use the schemas, because measures run with the privileges of the caller.
+GRANT USAGE ON SCHEMA disclosure, disclosure_lab, disclosure_internal TO PUBLIC;
 
 CREATE TYPE disclosure.null_treatment AS ENUM ('value', 'wildcard');
 COMMENT ON TYPE disclosure.null_treatment IS
@@ -25,60 +31,60 @@ COMMENT ON TYPE disclosure.null_treatment IS
 -- References to relations and roles in the tables that pg_dump dumps. They are printed as regclass and regrole are. A name
 -- that no longer exists is read as 0 instead of raising an error, because one such row would make COPY, and with it a
 -- restore, lose all the others.
-CREATE TYPE disclosure.relation_reference;
-CREATE FUNCTION disclosure.relation_reference_in(cstring) RETURNS disclosure.relation_reference
+CREATE TYPE disclosure_internal.relation_reference;
+CREATE FUNCTION disclosure_internal.relation_reference_in(cstring) RETURNS disclosure_internal.relation_reference
   LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'relation_reference_in_wrapper';
-COMMENT ON FUNCTION disclosure.relation_reference_in(cstring) IS 'part of the type relation_reference';
-CREATE FUNCTION disclosure.relation_reference_out(disclosure.relation_reference) RETURNS cstring
+COMMENT ON FUNCTION disclosure_internal.relation_reference_in(cstring) IS 'part of the type relation_reference';
+CREATE FUNCTION disclosure_internal.relation_reference_out(disclosure_internal.relation_reference) RETURNS cstring
   LANGUAGE internal STABLE STRICT PARALLEL SAFE AS 'regclassout';
-COMMENT ON FUNCTION disclosure.relation_reference_out(disclosure.relation_reference) IS
+COMMENT ON FUNCTION disclosure_internal.relation_reference_out(disclosure_internal.relation_reference) IS
   'part of the type relation_reference';
-CREATE FUNCTION disclosure.relation_reference_recv(internal) RETURNS disclosure.relation_reference
+CREATE FUNCTION disclosure_internal.relation_reference_recv(internal) RETURNS disclosure_internal.relation_reference
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'oidrecv';
-COMMENT ON FUNCTION disclosure.relation_reference_recv(internal) IS 'part of the type relation_reference';
-CREATE FUNCTION disclosure.relation_reference_send(disclosure.relation_reference) RETURNS bytea
+COMMENT ON FUNCTION disclosure_internal.relation_reference_recv(internal) IS 'part of the type relation_reference';
+CREATE FUNCTION disclosure_internal.relation_reference_send(disclosure_internal.relation_reference) RETURNS bytea
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'oidsend';
-COMMENT ON FUNCTION disclosure.relation_reference_send(disclosure.relation_reference) IS
+COMMENT ON FUNCTION disclosure_internal.relation_reference_send(disclosure_internal.relation_reference) IS
   'part of the type relation_reference';
-CREATE TYPE disclosure.relation_reference (
-  INPUT = disclosure.relation_reference_in, OUTPUT = disclosure.relation_reference_out,
-  RECEIVE = disclosure.relation_reference_recv, SEND = disclosure.relation_reference_send, LIKE = oid
+CREATE TYPE disclosure_internal.relation_reference (
+  INPUT = disclosure_internal.relation_reference_in, OUTPUT = disclosure_internal.relation_reference_out,
+  RECEIVE = disclosure_internal.relation_reference_recv, SEND = disclosure_internal.relation_reference_send, LIKE = oid
 );
-COMMENT ON TYPE disclosure.relation_reference IS
+COMMENT ON TYPE disclosure_internal.relation_reference IS
   'a relation, by its OID; printed and read by its name; 0 if there is no relation of that name';
-CREATE CAST (disclosure.relation_reference AS oid) WITHOUT FUNCTION AS IMPLICIT;
-COMMENT ON CAST (disclosure.relation_reference AS oid) IS 'the OID of the relation';
-CREATE CAST (disclosure.relation_reference AS regclass) WITHOUT FUNCTION;
-COMMENT ON CAST (disclosure.relation_reference AS regclass) IS 'the relation';
-CREATE CAST (oid AS disclosure.relation_reference) WITHOUT FUNCTION AS ASSIGNMENT;
-COMMENT ON CAST (oid AS disclosure.relation_reference) IS 'the relation with that OID';
-CREATE CAST (regclass AS disclosure.relation_reference) WITHOUT FUNCTION AS ASSIGNMENT;
-COMMENT ON CAST (regclass AS disclosure.relation_reference) IS 'the relation';
+CREATE CAST (disclosure_internal.relation_reference AS oid) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (disclosure_internal.relation_reference AS oid) IS 'the OID of the relation';
+CREATE CAST (disclosure_internal.relation_reference AS regclass) WITHOUT FUNCTION;
+COMMENT ON CAST (disclosure_internal.relation_reference AS regclass) IS 'the relation';
+CREATE CAST (oid AS disclosure_internal.relation_reference) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (oid AS disclosure_internal.relation_reference) IS 'the relation with that OID';
+CREATE CAST (regclass AS disclosure_internal.relation_reference) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (regclass AS disclosure_internal.relation_reference) IS 'the relation';
 
-CREATE TYPE disclosure.role_reference;
-CREATE FUNCTION disclosure.role_reference_in(cstring) RETURNS disclosure.role_reference
+CREATE TYPE disclosure_internal.role_reference;
+CREATE FUNCTION disclosure_internal.role_reference_in(cstring) RETURNS disclosure_internal.role_reference
   LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'role_reference_in_wrapper';
-COMMENT ON FUNCTION disclosure.role_reference_in(cstring) IS 'part of the type role_reference';
-CREATE FUNCTION disclosure.role_reference_out(disclosure.role_reference) RETURNS cstring
+COMMENT ON FUNCTION disclosure_internal.role_reference_in(cstring) IS 'part of the type role_reference';
+CREATE FUNCTION disclosure_internal.role_reference_out(disclosure_internal.role_reference) RETURNS cstring
   LANGUAGE internal STABLE STRICT PARALLEL SAFE AS 'regroleout';
-COMMENT ON FUNCTION disclosure.role_reference_out(disclosure.role_reference) IS 'part of the type role_reference';
-CREATE FUNCTION disclosure.role_reference_recv(internal) RETURNS disclosure.role_reference
+COMMENT ON FUNCTION disclosure_internal.role_reference_out(disclosure_internal.role_reference) IS 'part of the type role_reference';
+CREATE FUNCTION disclosure_internal.role_reference_recv(internal) RETURNS disclosure_internal.role_reference
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'oidrecv';
-COMMENT ON FUNCTION disclosure.role_reference_recv(internal) IS 'part of the type role_reference';
-CREATE FUNCTION disclosure.role_reference_send(disclosure.role_reference) RETURNS bytea
+COMMENT ON FUNCTION disclosure_internal.role_reference_recv(internal) IS 'part of the type role_reference';
+CREATE FUNCTION disclosure_internal.role_reference_send(disclosure_internal.role_reference) RETURNS bytea
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'oidsend';
-COMMENT ON FUNCTION disclosure.role_reference_send(disclosure.role_reference) IS 'part of the type role_reference';
-CREATE TYPE disclosure.role_reference (
-  INPUT = disclosure.role_reference_in, OUTPUT = disclosure.role_reference_out,
-  RECEIVE = disclosure.role_reference_recv, SEND = disclosure.role_reference_send, LIKE = oid
+COMMENT ON FUNCTION disclosure_internal.role_reference_send(disclosure_internal.role_reference) IS 'part of the type role_reference';
+CREATE TYPE disclosure_internal.role_reference (
+  INPUT = disclosure_internal.role_reference_in, OUTPUT = disclosure_internal.role_reference_out,
+  RECEIVE = disclosure_internal.role_reference_recv, SEND = disclosure_internal.role_reference_send, LIKE = oid
 );
-COMMENT ON TYPE disclosure.role_reference IS
+COMMENT ON TYPE disclosure_internal.role_reference IS
   'a role, by its OID; printed and read by its name; 0 if there is no role of that name';
-CREATE CAST (disclosure.role_reference AS oid) WITHOUT FUNCTION AS IMPLICIT;
-COMMENT ON CAST (disclosure.role_reference AS oid) IS 'the OID of the role';
-CREATE CAST (disclosure.role_reference AS regrole) WITHOUT FUNCTION;
-COMMENT ON CAST (disclosure.role_reference AS regrole) IS 'the role';
-CREATE CAST (oid AS disclosure.role_reference) WITHOUT FUNCTION AS ASSIGNMENT;
-COMMENT ON CAST (oid AS disclosure.role_reference) IS 'the role with that OID';
-CREATE CAST (regrole AS disclosure.role_reference) WITHOUT FUNCTION AS ASSIGNMENT;
-COMMENT ON CAST (regrole AS disclosure.role_reference) IS 'the role';
+CREATE CAST (disclosure_internal.role_reference AS oid) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (disclosure_internal.role_reference AS oid) IS 'the OID of the role';
+CREATE CAST (disclosure_internal.role_reference AS regrole) WITHOUT FUNCTION;
+COMMENT ON CAST (disclosure_internal.role_reference AS regrole) IS 'the role';
+CREATE CAST (oid AS disclosure_internal.role_reference) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (oid AS disclosure_internal.role_reference) IS 'the role with that OID';
+CREATE CAST (regrole AS disclosure_internal.role_reference) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (regrole AS disclosure_internal.role_reference) IS 'the role';

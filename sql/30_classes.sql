@@ -6,39 +6,39 @@ CREATE FUNCTION disclosure.class_size(VARIADIC "any") RETURNS bigint
 COMMENT ON FUNCTION disclosure.class_size("any") IS
   'window function: how many rows of the partition equal this one on the given columns, or as whole rows; a last argument ''wildcard'' lets NULL equal everything';
 
-CREATE FUNCTION disclosure.k_anonymity_transition(internal, VARIADIC "any") RETURNS internal
+CREATE FUNCTION disclosure_internal.k_anonymity_transition(internal, VARIADIC "any") RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'k_anonymity_transition_wrapper';
-COMMENT ON FUNCTION disclosure.k_anonymity_transition(internal, "any") IS 'part of the aggregate k_anonymity';
+COMMENT ON FUNCTION disclosure_internal.k_anonymity_transition(internal, "any") IS 'part of the aggregate k_anonymity';
 
-CREATE FUNCTION disclosure.k_anonymity_combine(internal, internal) RETURNS internal
+CREATE FUNCTION disclosure_internal.k_anonymity_combine(internal, internal) RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'k_anonymity_combine_wrapper';
-COMMENT ON FUNCTION disclosure.k_anonymity_combine(internal, internal) IS 'part of the aggregate k_anonymity';
+COMMENT ON FUNCTION disclosure_internal.k_anonymity_combine(internal, internal) IS 'part of the aggregate k_anonymity';
 
-CREATE FUNCTION disclosure.k_anonymity_serialise(internal) RETURNS bytea
+CREATE FUNCTION disclosure_internal.k_anonymity_serialise(internal) RETURNS bytea
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'k_anonymity_serialise_wrapper';
-COMMENT ON FUNCTION disclosure.k_anonymity_serialise(internal) IS 'part of the aggregate k_anonymity';
+COMMENT ON FUNCTION disclosure_internal.k_anonymity_serialise(internal) IS 'part of the aggregate k_anonymity';
 
-CREATE FUNCTION disclosure.k_anonymity_deserialise(bytea, internal) RETURNS internal
+CREATE FUNCTION disclosure_internal.k_anonymity_deserialise(bytea, internal) RETURNS internal
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'k_anonymity_deserialise_wrapper';
-COMMENT ON FUNCTION disclosure.k_anonymity_deserialise(bytea, internal) IS 'part of the aggregate k_anonymity';
+COMMENT ON FUNCTION disclosure_internal.k_anonymity_deserialise(bytea, internal) IS 'part of the aggregate k_anonymity';
 
-CREATE FUNCTION disclosure.k_anonymity_final(internal) RETURNS bigint
+CREATE FUNCTION disclosure_internal.k_anonymity_final(internal) RETURNS bigint
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'k_anonymity_final_wrapper';
-COMMENT ON FUNCTION disclosure.k_anonymity_final(internal) IS 'part of the aggregate k_anonymity';
+COMMENT ON FUNCTION disclosure_internal.k_anonymity_final(internal) IS 'part of the aggregate k_anonymity';
 
 CREATE AGGREGATE disclosure.k_anonymity(VARIADIC "any") (
-  SFUNC = disclosure.k_anonymity_transition,
+  SFUNC = disclosure_internal.k_anonymity_transition,
   STYPE = internal,
   SSPACE = 65536,
-  COMBINEFUNC = disclosure.k_anonymity_combine,
-  SERIALFUNC = disclosure.k_anonymity_serialise,
-  DESERIALFUNC = disclosure.k_anonymity_deserialise,
-  FINALFUNC = disclosure.k_anonymity_final,
+  COMBINEFUNC = disclosure_internal.k_anonymity_combine,
+  SERIALFUNC = disclosure_internal.k_anonymity_serialise,
+  DESERIALFUNC = disclosure_internal.k_anonymity_deserialise,
+  FINALFUNC = disclosure_internal.k_anonymity_final,
   FINALFUNC_MODIFY = READ_ONLY,
   PARALLEL = SAFE
 );

@@ -3,28 +3,28 @@
 
 -- Not called item_summary: Postgres would take item_summary(x) of a text x for a cast.
 CREATE TYPE disclosure.item_counts;
-CREATE FUNCTION disclosure.item_counts_in(cstring) RETURNS disclosure.item_counts
+CREATE FUNCTION disclosure_internal.item_counts_in(cstring) RETURNS disclosure.item_counts
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_in_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_in(cstring) IS 'part of the type item_counts';
-CREATE FUNCTION disclosure.item_counts_out(disclosure.item_counts) RETURNS cstring
+COMMENT ON FUNCTION disclosure_internal.item_counts_in(cstring) IS 'part of the type item_counts';
+CREATE FUNCTION disclosure_internal.item_counts_out(disclosure.item_counts) RETURNS cstring
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_out_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_out(disclosure.item_counts) IS 'part of the type item_counts';
-CREATE FUNCTION disclosure.item_counts_receive(internal) RETURNS disclosure.item_counts
+COMMENT ON FUNCTION disclosure_internal.item_counts_out(disclosure.item_counts) IS 'part of the type item_counts';
+CREATE FUNCTION disclosure_internal.item_counts_receive(internal) RETURNS disclosure.item_counts
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_receive_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_receive(internal) IS 'part of the type item_counts';
-CREATE FUNCTION disclosure.item_counts_send(disclosure.item_counts) RETURNS bytea
+COMMENT ON FUNCTION disclosure_internal.item_counts_receive(internal) IS 'part of the type item_counts';
+CREATE FUNCTION disclosure_internal.item_counts_send(disclosure.item_counts) RETURNS bytea
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_send_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_send(disclosure.item_counts) IS 'part of the type item_counts';
+COMMENT ON FUNCTION disclosure_internal.item_counts_send(disclosure.item_counts) IS 'part of the type item_counts';
 -- Of the category of regclass, so that the string in f('table', 'column') decides between the functions below.
 CREATE TYPE disclosure.item_counts (
-  INPUT = disclosure.item_counts_in,
-  OUTPUT = disclosure.item_counts_out,
-  RECEIVE = disclosure.item_counts_receive,
-  SEND = disclosure.item_counts_send,
+  INPUT = disclosure_internal.item_counts_in,
+  OUTPUT = disclosure_internal.item_counts_out,
+  RECEIVE = disclosure_internal.item_counts_receive,
+  SEND = disclosure_internal.item_counts_send,
   INTERNALLENGTH = VARIABLE,
   STORAGE = extended,
   CATEGORY = 'N'
@@ -32,48 +32,48 @@ CREATE TYPE disclosure.item_counts (
 COMMENT ON TYPE disclosure.item_counts IS
   'how many transactions there are and how many have each item: what item_summary makes and rollup merges';
 
-CREATE FUNCTION disclosure.item_counts_transition(internal, anyelement) RETURNS internal
+CREATE FUNCTION disclosure_internal.item_counts_transition(internal, anyelement) RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_transition_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_transition(internal, anyelement) IS
+COMMENT ON FUNCTION disclosure_internal.item_counts_transition(internal, anyelement) IS
   'part of the aggregates item_summary and expected_cracks';
 
-CREATE FUNCTION disclosure.item_counts_rollup(internal, disclosure.item_counts) RETURNS internal
+CREATE FUNCTION disclosure_internal.item_counts_rollup(internal, disclosure.item_counts) RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_rollup_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_rollup(internal, disclosure.item_counts) IS 'part of the aggregate rollup';
+COMMENT ON FUNCTION disclosure_internal.item_counts_rollup(internal, disclosure.item_counts) IS 'part of the aggregate rollup';
 
-CREATE FUNCTION disclosure.item_counts_combine(internal, internal) RETURNS internal
+CREATE FUNCTION disclosure_internal.item_counts_combine(internal, internal) RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_combine_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_combine(internal, internal) IS
+COMMENT ON FUNCTION disclosure_internal.item_counts_combine(internal, internal) IS
   'part of the aggregates item_summary, rollup and expected_cracks';
 
-CREATE FUNCTION disclosure.item_counts_serialise(internal) RETURNS bytea
+CREATE FUNCTION disclosure_internal.item_counts_serialise(internal) RETURNS bytea
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_serialise_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_serialise(internal) IS
+COMMENT ON FUNCTION disclosure_internal.item_counts_serialise(internal) IS
   'part of the aggregates item_summary, rollup and expected_cracks';
 
-CREATE FUNCTION disclosure.item_counts_deserialise(bytea, internal) RETURNS internal
+CREATE FUNCTION disclosure_internal.item_counts_deserialise(bytea, internal) RETURNS internal
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_deserialise_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_deserialise(bytea, internal) IS
+COMMENT ON FUNCTION disclosure_internal.item_counts_deserialise(bytea, internal) IS
   'part of the aggregates item_summary, rollup and expected_cracks';
 
-CREATE FUNCTION disclosure.item_counts_final(internal) RETURNS disclosure.item_counts
+CREATE FUNCTION disclosure_internal.item_counts_final(internal) RETURNS disclosure.item_counts
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_final_wrapper';
-COMMENT ON FUNCTION disclosure.item_counts_final(internal) IS 'part of the aggregates item_summary and rollup';
+COMMENT ON FUNCTION disclosure_internal.item_counts_final(internal) IS 'part of the aggregates item_summary and rollup';
 
 CREATE AGGREGATE disclosure.item_summary(items anyelement) (
-  SFUNC = disclosure.item_counts_transition,
+  SFUNC = disclosure_internal.item_counts_transition,
   STYPE = internal,
   SSPACE = 65536,
-  COMBINEFUNC = disclosure.item_counts_combine,
-  SERIALFUNC = disclosure.item_counts_serialise,
-  DESERIALFUNC = disclosure.item_counts_deserialise,
-  FINALFUNC = disclosure.item_counts_final,
+  COMBINEFUNC = disclosure_internal.item_counts_combine,
+  SERIALFUNC = disclosure_internal.item_counts_serialise,
+  DESERIALFUNC = disclosure_internal.item_counts_deserialise,
+  FINALFUNC = disclosure_internal.item_counts_final,
   FINALFUNC_MODIFY = READ_ONLY,
   PARALLEL = SAFE
 );
@@ -81,13 +81,13 @@ COMMENT ON AGGREGATE disclosure.item_summary(anyelement) IS
   'how many transactions have each item: an array is the set of its elements, any other value a single item';
 
 CREATE AGGREGATE disclosure.rollup(summary disclosure.item_counts) (
-  SFUNC = disclosure.item_counts_rollup,
+  SFUNC = disclosure_internal.item_counts_rollup,
   STYPE = internal,
   SSPACE = 65536,
-  COMBINEFUNC = disclosure.item_counts_combine,
-  SERIALFUNC = disclosure.item_counts_serialise,
-  DESERIALFUNC = disclosure.item_counts_deserialise,
-  FINALFUNC = disclosure.item_counts_final,
+  COMBINEFUNC = disclosure_internal.item_counts_combine,
+  SERIALFUNC = disclosure_internal.item_counts_serialise,
+  DESERIALFUNC = disclosure_internal.item_counts_deserialise,
+  FINALFUNC = disclosure_internal.item_counts_final,
   FINALFUNC_MODIFY = READ_ONLY,
   PARALLEL = SAFE
 );
@@ -96,23 +96,23 @@ COMMENT ON AGGREGATE disclosure.rollup(disclosure.item_counts) IS
 
 -- A number, or a word for one: so both width => 0.01 and width => 'median' can be said.
 CREATE TYPE disclosure.belief_width;
-CREATE FUNCTION disclosure.belief_width_in(cstring) RETURNS disclosure.belief_width
+CREATE FUNCTION disclosure_internal.belief_width_in(cstring) RETURNS disclosure.belief_width
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textin';
-COMMENT ON FUNCTION disclosure.belief_width_in(cstring) IS 'part of the type belief_width';
-CREATE FUNCTION disclosure.belief_width_out(disclosure.belief_width) RETURNS cstring
+COMMENT ON FUNCTION disclosure_internal.belief_width_in(cstring) IS 'part of the type belief_width';
+CREATE FUNCTION disclosure_internal.belief_width_out(disclosure.belief_width) RETURNS cstring
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textout';
-COMMENT ON FUNCTION disclosure.belief_width_out(disclosure.belief_width) IS 'part of the type belief_width';
-CREATE FUNCTION disclosure.belief_width_receive(internal) RETURNS disclosure.belief_width
+COMMENT ON FUNCTION disclosure_internal.belief_width_out(disclosure.belief_width) IS 'part of the type belief_width';
+CREATE FUNCTION disclosure_internal.belief_width_receive(internal) RETURNS disclosure.belief_width
   LANGUAGE internal STABLE STRICT PARALLEL SAFE AS 'textrecv';
-COMMENT ON FUNCTION disclosure.belief_width_receive(internal) IS 'part of the type belief_width';
-CREATE FUNCTION disclosure.belief_width_send(disclosure.belief_width) RETURNS bytea
+COMMENT ON FUNCTION disclosure_internal.belief_width_receive(internal) IS 'part of the type belief_width';
+CREATE FUNCTION disclosure_internal.belief_width_send(disclosure.belief_width) RETURNS bytea
   LANGUAGE internal STABLE STRICT PARALLEL SAFE AS 'textsend';
-COMMENT ON FUNCTION disclosure.belief_width_send(disclosure.belief_width) IS 'part of the type belief_width';
+COMMENT ON FUNCTION disclosure_internal.belief_width_send(disclosure.belief_width) IS 'part of the type belief_width';
 CREATE TYPE disclosure.belief_width (
-  INPUT = disclosure.belief_width_in,
-  OUTPUT = disclosure.belief_width_out,
-  RECEIVE = disclosure.belief_width_receive,
-  SEND = disclosure.belief_width_send,
+  INPUT = disclosure_internal.belief_width_in,
+  OUTPUT = disclosure_internal.belief_width_out,
+  RECEIVE = disclosure_internal.belief_width_receive,
+  SEND = disclosure_internal.belief_width_send,
   LIKE = pg_catalog.text,
   CATEGORY = 'N' -- as that of regclass, which is in the same place where a summary is asked
 );
@@ -125,19 +125,19 @@ COMMENT ON CAST (float8 AS disclosure.belief_width) IS 'for a width that was com
 CREATE CAST (int AS disclosure.belief_width) WITH INOUT AS IMPLICIT;
 COMMENT ON CAST (int AS disclosure.belief_width) IS 'for width => 0';
 
-CREATE FUNCTION disclosure.expected_cracks_final(internal) RETURNS float8
+CREATE FUNCTION disclosure_internal.expected_cracks_final(internal) RETURNS float8
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'expected_cracks_final_wrapper';
-COMMENT ON FUNCTION disclosure.expected_cracks_final(internal) IS 'part of the aggregate expected_cracks';
+COMMENT ON FUNCTION disclosure_internal.expected_cracks_final(internal) IS 'part of the aggregate expected_cracks';
 
 CREATE AGGREGATE disclosure.expected_cracks(items anyelement) (
-  SFUNC = disclosure.item_counts_transition,
+  SFUNC = disclosure_internal.item_counts_transition,
   STYPE = internal,
   SSPACE = 65536,
-  COMBINEFUNC = disclosure.item_counts_combine,
-  SERIALFUNC = disclosure.item_counts_serialise,
-  DESERIALFUNC = disclosure.item_counts_deserialise,
-  FINALFUNC = disclosure.expected_cracks_final,
+  COMBINEFUNC = disclosure_internal.item_counts_combine,
+  SERIALFUNC = disclosure_internal.item_counts_serialise,
+  DESERIALFUNC = disclosure_internal.item_counts_deserialise,
+  FINALFUNC = disclosure_internal.expected_cracks_final,
   FINALFUNC_MODIFY = READ_ONLY,
   PARALLEL = SAFE
 );
@@ -484,7 +484,7 @@ CREATE FUNCTION disclosure.assess_correlation_risk(
 COMMENT ON FUNCTION disclosure.assess_correlation_risk(regclass, name, float8, int, int, int, float8, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
   'the recipe for a rival who knows which items occur together most, or never: expected cracks with each kind of knowledge';
 
-CREATE FUNCTION disclosure.similarity_by_sampling(
+CREATE FUNCTION disclosure_lab.similarity_by_sampling(
     relation       regclass,
     column_name    name,
     fractions      float8[] DEFAULT '{0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9}',
@@ -501,7 +501,7 @@ CREATE FUNCTION disclosure.similarity_by_sampling(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'similarity_by_sampling_wrapper';
-COMMENT ON FUNCTION disclosure.similarity_by_sampling(regclass, name, float8[], int, bigint) IS
+COMMENT ON FUNCTION disclosure_lab.similarity_by_sampling(regclass, name, float8[], int, bigint) IS
   'the share of items that a rival is right about who has a random sample of the transactions and believes its frequencies give or take its median gap';
 
 -- People against released rows (Lakshmanan, Ng and Ramesh 2008, section 8.1).

@@ -1,47 +1,47 @@
 -- What may leave: policies, and who may change them.
 
-CREATE TABLE disclosure.policy (
+CREATE TABLE disclosure_internal.policy (
   policy        int GENERATED ALWAYS AS IDENTITY,
-  relation      disclosure.relation_reference NOT NULL,
+  relation      disclosure_internal.relation_reference NOT NULL,
   relation_name text,
   measure       text NOT NULL,
-  measure_owner disclosure.role_reference,
+  measure_owner disclosure_internal.role_reference,
   statistic     text,
   threshold     float8,
   at_most       float8,
   at_least      float8,
   columns       name[],
   attnums       int2[],
-  for_role      disclosure.role_reference,
+  for_role      disclosure_internal.role_reference,
   on_rows       text,
   only_by_copy  boolean NOT NULL,
-  made_by       disclosure.role_reference NOT NULL,
+  made_by       disclosure_internal.role_reference NOT NULL,
   made_at       timestamptz NOT NULL
 );
-COMMENT ON TABLE disclosure.policy IS
+COMMENT ON TABLE disclosure_internal.policy IS
   'policies defined by disclosure.protect(); a table, so that pg_dump dumps it; read disclosure.policies instead';
-COMMENT ON COLUMN disclosure.policy.relation_name IS 'what the relation was called when the row was last written';
-COMMENT ON COLUMN disclosure.policy.measure IS
+COMMENT ON COLUMN disclosure_internal.policy.relation_name IS 'what the relation was called when the row was last written';
+COMMENT ON COLUMN disclosure_internal.policy.measure IS
   'privacy_score, k_anonymity, expected_cracks, or the full signature of a function of a query';
-COMMENT ON COLUMN disclosure.policy.measure_owner IS
+COMMENT ON COLUMN disclosure_internal.policy.measure_owner IS
   'who owned the function when the policy was defined; the policy stops if that changes';
-COMMENT ON COLUMN disclosure.policy.attnums IS
+COMMENT ON COLUMN disclosure_internal.policy.attnums IS
   'found again from the names at every insert, because a restored table may number its columns differently';
-CREATE INDEX policy_number ON disclosure.policy (policy); -- not unique: one duplicate would make COPY lose all policies
-COMMENT ON INDEX disclosure.policy_number IS 'for the trigger that gives a policy another number if its own is taken';
-CREATE INDEX policy_relation ON disclosure.policy (relation);
-COMMENT ON INDEX disclosure.policy_relation IS 'whoever alters a table pays only for its own policies';
-SELECT pg_catalog.pg_extension_config_dump('disclosure.policy', '');
-SELECT pg_catalog.pg_extension_config_dump('disclosure.policy_policy_seq', '');
-GRANT SELECT ON disclosure.policy TO PUBLIC; -- what is forbidden is no secret; only functions write it
+CREATE INDEX policy_number ON disclosure_internal.policy (policy); -- not unique: one duplicate would make COPY lose all policies
+COMMENT ON INDEX disclosure_internal.policy_number IS 'for the trigger that gives a policy another number if its own is taken';
+CREATE INDEX policy_relation ON disclosure_internal.policy (relation);
+COMMENT ON INDEX disclosure_internal.policy_relation IS 'whoever alters a table pays only for its own policies';
+SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.policy', '');
+SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.policy_policy_seq', '');
+GRANT SELECT ON disclosure_internal.policy TO PUBLIC; -- what is forbidden is no secret; only functions write it
 
-CREATE FUNCTION disclosure.policy_problem(disclosure.policy) RETURNS text
+CREATE FUNCTION disclosure_internal.policy_problem(disclosure_internal.policy) RETURNS text
   LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'policy_problem_wrapper';
-COMMENT ON FUNCTION disclosure.policy_problem(disclosure.policy) IS
+COMMENT ON FUNCTION disclosure_internal.policy_problem(disclosure_internal.policy) IS
   'why a policy cannot be judged, for example because its function is gone; NULL if it can';
 
-CREATE FUNCTION disclosure.check_policy() RETURNS trigger
+CREATE FUNCTION disclosure_internal.check_policy() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -68,8 +68,8 @@ BEGIN
                                   WHERE c.oid = NEW.relation), NEW.relation_name);
   IF TG_OP = 'INSERT' THEN
     -- Where a dump meets policies that are there already, a number may be taken.
-    WHILE EXISTS (SELECT FROM disclosure.policy p WHERE p.policy = NEW.policy) LOOP
-      NEW.policy := nextval('disclosure.policy_policy_seq');
+    WHILE EXISTS (SELECT FROM disclosure_internal.policy p WHERE p.policy = NEW.policy) LOOP
+      NEW.policy := nextval('disclosure_internal.policy_policy_seq');
     END LOOP;
     NEW.attnums := (SELECT array_agg(a.attnum ORDER BY c.place)
                       FROM unnest(NEW.columns) WITH ORDINALITY AS c(name, place)
@@ -77,7 +77,7 @@ BEGIN
                         ON a.attrelid = NEW.relation AND a.attname = c.name AND a.attnum > 0 AND NOT a.attisdropped);
   END IF;
   -- A restore goes on: without this row, COPY would lose all policies.
-  problem := disclosure.policy_problem(NEW);
+  problem := disclosure_internal.policy_problem(NEW);
   IF problem IS NOT NULL THEN
     RAISE WARNING 'policy % of relation % cannot be judged, so that exports are refused: %',
       NEW.policy, NEW.relation_name, problem;
@@ -85,29 +85,29 @@ BEGIN
   RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION disclosure.check_policy() IS
-  'trigger of disclosure.policy: only a relation''s owner changes its policies; warns of those that cannot be judged';
-REVOKE EXECUTE ON FUNCTION disclosure.check_policy() FROM PUBLIC;
-CREATE TRIGGER check_policy BEFORE INSERT OR UPDATE OR DELETE ON disclosure.policy
-  FOR EACH ROW EXECUTE FUNCTION disclosure.check_policy();
-ALTER TABLE disclosure.policy ENABLE ALWAYS TRIGGER check_policy;
-COMMENT ON TRIGGER check_policy ON disclosure.policy IS
+COMMENT ON FUNCTION disclosure_internal.check_policy() IS
+  'trigger of disclosure_internal.policy: only a relation''s owner changes its policies; warns of those that cannot be judged';
+REVOKE EXECUTE ON FUNCTION disclosure_internal.check_policy() FROM PUBLIC;
+CREATE TRIGGER check_policy BEFORE INSERT OR UPDATE OR DELETE ON disclosure_internal.policy
+  FOR EACH ROW EXECUTE FUNCTION disclosure_internal.check_policy();
+ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER check_policy;
+COMMENT ON TRIGGER check_policy ON disclosure_internal.policy IS
   'only a relation''s owner changes its policies; warns of those that cannot be judged';
 
-CREATE FUNCTION disclosure.announce_policies() RETURNS trigger
+CREATE FUNCTION disclosure_internal.announce_policies() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'announce_policies_wrapper';
-COMMENT ON FUNCTION disclosure.announce_policies() IS
-  'trigger of disclosure.policy: every session reads the policies again';
-REVOKE EXECUTE ON FUNCTION disclosure.announce_policies() FROM PUBLIC;
+COMMENT ON FUNCTION disclosure_internal.announce_policies() IS
+  'trigger of disclosure_internal.policy: every session reads the policies again';
+REVOKE EXECUTE ON FUNCTION disclosure_internal.announce_policies() FROM PUBLIC;
 -- For each row, because event triggers run statements that mostly change none.
-CREATE TRIGGER announce_policies AFTER INSERT OR UPDATE OR DELETE ON disclosure.policy
-  FOR EACH ROW EXECUTE FUNCTION disclosure.announce_policies();
-ALTER TABLE disclosure.policy ENABLE ALWAYS TRIGGER announce_policies;
-COMMENT ON TRIGGER announce_policies ON disclosure.policy IS 'every session reads the policies again';
-CREATE TRIGGER announce_truncation AFTER TRUNCATE ON disclosure.policy
-  FOR EACH STATEMENT EXECUTE FUNCTION disclosure.announce_policies();
-ALTER TABLE disclosure.policy ENABLE ALWAYS TRIGGER announce_truncation;
-COMMENT ON TRIGGER announce_truncation ON disclosure.policy IS 'every session reads the policies again';
+CREATE TRIGGER announce_policies AFTER INSERT OR UPDATE OR DELETE ON disclosure_internal.policy
+  FOR EACH ROW EXECUTE FUNCTION disclosure_internal.announce_policies();
+ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER announce_policies;
+COMMENT ON TRIGGER announce_policies ON disclosure_internal.policy IS 'every session reads the policies again';
+CREATE TRIGGER announce_truncation AFTER TRUNCATE ON disclosure_internal.policy
+  FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.announce_policies();
+ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER announce_truncation;
+COMMENT ON TRIGGER announce_truncation ON disclosure_internal.policy IS 'every session reads the policies again';
 
 CREATE FUNCTION disclosure.protect(
     relation     regclass,
@@ -156,7 +156,7 @@ COMMENT ON FUNCTION disclosure.export_freely() IS
   'whoever may execute this may export by COPY TO whatever the policies say, and is logged';
 REVOKE EXECUTE ON FUNCTION disclosure.export_freely() FROM PUBLIC;
 
-CREATE FUNCTION disclosure.is_preloaded() RETURNS boolean
+CREATE FUNCTION disclosure_internal.is_preloaded() RETURNS boolean
   LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT EXISTS (SELECT FROM pg_settings s
@@ -168,41 +168,41 @@ BEGIN ATOMIC
                     AND d.setdatabase IN (0, (SELECT b.oid FROM pg_database b WHERE b.datname = current_database()))
                     AND c.setting ~ '^session_preload_libraries=.*\mpg_disclosure\M');
 END;
-COMMENT ON FUNCTION disclosure.is_preloaded() IS
+COMMENT ON FUNCTION disclosure_internal.is_preloaded() IS
   'whether every new session of this database, whoever starts it, has the library before its first statement';
 
 -- Policies go with their relation, follow its columns, and hold on to them.
-CREATE FUNCTION disclosure.policies_follow() RETURNS event_trigger
+CREATE FUNCTION disclosure_internal.policies_follow() RETURNS event_trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  UPDATE disclosure.policy p SET columns = now.columns
+  UPDATE disclosure_internal.policy p SET columns = now.columns
     FROM (SELECT o.policy, array_agg(a.attname ORDER BY n.place) AS columns
-            FROM disclosure.altered_relations() r, disclosure.policy o, unnest(o.attnums) WITH ORDINALITY AS n(attnum, place),
+            FROM disclosure_internal.altered_relations() r, disclosure_internal.policy o, unnest(o.attnums) WITH ORDINALITY AS n(attnum, place),
                  pg_attribute a
            WHERE o.relation::oid = r.relation AND a.attrelid = r.relation AND a.attnum = n.attnum AND NOT a.attisdropped
            GROUP BY o.policy) AS now
    WHERE now.policy = p.policy AND now.columns <> p.columns;
 END
 $$;
-COMMENT ON FUNCTION disclosure.policies_follow() IS 'event trigger: policies follow renamed columns';
+COMMENT ON FUNCTION disclosure_internal.policies_follow() IS 'event trigger: policies follow renamed columns';
 CREATE EVENT TRIGGER disclosure_policies_follow ON ddl_command_end
   WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
-  EXECUTE FUNCTION disclosure.policies_follow();
+  EXECUTE FUNCTION disclosure_internal.policies_follow();
 ALTER EVENT TRIGGER disclosure_policies_follow ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_policies_follow IS 'policies follow renamed columns';
 
-CREATE FUNCTION disclosure.policies_hold() RETURNS event_trigger
+CREATE FUNCTION disclosure_internal.policies_hold() RETURNS event_trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   held record;
 BEGIN
-  DELETE FROM disclosure.policy p
+  DELETE FROM disclosure_internal.policy p
    USING pg_event_trigger_dropped_objects() d
    WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
   SELECT p.policy, d.object_identity INTO held
-    FROM disclosure.policy p, pg_event_trigger_dropped_objects() d
+    FROM disclosure_internal.policy p, pg_event_trigger_dropped_objects() d
    WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = ANY (p.attnums)
    LIMIT 1;
   IF FOUND THEN
@@ -212,9 +212,9 @@ BEGIN
   END IF;
 END
 $$;
-COMMENT ON FUNCTION disclosure.policies_hold() IS
+COMMENT ON FUNCTION disclosure_internal.policies_hold() IS
   'event trigger: policies go with their relations; a column that a policy needs is not dropped';
-CREATE EVENT TRIGGER disclosure_policies_hold ON sql_drop EXECUTE FUNCTION disclosure.policies_hold();
+CREATE EVENT TRIGGER disclosure_policies_hold ON sql_drop EXECUTE FUNCTION disclosure_internal.policies_hold();
 ALTER EVENT TRIGGER disclosure_policies_hold ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_policies_hold IS
   'policies go with their relations; a column that a policy needs is not dropped';
@@ -222,13 +222,13 @@ COMMENT ON EVENT TRIGGER disclosure_policies_hold IS
 -- The export log. Entries are written by the guard itself, past privileges and triggers, and stay even if the
 -- transaction is rolled back: see src/guard/log.rs, which also has the columns' types in their order.
 
-CREATE TABLE disclosure.export_attempt (
+CREATE TABLE disclosure_internal.export_attempt (
   at            timestamptz NOT NULL,
   session_role  name        NOT NULL,
   role          name        NOT NULL,
   pid           int         NOT NULL,
   kind          text        NOT NULL,
-  relation      disclosure.relation_reference NOT NULL,
+  relation      disclosure_internal.relation_reference NOT NULL,
   relation_name text,
   policy        int,
   measure       text        NOT NULL,
@@ -240,12 +240,12 @@ CREATE TABLE disclosure.export_attempt (
   inserted_by   name,
   inserted_at   timestamptz
 ) USING heap;
-COMMENT ON TABLE disclosure.export_attempt IS
+COMMENT ON TABLE disclosure_internal.export_attempt IS
   'the export log itself; whoever may read it sees all of disclosure.export_log, and nobody else needs it; must not get indexes';
-SELECT pg_catalog.pg_extension_config_dump('disclosure.export_attempt', '');
+SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.export_attempt', '');
 
 -- The guard writes past this trigger, so what passes through it was written by somebody else.
-CREATE FUNCTION disclosure.stamp_export_attempt() RETURNS trigger
+CREATE FUNCTION disclosure_internal.stamp_export_attempt() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
@@ -254,25 +254,25 @@ BEGIN
   RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION disclosure.stamp_export_attempt() IS
-  'trigger of disclosure.export_attempt: an entry that the guard has not written says who inserted or changed it, and when';
-REVOKE EXECUTE ON FUNCTION disclosure.stamp_export_attempt() FROM PUBLIC;
-CREATE TRIGGER stamp_export_attempt BEFORE INSERT OR UPDATE ON disclosure.export_attempt
-  FOR EACH ROW EXECUTE FUNCTION disclosure.stamp_export_attempt();
-ALTER TABLE disclosure.export_attempt ENABLE ALWAYS TRIGGER stamp_export_attempt;
-COMMENT ON TRIGGER stamp_export_attempt ON disclosure.export_attempt IS
+COMMENT ON FUNCTION disclosure_internal.stamp_export_attempt() IS
+  'trigger of disclosure_internal.export_attempt: an entry that the guard has not written says who inserted or changed it, and when';
+REVOKE EXECUTE ON FUNCTION disclosure_internal.stamp_export_attempt() FROM PUBLIC;
+CREATE TRIGGER stamp_export_attempt BEFORE INSERT OR UPDATE ON disclosure_internal.export_attempt
+  FOR EACH ROW EXECUTE FUNCTION disclosure_internal.stamp_export_attempt();
+ALTER TABLE disclosure_internal.export_attempt ENABLE ALWAYS TRIGGER stamp_export_attempt;
+COMMENT ON TRIGGER stamp_export_attempt ON disclosure_internal.export_attempt IS
   'an entry that the guard has not written says who inserted or changed it, and when';
 
 CREATE VIEW disclosure.export_log WITH (security_barrier) AS
   SELECT at, session_role, role, pid, kind, relation::regclass, relation_name, policy, measure, "limit", measured, "rows",
          unsafe_rows, verdict, inserted_by, inserted_at
-    FROM disclosure.export_attempt a
+    FROM disclosure_internal.export_attempt a
    WHERE CURRENT_USER IN (a.session_role, a.role)
-      OR pg_catalog.has_table_privilege('disclosure.export_attempt'::pg_catalog.regclass, 'SELECT')
+      OR pg_catalog.has_table_privilege('disclosure_internal.export_attempt'::pg_catalog.regclass, 'SELECT')
       OR EXISTS (SELECT FROM pg_catalog.pg_class c
                   WHERE c.oid = a.relation AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
 COMMENT ON VIEW disclosure.export_log IS
-  'who tried to take data out, what was measured, what became of it: one''s own attempts, those on relations that one owns, and all for whoever may read disclosure.export_attempt';
+  'who tried to take data out, what was measured, what became of it: one''s own attempts, those on relations that one owns, and all for whoever may read disclosure_internal.export_attempt';
 COMMENT ON COLUMN disclosure.export_log.at IS 'by the clock, not the beginning of the transaction';
 COMMENT ON COLUMN disclosure.export_log.session_role IS 'who had logged in';
 COMMENT ON COLUMN disclosure.export_log.role IS 'who asked, that is, after SET ROLE';
@@ -285,7 +285,7 @@ COMMENT ON COLUMN disclosure.export_log.inserted_at IS 'when that was';
 GRANT SELECT ON disclosure.export_log TO PUBLIC;
 
 -- pg_restore --disable-triggers turns triggers that fire always into ordinary ones, which some sessions do not fire.
-CREATE FUNCTION disclosure.keep_triggers() RETURNS event_trigger
+CREATE FUNCTION disclosure_internal.keep_triggers() RETURNS event_trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -294,8 +294,8 @@ BEGIN
   FOR found IN
     SELECT t.tgrelid::regclass AS on_table, t.tgname
       FROM pg_trigger t
-     WHERE t.tgrelid IN ('disclosure.column_label'::regclass, 'disclosure.policy'::regclass,
-                         'disclosure.export_attempt'::regclass)
+     WHERE t.tgrelid IN ('disclosure_internal.column_label'::regclass, 'disclosure_internal.policy'::regclass,
+                         'disclosure_internal.export_attempt'::regclass)
        AND NOT t.tgisinternal AND t.tgenabled <> 'A' AND t.tgfoid IN
            (SELECT d.objid FROM pg_depend d
              WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
@@ -305,37 +305,37 @@ BEGIN
   END LOOP;
 END
 $$;
-COMMENT ON FUNCTION disclosure.keep_triggers() IS
+COMMENT ON FUNCTION disclosure_internal.keep_triggers() IS
   'event trigger: the triggers of the extension''s own tables fire always';
 CREATE EVENT TRIGGER disclosure_keep_triggers ON ddl_command_end
-  WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION disclosure.keep_triggers();
+  WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION disclosure_internal.keep_triggers();
 ALTER EVENT TRIGGER disclosure_keep_triggers ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_keep_triggers IS 'the triggers of the extension''s own tables fire always';
 
 -- Export tables: triggers that disclosure.protect(…, on_rows => …) puts on them.
 
-CREATE FUNCTION disclosure.export_turn() RETURNS trigger
+CREATE FUNCTION disclosure_internal.export_turn() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'export_turn_wrapper';
-COMMENT ON FUNCTION disclosure.export_turn() IS
+COMMENT ON FUNCTION disclosure_internal.export_turn() IS
   'trigger of export tables: wait until no other transaction has changed the table';
 
-CREATE FUNCTION disclosure.export_collect() RETURNS trigger
+CREATE FUNCTION disclosure_internal.export_collect() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'export_collect_wrapper';
-COMMENT ON FUNCTION disclosure.export_collect() IS
+COMMENT ON FUNCTION disclosure_internal.export_collect() IS
   'trigger of export tables: remember where a new row is, which may have to be left out again';
 
-CREATE FUNCTION disclosure.export_judge() RETURNS trigger
+CREATE FUNCTION disclosure_internal.export_judge() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'export_judge_wrapper';
-COMMENT ON FUNCTION disclosure.export_judge() IS
+COMMENT ON FUNCTION disclosure_internal.export_judge() IS
   'trigger of export tables: judge what a statement leaves behind; refuse it, leave unsafe rows out, or warn';
 
-CREATE FUNCTION disclosure.arm_relatives() RETURNS event_trigger
+CREATE FUNCTION disclosure_internal.arm_relatives() RETURNS event_trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'arm_relatives_wrapper';
-COMMENT ON FUNCTION disclosure.arm_relatives() IS
+COMMENT ON FUNCTION disclosure_internal.arm_relatives() IS
   'event trigger: partitions and children of export tables get the triggers too';
 CREATE EVENT TRIGGER disclosure_arm_relatives ON ddl_command_end
   WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE')
-  EXECUTE FUNCTION disclosure.arm_relatives();
+  EXECUTE FUNCTION disclosure_internal.arm_relatives();
 ALTER EVENT TRIGGER disclosure_arm_relatives ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_arm_relatives IS
   'partitions and children of export tables get the triggers too';
@@ -359,13 +359,13 @@ CREATE FUNCTION disclosure.check_export(
 COMMENT ON FUNCTION disclosure.check_export(text) IS
   'what the policies of the relations that a SELECT reads say of what it returns, without exporting anything: measured value, verdict, and whether the caller has to keep to it';
 
-CREATE FUNCTION disclosure.leaving(columns int[]) RETURNS SETOF record
+CREATE FUNCTION disclosure_internal.leaving(columns int[]) RETURNS SETOF record
   LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'leaving_wrapper';
-COMMENT ON FUNCTION disclosure.leaving(int[]) IS
+COMMENT ON FUNCTION disclosure_internal.leaving(int[]) IS
   'the rows that are being judged, for the queries that measures are given; an error at any other time';
 
-CREATE FUNCTION disclosure.is_armed(relation regclass) RETURNS boolean
+CREATE FUNCTION disclosure_internal.is_armed(relation regclass) RETURNS boolean
   LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   WITH RECURSIVE family(member) AS (
@@ -378,17 +378,17 @@ BEGIN ATOMIC
          unnest(ARRAY['disclosure_turn', 'disclosure_inserted', 'disclosure_updated', 'disclosure_deleted'])
            AS needed(name);
 END;
-COMMENT ON FUNCTION disclosure.is_armed(regclass) IS
+COMMENT ON FUNCTION disclosure_internal.is_armed(regclass) IS
   'whether the triggers of an export table, and of all that inherit from it, are there and enabled always';
 
 CREATE VIEW disclosure.policies AS
   SELECT p.policy, p.relation::regclass AS relation, p.measure, p.statistic, p.threshold, p.at_most, p.at_least,
          p.columns, p.for_role::regrole AS for_role, p.on_rows, p.only_by_copy,
-         disclosure.is_preloaded() AS guards_copy,
-         CASE WHEN p.on_rows IS NOT NULL THEN disclosure.is_armed(p.relation::regclass) END AS guards_rows,
-         disclosure.policy_problem(p) AS problem,
+         disclosure_internal.is_preloaded() AS guards_copy,
+         CASE WHEN p.on_rows IS NOT NULL THEN disclosure_internal.is_armed(p.relation::regclass) END AS guards_rows,
+         disclosure_internal.policy_problem(p) AS problem,
          p.made_by::regrole AS made_by, p.made_at
-    FROM disclosure.policy p;
+    FROM disclosure_internal.policy p;
 COMMENT ON VIEW disclosure.policies IS 'what may leave which relation, and whether that is being watched';
 COMMENT ON COLUMN disclosure.policies.guards_copy IS
   'whether COPY TO is guarded in every new session; if not, see session_preload_libraries';

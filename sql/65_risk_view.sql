@@ -148,7 +148,7 @@ BEGIN
   )
   SELECT array_agg(format('t.%I', column_name) ORDER BY number),
          array_agg(format('t.%I', column_name) ORDER BY number) FILTER (WHERE CASE
-           WHEN jsonb_typeof(own) = 'string' THEN (disclosure.label_weights(own #>> '{}'))[1] > 0
+           WHEN jsonb_typeof(own) = 'string' THEN (disclosure_internal.label_weights(own #>> '{}'))[1] > 0
            WHEN own ? 'likelihood' THEN own -> 'likelihood' <> '0'
            WHEN own ? 'danger' THEN coalesce(likelihood, 1) > 0
            ELSE label IS NULL OR likelihood > 0

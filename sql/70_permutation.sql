@@ -12,22 +12,22 @@ CREATE FUNCTION disclosure.rank_shift(original "any", anonymised "any", seed big
 COMMENT ON FUNCTION disclosure.rank_shift("any", "any", bigint) IS
   'window function: how many ranks this row''s value has moved in the partition by anonymisation';
 
-CREATE FUNCTION disclosure.rank_correlation_transition(internal, "any", "any") RETURNS internal
+CREATE FUNCTION disclosure_internal.rank_correlation_transition(internal, "any", "any") RETURNS internal
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'rank_correlation_transition_wrapper';
-COMMENT ON FUNCTION disclosure.rank_correlation_transition(internal, "any", "any") IS
+COMMENT ON FUNCTION disclosure_internal.rank_correlation_transition(internal, "any", "any") IS
   'part of the aggregate rank_correlation';
 
-CREATE FUNCTION disclosure.rank_correlation_final(internal) RETURNS float8
+CREATE FUNCTION disclosure_internal.rank_correlation_final(internal) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'rank_correlation_final_wrapper';
-COMMENT ON FUNCTION disclosure.rank_correlation_final(internal) IS 'part of the aggregate rank_correlation';
+COMMENT ON FUNCTION disclosure_internal.rank_correlation_final(internal) IS 'part of the aggregate rank_correlation';
 
 CREATE AGGREGATE disclosure.rank_correlation(first "any", second "any") (
-  SFUNC = disclosure.rank_correlation_transition,
+  SFUNC = disclosure_internal.rank_correlation_transition,
   STYPE = internal,
   SSPACE = 65536,
-  FINALFUNC = disclosure.rank_correlation_final,
+  FINALFUNC = disclosure_internal.rank_correlation_final,
   FINALFUNC_MODIFY = READ_ONLY,
   PARALLEL = RESTRICTED
 );

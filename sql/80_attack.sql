@@ -1,82 +1,25 @@
 -- Probabilistic attacks (Malik 2014): a matrix says how likely the attacker thinks it that each entry, a row, became
 -- each code, a column. How many would he get right?
 
--- A float8[] by another name: beside a plain one, the strings in expected_cracks('table', 'column') could be a matrix
--- and a mapping. Of the category of regclass, so that the second string decides.
-CREATE TYPE disclosure.attack_matrix;
-CREATE FUNCTION disclosure.attack_matrix_in(cstring, oid, int) RETURNS disclosure.attack_matrix
-  LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'array_in';
-COMMENT ON FUNCTION disclosure.attack_matrix_in(cstring, oid, int) IS 'part of the type attack_matrix';
-CREATE FUNCTION disclosure.attack_matrix_out(disclosure.attack_matrix) RETURNS cstring
-  LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'array_out';
-COMMENT ON FUNCTION disclosure.attack_matrix_out(disclosure.attack_matrix) IS 'part of the type attack_matrix';
-CREATE FUNCTION disclosure.attack_matrix_receive(internal, oid, int) RETURNS disclosure.attack_matrix
-  LANGUAGE internal STABLE STRICT PARALLEL SAFE AS 'array_recv';
-COMMENT ON FUNCTION disclosure.attack_matrix_receive(internal, oid, int) IS 'part of the type attack_matrix';
-CREATE FUNCTION disclosure.attack_matrix_send(disclosure.attack_matrix) RETURNS bytea
-  LANGUAGE internal STABLE STRICT PARALLEL SAFE AS 'array_send';
-COMMENT ON FUNCTION disclosure.attack_matrix_send(disclosure.attack_matrix) IS 'part of the type attack_matrix';
--- The handler is that of arrays whose length never changes. The one of all others is not for us, and does the same.
-CREATE TYPE disclosure.attack_matrix (
-  INPUT = disclosure.attack_matrix_in,
-  OUTPUT = disclosure.attack_matrix_out,
-  RECEIVE = disclosure.attack_matrix_receive,
-  SEND = disclosure.attack_matrix_send,
-  SUBSCRIPT = pg_catalog.raw_array_subscript_handler,
-  ELEMENT = float8,
-  INTERNALLENGTH = VARIABLE,
-  ALIGNMENT = double,
-  STORAGE = extended,
-  CATEGORY = 'N'
-);
-COMMENT ON TYPE disclosure.attack_matrix IS
-  'how likely each entry, a row, became each code, a column: what any array of numbers with two dimensions becomes by itself';
-
-CREATE FUNCTION disclosure.attack_matrix_of_array(float8[]) RETURNS disclosure.attack_matrix
-  LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-  AS 'MODULE_PATHNAME', 'attack_matrix_of_array_wrapper';
-COMMENT ON FUNCTION disclosure.attack_matrix_of_array(float8[]) IS 'part of the type attack_matrix';
-CREATE CAST (float8[] AS disclosure.attack_matrix)
-  WITH FUNCTION disclosure.attack_matrix_of_array(float8[]) AS IMPLICIT;
-COMMENT ON CAST (float8[] AS disclosure.attack_matrix) IS 'the same';
--- Not by its text, of which extra_float_digits may cut off digits.
-CREATE FUNCTION disclosure.attack_matrix_of_array(float4[]) RETURNS disclosure.attack_matrix
-  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT disclosure.attack_matrix_of_array($1::float8[]);
-END;
-COMMENT ON FUNCTION disclosure.attack_matrix_of_array(float4[]) IS 'part of the type attack_matrix';
-CREATE CAST (float4[] AS disclosure.attack_matrix)
-  WITH FUNCTION disclosure.attack_matrix_of_array(float4[]) AS IMPLICIT;
-COMMENT ON CAST (float4[] AS disclosure.attack_matrix) IS 'its numbers as float8';
-CREATE CAST (numeric[] AS disclosure.attack_matrix) WITH INOUT AS IMPLICIT;
-COMMENT ON CAST (numeric[] AS disclosure.attack_matrix) IS 'its numbers as float8';
-CREATE CAST (smallint[] AS disclosure.attack_matrix) WITH INOUT AS IMPLICIT;
-COMMENT ON CAST (smallint[] AS disclosure.attack_matrix) IS 'its numbers as float8';
-CREATE CAST (int[] AS disclosure.attack_matrix) WITH INOUT AS IMPLICIT;
-COMMENT ON CAST (int[] AS disclosure.attack_matrix) IS 'its numbers as float8';
-CREATE CAST (bigint[] AS disclosure.attack_matrix) WITH INOUT AS IMPLICIT;
-COMMENT ON CAST (bigint[] AS disclosure.attack_matrix) IS 'its numbers as float8';
-
-CREATE FUNCTION disclosure.permanent(matrix float8[]) RETURNS float8
+CREATE FUNCTION disclosure_lab.permanent(matrix float8[]) RETURNS float8
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'permanent_wrapper';
-COMMENT ON FUNCTION disclosure.permanent(float8[]) IS
+COMMENT ON FUNCTION disclosure_lab.permanent(float8[]) IS
   'the sum over all perfect matchings of the products of their weights, exactly: of a 0/1 matrix, how many there are; an error where a float8 cannot hold that';
 
-CREATE FUNCTION disclosure.degree_of_anonymity(matrix float8[]) RETURNS float8
+CREATE FUNCTION disclosure_lab.degree_of_anonymity(matrix float8[]) RETURNS float8
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'degree_of_anonymity_wrapper';
-COMMENT ON FUNCTION disclosure.degree_of_anonymity(float8[]) IS
+COMMENT ON FUNCTION disclosure_lab.degree_of_anonymity(float8[]) IS
   'how much is left to guess, from 0 to 1: of a 0/1 matrix the logarithm of its permanent by that of n! (Edman et al. 2007), of weights the entropy of a random matching by that (Bagai et al. 2011)';
 
-CREATE FUNCTION disclosure.expected_cracks(matrix disclosure.attack_matrix, mapping int[]) RETURNS float8
+CREATE FUNCTION disclosure_lab.expected_cracks(matrix float8[], mapping int[]) RETURNS float8
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'expected_cracks_of_matrix_wrapper';
-COMMENT ON FUNCTION disclosure.expected_cracks(disclosure.attack_matrix, int[]) IS
+COMMENT ON FUNCTION disclosure_lab.expected_cracks(float8[], int[]) IS
   'how many entries an attacker is expected to get right, exactly, where mapping has the number of every row''s true column';
 
-CREATE FUNCTION disclosure.crack_estimate(
+CREATE FUNCTION disclosure_lab.crack_estimate(
     matrix         float8[],
     mapping        int[],
     method         text DEFAULT 'auto',
@@ -92,66 +35,66 @@ CREATE FUNCTION disclosure.crack_estimate(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 1
   AS 'MODULE_PATHNAME', 'crack_estimate_wrapper';
-COMMENT ON FUNCTION disclosure.crack_estimate(float8[], int[], text, float8, bigint, interval, boolean) IS
+COMMENT ON FUNCTION disclosure_lab.crack_estimate(float8[], int[], text, float8, bigint, interval, boolean) IS
   'how many entries an attacker is expected to get right: exact where the budget allows, else by random matchings or belief propagation, or as method says; beside it the heuristic H';
 
-CREATE FUNCTION disclosure.crack_heuristic(
+CREATE FUNCTION disclosure_lab.crack_heuristic(
     matrix    float8[],
     mapping   int[],
     normalise boolean DEFAULT false
   ) RETURNS float8
   LANGUAGE c IMMUTABLE PARALLEL SAFE COST 100
   AS 'MODULE_PATHNAME', 'crack_heuristic_wrapper';
-COMMENT ON FUNCTION disclosure.crack_heuristic(float8[], int[], boolean) IS
+COMMENT ON FUNCTION disclosure_lab.crack_heuristic(float8[], int[], boolean) IS
   'the heuristic H for expected cracks: the sum of what the true edges weigh, each as a share of its row';
 
-CREATE FUNCTION disclosure.edge_probabilities(
+CREATE FUNCTION disclosure_lab.edge_probabilities(
     matrix float8[],
     method text DEFAULT 'exact',
     budget interval DEFAULT NULL
   ) RETURNS float8[]
   LANGUAGE c STABLE PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'edge_probabilities_wrapper';
-COMMENT ON FUNCTION disclosure.edge_probabilities(float8[], text, interval) IS
+COMMENT ON FUNCTION disclosure_lab.edge_probabilities(float8[], text, interval) IS
   'how likely each entry goes with each code in a random matching: exact, by belief propagation where method is bethe, or by whichever the budget allows where it is auto';
 
-CREATE FUNCTION disclosure.flat_matrix(matrix float8[]) RETURNS float8[]
+CREATE FUNCTION disclosure_lab.flat_matrix(matrix float8[]) RETURNS float8[]
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'flat_matrix_wrapper';
-COMMENT ON FUNCTION disclosure.flat_matrix(float8[]) IS
+COMMENT ON FUNCTION disclosure_lab.flat_matrix(float8[]) IS
   'the one doubly stochastic matrix of the same edges under which all perfect matchings are equally likely; zero where an edge is in none';
 
-CREATE FUNCTION disclosure.normalised_matrix(matrix float8[]) RETURNS float8[]
+CREATE FUNCTION disclosure_lab.normalised_matrix(matrix float8[]) RETURNS float8[]
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'normalised_matrix_wrapper';
-COMMENT ON FUNCTION disclosure.normalised_matrix(float8[]) IS
+COMMENT ON FUNCTION disclosure_lab.normalised_matrix(float8[]) IS
   'the matrix with rows and columns multiplied so that each sums to one (Sinkhorn and Knopp 1967); zero where an edge is in no perfect matching';
 
-CREATE FUNCTION disclosure.is_flat(matrix float8[]) RETURNS boolean
+CREATE FUNCTION disclosure_lab.is_flat(matrix float8[]) RETURNS boolean
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'is_flat_wrapper';
-COMMENT ON FUNCTION disclosure.is_flat(float8[]) IS
+COMMENT ON FUNCTION disclosure_lab.is_flat(float8[]) IS
   'whether all perfect matchings are equally likely, up to rounding';
 
-CREATE FUNCTION disclosure.matching_weight(matrix float8[], mapping int[]) RETURNS float8
+CREATE FUNCTION disclosure_lab.matching_weight(matrix float8[], mapping int[]) RETURNS float8
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'matching_weight_wrapper';
-COMMENT ON FUNCTION disclosure.matching_weight(float8[], int[]) IS
+COMMENT ON FUNCTION disclosure_lab.matching_weight(float8[], int[]) IS
   'how likely one perfect matching is: the product of its weights by the permanent';
 
-CREATE FUNCTION disclosure.nmape(matrix float8[], normalise boolean DEFAULT false) RETURNS float8
+CREATE FUNCTION disclosure_lab.nmape(matrix float8[], normalise boolean DEFAULT false) RETURNS float8
   LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'nmape_wrapper';
-COMMENT ON FUNCTION disclosure.nmape(float8[], boolean) IS
+COMMENT ON FUNCTION disclosure_lab.nmape(float8[], boolean) IS
   'by how much the heuristic H is off on average over all true mappings, in percent of the number of entries';
 
-CREATE FUNCTION disclosure.random_attack(size int, seed bigint, unevenness float8 DEFAULT 1) RETURNS float8[]
+CREATE FUNCTION disclosure_lab.random_attack(size int, seed bigint, unevenness float8 DEFAULT 1) RETURNS float8[]
   LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'random_attack_wrapper';
-COMMENT ON FUNCTION disclosure.random_attack(int, bigint, float8) IS
+COMMENT ON FUNCTION disclosure_lab.random_attack(int, bigint, float8) IS
   'a random doubly stochastic matrix, the same for the same seed: the larger unevenness is, the more the attacker is sure of';
 
-CREATE FUNCTION disclosure.subset_cracks(
+CREATE FUNCTION disclosure_lab.subset_cracks(
     matrix         float8[],
     mapping        int[],
     subset         int[] DEFAULT NULL,
@@ -167,7 +110,7 @@ CREATE FUNCTION disclosure.subset_cracks(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 1
   AS 'MODULE_PATHNAME', 'subset_cracks_wrapper';
-COMMENT ON FUNCTION disclosure.subset_cracks(float8[], int[], int[], int, text, float8, bigint, interval) IS
+COMMENT ON FUNCTION disclosure_lab.subset_cracks(float8[], int[], int[], int, text, float8, bigint, interval) IS
   'how many sets of entries an attacker is expected to map onto the set of their codes, in whatever order: one set of rows, or all of a size';
 
 CREATE FUNCTION disclosure.attack_report(

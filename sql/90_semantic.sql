@@ -133,7 +133,7 @@ CREATE FUNCTION disclosure.term_report(
 COMMENT ON FUNCTION disclosure.term_report(regclass, name, regclass, name, jsonb) IS
   'every item of some transactions: whether the corpus knows it, and in how many documents it is';
 
-CREATE FUNCTION disclosure.distance_table(
+CREATE FUNCTION disclosure_lab.distance_table(
     relation      regclass,
     column_name   name,
     corpus        regclass,
@@ -148,10 +148,10 @@ CREATE FUNCTION disclosure.distance_table(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'distance_table_wrapper';
-COMMENT ON FUNCTION disclosure.distance_table(regclass, name, regclass, name, text[], int, name, jsonb) IS
+COMMENT ON FUNCTION disclosure_lab.distance_table(regclass, name, regclass, name, text[], int, name, jsonb) IS
   'how far the members of a generalised item, in the order given, are from the items that stand closest to it in each transaction that has it';
 
-CREATE FUNCTION disclosure.eliminate(
+CREATE FUNCTION disclosure_lab.eliminate(
     distances       float8[],
     method          text DEFAULT 'rba',
     threshold       float8 DEFAULT NULL,
@@ -161,10 +161,10 @@ CREATE FUNCTION disclosure.eliminate(
   ) RETURNS boolean[]
   LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'eliminate_wrapper';
-COMMENT ON FUNCTION disclosure.eliminate(float8[], text, float8, float8, text, bigint) IS
+COMMENT ON FUNCTION disclosure_lab.eliminate(float8[], text, float8, float8, text, bigint) IS
   'which cells of a distance table an attack takes for cover; NULL or negative distances are never eliminated, nor is the last item of a row or column';
 
-CREATE FUNCTION disclosure.elimination_steps(
+CREATE FUNCTION disclosure_lab.elimination_steps(
     distances       float8[],
     method          text DEFAULT 'rba',
     threshold       float8 DEFAULT NULL,
@@ -179,7 +179,7 @@ CREATE FUNCTION disclosure.elimination_steps(
   ) RETURNS SETOF record
   LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'elimination_steps_wrapper';
-COMMENT ON FUNCTION disclosure.elimination_steps(float8[], text, float8, float8, text, bigint) IS
+COMMENT ON FUNCTION disclosure_lab.elimination_steps(float8[], text, float8, float8, text, bigint) IS
   'the cells of a distance table that an attack takes for cover, in the order in which it does, with the score that was above the threshold';
 
 CREATE FUNCTION disclosure.semantic_attack(
@@ -209,7 +209,7 @@ CREATE FUNCTION disclosure.semantic_attack(
 COMMENT ON FUNCTION disclosure.semantic_attack(regclass, name, regclass, name, name, text, int, float8, float8, text, bigint, int, jsonb) IS
   'attack every generalised item of a release: each of its members in each transaction, how far it is from the context, whether it was eliminated as cover, at which step of its generalised item, and with what confidence';
 
-CREATE FUNCTION disclosure.attack_calibration(
+CREATE FUNCTION disclosure_lab.attack_calibration(
     relation        regclass,
     column_name     name,
     corpus          regclass,
@@ -231,7 +231,7 @@ CREATE FUNCTION disclosure.attack_calibration(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'attack_calibration_wrapper';
-COMMENT ON FUNCTION disclosure.attack_calibration(regclass, name, regclass, name, regclass, name, text, int, float8, float8, text, bigint, int, jsonb) IS
+COMMENT ON FUNCTION disclosure_lab.attack_calibration(regclass, name, regclass, name, regclass, name, text, int, float8, float8, text, bigint, int, jsonb) IS
   'how far the confidence of semantic_attack can be trusted: eliminations in ten bins of rising confidence, and the share of each that is right; of items that were generalised again or, where the original is given, of those of the release';
 
 CREATE FUNCTION disclosure.attack_quality(

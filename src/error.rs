@@ -56,7 +56,7 @@ pub enum Problem {
     #[error("labels of provider \"disclosure\" go on columns only")]
     LabelNotOnColumn,
 
-    #[error("the export log, disclosure.export_attempt, cannot be written: {0}")]
+    #[error("the export log, disclosure_internal.export_attempt, cannot be written: {0}")]
     LogUnusable(&'static str),
 
     #[error("row: rows of different types in one call")]
@@ -130,7 +130,7 @@ pub enum Problem {
     #[error("{0} is called by the triggers of export tables only")]
     NotTheTrigger(&'static str),
 
-    #[error("disclosure.leaving: there are no such rows to be judged")]
+    #[error("disclosure_internal.leaving: there are no such rows to be judged")]
     NotLeaving,
 
     #[error("the computation needs more than disclosure.max_memory")]

@@ -40,7 +40,7 @@ pub struct Source {
 enum Place {
     /// In a relation, by schema and name, quoted.
     Relation(String),
-    /// Collected, and shown by `disclosure.leaving`.
+    /// Collected, and shown by `disclosure_internal.leaving`.
     Spool,
 }
 
@@ -331,7 +331,7 @@ fn sent_quickly(columns: &[&Column]) -> String {
         equal_is_identical(&ColumnType {
             name: String::new(),
             oid,
-            // SAFETY: a catalogue look-up. `disclosure.leaving` shows columns under the collation of their type.
+            // SAFETY: a catalogue look-up. `disclosure_internal.leaving` shows columns under the collation of their type.
             collation: unsafe { pg_sys::get_typcollation(oid) },
         })
     };

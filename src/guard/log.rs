@@ -137,7 +137,7 @@ fn role_name(role: pg_sys::Oid) -> CString {
     }
 }
 
-/// disclosure.export_attempt, open.
+/// disclosure_internal.export_attempt, open.
 struct Table {
     relation: pg_sys::Relation,
 }

@@ -43,7 +43,7 @@ impl Changes {
 pub fn own_table(name: &CStr) -> Option<Oid> {
     // SAFETY: catalogue look-ups. The last two are slow, and most databases never come to them.
     unsafe {
-        let schema = pg_sys::get_namespace_oid(c"disclosure".as_ptr(), true);
+        let schema = pg_sys::get_namespace_oid(c"disclosure_internal".as_ptr(), true);
         let table = pg_sys::get_relname_relid(name.as_ptr(), schema);
         if table == pg_sys::InvalidOid {
             return None;

@@ -101,11 +101,11 @@ impl Policy {
         tables
     }
 
-    /// A row of disclosure.policy. One that makes no sense becomes a policy that cannot be judged, so that it neither
+    /// A row of disclosure_internal.policy. One that makes no sense becomes a policy that cannot be judged, so that it neither
     /// hides others nor lets anything leave.
     ///
     /// # Safety
-    /// A valid row of disclosure.policy.
+    /// A valid row of disclosure_internal.policy.
     unsafe fn from_row(row: &Row) -> Self {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -167,7 +167,7 @@ fn is_for_us(role: Option<Oid>) -> bool {
     })
 }
 
-/// Reads rows of disclosure.policy.
+/// Reads rows of disclosure_internal.policy.
 struct Reader {
     shape: RowShape,
     columns: Vec<ColumnType>,
@@ -192,7 +192,7 @@ impl Reader {
     }
 
     /// # Safety
-    /// A valid Datum of type disclosure.policy.
+    /// A valid Datum of type disclosure_internal.policy.
     unsafe fn policy(&mut self, row: Datum) -> Result<Policy, Problem> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -250,10 +250,10 @@ fn are_columns(relation: Oid, names: Option<&[String]>, numbers: Option<&[Option
     }
 }
 
-/// policy_problem(disclosure.policy)
+/// policy_problem(disclosure_internal.policy)
 #[pg_extern(sql = false)]
 fn policy_problem(fcinfo: pg_sys::FunctionCallInfo) -> Option<String> {
-    // SAFETY: declared STRICT with a disclosure.policy in sql/.
+    // SAFETY: declared STRICT with a disclosure_internal.policy in sql/.
     let policy = unsafe {
         let row = (*(*fcinfo).args.as_ptr()).value;
         Reader::of(row).policy(row)
@@ -372,7 +372,7 @@ unsafe extern "C-unwind" fn note_change(_argument: pg_sys::Datum, relation: Oid)
     }
 }
 
-/// announce_policies(): trigger of disclosure.policy. Tells every session, this one too, that the policies have changed: once
+/// announce_policies(): trigger of disclosure_internal.policy. Tells every session, this one too, that the policies have changed: once
 /// this transaction commits.
 #[pg_extern(sql = false)]
 fn announce_policies(fcinfo: pg_sys::FunctionCallInfo) {
@@ -484,7 +484,7 @@ fn read() -> Result<Vec<Policy>, Problem> {
     Spi::connect(|_| {
         // SAFETY: SPI is connected; the column is of the type that is read.
         unsafe {
-            let query = "SELECT p FROM disclosure.policy p ORDER BY p.policy";
+            let query = "SELECT p FROM disclosure_internal.policy p ORDER BY p.policy";
             let answer = Answer::to(query, &Parameters::default(), true)?;
             let mut rows = (0..answer.rows())
                 .filter_map(|row| answer.value(row, 0))

@@ -28,7 +28,7 @@ struct Given {
     only_by_copy: bool,
 }
 
-/// A policy as `disclosure.policy` has it.
+/// A policy as `disclosure_internal.policy` has it.
 struct Stored {
     relation: Oid,
     demand: Demand,
@@ -145,13 +145,13 @@ fn check_role(role: Option<Oid>) -> Result<(), Problem> {
 /// A policy is known by its relation, measure, columns and role; a second definition replaces the first.
 fn store(policy: &Stored) -> Result<i32, Problem> {
     const UPDATE: &str = "
-        UPDATE disclosure.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
+        UPDATE disclosure_internal.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
                made_by = $11, measure_owner = $12, made_at = now()
          WHERE p.relation::oid = $1 AND p.measure = $2 AND p.statistic IS NOT DISTINCT FROM $3
            AND p.columns IS NOT DISTINCT FROM $4::name[] AND p.for_role::oid IS NOT DISTINCT FROM $5
         RETURNING p.policy";
     const INSERT: &str = "
-        INSERT INTO disclosure.policy (relation, measure, statistic, columns, for_role, at_most, at_least, on_rows,
+        INSERT INTO disclosure_internal.policy (relation, measure, statistic, columns, for_role, at_most, at_least, on_rows,
                only_by_copy, threshold, made_by, measure_owner, made_at)
         VALUES ($1, $2, $3, $4::name[], $5, $6, $7, $8, $9, $10, $11, $12, now())
         RETURNING policy";
@@ -208,7 +208,7 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
                 let which = [policy.number.into(), policy.relation.into()];
                 client
                     .update(
-                        "DELETE FROM disclosure.policy p WHERE p.policy = $1 AND p.relation::oid = $2",
+                        "DELETE FROM disclosure_internal.policy p WHERE p.policy = $1 AND p.relation::oid = $2",
                         None,
                         &which,
                     )
@@ -230,7 +230,7 @@ fn warn_if_not_preloaded() -> Result<(), Problem> {
     let is_preloaded = Spi::connect(|_| {
         // SAFETY: SPI is connected; the answer is one boolean.
         unsafe {
-            let answer = Answer::to("SELECT disclosure.is_preloaded()", &Parameters::default(), true)?;
+            let answer = Answer::to("SELECT disclosure_internal.is_preloaded()", &Parameters::default(), true)?;
             Ok::<_, Problem>(answer.get(0, 0).unwrap_or(false))
         }
     })?;

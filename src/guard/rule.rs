@@ -1,7 +1,7 @@
 //! What a policy demands: a measure, its limit, and what becomes of unsafe rows.
 //!
 //! [`Demand::check`] is the one place that says which of these make sense, for `disclosure.protect` as well as for rows of
-//! `disclosure.policy` that came by another way, such as a restore.
+//! `disclosure_internal.policy` that came by another way, such as a restore.
 
 use crate::error::Problem;
 use crate::guard::measure_function::MeasureFunction;
@@ -223,7 +223,7 @@ impl Demand {
 }
 
 impl Statistic {
-    /// As `disclosure.policy` has it.
+    /// As `disclosure_internal.policy` has it.
     pub fn name(self) -> &'static str {
         match self {
             Statistic::Maximum => "maximum",

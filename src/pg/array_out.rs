@@ -1,6 +1,5 @@
 //! An array of two dimensions as a SQL function returns it.
 
-use pgrx::Array;
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::pg_sys;
@@ -38,11 +37,6 @@ struct Header {
 }
 
 impl<T: Element> Grid<T> {
-    /// The array itself.
-    pub fn of_array(array: Array<'_, T>) -> Self {
-        Self::of_datum(pg_sys::Datum::from(array.into_array_type()))
-    }
-
     fn of_datum(array: pg_sys::Datum) -> Self {
         Grid {
             array,

@@ -46,7 +46,7 @@ part_1() {
         runs=$((size < 26 ? 5 : 2))
         "$python" tests/bench/permanents.py random "$size" "$runs" >"$scratch/rival"
         head -1 "$scratch/rival" | store "random $size"
-        ours=$(milliseconds "$BENCH_RUNS" "$(of 'disclosure.permanent(m)' "random $size")")
+        ours=$(milliseconds "$BENCH_RUNS" "$(of 'disclosure_lab.permanent(m)' "random $size")")
         bench_line "permanent, n = $size; thewalrus.perm, bbfg" 0.5 "$ours" "$(awk 'NR == 2 { print 1000 * $1 }' "$scratch/rival")"
     done
 }
@@ -59,7 +59,7 @@ part_2() {
         "$python" tests/bench/permanents.py known "$size" >"$scratch/rival"
         head -1 "$scratch/rival" | store "known $size"
         query -v known="$(sed -n 2p "$scratch/rival")" -v name="known $size" <<<"SELECT 'permanent, n = ' || $size ||
-            ', off by a share of ' || to_char(abs(disclosure.permanent(m) / :known - 1), '9.9EEEE') FROM attack WHERE name = :'name'"
+            ', off by a share of ' || to_char(abs(disclosure_lab.permanent(m) / :known - 1), '9.9EEEE') FROM attack WHERE name = :'name'"
         sed -n '3,$s/^/    thewalrus.perm, /p' "$scratch/rival"
     done
 }
@@ -67,9 +67,9 @@ part_2() {
 part_3() {
     local size
     for size in 12 16 20 24; do
-        query -c "INSERT INTO attack SELECT 'even $size', disclosure.random_attack($size, 1)"
+        query -c "INSERT INTO attack SELECT 'even $size', disclosure_lab.random_attack($size, 1)"
         compare "all edge probabilities, n = $size; one permanent" "$( ((size == 20)) && echo 4 || echo -)" 'SET disclosure.budget = -1' \
-            "$(of 'disclosure.edge_probabilities(m)' "even $size")" "$(of 'disclosure.permanent(m)' "even $size")"
+            "$(of 'disclosure_lab.edge_probabilities(m)' "even $size")" "$(of 'disclosure_lab.permanent(m)' "even $size")"
     done
 }
 
@@ -81,12 +81,12 @@ part_4() {
         mapping="(SELECT array_agg(i) FROM generate_series(1, $size) i)"
         for unevenness in 1 10; do
             name="$unevenness $size"
-            query -c "INSERT INTO attack SELECT '$name', disclosure.random_attack($size, 1, $unevenness)"
+            query -c "INSERT INTO attack SELECT '$name', disclosure_lab.random_attack($size, 1, $unevenness)"
             printf '%8d %12d %12s %12s %14s\n' "$size" "$unevenness" \
-                "$(milliseconds 1 "$(of "disclosure.edge_probabilities(m, method => 'bethe')" "$name")")" \
+                "$(milliseconds 1 "$(of "disclosure_lab.edge_probabilities(m, method => 'bethe')" "$name")")" \
                 "$( ((size > 1000)) && echo - || milliseconds 1 "SELECT e.* FROM attack,
-                    disclosure.crack_estimate(m, $mapping, method => 'sample') e WHERE name = '$name'")" \
-                "$( ((size > 24)) && echo - || milliseconds 1 "$(of 'disclosure.edge_probabilities(m)' "$name")")"
+                    disclosure_lab.crack_estimate(m, $mapping, method => 'sample') e WHERE name = '$name'")" \
+                "$( ((size > 24)) && echo - || milliseconds 1 "$(of 'disclosure_lab.edge_probabilities(m)' "$name")")"
         done
     done
 }

@@ -93,7 +93,7 @@ figure 'Widths' ' data | width / median gap | O-estimate | auto | method | 95 % 
 figure 'Fig. 14, RETAIL' ' sample | transactions | width | compliancy | lowest | highest | with the mean gap ' "
     SELECT fraction, transactions, round(width::numeric, 6), round(compliancy::numeric, 3), round(lowest::numeric, 3),
            round(highest::numeric, 3), round(mean_gap_compliancy::numeric, 4)
-      FROM disclosure.similarity_by_sampling('retail', 'items', samples => 10, seed => 1)"
+      FROM disclosure_lab.similarity_by_sampling('retail', 'items', samples => 10, seed => 1)"
 
 figure 'Fig. 17' ' data | pairs | OS | OS2 | exact ' "
     SELECT a.data, count(*),

@@ -1,4 +1,4 @@
-"""Permanents by The Walrus, the rival of disclosure.permanent.
+"""Permanents by The Walrus, the competitor of disclosure_lab.permanent.
 
 python3 permanents.py random SIZE RUNS: writes a random matrix as a Postgres array, then the seconds of the quickest of some
 runs of thewalrus.perm by the same kind of formula (bbfg), after one to warm up.

@@ -139,7 +139,7 @@ stop pg_terminate_backend "SET $cracks, method => 'simulate', relative_error => 
 recipe="disclosure.budget = -1; SELECT * FROM disclosure.assess"
 stop pg_cancel_backend "SET ${recipe}_itemset_risk('frequent', 'items', sizes => 3, width => 0.005)"
 stop pg_cancel_backend "SET ${recipe}_correlation_risk('frequent', 'items', apart => 9, method => 'o_estimate', relative_error => 1e-9)"
-stop pg_cancel_backend "SELECT * FROM disclosure.similarity_by_sampling('frequent', 'items', samples => 1000000)"
+stop pg_cancel_backend "SELECT * FROM disclosure_lab.similarity_by_sampling('frequent', 'items', samples => 1000000)"
 stop pg_cancel_backend "SELECT * FROM disclosure.expected_reidentifications('many', 'many', '{a,b,c,d,e,f,g,h,i,j}')"
 
 # Records in rank space: unrelated ones in eight columns have to be compared with many others.
@@ -150,9 +150,9 @@ stop pg_cancel_backend "SELECT * FROM disclosure.calibrate_permutation('records'
 stop pg_cancel_backend "SELECT * FROM disclosure.permutation_report('endless', 'endless', key => 'x', columns => '{x}')"
 
 # Matchings: an exact sum over 2^40 sets, a sample that is never exact enough, and edges without end.
-attack="disclosure.budget = -1; SELECT disclosure"
-stop pg_cancel_backend "SET $attack.permanent(disclosure.random_attack(40, 1))"
-stop pg_terminate_backend "SET $attack.crack_estimate(disclosure.random_attack(40, 1), ARRAY(SELECT generate_series(1, 40)), method => 'sample', relative_error => 1e-9)"
+attack="disclosure.budget = -1; SELECT disclosure_lab"
+stop pg_cancel_backend "SET $attack.permanent(disclosure_lab.random_attack(40, 1))"
+stop pg_terminate_backend "SET $attack.crack_estimate(disclosure_lab.random_attack(40, 1), ARRAY(SELECT generate_series(1, 40)), method => 'sample', relative_error => 1e-9)"
 stop pg_cancel_backend "SET disclosure.max_memory = '8GB'; SELECT * FROM disclosure.attack_report('endless_edges', 'entry', 'code')"
 
 # Semantic attack: reading documents, counting pairs of terms, eliminating items.
@@ -161,8 +161,8 @@ stop pg_cancel_backend "$distance, 'body', 'knee', 'injury')"
 stop pg_terminate_backend "$distance, 'lexemes', 'knee', 'injury')"
 stop pg_cancel_backend "$distance, 'nothing', 'knee', 'injury')"
 stop pg_cancel_backend "SELECT count(*) FROM disclosure.cooccurrence('wordy', 'words', ARRAY(SELECT 'w' || i FROM generate_series(1, 8000) i))"
-stop pg_cancel_backend "SELECT disclosure.eliminate(d, 'rba', 0) IS NULL FROM distances"
-stop pg_terminate_backend "SELECT count(*) FROM distances, disclosure.elimination_steps(d, 'gba', 0)"
+stop pg_cancel_backend "SELECT disclosure_lab.eliminate(d, 'rba', 0) IS NULL FROM distances"
+stop pg_terminate_backend "SELECT count(*) FROM distances, disclosure_lab.elimination_steps(d, 'gba', 0)"
 # Transactions: COAT with many constraints, and sets of items.
 stop pg_cancel_backend "SELECT count(*) FROM disclosure.coat('frequent', 'items', k => 1500, privacy => (SELECT jsonb_agg(jsonb_build_array(a, b)) FROM generate_series(1, 300) a, generate_series(a + 1, 300) b))"
 stop pg_cancel_backend "SELECT disclosure.km_anonymity('frequent', 'items', 4)"

@@ -96,7 +96,7 @@ risks() {
 
 exports() {
   psql -qXAt -d "$1" -c "SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger WHERE tgname LIKE 'disclosure%' ORDER BY tgrelid::regclass::text, 2" \
-    -c "SELECT policy, relation, measure, at_least, columns, attnums IS NULL, on_rows FROM disclosure.policy ORDER BY policy" \
+    -c "SELECT policy, relation, measure, at_least, columns, attnums IS NULL, on_rows FROM disclosure_internal.policy ORDER BY policy" \
     -c "INSERT INTO outbox_low VALUES (2, 'a'), (3, 'b')" -c 'SELECT * FROM outbox ORDER BY id' -c 'DELETE FROM outbox WHERE id = 2' 2>&1
 }
 

@@ -41,6 +41,12 @@ CREATE OPERATOR disclosure.= (FUNCTION = disclosure.eq, LEFTARG = oid, RIGHTARG 
 CREATE OPERATOR public.= (FUNCTION = disclosure.eq, LEFTARG = oid, RIGHTARG = regclass);"
 if ask -d esc_owned -c 'CREATE EXTENSION pg_disclosure' 2>"$work/said"; then fail "installed into a prepared schema"; fi
 expect 'schema "disclosure" already exists'
+for schema in disclosure_lab disclosure_internal; do
+  ask -d esc_owned -c "ALTER SCHEMA disclosure RENAME TO $schema"
+  if ask -d esc_owned -c 'CREATE EXTENSION pg_disclosure' 2>"$work/said"; then fail "installed beside a prepared schema $schema"; fi
+  expect "schema \"$schema\" already exists"
+  ask -d esc_owned -c "ALTER SCHEMA $schema RENAME TO disclosure"
+done
 # Elsewhere it does not matter what lies in the installing superuser's path.
 ask -d esc_owned -c 'DROP OPERATOR disclosure.= (oid, regclass)' -c 'ALTER SCHEMA disclosure RENAME TO prepared' \
   -c 'SET search_path = public, prepared; CREATE EXTENSION pg_disclosure'
@@ -52,18 +58,18 @@ found=$(ask -d esc_owned -c "
 ask -d esc_owned -c 'ALTER DATABASE esc_owned SET session_preload_libraries = pg_disclosure'
 still_no_superuser 'planted operators'
 
-# A row of disclosure.policy, by which the function of somebody else ran as the owner of the relation.
+# A row of disclosure_internal.policy, by which the function of somebody else ran as the owner of the relation.
 takeover="CREATE SCHEMA IF NOT EXISTS evil;
 CREATE OR REPLACE FUNCTION evil.m(q text) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN
   RAISE NOTICE 'running as %', current_user;
   IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN EXECUTE 'ALTER ROLE esc_owner SUPERUSER'; END IF;
   RETURN 1; END \$\$;"
-row="INSERT INTO disclosure.policy (relation, measure, measure_owner, at_least, only_by_copy, made_by, made_at)
+row="INSERT INTO disclosure_internal.policy (relation, measure, measure_owner, at_least, only_by_copy, made_by, made_at)
 VALUES ('pg_catalog.pg_am', 'evil.m(text)', 'esc_owner', 0, false, 'esc_owner', now());"
 as esc_owner esc_owned "$takeover $row"
 expect '42501.*permission denied for table policy'
 # Even where a superuser lets them, they have to own the relation.
-ask -d esc_owned -c 'GRANT INSERT, UPDATE, DELETE ON disclosure.policy TO esc_owner'
+ask -d esc_owned -c 'GRANT INSERT, UPDATE, DELETE ON disclosure_internal.policy TO esc_owner'
 as esc_owner esc_owned "$row"
 expect '42501.*must be owner of relation pg_am'
 # Even where a superuser writes it for them, the function does not run.
@@ -75,10 +81,10 @@ never 'running as'
 ask -d esc_owned -c "SELECT verdict FROM disclosure.check_export('SELECT amname FROM pg_am')" >"$work/said" 2>&1 || true
 never 'running as'
 # Somebody's policy for one's own relation cannot be forged either.
-as esc_owner esc_owned "CREATE TABLE own (a int); INSERT INTO disclosure.policy (relation, measure, at_least, only_by_copy, made_by, made_at)
+as esc_owner esc_owned "CREATE TABLE own (a int); INSERT INTO disclosure_internal.policy (relation, measure, at_least, only_by_copy, made_by, made_at)
 VALUES ('own', 'k_anonymity', 1, false, 'esc_bob', now()) RETURNING made_by"
 expect '^esc_owner$'
-still_no_superuser 'a row of disclosure.policy'
+still_no_superuser 'a row of disclosure_internal.policy'
 
 # One's own table and function, which a superuser is given afterwards.
 as esc_owner esc_owned "CREATE TABLE gift (a int); INSERT INTO gift VALUES (1); GRANT SELECT ON gift TO esc_bob;
@@ -369,7 +375,7 @@ never seen
 # A measure within a measure is shown no more than that one.
 as esc_attacker "$d" "SET client_min_messages = error; CREATE TABLE mine.wide (a int, b int, c int);
 CREATE FUNCTION mine.within(q text) RETURNS int LANGUAGE plpgsql AS \$\$ DECLARE r record; BEGIN
-  FOR r IN SELECT * FROM disclosure.leaving('{1}') l(x text) LOOP RAISE NOTICE 'seen %', r; END LOOP; RETURN 1; EXCEPTION WHEN OTHERS THEN RETURN 1; END \$\$;
+  FOR r IN SELECT * FROM disclosure_internal.leaving('{1}') l(x text) LOOP RAISE NOTICE 'seen %', r; END LOOP; RETURN 1; EXCEPTION WHEN OTHERS THEN RETURN 1; END \$\$;
 SELECT disclosure.protect('mine.wide', 'mine.within', at_least => 0, on_rows => 'block');
 CREATE TABLE mine.narrow AS SELECT 1 AS x; GRANT SELECT ON mine.narrow TO esc_bob;
 CREATE FUNCTION mine.around(q text) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN INSERT INTO mine.wide VALUES (1, 2, 3); RETURN 1; END \$\$;

@@ -36,7 +36,7 @@ DELETE FROM first WHERE number = 1;
 COMMIT;
 SQL
   one=$!
-  while [[ $(psql -qXAtc "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND mode = 'ExclusiveLock' AND granted AND classid = 'disclosure.policy'::regclass") == 0 ]]; do
+  while [[ $(psql -qXAtc "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND mode = 'ExclusiveLock' AND granted AND classid = 'disclosure_internal.policy'::regclass") == 0 ]]; do
     kill -0 "$one" 2>/dev/null || die "$level: the first deletion failed: $(cat "$work/one")"
     sleep 0.05
   done

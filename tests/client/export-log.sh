@@ -49,7 +49,7 @@ for end in COMMIT ROLLBACK COMMIT ROLLBACK; do
   writers+=("$!")
 done
 for _ in 1 2 3; do
-  ask -c 'VACUUM (FREEZE) disclosure.export_attempt'
+  ask -c 'VACUUM (FREEZE) disclosure_internal.export_attempt'
 done
 for writer in "${writers[@]}"; do
   wait "$writer" || die 'a writer failed'
@@ -58,12 +58,12 @@ expect 1000 "SELECT count(*) FROM disclosure.export_log WHERE kind = 'many'" 'en
 
 # The table is as sound as any: before, between and after vacuuming.
 for command in VACUUM 'VACUUM (FREEZE, DISABLE_PAGE_SKIPPING)' 'VACUUM FULL'; do
-  expect 0 "SELECT count(*) FROM verify_heapam('disclosure.export_attempt')" "corruption before $command"
-  ask -c "$command disclosure.export_attempt"
+  expect 0 "SELECT count(*) FROM verify_heapam('disclosure_internal.export_attempt')" "corruption before $command"
+  ask -c "$command disclosure_internal.export_attempt"
   ask -c "BEGIN; SELECT log('after vacuum', 'patients', 'refused', true); ROLLBACK" >/dev/null
 done
-expect 0 "SELECT count(*) FROM verify_heapam('disclosure.export_attempt')" 'corruption'
-expect 0 "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'disclosure.export_attempt'::regclass" \
+expect 0 "SELECT count(*) FROM verify_heapam('disclosure_internal.export_attempt')" 'corruption'
+expect 0 "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'disclosure_internal.export_attempt'::regclass" \
   'bytes stored elsewhere'
 expect 1004 'SELECT count(*) FROM disclosure.export_log' 'entries in all'
 
@@ -129,9 +129,9 @@ DROP FUNCTION log(text, regclass, text, boolean);
 SQL
 for command in 'INSERT INTO' 'DELETE FROM' 'TRUNCATE' 'UPDATE'; do
   rest=
-  [[ $command != INSERT* ]] || rest='SELECT * FROM disclosure.export_attempt'
+  [[ $command != INSERT* ]] || rest='SELECT * FROM disclosure_internal.export_attempt'
   [[ $command != UPDATE ]] || rest='SET measured = 0'
-  if ask -d kept -U keeper -c "$command disclosure.export_attempt $rest" 2>/dev/null; then
+  if ask -d kept -U keeper -c "$command disclosure_internal.export_attempt $rest" 2>/dev/null; then
     die "the owner of a database may $command"
   fi
 done
@@ -152,6 +152,6 @@ expect mine.patients "SELECT relation FROM disclosure.export_log WHERE relation_
   'the relation of a restored entry'
 expect "$superuser|t" 'SELECT DISTINCT inserted_by, inserted_at > at FROM disclosure.export_log' 'who restored the entries'
 # Nobody can pass an entry off as the guard's own.
-ask -c "INSERT INTO disclosure.export_attempt (at, session_role, role, pid, kind, relation, measure, \"limit\", verdict)
+ask -c "INSERT INTO disclosure_internal.export_attempt (at, session_role, role, pid, kind, relation, measure, \"limit\", verdict)
         VALUES (now(), 'bob', 'bob', 1, 'COPY TO', 'mine.patients', 'k_anonymity', 'at least 5', 'refused')"
 expect 0 'SELECT count(*) FROM disclosure.export_log WHERE inserted_by IS NULL' 'entries without a stamp'

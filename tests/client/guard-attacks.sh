@@ -70,7 +70,7 @@ SQL
 
 parallel="SET $(psql -qXAt -c "SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')") = on"
 refusals() {
-  psql -qXAt -c "SELECT count(*) FROM disclosure.export_attempt WHERE verdict = 'refused' AND session_role = 'attacker'"
+  psql -qXAt -c "SELECT count(*) FROM disclosure_internal.export_attempt WHERE verdict = 'refused' AND session_role = 'attacker'"
 }
 logged=$(refusals)
 
@@ -301,19 +301,19 @@ said=$(psql -qXAt -c 'SET ROLE attacker' -c 'COPY patients TO STDOUT' 2>&1 || tr
 
 # The guard itself.
 denied 'must be owner of extension' 'DROP EXTENSION pg_disclosure CASCADE'
-denied 'must be owner of extension' 'ALTER EXTENSION pg_disclosure DROP TABLE disclosure.policy'
+denied 'must be owner of extension' 'ALTER EXTENSION pg_disclosure DROP TABLE disclosure_internal.policy'
 denied 'must be owner of (schema|extension)' 'DROP SCHEMA disclosure CASCADE'
-denied 'permission denied for table policy' 'DELETE FROM disclosure.policy'
-denied 'permission denied for table policy' 'UPDATE disclosure.policy SET at_least = 1'
-denied 'permission denied for table policy' 'TRUNCATE disclosure.policy'
-denied 'must be owner of table policy' 'ALTER TABLE disclosure.policy DISABLE TRIGGER ALL'
+denied 'permission denied for table policy' 'DELETE FROM disclosure_internal.policy'
+denied 'permission denied for table policy' 'UPDATE disclosure_internal.policy SET at_least = 1'
+denied 'permission denied for table policy' 'TRUNCATE disclosure_internal.policy'
+denied 'must be owner of table policy' 'ALTER TABLE disclosure_internal.policy DISABLE TRIGGER ALL'
 denied 'must be owner of event trigger' 'ALTER EVENT TRIGGER disclosure_policies_hold DISABLE'
 denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect('patients'::regclass)"
 denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect(policy) FROM disclosure.policies WHERE relation = 'patients'::regclass"
 denied 'must be owner of relation public.patients' "SELECT disclosure.protect('patients', 'k_anonymity', at_least => 1)"
 denied 'permission denied for function export_freely' 'SELECT disclosure.export_freely()'
-denied 'permission denied for table export_attempt' 'DELETE FROM disclosure.export_attempt'
-denied 'there are no such rows to be judged' "SELECT * FROM disclosure.leaving('{0}') AS leaving(c0 text)"
+denied 'permission denied for table export_attempt' 'DELETE FROM disclosure_internal.export_attempt'
+denied 'there are no such rows to be judged' "SELECT * FROM disclosure_internal.leaving('{0}') AS leaving(c0 text)"
 denied 'must be owner of (table|relation)' "SELECT disclosure.label_column('patients', 'zip', 'ignore')"
 denied 'must be owner of table patients' 'CREATE TABLE mine.heir () INHERITS (patients)'
 

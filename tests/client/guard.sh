@@ -15,7 +15,7 @@ CREATE ROLE guarded_writer LOGIN IN ROLE guarded, pg_write_server_files, pg_exec
 GRANT guarded_free TO guarded_member;
 GRANT EXECUTE ON FUNCTION disclosure.export_freely() TO guarded_free;
 GRANT CREATE ON SCHEMA public TO PUBLIC;
-GRANT SELECT ON disclosure.export_attempt TO PUBLIC;
+GRANT SELECT ON disclosure_internal.export_attempt TO PUBLIC;
 ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC;
 
 -- Ages 20…24 have six rows each, zips are unique.
@@ -31,7 +31,7 @@ role=guarded
 boss() { ask -c "$1" >"$work/boss" 2>&1 || fail "$1: $(cat "$work/boss")"; }
 last_of_log() {
   psql -qXAt -c "SELECT concat_ws(' ', verdict, kind, role, measured, rows, unsafe_rows)
-                   FROM disclosure.export_attempt ORDER BY at DESC LIMIT 1"
+                   FROM disclosure_internal.export_attempt ORDER BY at DESC LIMIT 1"
 }
 # logs ENTRY SQL
 logs() {
@@ -202,7 +202,7 @@ logs 'allowed COPY TO guarded_writer 6 30 0' 'to a program'
 # Who has to keep to it.
 role=guarded_free
 passes 'COPY patients TO STDOUT' 'exempt COPY TO guarded_free'
-[[ $(psql -qXAt -c "SELECT count(*) FROM disclosure.export_attempt WHERE verdict = 'exempt' AND role = 'guarded_free'") == 1 ]] ||
+[[ $(psql -qXAt -c "SELECT count(*) FROM disclosure_internal.export_attempt WHERE verdict = 'exempt' AND role = 'guarded_free'") == 1 ]] ||
   fail 'an exempt export is not in the log'
 role=guarded_member
 refused 'is 1, at' 'SET ROLE guarded_group; COPY patients TO STDOUT' 'refused COPY TO guarded_group'
@@ -230,7 +230,7 @@ boss "SET ROLE guarded_owner;
                 RAISE 'run as %', current_user;
               END IF; RETURN n; END \$\$;
       CREATE FUNCTION public.curious(query text) RETURNS float8 LANGUAGE plpgsql
-      AS \$\$ BEGIN PERFORM * FROM disclosure.leaving('{4}') AS leaving(secret text); RETURN 1; END \$\$;
+      AS \$\$ BEGIN PERFORM * FROM disclosure_internal.leaving('{4}') AS leaving(secret text); RETURN 1; END \$\$;
       CREATE FUNCTION public.writing(query text) RETURNS int LANGUAGE plpgsql
       AS \$\$ BEGIN INSERT INTO public.seen VALUES (current_user, query); RETURN 1; END \$\$;
       CREATE FUNCTION public.silent(query text) RETURNS int LANGUAGE sql AS 'SELECT NULL::int';

@@ -35,12 +35,12 @@ meanwhile() {
 }
 meanwhile 'CREATE TEMP TABLE tt (x int); DROP TABLE tt;'
 meanwhile 'ALTER TABLE turns ADD COLUMN m int; ALTER TABLE turns DROP COLUMN m;'
-meanwhile 'VACUUM disclosure.policy'
+meanwhile 'VACUUM disclosure_internal.policy'
 meanwhile "DO \$\$ BEGIN PERFORM disclosure.protect('turns', 'k_anonymity', at_least => 1); END \$\$"
 meanwhile "DO \$\$ BEGIN PERFORM disclosure.unprotect('turns'); END \$\$"
 
 # DDL of others makes nobody read the policies again: nothing is announced if no policy changes.
-reads="SELECT coalesce(sum(seq_scan), 0) FROM pg_stat_xact_user_tables WHERE relid = 'disclosure.policy'::regclass"
+reads="SELECT coalesce(sum(seq_scan), 0) FROM pg_stat_xact_user_tables WHERE relid = 'disclosure_internal.policy'::regclass"
 ask -c "SELECT disclosure.protect('turns', 'k_anonymity', at_least => 1, only_by_copy => true)" >/dev/null 2>&1
 open_session -U neighbour
 in_session 'BEGIN; SELECT x FROM other;' >/dev/null
@@ -67,7 +67,7 @@ ask -c 'CREATE TABLE kept (a int)' -c 'ALTER TABLE kept OWNER TO neighbour'
 coproc IDLE { psql -qXAt -U neighbour 2>&1; }
 idle=$IDLE_PID
 printf '%s\n' '\set ON_ERROR_ROLLBACK on' 'BEGIN;' "SELECT disclosure.label_column('kept', 'a', 'quasi');" \
-  "SELECT disclosure.protect('kept', 'k_anonymity', at_least => 1);" 'LOCK TABLE disclosure.column_label;' '\echo held' >&"${IDLE[1]}"
+  "SELECT disclosure.protect('kept', 'k_anonymity', at_least => 1);" 'LOCK TABLE disclosure_internal.column_label;' '\echo held' >&"${IDLE[1]}"
 while read -r line <&"${IDLE[0]}" && [[ $line != held ]]; do :; done
 for statement in 'ALTER TABLE turns ADD COLUMN o int' 'DROP TABLE IF EXISTS scratch' 'ALTER TABLE turns DROP COLUMN o'; do
   ask -c "CREATE TABLE IF NOT EXISTS scratch (x int)" -c "SET lock_timeout = '1s'" -c "$statement" >"$work/said" 2>&1 || fail "$statement waits for a policy: $(grep -m 1 ERROR "$work/said")"
@@ -90,7 +90,7 @@ ask -c "SELECT disclosure.unprotect('other'), disclosure.unprotect('kept')" >/de
 ask -c 'CREATE TABLE above (a int)' -c 'CREATE TABLE below () INHERITS (above)'
 got=$(ask -U neighbour <<'SQL'
 BEGIN;
-SELECT disclosure.policy_problem(jsonb_populate_record(NULL::disclosure.policy, jsonb_build_object('relation', 'above',
+SELECT disclosure_internal.policy_problem(jsonb_populate_record(NULL::disclosure_internal.policy, jsonb_build_object('relation', 'above',
          'measure', 'k_anonymity', 'at_least', 1, 'on_rows', 'block', 'made_by', relowner::regrole)))
   FROM pg_class WHERE oid = 'above'::regclass \g /dev/null
 SELECT count(*) FROM pg_locks WHERE relation IN ('above'::regclass, 'below'::regclass);
@@ -99,7 +99,7 @@ SQL
 [[ $got == 0 ]] || fail "locks on a table that one may not read: $got"
 
 # A row that makes no sense stops nobody but those who export that relation.
-ask -c "INSERT INTO disclosure.policy (relation, measure, only_by_copy, made_by, made_at)
+ask -c "INSERT INTO disclosure_internal.policy (relation, measure, only_by_copy, made_by, made_at)
         VALUES ('pg_am', 'k_anonymity', false, 'neighbour', now()), ('turns', 'nonsense', true, 'nobody_at_all', now())" 2>"$work/said"
 grep -q 'WARNING.*policy [0-9]* of relation pg_catalog.pg_am cannot be judged' "$work/said" || fail "no warning: $(cat "$work/said")"
 [[ $(ask -U neighbour -c 'SELECT count(*) FROM other') == 1 ]] || fail 'an invalid policy stops others'

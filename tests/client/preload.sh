@@ -18,7 +18,7 @@ expect '' "SELECT disclosure.label_column('patients', 'age', 'quasi')"
 expect '1 row' "SELECT * FROM disclosure.labels WHERE column_name = 'age' AND label = 'quasi'"
 
 # Once any function has loaded the library, this session can label, and is told about the others.
-expect "session_preload_libraries = 'pg_disclosure'" "SELECT disclosure.label_weights('quasi'); $label"
+expect "session_preload_libraries = 'pg_disclosure'" "SELECT disclosure_internal.label_weights('quasi'); $label"
 
 # Preloaded, it is silent and valid from the first statement on.
 psql -qX -c "ALTER DATABASE \"$PGDATABASE\" SET session_preload_libraries = 'pg_disclosure'"

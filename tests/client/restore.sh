@@ -56,14 +56,14 @@ said=$(psql -qXAt -d "${PGDATABASE}_part" -c "LOAD 'pg_disclosure'" -c 'SET ROLE
 
 # Triggers that fire always stay so: --disable-triggers would leave ordinary ones behind, and rows unchecked.
 pg_dump --data-only --disable-triggers >"$work/unchecked"
-grep -q 'ALTER TABLE disclosure.policy DISABLE TRIGGER ALL' "$work/unchecked" || fail 'pg_dump disables no triggers'
+grep -q 'ALTER TABLE disclosure_internal.policy DISABLE TRIGGER ALL' "$work/unchecked" || fail 'pg_dump disables no triggers'
 createdb -T template0 "${PGDATABASE}_unchecked"
 ask -d "${PGDATABASE}_unchecked" -f "$work/part" >/dev/null
 ask -d "${PGDATABASE}_unchecked" -c 'CREATE SCHEMA excluded; CREATE TABLE excluded.t (a int)'
 ask -d "${PGDATABASE}_unchecked" -f "$work/unchecked" >/dev/null 2>"$work/said" || fail "the restore stopped: $(cat "$work/said")"
 grep -q 'WARNING.*cannot be judged' "$work/said" || fail "rows were not checked: $(cat "$work/said")"
 found=$(ask -d "${PGDATABASE}_unchecked" -c "SELECT string_agg(tgname, ', ') FROM pg_trigger
-  WHERE tgrelid IN ('disclosure.policy'::regclass, 'disclosure.column_label'::regclass, 'disclosure.export_attempt'::regclass)
+  WHERE tgrelid IN ('disclosure_internal.policy'::regclass, 'disclosure_internal.column_label'::regclass, 'disclosure_internal.export_attempt'::regclass)
     AND tgenabled <> 'A'")
 [[ -z $found ]] || fail "triggers that do not fire always: $found"
 found=$(ask -c "SELECT string_agg(evtname, ', ') FROM pg_event_trigger WHERE evtname LIKE 'disclosure%' AND evtenabled <> 'A'")
@@ -78,7 +78,7 @@ CREATE TABLE one (a int);
 CREATE TABLE two (b int);
 ALTER TABLE one OWNER TO restored_eve;
 SELECT disclosure.protect('one', 'k_anonymity', at_least => 1, columns => '{a}');
-INSERT INTO disclosure.policy (policy, relation, measure, at_least, columns, only_by_copy, made_by, made_at) OVERRIDING SYSTEM VALUE
+INSERT INTO disclosure_internal.policy (policy, relation, measure, at_least, columns, only_by_copy, made_by, made_at) OVERRIDING SYSTEM VALUE
   VALUES (1, 'two', 'k_anonymity', 1, '{b}', false, 'restored_owner', now());
 ALTER TABLE two ADD c int;
 SQL
@@ -89,14 +89,14 @@ ask -d "${PGDATABASE}_twice" -c 'SET ROLE restored_eve' -c "SELECT disclosure.un
 # A label that is there already does not lose the others.
 ask -d "${PGDATABASE}_part" -f "$work/data" >/dev/null 2>"$work/said" || fail "a second restore stopped: $(grep ERROR "$work/said")"
 # A measure that is no name of a function, as of a later version, is kept and marked.
-ask -d "${PGDATABASE}_twice" -c "INSERT INTO disclosure.policy (relation, measure, at_least, only_by_copy, made_by, made_at)
+ask -d "${PGDATABASE}_twice" -c "INSERT INTO disclosure_internal.policy (relation, measure, at_least, only_by_copy, made_by, made_at)
   VALUES ('two', 'l_diversity', 1, false, 'restored_owner', now()), ('two', '((', 1, false, 'restored_owner', now()), ('two', 'a.b.c.d(text)', 1, false, 'restored_owner', now())" 2>"$work/said" ||
   fail "a policy with a strange measure: $(cat "$work/said")"
 [[ $(ask -d "${PGDATABASE}_twice" -c 'SELECT count(problem) FROM disclosure.policies') == 3 ]] || fail 'strange measures have no problem'
 
 # pg_upgrade refuses a cluster whose tables have columns of some types.
 found=$(ask -c "SELECT string_agg(format('%s.%s', a.attrelid::regclass, a.attname), ', ') FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-  WHERE c.relnamespace = 'disclosure'::regnamespace AND c.relkind IN ('r', 'm', 'i') AND a.attnum > 0
+  WHERE c.relnamespace IN ('disclosure'::regnamespace, 'disclosure_internal'::regnamespace) AND c.relkind IN ('r', 'm', 'i') AND a.attnum > 0
     AND a.atttypid IN ('regproc'::regtype, 'regprocedure'::regtype, 'regoper'::regtype, 'regoperator'::regtype, 'regconfig'::regtype,
                        'regdictionary'::regtype, 'regnamespace'::regtype, 'regcollation'::regtype, 'aclitem'::regtype)")
 [[ -z $found ]] || fail "pg_upgrade refuses $found"

@@ -16,7 +16,6 @@ CREATE FUNCTION pg_temp.name_in_rust(declared oid) RETURNS text LANGUAGE sql AS 
     WHEN declared = 'name[]'::regtype THEN 'cstring[]'
     WHEN declared = 'regclass[]'::regtype THEN 'oid[]'
     WHEN declared = 'disclosure.item_counts'::regtype THEN 'bytea'
-    WHEN declared = 'disclosure.attack_matrix'::regtype THEN 'double precision[]'
     WHEN declared = 'integer'::regtype THEN 'int'
     WHEN declared = 'integer[]'::regtype THEN 'int[]'
     WHEN declared = 'boolean'::regtype THEN 'bool'
@@ -31,7 +30,8 @@ SELECT p.prosrc,
                   WHERE mode IN ('o', 't')),
                 pg_temp.name_in_rust(p.prorettype))
   FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
- WHERE p.pronamespace = 'disclosure'::regnamespace AND l.lanname = 'c';
+ WHERE p.pronamespace IN ('disclosure'::regnamespace, 'disclosure_lab'::regnamespace, 'disclosure_internal'::regnamespace)
+   AND l.lanname = 'c';
 SQL
 
 # Those that both know.

@@ -119,7 +119,7 @@ unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, collector: *mut D
 #[pg_guard]
 unsafe extern "C-unwind" fn ignore(_collector: *mut DestReceiver) {}
 
-/// Rows that are being judged: what `disclosure.leaving` shows.
+/// Rows that are being judged: what `disclosure_internal.leaving` shows.
 struct Shown {
     rows: *mut pg_sys::Tuplestorestate,
     shape: TupleDesc,
@@ -174,7 +174,7 @@ pub fn show_only<R>(columns: Option<Vec<usize>>, measure: impl FnOnce() -> R) ->
     measure()
 }
 
-/// What the FROM item of `disclosure.leaving` calls a column, from 0.
+/// What the FROM item of `disclosure_internal.leaving` calls a column, from 0.
 pub fn column_name(number: usize) -> String {
     format!("c{number}")
 }
@@ -188,9 +188,9 @@ pub fn from_item(columns: &[(usize, &OutputColumn)]) -> String {
         .collect();
     match columns {
         // A function has to return something.
-        [] => "disclosure.leaving('{}') AS leaving(nothing bool)".into(),
+        [] => "disclosure_internal.leaving('{}') AS leaving(nothing bool)".into(),
         _ => format!(
-            "disclosure.leaving('{{{}}}') AS leaving({})",
+            "disclosure_internal.leaving('{{{}}}') AS leaving({})",
             numbers.join(","),
             definitions.join(", ")
         ),
@@ -224,7 +224,7 @@ fn type_of(column: &OutputColumn) -> String {
     }
 }
 
-/// Let a call of `disclosure.leaving` return the given columns of the rows that are being judged.
+/// Let a call of `disclosure_internal.leaving` return the given columns of the rows that are being judged.
 ///
 /// # Safety
 /// The call of a function that returns a set of records.

@@ -24,23 +24,23 @@ const OF_STATEMENTS: [Trigger; 4] = [
     Trigger {
         name: "disclosure_turn",
         event: "BEFORE INSERT OR UPDATE OR DELETE",
-        what: "FOR EACH STATEMENT EXECUTE FUNCTION disclosure.export_turn()",
+        what: "FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.export_turn()",
     },
     Trigger {
         name: "disclosure_inserted",
         event: "AFTER INSERT",
-        what: "REFERENCING NEW TABLE AS disclosure_new FOR EACH STATEMENT EXECUTE FUNCTION disclosure.export_judge()",
+        what: "REFERENCING NEW TABLE AS disclosure_new FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.export_judge()",
     },
     Trigger {
         name: "disclosure_updated",
         event: "AFTER UPDATE",
         what: "REFERENCING NEW TABLE AS disclosure_new OLD TABLE AS disclosure_old FOR EACH STATEMENT \
-               EXECUTE FUNCTION disclosure.export_judge()",
+               EXECUTE FUNCTION disclosure_internal.export_judge()",
     },
     Trigger {
         name: "disclosure_deleted",
         event: "AFTER DELETE",
-        what: "REFERENCING OLD TABLE AS disclosure_old FOR EACH STATEMENT EXECUTE FUNCTION disclosure.export_judge()",
+        what: "REFERENCING OLD TABLE AS disclosure_old FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.export_judge()",
     },
 ];
 
@@ -48,7 +48,7 @@ const OF_STATEMENTS: [Trigger; 4] = [
 const OF_ROWS: Trigger = Trigger {
     name: "disclosure_collect",
     event: "AFTER INSERT",
-    what: "FOR EACH ROW EXECUTE FUNCTION disclosure.export_collect()",
+    what: "FOR EACH ROW EXECUTE FUNCTION disclosure_internal.export_collect()",
 };
 
 /// Give a table, and all above and below it, the triggers that its policies want, as the calling user, who
@@ -118,7 +118,7 @@ fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
                coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgenabled = 'A'), '{}'),
                coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgname IS NOT NULL), '{}')
           FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-          LEFT JOIN (pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid AND p.pronamespace = 'disclosure'::regnamespace)
+          LEFT JOIN (pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid AND p.pronamespace = 'disclosure_internal'::regnamespace)
             ON t.tgrelid = c.oid AND t.tgname LIKE 'disclosure\\_%'
          WHERE c.oid = ANY ($1) AND c.relkind IN ('r', 'p')
          GROUP BY c.oid, n.nspname, c.relname, c.relowner";

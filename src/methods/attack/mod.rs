@@ -35,12 +35,6 @@ const METHODS_OF_EDGES: [(&str, Method); 3] = [METHODS[0], METHODS[1], METHODS[2
 /// Those that say something of sets.
 const METHODS_OF_SETS: [(&str, Method); 3] = [METHODS[0], METHODS[1], METHODS[3]];
 
-/// attack_matrix_of_array(float8[])
-#[pg_extern(sql = false)]
-fn attack_matrix_of_array(array: Array<'_, f64>) -> Grid<f64> {
-    Grid::of_array(array)
-}
-
 /// permanent(matrix float8[])
 #[pg_extern(sql = false)]
 fn permanent(matrix: Array<'_, f64>) -> f64 {
@@ -65,7 +59,7 @@ fn degree_of_anonymity(matrix: Array<'_, f64>) -> f64 {
     degree().unwrap_or_else(Problem::raise)
 }
 
-/// expected_cracks(matrix disclosure.attack_matrix, mapping int[])
+/// expected_cracks(matrix float8[], mapping int[])
 #[pg_extern(sql = false)]
 fn expected_cracks_of_matrix(matrix: Array<'_, f64>, mapping: Array<'_, i32>) -> f64 {
     let expected = || {

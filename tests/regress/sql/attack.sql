@@ -11,122 +11,117 @@ INSERT INTO figure VALUES
   ('3.4 a', '{{0,0,1,1,1},{0,0,1,1,1},{1,1,1,1,1},{1,1,1,1,1},{1,1,1,1,1}}'),
   ('3.4 b', '{{0,0,.57,.4,.03},{0,0,.3,.23,.47},{.34,.29,.03,.3,.04},{.29,.52,.08,.05,.06},{.37,.19,.02,.02,.4}}'),
   ('3.5', '{{1,0,1,1,0},{0,1,0,1,0},{0,0,1,0,1},{0,1,0,1,0},{1,0,1,0,1}}');
-SELECT name, disclosure.permanent(m), disclosure.expected_cracks(m, mapping => ARRAY[3,4,5,1,2]), disclosure.degree_of_anonymity(m), disclosure.is_flat(m)
+SELECT name, disclosure_lab.permanent(m), disclosure_lab.expected_cracks(m, mapping => ARRAY[3,4,5,1,2]), disclosure_lab.degree_of_anonymity(m), disclosure_lab.is_flat(m)
   FROM figure ORDER BY name;
-SELECT disclosure.permanent('{{0,0,1,1,1},{0,1,0,1,1},{0,1,0,0,1},{1,0,1,0,0},{1,1,0,0,0}}');
-SELECT disclosure.permanent(m) * 81 AS four FROM figure WHERE name = '3.3 b';
-SELECT disclosure.permanent(m) * 243 AS eleven FROM figure WHERE name = '3.1 b';
+SELECT disclosure_lab.permanent('{{0,0,1,1,1},{0,1,0,1,1},{0,1,0,0,1},{1,0,1,0,0},{1,1,0,0,0}}');
+SELECT disclosure_lab.permanent(m) * 81 AS four FROM figure WHERE name = '3.3 b';
+SELECT disclosure_lab.permanent(m) * 243 AS eleven FROM figure WHERE name = '3.1 b';
 -- The thesis' value for Q belongs to another mapping; H of M0, and by how much it is off over all mappings.
-SELECT disclosure.expected_cracks(m, '{5,1,2,3,4}') AS of_thesis, 1369 / 4355. AS fraction, disclosure.crack_heuristic(m, '{3,4,5,1,2}') AS h, disclosure.nmape(m)
+SELECT disclosure_lab.expected_cracks(m, '{5,1,2,3,4}') AS of_thesis, 1369 / 4355. AS fraction, disclosure_lab.crack_heuristic(m, '{3,4,5,1,2}') AS h, disclosure_lab.nmape(m)
   FROM figure WHERE name = '3.4 b';
-SELECT name, e.* FROM figure, disclosure.crack_estimate(m, '{3,4,5,1,2}') e ORDER BY name;
+SELECT name, e.* FROM figure, disclosure_lab.crack_estimate(m, '{3,4,5,1,2}') e ORDER BY name;
 -- H takes weights as shares of their row; matchings do not mind a factor.
-SELECT disclosure.crack_heuristic('{{2,2},{3,1}}', '{1,2}'), disclosure.crack_heuristic('{{2,2},{3,1}}', '{1,2}', normalise => true),
-       disclosure.expected_cracks('{{2,2},{3,1}}', mapping => '{1,2}'), disclosure.expected_cracks('{{.5,.5},{.75,.25}}', mapping => '{1,2}');
+SELECT disclosure_lab.crack_heuristic('{{2,2},{3,1}}', '{1,2}'), disclosure_lab.crack_heuristic('{{2,2},{3,1}}', '{1,2}', normalise => true),
+       disclosure_lab.expected_cracks('{{2,2},{3,1}}', mapping => '{1,2}'), disclosure_lab.expected_cracks('{{.5,.5},{.75,.25}}', mapping => '{1,2}');
 -- The flat matrix of Figure 3.5, and the weight that every matching has under it.
-SELECT disclosure.flat_matrix(m) FROM figure WHERE name = '3.5';
+SELECT disclosure_lab.flat_matrix(m) FROM figure WHERE name = '3.5';
 SELECT (sqrt(5) - 1) / 2 AS a, (3 - sqrt(5)) / 2 AS b, sqrt(5) - 2 AS c;
-SELECT disclosure.is_flat(disclosure.flat_matrix(m)), disclosure.matching_weight(disclosure.flat_matrix(m), '{1,2,5,4,3}'), disclosure.matching_weight(m, '{4,2,3,1,5}') AS impossible
+SELECT disclosure_lab.is_flat(disclosure_lab.flat_matrix(m)), disclosure_lab.matching_weight(disclosure_lab.flat_matrix(m), '{1,2,5,4,3}'), disclosure_lab.matching_weight(m, '{4,2,3,1,5}') AS impossible
   FROM figure WHERE name = '3.5';
-SELECT disclosure.normalised_matrix('{{2,2},{3,1}}'), disclosure.normalised_matrix('{{1,1},{0,1}}');
-SELECT disclosure.edge_probabilities(m) FROM figure WHERE name = '2.4 b';
-SELECT disclosure.edge_probabilities('{{1,2},{3,4}}'), disclosure.edge_probabilities('{{1,2},{3,4}}', method => 'auto');
+SELECT disclosure_lab.normalised_matrix('{{2,2},{3,1}}'), disclosure_lab.normalised_matrix('{{1,1},{0,1}}');
+SELECT disclosure_lab.edge_probabilities(m) FROM figure WHERE name = '2.4 b';
+SELECT disclosure_lab.edge_probabilities('{{1,2},{3,4}}'), disclosure_lab.edge_probabilities('{{1,2},{3,4}}', method => 'auto');
 -- Sets: each alone is an entry, and all together are always cracked.
-SELECT s.* FROM figure, disclosure.subset_cracks(m, '{3,4,5,1,2}', size => 1) s WHERE name = '3.4 a';
-SELECT s.* FROM figure, disclosure.subset_cracks(m, '{3,4,5,1,2}', size => 5) s WHERE name = '3.4 a';
-SELECT s.* FROM figure, disclosure.subset_cracks(m, '{3,4,5,1,2}', subset => '{1,2}') s WHERE name = '3.4 a';
+SELECT s.* FROM figure, disclosure_lab.subset_cracks(m, '{3,4,5,1,2}', size => 1) s WHERE name = '3.4 a';
+SELECT s.* FROM figure, disclosure_lab.subset_cracks(m, '{3,4,5,1,2}', size => 5) s WHERE name = '3.4 a';
+SELECT s.* FROM figure, disclosure_lab.subset_cracks(m, '{3,4,5,1,2}', subset => '{1,2}') s WHERE name = '3.4 a';
 SELECT s.method, s.lower <= e.expected AND e.expected <= s.upper AS has_exact
-  FROM figure, disclosure.subset_cracks(m, '{3,4,5,1,2}', size => 2) e, disclosure.subset_cracks(m, '{3,4,5,1,2}', size => 2, method => 'sample') s WHERE name = '3.4 a';
+  FROM figure, disclosure_lab.subset_cracks(m, '{3,4,5,1,2}', size => 2) e, disclosure_lab.subset_cracks(m, '{3,4,5,1,2}', size => 2, method => 'sample') s WHERE name = '3.4 a';
 -- Random attacks: the same for the same seed, and doubly stochastic.
-SELECT disclosure.random_attack(3, 7) = disclosure.random_attack(3, 7) AS same, disclosure.random_attack(3, 7) <> disclosure.random_attack(3, 8) AS other;
-SELECT bool_and(abs(sum - 1) < 1e-9) FROM (SELECT sum(a[i][j]) FROM (SELECT disclosure.random_attack(6, 1, unevenness => 3) a) a, generate_series(1, 6) i, generate_series(1, 6) j GROUP BY i) s;
-SELECT disclosure.random_attack(0, 1), disclosure.random_attack(1, 1);
+SELECT disclosure_lab.random_attack(3, 7) = disclosure_lab.random_attack(3, 7) AS same, disclosure_lab.random_attack(3, 7) <> disclosure_lab.random_attack(3, 8) AS other;
+SELECT bool_and(abs(sum - 1) < 1e-9) FROM (SELECT sum(a[i][j]) FROM (SELECT disclosure_lab.random_attack(6, 1, unevenness => 3) a) a, generate_series(1, 6) i, generate_series(1, 6) j GROUP BY i) s;
+SELECT disclosure_lab.random_attack(0, 1), disclosure_lab.random_attack(1, 1);
 
 -- Larger than what is done on the spot: a block of twelve and eight certain entries.
-SELECT disclosure.permanent(m), disclosure.degree_of_anonymity(m), disclosure.expected_cracks(m, n)
+SELECT disclosure_lab.permanent(m), disclosure_lab.degree_of_anonymity(m), disclosure_lab.expected_cracks(m, n)
   FROM (SELECT (SELECT array_agg(r ORDER BY i) FROM (SELECT i, array_agg((i = j OR i <= 12 AND j <= 12)::int ORDER BY j) r FROM generate_series(1, 20) i, generate_series(1, 20) j GROUP BY i) r)::float8[] m,
                ARRAY(SELECT generate_series(1, 20)) n) t;
-SELECT e.method, abs(e.expected - x) < 1e-9 AS is_exact FROM (SELECT disclosure.random_attack(14, 3) m, ARRAY(SELECT generate_series(1, 14)) n) t,
-  disclosure.crack_estimate(m, n) e, disclosure.expected_cracks(m, n) x;
-SELECT e.method, abs(e.expected - x) < 0.1 * x AS is_close, e.lower IS NULL OR e.lower <= e.expected AS is_below FROM (SELECT disclosure.random_attack(14, 3) m, ARRAY(SELECT generate_series(1, 14)) n) t,
-  unnest('{exact,bethe,sample,heuristic}'::text[]) method, disclosure.crack_estimate(m, n, method) e, disclosure.expected_cracks(m, n) x;
+SELECT e.method, abs(e.expected - x) < 1e-9 AS is_exact FROM (SELECT disclosure_lab.random_attack(14, 3) m, ARRAY(SELECT generate_series(1, 14)) n) t,
+  disclosure_lab.crack_estimate(m, n) e, disclosure_lab.expected_cracks(m, n) x;
+SELECT e.method, abs(e.expected - x) < 0.1 * x AS is_close, e.lower IS NULL OR e.lower <= e.expected AS is_below FROM (SELECT disclosure_lab.random_attack(14, 3) m, ARRAY(SELECT generate_series(1, 14)) n) t,
+  unnest('{exact,bethe,sample,heuristic}'::text[]) method, disclosure_lab.crack_estimate(m, n, method) e, disclosure_lab.expected_cracks(m, n) x;
 
 -- Of all kinds of arrays of numbers, and beside the functions of the same name.
-SELECT disclosure.expected_cracks(ARRAY[[0,1],[1,1]], mapping => ARRAY[2,1]) AS of_int, disclosure.expected_cracks(ARRAY[[0,1],[1,1]]::bigint[], ARRAY[2,1]) AS of_bigint,
-       disclosure.expected_cracks(ARRAY[[.5,.5],[.5,.5]], ARRAY[2,1]) AS of_numeric, disclosure.expected_cracks(ARRAY[[.5,.5],[.5,.5]]::float4[], ARRAY[2,1]) AS of_real,
-       disclosure.expected_cracks(ARRAY[[.5,.5],[.5,.5]]::float8[], '{2,1}') AS of_float8, disclosure.expected_cracks('{{0,1},{1,1}}', mapping => ARRAY[2,1]) AS of_literal,
-       disclosure.expected_cracks('{{0,1},{1,1}}', ARRAY[2,1]) AS by_position, disclosure.expected_cracks('{{0,1},{1,1}}', mapping => '{2,1}') AS of_literals;
-CREATE TABLE baskets (items text[]);
-INSERT INTO baskets VALUES ('{a,b}'), ('{a}'), ('{b,c}'), ('{a,c}');
-SELECT disclosure.expected_cracks('baskets', 'items') AS of_table, disclosure.expected_cracks((SELECT disclosure.item_summary(items) FROM baskets)) AS of_summary,
-       (SELECT disclosure.expected_cracks(items) FROM baskets) AS of_column, (SELECT disclosure.expected_cracks(m) FROM figure) AS of_floats;
-SELECT disclosure.permanent(ARRAY[[1,2],[3,4]]), disclosure.permanent(ARRAY[[1.5,2],[3,4]]), disclosure.permanent('[0:1][5:6]={{1,2},{3,4}}'::float8[]) AS other_bounds;
-SELECT disclosure.expected_cracks('[0:1][5:6]={{0,1},{1,1}}', mapping => '[3:4]={2,1}');
-SELECT m, m[1][2], disclosure.expected_cracks(m, '{2,1}') FROM (VALUES ('{{0,1},{1,1}}'::disclosure.attack_matrix), (ARRAY[[1,2],[3,4]]::disclosure.attack_matrix)) t (m);
+SELECT disclosure_lab.expected_cracks(ARRAY[[0,1],[1,1]], mapping => ARRAY[2,1]) AS of_int, disclosure_lab.expected_cracks(ARRAY[[0,1],[1,1]]::bigint[], ARRAY[2,1]) AS of_bigint,
+       disclosure_lab.expected_cracks(ARRAY[[.5,.5],[.5,.5]], ARRAY[2,1]) AS of_numeric, disclosure_lab.expected_cracks(ARRAY[[.5,.5],[.5,.5]]::float4[], ARRAY[2,1]) AS of_real,
+       disclosure_lab.expected_cracks(ARRAY[[.5,.5],[.5,.5]]::float8[], '{2,1}') AS of_float8, disclosure_lab.expected_cracks('{{0,1},{1,1}}', mapping => ARRAY[2,1]) AS of_literal,
+       disclosure_lab.expected_cracks('{{0,1},{1,1}}', ARRAY[2,1]) AS by_position, disclosure_lab.expected_cracks('{{0,1},{1,1}}', mapping => '{2,1}') AS of_literals;
+SELECT disclosure_lab.permanent(ARRAY[[1,2],[3,4]]), disclosure_lab.permanent(ARRAY[[1.5,2],[3,4]]), disclosure_lab.permanent('[0:1][5:6]={{1,2},{3,4}}'::float8[]) AS other_bounds;
+SELECT disclosure_lab.expected_cracks('[0:1][5:6]={{0,1},{1,1}}', mapping => '[3:4]={2,1}');
 -- Values that were compressed and moved out of the row.
 CREATE TABLE large AS SELECT array_agg(r ORDER BY i) AS m FROM (SELECT i, array_agg((i = j)::int::float8 ORDER BY j) r FROM generate_series(1, 200) i, generate_series(1, 200) j GROUP BY i) r;
-SELECT disclosure.permanent(m), disclosure.expected_cracks(m, ARRAY(SELECT generate_series(1, 200))), array_dims(disclosure.flat_matrix(m)) FROM large;
+SELECT disclosure_lab.permanent(m), disclosure_lab.expected_cracks(m, ARRAY(SELECT generate_series(1, 200))), array_dims(disclosure_lab.flat_matrix(m)) FROM large;
 
 -- Nothing, one entry, and NULL.
-SELECT disclosure.permanent('{}'), disclosure.degree_of_anonymity('{}'), disclosure.expected_cracks('{}', mapping => '{}'), disclosure.flat_matrix('{}'), disclosure.is_flat('{}'),
-       disclosure.crack_heuristic('{}', '{}'), disclosure.matching_weight('{}', '{}'), disclosure.edge_probabilities('{}'), disclosure.normalised_matrix('{}');
-SELECT * FROM disclosure.crack_estimate('{}', '{}');
-SELECT disclosure.permanent('{{2.5}}'), disclosure.degree_of_anonymity('{{2.5}}'), disclosure.expected_cracks('{{2.5}}', mapping => '{1}'), disclosure.flat_matrix('{{2.5}}'), disclosure.is_flat('{{2.5}}'),
-       disclosure.crack_heuristic('{{2.5}}', '{1}'), disclosure.matching_weight('{{2.5}}', '{1}'), disclosure.edge_probabilities('{{2.5}}'), disclosure.nmape('{{2.5}}');
-SELECT disclosure.permanent(NULL), disclosure.degree_of_anonymity(NULL), disclosure.expected_cracks(NULL, mapping => '{1}'), disclosure.expected_cracks('{{1}}', mapping => NULL), disclosure.flat_matrix(NULL),
-       disclosure.is_flat(NULL), disclosure.crack_heuristic(NULL, '{1}'), disclosure.crack_heuristic('{{1}}', NULL), disclosure.matching_weight('{{1}}', NULL), disclosure.edge_probabilities(NULL),
-       disclosure.nmape(NULL), disclosure.random_attack(NULL, 1), disclosure.random_attack(1, NULL);
-SELECT * FROM disclosure.crack_estimate(NULL, '{1}');
-SELECT * FROM disclosure.crack_estimate('{{1}}', NULL);
-SELECT * FROM disclosure.subset_cracks(NULL, '{1}', size => 1);
+SELECT disclosure_lab.permanent('{}'), disclosure_lab.degree_of_anonymity('{}'), disclosure_lab.expected_cracks('{}', mapping => '{}'), disclosure_lab.flat_matrix('{}'), disclosure_lab.is_flat('{}'),
+       disclosure_lab.crack_heuristic('{}', '{}'), disclosure_lab.matching_weight('{}', '{}'), disclosure_lab.edge_probabilities('{}'), disclosure_lab.normalised_matrix('{}');
+SELECT * FROM disclosure_lab.crack_estimate('{}', '{}');
+SELECT disclosure_lab.permanent('{{2.5}}'), disclosure_lab.degree_of_anonymity('{{2.5}}'), disclosure_lab.expected_cracks('{{2.5}}', mapping => '{1}'), disclosure_lab.flat_matrix('{{2.5}}'), disclosure_lab.is_flat('{{2.5}}'),
+       disclosure_lab.crack_heuristic('{{2.5}}', '{1}'), disclosure_lab.matching_weight('{{2.5}}', '{1}'), disclosure_lab.edge_probabilities('{{2.5}}'), disclosure_lab.nmape('{{2.5}}');
+SELECT disclosure_lab.permanent(NULL), disclosure_lab.degree_of_anonymity(NULL), disclosure_lab.expected_cracks(NULL, mapping => '{1}'), disclosure_lab.expected_cracks('{{1}}', mapping => NULL), disclosure_lab.flat_matrix(NULL),
+       disclosure_lab.is_flat(NULL), disclosure_lab.crack_heuristic(NULL, '{1}'), disclosure_lab.crack_heuristic('{{1}}', NULL), disclosure_lab.matching_weight('{{1}}', NULL), disclosure_lab.edge_probabilities(NULL),
+       disclosure_lab.nmape(NULL), disclosure_lab.random_attack(NULL, 1), disclosure_lab.random_attack(1, NULL);
+SELECT * FROM disclosure_lab.crack_estimate(NULL, '{1}');
+SELECT * FROM disclosure_lab.crack_estimate('{{1}}', NULL);
+SELECT * FROM disclosure_lab.subset_cracks(NULL, '{1}', size => 1);
 -- No perfect matching.
-SELECT disclosure.permanent('{{1,1},{0,0}}'), disclosure.permanent('{{0}}');
-SELECT disclosure.expected_cracks('{{1,1},{0,0}}', mapping => '{1,2}');
-SELECT disclosure.degree_of_anonymity('{{1,1},{0,0}}');
-SELECT disclosure.flat_matrix('{{1,1},{0,0}}');
-SELECT disclosure.edge_probabilities('{{1,1},{0,0}}');
+SELECT disclosure_lab.permanent('{{1,1},{0,0}}'), disclosure_lab.permanent('{{0}}');
+SELECT disclosure_lab.expected_cracks('{{1,1},{0,0}}', mapping => '{1,2}');
+SELECT disclosure_lab.degree_of_anonymity('{{1,1},{0,0}}');
+SELECT disclosure_lab.flat_matrix('{{1,1},{0,0}}');
+SELECT disclosure_lab.edge_probabilities('{{1,1},{0,0}}');
 
 -- What is refused.
-SELECT disclosure.permanent('{1,2}');
-SELECT disclosure.permanent('{{{1}}}');
-SELECT disclosure.permanent('{{1,NULL},{1,1}}');
-SELECT disclosure.permanent('{{1,2,3},{4,5,6}}');
-SELECT disclosure.permanent('{{1,-1},{1,1}}');
-SELECT disclosure.permanent('{{1,NaN},{1,1}}');
-SELECT disclosure.permanent('{{1,Infinity},{1,1}}');
-SELECT disclosure.expected_cracks('{{1,1},{1,1}}', mapping => '{{1,2}}');
-SELECT disclosure.expected_cracks('{{1,1},{1,1}}', mapping => '{1,NULL}');
-SELECT disclosure.expected_cracks('{{1,1},{1,1}}', mapping => '{1}');
-SELECT disclosure.expected_cracks('{{1,1},{1,1}}', mapping => '{1,1}');
-SELECT disclosure.expected_cracks('{{1,1},{1,1}}', mapping => '{0,1}');
-SELECT disclosure.expected_cracks('{{1,1},{1,1}}', mapping => '{-2147483648,1}');
-SELECT disclosure.expected_cracks('{{1,1},{1,1}}', mapping => '{1,3}');
-SELECT * FROM disclosure.crack_estimate('{{1}}', '{1}', method => 'guess');
-SELECT * FROM disclosure.crack_estimate('{{1}}', '{1}', method => NULL);
-SELECT * FROM disclosure.crack_estimate('{{1}}', '{1}', relative_error => NULL);
-SELECT * FROM disclosure.crack_estimate('{{1}}', '{1}', seed => NULL);
-SELECT * FROM disclosure.crack_estimate('{{1}}', '{1}', normalise => NULL);
-SELECT * FROM disclosure.crack_estimate('{{1}}', '{1}', budget => '-1 s');
-SELECT disclosure.crack_heuristic('{{1}}', '{1}', NULL);
-SELECT disclosure.nmape('{{1}}', NULL);
-SELECT disclosure.random_attack(-1, 1);
-SELECT disclosure.random_attack(1000000, 1);
-SELECT disclosure.random_attack(2, 1, 'NaN');
-SELECT disclosure.random_attack(2, 1, NULL);
-SELECT disclosure.edge_probabilities('{{1}}', method => 'sample');
-SELECT * FROM disclosure.subset_cracks('{{1}}', '{1}');
-SELECT * FROM disclosure.subset_cracks('{{1}}', '{1}', subset => '{1}', size => 1);
-SELECT * FROM disclosure.subset_cracks('{{1}}', '{1}', subset => '{}');
-SELECT * FROM disclosure.subset_cracks('{{1}}', '{1}', subset => '{2}');
-SELECT * FROM disclosure.subset_cracks('{{1}}', '{1}', subset => '{1,1}');
-SELECT * FROM disclosure.subset_cracks('{{1}}', '{1}', subset => '{NULL}');
-SELECT * FROM disclosure.subset_cracks('{{1}}', '{1}', size => 2);
-SELECT * FROM disclosure.subset_cracks('{{1}}', '{1}', size => 1, method => 'bethe');
+SELECT disclosure_lab.permanent('{1,2}');
+SELECT disclosure_lab.permanent('{{{1}}}');
+SELECT disclosure_lab.permanent('{{1,NULL},{1,1}}');
+SELECT disclosure_lab.permanent('{{1,2,3},{4,5,6}}');
+SELECT disclosure_lab.permanent('{{1,-1},{1,1}}');
+SELECT disclosure_lab.permanent('{{1,NaN},{1,1}}');
+SELECT disclosure_lab.permanent('{{1,Infinity},{1,1}}');
+SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{{1,2}}');
+SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{1,NULL}');
+SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{1}');
+SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{1,1}');
+SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{0,1}');
+SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{-2147483648,1}');
+SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{1,3}');
+SELECT * FROM disclosure_lab.crack_estimate('{{1}}', '{1}', method => 'guess');
+SELECT * FROM disclosure_lab.crack_estimate('{{1}}', '{1}', method => NULL);
+SELECT * FROM disclosure_lab.crack_estimate('{{1}}', '{1}', relative_error => NULL);
+SELECT * FROM disclosure_lab.crack_estimate('{{1}}', '{1}', seed => NULL);
+SELECT * FROM disclosure_lab.crack_estimate('{{1}}', '{1}', normalise => NULL);
+SELECT * FROM disclosure_lab.crack_estimate('{{1}}', '{1}', budget => '-1 s');
+SELECT disclosure_lab.crack_heuristic('{{1}}', '{1}', NULL);
+SELECT disclosure_lab.nmape('{{1}}', NULL);
+SELECT disclosure_lab.random_attack(-1, 1);
+SELECT disclosure_lab.random_attack(1000000, 1);
+SELECT disclosure_lab.random_attack(2, 1, 'NaN');
+SELECT disclosure_lab.random_attack(2, 1, NULL);
+SELECT disclosure_lab.edge_probabilities('{{1}}', method => 'sample');
+SELECT * FROM disclosure_lab.subset_cracks('{{1}}', '{1}');
+SELECT * FROM disclosure_lab.subset_cracks('{{1}}', '{1}', subset => '{1}', size => 1);
+SELECT * FROM disclosure_lab.subset_cracks('{{1}}', '{1}', subset => '{}');
+SELECT * FROM disclosure_lab.subset_cracks('{{1}}', '{1}', subset => '{2}');
+SELECT * FROM disclosure_lab.subset_cracks('{{1}}', '{1}', subset => '{1,1}');
+SELECT * FROM disclosure_lab.subset_cracks('{{1}}', '{1}', subset => '{NULL}');
+SELECT * FROM disclosure_lab.subset_cracks('{{1}}', '{1}', size => 2);
+SELECT * FROM disclosure_lab.subset_cracks('{{1}}', '{1}', size => 1, method => 'bethe');
 -- Too much to ask for.
-SELECT disclosure.permanent(disclosure.random_attack(60, 1));
-SELECT * FROM disclosure.crack_estimate(disclosure.random_attack(60, 1), ARRAY(SELECT generate_series(1, 60)), method => 'exact', budget => '1 s');
+SELECT disclosure_lab.permanent(disclosure_lab.random_attack(60, 1));
+SELECT * FROM disclosure_lab.crack_estimate(disclosure_lab.random_attack(60, 1), ARRAY(SELECT generate_series(1, 60)), method => 'exact', budget => '1 s');
 SET disclosure.max_memory = '1MB';
-SELECT disclosure.permanent(array_agg(r)) FROM (SELECT array_agg(1.0::float8) r FROM generate_series(1, 500) i, generate_series(1, 500) j GROUP BY i) r;
+SELECT disclosure_lab.permanent(array_agg(r)) FROM (SELECT array_agg(1.0::float8) r FROM generate_series(1, 500) i, generate_series(1, 500) j GROUP BY i) r;
 RESET disclosure.max_memory;
 
 -- Tables: labels of any type, in the order of their type.
@@ -245,11 +240,11 @@ DROP ROLE attack_stranger;
 
 -- In parallel workers, and once for many small matrices.
 SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
-SELECT name, disclosure.permanent(m) FROM figure ORDER BY name;
-SELECT count(*), avg(disclosure.nmape(disclosure.random_attack(5, seed))) BETWEEN 0 AND 10 AS is_small FROM generate_series(1, 1000) seed;
+SELECT name, disclosure_lab.permanent(m) FROM figure ORDER BY name;
+SELECT count(*), avg(disclosure_lab.nmape(disclosure_lab.random_attack(5, seed))) BETWEEN 0 AND 10 AS is_small FROM generate_series(1, 1000) seed;
 
 -- Small attacks start no threads, which would live as long as the session.
 \c
-SELECT disclosure.permanent(m), disclosure.nmape(m), disclosure.is_flat(disclosure.flat_matrix(m)), disclosure.expected_cracks(m, mapping => '{3,1,2}')
-  FROM disclosure.random_attack(3, 1, unevenness => 0) m;
+SELECT disclosure_lab.permanent(m), disclosure_lab.nmape(m), disclosure_lab.is_flat(disclosure_lab.flat_matrix(m)), disclosure_lab.expected_cracks(m, mapping => '{3,1,2}')
+  FROM disclosure_lab.random_attack(3, 1, unevenness => 0) m;
 SELECT count(*) AS threads FROM pg_ls_dir('/proc/self/task');

@@ -24,13 +24,13 @@ INSERT INTO odd_json VALUES
   ('brackets in a string', to_jsonb(repeat('[{"\', 200))), ('null', 'null'), ('empty', '{}'), ('list', '[]'),
   ('key', '{"$serde_json::private::Number": "x"}');
 CREATE TABLE calls AS
-  SELECT p.oid::regprocedure::text AS signature, p.proname, a.position, a.name
+  SELECT p.oid::regprocedure::text AS signature, p.pronamespace::regnamespace AS schema_name, p.proname, a.position, a.name
     FROM pg_proc p, unnest(p.proargtypes::oid[], p.proargnames) WITH ORDINALITY AS a(type, name, position)
-   WHERE p.pronamespace = 'disclosure'::regnamespace AND a.type = 'jsonb'::regtype AND p.prokind IN ('f', 'w');
+   WHERE p.pronamespace IN ('disclosure'::regnamespace, 'disclosure_lab'::regnamespace) AND a.type = 'jsonb'::regtype AND p.prokind IN ('f', 'w');
 SELECT count(*) > 15 AS many_calls, count(DISTINCT name) AS arguments FROM calls;
 -- Each is called with what it needs, and the jsonb value.
 CREATE FUNCTION call_of(call calls, value jsonb) RETURNS text LANGUAGE sql AS $$
-  SELECT format('SELECT disclosure.%I(%s)%s FROM small s', call.proname,
+  SELECT format('SELECT %s.%I(%s)%s FROM small s', call.schema_name, call.proname,
       string_agg(quote_ident(a.name) || ' => ' || CASE
         WHEN n = call.position THEN quote_literal(value) || '::jsonb'
         WHEN t = 'record'::regtype THEN 's'
@@ -70,14 +70,14 @@ SELECT state_of($$SELECT * FROM disclosure.km_violations('lists', 'items', 2, 1)
 SELECT state_of($$SELECT * FROM disclosure.semantic_distance('lists', 'items', ARRAY['a', 'b'])$$);
 
 -- Arrays.
-SELECT state_of($$SELECT * FROM disclosure.leaving('{NULL,1}') AS t(a int)$$);
-SELECT state_of($$SELECT * FROM disclosure.leaving('{-1}') AS t(a int)$$);
-SELECT state_of($$SELECT * FROM disclosure.leaving('{}') AS t(a int)$$);
+SELECT state_of($$SELECT * FROM disclosure_internal.leaving('{NULL,1}') AS t(a int)$$);
+SELECT state_of($$SELECT * FROM disclosure_internal.leaving('{-1}') AS t(a int)$$);
+SELECT state_of($$SELECT * FROM disclosure_internal.leaving('{}') AS t(a int)$$);
 SELECT columns, state_of(format('SELECT * FROM disclosure.equivalence_classes(''small'', %L)', columns))
   FROM unnest(ARRAY['{}', '{NULL}', '{age,NULL}', '{{age},{zip}}', '{age,age}', '{"' || repeat('x', 80) || '"}', '[5:5]={age}']) columns;
-SELECT m AS matrix, state_of(format('SELECT disclosure.permanent(%L::float8[])', m))
+SELECT m AS matrix, state_of(format('SELECT disclosure_lab.permanent(%L::float8[])', m))
   FROM unnest(ARRAY['{}', '{1}', '{{1,NULL},{1,1}}', '{{NaN}}', '{{Infinity}}', '{{-1}}', '{{{1}}}', '[3:3][4:4]={{1}}']) m;
-SELECT m AS mapping, state_of(format('SELECT disclosure.expected_cracks(ARRAY[[0.5,0.5],[0.5,0.5]]::float8[], %L::int[])', m))
+SELECT m AS mapping, state_of(format('SELECT disclosure_lab.expected_cracks(ARRAY[[0.5,0.5],[0.5,0.5]]::float8[], %L::int[])', m))
   FROM unnest(ARRAY['{}', '{NULL,1}', '{{1,2}}', '{1,1}', '{0,1}', '{-2147483648,2147483647}', '{1}']) m;
 
 -- Numbers and intervals.

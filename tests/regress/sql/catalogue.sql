@@ -18,19 +18,20 @@ SELECT pg_describe_object(d.classid, d.objid, d.objsubid), pg_describe_object(d.
  WHERE d.refobjid >= 16384 AND d.deptype = 'n'
    AND NOT EXISTS (SELECT FROM pg_depend m WHERE m.classid = d.refclassid AND m.objid = d.refobjid AND m.deptype = 'e')
    AND NOT EXISTS (SELECT FROM pg_type t JOIN pg_class c ON c.reltype = t.oid OR t.typelem = c.reltype
-                    WHERE d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid AND c.relnamespace = 'disclosure'::regnamespace);
+                    WHERE d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid AND c.relnamespace IN ('disclosure'::regnamespace, 'disclosure_internal'::regnamespace));
 -- All belongs to a superuser, the schema too, and to the extension.
 SELECT DISTINCT r.rolsuper FROM own p JOIN pg_roles r ON r.oid = p.proowner;
 SELECT r.rolsuper, d.deptype FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner
-  JOIN pg_depend d ON d.classid = 'pg_namespace'::regclass AND d.objid = n.oid WHERE n.nspname = 'disclosure';
-SELECT has_schema_privilege('pg_monitor', 'disclosure', 'USAGE') AS may_use, has_schema_privilege('pg_monitor', 'disclosure', 'CREATE') AS may_create;
+  JOIN pg_depend d ON d.classid = 'pg_namespace'::regclass AND d.objid = n.oid WHERE n.nspname LIKE 'disclosure%';
+SELECT nspname, has_schema_privilege('pg_monitor', oid, 'USAGE') AS may_use, has_schema_privilege('pg_monitor', oid, 'CREATE') AS may_create
+  FROM pg_namespace WHERE nspname LIKE 'disclosure%' ORDER BY 1;
 -- Who may do what with the tables.
 SELECT c.relname, c.relkind, a.grantee = 0 AS everyone, string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type)
   FROM pg_class c, aclexplode(c.relacl) a
- WHERE c.relnamespace = 'disclosure'::regnamespace AND a.grantee <> c.relowner GROUP BY 1, 2, 3 ORDER BY 1;
+ WHERE c.relnamespace IN ('disclosure'::regnamespace, 'disclosure_internal'::regnamespace) AND a.grantee <> c.relowner GROUP BY 1, 2, 3 ORDER BY 1;
 -- Functions that are not for everyone.
 SELECT oid::regprocedure FROM own WHERE NOT has_function_privilege('pg_monitor', oid, 'EXECUTE') ORDER BY 1;
 -- Triggers that every session fires.
 SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
- WHERE c.relnamespace = 'disclosure'::regnamespace ORDER BY 1, 2;
+ WHERE c.relnamespace IN ('disclosure'::regnamespace, 'disclosure_internal'::regnamespace) ORDER BY 1, 2;
 SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname LIKE 'disclosure%' ORDER BY 1;

@@ -185,7 +185,7 @@ SELECT * FROM disclosure.assess_risk('unread', 'items', tolerance => 2);
 SELECT * FROM disclosure.assess_itemset_risk('unread', 'items', skip_top => 2);
 SELECT * FROM disclosure.assess_itemset_risk('unread', 'items', sizes => -1);
 SELECT * FROM disclosure.assess_correlation_risk('unread', 'items', nearly_always => 2);
-SELECT * FROM disclosure.similarity_by_sampling('unread', 'items', samples => 0);
+SELECT * FROM disclosure_lab.similarity_by_sampling('unread', 'items', samples => 0);
 SELECT disclosure.expected_cracks('unread', 'items');
 DROP VIEW unread;
 DROP FUNCTION unread();

@@ -84,7 +84,7 @@ RESET min_parallel_table_scan_size;
 SELECT count(*) FROM disclosure.export_log WHERE kind = 'parallel';
 
 -- Who sees what.
-DELETE FROM disclosure.export_attempt;
+DELETE FROM disclosure_internal.export_attempt;
 CREATE TABLE others (age int);
 SET SESSION AUTHORIZATION pd_log_analyst;
 SELECT log('by analyst', 'patients', 'refused');
@@ -110,7 +110,7 @@ SET ROLE pd_log_stranger;
 SET ROLE pd_log_auditor;
 :seen
 RESET ROLE;
-GRANT SELECT ON disclosure.export_attempt TO pd_log_auditor;
+GRANT SELECT ON disclosure_internal.export_attempt TO pd_log_auditor;
 SET ROLE pd_log_auditor;
 SELECT count(*) FROM disclosure.export_log;
 RESET ROLE;
@@ -134,16 +134,16 @@ DECLARE
   statement text;
 BEGIN
   FOREACH statement IN ARRAY ARRAY[
-    'INSERT INTO disclosure.export_attempt SELECT * FROM disclosure.export_log',
-    'UPDATE disclosure.export_attempt SET role = CURRENT_USER',
-    'DELETE FROM disclosure.export_attempt',
-    'TRUNCATE disclosure.export_attempt',
-    'SELECT FROM disclosure.export_attempt FOR UPDATE',
-    'LOCK TABLE disclosure.export_attempt IN SHARE MODE',
+    'INSERT INTO disclosure_internal.export_attempt SELECT * FROM disclosure.export_log',
+    'UPDATE disclosure_internal.export_attempt SET role = CURRENT_USER',
+    'DELETE FROM disclosure_internal.export_attempt',
+    'TRUNCATE disclosure_internal.export_attempt',
+    'SELECT FROM disclosure_internal.export_attempt FOR UPDATE',
+    'LOCK TABLE disclosure_internal.export_attempt IN SHARE MODE',
     'LOCK TABLE disclosure.export_log IN SHARE MODE',
-    'ALTER TABLE disclosure.export_attempt ADD COLUMN x int',
-    'CREATE INDEX ON disclosure.export_attempt (at)',
-    'DROP TABLE disclosure.export_attempt',
+    'ALTER TABLE disclosure_internal.export_attempt ADD COLUMN x int',
+    'CREATE INDEX ON disclosure_internal.export_attempt (at)',
+    'DROP TABLE disclosure_internal.export_attempt',
     'INSERT INTO disclosure.export_log DEFAULT VALUES',
     'UPDATE disclosure.export_log SET measured = 0',
     'DELETE FROM disclosure.export_log',
@@ -159,34 +159,34 @@ BEGIN
 END $$;
 SET ROLE pd_log_owner;
 CALL try_all();
-\copy disclosure.export_attempt FROM /dev/null
+\copy disclosure_internal.export_attempt FROM /dev/null
 SET ROLE pd_log_auditor;
 CALL try_all();
-\copy disclosure.export_attempt FROM /dev/null
+\copy disclosure_internal.export_attempt FROM /dev/null
 RESET ROLE;
 SELECT count(*) FROM disclosure.export_log;
 
 -- Triggers and row level security on the table do not keep entries out; what would spoil it is an error.
 CREATE FUNCTION no_row() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
-CREATE TRIGGER no_row BEFORE INSERT ON disclosure.export_attempt FOR EACH ROW EXECUTE FUNCTION no_row();
-ALTER TABLE disclosure.export_attempt ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE TRIGGER no_row BEFORE INSERT ON disclosure_internal.export_attempt FOR EACH ROW EXECUTE FUNCTION no_row();
+ALTER TABLE disclosure_internal.export_attempt ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 SELECT log('past a trigger', 'patients', 'refused');
 SELECT count(*) FROM disclosure.export_log WHERE kind = 'past a trigger';
-CREATE INDEX spoilt ON disclosure.export_attempt (at);
+CREATE INDEX spoilt ON disclosure_internal.export_attempt (at);
 SELECT log('with an index', 'patients', 'refused');
-DROP INDEX disclosure.spoilt;
+DROP INDEX disclosure_internal.spoilt;
 BEGIN;
-ALTER TABLE disclosure.export_attempt ADD COLUMN more int;
+ALTER TABLE disclosure_internal.export_attempt ADD COLUMN more int;
 SELECT log('with another column', 'patients', 'refused');
 ROLLBACK;
 BEGIN;
 ALTER EXTENSION pg_disclosure DROP VIEW disclosure.export_log;
 DROP VIEW disclosure.export_log;
-ALTER TABLE disclosure.export_attempt ALTER COLUMN pid TYPE bigint;
+ALTER TABLE disclosure_internal.export_attempt ALTER COLUMN pid TYPE bigint;
 SELECT log('with another type', 'patients', 'refused');
 ROLLBACK;
 BEGIN;
-ALTER EXTENSION pg_disclosure DROP TABLE disclosure.export_attempt;
+ALTER EXTENSION pg_disclosure DROP TABLE disclosure_internal.export_attempt;
 SELECT log('not of the extension', 'patients', 'refused');
 ROLLBACK;
 SELECT log('all undone', 'patients', 'refused');

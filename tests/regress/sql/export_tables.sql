@@ -133,7 +133,7 @@ CREATE TRIGGER again AFTER INSERT ON queue FOR EACH ROW WHEN (NEW.ill = 'nest') 
 INSERT INTO queue VALUES (2, '1', 'nest'), (3, '1', 'nest');
 SELECT * FROM queue WHERE ill IN ('nest', 'again') ORDER BY age;
 DROP TABLE queue;
-SELECT count(*) FROM disclosure.policy;
+SELECT count(*) FROM disclosure_internal.policy;
 
 -- ON CONFLICT, foreign keys that cascade, deferred constraints
 CREATE TABLE people (id int PRIMARY KEY);
@@ -280,12 +280,12 @@ RESET search_path;
 DROP TABLE outbox, others;
 
 -- The functions are for the triggers.
-SELECT disclosure.export_judge();
+SELECT disclosure_internal.export_judge();
 CREATE TABLE stray (i int);
-CREATE TRIGGER stray BEFORE INSERT ON stray FOR EACH ROW EXECUTE FUNCTION disclosure.export_judge();
+CREATE TRIGGER stray BEFORE INSERT ON stray FOR EACH ROW EXECUTE FUNCTION disclosure_internal.export_judge();
 INSERT INTO stray VALUES (1);
 DROP TRIGGER stray ON stray;
-CREATE TRIGGER stray AFTER INSERT ON stray FOR EACH STATEMENT EXECUTE FUNCTION disclosure.export_collect();
+CREATE TRIGGER stray AFTER INSERT ON stray FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.export_collect();
 INSERT INTO stray VALUES (1);
 DROP TRIGGER stray ON stray;
 -- Types without equality are judged too, by the whole table; no columns at all: all rows are alike.

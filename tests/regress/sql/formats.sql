@@ -1,7 +1,7 @@
 -- Stored summaries: what is stored does not depend on the session, and can be read whatever becomes of types.
 LOAD 'pg_disclosure';
 CREATE FUNCTION stored(disclosure.item_counts) RETURNS text LANGUAGE sql AS
-  $$SELECT pg_catalog.encode(disclosure.item_counts_send($1), 'escape')$$;
+  $$SELECT pg_catalog.encode(disclosure_internal.item_counts_send($1), 'escape')$$;
 CREATE FUNCTION state_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE statement;
@@ -74,7 +74,7 @@ ALTER TYPE mood RENAME VALUE 'sad' TO 'gloomy';
 SELECT name, disclosure.rollup(s) FROM stale GROUP BY name ORDER BY name;
 DROP TYPE mood; DROP TYPE pair; DROP TYPE span; DROP COLLATION ignoring_case;
 SELECT name, s FROM stale ORDER BY name, s::text;
-SELECT name, length(disclosure.item_counts_send(s)) > 0 AS sent FROM stale GROUP BY 1, 2 ORDER BY 1;
+SELECT name, length(disclosure_internal.item_counts_send(s)) > 0 AS sent FROM stale GROUP BY 1, 2 ORDER BY 1;
 SELECT name, disclosure.rollup(s) FROM stale GROUP BY name ORDER BY name;
 -- Their texts read back, here and elsewhere.
 SELECT name, bool_and(s::text = s::text::disclosure.item_counts::text) AS reads_back FROM stale GROUP BY name ORDER BY name;

@@ -67,7 +67,7 @@ SELECT disclosure.protect('patients', 'privacy_score', at_most => 0.5, statistic
 SELECT disclosure.protect('patients', 'privacy_score', at_most => 0.5, threshold => 0.5);
 SELECT disclosure.protect('patients', 'privacy_score', at_most => 0.5, statistic => 'share');
 SELECT disclosure.protect('patients', 'privacy_score', at_most => 0.5, statistic => 'share', threshold => 2);
-SELECT disclosure.protect('disclosure.policy_policy_seq', 'k_anonymity', at_least => 5);
+SELECT disclosure.protect('disclosure_internal.policy_policy_seq', 'k_anonymity', at_least => 5);
 SELECT count(*) FROM disclosure.policies;
 
 -- Only the owner decides, and only by these functions.
@@ -76,13 +76,13 @@ SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5);
 SELECT disclosure.unprotect(1);
 SELECT disclosure.unprotect('patients'::regclass);
 SELECT count(*) FROM disclosure.policies;
-INSERT INTO disclosure.policy (relation, measure, at_most, only_by_copy, made_by, made_at)
+INSERT INTO disclosure_internal.policy (relation, measure, at_most, only_by_copy, made_by, made_at)
   VALUES ('patients', 'privacy_score', 1, false, 'me', now());
-UPDATE disclosure.policy SET at_most = 1;
-DELETE FROM disclosure.policy;
-TRUNCATE disclosure.policy;
+UPDATE disclosure_internal.policy SET at_most = 1;
+DELETE FROM disclosure_internal.policy;
+TRUNCATE disclosure_internal.policy;
 SET ROLE pd_keeper;
-UPDATE disclosure.policy SET at_most = 1;
+UPDATE disclosure_internal.policy SET at_most = 1;
 DELETE FROM disclosure.policies;
 SELECT disclosure.export_freely();
 
@@ -115,7 +115,7 @@ SELECT * FROM disclosure.check_export('SELECT age INTO copy FROM release');
 SELECT * FROM disclosure.check_export('SELECT nothing FROM release');
 SELECT * FROM disclosure.check_export('');
 SELECT * FROM disclosure.check_export(NULL);
-SELECT * FROM disclosure.leaving('{0}') AS (age int);
+SELECT * FROM disclosure_internal.leaving('{0}') AS (age int);
 
 RESET ROLE;
 DROP OWNED BY pd_keeper CASCADE;

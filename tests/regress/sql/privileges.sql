@@ -32,14 +32,14 @@ RESET row_security;
 
 -- Labels belong to the owner of the table.
 SELECT disclosure.label_column('staff', 'age', 'quasi');
-INSERT INTO disclosure.column_label (relation, attribute, label) VALUES ('staff', 'age', 'quasi');
+INSERT INTO disclosure_internal.column_label (relation, attribute, label) VALUES ('staff', 'age', 'quasi');
 SET ROLE pp_owner;
 SELECT disclosure.label_column('staff', 'age', 'quasi');
 SET ROLE pp_analyst;
 SELECT disclosure.label_column('staff', 'age', NULL);
-DELETE FROM disclosure.column_label;
-UPDATE disclosure.column_label SET label = 'ignore';
-TRUNCATE disclosure.column_label;
+DELETE FROM disclosure_internal.column_label;
+UPDATE disclosure_internal.column_label SET label = 'ignore';
+TRUNCATE disclosure_internal.column_label;
 SELECT relation, column_name, label FROM disclosure.labels;
 SET ROLE pp_owner;
 SELECT disclosure.label_column('staff', 'age', NULL);

@@ -49,8 +49,8 @@ SELECT knows, pairs FROM disclosure.assess_correlation_risk('twins', 'items', pa
 
 -- Fig. 15.
 SELECT fraction, transactions, compliancy BETWEEN lowest AND highest AS ordered, mean_gap_compliancy
-  FROM disclosure.similarity_by_sampling('baskets', 'items', fractions => ARRAY[0.1, 0.5, 1]);
-SELECT count(*), count(DISTINCT r) FROM generate_series(1, 3), disclosure.similarity_by_sampling('baskets', 'items', ARRAY[0.5], seed => 3) r;
+  FROM disclosure_lab.similarity_by_sampling('baskets', 'items', fractions => ARRAY[0.1, 0.5, 1]);
+SELECT count(*), count(DISTINCT r) FROM generate_series(1, 3), disclosure_lab.similarity_by_sampling('baskets', 'items', ARRAY[0.5], seed => 3) r;
 
 -- Nothing, or nothing but NULL, is no transaction.
 CREATE TABLE empty (items int[]);
@@ -58,7 +58,7 @@ INSERT INTO empty VALUES (NULL), ('{}'), ('{NULL}');
 SELECT * FROM disclosure.assess_risk('empty', 'items');
 SELECT * FROM disclosure.assess_itemset_risk('empty', 'items');
 SELECT * FROM disclosure.assess_correlation_risk('empty', 'items');
-SELECT * FROM disclosure.similarity_by_sampling('empty', 'items');
+SELECT * FROM disclosure_lab.similarity_by_sampling('empty', 'items');
 SELECT * FROM disclosure.assess_risk(NULL::disclosure.item_counts);
 INSERT INTO empty VALUES ('{7}');
 SELECT stage, items, expected, alpha_max, decision FROM disclosure.assess_risk('empty', 'items');
@@ -82,6 +82,6 @@ SELECT * FROM disclosure.assess_itemset_risk('baskets', 'items', itemset_table =
 SELECT * FROM disclosure.assess_correlation_risk('baskets', 'items', pairs => -1);
 SELECT * FROM disclosure.assess_correlation_risk('baskets', 'items', nearly_always => NULL);
 SELECT * FROM disclosure.assess_correlation_risk('baskets', 'items', nearly_always => 2);
-SELECT * FROM disclosure.similarity_by_sampling('baskets', 'items', fractions => ARRAY[0.5, NULL]);
-SELECT * FROM disclosure.similarity_by_sampling('baskets', 'items', fractions => '{0.5,1.5}');
-SELECT * FROM disclosure.similarity_by_sampling('baskets', 'items', samples => 0);
+SELECT * FROM disclosure_lab.similarity_by_sampling('baskets', 'items', fractions => ARRAY[0.5, NULL]);
+SELECT * FROM disclosure_lab.similarity_by_sampling('baskets', 'items', fractions => '{0.5,1.5}');
+SELECT * FROM disclosure_lab.similarity_by_sampling('baskets', 'items', samples => 0);

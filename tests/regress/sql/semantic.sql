@@ -3,47 +3,47 @@
 SET extra_float_digits = -3;
 -- Figure 3.6: rows heart disease, anesthesia, gangrene, knee; columns blood pressure, icd, limbs, injury.
 CREATE TABLE figure AS SELECT '{{.56,.78,1.57,2.19},{1.75,.58,1.74,1.53},{2.60,2.93,1.78,1.49},{1.60,1.51,1.89,1.03}}'::float8[] AS d;
-SELECT disclosure.eliminate(distances => '{{.56,.78,1.57,2.19},{1.75,.58,1.74,1.53},{2.60,2.93,1.78,1.49},{1.60,1.51,1.89,1.03}}', method => 'rba');
-SELECT disclosure.eliminate(d) AS rba, disclosure.eliminate(d, 'mda') AS mda FROM figure;
-SELECT disclosure.eliminate(d, 'tba', 1.60) AS tba, disclosure.eliminate(d, 'wba') AS wba FROM figure;
-SELECT disclosure.eliminate(d, 'gba') AS gba, disclosure.eliminate(d, 'random') AS random FROM figure;
+SELECT disclosure_lab.eliminate(distances => '{{.56,.78,1.57,2.19},{1.75,.58,1.74,1.53},{2.60,2.93,1.78,1.49},{1.60,1.51,1.89,1.03}}', method => 'rba');
+SELECT disclosure_lab.eliminate(d) AS rba, disclosure_lab.eliminate(d, 'mda') AS mda FROM figure;
+SELECT disclosure_lab.eliminate(d, 'tba', 1.60) AS tba, disclosure_lab.eliminate(d, 'wba') AS wba FROM figure;
+SELECT disclosure_lab.eliminate(d, 'gba') AS gba, disclosure_lab.eliminate(d, 'random') AS random FROM figure;
 -- In their order: thresholds .8975 (WBA) and .4451 (GBA, RBA); TBA's own mean is that of the rounded table.
-SELECT s.* FROM figure, disclosure.elimination_steps(d, 'mda') s;
-SELECT s.* FROM figure, disclosure.elimination_steps(d, 'tba', threshold => 1.60) s;
-SELECT (SELECT avg(x) FROM unnest(d) x) AS mean, s.* FROM figure, disclosure.elimination_steps(d, 'tba') s;
-SELECT s.* FROM figure, disclosure.elimination_steps(d, 'wba') s;
-SELECT s.* FROM figure, disclosure.elimination_steps(d, 'gba') s;
-SELECT s.* FROM figure, disclosure.elimination_steps(d) s;
+SELECT s.* FROM figure, disclosure_lab.elimination_steps(d, 'mda') s;
+SELECT s.* FROM figure, disclosure_lab.elimination_steps(d, 'tba', threshold => 1.60) s;
+SELECT (SELECT avg(x) FROM unnest(d) x) AS mean, s.* FROM figure, disclosure_lab.elimination_steps(d, 'tba') s;
+SELECT s.* FROM figure, disclosure_lab.elimination_steps(d, 'wba') s;
+SELECT s.* FROM figure, disclosure_lab.elimination_steps(d, 'gba') s;
+SELECT s.* FROM figure, disclosure_lab.elimination_steps(d) s;
 -- WBA starts from distance * (1 - 1/4) * (1 - 1/4).
 SELECT (SELECT avg(x) FROM unnest(d) x) * 9 / 16 AS mean, 2.93 * 9 / 16 AS first FROM figure;
 -- Definition 20: the gap by the distance of the furthest from the nearest.
-SELECT s.* FROM figure, disclosure.elimination_steps(d, 'gba', vulnerability => 'normalised') s;
-SELECT s.* FROM figure, disclosure.elimination_steps(d, 'rba', vulnerability => 'normalised') s;
+SELECT s.* FROM figure, disclosure_lab.elimination_steps(d, 'gba', vulnerability => 'normalised') s;
+SELECT s.* FROM figure, disclosure_lab.elimination_steps(d, 'rba', vulnerability => 'normalised') s;
 SELECT max(r) AS first_of_rows FROM (SELECT max(gap) / (max(x) - min(x)) AS r FROM (SELECT i, d[i][j] x, d[i][j] - lag(d[i][j]) OVER (PARTITION BY i ORDER BY d[i][j]) gap FROM figure, generate_series(1, 4) i, generate_series(1, 4) j) g GROUP BY i) r;
 -- Thresholds that are given.
 SELECT method, given, count(s.step), bool_and(s.score > given) AS above, min(s.threshold) = given AS is_given FROM unnest('{tba,wba,gba,rba}'::text[]) method, unnest('{-1,0,0.3,1.5,100}'::float8[]) given
-  LEFT JOIN LATERAL disclosure.elimination_steps((SELECT d FROM figure), method, given) s ON true GROUP BY 1, 2 ORDER BY 1, 2;
+  LEFT JOIN LATERAL disclosure_lab.elimination_steps((SELECT d FROM figure), method, given) s ON true GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT method, ratio, count(s.step) FROM unnest('{tba,wba,gba,rba}'::text[]) method, unnest('{0,0.5,1.5,1e308}'::float8[]) ratio
-  LEFT JOIN LATERAL disclosure.elimination_steps((SELECT d FROM figure), method, threshold_ratio => ratio) s ON true GROUP BY 1, 2 ORDER BY 1, 2;
+  LEFT JOIN LATERAL disclosure_lab.elimination_steps((SELECT d FROM figure), method, threshold_ratio => ratio) s ON true GROUP BY 1, 2 ORDER BY 1, 2;
 -- Never the last of a row or column, however low the threshold; steps and cells are the same.
 SELECT method, bool_and(left_in_rows > 0) AS rows, bool_and(left_in_columns > 0) AS columns FROM (
   SELECT method, (SELECT count(*) FROM generate_series(1, 4) j WHERE NOT e[i][j]) AS left_in_rows, (SELECT count(*) FROM generate_series(1, 4) j WHERE NOT e[j][i]) AS left_in_columns
-    FROM figure, unnest('{random,mda,tba,wba,gba,rba}'::text[]) method, disclosure.eliminate(d, method, -1) e, generate_series(1, 4) i) l GROUP BY method ORDER BY method;
+    FROM figure, unnest('{random,mda,tba,wba,gba,rba}'::text[]) method, disclosure_lab.eliminate(d, method, -1) e, generate_series(1, 4) i) l GROUP BY method ORDER BY method;
 SELECT method, count(*) AS steps, bool_and(e[row_number][column_number]) AS same, count(*) = (SELECT count(*) FROM unnest(e) x WHERE x) AS all
-  FROM figure, unnest('{random,tba,wba,gba,rba}'::text[]) method, disclosure.eliminate(d, method) e, disclosure.elimination_steps(d, method) s GROUP BY method, e ORDER BY method;
+  FROM figure, unnest('{random,tba,wba,gba,rba}'::text[]) method, disclosure_lab.eliminate(d, method) e, disclosure_lab.elimination_steps(d, method) s GROUP BY method, e ORDER BY method;
 -- Only the baseline is random; the same seed draws the same.
-SELECT method, count(DISTINCT disclosure.eliminate(d, method, seed => seed)) > 1 AS differ FROM figure, unnest('{random,mda,tba,wba,gba,rba}'::text[]) method, generate_series(-5, 5) seed GROUP BY method ORDER BY method;
-SELECT disclosure.eliminate(d, 'random', seed => 9223372036854775807) = disclosure.eliminate(d, 'random', seed => 9223372036854775807) AS same FROM figure;
+SELECT method, count(DISTINCT disclosure_lab.eliminate(d, method, seed => seed)) > 1 AS differ FROM figure, unnest('{random,mda,tba,wba,gba,rba}'::text[]) method, generate_series(-5, 5) seed GROUP BY method ORDER BY method;
+SELECT disclosure_lab.eliminate(d, 'random', seed => 9223372036854775807) = disclosure_lab.eliminate(d, 'random', seed => 9223372036854775807) AS same FROM figure;
 -- Unknown and negative distances are not reliable: they are not eliminated, but they are there.
-SELECT disclosure.eliminate('{{9,NULL},{-9,1}}', 'tba', 0), disclosure.eliminate('{{NULL,NULL},{-1,-2}}', 'tba', -5), disclosure.eliminate('{{-0.0,1},{1,0}}', 'mda');
-SELECT method, disclosure.eliminate('{{9,-1,3},{NULL,8,2},{1,1,-0.5}}', method, 0) FROM unnest('{mda,tba,wba,gba,rba}'::text[]) method;
-SELECT * FROM disclosure.elimination_steps('{{NULL,NULL},{NULL,NULL}}', 'rba');
+SELECT disclosure_lab.eliminate('{{9,NULL},{-9,1}}', 'tba', 0), disclosure_lab.eliminate('{{NULL,NULL},{-1,-2}}', 'tba', -5), disclosure_lab.eliminate('{{-0.0,1},{1,0}}', 'mda');
+SELECT method, disclosure_lab.eliminate('{{9,-1,3},{NULL,8,2},{1,1,-0.5}}', method, 0) FROM unnest('{mda,tba,wba,gba,rba}'::text[]) method;
+SELECT * FROM disclosure_lab.elimination_steps('{{NULL,NULL},{NULL,NULL}}', 'rba');
 -- One row, one column, nothing, NULL; other bounds, other numbers.
-SELECT disclosure.eliminate('{{1,2,3}}'), disclosure.eliminate('{{1},{2}}'), disclosure.eliminate('{{5}}', 'mda'), disclosure.eliminate('{}'), disclosure.eliminate(NULL), disclosure.eliminate('[0:1][5:6]={{1,2},{3,9}}', 'mda');
-SELECT disclosure.eliminate(ARRAY[[1,2],[3,9]], 'mda') AS of_int, disclosure.eliminate(ARRAY[[1,2],[3,9]]::numeric[], 'mda') AS of_numeric, disclosure.eliminate(ARRAY[[1,2],[3,9]]::float4[], 'mda') AS of_real;
-SELECT count(*) FROM disclosure.elimination_steps(NULL);
-SELECT count(*) FROM disclosure.elimination_steps('{}');
-SELECT disclosure.eliminate('{{1,1},{1,1}}', method, 0) FROM unnest('{mda,tba,wba,gba,rba}'::text[]) method;
+SELECT disclosure_lab.eliminate('{{1,2,3}}'), disclosure_lab.eliminate('{{1},{2}}'), disclosure_lab.eliminate('{{5}}', 'mda'), disclosure_lab.eliminate('{}'), disclosure_lab.eliminate(NULL), disclosure_lab.eliminate('[0:1][5:6]={{1,2},{3,9}}', 'mda');
+SELECT disclosure_lab.eliminate(ARRAY[[1,2],[3,9]], 'mda') AS of_int, disclosure_lab.eliminate(ARRAY[[1,2],[3,9]]::numeric[], 'mda') AS of_numeric, disclosure_lab.eliminate(ARRAY[[1,2],[3,9]]::float4[], 'mda') AS of_real;
+SELECT count(*) FROM disclosure_lab.elimination_steps(NULL);
+SELECT count(*) FROM disclosure_lab.elimination_steps('{}');
+SELECT disclosure_lab.eliminate('{{1,1},{1,1}}', method, 0) FROM unnest('{mda,tba,wba,gba,rba}'::text[]) method;
 
 -- Figures 1.3 and 1.5, and some documents.
 CREATE TABLE original (visit_id int PRIMARY KEY, terms jsonb);
@@ -147,7 +147,7 @@ CREATE TABLE web (term text, other text, documents bigint);
 INSERT INTO web VALUES (NULL, NULL, 1000), ('c', NULL, 10), ('d', NULL, 20), ('p', NULL, 10), ('q', NULL, 10), ('r', NULL, 10), ('c', 'p', 40), ('c', 'q', 1), ('c', 'r', 9), ('d', 'p', 1), ('d', 'q', 1);
 CREATE TABLE letters (id text, terms jsonb);
 INSERT INTO letters VALUES ('A', '["c", ["p","q","r"]]'), ('B', '["d", ["p","q","r"]]');
-SELECT * FROM disclosure.distance_table('letters', 'terms', 'web', 'documents', '{p,q,r}', id => 'id');
+SELECT * FROM disclosure_lab.distance_table('letters', 'terms', 'web', 'documents', '{p,q,r}', id => 'id');
 SELECT transaction, item, distance, eliminated, step FROM disclosure.semantic_attack('letters', 'terms', 'web', 'documents', 'id', method => 'tba', threshold => -10, calibration => 0);
 
 -- Vectors: cosine distance.
@@ -160,29 +160,29 @@ SELECT disclosure.semantic_distance('embedding', 'n', 'knee', 'injury');
 SELECT disclosure.semantic_distance('embedding', 'n', 'knee', 'zero');
 SELECT disclosure.semantic_distance('embedding', 'n', 'limbs', 'limbs');
 SELECT * FROM disclosure.term_report('released', 'terms', 'embedding', 'v') WHERE is_known;
-SELECT * FROM disclosure.distance_table('released', 'terms', 'embedding', 'v', '{injury,limbs,blood pressure,icd}', id => 'visit_id');
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'embedding', 'v', '{injury,limbs,blood pressure,icd}', id => 'visit_id');
 SELECT * FROM disclosure.cooccurrence('embedding', 'v', '{knee}');
 INSERT INTO embedding VALUES ('KNEE', '{1,2}');
 SELECT disclosure.semantic_distance('embedding', 'v', 'knee', 'injury');
 SELECT disclosure.semantic_distance('embedding', 'v', 'limbs', 'injury');
 
 -- The distance table of Figure 3.6's generalised item: means over up to so many of the nearest items.
-SELECT * FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', generalised => ARRAY['blood pressure','icd','limbs','injury'], context => 2);
-SELECT transaction, context FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', ARRAY['injury','icd','limbs','blood pressure'], 2147483647, 'visit_id');
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', generalised => ARRAY['blood pressure','icd','limbs','injury'], context => 2);
+SELECT transaction, context FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', ARRAY['injury','icd','limbs','blood pressure'], 2147483647, 'visit_id');
 -- By hand, from single distances.
-SELECT bool_and(abs(d.distances[j] - mean) < 1e-12) AS same, count(mean) FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', '{injury,limbs,icd,blood pressure}', 3) d, generate_series(1, 4) j,
+SELECT bool_and(abs(d.distances[j] - mean) < 1e-12) AS same, count(mean) FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{injury,limbs,icd,blood pressure}', 3) d, generate_series(1, 4) j,
   LATERAL (SELECT avg(disclosure.semantic_distance('corpus', 'body', c, ('{injury,limbs,icd,blood pressure}'::text[])[j], '{"unseen": 0.5}')) AS mean FROM unnest(context) c) m;
 -- Items in several places; nearest first, in front before behind; generalised ones are no context.
 CREATE TABLE places (terms jsonb);
 INSERT INTO places VALUES ('["a", "b", ["x","y"], "c", "d", ["y","x"], "e"]'), ('[["x","y"]]'), ('["a", "x", ["x","y"], ["x","z"], "d", "a"]'), ('["a", "b"]'), ('[]'), (NULL), ('[["z","x"], ["x","x"], "f"]');
-SELECT transaction, context FROM disclosure.distance_table('places', 'terms', 'corpus', 'body', '{x,y,x}', context => 3);
-SELECT transaction, context FROM disclosure.distance_table('places', 'terms', 'corpus', 'body', '{z,x}', context => 1);
+SELECT transaction, context FROM disclosure_lab.distance_table('places', 'terms', 'corpus', 'body', '{x,y,x}', context => 3);
+SELECT transaction, context FROM disclosure_lab.distance_table('places', 'terms', 'corpus', 'body', '{z,x}', context => 1);
 
 -- The attack.
 SELECT * FROM disclosure.semantic_attack('released', 'terms', id => 'visit_id', corpus => 'corpus', corpus_column => 'body', method => 'rba', context => 2);
 -- It is what the eliminations make of the distance table.
 SELECT method, bool_and(a.eliminated = e.eliminated[a.row][a.col] AND a.distance = e.distances[a.row][a.col]) AS same FROM unnest('{mda,tba,wba,gba,rba,random}'::text[]) method,
-  LATERAL (SELECT distances, disclosure.eliminate(distances, method, seed => 3) AS eliminated FROM (SELECT array_agg(distances ORDER BY transaction) AS distances FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', '{blood pressure,icd,injury,limbs}')) t) e,
+  LATERAL (SELECT distances, disclosure_lab.eliminate(distances, method, seed => 3) AS eliminated FROM (SELECT array_agg(distances ORDER BY transaction) AS distances FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{blood pressure,icd,injury,limbs}')) t) e,
   LATERAL (SELECT *, transaction::int AS row, array_position(generalised, item) AS col FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', 'visit_id', method, seed => 3, calibration => 0)) a GROUP BY method ORDER BY method;
 SELECT * FROM disclosure.semantic_attack('places', 'terms', 'corpus', 'body', calibration => 0);
 -- How well it does: as counted by hand.
@@ -215,12 +215,12 @@ CREATE TABLE protected AS SELECT transaction::int AS id, terms FROM disclosure.c
 SELECT count(*), count(confidence) = count(*) FILTER (WHERE eliminated) AS each_elimination, min(confidence) >= 0 AND max(confidence) <= 1 AS are_shares FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id');
 SELECT count(confidence) FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', calibration => 0);
 SELECT count(*) AS bins, bool_and(eliminations > 0 AND predicted BETWEEN 0 AND 1 AND observed BETWEEN 0 AND 1) AS are_shares, bool_and(predicted >= before) AS rises
-  FROM (SELECT *, lag(predicted, 1, 0) OVER (ORDER BY bin) AS before FROM disclosure.attack_calibration('protected', 'terms', 'abstracts', 'terms')) b;
+  FROM (SELECT *, lag(predicted, 1, 0) OVER (ORDER BY bin) AS before FROM disclosure_lab.attack_calibration('protected', 'terms', 'abstracts', 'terms')) b;
 SELECT count(*) AS bins, sum(eliminations) = (SELECT count(*) FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id') WHERE eliminated) AS all,
        abs(sum(eliminations * observed) - (SELECT correct FROM disclosure.attack_quality('papers', 'protected', 'terms', 'id', 'abstracts', 'terms', '{rba}'))) < 1e-9 AS as_right
-  FROM disclosure.attack_calibration('protected', 'terms', 'abstracts', 'terms', original => 'papers', id => 'id');
-SELECT * FROM disclosure.attack_calibration('protected', 'terms', 'abstracts', 'terms', calibration => 0);
-SELECT * FROM disclosure.attack_calibration('released', 'terms', 'corpus', 'body');
+  FROM disclosure_lab.attack_calibration('protected', 'terms', 'abstracts', 'terms', original => 'papers', id => 'id');
+SELECT * FROM disclosure_lab.attack_calibration('protected', 'terms', 'abstracts', 'terms', calibration => 0);
+SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'corpus', 'body');
 -- The same for the same seed, and in whatever order rows are.
 CREATE TABLE shuffled AS SELECT * FROM protected ORDER BY id * 7919 % 601 DESC;
 SELECT method, count(*) AS different FROM unnest('{random,rba}'::text[]) method,
@@ -246,21 +246,21 @@ CREATE VIEW "Odd view" AS SELECT visit_id AS "I""D", terms AS "T erms" FROM rele
 SELECT transaction, item, eliminated FROM disclosure.semantic_attack('"Odd view"', 'T erms', '"Odd ""corpus"', 'Bo"dy', 'I"D', calibration => 0);
 
 -- What is refused.
-SELECT disclosure.eliminate('{1,2}');
-SELECT disclosure.eliminate('{{{1}}}');
-SELECT disclosure.eliminate('{{1,Infinity},{1,1}}');
-SELECT disclosure.eliminate('{{1,NaN},{1,1}}');
-SELECT disclosure.eliminate('{{1}}', 'guess');
-SELECT disclosure.eliminate('{{1}}', NULL);
-SELECT disclosure.eliminate('{{1}}', threshold => 'NaN');
-SELECT disclosure.eliminate('{{1}}', threshold => 'Infinity');
-SELECT disclosure.eliminate('{{1}}', threshold_ratio => -1);
-SELECT disclosure.eliminate('{{1}}', threshold_ratio => NULL);
-SELECT disclosure.eliminate('{{1}}', threshold_ratio => 'NaN');
-SELECT disclosure.eliminate('{{1}}', vulnerability => 'other');
-SELECT disclosure.eliminate('{{1}}', vulnerability => NULL);
-SELECT disclosure.eliminate('{{1}}', seed => NULL);
-SELECT * FROM disclosure.elimination_steps('{{1}}', 'guess');
+SELECT disclosure_lab.eliminate('{1,2}');
+SELECT disclosure_lab.eliminate('{{{1}}}');
+SELECT disclosure_lab.eliminate('{{1,Infinity},{1,1}}');
+SELECT disclosure_lab.eliminate('{{1,NaN},{1,1}}');
+SELECT disclosure_lab.eliminate('{{1}}', 'guess');
+SELECT disclosure_lab.eliminate('{{1}}', NULL);
+SELECT disclosure_lab.eliminate('{{1}}', threshold => 'NaN');
+SELECT disclosure_lab.eliminate('{{1}}', threshold => 'Infinity');
+SELECT disclosure_lab.eliminate('{{1}}', threshold_ratio => -1);
+SELECT disclosure_lab.eliminate('{{1}}', threshold_ratio => NULL);
+SELECT disclosure_lab.eliminate('{{1}}', threshold_ratio => 'NaN');
+SELECT disclosure_lab.eliminate('{{1}}', vulnerability => 'other');
+SELECT disclosure_lab.eliminate('{{1}}', vulnerability => NULL);
+SELECT disclosure_lab.eliminate('{{1}}', seed => NULL);
+SELECT * FROM disclosure_lab.elimination_steps('{{1}}', 'guess');
 SELECT disclosure.semantic_distance(NULL, 'body', 'knee', 'injury');
 SELECT disclosure.semantic_distance('corpus', NULL, 'knee', 'injury');
 SELECT disclosure.semantic_distance('corpus', 'nothing', 'knee', 'injury');
@@ -283,13 +283,13 @@ SELECT * FROM disclosure.cooccurrence('corpus', 'body', NULL);
 SELECT * FROM disclosure.term_report(NULL, 'terms', 'corpus', 'body');
 SELECT * FROM disclosure.term_report('released', NULL, 'corpus', 'body');
 SELECT * FROM disclosure.term_report('released', 'visit_id', 'corpus', 'body');
-SELECT * FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', NULL);
-SELECT * FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', '{icd,NULL}');
-SELECT * FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs}');
-SELECT * FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', '{}');
-SELECT * FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', 0);
-SELECT * FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', NULL);
-SELECT * FROM disclosure.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', scoring => '{"unseen": 0}');
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', NULL);
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,NULL}');
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs}');
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{}');
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', 0);
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', NULL);
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', scoring => '{"unseen": 0}');
 SELECT * FROM disclosure.semantic_attack(NULL, 'terms', 'corpus', 'body');
 SELECT * FROM disclosure.semantic_attack('released', 'terms', NULL, 'body');
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', 'nothing');
@@ -315,8 +315,8 @@ CREATE VIEW of_some AS SELECT * FROM original WHERE visit_id < 4;
 SELECT * FROM disclosure.attack_quality('of_some', 'released', 'terms', 'visit_id', 'corpus', 'body', '{rba}');
 CREATE VIEW released_twice AS SELECT * FROM released UNION ALL SELECT * FROM released;
 SELECT * FROM disclosure.attack_quality('original', 'released_twice', 'terms', 'visit_id', 'corpus', 'body', '{rba}');
-SELECT * FROM disclosure.attack_calibration('released', 'terms', 'corpus', 'body', original => 'original');
-SELECT * FROM disclosure.attack_calibration('released', 'terms', 'corpus', 'body', calibration => -1);
+SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'corpus', 'body', original => 'original');
+SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'corpus', 'body', calibration => -1);
 SELECT * FROM disclosure.broken_constraints('released', 'terms', 'corpus', 'body', NULL, 4);
 SELECT * FROM disclosure.broken_constraints('released', 'terms', 'corpus', 'body', '["icd"]', 4);
 SELECT * FROM disclosure.broken_constraints('released', 'terms', 'corpus', 'body', '[["icd"]]', 0);

@@ -15,9 +15,9 @@ SELECT pg_catalog.pg_describe_object(classid, objid, objsubid) AS without_commen
  ORDER BY 1;
 -- What a caller sees.
 \pset format unaligned
-SELECT proname, pg_get_function_arguments(oid) AS arguments, pg_get_function_result(oid) AS result, provolatile, proparallel, prosecdef
-  FROM pg_proc WHERE pronamespace = 'disclosure'::regnamespace ORDER BY proname COLLATE "C", pg_get_function_arguments(oid) COLLATE "C";
+SELECT pronamespace::regnamespace AS schema_name, proname, pg_get_function_arguments(oid) AS arguments, pg_get_function_result(oid) AS result, provolatile, proparallel, prosecdef
+  FROM pg_proc WHERE pronamespace IN ('disclosure'::regnamespace, 'disclosure_lab'::regnamespace) ORDER BY 1, proname COLLATE "C", pg_get_function_arguments(oid) COLLATE "C";
 \pset format aligned
 -- Nothing reads tables under a stronger user than the caller, and nothing claims to be immutable that is not.
-SELECT proname FROM pg_proc WHERE pronamespace = 'disclosure'::regnamespace AND prosecdef AND prorettype <> 'event_trigger'::regtype;
+SELECT oid::regprocedure FROM pg_proc WHERE pronamespace::regnamespace::text LIKE 'disclosure%' AND prosecdef AND prorettype <> 'event_trigger'::regtype;
 SELECT extversion, nspname AS schema, extrelocatable FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'pg_disclosure';

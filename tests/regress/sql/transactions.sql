@@ -139,7 +139,7 @@ SELECT * FROM disclosure.coat_report('equal', 'n', '[["2.500"]]', 2);
 SELECT * FROM disclosure.coat_report('equal', 'd', '[["January 1, 2021"]]', 2);
 SELECT * FROM disclosure.coat('equal', 'folded', '[["Cold", "measles"]]', 2, 'id', '[["COLD", "Flu"]]');
 SELECT * FROM disclosure.coat('equal', 'n', '[["many"]]', 2);
-SELECT * FROM disclosure.distance_table('equal', 'deep', 'equal', 'listed', '{2.00,1.00}', id => 'id');
+SELECT * FROM disclosure_lab.distance_table('equal', 'deep', 'equal', 'listed', '{2.00,1.00}', id => 'id');
 -- Neither the order of rows nor the session changes what stands for equal items.
 CREATE TABLE equal_reversed AS SELECT * FROM equal ORDER BY id DESC;
 SET DateStyle = 'German';
