@@ -1,4 +1,4 @@
-//! Expected cracks against their definition: the mean over all crack mappings.
+//! Compares expected cracks with their definition: the mean over all crack mappings.
 
 use crate::spaces::{around, assert_close, big_mart, config, h, k, mappings};
 use disclosure::cracks::{
@@ -59,7 +59,8 @@ fn who_is_wrong_may_have_no_mapping() {
 
 #[test]
 fn edges_in_no_mapping_mislead_the_estimate() {
-    // Fig. 6(a): the first item has one candidate, the second one more, and so on: all are cracked.
+    // Fig. 6(a): the first item has one candidate, the second two, and so on. There is a single mapping,
+    // which cracks all items.
     let space = CrackSpace {
         graph: Graph {
             codes: vec![1; 4],
@@ -153,7 +154,7 @@ fn nothing_and_one_item() {
     }
 }
 
-/// Few items in few transactions, and beliefs that are most often right.
+/// Generates few items in few transactions, with beliefs that are mostly right.
 fn beliefs() -> impl Strategy<Value = CrackSpace> {
     let item = (0u64..6, 0u64..3, 0u64..3, proptest::bool::weighted(0.9));
     proptest::collection::vec(item, 1..7).prop_map(|items| {
