@@ -5,7 +5,7 @@ CREATE FUNCTION disclosure.column_profile(
     OUT type            regtype,
     OUT distinct_values bigint,
     OUT unique_values   bigint,
-    OUT nulls           bigint,
+    OUT null_values     bigint,
     OUT most_frequent   bigint
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED

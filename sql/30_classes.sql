@@ -52,8 +52,8 @@ CREATE FUNCTION disclosure.equivalence_classes(
     examples int DEFAULT 0,
     OUT size     bigint,
     OUT classes  bigint,
-    OUT "rows"   bigint,
-    OUT smallest jsonb
+    OUT rows     bigint,
+    OUT examples jsonb
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'equivalence_classes_wrapper';

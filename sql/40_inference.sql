@@ -1,8 +1,8 @@
 -- The privacy score (White 2021): what an attacker who knows some attributes of a row infers about the rest.
 
 CREATE FUNCTION disclosure.privacy_score(
-    "row"          record,
-    weights        jsonb DEFAULT NULL,
+    record         record,
+    labels         jsonb DEFAULT NULL,
     min_confidence float8 DEFAULT 1,
     constant       float8 DEFAULT 1,
     budget         interval DEFAULT NULL
@@ -13,8 +13,8 @@ COMMENT ON FUNCTION disclosure.privacy_score(record, jsonb, float8, float8, inte
   'window function: how much can be inferred about this row of the partition at worst, 0 (nothing) to 1; weights from labels or the argument';
 
 CREATE FUNCTION disclosure.privacy_inference(
-    "row"          record,
-    weights        jsonb DEFAULT NULL,
+    record         record,
+    labels         jsonb DEFAULT NULL,
     min_confidence float8 DEFAULT 1,
     constant       float8 DEFAULT 1,
     budget         interval DEFAULT NULL
@@ -26,13 +26,13 @@ COMMENT ON FUNCTION disclosure.privacy_inference(record, jsonb, float8, float8, 
 
 CREATE FUNCTION disclosure.privacy_summary(
     relation       regclass,
-    threshold      float8 DEFAULT 0.5,
     columns        name[] DEFAULT NULL,
-    weights        jsonb DEFAULT NULL,
+    labels         jsonb DEFAULT NULL,
+    threshold      float8 DEFAULT 0.5,
     min_confidence float8 DEFAULT 1,
     constant       float8 DEFAULT 1,
     budget         interval DEFAULT NULL,
-    OUT "rows"      bigint,
+    OUT rows        bigint,
     OUT average     float8,
     OUT maximum     float8,
     OUT at_or_above bigint,
@@ -43,13 +43,13 @@ CREATE FUNCTION disclosure.privacy_summary(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1
   AS 'MODULE_PATHNAME', 'privacy_summary_wrapper';
-COMMENT ON FUNCTION disclosure.privacy_summary(regclass, float8, name[], jsonb, float8, float8, interval) IS
+COMMENT ON FUNCTION disclosure.privacy_summary(regclass, name[], jsonb, float8, float8, float8, interval) IS
   'privacy scores of a table: average, maximum, how many rows reach the threshold; exact, or else bounds of the average';
 
 CREATE FUNCTION disclosure.privacy_score(
-    "row"      record,
+    record     record,
     relation   regclass,
-    weights    jsonb DEFAULT NULL,
+    labels     jsonb DEFAULT NULL,
     constant   float8 DEFAULT 1,
     budget     interval DEFAULT NULL
   ) RETURNS float8
@@ -60,12 +60,12 @@ COMMENT ON FUNCTION disclosure.privacy_score(record, regclass, jsonb, float8, in
 
 CREATE FUNCTION disclosure.inferences(
     relation       regclass,
+    columns        name[] DEFAULT NULL,
+    labels         jsonb DEFAULT NULL,
     min_weight     float8 DEFAULT 0,
     min_confidence float8 DEFAULT 1,
-    columns        name[] DEFAULT NULL,
-    weights        jsonb DEFAULT NULL,
     constant       float8 DEFAULT 1,
-    most           int DEFAULT 1000,
+    max_rows       int DEFAULT 1000,
     budget         interval DEFAULT NULL,
     OUT known      text[],
     OUT inferred   text[],
@@ -77,16 +77,16 @@ CREATE FUNCTION disclosure.inferences(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'inferences_wrapper';
-COMMENT ON FUNCTION disclosure.inferences(regclass, float8, float8, name[], jsonb, float8, int, interval) IS
+COMMENT ON FUNCTION disclosure.inferences(regclass, name[], jsonb, float8, float8, float8, int, interval) IS
   'what can be inferred from what in a table, worst first: the rules behind the privacy scores, the given number of them at most';
 
 CREATE FUNCTION disclosure.holes(
     relation regclass,
     columns  name[] DEFAULT NULL,
+    labels   jsonb DEFAULT NULL,
     max_size int DEFAULT 4,
-    weights  jsonb DEFAULT NULL,
     constant float8 DEFAULT 1,
-    most     int DEFAULT 1000,
+    max_rows int DEFAULT 1000,
     budget   interval DEFAULT NULL,
     OUT hole      text[],
     OUT size      int,
@@ -96,14 +96,14 @@ CREATE FUNCTION disclosure.holes(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'holes_wrapper';
-COMMENT ON FUNCTION disclosure.holes(regclass, name[], int, jsonb, float8, int, interval) IS
+COMMENT ON FUNCTION disclosure.holes(regclass, name[], jsonb, int, float8, int, interval) IS
   'combinations that no row has though every part of them occurs, and the worst inference from within, which a decoy row with the combination would remove';
 
 CREATE FUNCTION disclosure.decoys(
     relation regclass,
-    "rows"   int DEFAULT 3,
     columns  name[] DEFAULT NULL,
-    weights  jsonb DEFAULT NULL,
+    labels   jsonb DEFAULT NULL,
+    max_rows int DEFAULT 3,
     constant float8 DEFAULT 1,
     budget   interval DEFAULT NULL,
     OUT step           int,
@@ -116,20 +116,20 @@ CREATE FUNCTION disclosure.decoys(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'decoys_wrapper';
-COMMENT ON FUNCTION disclosure.decoys(regclass, int, name[], jsonb, float8, interval) IS
+COMMENT ON FUNCTION disclosure.decoys(regclass, name[], jsonb, int, float8, interval) IS
   'rows to add that fill holes, best first, and the scores of the table''s own rows before and after each; no score ever rises by them';
 
 CREATE FUNCTION disclosure.remedies(
     relation       regclass,
-    threshold      float8 DEFAULT 0.5,
     columns        name[] DEFAULT NULL,
-    weights        jsonb DEFAULT NULL,
+    labels         jsonb DEFAULT NULL,
+    threshold      float8 DEFAULT 0.5,
     min_confidence float8 DEFAULT 1,
     constant       float8 DEFAULT 1,
-    most           int DEFAULT 1000,
+    max_rows       int DEFAULT 1000,
     budget         interval DEFAULT NULL,
     OUT step        int,
-    OUT "row"       jsonb,
+    OUT record      jsonb,
     OUT column_name text,
     OUT value       text,
     OUT at_or_above bigint,
@@ -139,5 +139,5 @@ CREATE FUNCTION disclosure.remedies(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'remedies_wrapper';
-COMMENT ON FUNCTION disclosure.remedies(regclass, float8, name[], jsonb, float8, float8, int, interval) IS
+COMMENT ON FUNCTION disclosure.remedies(regclass, name[], jsonb, float8, float8, float8, int, interval) IS
   'few cells to set to NULL, in order, until every score is below the threshold, and the scores after each';

@@ -120,8 +120,8 @@ CREATE FUNCTION disclosure.protect(
     statistic    text DEFAULT NULL,
     threshold    float8 DEFAULT NULL,
     only_by_copy boolean DEFAULT false
-  ) RETURNS int
-  LANGUAGE c VOLATILE PARALLEL UNSAFE
+  ) RETURNS SETOF int
+  LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1
   AS 'MODULE_PATHNAME', 'protect_wrapper';
 COMMENT ON FUNCTION disclosure.protect(regclass, text, float8, float8, name[], regrole, text, text, float8, boolean) IS
   'lay down what may leave a relation: a measure and its limit, for everyone or for a role; exports that break it are refused; returns the number of the policy';
@@ -193,25 +193,8 @@ ALTER EVENT TRIGGER disclosure_policies_follow ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_policies_follow IS 'policies follow renamed columns';
 
 CREATE FUNCTION disclosure_internal.policies_hold() RETURNS event_trigger
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  held record;
-BEGIN
-  DELETE FROM disclosure_internal.policy p
-   USING pg_event_trigger_dropped_objects() d
-   WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
-  SELECT p.policy, d.object_identity INTO held
-    FROM disclosure_internal.policy p, pg_event_trigger_dropped_objects() d
-   WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = ANY (p.attnums)
-   LIMIT 1;
-  IF FOUND THEN
-    RAISE dependent_objects_still_exist USING
-      MESSAGE = format('cannot drop column %s: policy %s needs it', held.object_identity, held.policy),
-      HINT = format('SELECT disclosure.unprotect(%s) first.', held.policy);
-  END IF;
-END
-$$;
+  LANGUAGE c SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  AS 'MODULE_PATHNAME', 'policies_hold_wrapper';
 COMMENT ON FUNCTION disclosure_internal.policies_hold() IS
   'event trigger: policies go with their relations; a column that a policy needs is not dropped';
 CREATE EVENT TRIGGER disclosure_policies_hold ON sql_drop EXECUTE FUNCTION disclosure_internal.policies_hold();
@@ -232,11 +215,11 @@ CREATE TABLE disclosure_internal.export_attempt (
   relation_name text,
   policy        int,
   measure       text        NOT NULL,
-  "limit"       text        NOT NULL,
+  required      text        NOT NULL,
   measured      float8,
-  "rows"        bigint,
+  rows          bigint,
   unsafe_rows   bigint,
-  verdict       text        NOT NULL,
+  outcome       text        NOT NULL,
   inserted_by   name,
   inserted_at   timestamptz
 ) USING heap;
@@ -264,8 +247,8 @@ COMMENT ON TRIGGER stamp_export_attempt ON disclosure_internal.export_attempt IS
   'an entry that the guard has not written says who inserted or changed it, and when';
 
 CREATE VIEW disclosure.export_log WITH (security_barrier) AS
-  SELECT at, session_role, role, pid, kind, relation::regclass, relation_name, policy, measure, "limit", measured, "rows",
-         unsafe_rows, verdict, inserted_by, inserted_at
+  SELECT at, session_role, role, pid, kind, relation::regclass, relation_name, policy, measure, required, measured, rows,
+         unsafe_rows, outcome, inserted_by, inserted_at
     FROM disclosure_internal.export_attempt a
    WHERE CURRENT_USER IN (a.session_role, a.role)
       OR pg_catalog.has_table_privilege('disclosure_internal.export_attempt'::pg_catalog.regclass, 'SELECT')
@@ -278,7 +261,7 @@ COMMENT ON COLUMN disclosure.export_log.session_role IS 'who had logged in';
 COMMENT ON COLUMN disclosure.export_log.role IS 'who asked, that is, after SET ROLE';
 COMMENT ON COLUMN disclosure.export_log.kind IS 'the command';
 COMMENT ON COLUMN disclosure.export_log.relation_name IS 'what the relation was called at the time';
-COMMENT ON COLUMN disclosure.export_log.verdict IS 'allowed, refused, dropped (rows were left out), warned, or exempt';
+COMMENT ON COLUMN disclosure.export_log.outcome IS 'allowed, refused, dropped (rows were left out), warned, or exempt';
 COMMENT ON COLUMN disclosure.export_log.inserted_by IS
   'NULL if the guard wrote the entry itself; else who inserted or changed it, for example by restoring a dump';
 COMMENT ON COLUMN disclosure.export_log.inserted_at IS 'when that was';
@@ -347,10 +330,10 @@ CREATE FUNCTION disclosure.check_export(
     OUT policy      int,
     OUT relation    regclass,
     OUT measure     text,
-    OUT "limit"     text,
+    OUT required    text,
     OUT applies     boolean,
     OUT measured    float8,
-    OUT "rows"      bigint,
+    OUT rows        bigint,
     OUT unsafe_rows bigint,
     OUT verdict     text
   ) RETURNS SETOF record

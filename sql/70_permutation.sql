@@ -1,12 +1,12 @@
 -- The permutation paradigm (Domingo-Ferrer and Muralidhar 2015) over the rows of a query.
 
-CREATE FUNCTION disclosure.reverse_map(original anyelement, anonymised "any", seed bigint DEFAULT 1) RETURNS anyelement
+CREATE FUNCTION disclosure.reverse_map(original anyelement, released "any", seed bigint DEFAULT 1) RETURNS anyelement
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'reverse_map_wrapper';
 COMMENT ON FUNCTION disclosure.reverse_map(anyelement, "any", bigint) IS
   'window function: the original value of the partition that has the rank of this row''s anonymised value; the anonymised column is this, plus noise that changes no rank';
 
-CREATE FUNCTION disclosure.rank_shift(original "any", anonymised "any", seed bigint DEFAULT 1) RETURNS bigint
+CREATE FUNCTION disclosure.rank_shift(original "any", released "any", seed bigint DEFAULT 1) RETURNS bigint
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'rank_shift_wrapper';
 COMMENT ON FUNCTION disclosure.rank_shift("any", "any", bigint) IS
@@ -63,12 +63,12 @@ COMMENT ON TYPE disclosure.tie_treatment IS
 
 CREATE FUNCTION disclosure.permutation_report(
     original   regclass,
-    anonymised regclass,
-    key        name,
+    released   regclass,
     columns    name[] DEFAULT NULL,
+    key        name DEFAULT NULL,
     orders     jsonb DEFAULT NULL,
     seed       bigint DEFAULT 1,
-    OUT "column"         text,
+    OUT column_name      text,
     OUT records          bigint,
     OUT rank_correlation float8,
     OUT mean_shift       float8,
@@ -78,25 +78,25 @@ CREATE FUNCTION disclosure.permutation_report(
     OUT residual_noise   float8,
     OUT noise_share      float8,
     OUT nulls_original   bigint,
-    OUT nulls_anonymised bigint,
-    OUT verdict          text,
+    OUT nulls_released   bigint,
+    OUT finding          text,
     OUT only_original    bigint,
-    OUT only_anonymised  bigint
+    OUT only_released    bigint
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'permutation_report_wrapper';
-COMMENT ON FUNCTION disclosure.permutation_report(regclass, regclass, name, name[], jsonb, bigint) IS
+COMMENT ON FUNCTION disclosure.permutation_report(regclass, regclass, name[], name, jsonb, bigint) IS
   'how much an anonymised table is a permutation of the original one, column by column, and for the weakest column in a last row whose column is NULL: rank correlation, ranks moved, their mean in units of a random permutation''s, residual noise';
 
 CREATE FUNCTION disclosure.permuted_privacy(
     original   regclass,
-    anonymised regclass,
+    released   regclass,
     columns    name[] DEFAULT NULL,
     key        name DEFAULT NULL,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
-    OUT record   text,
+    OUT key      text,
     OUT original jsonb,
     OUT d        bigint,
     OUT v        float8[]
@@ -106,9 +106,9 @@ CREATE FUNCTION disclosure.permuted_privacy(
 COMMENT ON FUNCTION disclosure.permuted_privacy(regclass, regclass, name[], name, jsonb, disclosure.tie_treatment, bigint) IS
   '(d, v)-permuted privacy: for every original record the largest permutation distance d that holds, and per column the variance of the anonymised values within d ranks of the closest one';
 
-CREATE FUNCTION disclosure.subject_check(
-    subject    record,
-    anonymised regclass,
+CREATE FUNCTION disclosure.check_subject(
+    record     record,
+    released   regclass,
     columns    name[],
     d          bigint DEFAULT NULL,
     v          float8[] DEFAULT NULL,
@@ -118,24 +118,24 @@ CREATE FUNCTION disclosure.subject_check(
     OUT largest_d bigint,
     OUT closest   jsonb,
     OUT variances float8[],
-    OUT d_holds   boolean,
-    OUT v_holds   boolean[],
-    OUT holds     boolean
+    OUT d_met     boolean,
+    OUT v_met     boolean[],
+    OUT verdict   text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'subject_check_wrapper';
-COMMENT ON FUNCTION disclosure.subject_check(record, regclass, name[], bigint, float8[], jsonb, disclosure.tie_treatment, bigint) IS
+  AS 'MODULE_PATHNAME', 'check_subject_wrapper';
+COMMENT ON FUNCTION disclosure.check_subject(record, regclass, name[], bigint, float8[], jsonb, disclosure.tie_treatment, bigint) IS
   'what a subject can verify with nothing but her own record and the anonymised table: the largest permutation distance that holds for her, the variances around the values closest to hers, and whether d and v hold';
 
 CREATE FUNCTION disclosure.record_linkage(
     original   regclass,
-    anonymised regclass,
+    released   regclass,
     columns    name[] DEFAULT NULL,
     key        name DEFAULT NULL,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
-    OUT record      text,
+    OUT key         text,
     OUT original    jsonb,
     OUT matched     jsonb,
     OUT distance    float8,
@@ -150,12 +150,12 @@ COMMENT ON FUNCTION disclosure.record_linkage(regclass, regclass, name[], name, 
 
 CREATE FUNCTION disclosure.marginality(
     relation  regclass,
-    "column"  name,
+    column_name name,
     distances regclass,
     OUT value       text,
     OUT records     bigint,
     OUT marginality float8,
-    OUT place       bigint
+    OUT rank        bigint
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 100
   AS 'MODULE_PATHNAME', 'marginality_wrapper';
@@ -166,11 +166,11 @@ COMMENT ON FUNCTION disclosure.marginality(regclass, name, regclass) IS
 
 CREATE FUNCTION disclosure.linkage_plausibility(
     original   regclass,
-    anonymised regclass,
+    released   regclass,
     columns    name[] DEFAULT NULL,
     key        name DEFAULT NULL,
     draws      int DEFAULT 10,
-    enough     float8 DEFAULT 0.8,
+    at_least   float8 DEFAULT 0.8,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
@@ -187,7 +187,7 @@ CREATE FUNCTION disclosure.linkage_plausibility(
     OUT unlinked         bigint,
     OUT correct          bigint,
     OUT expected_correct float8,
-    OUT verdict          text
+    OUT finding          text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'linkage_plausibility_wrapper';
@@ -196,15 +196,15 @@ COMMENT ON FUNCTION disclosure.linkage_plausibility(regclass, regclass, name[], 
 
 CREATE FUNCTION disclosure.compare_releases(
     original regclass,
-    releases regclass[],
-    key      name DEFAULT NULL,
+    released regclass[],
     columns  name[] DEFAULT NULL,
+    key      name DEFAULT NULL,
     draws    int DEFAULT 10,
-    enough   float8 DEFAULT 0.8,
+    at_least float8 DEFAULT 0.8,
     orders   jsonb DEFAULT NULL,
     ties     disclosure.tie_treatment DEFAULT 'shared',
     seed     bigint DEFAULT 1,
-    OUT release          regclass,
+    OUT released         regclass,
     OUT records          bigint,
     OUT rank_correlation float8,
     OUT permutation      float8,
@@ -216,11 +216,11 @@ CREATE FUNCTION disclosure.compare_releases(
     OUT overlap          float8,
     OUT statistic        float8,
     OUT p_value          float8,
-    OUT verdict          text
+    OUT finding          text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'compare_releases_wrapper';
-COMMENT ON FUNCTION disclosure.compare_releases(regclass, regclass[], name, name[], int, float8, jsonb, disclosure.tie_treatment, bigint) IS
+COMMENT ON FUNCTION disclosure.compare_releases(regclass, regclass[], name[], name, int, float8, jsonb, disclosure.tie_treatment, bigint) IS
   'several anonymised versions of a table side by side: how much each is permuted, and what an intruder can link in it';
 
 CREATE FUNCTION disclosure.calibrate_permutation(
@@ -228,8 +228,8 @@ CREATE FUNCTION disclosure.calibrate_permutation(
     columns    name[] DEFAULT NULL,
     candidates float8[] DEFAULT '{1,2,3,5,7,10,15,20,30,40,50,75,100}',
     draws      int DEFAULT 10,
-    enough     float8 DEFAULT 0.8,
-    most_correct float8 DEFAULT 0.05,
+    at_least   float8 DEFAULT 0.8,
+    at_most    float8 DEFAULT 0.05,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
@@ -240,7 +240,7 @@ CREATE FUNCTION disclosure.calibrate_permutation(
     OUT p_value           float8,
     OUT correct           bigint,
     OUT expected_correct  float8,
-    OUT verdict           text,
+    OUT finding           text,
     OUT chosen            boolean
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 13

@@ -115,8 +115,8 @@ COMMENT ON FUNCTION disclosure_lab.subset_cracks(float8[], int[], int[], int, te
 
 CREATE FUNCTION disclosure.attack_report(
     relation       regclass,
-    row_column     name,
-    column_column  name,
+    entry_column   name,
+    code_column    name,
     weight_column  name DEFAULT NULL,
     truth          regclass DEFAULT NULL,
     method         text DEFAULT 'auto',
@@ -139,8 +139,8 @@ COMMENT ON FUNCTION disclosure.attack_report(regclass, name, name, name, regclas
 
 CREATE FUNCTION disclosure.attack_summary(
     relation       regclass,
-    row_column     name,
-    column_column  name,
+    entry_column   name,
+    code_column    name,
     weight_column  name DEFAULT NULL,
     truth          regclass DEFAULT NULL,
     method         text DEFAULT 'auto',

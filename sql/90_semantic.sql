@@ -7,7 +7,7 @@ CREATE FUNCTION disclosure.coat(
     column_name    name,
     privacy        jsonb,
     k              int,
-    id             name DEFAULT NULL,
+    key            name DEFAULT NULL,
     utility        jsonb DEFAULT NULL,
     max_suppressed float8 DEFAULT 0,
     seed           bigint DEFAULT 1,
@@ -53,7 +53,7 @@ CREATE FUNCTION disclosure.km_violations(
     column_name name,
     k           int,
     m           int DEFAULT 2,
-    most        int DEFAULT 100,
+    max_rows    int DEFAULT 100,
     OUT items   jsonb,
     OUT support bigint
   ) RETURNS SETOF record
@@ -65,7 +65,7 @@ COMMENT ON FUNCTION disclosure.km_violations(regclass, name, int, int, int) IS
 CREATE FUNCTION disclosure.mark_generalised(
     relation    regclass,
     column_name name,
-    id          name DEFAULT NULL,
+    key         name DEFAULT NULL,
     rule        text DEFAULT 'together',
     k           int DEFAULT NULL,
     utility     jsonb DEFAULT NULL,
@@ -84,7 +84,7 @@ COMMENT ON FUNCTION disclosure.mark_generalised(regclass, name, name, text, int,
 CREATE FUNCTION disclosure.semantic_distance(
     corpus        regclass,
     corpus_column name,
-    one           text,
+    term          text,
     other         text,
     scoring       jsonb DEFAULT NULL
   ) RETURNS float8
@@ -93,7 +93,7 @@ CREATE FUNCTION disclosure.semantic_distance(
 COMMENT ON FUNCTION disclosure.semantic_distance(regclass, name, text, text, jsonb) IS
   'how far two terms are from each other: the normalised Google distance by the documents of a table, or the cosine distance of their vectors; NULL where the table does not have a term';
 
-CREATE FUNCTION disclosure.semantic_distance(
+CREATE FUNCTION disclosure.semantic_distances(
     corpus        regclass,
     corpus_column name,
     pairs         text[],
@@ -101,7 +101,7 @@ CREATE FUNCTION disclosure.semantic_distance(
   ) RETURNS float8[]
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'semantic_distances_wrapper';
-COMMENT ON FUNCTION disclosure.semantic_distance(regclass, name, text[], jsonb) IS
+COMMENT ON FUNCTION disclosure.semantic_distances(regclass, name, text[], jsonb) IS
   'the same for an array of pairs, ARRAY[[''knee'', ''injury''], …], by one pass over the table';
 
 CREATE FUNCTION disclosure.cooccurrence(
@@ -139,8 +139,8 @@ CREATE FUNCTION disclosure_lab.distance_table(
     corpus        regclass,
     corpus_column name,
     generalised   text[],
+    key           name DEFAULT NULL,
     context       int DEFAULT 2,
-    id            name DEFAULT NULL,
     scoring       jsonb DEFAULT NULL,
     OUT transaction text,
     OUT context     text[],
@@ -148,7 +148,7 @@ CREATE FUNCTION disclosure_lab.distance_table(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'distance_table_wrapper';
-COMMENT ON FUNCTION disclosure_lab.distance_table(regclass, name, regclass, name, text[], int, name, jsonb) IS
+COMMENT ON FUNCTION disclosure_lab.distance_table(regclass, name, regclass, name, text[], name, int, jsonb) IS
   'how far the members of a generalised item, in the order given, are from the items that stand closest to it in each transaction that has it';
 
 CREATE FUNCTION disclosure_lab.eliminate(
@@ -187,7 +187,7 @@ CREATE FUNCTION disclosure.semantic_attack(
     column_name     name,
     corpus          regclass,
     corpus_column   name,
-    id              name DEFAULT NULL,
+    key             name DEFAULT NULL,
     method          text DEFAULT 'rba',
     context         int DEFAULT 2,
     threshold       float8 DEFAULT NULL,
@@ -214,8 +214,8 @@ CREATE FUNCTION disclosure_lab.attack_calibration(
     column_name     name,
     corpus          regclass,
     corpus_column   name,
+    key             name DEFAULT NULL,
     original        regclass DEFAULT NULL,
-    id              name DEFAULT NULL,
     method          text DEFAULT 'rba',
     context         int DEFAULT 2,
     threshold       float8 DEFAULT NULL,
@@ -231,16 +231,16 @@ CREATE FUNCTION disclosure_lab.attack_calibration(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'attack_calibration_wrapper';
-COMMENT ON FUNCTION disclosure_lab.attack_calibration(regclass, name, regclass, name, regclass, name, text, int, float8, float8, text, bigint, int, jsonb) IS
+COMMENT ON FUNCTION disclosure_lab.attack_calibration(regclass, name, regclass, name, name, regclass, text, int, float8, float8, text, bigint, int, jsonb) IS
   'how far the confidence of semantic_attack can be trusted: eliminations in ten bins of rising confidence, and the share of each that is right; of items that were generalised again or, where the original is given, of those of the release';
 
 CREATE FUNCTION disclosure.attack_quality(
     original        regclass,
     released        regclass,
     column_name     name,
-    id              name,
     corpus          regclass,
     corpus_column   name,
+    key             name,
     methods         text[] DEFAULT ARRAY['random', 'mda', 'tba', 'wba', 'gba', 'rba'],
     context         int DEFAULT 2,
     threshold       float8 DEFAULT NULL,
@@ -252,14 +252,14 @@ CREATE FUNCTION disclosure.attack_quality(
     OUT eliminations bigint,
     OUT correct      bigint,
     OUT cover        bigint,
-    OUT "precision"  float8,
-    OUT recall       float8,
+    OUT precision_score float8,
+    OUT recall_score float8,
     OUT f_score      float8,
     OUT density      float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 6
   AS 'MODULE_PATHNAME', 'attack_quality_wrapper';
-COMMENT ON FUNCTION disclosure.attack_quality(regclass, regclass, name, name, regclass, name, text[], int, float8, float8, text, bigint, jsonb) IS
+COMMENT ON FUNCTION disclosure.attack_quality(regclass, regclass, name, regclass, name, name, text[], int, float8, float8, text, bigint, jsonb) IS
   'how well attacks tell cover from original items, where the original transactions are known: precision, recall and F score of each method, and the density, which is the share of original items';
 
 CREATE FUNCTION disclosure.broken_constraints(

@@ -86,6 +86,9 @@ pub enum Problem {
     #[error("a part of an aggregate comes from another server, database or version")]
     NotLocal,
 
+    #[error("cannot drop column {column}: policy {policy} needs it")]
+    ColumnNeeded { column: String, policy: i32 },
+
     #[error("must be owner of relation {relation}")]
     NotOwner { relation: String },
 
@@ -127,7 +130,7 @@ pub enum Problem {
     #[error("policy {policy}: measure {measure} returned NULL")]
     NothingMeasured { measure: String, policy: i32 },
 
-    #[error("{0} is called by the triggers of export tables only")]
+    #[error("{0} can only be called as a trigger")]
     NotTheTrigger(&'static str),
 
     #[error("disclosure_internal.leaving: there are no such rows to be judged")]
@@ -245,6 +248,7 @@ impl Problem {
             Problem::Unsafe {
                 way: Way::InAnyhow, ..
             } => PgSqlErrorCode::ERRCODE_WARNING,
+            Problem::ColumnNeeded { .. } => PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
             Problem::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
             Problem::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
             Problem::NotLeaving => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -381,6 +385,9 @@ impl Problem {
                  of what may be read by COPY TO only must not write, nor call functions that may."
                     .into(),
             ),
+            Problem::ColumnNeeded { policy, .. } => {
+                Some(format!("SELECT disclosure.unprotect({policy}) first."))
+            }
             Problem::NothingMeasured { .. } => Some("A measure returns a number for every query.".into()),
             Problem::OutOfMemory { .. } => {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())

@@ -23,7 +23,7 @@ static MAX_MEMORY_MB: GucSetting<i32> = GucSetting::<i32>::new(1024);
 /// better than nothing.
 static BUDGET_MS: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 
-/// `disclosure.progress`: NOTICEs that say how far a long computation is.
+/// `disclosure.progress_notices`: NOTICEs that say how far a long computation is.
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
 pub fn threads() -> usize {
@@ -42,7 +42,7 @@ pub fn budget() -> Option<Duration> {
     u64::try_from(BUDGET_MS.get()).ok().map(Duration::from_millis)
 }
 
-pub fn progress() -> bool {
+pub fn progress_notices() -> bool {
     PROGRESS.get()
 }
 
@@ -78,7 +78,7 @@ pub fn register() {
         GucFlags::UNIT_MS,
     );
     GucRegistry::define_bool_guc(
-        c"disclosure.progress",
+        c"disclosure.progress_notices",
         c"Reports the progress of long computations as NOTICEs.",
         c"",
         &PROGRESS,

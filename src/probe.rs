@@ -3,7 +3,7 @@
 
 use crate::error::Problem;
 use crate::guard::lineage::{Lineage, Origin, OutputColumn};
-use crate::guard::log::{Entry, Lasting, Verdict};
+use crate::guard::log::{Entry, Lasting, Outcome};
 use crate::guard::{lineage, log};
 use crate::pg::table::{Table, table_row};
 use crate::{memory, run};
@@ -77,7 +77,7 @@ fn probe_unblocked_signals_in_worker() -> i64 {
 
 /// Write to the export log, for ever or only if the transaction commits.
 #[pg_extern(sql = false)]
-fn probe_log(kind: &str, relation: pg_sys::Oid, verdict: &str, always: bool) {
+fn probe_log(kind: &str, relation: pg_sys::Oid, outcome: &str, always: bool) {
     let entry = Entry {
         kind,
         relation,
@@ -87,12 +87,12 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, verdict: &str, always: bool) {
         measured: Some(2.0),
         rows: Some(10),
         unsafe_rows: None,
-        verdict: match verdict {
-            "allowed" => Verdict::Allowed,
-            "dropped" => Verdict::Dropped,
-            "warned" => Verdict::Warned,
-            "exempt" => Verdict::Exempt,
-            _ => Verdict::Refused,
+        outcome: match outcome {
+            "allowed" => Outcome::Allowed,
+            "dropped" => Outcome::Dropped,
+            "warned" => Outcome::Warned,
+            "exempt" => Outcome::Exempt,
+            _ => Outcome::Refused,
         },
     };
     let lasting = match always {

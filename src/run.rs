@@ -21,7 +21,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// The stack of a worker thread: searches go as deep as rows have attributes. Only what is used takes memory.
 const STACK: usize = 64 * 1024 * 1024;
 
-/// How often `disclosure.progress` speaks.
+/// How often `disclosure.progress_notices` speaks.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// Run `job` on worker threads and wait for it. `what` names the work in progress messages.
@@ -217,7 +217,7 @@ impl Meter {
 
     /// All rows were read.
     pub fn finish(self) {
-        if guc::progress() {
+        if guc::progress_notices() {
             notice!("disclosure: {}: {} rows", self.what, self.rows);
         }
     }
@@ -229,7 +229,7 @@ impl Meter {
     }
 
     fn is_due(&mut self) -> bool {
-        let due = guc::progress() && self.reported.elapsed() >= REPORT_EVERY;
+        let due = guc::progress_notices() && self.reported.elapsed() >= REPORT_EVERY;
         if due {
             self.reported = Instant::now();
         }

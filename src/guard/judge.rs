@@ -5,7 +5,7 @@ use crate::encode::dictionary::equal_is_identical;
 use crate::error::{Problem, Way};
 use crate::guard::copy::spool;
 use crate::guard::lineage::{Lineage, Origin, OutputColumn};
-use crate::guard::log::{Lasting, Verdict};
+use crate::guard::log::{Lasting, Outcome};
 use crate::guard::measure_function::{Found, MeasureFunction};
 use crate::guard::policy::Policy;
 use crate::guard::rule::{Limit, Measure, Statistic};
@@ -482,7 +482,7 @@ fn score_of_rows(source: &Source, counting: &[&Column], which: &str) -> String {
     match weighted.is_empty() {
         true => format!("SELECT 0::float8 AS score FROM {}", source.from(&[])),
         false => format!(
-            "SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score \
+            "SELECT disclosure.privacy_score(\"row\", labels => '{weights}'::jsonb) OVER () AS score \
                FROM (SELECT {which} {columns} FROM {from}) AS \"row\"",
             columns = weighted.join(", "),
             from = source.from(counting),
@@ -689,7 +689,7 @@ pub fn or_refused(
     measured: Result<Measured, Problem>,
 ) -> Result<Measured, Problem> {
     if let Err(Problem::UnusablePolicy { .. }) = measured {
-        record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
+        record(kind, policy, None, Outcome::Refused, Lasting::Always)?;
     }
     measured
 }
@@ -718,7 +718,7 @@ pub fn record(
     kind: &str,
     policy: &Policy,
     measured: Option<Measured>,
-    verdict: Verdict,
+    outcome: Outcome,
     lasting: Lasting,
 ) -> Result<(), Problem> {
     let entry = log::Entry {
@@ -730,7 +730,7 @@ pub fn record(
         measured: measured.and_then(|measured| measured.value),
         rows: measured.map(|measured| measured.rows),
         unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
-        verdict,
+        outcome,
     };
     log::write(&entry, lasting)
 }

@@ -27,11 +27,11 @@ pub struct Entry<'a> {
     pub measured: Option<f64>,
     pub rows: Option<i64>,
     pub unsafe_rows: Option<i64>,
-    pub verdict: Verdict,
+    pub outcome: Outcome,
 }
 
 #[derive(Clone, Copy)]
-pub enum Verdict {
+pub enum Outcome {
     Allowed,
     Refused,
     Dropped,
@@ -39,15 +39,15 @@ pub enum Verdict {
     Exempt,
 }
 
-impl Verdict {
+impl Outcome {
     /// As it is in the log.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Allowed => "allowed",
-            Verdict::Refused => "refused",
-            Verdict::Dropped => "dropped",
-            Verdict::Warned => "warned",
-            Verdict::Exempt => "exempt",
+            Outcome::Allowed => "allowed",
+            Outcome::Refused => "refused",
+            Outcome::Dropped => "dropped",
+            Outcome::Warned => "warned",
+            Outcome::Exempt => "exempt",
         }
     }
 }
@@ -104,7 +104,7 @@ impl<'a> Attempt<'a> {
             "disclosure: {} of {}: {}",
             entry.kind,
             or_unknown(self.relation_name.as_deref()),
-            entry.verdict.name()
+            entry.outcome.name()
         );
         let facts = format!(
             "session role {}, role {}, policy {}, measure {}, limit {}, measured {}, rows {}, unsafe rows {}",
@@ -227,7 +227,7 @@ impl Table {
             entry.measured.into_datum(),
             entry.rows.into_datum(),
             entry.unsafe_rows.into_datum(),
-            text(entry.verdict.name()),
+            text(entry.outcome.name()),
             None, // of others' entries, see sql/60_guard.sql
             None,
         ];

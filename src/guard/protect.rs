@@ -39,7 +39,7 @@ struct Stored {
 /// protect(relation regclass, measure text, at_most float8, at_least float8, columns name[], for_role regrole,
 /// on_rows text, statistic text, threshold float8, only_by_copy boolean)
 #[pg_extern(sql = false)]
-fn protect(mut args: Args) -> i32 {
+fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
     let given = Given {
         relation: args.optional("relation"),
         measure: args.optional("measure"),
@@ -53,7 +53,7 @@ fn protect(mut args: Args) -> i32 {
         only_by_copy: args.optional("only_by_copy").unwrap_or(false),
     };
     let number = args.end().and_then(|()| define(given));
-    number.unwrap_or_else(Problem::raise)
+    SetOfIterator::new([number.unwrap_or_else(Problem::raise)])
 }
 
 fn define(given: Given) -> Result<i32, Problem> {
@@ -230,7 +230,11 @@ fn warn_if_not_preloaded() -> Result<(), Problem> {
     let is_preloaded = Spi::connect(|_| {
         // SAFETY: SPI is connected; the answer is one boolean.
         unsafe {
-            let answer = Answer::to("SELECT disclosure_internal.is_preloaded()", &Parameters::default(), true)?;
+            let answer = Answer::to(
+                "SELECT disclosure_internal.is_preloaded()",
+                &Parameters::default(),
+                true,
+            )?;
             Ok::<_, Problem>(answer.get(0, 0).unwrap_or(false))
         }
     })?;
@@ -246,4 +250,48 @@ fn warn_if_not_preloaded() -> Result<(), Problem> {
         .report(PgLogLevel::WARNING);
     }
     Ok(())
+}
+
+/// policies_hold(): event trigger on sql_drop
+#[pg_extern(sql = false)]
+fn policies_hold(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: the pointers of the current call.
+    let is_event_trigger = unsafe {
+        let context = (*fcinfo).context;
+        !context.is_null() && (*context).type_ == pg_sys::NodeTag::T_EventTriggerData
+    };
+    let held = if is_event_trigger {
+        hold_columns()
+    } else {
+        Err(Problem::NotTheTrigger("policies_hold"))
+    };
+    held.unwrap_or_else(Problem::raise);
+}
+
+/// Removes the policies of dropped relations. Refuses to drop a column that a policy needs.
+fn hold_columns() -> Result<(), Problem> {
+    const FORGET: &str = "
+        DELETE FROM disclosure_internal.policy p
+         USING pg_event_trigger_dropped_objects() d
+         WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0";
+    const NEEDED: &str = "
+        SELECT d.object_identity, p.policy
+          FROM disclosure_internal.policy p, pg_event_trigger_dropped_objects() d
+         WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = ANY (p.attnums)
+         ORDER BY p.policy, d.objsubid LIMIT 1";
+    let needed = Spi::connect_mut(|client| {
+        client.update(FORGET, None, &[])?;
+        let found = client.select(NEEDED, Some(1), &[])?;
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let (column, policy) = found.first().get_two::<String, i32>()?;
+        Ok(column.zip(policy))
+    });
+    match needed
+        .map_err(|_: pgrx::spi::Error| Problem::Internal("policies of dropped objects were not found"))?
+    {
+        None => Ok(()),
+        Some((column, policy)) => Err(Problem::ColumnNeeded { column, policy }),
+    }
 }

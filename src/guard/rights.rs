@@ -147,7 +147,7 @@ const OWN_SETTINGS: [Setting; 6] = [
     // Numbers that differ must not look alike, since they may be sent in binary.
     (c"extra_float_digits", c"3"),
     (c"disclosure.budget", c"1min"),
-    (c"disclosure.progress", c"off"),
+    (c"disclosure.progress_notices", c"off"),
     // Names are stored and compared.
     (c"quote_all_identifiers", c"off"),
     // pg_dump keeps its session from views that it does not dump; ours are to be read.

@@ -70,7 +70,7 @@ SQL
 
 parallel="SET $(psql -qXAt -c "SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')") = on"
 refusals() {
-  psql -qXAt -c "SELECT count(*) FROM disclosure_internal.export_attempt WHERE verdict = 'refused' AND session_role = 'attacker'"
+  psql -qXAt -c "SELECT count(*) FROM disclosure_internal.export_attempt WHERE outcome = 'refused' AND session_role = 'attacker'"
 }
 logged=$(refusals)
 

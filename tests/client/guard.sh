@@ -30,7 +30,7 @@ SQL
 role=guarded
 boss() { ask -c "$1" >"$work/boss" 2>&1 || fail "$1: $(cat "$work/boss")"; }
 last_of_log() {
-  psql -qXAt -c "SELECT concat_ws(' ', verdict, kind, role, measured, rows, unsafe_rows)
+  psql -qXAt -c "SELECT concat_ws(' ', outcome, kind, role, measured, rows, unsafe_rows)
                    FROM disclosure_internal.export_attempt ORDER BY at DESC LIMIT 1"
 }
 # logs ENTRY SQL
@@ -202,7 +202,7 @@ logs 'allowed COPY TO guarded_writer 6 30 0' 'to a program'
 # Who has to keep to it.
 role=guarded_free
 passes 'COPY patients TO STDOUT' 'exempt COPY TO guarded_free'
-[[ $(psql -qXAt -c "SELECT count(*) FROM disclosure_internal.export_attempt WHERE verdict = 'exempt' AND role = 'guarded_free'") == 1 ]] ||
+[[ $(psql -qXAt -c "SELECT count(*) FROM disclosure_internal.export_attempt WHERE outcome = 'exempt' AND role = 'guarded_free'") == 1 ]] ||
   fail 'an exempt export is not in the log'
 role=guarded_member
 refused 'is 1, at' 'SET ROLE guarded_group; COPY patients TO STDOUT' 'refused COPY TO guarded_group'

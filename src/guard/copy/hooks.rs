@@ -9,7 +9,7 @@ use crate::error::{Problem, Way};
 use crate::guard::copy::spool::Spool;
 use crate::guard::judge::{Measured, Source};
 use crate::guard::lineage::{Lineage, entries, list};
-use crate::guard::log::{Lasting, Verdict};
+use crate::guard::log::{Lasting, Outcome};
 use crate::guard::policy::{Policies, Policy};
 use crate::guard::{judge, lineage, policy, rights};
 use crate::input::relation::Relation;
@@ -299,7 +299,7 @@ unsafe fn export_of(
         let mut policies = all.of(lineage.relations.iter().copied());
         if rights::is_exempt() {
             for policy in &policies {
-                judge::record(kind, policy, None, Verdict::Exempt, Lasting::Always)?;
+                judge::record(kind, policy, None, Outcome::Exempt, Lasting::Always)?;
             }
             return Ok(None);
         }
@@ -728,7 +728,7 @@ unsafe fn check_relations(
 
 /// Log that a statement was refused without a measure, and say why: for reading at all, or where it cannot be judged.
 fn refused(kind: &'static str, policy: &Policy, for_reading: bool) -> Result<Problem, Problem> {
-    judge::record(kind, policy, None, Verdict::Refused, Lasting::Always)?;
+    judge::record(kind, policy, None, Outcome::Refused, Lasting::Always)?;
     let (relation, policy) = (policy.relation_name(), policy.number);
     Ok(match for_reading {
         true => Problem::OnlyByCopy { relation, policy },
@@ -972,12 +972,12 @@ unsafe fn judge_export(
             judged.push((policy, judge::or_refused(kind, policy, measured)?));
         }
         let (kept, broken): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_allowed);
-        let (verdict, entries) = match broken.is_empty() {
-            true => (Verdict::Allowed, &kept),
-            false => (Verdict::Refused, &broken),
+        let (outcome, entries) = match broken.is_empty() {
+            true => (Outcome::Allowed, &kept),
+            false => (Outcome::Refused, &broken),
         };
         for (policy, measured) in entries {
-            judge::record(kind, policy, Some(*measured), verdict, Lasting::Always)?;
+            judge::record(kind, policy, Some(*measured), outcome, Lasting::Always)?;
         }
         match broken.first() {
             Some((policy, measured)) => Err(judge::refusal(policy, *measured, Way::Out)),

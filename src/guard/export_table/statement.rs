@@ -631,7 +631,7 @@ fn scores_of_all(
     let columns = columns.join(", ");
     let query = format!(
         "SELECT score, count(*) FROM (\
-           SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score, \"row\".is_new \
+           SELECT disclosure.privacy_score(\"row\", labels => '{weights}'::jsonb) OVER () AS score, \"row\".is_new \
              FROM (SELECT {columns}, false AS is_new FROM {stored} \
                    UNION ALL SELECT {columns}, true FROM {new}) AS \"row\") AS scored \
           WHERE is_new GROUP BY score",
@@ -658,7 +658,7 @@ fn rows_with_scores(policy: &Policy) -> Result<String, Problem> {
     let columns: Vec<String> = columns.into_iter().map(|column| format!("{column}, ")).collect();
     Ok(format!(
         "SELECT place, tuple FROM (\
-           SELECT disclosure.privacy_score(\"row\", weights => '{weights}'::jsonb) OVER () AS score, \"row\".place, \"row\".tuple \
+           SELECT disclosure.privacy_score(\"row\", labels => '{weights}'::jsonb) OVER () AS score, \"row\".place, \"row\".tuple \
              FROM (SELECT {columns}tableoid AS place, ctid AS tuple FROM {stored}) AS \"row\") AS scored \
           WHERE score > {limit}",
         columns = columns.concat(),

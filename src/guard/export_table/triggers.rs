@@ -8,7 +8,7 @@ use crate::error::{Problem, Way};
 use crate::guard::export_table::statement;
 use crate::guard::export_table::statement::{Batch, Event, Place};
 use crate::guard::judge::Measured;
-use crate::guard::log::{Lasting, Verdict};
+use crate::guard::log::{Lasting, Outcome};
 use crate::guard::own_tables;
 use crate::guard::policy::Policy;
 use crate::guard::rule::OnRows;
@@ -185,15 +185,15 @@ fn judge(batch: &Batch) -> Result<(), Problem> {
     let dropped = drop_unsafe(batch, &dropping, inserted.unwrap_or_default())?;
     for policy in &others {
         let measured = measured_for(batch, policy, dropped > 0)?;
-        let (verdict, lasting) = match (measured.is_allowed(policy.limit), policy.on_rows) {
-            (true, _) => (Verdict::Allowed, Lasting::IfCommitted),
-            (false, Some(OnRows::Warn)) => (Verdict::Warned, Lasting::IfCommitted),
-            (false, _) => (Verdict::Refused, Lasting::Always),
+        let (outcome, lasting) = match (measured.is_allowed(policy.limit), policy.on_rows) {
+            (true, _) => (Outcome::Allowed, Lasting::IfCommitted),
+            (false, Some(OnRows::Warn)) => (Outcome::Warned, Lasting::IfCommitted),
+            (false, _) => (Outcome::Refused, Lasting::Always),
         };
-        judge::record(batch.event.name(), policy, Some(measured), verdict, lasting)?;
-        match verdict {
-            Verdict::Refused => return Err(judge::refusal(policy, measured, Way::In)),
-            Verdict::Warned => judge::refusal(policy, measured, Way::InAnyhow).warn(),
+        judge::record(batch.event.name(), policy, Some(measured), outcome, lasting)?;
+        match outcome {
+            Outcome::Refused => return Err(judge::refusal(policy, measured, Way::In)),
+            Outcome::Warned => judge::refusal(policy, measured, Way::InAnyhow).warn(),
             _ => (),
         }
     }
@@ -251,10 +251,10 @@ fn drop_unsafe(batch: &Batch, policies: &[Rc<Policy>], inserted: Vec<Place>) -> 
         }
     }
     for (policy, (dropped, measured)) in policies.iter().zip(&outcome) {
-        let verdict = if *dropped > 0 {
-            Verdict::Dropped
+        let outcome = if *dropped > 0 {
+            Outcome::Dropped
         } else {
-            Verdict::Allowed
+            Outcome::Allowed
         };
         let measured = measured.map(|measured| Measured {
             unsafe_rows: Some(*dropped),
@@ -264,7 +264,7 @@ fn drop_unsafe(batch: &Batch, policies: &[Rc<Policy>], inserted: Vec<Place>) -> 
             batch.event.name(),
             policy,
             measured,
-            verdict,
+            outcome,
             Lasting::IfCommitted,
         )?;
         if *dropped > 0 {
@@ -283,7 +283,7 @@ fn refuse<R>(batch: &Batch, policy: &Policy, measured: Measured) -> Result<R, Pr
         batch.event.name(),
         policy,
         Some(measured),
-        Verdict::Refused,
+        Outcome::Refused,
         Lasting::Always,
     )?;
     Err(judge::refusal(policy, measured, Way::In))

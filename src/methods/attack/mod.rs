@@ -281,7 +281,7 @@ table_row! {
     }
 }
 
-/// attack_report(relation regclass, row_column name, column_column name, weight_column name, truth regclass,
+/// attack_report(relation regclass, entry_column name, code_column name, weight_column name, truth regclass,
 /// method text, relative_error float8, seed bigint, budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn attack_report(args: Args) -> Table<Entry> {
@@ -322,7 +322,7 @@ table_row! {
     }
 }
 
-/// attack_summary(relation regclass, row_column name, column_column name, weight_column name, truth regclass,
+/// attack_summary(relation regclass, entry_column name, code_column name, weight_column name, truth regclass,
 /// method text, relative_error float8, seed bigint, budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn attack_summary(args: Args) -> Table<Summary> {

@@ -17,8 +17,8 @@ use pgrx::spi::quote_identifier;
 /// What the caller says about the tables.
 pub struct WantedEdges {
     pub relation: Option<pg_sys::Oid>,
-    pub row_column: Option<String>,
-    pub column_column: Option<String>,
+    pub entry_column: Option<String>,
+    pub code_column: Option<String>,
     /// `None`: every edge weighs 1.
     pub weight_column: Option<String>,
     /// Its columns are called as those of the relation.
@@ -37,8 +37,8 @@ pub struct LabelledAttack {
 }
 
 const RELATION: &str = "relation";
-const ROW_COLUMN: &str = "row_column";
-const COLUMN_COLUMN: &str = "column_column";
+const ENTRY_COLUMN: &str = "entry_column";
+const CODE_COLUMN: &str = "code_column";
 const WEIGHT_COLUMN: &str = "weight_column";
 const TRUTH: &str = "truth";
 
@@ -50,8 +50,8 @@ impl WantedEdges {
     pub fn read(args: &mut Args) -> Self {
         WantedEdges {
             relation: args.optional(RELATION),
-            row_column: args.name(ROW_COLUMN),
-            column_column: args.name(COLUMN_COLUMN),
+            entry_column: args.name(ENTRY_COLUMN),
+            code_column: args.name(CODE_COLUMN),
             weight_column: args.name(WEIGHT_COLUMN),
             truth: args.optional(TRUTH),
         }
@@ -65,8 +65,8 @@ impl LabelledAttack {
         let relation = Relation::whole(RELATION, wanted.relation)?;
         let truth = wanted.truth.map(|truth| Relation::whole(TRUTH, Some(truth)));
         let truth = truth.transpose()?;
-        let mut entries = Labels::new(ROW_COLUMN, wanted.row_column, &relation, truth.as_ref())?;
-        let mut codes = Labels::new(COLUMN_COLUMN, wanted.column_column, &relation, truth.as_ref())?;
+        let mut entries = Labels::new(ENTRY_COLUMN, wanted.entry_column, &relation, truth.as_ref())?;
+        let mut codes = Labels::new(CODE_COLUMN, wanted.code_column, &relation, truth.as_ref())?;
         let weight = wanted.weight_column.map(|name| weight_of(&relation, &name));
         let mut edges = read_edges(&relation, &mut entries, &mut codes, weight.transpose()?)?;
         if entries.len() != codes.len() {

@@ -98,7 +98,7 @@ table_row! {
         size: i64,
         classes: i64,
         rows: i64,
-        smallest: Option<Json>,
+        examples: Option<Json>,
     }
 }
 
@@ -134,7 +134,7 @@ fn classes_by_size(
         size: group.size as i64,
         classes: group.classes as i64,
         rows: group.rows as i64,
-        smallest: shown.of_size(group.size, &dictionaries, &classes),
+        examples: shown.of_size(group.size, &dictionaries, &classes),
     });
     Ok(row.collect())
 }

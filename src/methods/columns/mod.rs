@@ -18,7 +18,7 @@ table_row! {
         r#type: pg_sys::Oid,
         distinct_values: i64,
         unique_values: i64,
-        nulls: i64,
+        null_values: i64,
         most_frequent: i64,
     }
 }
@@ -50,7 +50,7 @@ fn profiles(
             r#type: dictionary.column().oid,
             distinct_values: profile.values as i64,
             unique_values: profile.unique_values as i64,
-            nulls: profile.nulls as i64,
+            null_values: profile.nulls as i64,
             most_frequent: profile.most_frequent as i64,
         }
     };

@@ -28,7 +28,7 @@ impl Bins {
         let found = inference::Bins::new(&scale.numbers(dictionary)?, binning, rows_of);
         let inference::Bins { bins, of_value } = found.ok_or_else(|| {
             Problem::argument(
-                "weights",
+                "labels",
                 format!(
                     "column \"{}\": width is too small for values as large as some are",
                     dictionary.column().name

@@ -103,7 +103,7 @@ impl RowLookup {
             };
             if settings.binning.is_some() {
                 return Err(Problem::argument(
-                    "weights",
+                    "labels",
                     format!("column \"{}\": bins and width need the whole table", there.name),
                     "Compare the row with a view that has the column in bins already.",
                 ));
@@ -114,7 +114,7 @@ impl RowLookup {
             };
             if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
                 return Err(Problem::argument(
-                    "row",
+                    "record",
                     format!(
                         "column \"{}\" is of another type than in the relation",
                         there.name
@@ -143,7 +143,7 @@ impl RowLookup {
                 };
                 let equals = equality_operator(there).ok_or_else(|| {
                     Problem::argument(
-                        "row",
+                        "record",
                         format!(
                             "the type of column \"{}\" has no equality to look it up by",
                             there.name

@@ -9,32 +9,29 @@ use serde_json::Value;
 
 /// What a caller may set in every call of the family.
 pub struct Options {
-    pub weights: Option<Value>,
+    pub labels: Option<Value>,
     pub settings: Settings,
 }
 
 impl Options {
-    /// Reads weights, min_confidence and constant.
-    pub fn read(args: &mut Args) -> Result<Self, Problem> {
+    /// Reads `labels`, the first option of every function.
+    pub fn labels(args: &mut Args) -> Result<Self, Problem> {
         Ok(Options {
-            weights: args.json("weights")?,
-            settings: Settings {
-                min_confidence: args.required("min_confidence")?,
-                constant: args.required("constant")?,
-                ..Settings::default()
-            },
+            labels: args.json("labels")?,
+            settings: Settings::default(),
         })
     }
 
-    /// Reads weights and constant, of functions without min_confidence there.
-    pub fn read_certain(args: &mut Args) -> Result<Self, Problem> {
-        Ok(Options {
-            weights: args.json("weights")?,
-            settings: Settings {
-                constant: args.required("constant")?,
-                ..Settings::default()
-            },
-        })
+    /// Reads `min_confidence`, which always comes before `constant`.
+    pub fn min_confidence(&mut self, args: &mut Args) -> Result<(), Problem> {
+        self.settings.min_confidence = args.required("min_confidence")?;
+        Ok(())
+    }
+
+    /// Reads `constant`.
+    pub fn constant(&mut self, args: &mut Args) -> Result<(), Problem> {
+        self.settings.constant = args.required("constant")?;
+        Ok(())
     }
 
     /// Reads budget, the last argument of every function, and checks all settings.
@@ -48,7 +45,7 @@ impl Options {
     /// Reads all options of a window function, which follow the row.
     pub fn of_call(call: &WindowCall) -> Result<Self, Problem> {
         let options = Options {
-            weights: json("weights", argument(call, 1))?,
+            labels: json("labels", argument(call, 1))?,
             settings: Settings {
                 min_confidence: given("min_confidence", argument(call, 2))?,
                 constant: given("constant", argument(call, 3))?,

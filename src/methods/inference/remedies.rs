@@ -22,7 +22,7 @@ table_row! {
     }
 }
 
-/// decoys(relation regclass, rows int, columns name[], weights jsonb, constant float8, budget interval)
+/// decoys(relation regclass, columns name[], labels jsonb, max_rows int, constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn decoys(args: Args) -> Table<Decoy> {
     Table::new(decoys_for(args))
@@ -30,9 +30,11 @@ fn decoys(args: Args) -> Table<Decoy> {
 
 fn decoys_for(mut args: Args) -> Result<Vec<Decoy>, Problem> {
     let relation = args.optional("relation");
-    let wanted = args.number("rows", 0)?;
     let columns = args.names("columns");
-    let options = Options::read_certain(&mut args)?.finish(args)?;
+    let mut options = Options::labels(&mut args)?;
+    let wanted = args.number("max_rows", 0)?;
+    options.constant(&mut args)?;
+    let options = options.finish(args)?;
     let table = AttributeTable::of_relation(relation, columns, &options)?;
     let decoys = table.compute("looking for decoys", |table, control| {
         inference::decoys(table, &options.settings, wanted, control)
@@ -53,7 +55,7 @@ table_row! {
     /// A cell to set to NULL, and the scores after it.
     struct Remedy {
         step: i32,
-        row: Json,
+        record: Json,
         column_name: String,
         value: String,
         at_or_above: i64,
@@ -63,7 +65,7 @@ table_row! {
     }
 }
 
-/// remedies(relation regclass, threshold float8, columns name[], weights jsonb, min_confidence float8, …)
+/// remedies(relation regclass, columns name[], labels jsonb, threshold float8, min_confidence float8, …)
 #[pg_extern(sql = false)]
 fn remedies(args: Args) -> Table<Remedy> {
     Table::new(remedies_for(args))
@@ -71,12 +73,14 @@ fn remedies(args: Args) -> Table<Remedy> {
 
 fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Problem> {
     let relation = args.optional("relation");
-    let threshold = args.required("threshold")?;
     let columns = args.names("columns");
-    let options = Options::read(&mut args)?;
+    let mut options = Options::labels(&mut args)?;
+    let threshold = args.required("threshold")?;
+    options.min_confidence(&mut args)?;
+    options.constant(&mut args)?;
     let wanted = RemedySettings {
         threshold,
-        most: args.number("most", 1)?,
+        most: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;
@@ -88,12 +92,12 @@ fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Problem> {
     })?;
     if !done {
         warn_once(
-            "rows at or above the threshold remain; raise most or the budget, or suppress more by hand",
+            "rows at or above the threshold remain; raise max_rows or the budget, or suppress more by hand",
         );
     }
     let row = |(step, suppression): (i32, &Suppression)| Remedy {
         step,
-        row: table.row(&suppression.row),
+        record: table.row(&suppression.row),
         column_name: table.attributes.column_name(suppression.attribute.column).into(),
         value: table.attributes.value(suppression.attribute),
         at_or_above: suppression.after.at_or_above as i64,

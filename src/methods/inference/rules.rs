@@ -21,7 +21,7 @@ table_row! {
     }
 }
 
-/// inferences(relation regclass, min_weight float8, min_confidence float8, columns name[], …)
+/// inferences(relation regclass, columns name[], labels jsonb, min_weight float8, min_confidence float8, …)
 #[pg_extern(sql = false)]
 fn inferences(args: Args) -> Table<Rule> {
     Table::new(rules_of(args))
@@ -29,14 +29,14 @@ fn inferences(args: Args) -> Table<Rule> {
 
 fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
     let relation = args.optional("relation");
-    let min_weight = args.required("min_weight")?;
-    let min_confidence = args.required("min_confidence")?;
     let columns = args.names("columns");
-    let mut options = Options::read_certain(&mut args)?;
-    options.settings.min_confidence = min_confidence;
+    let mut options = Options::labels(&mut args)?;
+    let min_weight = args.required("min_weight")?;
+    options.min_confidence(&mut args)?;
+    options.constant(&mut args)?;
     let wanted = RuleSettings {
         min_weight,
-        most: args.number("most", 1)?,
+        most: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;
@@ -70,7 +70,7 @@ table_row! {
     }
 }
 
-/// holes(relation regclass, columns name[], max_size int, weights jsonb, constant float8, most int, …)
+/// holes(relation regclass, columns name[], labels jsonb, max_size int, constant float8, max_rows int, …)
 #[pg_extern(sql = false)]
 fn holes(args: Args) -> Table<Hole> {
     Table::new(holes_of(args))
@@ -79,11 +79,12 @@ fn holes(args: Args) -> Table<Hole> {
 fn holes_of(mut args: Args) -> Result<Vec<Hole>, Problem> {
     let relation = args.optional("relation");
     let columns = args.names("columns");
+    let mut options = Options::labels(&mut args)?;
     let max_size = args.count("max_size")? as usize;
-    let options = Options::read_certain(&mut args)?;
+    options.constant(&mut args)?;
     let wanted = HoleSettings {
         max_size,
-        most: args.number("most", 1)?,
+        most: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;

@@ -17,7 +17,7 @@ use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, PgTupleDesc};
 use serde_json::json;
 
-/// privacy_score(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_score(record record, labels jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_score(call: WindowCall) -> f64 {
     score_of_row(&call).unwrap_or_else(Problem::raise)
@@ -41,21 +41,23 @@ fn score_of_row(call: &WindowCall) -> Result<f64, Problem> {
     Ok(partition.upper[partition.distinct_of_row[call.position()] as usize])
 }
 
-/// privacy_score(row record, relation regclass, weights jsonb, constant float8, budget interval)
+/// privacy_score(record record, relation regclass, labels jsonb, constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn privacy_score_in(args: Args) -> Option<f64> {
     score_of_new_row(args).unwrap_or_else(Problem::raise)
 }
 
 fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
-    let row = args.any("row");
+    let row = args.any("record");
     let relation = args.optional("relation");
-    let options = Options::read_certain(&mut args)?.finish(args)?;
+    let mut options = Options::labels(&mut args)?;
+    options.constant(&mut args)?;
+    let options = options.finish(args)?;
     let Some((row, _)) = row else {
         return Ok(None);
     };
     // SAFETY: an argument of type record, which lives as long as the call.
-    let mut lookup = unsafe { RowLookup::new(row, relation, options.weights.as_ref())? };
+    let mut lookup = unsafe { RowLookup::new(row, relation, options.labels.as_ref())? };
     let RowScore { lower, upper, .. } =
         score_row(&lookup.weights(), &options.settings, &mut lookup, Control::none())?;
     if let Some(problem) = lookup.problem() {
@@ -67,7 +69,7 @@ fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
     Ok(Some(upper))
 }
 
-/// privacy_inference(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_inference(record record, labels jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_inference(call: WindowCall) -> Json {
     inference_of_row(&call).unwrap_or_else(Problem::raise)
@@ -124,7 +126,7 @@ fn inference_of_row(call: &WindowCall) -> Result<Json, Problem> {
     Ok(Json(told))
 }
 
-/// privacy_risk(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_risk(record record, labels jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_risk(
     call: WindowCall,
@@ -168,7 +170,7 @@ table_row! {
     }
 }
 
-/// privacy_summary(relation regclass, threshold float8, columns name[], weights jsonb, …)
+/// privacy_summary(relation regclass, columns name[], labels jsonb, threshold float8, …)
 #[pg_extern(sql = false)]
 fn privacy_summary(args: Args) -> Table<Summary> {
     Table::once(summary(args))
@@ -176,11 +178,14 @@ fn privacy_summary(args: Args) -> Table<Summary> {
 
 fn summary(mut args: Args) -> Result<Summary, Problem> {
     let relation = args.optional("relation");
+    let columns = args.names("columns");
+    let mut options = Options::labels(&mut args)?;
     let wanted = SummarySettings {
         threshold: args.required("threshold")?,
     };
-    let columns = args.names("columns");
-    let options = Options::read(&mut args)?.finish(args)?;
+    options.min_confidence(&mut args)?;
+    options.constant(&mut args)?;
+    let options = options.finish(args)?;
     wanted.check()?;
     let table = AttributeTable::of_relation(relation, columns, &options)?;
     let summary = table.scores(&options)?.summary(table.packed(), &wanted)?;

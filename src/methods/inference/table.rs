@@ -58,7 +58,7 @@ impl AttributeTable {
         let mut types = call.argument_types();
         types.truncate(1);
         let relation = types[0].relation();
-        let settings = |columns: &[ColumnType]| column_settings(columns, relation, options.weights.as_ref());
+        let settings = |columns: &[ColumnType]| column_settings(columns, relation, options.labels.as_ref());
         let before = columns_of_row(call, &types[0]).map(|columns| settings(&columns));
         let before = before.transpose()?;
         let Encoded { dictionaries, sink } = call.read(types, CountedRows::default())?;
@@ -79,7 +79,7 @@ impl AttributeTable {
         options: &Options,
     ) -> Result<Self, Problem> {
         let mut relation = Relation::new(oid, columns)?;
-        let mut settings = column_settings(relation.columns(), oid, options.weights.as_ref())?;
+        let mut settings = column_settings(relation.columns(), oid, options.labels.as_ref())?;
         let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
             settings.weights.is_some().then(|| Some(column.name.clone()))
         };

@@ -25,11 +25,11 @@ table_row! {
         value: Option<String>,
         records: i64,
         marginality: f64,
-        place: i64,
+        rank: i64,
     }
 }
 
-/// marginality(relation regclass, "column" name, distances regclass)
+/// marginality(relation regclass, column_name name, distances regclass)
 #[pg_extern(sql = false)]
 fn marginality(
     relation: Option<pg_sys::Oid>,
@@ -46,8 +46,8 @@ fn marginal_values(
     distances: Option<pg_sys::Oid>,
 ) -> Result<Vec<MarginalValue>, Problem> {
     let relation = Relation::whole("relation", relation)?;
-    let column = column.ok_or(Problem::null("column", "Give the name of a column."))?;
-    let column = relation.column("column", &column)?.clone();
+    let column = column.ok_or(Problem::null("column_name", "Give the name of a column."))?;
+    let column = relation.column("column_name", &column)?.clone();
     let distances = distances.ok_or(Problem::null("distances", "Give the name of a table or view."))?;
     let mut values = CodedTable::read(&relation, [column])?.pop_column()?;
     let records_of = values.records_of();
@@ -56,10 +56,10 @@ fn marginal_values(
         value: values.dictionary.text(number as u32 + 1),
         records: records as i64,
         marginality: found.of_value(number),
-        place: i64::from(found.places[number]),
+        rank: i64::from(found.places[number]),
     };
     let mut values: Vec<MarginalValue> = records_of.into_iter().zip(0..).map(of_value).collect();
-    values.sort_by(|one, other| (one.place, &one.value).cmp(&(other.place, &other.value)));
+    values.sort_by(|one, other| (one.rank, &one.value).cmp(&(other.rank, &other.value)));
     Ok(values)
 }
 

@@ -1,4 +1,4 @@
-//! Microdata, the original table and its anonymised version: records by the places that their values have in the order
+//! Microdata, the original table and its released version: records by the places that their values have in the order
 //! of each column.
 //!
 //! The order in which a table is read must not matter, and need not be the same twice. So records are put in an order
@@ -20,16 +20,16 @@ use pgrx::pg_sys;
 /// Two tables whose records can be compared.
 pub struct Microdata {
     pub original: Records,
-    pub anonymised: Records,
+    pub released: Records,
     /// Records of each whose key is not in the other; they were left out.
     pub only_original: u64,
-    pub only_anonymised: u64,
+    pub only_released: u64,
 }
 
 /// The tables that the caller wants to be compared.
 pub struct Wanted {
     pub original: TableArgument,
-    pub anonymised: TableArgument,
+    pub released: TableArgument,
     /// `None`: all that both have, other than the key and those that are labelled to take no part.
     pub columns: Option<Vec<Option<String>>>,
     pub key: Option<String>,
@@ -58,11 +58,11 @@ impl TableArgument {
 }
 
 impl Wanted {
-    /// Reads the arguments original, anonymised, columns and key.
+    /// Reads the arguments original, released, columns and key.
     pub fn read(args: &mut Args) -> Self {
         Wanted {
             original: TableArgument::read(args, "original"),
-            anonymised: TableArgument::read(args, "anonymised"),
+            released: TableArgument::read(args, "released"),
             columns: args.names(COLUMNS),
             key: args.name(KEY),
         }
@@ -70,20 +70,20 @@ impl Wanted {
 
     /// Opens both tables and chooses the columns, as the original has them.
     fn open(&self, orders: &Orders) -> Result<(Relation, Relation, Vec<ColumnType>), Problem> {
-        let (original, anonymised) = (self.original.open()?, self.anonymised.open()?);
+        let (original, released) = (self.original.open()?, self.released.open()?);
         let chosen = match &self.columns {
             Some(names) => original.chosen_columns(names.clone())?,
             None => columns_by_labels(
                 (&original, self.original.oid),
-                Some(&anonymised),
+                Some(&released),
                 self.key.as_deref(),
             )?,
         };
         for column in &chosen {
-            anonymised.column(COLUMNS, &column.name)?;
+            released.column(COLUMNS, &column.name)?;
         }
         orders.check(&chosen)?;
-        Ok((original, anonymised, chosen))
+        Ok((original, released, chosen))
     }
 }
 
@@ -91,9 +91,9 @@ impl Microdata {
     /// Two tables that are compared by ranks. With a key, records that both have are left, and those with the
     /// same number belong together; without one, there are as many in both.
     pub fn by_rank(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
-        let (original, anonymised, chosen) = wanted.open(orders)?;
+        let (original, released, chosen) = wanted.open(orders)?;
         let pair = |column: &ColumnType| {
-            let there = anonymised.column(COLUMNS, &column.name)?;
+            let there = released.column(COLUMNS, &column.name)?;
             match orders.of_column(&column.name) {
                 None => Ok(Pair::new(column, there)),
                 Some(_) => Pair::comparable(COLUMNS, column, there),
@@ -101,20 +101,20 @@ impl Microdata {
         };
         let mut pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Problem>>()?;
         if let Some(key) = &wanted.key {
-            let (here, there) = (original.column(KEY, key)?, anonymised.column(KEY, key)?);
+            let (here, there) = (original.column(KEY, key)?, released.column(KEY, key)?);
             pairs.push(Pair::comparable(KEY, here, there)?);
         }
-        let (of_original, of_anonymised): (Vec<_>, Vec<_>) =
+        let (of_original, of_released_rows): (Vec<_>, Vec<_>) =
             pairs.into_iter().map(|pair| (pair.here, pair.there)).unzip();
         let mut here = CodedTable::read(&original, of_original)?;
-        let mut there = CodedTable::read(&anonymised, of_anonymised)?;
+        let mut there = CodedTable::read(&released, of_released_rows)?;
         let rows = (here.records, there.records);
         let keys = match wanted.key {
             Some(_) => Some(keep_shared(&mut here, &mut there)?),
             None if rows.0 == rows.1 => None,
             None => {
                 return Err(Problem::argument(
-                    wanted.anonymised.argument,
+                    wanted.released.argument,
                     format!("has {} rows and the original {}", rows.1, rows.0),
                     "Give a key that both tables have, so that the rows that both have are compared.",
                 ));
@@ -131,21 +131,21 @@ impl Microdata {
             tables.put_in_order()?;
         }
         tables.only_original = (rows.0 - shared) as u64;
-        tables.only_anonymised = (rows.1 - shared) as u64;
+        tables.only_released = (rows.1 - shared) as u64;
         Ok(tables)
     }
 
     /// Two tables whose values are compared. A key only tells who is who in the original; values without numbers of
-    /// their own are compared by their place among the anonymised ones.
+    /// their own are compared by their place among the released ones.
     pub fn by_value(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
-        let (original, anonymised, chosen) = wanted.open(orders)?;
+        let (original, released, chosen) = wanted.open(orders)?;
         let key = wanted.key.as_deref();
         let key = key.map(|key| original.column(KEY, key).cloned()).transpose()?;
-        let pair = |column| Pair::comparable(COLUMNS, column, anonymised.column(COLUMNS, &column.name)?);
+        let pair = |column| Pair::comparable(COLUMNS, column, released.column(COLUMNS, &column.name)?);
         let pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Problem>>()?;
         let of_original = pairs.iter().map(|pair| pair.here.clone()).chain(key.clone());
         let mut here = CodedTable::read(&original, of_original)?;
-        let there = CodedTable::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        let there = CodedTable::read(&released, pairs.into_iter().map(|pair| pair.there))?;
         let keys = key.is_some().then(|| here.pop_column()).transpose()?;
         Self::of_values(here, there, keys, orders)
     }
@@ -169,12 +169,12 @@ impl Microdata {
         keys: Option<CodedColumn>,
     ) -> Result<Self, Problem> {
         let columns = columns.collect::<Result<Vec<_>, Problem>>()?;
-        let (original, anonymised): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let (original, released): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         Ok(Microdata {
             original: Records::new(original, keys),
-            anonymised: Records::new(anonymised, None),
+            released: Records::new(released, None),
             only_original: 0,
-            only_anonymised: 0,
+            only_released: 0,
         })
     }
 
@@ -185,7 +185,7 @@ impl Microdata {
 
     fn put_in_order(&mut self) -> Result<(), Problem> {
         self.original.put_in_order()?;
-        self.anonymised.put_in_order()
+        self.released.put_in_order()
     }
 }
 
@@ -256,16 +256,16 @@ fn together(
 
 /// Leaves only the records whose key, the last column of both tables, the other table has too, in the order of the
 /// keys, which are returned.
-fn keep_shared(original: &mut CodedTable, anonymised: &mut CodedTable) -> Result<CodedColumn, Problem> {
-    let (mut here, there) = (original.pop_column()?, anonymised.pop_column()?);
+fn keep_shared(original: &mut CodedTable, released: &mut CodedTable) -> Result<CodedColumn, Problem> {
+    let (mut here, there) = (original.pop_column()?, released.pop_column()?);
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let values = here.dictionary.len() as usize;
     let of_original = rows_by_key(here.codes.iter().copied(), values, "original")?;
     let there = there.codes.iter().map(|&code| code_here[code as usize]);
-    let of_anonymised = rows_by_key(there, values, "anonymised")?;
+    let of_released_rows = rows_by_key(there, values, "released")?;
     let is_shared = |&code: &u32| {
         of_original[code as usize]
-            .and(of_anonymised[code as usize])
+            .and(of_released_rows[code as usize])
             .is_some()
     };
     here.codes = here
@@ -274,7 +274,7 @@ fn keep_shared(original: &mut CodedTable, anonymised: &mut CodedTable) -> Result
         .into_iter()
         .filter(is_shared)
         .collect();
-    for (table, row_of) in [(original, of_original), (anonymised, of_anonymised)] {
+    for (table, row_of) in [(original, of_original), (released, of_released_rows)] {
         let rows: Vec<u32> = here
             .codes
             .iter()
@@ -310,7 +310,7 @@ fn rows_by_key(
 /// The columns that take part if the caller names none.
 fn columns_by_labels(
     (original, oid): (&Relation, Option<pg_sys::Oid>),
-    anonymised: Option<&Relation>,
+    released: Option<&Relation>,
     key: Option<&str>,
 ) -> Result<Vec<ColumnType>, Problem> {
     let labels = oid.map_or(Ok(Default::default()), labels_of)?;
@@ -322,7 +322,7 @@ fn columns_by_labels(
         let label = labels.get(&column.name);
         key != Some(&column.name)
             && !matches!(label, Some(Label::Ignore | Label::Identifier))
-            && anonymised.is_none_or(is_in)
+            && released.is_none_or(is_in)
     };
     let chosen: Vec<ColumnType> = original.columns().iter().filter(takes_part).cloned().collect();
     if chosen.is_empty() {

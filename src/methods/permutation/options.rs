@@ -28,11 +28,11 @@ impl Options {
     }
 }
 
-/// Reads the arguments draws and enough; the seed is another option.
+/// Reads the arguments `draws` and `at_least`; the seed is another option.
 pub fn read_chance(args: &mut Args) -> Result<Chance, Problem> {
     Ok(Chance {
         draws: args.count("draws")?,
-        enough: args.required("enough")?,
+        at_least: args.required("at_least")?,
         ..Chance::default()
     })
 }

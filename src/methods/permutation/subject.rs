@@ -1,4 +1,4 @@
-//! One record against an anonymised table.
+//! One record against a released table.
 
 use super::coded_table::CodedTable;
 use super::microdata::{COLUMNS, Microdata, TableArgument};
@@ -11,7 +11,7 @@ use crate::pg::types::{ColumnType, Pair, parse, print, read_literal};
 use disclosure::NULL;
 use pgrx::pg_sys::{self, Datum};
 
-const SUBJECT: &str = "subject";
+const RECORD: &str = "record";
 
 impl Microdata {
     /// The record of a subject, whose fields are the columns in this order, as the original table.
@@ -20,16 +20,16 @@ impl Microdata {
     /// `subject` is a valid composite Datum.
     pub unsafe fn of_subject(
         subject: Datum,
-        anonymised: TableArgument,
+        released: TableArgument,
         columns: Option<Vec<Option<String>>>,
         orders: &Orders,
     ) -> Result<Self, Problem> {
-        let anonymised = anonymised.open()?;
+        let released = released.open()?;
         let columns = columns.ok_or(Problem::null(
             COLUMNS,
-            "Give the names of the anonymised columns, in the order of the subject's fields.",
+            "Give the names of the released columns, in the order of the subject's fields.",
         ))?;
-        let chosen = anonymised.chosen_columns(columns)?;
+        let chosen = released.chosen_columns(columns)?;
         orders.check(&chosen)?;
         // SAFETY: by the contract.
         let (fields, pairs) = unsafe {
@@ -45,7 +45,7 @@ impl Microdata {
             columns: fields,
             records: 1,
         };
-        let there = CodedTable::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        let there = CodedTable::read(&released, pairs.into_iter().map(|pair| pair.there))?;
         Self::of_values(here, there, None, orders)
     }
 }
@@ -54,7 +54,7 @@ impl Microdata {
 fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<Pair>, Problem> {
     if fields.len() != chosen.len() {
         return Err(Problem::argument(
-            SUBJECT,
+            RECORD,
             format!(
                 "the number of its fields is {}, that of the columns {}",
                 fields.len(),
@@ -75,7 +75,7 @@ fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<P
         };
         Pair::in_common_type(&field, column).ok_or_else(|| {
             Problem::argument(
-                SUBJECT,
+                RECORD,
                 Pair::not_comparable(&column.name),
                 "Give every field in the type of its column.",
             )

@@ -23,7 +23,7 @@ fn seed(call: &WindowCall, number: usize) -> Result<u64, Problem> {
     setting::<i64>(call, number, "seed").map(|seed| seed as u64)
 }
 
-/// reverse_map(original anyelement, anonymised "any", seed bigint) OVER (…)
+/// reverse_map(original anyelement, released "any", seed bigint) OVER (…)
 #[pg_extern(sql = false)]
 fn reverse_map(call: WindowCall) -> Option<AnyElement> {
     let mapped = call
@@ -34,13 +34,13 @@ fn reverse_map(call: WindowCall) -> Option<AnyElement> {
 
 fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
     let seed = seed(call, 2)?;
-    let mut columns = call.sequences(["original", "anonymised"])?;
+    let mut columns = call.sequences(["original", "released"])?;
     let [before, after] = Sequence::orders(&mut columns, seed)?;
     let [original, _] = columns;
     Ok(original.arranged(&permutation::reverse_map(&before, &after)))
 }
 
-/// rank_shift(original "any", anonymised "any", seed bigint) OVER (…)
+/// rank_shift(original "any", released "any", seed bigint) OVER (…)
 #[pg_extern(sql = false)]
 fn rank_shift(call: WindowCall) -> i64 {
     let shifts = call.partition_state(shifts).unwrap_or_else(Problem::raise);
@@ -49,7 +49,7 @@ fn rank_shift(call: WindowCall) -> i64 {
 
 fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
     let seed = seed(call, 2)?;
-    let mut columns = call.sequences(["original", "anonymised"])?;
+    let mut columns = call.sequences(["original", "released"])?;
     let [before, after] = Sequence::orders(&mut columns, seed)?;
     Ok(permutation::rank_shifts(&before, &after))
 }

@@ -215,7 +215,7 @@ table_row! {
     }
 }
 
-/// semantic_attack(relation regclass, column_name name, corpus regclass, corpus_column name, id name, method text, context
+/// semantic_attack(relation regclass, column_name name, corpus regclass, corpus_column name, key name, method text, context
 /// int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, calibration int, scoring jsonb)
 #[pg_extern(sql = false)]
 fn semantic_attack(args: Args) -> Table<AttackedItem> {
@@ -225,7 +225,7 @@ fn semantic_attack(args: Args) -> Table<AttackedItem> {
 fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, Problem> {
     let column = column(&mut args)?;
     let corpus = CorpusArguments::read(&mut args);
-    let column = column.with_id(args.name("id").as_deref())?;
+    let column = column.with_key(args.name("key").as_deref())?;
     let method = method(&mut args)?;
     let options = Options::read(&mut args, method)?.calibrated(&mut args)?;
     let source = corpus.source(&mut args)?.finite()?;
@@ -257,8 +257,8 @@ table_row! {
     struct ReliabilityBin { bin: i32, eliminations: i64, predicted: f64, observed: f64 }
 }
 
-/// attack_calibration(relation regclass, column_name name, corpus regclass, corpus_column name, original regclass, id
-/// name, method text, context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, calibration
+/// attack_calibration(relation regclass, column_name name, corpus regclass, corpus_column name, key name, original
+/// regclass, method text, context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, calibration
 /// int, scoring jsonb)
 #[pg_extern(sql = false)]
 fn attack_calibration(args: Args) -> Table<ReliabilityBin> {
@@ -269,10 +269,10 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, P
     let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
     let column = Column::open("relation", relation, column_name.as_deref())?;
     let corpus = CorpusArguments::read(&mut args);
+    let key = args.name("key");
     let original: Option<pg_sys::Oid> = args.optional("original");
-    let id = args.name("id");
-    let column = column.with_id(id.as_deref())?;
-    let original = original.map(|original| open_original(Some(original), column_name, id));
+    let column = column.with_key(key.as_deref())?;
+    let original = original.map(|original| open_original(Some(original), column_name, key));
     let original = original.transpose()?;
     let method = method(&mut args)?;
     let Options { strategy, settings } = Options::read(&mut args, method)?.calibrated(&mut args)?;
@@ -299,14 +299,14 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, P
 fn open_original(
     original: Option<pg_sys::Oid>,
     column_name: Option<String>,
-    id: Option<String>,
+    key: Option<String>,
 ) -> Result<Column, Problem> {
-    let id = id.ok_or(Problem::argument(
-        "id",
+    let key = key.ok_or(Problem::argument(
+        "key",
         "must not be NULL where there is an original",
         "Give the column by which transactions of both tables are the same.",
     ))?;
-    Column::open("original", original, column_name.as_deref())?.with_id(Some(&id))
+    Column::open("original", original, column_name.as_deref())?.with_key(Some(&key))
 }
 
 table_row! {
@@ -316,14 +316,14 @@ table_row! {
         eliminations: i64,
         correct: i64,
         cover: i64,
-        precision: Option<f64>,
-        recall: Option<f64>,
+        precision_score: Option<f64>,
+        recall_score: Option<f64>,
         f_score: Option<f64>,
         density: Option<f64>,
     }
 }
 
-/// attack_quality(original regclass, released regclass, column_name name, id name, corpus regclass, corpus_column name,
+/// attack_quality(original regclass, released regclass, column_name name, corpus regclass, corpus_column name, key name,
 /// methods text[], context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, scoring jsonb)
 #[pg_extern(sql = false)]
 fn attack_quality(args: Args) -> Table<MethodQuality> {
@@ -332,10 +332,11 @@ fn attack_quality(args: Args) -> Table<MethodQuality> {
 
 fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Problem> {
     let (original, released) = (args.optional("original"), args.optional("released"));
-    let (column_name, id) = (args.name("column_name"), args.name("id"));
-    let column = Column::open("released", released, column_name.as_deref())?.with_id(id.as_deref())?;
-    let original = open_original(original, column_name, id)?;
+    let column_name = args.name("column_name");
     let corpus = CorpusArguments::read(&mut args);
+    let key = args.name("key");
+    let column = Column::open("released", released, column_name.as_deref())?.with_key(key.as_deref())?;
+    let original = open_original(original, column_name, key)?;
     let methods: Array<'_, &str> = args.required("methods")?;
     let methods = methods.iter().map(|method| {
         let meaning = word("methods", method, &METHODS)?;
@@ -358,8 +359,8 @@ fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Prob
         eliminations: quality.eliminations as i64,
         correct: quality.correct as i64,
         cover: quality.cover as i64,
-        precision: quality.precision(),
-        recall: quality.recall(),
+        precision_score: quality.precision(),
+        recall_score: quality.recall(),
         f_score: quality.f_score(),
         density: quality.density(),
     }))

@@ -89,7 +89,7 @@ impl Protection {
         let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
         let k = k_of(args.optional("k"));
         if has_id {
-            column = column.with_id(args.name("id").as_deref())?;
+            column = column.with_key(args.name("key").as_deref())?;
         }
         let utility = ItemSets::read("utility", args.json("utility")?)?;
         let constraints = Constraints {
@@ -210,7 +210,7 @@ fn rare_sets(mut args: Args) -> Result<Vec<RareSet>, Problem> {
     let k = k_of(args.optional("k"));
     semantic::check_k(k)?;
     let m = m_of(&mut args)?;
-    let most = args.number("most", 1)?;
+    let most = args.number("max_rows", 1)?;
     args.end()?;
     let (items, lists) = read_column(&column)?;
     let violations = run::long("looking for rare sets", |control| {
@@ -241,7 +241,7 @@ fn mark_generalised(args: Args) -> Table<Released> {
 
 fn marked(mut args: Args) -> Result<impl Iterator<Item = Released>, Problem> {
     let column = column(&mut args)?;
-    let column = column.with_id(args.name("id").as_deref())?;
+    let column = column.with_key(args.name("key").as_deref())?;
     let rule = word("rule", args.optional("rule"), &RULES)?;
     let k: Option<i32> = args.optional("k");
     let mut known = Known {

@@ -26,7 +26,7 @@ fn semantic_distance(args: Args) -> Option<f64> {
 
 fn distance(mut args: Args) -> Result<Option<f64>, Problem> {
     let corpus = CorpusArguments::read(&mut args);
-    let (one, other): (Option<String>, Option<String>) = (args.optional("one"), args.optional("other"));
+    let (one, other): (Option<String>, Option<String>) = (args.optional("term"), args.optional("other"));
     let source = corpus.source(&mut args)?;
     args.end()?;
     let Some((one, other)) = one.zip(other) else {
@@ -213,11 +213,11 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
     let column = column(&mut args)?;
     let corpus = CorpusArguments::read(&mut args);
     let generalised: Option<Array<'_, &str>> = args.optional("generalised");
+    let column = column.with_key(args.name("key").as_deref())?;
     let settings = StudySettings {
         context: context(&mut args)?,
         ..StudySettings::default()
     };
-    let column = column.with_id(args.name("id").as_deref())?;
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     settings.check()?;

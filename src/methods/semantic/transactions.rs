@@ -17,7 +17,7 @@ use pgrx::spi::quote_identifier;
 use serde_json::Value;
 
 const COLUMN_NAME: &str = "column_name";
-const ID: &str = "id";
+const KEY: &str = "key";
 
 /// A column that holds transactions.
 pub struct Column {
@@ -97,8 +97,8 @@ impl Column {
     }
 
     /// The same, with ids if their column is given.
-    pub fn with_id(mut self, id: Option<&str>) -> Result<Self, Problem> {
-        let id = id.map(|id| self.relation.column(ID, id)).transpose()?;
+    pub fn with_key(mut self, id: Option<&str>) -> Result<Self, Problem> {
+        let id = id.map(|id| self.relation.column(KEY, id)).transpose()?;
         self.id = id.cloned();
         Ok(self)
     }
@@ -245,7 +245,7 @@ fn invalid(problem: &str) -> Problem {
 
 fn without_id() -> Problem {
     Problem::argument(
-        ID,
+        KEY,
         "is NULL in a row",
         "Give a column that says which transaction it is, or leave it out: then they are numbered.",
     )

@@ -3,7 +3,7 @@ DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET session_preload_libraries = pg
 \c -
 \pset null '(null)'
 CREATE VIEW log AS
-  SELECT kind, relation::text, measure, "limit", measured, rows, unsafe_rows, verdict
+  SELECT kind, relation::text, measure, required, measured, rows, unsafe_rows, outcome
     FROM disclosure.export_log ORDER BY at;
 CREATE VIEW triggers AS
   SELECT tgrelid::regclass::text AS "table", string_agg(tgname || CASE tgenabled WHEN 'A' THEN '' ELSE format(' (%s)', tgenabled) END, ', '
@@ -185,7 +185,7 @@ INSERT INTO scored VALUES ('1', 'f', 'flu', 'a');
 INSERT INTO scored VALUES ('1', 'f', 'flu', 'a'), ('1', 'f', 'hiv', 'a'), ('1', 'm', 'hiv', 'a'), ('1', 'm', 'flu', 'a');
 INSERT INTO scored VALUES ('1', 'f', 'flu', 'b');
 INSERT INTO scored VALUES ('1', 'f', 'flu', 'b'), ('1', 'f', 'flu', 'c'), ('1', 'f', 'flu', 'c'), ('1', 'f', 'flu', 'd'), ('1', 'f', 'flu', 'd'), ('1', 'f', 'flu', 'd');
-SELECT * FROM log WHERE relation = 'scored' ORDER BY measure, verdict, rows, kind;
+SELECT * FROM log WHERE relation = 'scored' ORDER BY measure, outcome, rows, kind;
 DROP TABLE scored;
 
 -- Partitions: a statement on one is judged with the whole.

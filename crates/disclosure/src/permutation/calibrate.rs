@@ -1,7 +1,7 @@
 use super::chance::RandomRecords;
 use super::linkage::link_trees;
 use super::{
-    Chance, HalfRanks, Plausibility, Points, RankSwap, Ties, Tree, Verdict, rank_correlation, ranks,
+    Chance, Finding, HalfRanks, Plausibility, Points, RankSwap, Ties, Tree, rank_correlation, ranks,
     swap_records,
 };
 use crate::{Control, Error, Result};
@@ -35,7 +35,7 @@ pub struct Calibration {
     /// How matches are compared with chance.
     pub chance: Chance,
     /// The share of the records of which more must not be expected to be linked correctly.
-    pub most_correct: f64,
+    pub at_most: f64,
 }
 
 impl Default for Calibration {
@@ -45,7 +45,7 @@ impl Default for Calibration {
                 .map(f64::from)
                 .into(),
             chance: Chance::default(),
-            most_correct: 0.05,
+            at_most: 0.05,
         }
     }
 }
@@ -61,11 +61,11 @@ impl Calibration {
             ));
         }
         self.chance.check()?;
-        Error::check_share("most_correct", self.most_correct)
+        Error::check_share("at_most", self.at_most)
     }
 }
 
-/// Finds how much permutation is enough: swaps the ranks of every column by up to each of the candidate distances, and
+/// Finds how much permutation is at_least: swaps the ranks of every column by up to each of the candidate distances, and
 /// chooses the least one for which matches are plausibly random and not too many of them expected to be correct. Both
 /// matter because matches that look random may be right: the first is what an adversary can prove, the second what he
 /// gets.
@@ -83,7 +83,7 @@ pub fn calibrate(
     let Calibration {
         candidates,
         chance,
-        most_correct,
+        at_most,
     } = settings;
     let original = Points::new(&ranks_of(columns, ties, ORIGINAL, control)?);
     let random = RandomRecords::new(&original, chance)?;
@@ -109,10 +109,9 @@ pub fn calibrate(
         })
     };
     let mut candidates: Vec<Candidate> = candidates.iter().map(evaluate).collect::<Result<_>>()?;
-    let most_correct = most_correct * original.len() as f64;
+    let at_most = at_most * original.len() as f64;
     let safe = candidates.iter_mut().filter(|candidate| {
-        candidate.plausibility.verdict == Verdict::PlausiblyRandom
-            && candidate.expected_correct <= most_correct
+        candidate.plausibility.finding == Finding::PlausiblyRandom && candidate.expected_correct <= at_most
     });
     if let Some(least) = safe.min_by(|one, other| one.p.total_cmp(&other.p)) {
         least.chosen = true;

@@ -12,7 +12,7 @@ pub struct Chance {
     /// How many random records are drawn for each original one, where all combinations are too many.
     pub draws: u32,
     /// The overlap of real and random distances that is enough for matches to be plausibly random.
-    pub enough: f64,
+    pub at_least: f64,
     /// The same seed draws the same records.
     pub seed: u64,
 }
@@ -21,7 +21,7 @@ impl Default for Chance {
     fn default() -> Self {
         Chance {
             draws: 10,
-            enough: 0.8,
+            at_least: 0.8,
             seed: 1,
         }
     }
@@ -37,15 +37,15 @@ impl Chance {
                 "a number of random records for each original one, such as 10",
             ));
         }
-        Error::check_share("enough", self.enough)
+        Error::check_share("at_least", self.at_least)
     }
 }
 
 /// Whether an adversary's matches are more than luck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub enum Verdict {
-    /// The distances of real and random matches overlap enough, and at none of them the real ones lead by more
+pub enum Finding {
+    /// The distances of real and random matches overlap at_least, and at none of them the real ones lead by more
     /// than that leaves: the adversary has nothing to boast of.
     PlausiblyRandom,
     /// They overlap too little, but chance alone could have made the real ones as near as they are: there
@@ -80,7 +80,7 @@ pub struct Plausibility {
     /// How many released records are nobody's match.
     pub unlinked: u64,
     /// What follows.
-    pub verdict: Verdict,
+    pub finding: Finding,
 }
 
 /// Compares the matches of a maximum-knowledge adversary (the paper's intruder) with those of random records (section 5
@@ -162,22 +162,22 @@ impl<'a> RandomRecords<'a> {
             shorter,
             ties: matches.iter().map(|found| found.ties as f64).sum::<f64>() / matches.len() as f64,
             unlinked: linkage.unlinked,
-            verdict: self.verdict(overlap, shorter),
+            finding: self.finding(overlap, shorter),
         })
     }
 
-    fn verdict(&self, overlap: f64, shorter: Shorter) -> Verdict {
+    fn finding(&self, overlap: f64, shorter: Shorter) -> Finding {
         // Where records are few, bins are wide, and may join exact matches with what is far from exact. But two
         // distributions have no more in common than the largest difference of their shares leaves.
         let in_common = overlap.min(1.0 - shorter.statistic);
         if self.margins.columns_that_vary() < 2 {
-            Verdict::Undecided
-        } else if in_common >= self.chance.enough {
-            Verdict::PlausiblyRandom
+            Finding::Undecided
+        } else if in_common >= self.chance.at_least {
+            Finding::PlausiblyRandom
         } else if shorter.p_value >= SIGNIFICANT {
-            Verdict::Undecided
+            Finding::Undecided
         } else {
-            Verdict::BetterThanChance
+            Finding::BetterThanChance
         }
     }
 

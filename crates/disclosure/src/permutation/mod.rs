@@ -57,7 +57,7 @@ mod swap;
 pub use adversary::{Hits, RankedTables};
 pub use calibrate::{Calibration, Candidate, calibrate};
 pub use canonical::canonical_order;
-pub use chance::{Chance, Plausibility, Verdict, plausibility, plausibility_of};
+pub use chance::{Chance, Finding, Plausibility, plausibility, plausibility_of};
 pub use correlation::rank_correlation;
 pub use linkage::{Linkage, Match, link};
 pub use mapping::{order_of_places, rank_shifts, reverse_map};

@@ -34,7 +34,7 @@ pub struct Shift {
     /// not vary.
     pub noise_share: Option<f64>,
     /// `None` where a side has less than two values, and there is nothing to permute.
-    pub verdict: Option<Extent>,
+    pub extent: Option<Extent>,
 }
 
 impl Shift {
@@ -42,7 +42,7 @@ impl Shift {
     /// by its absolute value. Columns in which there is nothing to permute do not matter, and noise in
     /// different units cannot be compared.
     pub fn weakest(columns: &[Shift]) -> Self {
-        let columns: Vec<&Shift> = columns.iter().filter(|column| column.verdict.is_some()).collect();
+        let columns: Vec<&Shift> = columns.iter().filter(|column| column.extent.is_some()).collect();
         let least = |value: fn(&Shift) -> Option<f64>| {
             let values = columns.iter().filter_map(|column| value(column));
             values.min_by(f64::total_cmp)
@@ -56,7 +56,7 @@ impl Shift {
             permutation: least(|column| column.permutation),
             residual_noise: None,
             noise_share: least(|column| column.noise_share),
-            verdict: columns.iter().filter_map(|column| column.verdict).min(),
+            extent: columns.iter().filter_map(|column| column.extent).min(),
         }
     }
 }
@@ -74,7 +74,7 @@ pub struct Average {
 impl Average {
     /// Of these columns; `None` where there is none to count.
     pub fn of(columns: &[Shift]) -> Self {
-        let columns = columns.iter().filter(|column| column.verdict.is_some());
+        let columns = columns.iter().filter(|column| column.extent.is_some());
         let mean =
             |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let correlations = columns.clone().filter_map(|column| column.rank_correlation);
@@ -143,7 +143,7 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
         noise_share: residual_noise
             .zip(deviation)
             .map(|(noise, deviation)| noise / deviation),
-        verdict: rank_correlation.map(|correlation| {
+        extent: rank_correlation.map(|correlation| {
             let spread = ((records - 1) as f64).sqrt();
             match max {
                 Some(0) => Extent::NotPermuted,

@@ -21,11 +21,11 @@ pub struct Verified {
     /// The variance of the values around them, within the distance that was asked for or else the largest one.
     pub variances: Vec<Option<f64>>,
     /// Whether the distance holds; `None` if none was asked for.
-    pub d_holds: Option<bool>,
+    pub d_met: Option<bool>,
     /// Whether each variance is exceeded; `None` if it does not matter or is not known.
-    pub v_holds: Option<Vec<Option<bool>>>,
+    pub v_met: Option<Vec<Option<bool>>>,
     /// Whether all of it holds; `None` if nothing was asked for, or if what is not known decides.
-    pub holds: Option<bool>,
+    pub is_met: Option<bool>,
 }
 
 impl Demand {
@@ -71,22 +71,22 @@ impl Release {
             Some(d) => self.variances(record, d),
             None => found.variances,
         };
-        let d_holds = d.map(|d| d <= found.d);
-        let v_holds = demand.v.as_ref().map(|v| {
+        let d_met = d.map(|d| d <= found.d);
+        let v_met = demand.v.as_ref().map(|v| {
             let exceeds = |(asked, variance): (&Option<f64>, &Option<f64>)| Some((*variance)? > (*asked)?);
             v.iter().zip(&variances).map(exceeds).collect::<Vec<_>>()
         });
-        let asked = demand.v.iter().flatten().zip(v_holds.iter().flatten());
+        let asked = demand.v.iter().flatten().zip(v_met.iter().flatten());
         let of_v = asked
             .filter(|(asked, _)| asked.is_some())
             .map(|(_, &holds)| holds);
         Ok(Some(Verified {
             largest_d: found.d,
-            holds: all(d_holds.map(Some).into_iter().chain(of_v)),
+            is_met: all(d_met.map(Some).into_iter().chain(of_v)),
             closest,
             variances,
-            d_holds,
-            v_holds,
+            d_met,
+            v_met,
         }))
     }
 }
@@ -126,17 +126,14 @@ mod tests {
         let nothing = verified(None, None);
         assert_eq!((nothing.largest_d, nothing.variances), (0, vec![Some(0.0)]));
         assert_eq!(nothing.closest, [Closest { first: 3, last: 3 }]);
-        assert_eq!(
-            (nothing.d_holds, nothing.v_holds, nothing.holds),
-            (None, None, None)
-        );
+        assert_eq!((nothing.d_met, nothing.v_met, nothing.is_met), (None, None, None));
         // Within one rank are 20, 30 and 40.
         let near = verified(Some(1), Some(vec![Some(66.0)]));
         assert!((near.variances[0].unwrap() - 200.0 / 3.0).abs() < 1e-9);
-        assert_eq!((near.d_holds, near.holds), (Some(false), Some(false)));
-        assert_eq!(near.v_holds, Some(vec![Some(true)]));
-        assert_eq!(verified(Some(0), Some(vec![None])).holds, Some(true));
-        assert_eq!(verified(None, Some(vec![None])).holds, None);
+        assert_eq!((near.d_met, near.is_met), (Some(false), Some(false)));
+        assert_eq!(near.v_met, Some(vec![Some(true)]));
+        assert_eq!(verified(Some(0), Some(vec![None])).is_met, Some(true));
+        assert_eq!(verified(None, Some(vec![None])).is_met, None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Real matches against those of chance, by the definition and on data whose answer is known.
 
 use disclosure::permutation::{
-    Calibration, Candidate, Chance, PValue, Plausibility, Points, RankSwap, Sample, Ties, Verdict, calibrate,
+    Calibration, Candidate, Chance, Finding, PValue, Plausibility, Points, RankSwap, Sample, Ties, calibrate,
     link, plausibility, rank_swap, ranks,
 };
 use disclosure::{Control, Error, NULL};
@@ -58,7 +58,7 @@ fn weights(distances: &[u32]) -> Vec<f64> {
 fn an_unchanged_release_is_better_than_chance() {
     let original = points(&independent(200, 1));
     let found = compared(&original, &original, &Chance::default());
-    assert_eq!(found.verdict, Verdict::BetterThanChance);
+    assert_eq!(found.finding, Finding::BetterThanChance);
     assert_eq!(found.real_distances, [0; 7]);
     assert_eq!((found.all_combinations, found.random_records), (false, 2000));
     assert_eq!((found.ties, found.unlinked), (1.0, 0));
@@ -72,7 +72,7 @@ fn an_unchanged_release_is_better_than_chance() {
 fn an_independent_release_is_plausibly_random() {
     let (original, released) = (points(&independent(400, 1)), points(&independent(400, 2)));
     let found = compared(&original, &released, &Chance::default());
-    assert_eq!(found.verdict, Verdict::PlausiblyRandom);
+    assert_eq!(found.finding, Finding::PlausiblyRandom);
     assert_eq!(found.shorter.p_is, PValue::Exact);
     assert!(found.shorter.p_value > 0.05 && found.unlinked > 100, "{found:?}");
     // All 400³ combinations would be too many, and more than 400 draws for each record too.
@@ -84,8 +84,8 @@ fn few_records_leave_it_undecided() {
     let original = points(&[vec![1, 2, 3], vec![2, 3, 1]]);
     let found = compared(&original, &original, &Chance::default());
     assert_eq!(
-        (found.verdict, found.shorter.p_is),
-        (Verdict::Undecided, PValue::Bound)
+        (found.finding, found.shorter.p_is),
+        (Finding::Undecided, PValue::Bound)
     );
     assert!(found.overlap < 0.8 && found.shorter.p_value >= 0.05);
 }
@@ -96,7 +96,7 @@ fn one_column_says_nothing() {
     for columns in [vec![column.clone()], vec![column, vec![1; 100]]] {
         let original = points(&columns);
         let found = compared(&original, &original, &Chance::default());
-        assert_eq!((found.verdict, found.overlap), (Verdict::Undecided, 1.0));
+        assert_eq!((found.finding, found.overlap), (Finding::Undecided, 1.0));
     }
 }
 
@@ -110,7 +110,7 @@ fn matches_that_are_farther_than_chance_are_not_called_better() {
         &points(&[up, down]),
         &Chance::default(),
     );
-    assert_eq!(found.verdict, Verdict::Undecided);
+    assert_eq!(found.finding, Finding::Undecided);
     assert!(found.overlap < 0.8 && found.shorter.p_value > 0.05, "{found:?}");
 }
 
@@ -127,7 +127,7 @@ fn wide_bins_do_not_hide_exact_matches() {
     let released = Points::new(&[(0..30).map(along).collect(), (0..30).map(along).collect()]);
     let found = compared(&original, &released, &Chance::default());
     assert!(found.overlap > 0.8 && found.shorter.statistic > 0.3, "{found:?}");
-    assert_eq!(found.verdict, Verdict::BetterThanChance);
+    assert_eq!(found.finding, Finding::BetterThanChance);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn arguments_are_checked() {
         released,
         &Chance {
             draws,
-            enough,
+            at_least,
             seed: 1,
         },
         &Control::new(),
@@ -208,8 +208,8 @@ fn arguments_are_checked() {
         answer => panic!("{answer:?}"),
     };
     assert_eq!(argument(&some, &some, 0, 0.8), "draws");
-    assert_eq!(argument(&some, &some, 1, 1.1), "enough");
-    assert_eq!(argument(&some, &some, 1, f64::NAN), "enough");
+    assert_eq!(argument(&some, &some, 1, 1.1), "at_least");
+    assert_eq!(argument(&some, &some, 1, f64::NAN), "at_least");
     assert_eq!(argument(&none, &some, 1, 0.8), "original");
     assert_eq!(argument(&some, &none, 1, 0.8), "released");
     let control = Control::new();
@@ -242,11 +242,11 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
     });
 }
 
-fn calibration(candidates: &[f64], chance: Chance, most_correct: f64) -> Calibration {
+fn calibration(candidates: &[f64], chance: Chance, at_most: f64) -> Calibration {
     Calibration {
         candidates: candidates.to_vec(),
         chance,
-        most_correct,
+        at_most,
     }
 }
 
@@ -263,13 +263,13 @@ fn the_least_swapping_that_is_enough_is_chosen() {
         found.iter().map(|candidate| candidate.p).collect::<Vec<_>>(),
         [60.0, 0.0, 1.0, 80.0, 5.0]
     );
-    let verdicts: Vec<Verdict> = found
+    let findings: Vec<Finding> = found
         .iter()
-        .map(|candidate| candidate.plausibility.verdict)
+        .map(|candidate| candidate.plausibility.finding)
         .collect();
-    use Verdict::{BetterThanChance, PlausiblyRandom};
+    use Finding::{BetterThanChance, PlausiblyRandom};
     assert_eq!(
-        verdicts,
+        findings,
         [
             PlausiblyRandom,
             BetterThanChance,
@@ -304,21 +304,21 @@ fn the_least_swapping_that_is_enough_is_chosen() {
 fn matches_that_look_random_may_still_be_right() {
     let columns = independent(300, 1);
     let candidates: Vec<f64> = (0..30).map(f64::from).collect();
-    let chosen = |most_correct: f64| {
-        let settings = calibration(&candidates, Chance::default(), most_correct);
+    let chosen = |at_most: f64| {
+        let settings = calibration(&candidates, Chance::default(), at_most);
         let found = calibrate(&columns, Ties::Shared, &settings, &Control::new()).unwrap();
         found.into_iter().find(|candidate| candidate.chosen).unwrap()
     };
     let (lenient, strict) = (chosen(1.0), chosen(0.02));
     assert!(lenient.expected_correct > 6.0 && strict.expected_correct <= 6.0);
     assert!(lenient.p < strict.p);
-    for most_correct in [-0.1, 1.1, f64::NAN] {
-        let settings = calibration(&candidates, Chance::default(), most_correct);
+    for at_most in [-0.1, 1.1, f64::NAN] {
+        let settings = calibration(&candidates, Chance::default(), at_most);
         let answer = calibrate(&columns, Ties::Shared, &settings, &Control::new());
         assert!(matches!(
             answer,
             Err(Error::InvalidArgument {
-                argument: "most_correct",
+                argument: "at_most",
                 ..
             })
         ));
