@@ -51,7 +51,7 @@ impl Table {
         self.rows.iter().filter(|&row| row & set == set).count() as u64
     }
 
-    /// Returns the attributes that all rows with `known` have besides (Definition 3.2). Some row must have
+    /// Returns the other attributes that all rows with `known` have (Definition 3.2). Some row must have
     /// `known`.
     pub fn inferred(&self, known: u32) -> u32 {
         let having = self.rows.iter().filter(|&row| row & known == known);

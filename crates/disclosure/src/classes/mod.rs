@@ -24,8 +24,8 @@ use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// Distinct rows of a table and how often each occurs. It is built row by row in one pass. Two of them can be
-/// merged, so that parts of a table can be counted separately.
+/// Distinct rows of a table and how often each occurs. They are counted row by row in one pass. Two such
+/// values can be merged, so that parts of a table can be counted separately.
 #[derive(Debug, Clone, Default)]
 pub struct Classes {
     width: usize,
@@ -55,7 +55,7 @@ pub struct SizeGroup {
 }
 
 impl Classes {
-    /// Returns classes without rows. Every row will have `width` codes.
+    /// Returns an empty set of classes for rows of `width` codes.
     pub fn new(width: usize) -> Self {
         Classes {
             width,

@@ -29,7 +29,8 @@ impl Classes {
     /// value. So an absent value is a wildcard, as in sdcMicro's frequency counts with suppressed cells.
     /// Every result is at least 1, and never less than in [`sizes`](Self::sizes).
     ///
-    /// The cost is proportional to patterns × classes, not to classes².
+    /// The cost is proportional to the number of classes times the number of *patterns*, the sets of columns
+    /// that have a value, and not to the square of the number of classes.
     pub fn wildcard_sizes(&self, control: &Control) -> Result<Vec<u64>> {
         let patterns = self.patterns();
         control.set_total(patterns.len() as u64 * self.len() as u64);

@@ -91,7 +91,7 @@ struct Active {
 struct Part<const P: usize> {
     known: [u64; P],
     likelihood: f64,
-    /// First slot that may become known besides.
+    /// First slot that may become known too.
     from: usize,
     active: Vec<Active>,
     witnesses: Vec<u32>,

@@ -137,8 +137,8 @@ struct Inference<const P: usize> {
 }
 
 impl<const P: usize> WithDecoys<P> {
-    /// Returns the slots that are known in the worst inference about a row, and all slots that can be known
-    /// besides at no loss. Only a hole around all of them breaks the inference for good.
+    /// Returns the slots that are known in the worst inference about a row, together with all slots that can
+    /// be known at no loss. Only a hole around all of them breaks the inference for good.
     fn known(&self, row: usize) -> [u64; P] {
         let bits = &self.table.rows::<P>()[row];
         let known = self.scores.known.as_chunks::<P>().0[row];
