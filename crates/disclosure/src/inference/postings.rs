@@ -104,8 +104,8 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
         Self::about(input, postings, input.rows[row])
     }
 
-    /// Returns a source of witnesses about a set of attributes, packed like a row, that need not be in the
-    /// table.
+    /// Returns a source of witnesses about a set of attributes, packed like a row. No row of the table needs
+    /// to have all of them.
     pub fn about(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: [u64; P]) -> Self {
         TableWitnesses {
             input,
@@ -129,8 +129,8 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
     }
 
     /// Calls `on_mask` with the number and mask of every row that has the known attributes, until it returns
-    /// `false`. The next call continues with the rows after that. Returns whether all rows have been seen,
-    /// which is not the case if `on_mask` returned `false`.
+    /// `false` (and then for the rest of the block, if the rows are stored as bits). The next call continues
+    /// with the rows after that. Returns whether `on_mask` never returned `false` and so has seen all rows.
     pub fn scan(&mut self, mut on_mask: impl FnMut(usize, [u64; P]) -> bool) -> bool {
         match std::mem::replace(&mut self.left, Left::Rows(&[])) {
             Left::Rows(rows) => {
