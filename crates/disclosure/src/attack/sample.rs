@@ -42,7 +42,7 @@ pub(super) const MOST_SAMPLES: u64 = 1 << 24;
 pub(super) const BYTES_PER_EDGE: f64 = 64.0;
 
 /// Estimated seconds per row of an independent sample, as measured with 20 to 100 rows. It includes several
-/// steps of loops, because successive samples are not independent, and half of them are dropped.
+/// steps of loops, because successive samples are not independent, and a quarter of them is dropped.
 const SECONDS_PER_ROW: f64 = 1e-7;
 
 /// Like [`SECONDS_PER_ROW`], if the choices of all rows do not fit into a processor's cache, as measured with
