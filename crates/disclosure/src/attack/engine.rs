@@ -1,6 +1,6 @@
-//! Algorithms that sum over the matchings of a block, behind one interface. Each is planned first, so that its
-//! estimated time and memory are known before [`Exact`](super::Exact) chooses one. Bounds on errors are known
-//! as well, except for [`Engine::Dense`].
+//! Algorithms that sum over the matchings of a block, behind one interface. Each is planned first, so that
+//! its estimated time and memory are known before [`Exact`](super::Exact) chooses one. Bounds on errors are
+//! known as well, except for [`Engine::Dense`].
 
 use super::dense::Dense;
 use super::exact::too_large;

@@ -64,8 +64,8 @@ impl WithSimd for SumOfMinors<'_> {
         let mut before = vec![Patterns::ZERO; groups - 1];
         let mut behind = Patterns::ZERO;
         let mut cells = vec![Patterns::ZERO; size];
-        // For every column and step of a run, the sum over all patterns, as if the signs that change within the
-        // run were those of a pattern.
+        // For every column and step of a run, the sum over all patterns, as if the signs that change within
+        // the run were those of a pattern.
         let mut of_steps = cells.clone();
         // The number of bits in a Gray code is odd in every other step.
         let mut even = Patterns::ZERO;

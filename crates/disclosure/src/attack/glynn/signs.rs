@@ -14,8 +14,8 @@ use std::ops::Range;
 /// Binary logarithm of the least number of steps in a chunk, which is one thread's work.
 const LEAST_CHUNK: usize = 9;
 
-/// Binary logarithm of the largest number of chunks. Neither this nor [`LEAST_CHUNK`] depends on the number of
-/// threads, so neither does the answer.
+/// Binary logarithm of the largest number of chunks. Neither this nor [`LEAST_CHUNK`] depends on the number
+/// of threads, so neither does the answer.
 const MOST_CHUNKS: usize = 8;
 
 /// One word of every weight in some columns: multiples of one power of two, so that they add up exactly.
