@@ -27,9 +27,11 @@ BEGIN
   FOREACH name IN ARRAY ARRAY['patients', 'locked', 'scored']::regclass[] LOOP
     PERFORM disclosure.label_column(name, 'id', 'ignore'), disclosure.label_column(name, 'name', 'identifier'),
             disclosure.label_column(name, 'age', 'quasi'), disclosure.label_column(name, 'zip', 'quasi'),
-            disclosure.label_column(name, 'visits', 'quasi'), disclosure.label_column(name, 'diagnosis', 'sensitive'),
-            CASE WHEN name <> 'scored'::regclass THEN disclosure.protect(name, 'k_anonymity', at_least => 5, for_role => 'attacker',
-                               only_by_copy => name = 'locked'::regclass) END;
+            disclosure.label_column(name, 'visits', 'quasi'), disclosure.label_column(name, 'diagnosis', 'sensitive');
+    IF name <> 'scored'::regclass THEN
+      PERFORM disclosure.protect(name, 'k_anonymity', at_least => 5, for_role => 'attacker',
+                                 only_by_copy => name = 'locked'::regclass);
+    END IF;
   END LOOP;
 END $$;
 SELECT disclosure.protect('scored', 'privacy_score', at_most => 0.4);

@@ -96,7 +96,10 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
         Release::new(there, ties, control)?.verify(&record, &demand)
     })?;
     let Some(found) = found else {
-        return Ok(SubjectCheck::default());
+        return Ok(SubjectCheck {
+            verdict: verdict_name(None),
+            ..SubjectCheck::default()
+        });
     };
     Ok(SubjectCheck {
         largest_d: Some(found.largest_d as i64),

@@ -187,8 +187,8 @@ SELECT method, bool_and(a.eliminated = e.eliminated[a.row][a.col] AND a.distance
 SELECT * FROM disclosure.semantic_attack('places', 'terms', 'corpus', 'body', calibration => 0);
 -- How well it does: as counted by hand.
 SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', methods => ARRAY['random','mda','tba','wba','gba','rba']);
-SELECT q.method, q.eliminations = a.eliminations AND q.correct = a.correct AND q.cover = a.cover AND q.density = 6 / 16.0 AS same, abs(q.precision - a.correct::float8 / a.eliminations) < 1e-12 AS precision, abs(q.recall_score - a.correct::float8 / a.cover) < 1e-12 AS recall_score,
-       abs(q.f_score - 2 / (1 / q.precision + 1 / q.recall_score)) < 1e-12 AS f_score
+SELECT q.method, q.eliminations = a.eliminations AND q.correct = a.correct AND q.cover = a.cover AND q.density = 6 / 16.0 AS same, abs(q.precision_score - a.correct::float8 / a.eliminations) < 1e-12 AS precision_score, abs(q.recall_score - a.correct::float8 / a.cover) < 1e-12 AS recall_score,
+       abs(q.f_score - 2 / (1 / q.precision_score + 1 / q.recall_score)) < 1e-12 AS f_score
   FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{random,mda,tba,wba,gba,rba}') q,
   LATERAL (SELECT count(*) FILTER (WHERE eliminated) AS eliminations, count(*) FILTER (WHERE eliminated AND NOT o.terms ? item) AS correct, count(*) FILTER (WHERE NOT o.terms ? item) AS cover
              FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', 'visit_id', q.method, calibration => 0) s JOIN original o ON o.visit_id = s.transaction::int) a;
