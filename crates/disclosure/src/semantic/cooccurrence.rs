@@ -14,7 +14,8 @@ pub struct Cooccurrence {
     pairs: Pairs,
     /// Number of documents that contain each pair.
     together: Vec<u64>,
-    /// Number of documents, less than 1, that a pair counts as if both terms occur, but never together.
+    /// Number of documents, less than 1, that two terms are assumed to share if both occur, but never
+    /// together.
     unseen: f64,
 }
 
@@ -72,8 +73,8 @@ impl Cooccurrence {
         }
     }
 
-    /// Sets the number of documents that a pair counts as if both terms occur, but never together. The
-    /// default is 0, which makes such terms infinitely far apart.
+    /// Sets the number of documents that two terms are assumed to share if both occur, but never together.
+    /// The default is 0, which makes such terms infinitely far apart.
     pub fn with_unseen(mut self, unseen: f64) -> Result<Self> {
         Self::check_unseen(unseen)?;
         self.unseen = unseen;

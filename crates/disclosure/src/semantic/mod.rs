@@ -16,8 +16,8 @@
 //! ```
 //! use disclosure::semantic::{DistanceTable, Method, Strategy, eliminate};
 //!
-//! // Four patients, who each have one or more of blood pressure, icd, limbs and injury: the distances of these
-//! // four from the other words in the record of each patient (Ong 2015, Figure 3.6).
+//! // Four patients, who each have one or more of blood pressure, icd, limbs and injury: the distances of
+//! // these four from the other words in the record of each patient (Ong 2015, Figure 3.6).
 //! let distances = vec![
 //!     0.56, 0.78, 1.57, 2.19, // heart disease
 //!     1.75, 0.58, 1.74, 1.53, // anesthesia
