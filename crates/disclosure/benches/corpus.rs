@@ -1,11 +1,9 @@
-//! Times finding and counting terms in documents, without Postgres: `cargo bench -p disclosure --bench
-//! corpus`.
+//! Times finding and counting terms, without Postgres: `cargo bench -p disclosure --bench corpus`.
 //!
-//! Documents have 100 words. The k-th most frequent word is drawn with a probability of about 1/k, up to a
-//! constant factor. Terms are words and pairs of words. Prints the seconds that it takes to find terms in all
-//! documents, also with plurals and with accents in every document; the seconds that it takes to count all
-//! pairs, a hundredth of them, and all pairs on one thread; and how many times as long the definitions take
-//! on a sample.
+//! Documents have 100 words. The probability of the k-th most frequent word is about proportional to 1/k.
+//! Terms are words and pairs of words. Prints the seconds that it takes to find terms in all documents, also
+//! with plurals and with accents in every document; the seconds that it takes to count all pairs, a hundredth
+//! of them, and all pairs on one thread; and how many times as long the definitions take on a sample.
 //!
 //! Options: `--terms` (2,000 by default), `--documents` (30,000), `--words`, the number of different words
 //! (20,000), and `--runs`, of which the quickest counts (3).
@@ -48,7 +46,7 @@ fn words(number: usize, random: &mut Pcg64Mcg) -> Vec<String> {
     (0..number).map(|_| word()).collect()
 }
 
-/// Draws the number of one of `words` words, from 0, by the distribution of Zipf.
+/// Draws the number of one of `words` words, from 0, by Zipf's law.
 fn zipf(words: usize, random: &mut Pcg64Mcg) -> usize {
     let uniform: f64 = random.random();
     ((words as f64).powf(uniform) as usize).min(words) - 1

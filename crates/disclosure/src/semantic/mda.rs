@@ -1,8 +1,8 @@
 use super::remaining::Left;
 use super::{DistanceTable, Eliminations};
 
-/// Eliminates the reliable cell that is furthest away (Ong 2015, formula 4.1). Of equal ones, it is the
-/// first, row by row.
+/// Eliminates the reliable cell that is furthest away (Ong 2015, formula 4.1). Ties go to the first cell, row
+/// by row.
 pub(super) fn eliminate(table: &DistanceTable) -> Eliminations {
     let mut left = Left::new(table);
     let furthest = table

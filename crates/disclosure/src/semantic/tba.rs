@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Eliminates all cells that are further away than the threshold (Ong 2015, formulas 4.2 and 4.3). The
-/// furthest comes first, because a later cell may then be the last of its row or column and has to stay. Of
-/// equal ones, the first comes first, row by row.
+/// furthest comes first, because a later cell may then be the last of its row or column and has to stay. Ties
+/// go to the first cell, row by row.
 pub(super) fn eliminate(
     table: &DistanceTable,
     threshold: Threshold,

@@ -171,8 +171,8 @@ impl Terms {
         Ok(())
     }
 
-    /// Returns the terms that match a whole text, ascending: `Blood Pressure` matches the term `blood
-    /// pressure`, but not `blood`.
+    /// Returns the terms that match a whole text, ascending. For example, `Blood Pressure` matches the term
+    /// `blood pressure`, but not `blood`.
     pub fn of_whole(&self, text: &str, scratch: &mut Scratch) -> &[u32] {
         let mut node = Some(ROOT);
         self.folding.words(text, &mut scratch.word, |word| {

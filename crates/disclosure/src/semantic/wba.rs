@@ -13,8 +13,8 @@ use ndarray::Array2;
 const PIECE: usize = 1 << 12;
 
 /// Eliminates the furthest cell that may be eliminated until none is above the threshold. Distances are
-/// weighted by how many items are left (Ong 2015, Definition 17 and Algorithm 4.1). Of equal ones, the first
-/// comes first, row by row.
+/// weighted by how many items are left (Ong 2015, Definition 17 and Algorithm 4.1). Ties go to the first
+/// cell, row by row.
 pub(super) fn eliminate(
     table: &DistanceTable,
     threshold: Threshold,
@@ -48,7 +48,7 @@ pub(super) fn eliminate(
         weights.eliminate(row, column, &left);
         furthest[row] = weights.furthest(row);
         // Distances in the column have decreased, so another cell can be the furthest only in rows whose
-        // furthest cell was in it.
+        // furthest cell was in this column.
         for (piece, rows) in furthest.chunks_mut(PIECE).enumerate() {
             control.check()?;
             for (row, furthest) in rows.iter_mut().enumerate() {

@@ -241,7 +241,8 @@ fn what_is_left_breaks_constraints() {
     assert_eq!((broken[1].support, broken[1].transactions), (1, 2));
 }
 
-/// Distances with noise: words of the same topic are nearer to each other than words of different topics.
+/// Distances with noise. On average, words of the same topic are nearer to each other than words of different
+/// topics.
 struct Topics {
     seed: u64,
 }
