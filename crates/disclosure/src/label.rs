@@ -1,46 +1,52 @@
+//! Labels of columns and the weights that they stand for.
+//!
+//! A DBA labels a column with a text, which is parsed as a [`Label`]. Its [`Weights`] are the likelihood and
+//! the danger of White's privacy score (Definitions 3.3 and 3.4).
+
 use crate::{Error, Result};
 use std::str::FromStr;
 
-/// What a column is to an adversary, as a DBA writes it on the column.
+/// Role of a column for an adversary, as labelled by a DBA.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Label {
-    /// Known to outsiders, harmless in itself, and together with others it points at somebody.
+    /// Quasi-identifier: known to outsiders and harmless in itself, but identifies somebody together with
+    /// others.
     Quasi,
-    /// What must not be learnt.
+    /// Information that an adversary must not learn.
     Sensitive,
-    /// Names one individual on its own; has no place in a release.
+    /// Identifies one individual on its own and must not be released.
     Identifier,
     /// Takes no part in any measure.
     Ignore,
-    /// Something in between.
+    /// Anything in between, given by its weights.
     Weighted(Weights),
 }
 
-/// How likely an adversary knows an attribute beforehand, and how much it hurts if he infers it
+/// Likelihood that an adversary knows an attribute beforehand, and danger of the adversary inferring it
 /// (White, Definitions 3.3 and 3.4). Both lie between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Weights {
-    /// l(x): 0 = he cannot know it, 1 = he surely does.
+    /// l(x): 0 if the adversary cannot know the attribute, 1 if they surely know it.
     pub likelihood: f64,
-    /// d(x): 0 = harmless, 1 = as bad as it gets.
+    /// d(x): 0 if inferring the attribute is harmless, 1 if it does the greatest harm.
     pub danger: f64,
 }
 
 impl Weights {
-    /// The weights of a column without a label: anything may be known, everything hurts.
+    /// Weights of a column without a label: any value may be known, and any value is dangerous.
     pub const UNLABELLED: Weights = Weights {
         likelihood: 1.0,
         danger: 1.0,
     };
 
-    /// Returns whether a number can be one of the two.
+    /// Returns whether a number is a valid weight.
     pub fn allow(weight: f64) -> bool {
         (0.0..=1.0).contains(&weight)
     }
 
-    /// Checks that both are allowed.
+    /// Checks that both weights are valid.
     pub fn check(&self) -> Result<()> {
         Error::check_share("likelihood", self.likelihood)?;
         Error::check_share("danger", self.danger)
@@ -50,7 +56,7 @@ impl Weights {
 const ALLOWED: &str = "quasi, sensitive, identifier, ignore, or likelihood=<0 to 1> and/or danger=<0 to 1>";
 
 impl Label {
-    /// Returns the label's weights; `None` if the column takes no part.
+    /// Returns the label's weights; `None` if the column takes no part in any measure.
     pub fn weights(self) -> Option<Weights> {
         match self {
             Label::Quasi => Some(Weights {
@@ -83,7 +89,8 @@ impl FromStr for Label {
     }
 }
 
-/// `likelihood=0.9 danger=0.1`, in either order; the one that is left out keeps its default.
+/// Parses weights such as `likelihood=0.9 danger=0.1`, in either order. A weight that is left out keeps its
+/// default.
 fn weighted(words: &[&str]) -> Result<Weights> {
     let (mut likelihood, mut danger) = (None, None);
     for word in words {

@@ -1,4 +1,4 @@
-//! Real matches against those of chance, by the definition and on data whose answer is known.
+//! Comparison of real matches with chance, against the definition and on data whose answer is known.
 
 use disclosure::permutation::{
     Calibration, Candidate, Chance, Finding, PValue, Plausibility, Points, RankSwap, Sample, Ties, calibrate,
@@ -20,20 +20,20 @@ fn compared(original: &Points, released: &Points, chance: &Chance) -> Plausibili
     plausibility(original, released, chance, &Control::new()).unwrap()
 }
 
-/// A permutation of places 1 to `records`: ranks swapped across the whole column.
+/// Returns a permutation of the places 1 to `records`: ranks swapped across the whole column.
 fn shuffled(records: usize, seed: u64) -> Vec<u32> {
     let swapped = rank_swap(records, &RankSwap { p: 100.0, seed }, &Control::new()).unwrap();
     swapped.into_iter().map(|rank| rank + 1).collect()
 }
 
-/// Columns that have nothing to do with each other.
+/// Returns three independent columns.
 fn independent(records: usize, seed: u64) -> Vec<Vec<u32>> {
     (0..3)
         .map(|column| shuffled(records, 10 * seed + column))
         .collect()
 }
 
-/// Let every value come from any record: the distances of all random records, by definition.
+/// Returns the distances of all random records by definition: each of their values may come from any record.
 fn distances_of_all(original: &Points, released: &Points) -> Vec<u32> {
     let records = original.len();
     let number_of = original.width() as u32;
@@ -45,7 +45,7 @@ fn distances_of_all(original: &Points, released: &Points) -> Vec<u32> {
     random.map(|random| nearest(&random, released.iter()).0).collect()
 }
 
-/// How many of the random records are at each distance.
+/// Counts the random records at each distance.
 fn weights(distances: &[u32]) -> Vec<f64> {
     let mut weights = vec![0.0; 1 + *distances.iter().max().unwrap() as usize];
     distances
@@ -75,7 +75,7 @@ fn an_independent_release_is_plausibly_random() {
     assert_eq!(found.finding, Finding::PlausiblyRandom);
     assert_eq!(found.shorter.p_is, PValue::Exact);
     assert!(found.shorter.p_value > 0.05 && found.unlinked > 100, "{found:?}");
-    // All 400³ combinations would be too many, and more than 400 draws for each record too.
+    // All 400³ combinations are too many, so 10 records are drawn for each original one.
     assert_eq!(found.random_records, 4000);
 }
 
@@ -102,7 +102,7 @@ fn one_column_says_nothing() {
 
 #[test]
 fn matches_that_are_farther_than_chance_are_not_called_better() {
-    // Values that go together in the original exclude each other in the release.
+    // Columns that rise together in the original run against each other in the released table.
     let up: Vec<u32> = (1..=200).collect();
     let down: Vec<u32> = (1..=200).rev().collect();
     let found = compared(
@@ -116,8 +116,8 @@ fn matches_that_are_farther_than_chance_are_not_called_better() {
 
 #[test]
 fn wide_bins_do_not_hide_exact_matches() {
-    // One half is released as it is, along the diagonal. The other half is as far from it as can be, and random
-    // records are in between.
+    // One half of the records is released unchanged, along the diagonal. The other half is as far from it as
+    // possible, and random records are in between.
     let along = |at: u32| 100 * at;
     let first = (0..30).map(along).chain((0..30).map(|at| along(29 * (at % 2))));
     let second = (0..30)
@@ -133,7 +133,7 @@ fn wide_bins_do_not_hide_exact_matches() {
 #[test]
 fn draws_come_from_the_distribution_of_all_combinations() {
     let (original, released) = (points(&independent(50, 1)), points(&independent(50, 2)));
-    // 125,000 combinations are more than 100,000 and than 50 · 2,000.
+    // 125,000 combinations are more than 100,000 and more than 50 · 2,000.
     let found = compared(
         &original,
         &released,
@@ -222,7 +222,8 @@ fn arguments_are_checked() {
 
 #[test]
 fn draws_without_end_need_no_memory_and_can_be_cancelled() {
-    // So many that even more combinations are possible, and that a number for every 4096 draws would not fit.
+    // So many draws that a seed for every 4096 of them would not fit into memory. There are even more
+    // combinations, so that these are not used instead.
     const RECORDS: usize = 70_000;
     let original = points(&independent(RECORDS, 1));
     let chance = Chance {
@@ -233,7 +234,7 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
     let control = Control::new();
     std::thread::scope(|scope| {
         let answer = scope.spawn(|| plausibility(&original, &original, &chance, &control));
-        // Until the first random records were linked.
+        // Wait until the first random records have been linked.
         while !answer.is_finished() && control.progress().unwrap_or(0.0) * all < RECORDS as f64 + 1000.0 {
             std::thread::yield_now();
         }
@@ -342,7 +343,7 @@ fn candidates_do_not_depend_on_each_other() {
 
 #[test]
 fn equal_records_are_told_apart_by_luck_only() {
-    // Two columns of two values: 25 records of each kind.
+    // Two columns of two values: 25 records with each combination.
     let columns: Vec<Vec<u32>> = vec![
         (0..100).map(|at| 1 + at % 2).collect(),
         (0..100).map(|at| 1 + at / 2 % 2).collect(),
@@ -350,7 +351,8 @@ fn equal_records_are_told_apart_by_luck_only() {
     let found = &calibrated(&columns, Ties::Shared, &[0.0])[0];
     assert_eq!(found.correct, 100);
     assert!((found.expected_correct - 4.0).abs() < 1e-9);
-    // Ties that are broken at random hide the records from the intruder, as order is no knowledge.
+    // Ties broken at random hide the records from the adversary, because the order that was drawn means
+    // nothing.
     let found = &calibrated(&columns, Ties::Random { seed: 1 }, &[0.0])[0];
     assert!(found.correct < 20, "{found:?}");
 }
