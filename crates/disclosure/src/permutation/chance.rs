@@ -53,7 +53,7 @@ impl Chance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Finding {
-    /// The distances of real and random matches overlap by at least [`Chance::enough`], and at no distance is
+    /// The distances of real and random matches overlap by at least [`Chance::at_least`], and at no distance is
     /// the cumulative share of real matches ahead by more than 1 − `at_least`. A near match proves nothing.
     PlausiblyRandom,
     /// The distances overlap too little, but chance alone could have made the real ones as short as they are:

@@ -199,7 +199,7 @@ fn arguments_are_checked() {
         released,
         &Chance {
             draws,
-            at_least,
+            at_least: enough,
             seed: 1,
         },
         &Control::new(),

@@ -36,7 +36,7 @@ fn by_hand() {
     // The noise is 3, 1, 8, 2 and 7.
     assert_eq!(report.residual_noise, Some((127.0_f64 / 5.0).sqrt()));
     assert_eq!(report.noise_share, Some((127.0_f64 / 5.0 / 200.0).sqrt()));
-    assert_eq!(report.verdict, Some(Extent::Undecided));
+    assert_eq!(report.extent, Some(Extent::Undecided));
 }
 
 /// With n records, a correlation of 0.2 is significant if 0.2 √(n − 1) ≥ 1.96.
@@ -48,7 +48,7 @@ fn few_records_do_not_decide() {
         let released: Vec<f64> = (0..records)
             .map(|record| (1000 + record * (-1i64).pow(record as u32 % 2)) as f64)
             .collect();
-        report(&original, &released).verdict
+        report(&original, &released).extent
     };
     assert_eq!(verdict(97), Some(Extent::Undecided));
     assert_eq!(verdict(98), Some(Extent::AsGoodAsRandom));
@@ -62,21 +62,21 @@ fn nothing_moved() {
     );
     assert_eq!((report.mean, report.max), (Some(0.0), Some(0)));
     assert_eq!(report.residual_noise, Some(10.0));
-    assert_eq!(report.verdict, Some(Extent::NotPermuted));
+    assert_eq!(report.extent, Some(Extent::NotPermuted));
 }
 
 #[test]
 fn little_to_say() {
     let none = report(&[], &[]);
     assert_eq!(
-        (none.mean, none.median, none.max, none.verdict),
+        (none.mean, none.median, none.max, none.extent),
         (None, None, None, None)
     );
     let one = report(&[7.], &[8.]);
-    assert_eq!((one.mean, one.permutation, one.verdict), (Some(0.0), None, None));
+    assert_eq!((one.mean, one.permutation, one.extent), (Some(0.0), None, None));
     assert_eq!((one.residual_noise, one.noise_share), (Some(1.0), None));
     let constant = report(&[7., 7., 7.], &[1., 2., 3.]);
-    assert_eq!((constant.rank_correlation, constant.verdict), (None, None));
+    assert_eq!((constant.rank_correlation, constant.extent), (None, None));
 }
 
 /// A record has no noise if one of its two values is absent or infinite: its released value, or the original
@@ -114,8 +114,8 @@ fn the_weakest_column() {
     let weakest = Shift::weakest(&columns);
     assert_eq!(weakest.rank_correlation, Some(-1.0));
     assert_eq!((weakest.mean, weakest.max), (columns[1].mean, Some(2)));
-    assert_eq!(weakest.verdict, Some(Extent::PartlyPermuted));
-    assert_eq!(Shift::weakest(&[]).verdict, None);
+    assert_eq!(weakest.extent, Some(Extent::PartlyPermuted));
+    assert_eq!(Shift::weakest(&[]).extent, None);
     let average = Average::of(&columns);
     let other = columns[1].rank_correlation.unwrap();
     assert_eq!(average.rank_correlation, Some((1.0 + other) / 2.0));
