@@ -195,20 +195,22 @@ impl Expected {
     }
 }
 
-/// Returns the crack probability of every item for use in a decision: scaled by the ratio of the upper end of
-/// the interval to the expected cracks, but at most 1, so that the decision does not rest on a simulation
-/// that came out low by chance. If no mapping is consistent with the belief, the adversary is wrong about
-/// something but may be right about the rest; then the probabilities are those of the O-estimate, as
-/// published (section 4.2).
+/// Returns the crack probability of every item for use in a decision. The probabilities add up to the upper
+/// end of the interval, so that the decision does not rest on a simulation that came out low by chance: each
+/// one is raised by the same share of its distance to 1, which also raises those that are 0. If no mapping is
+/// consistent with the belief, the adversary is wrong about something but may be right about the rest; then
+/// the probabilities are those of the O-estimate, as published (section 4.2).
 pub fn cautious(space: &CrackSpace, found: Option<&Expected>) -> Vec<f64> {
     let Some(found) = found else {
         return o_estimate_items(space);
     };
-    let factor = match found.upper {
-        Some(upper) if found.expected > 0.0 => upper / found.expected,
-        _ => 1.0,
+    let sum: f64 = found.crack_probability.iter().sum();
+    let room = found.crack_probability.len() as f64 - sum;
+    let share = match found.upper {
+        Some(upper) if upper > sum && room > 0.0 => ((upper - sum) / room).min(1.0),
+        _ => 0.0,
     };
-    let raised = |probability: &f64| (probability * factor).min(1.0);
+    let raised = |probability: &f64| probability + (1.0 - probability) * share;
     found.crack_probability.iter().map(raised).collect()
 }
 

@@ -130,6 +130,18 @@ fn decisions_are_cautious() {
     let found = by(Method::Simulate, &h()).unwrap();
     let sum: f64 = cautious(&h(), Some(&found)).iter().sum();
     assert_close(sum, found.upper.unwrap());
+    // A simulation that ended early: some items were always cracked, or none was ever seen to be.
+    for crack_probability in [vec![1.0, 0.0, 0.0, 0.5, 0.0, 0.0], vec![0.0; 6]] {
+        let early = Expected {
+            expected: crack_probability.iter().sum(),
+            upper: Some(4.5),
+            crack_probability,
+            ..found.clone()
+        };
+        let raised = cautious(&h(), Some(&early));
+        assert_close(raised.iter().sum(), 4.5);
+        assert!(raised.iter().all(|probability| (0.0..=1.0).contains(probability)));
+    }
     let sum: f64 = cautious(&k(), None).iter().sum();
     assert_close(sum, 19.0 / 20.0);
 }
