@@ -81,8 +81,10 @@ impl Control {
         }
     }
 
-    /// Sets the total number of steps, in the unit that [`advance`](Self::advance) counts.
+    /// Starts a stage of the computation: sets its number of steps, in the unit that
+    /// [`advance`](Self::advance) counts. Progress starts again at 0.
     pub fn set_total(&self, steps: u64) {
+        self.done.store(0, Relaxed);
         self.total.store(steps, Relaxed);
     }
 
@@ -111,6 +113,9 @@ mod tests {
         assert_eq!(control.progress(), Some(0.25));
         control.advance(100);
         assert_eq!(control.progress(), Some(1.0));
+        control.set_total(4);
+        control.advance(1);
+        assert_eq!(control.progress(), Some(0.25));
     }
 
     #[test]

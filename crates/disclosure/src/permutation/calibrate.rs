@@ -92,7 +92,7 @@ pub fn calibrate(
     } = settings;
     let original = Points::new(&ranks_of(columns, ties, ORIGINAL, control)?);
     let random = RandomRecords::new(&original, chance)?;
-    control.set_total(candidates.len() as u64 * (original.len() as u64 + random.number));
+    control.set_total((candidates.len() as u64).saturating_mul(original.len() as u64 + random.number));
     let tree = Tree::new(&original, control)?;
     let own: Vec<u32> = (0..original.len() as u32).collect();
     let evaluate = |&p: &f64| {

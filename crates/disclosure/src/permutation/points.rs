@@ -29,14 +29,8 @@ impl Points {
     /// Creates points from the place of every record's value in each column. There is at least one column. If
     /// ties are broken at random, every column gets its own draw.
     pub fn of_places(columns: &[&[u32]], ties: Ties, control: &Control) -> Result<Self> {
-        let ties_in = |column: u64| match ties {
-            Ties::Random { seed } => Ties::Random {
-                seed: seed.wrapping_add(column.wrapping_mul(APART)),
-            },
-            Ties::Shared => Ties::Shared,
-        };
         let of_columns = columns.iter().zip(0..);
-        let ranks = of_columns.map(|(places, column)| ranks(places, ties_in(column), control));
+        let ranks = of_columns.map(|(places, column)| ranks(places, ties.of_column(column), control));
         Ok(Points::new(&ranks.collect::<Result<Vec<_>>>()?))
     }
 
@@ -77,10 +71,6 @@ impl Points {
         self.coordinates.chunks_exact(self.width.max(1))
     }
 }
-
-/// Difference between the seeds of two columns. It is so large that the columns of neighbouring seeds do not
-/// share seeds.
-const APART: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Returns the permutation distance of two records: the largest difference of their ranks in any column.
 pub fn distance(here: &[HalfRanks], there: &[HalfRanks]) -> HalfRanks {

@@ -82,7 +82,8 @@ impl Release {
     pub fn new(columns: &[Ordinal], ties: Ties, control: &Control) -> Result<Release> {
         let ranks: Vec<_> = columns
             .par_iter()
-            .map(|column| ranks(&column.places, ties, control))
+            .enumerate()
+            .map(|(number, column)| ranks(&column.places, ties.of_column(number), control))
             .collect::<Result<_>>()?;
         control.check()?;
         let tree = Tree::new(&Points::new(&ranks), control)?;

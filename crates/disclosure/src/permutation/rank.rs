@@ -34,7 +34,22 @@ impl Ties {
             Ties::Shared => Ties::Shared,
         }
     }
+
+    /// Returns the treatment of ties in one of several columns. A random order is drawn for each column
+    /// separately, because the same draw for all would bring together records that are tied in several.
+    pub fn of_column(self, column: usize) -> Self {
+        match self {
+            Ties::Random { seed } => Ties::Random {
+                seed: seed.wrapping_add((column as u64).wrapping_mul(SEED_STEP)),
+            },
+            Ties::Shared => Ties::Shared,
+        }
+    }
 }
+
+/// Difference between the seeds of two columns. It is so large that the columns of neighbouring seeds do not
+/// share seeds.
+const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Largest number of records that can be ranked in half steps.
 pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;

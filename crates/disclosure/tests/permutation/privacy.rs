@@ -105,10 +105,11 @@ impl Definition {
     fn new(record: &[Value], released: &[Vec<Value>], ties: Ties) -> Definition {
         let ranks: Vec<Vec<u32>> = released
             .iter()
-            .map(|column| {
+            .enumerate()
+            .map(|(number, column)| {
                 ranks(
                     &ordinal(column, different(column, &[])).places,
-                    ties,
+                    ties.of_column(number),
                     &Control::new(),
                 )
                 .unwrap()
