@@ -112,9 +112,9 @@ COMMENT ON TRIGGER announce_truncation ON disclosure_internal.policy IS 'makes e
 CREATE FUNCTION disclosure.protect(
     relation     regclass,
     measure      text,
+    columns      name[] DEFAULT NULL,
     at_most      float8 DEFAULT NULL,
     at_least     float8 DEFAULT NULL,
-    columns      name[] DEFAULT NULL,
     for_role     regrole DEFAULT NULL,
     on_rows      text DEFAULT NULL,
     statistic    text DEFAULT NULL,
@@ -123,29 +123,20 @@ CREATE FUNCTION disclosure.protect(
   ) RETURNS SETOF int
   LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1
   AS 'MODULE_PATHNAME', 'protect_wrapper';
-COMMENT ON FUNCTION disclosure.protect(regclass, text, float8, float8, name[], regrole, text, text, float8, boolean) IS
+COMMENT ON FUNCTION disclosure.protect(regclass, text, name[], float8, float8, regrole, text, text, float8, boolean) IS
   'defines a policy: a measure of a relation and its limit, for everyone or for a role; exports that break it are refused; returns the number of the policy';
-
-CREATE FUNCTION disclosure.unprotect(policy int) RETURNS boolean
-  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-  AS 'MODULE_PATHNAME', 'unprotect_policy_wrapper';
-COMMENT ON FUNCTION disclosure.unprotect(int) IS
-  'removes a policy, given its number in disclosure.policies; returns false if there is no such policy';
 
 CREATE FUNCTION disclosure.unprotect(relation regclass) RETURNS int
   LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-  AS 'MODULE_PATHNAME', 'unprotect_relation_wrapper';
+  AS 'MODULE_PATHNAME', 'unprotect_wrapper';
 COMMENT ON FUNCTION disclosure.unprotect(regclass) IS
-  'removes all policies of a relation; returns their number';
+  'removes all policies of a relation, and returns how many there were';
 
--- Without it, unprotect('patients') would be ambiguous.
-CREATE FUNCTION disclosure.unprotect(relation text) RETURNS int
-  LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT disclosure.unprotect(relation::regclass);
-END;
-COMMENT ON FUNCTION disclosure.unprotect(text) IS
-  'removes all policies of a relation, given its name; returns their number';
+CREATE FUNCTION disclosure.unprotect_policy(policy int) RETURNS boolean
+  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+  AS 'MODULE_PATHNAME', 'unprotect_policy_wrapper';
+COMMENT ON FUNCTION disclosure.unprotect_policy(int) IS
+  'removes one policy, given by its number in disclosure.policies; false if there is none';
 
 CREATE FUNCTION disclosure.export_freely() RETURNS boolean
   LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -386,7 +386,7 @@ impl Problem {
                     .into(),
             ),
             Problem::ColumnNeeded { policy, .. } => {
-                Some(format!("SELECT disclosure.unprotect({policy}) first."))
+                Some(format!("SELECT disclosure.unprotect_policy({policy}) first."))
             }
             Problem::NothingMeasured { .. } => Some("A measure returns a number for every query.".into()),
             Problem::OutOfMemory { .. } => {
@@ -395,7 +395,7 @@ impl Problem {
             Problem::NoThreads(_) => Some("Lower disclosure.threads.".into()),
             Problem::UnusablePolicy { policy, .. } => Some(format!(
                 "The owner of the relation can define the policy again with disclosure.protect(), or remove it with \
-                 disclosure.unprotect({policy})."
+                 disclosure.unprotect_policy({policy})."
             )),
             Problem::Panicked(_) | Problem::Internal(_) => {
                 Some("Nothing was changed. Please report this with the call that led to it.".into())

@@ -36,16 +36,16 @@ struct Stored {
     only_by_copy: bool,
 }
 
-/// protect(relation regclass, measure text, at_most float8, at_least float8, columns name[], for_role regrole,
+/// protect(relation regclass, measure text, columns name[], at_most float8, at_least float8, for_role regrole,
 /// on_rows text, statistic text, threshold float8, only_by_copy boolean)
 #[pg_extern(sql = false)]
 fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
     let given = Given {
         relation: args.optional("relation"),
         measure: args.optional("measure"),
+        columns: args.names("columns"),
         at_most: args.optional("at_most"),
         at_least: args.optional("at_least"),
-        columns: args.names("columns"),
         for_role: args.optional("for_role"),
         on_rows: args.optional("on_rows"),
         statistic: args.optional("statistic"),
@@ -182,7 +182,7 @@ fn store(policy: &Stored) -> Result<i32, Problem> {
         .ok_or(Problem::Internal("the policy could not be stored"))
 }
 
-/// unprotect(policy int)
+/// unprotect_policy(policy int)
 #[pg_extern(sql = false)]
 fn unprotect_policy(policy: i32) -> bool {
     take_away(|candidate| candidate.number == policy).unwrap_or_else(Problem::raise) > 0
@@ -190,8 +190,21 @@ fn unprotect_policy(policy: i32) -> bool {
 
 /// unprotect(relation regclass)
 #[pg_extern(sql = false)]
-fn unprotect_relation(relation: Oid) -> i32 {
-    take_away(|candidate| candidate.relation == relation).unwrap_or_else(Problem::raise)
+fn unprotect(relation: Oid) -> i32 {
+    let number = check_exists(relation).and_then(|()| take_away(|candidate| candidate.relation == relation));
+    number.unwrap_or_else(Problem::raise)
+}
+
+/// Refuses an OID that is not that of a relation, above all the number of a policy.
+fn check_exists(relation: Oid) -> Result<(), Problem> {
+    if catalog::owner_of(relation).is_some() {
+        return Ok(());
+    }
+    Err(Problem::argument(
+        "relation",
+        format!("there is no relation with OID {}", relation.to_u32()),
+        "Give the name of a relation. To remove one policy by its number, use disclosure.unprotect_policy().",
+    ))
 }
 
 /// Take away all policies that are meant; how many they were.

@@ -311,7 +311,7 @@ denied 'permission denied for table policy' 'TRUNCATE disclosure_internal.policy
 denied 'must be owner of table policy' 'ALTER TABLE disclosure_internal.policy DISABLE TRIGGER ALL'
 denied 'must be owner of event trigger' 'ALTER EVENT TRIGGER disclosure_policies_hold DISABLE'
 denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect('patients'::regclass)"
-denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect(policy) FROM disclosure.policies WHERE relation = 'patients'::regclass"
+denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect_policy(policy) FROM disclosure.policies WHERE relation = 'patients'::regclass"
 denied 'must be owner of relation public.patients' "SELECT disclosure.protect('patients', 'k_anonymity', at_least => 1)"
 denied 'permission denied for function export_freely' 'SELECT disclosure.export_freely()'
 denied 'permission denied for table export_attempt' 'DELETE FROM disclosure_internal.export_attempt'
