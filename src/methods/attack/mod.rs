@@ -209,8 +209,8 @@ table_row! {
     }
 }
 
-/// crack_estimate(matrix float8[], mapping int[], method text, relative_error float8, seed bigint, budget interval,
-/// normalise boolean)
+/// crack_estimate(matrix float8[], mapping int[], method text, relative_error float8, seed bigint,
+/// budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn crack_estimate(args: Args) -> Table<CrackEstimate> {
     Table::new(estimated_cracks(args))
