@@ -48,7 +48,7 @@ pub fn array_of_edges(matrix: &Matrix, values: &[f64]) -> Grid<f64> {
 pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Problem> {
     let (argument, hint) = (
         "distances",
-        "Give the distance of every row and column, or NULL: '{{0.5,0.7},{NULL,1}}'.",
+        "Give a distance for every row and column, or NULL if it is unknown: '{{0.5,0.7},{NULL,1}}'.",
     );
     let distances: Vec<Option<f64>> = array.iter().collect();
     if distances.iter().flatten().any(|distance| distance.is_nan()) {
@@ -61,7 +61,7 @@ pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Proble
 
 /// Returns the argument `mapping`, the column number of every row, from 1.
 pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth, Problem> {
-    let hint = "Give the number of every row's column: ARRAY[2,1,3].";
+    let hint = "Give the column number of every row: ARRAY[2,1,3].";
     let columns = numbers_of_array("mapping", array, hint)?;
     Ok(Truth::new(matrix, columns.into_iter().map(Some).collect())?)
 }
@@ -71,14 +71,14 @@ pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth,
 pub fn subsets_of(subset: Option<Array<'_, i32>>, size: Option<i32>) -> Result<Subsets, Problem> {
     let problem = match (subset, size) {
         (Some(subset), None) => {
-            let hint = "Give the numbers of rows of the matrix: ARRAY[1,3].";
+            let hint = "Give row numbers of the matrix: ARRAY[1,3].";
             return Ok(Subsets::Only(numbers_of_array("subset", subset, hint)?));
         }
         (None, Some(size)) => return Ok(Subsets::OfSize(usize::try_from(size).unwrap_or(0))),
-        (Some(_), Some(_)) => "is given, and so is size",
-        (None, None) => "is not given, nor is size",
+        (Some(_), Some(_)) => "must not be given together with size",
+        (None, None) => "must be given unless size is given",
     };
-    let hint = "Give either one set of rows, or the size of all sets that are meant.";
+    let hint = "Give either one set of rows, or a size to count all sets of that size.";
     Err(Problem::argument("subset", problem, hint))
 }
 

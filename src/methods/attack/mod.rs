@@ -72,7 +72,7 @@ fn expected_cracks_of_matrix(matrix: Array<'_, f64>, mapping: Array<'_, i32>) ->
     let expected = || {
         let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
         let settings = exactly();
-        within_reach("expecting cracks", &matrix, |control| {
+        within_reach("computing cracks", &matrix, |control| {
             Ok(attack::estimate(&matrix, &truth, &settings, control)?.expected)
         })
     };
@@ -192,9 +192,12 @@ fn edge_array(mut args: Args) -> Result<Option<Grid<f64>>, Problem> {
     let Some(matrix) = matrix.map(matrix_of_array).transpose()? else {
         return Ok(None);
     };
-    let edges = answer("weighing edges", &matrix, settings, |settings, control| {
-        attack::edge_probabilities(&matrix, settings, control)
-    });
+    let edges = answer(
+        "computing edge probabilities",
+        &matrix,
+        settings,
+        |settings, control| attack::edge_probabilities(&matrix, settings, control),
+    );
     Ok(Some(array_of_edges(&matrix, &edges?.probability)))
 }
 
@@ -225,7 +228,7 @@ fn estimated_cracks(mut args: Args) -> Result<Option<CrackEstimate>, Problem> {
         return Ok(None);
     };
     let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
-    let (found, heuristic) = answer("expecting cracks", &matrix, settings, |settings, control| {
+    let (found, heuristic) = answer("computing cracks", &matrix, settings, |settings, control| {
         let matrix = scaled(&matrix, normalise, control)?;
         let found = attack::estimate(&matrix, &truth, settings, control)?;
         Ok((found, attack::heuristic(&matrix, &truth)))
@@ -263,7 +266,7 @@ fn cracked_sets(mut args: Args) -> Result<Option<SubsetCracks>, Problem> {
     let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
     let subsets = subsets_of(subset, size)?;
     let settings = with_memory(settings);
-    let found = run::long("expecting cracks of sets", |control| {
+    let found = run::long("computing cracks of sets", |control| {
         attack::subset_cracks(&matrix, &truth, &subsets, &settings, control)
     })?;
     warn_if_not_reached(found.reached);
@@ -292,7 +295,7 @@ table_row! {
 /// method text, relative_error float8, seed bigint, budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn attack_report(args: Args) -> Table<Entry> {
-    let found = of_tables(args, "weighing edges", attack::report);
+    let found = of_tables(args, "computing edge probabilities", attack::report);
     Table::new(found.map(|(tables, report)| {
         warn_if_not_reached(report.reached);
         let row = |(number, entry): (usize, &attack::EntryRisk)| {
@@ -445,8 +448,8 @@ fn within_reach<R: Send>(
         job(control).map(Ok)
     })?;
     found.map_err(|too_expensive| {
-        let hint = "Raise disclosure.budget or disclosure.max_memory; crack_estimate() comes close where exact \
-                    answers are out of reach.";
+        let hint = "Raise disclosure.budget or disclosure.max_memory, or use crack_estimate(), which \
+                    approximates the result.";
         Problem::from(too_expensive).about("matrix", hint)
     })
 }
@@ -468,6 +471,8 @@ fn scaled<'a>(matrix: &'a Matrix, normalise: bool, control: &Control) -> disclos
 
 fn warn_if_not_reached(reached: bool) {
     if !reached {
-        warn_once("the sample did not reach relative_error; lower and upper say how far it came");
+        warn_once(
+            "the sample did not reach relative_error; lower and upper show the precision that was reached",
+        );
     }
 }

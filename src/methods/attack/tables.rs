@@ -74,8 +74,8 @@ impl LabelledAttack {
         if entries.len() != codes.len() {
             return Err(Problem::argument(
                 RELATION,
-                format!("has {} entries and {} codes", entries.len(), codes.len()),
-                "Give one code for every entry; an edge of weight 0 adds one that no other edge has.",
+                format!("has {} entries but {} codes", entries.len(), codes.len()),
+                "Give as many codes as entries; an edge of weight 0 adds one that no other edge has.",
             ));
         }
         entries.put_in_order()?;
@@ -108,7 +108,7 @@ fn weight_of(relation: &Relation, name: &str) -> Result<String, Problem> {
     Err(Problem::argument(
         WEIGHT_COLUMN,
         format!("\"{name}\" is not a column of numbers"),
-        "Give a column of numbers from 0 on, or NULL where every edge weighs 1.",
+        "Give a column of non-negative numbers, or NULL if every edge has weight 1.",
     ))
 }
 
@@ -118,7 +118,8 @@ fn read_edges(
     codes: &mut Labels,
     weight: Option<String>,
 ) -> Result<Vec<(u32, u32, f64)>, Problem> {
-    let invalid = |problem: &str| Problem::argument(WEIGHT_COLUMN, problem, "Give finite numbers from 0 on.");
+    let invalid =
+        |problem: &str| Problem::argument(WEIGHT_COLUMN, problem, "Give finite, non-negative numbers.");
     let query = format!(
         "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
         entries.wanted,
@@ -153,8 +154,8 @@ fn read_truth(
         Problem::argument(
             TRUTH,
             problem,
-            "Give for every entry of the relation its one code, as far as that is known. An edge of weight 0 adds \
-               what the relation does not have.",
+            "Give the true code of each entry, as far as it is known. An edge of weight 0 in the relation adds an \
+               entry or a code that no other edge has.",
         )
     };
     let query = format!(
@@ -168,14 +169,14 @@ fn read_truth(
     for_each_row(&query, |mut row| {
         let (entry, code) = (entries.next(TRUTH, &mut row)?, codes.next(TRUTH, &mut row)?);
         let entry = entries.numbers.get(entry as usize);
-        let entry = *entry.ok_or_else(|| invalid("has an entry that the relation does not have"))?;
+        let entry = *entry.ok_or_else(|| invalid("has an entry that is not in the relation"))?;
         let code = codes.numbers.get(code as usize);
-        let code = *code.ok_or_else(|| invalid("has a code that the relation does not have"))?;
+        let code = *code.ok_or_else(|| invalid("has a code that is not in the relation"))?;
         if columns[entry as usize].replace(code).is_some() {
-            return Err(invalid("an entry is there twice"));
+            return Err(invalid("an entry occurs twice"));
         }
         if std::mem::replace(&mut is_taken[code as usize], true) {
-            return Err(invalid("a code is there twice"));
+            return Err(invalid("a code occurs twice"));
         }
         Ok(())
     })?;
@@ -234,7 +235,7 @@ impl Labels {
             return Err(Problem::argument(
                 self.argument,
                 format!("is NULL in a row of {table}"),
-                "Leave out the rows of which entry or code is not known.",
+                "Leave out rows whose entry or code is unknown.",
             ));
         };
         // SAFETY: the queries cast the value to the dictionary's type.
