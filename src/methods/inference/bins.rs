@@ -30,7 +30,7 @@ impl Bins {
             Problem::argument(
                 "labels",
                 format!(
-                    "column \"{}\": width is too small for values as large as some are",
+                    "column \"{}\": width is too small for the largest values",
                     dictionary.column().name
                 ),
                 "Give a larger width, or a number of bins.",

@@ -108,8 +108,11 @@ impl RowLookup {
             if settings.binning.is_some() {
                 return Err(Problem::argument(
                     "labels",
-                    format!("column \"{}\": bins and width need the whole table", there.name),
-                    "Compare the row with a view that has the column in bins already.",
+                    format!(
+                        "column \"{}\": bins and width cannot be used for a single record",
+                        there.name
+                    ),
+                    "Compare the record with a view whose column has been put into bins.",
                 ));
             }
             let value = match here.oid {
@@ -119,11 +122,8 @@ impl RowLookup {
             if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
                 return Err(Problem::argument(
                     "record",
-                    format!(
-                        "column \"{}\" is of another type than in the relation",
-                        there.name
-                    ),
-                    "Give a row of the relation's own type, such as NEW in a trigger.",
+                    format!("column \"{}\" has a different type in the relation", there.name),
+                    "Give a record of the relation's row type, such as NEW in a trigger.",
                 ));
             }
             let name = format!("t.{}", quote_identifier(&there.name));
@@ -148,11 +148,8 @@ impl RowLookup {
                 let equals = equality_operator(there).ok_or_else(|| {
                     Problem::argument(
                         "record",
-                        format!(
-                            "the type of column \"{}\" has no equality to look it up by",
-                            there.name
-                        ),
-                        "Label the column 'ignore', or leave it out of the row.",
+                        format!("the type of column \"{}\" has no equality operator", there.name),
+                        "Label the column 'ignore', or leave it out of the record.",
                     )
                 })?;
                 let parameter = self.parameters.add(there.base_type(), value);
@@ -240,9 +237,9 @@ fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType])
     };
     place.filter(|&place| place < of_relation.len()).ok_or_else(|| {
         Problem::argument(
-            "row",
+            "record",
             format!("the relation has no column for \"{}\"", column.name),
-            "Give a row of the relation's own type, or columns in the relation's order.",
+            "Give a record of the relation's row type, or columns in the relation's order.",
         )
     })
 }
