@@ -83,7 +83,7 @@ pub fn order_by_marginality(
         Problem::argument(
             argument,
             format!(
-                "column \"{}\": the distance of two of its values is not there",
+                "column \"{}\": the distance of two values is missing",
                 dictionary.column().name
             ),
             DISTANCES,
@@ -110,8 +110,8 @@ pub fn order_by_marginality(
     })
 }
 
-const DISTANCES: &str = "Give a relation of three columns: two values, and their distance (or similarity, which is 1 - distance); \
-     every pair of different values once.";
+const DISTANCES: &str = "Give a relation with three columns: two values, and their distance (or similarity, which is 1 - distance). \
+     Every pair of different values must have a row.";
 
 /// Distances of values, by the codes of both, the lower one first.
 struct Distances(FxHashMap<(u32, u32), f64>);
@@ -141,11 +141,12 @@ impl Distances {
             .collect();
         let (&[measure], &[one, other]) = (&measures[..], &values[..]) else {
             return Err(invalid(
-                "must have two columns of values, and one that is called distance or similarity",
+                "must have two columns of values and one named distance or similarity",
             ));
         };
         let scale = Scale::of_type(measure.base_type()).filter(|scale| scale.is_of_numbers());
-        let scale = scale.ok_or_else(|| invalid("its column of distances or similarities has no numbers"))?;
+        let scale =
+            scale.ok_or_else(|| invalid("the column distance or similarity must be of a numeric type"))?;
         let codes = [Codes::of(one, dictionary)?, Codes::of(other, dictionary)?];
         let query = format!(
             "SELECT {}, {}, {} FROM {}",
@@ -171,7 +172,7 @@ impl Distances {
             };
             let distance = if is_similarity { 1.0 - number } else { number };
             if !distance.is_finite() || distance < 0.0 {
-                return Err(invalid("a distance is negative or infinite"));
+                return Err(invalid("a distance is negative, infinite or NaN"));
             }
             let (Some(one), Some(other)) = (one, other) else {
                 return Ok(());
@@ -183,7 +184,9 @@ impl Distances {
                 return Ok(());
             }
             match distances.insert((one.min(other), one.max(other)), distance) {
-                Some(before) if before != distance => Err(invalid("two values have two different distances")),
+                Some(before) if before != distance => {
+                    Err(invalid("a pair of values has two different distances"))
+                }
                 _ => Ok(()),
             }
         })?;

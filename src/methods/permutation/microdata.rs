@@ -117,8 +117,8 @@ impl Microdata {
             None => {
                 return Err(Problem::argument(
                     wanted.released.argument,
-                    format!("has {} rows and the original {}", rows.1, rows.0),
-                    "Give a key that both tables have, so that the rows that both have are compared.",
+                    format!("has {} rows, but the original has {}", rows.1, rows.0),
+                    "Give a key to compare only the rows that both tables have.",
                 ));
             }
         };
@@ -294,17 +294,20 @@ fn rows_by_key(
     values: usize,
     table: &'static str,
 ) -> Result<Vec<Option<u32>>, Problem> {
-    let invalid =
-        |problem: String| Problem::argument(KEY, problem, "Give a column that is different for everybody.");
+    let invalid = |problem: String| {
+        Problem::argument(
+            KEY,
+            problem,
+            "Give a column that identifies every row in both tables.",
+        )
+    };
     let mut row_of = vec![None; values + 1];
     for (code, row) in codes.zip(0..) {
         if code == NULL {
             return Err(invalid(format!("is NULL in a row of the {table} table")));
         }
         if row_of[code as usize].replace(row).is_some() {
-            return Err(invalid(format!(
-                "two rows of the {table} table have the same value of it"
-            )));
+            return Err(invalid(format!("is not unique in the {table} table")));
         }
     }
     Ok(row_of)
@@ -331,7 +334,7 @@ fn columns_by_labels(
     if chosen.is_empty() {
         return Err(Problem::argument(
             COLUMNS,
-            "there are none to compare",
+            "there are no columns to compare",
             "Columns that only one table has, the key, and those labelled 'identifier' or 'ignore' take no \
              part unless they are named.",
         ));

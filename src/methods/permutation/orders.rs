@@ -61,7 +61,7 @@ impl Orders {
     pub fn check(&self, columns: &[ColumnType]) -> Result<(), Problem> {
         let is_known = |name: &str| columns.iter().any(|column| column.name == name);
         match self.0.iter().find(|(name, _)| !is_known(name)) {
-            Some((name, _)) => Err(invalid(format!("\"{name}\" is none of the columns"))),
+            Some((name, _)) => Err(invalid(format!("\"{name}\" is not one of the columns"))),
             None => Ok(()),
         }
     }
@@ -73,7 +73,10 @@ fn texts(column: &str, values: Vec<Value>) -> Result<Vec<String>, Problem> {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
         Value::Bool(truth) => Ok(truth.to_string()),
-        _ => Err(invalid_for(column, "has an element that is no value")),
+        _ => Err(invalid_for(
+            column,
+            "an element is not a string, number or boolean",
+        )),
     };
     values.into_iter().map(text).collect()
 }
@@ -151,11 +154,11 @@ impl OrderedValues {
                 place_of.push(0);
             }
             if std::mem::replace(&mut place_of[code - 1], place) != 0 {
-                return Err(invalid_for(&column.name, "a value is there twice"));
+                return Err(invalid_for(&column.name, "a value is listed twice"));
             }
         }
         if place_of[..known].contains(&0) {
-            return Err(invalid_for(&column.name, "a value of the column is not there"));
+            return Err(invalid_for(&column.name, "a value of the column is missing"));
         }
         Ok(OrderedValues {
             place_of,
@@ -181,7 +184,7 @@ fn invalid(problem: String) -> Problem {
     Problem::argument(
         "orders",
         problem,
-        "By column name, give an array of all its values from first to last, or the name of a relation \
+        "For each column, give an array of all its values from first to last, or the name of a relation \
                with their distances.",
     )
 }

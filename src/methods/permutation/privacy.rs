@@ -85,7 +85,7 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
     args.end()?;
     let (record, _) = record.ok_or(Problem::null(
         "record",
-        "Give a row with a value for every one of the columns: ROW(41000, 37).",
+        "Give a record with one value per column: ROW(41000, 37).",
     ))?;
     demand.check(columns.as_ref().map_or(0, Vec::len))?;
     // SAFETY: the value is an argument of type record.

@@ -44,7 +44,7 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
     if wanted.key.is_none() {
         return Err(Problem::null(
             "key",
-            "Give the column of both tables that tells which rows belong together.",
+            "Give a column of both tables that identifies the records.",
         ));
     }
     let tables = Microdata::by_rank(&wanted, &orders)?;

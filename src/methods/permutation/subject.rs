@@ -31,7 +31,7 @@ impl Microdata {
         let released = released.open()?;
         let columns = columns.ok_or(Problem::null(
             COLUMNS,
-            "Give the names of the released columns, in the order of the subject's fields.",
+            "Give the names of the released columns, in the order of the record's fields.",
         ))?;
         let chosen = released.chosen_columns(columns)?;
         orders.check(&chosen)?;
@@ -60,11 +60,11 @@ fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<P
         return Err(Problem::argument(
             RECORD,
             format!(
-                "the number of its fields is {}, that of the columns {}",
+                "the number of fields is {}, but the number of columns is {}",
                 fields.len(),
                 chosen.len()
             ),
-            "Give a row with a field for every one of the columns, in their order.",
+            "Give a record with one field per column, in the order of the columns.",
         ));
     }
     let pair = |(field, column): (&ColumnType, &ColumnType)| {
@@ -81,7 +81,7 @@ fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<P
             Problem::argument(
                 RECORD,
                 Pair::not_comparable(&column.name),
-                "Give every field in the type of its column.",
+                "Give every field the type of its column.",
             )
         })
     };
