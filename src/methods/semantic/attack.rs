@@ -50,7 +50,7 @@ fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Problem> {
     if threshold.is_some() && ratio != 1.0 {
         return Err(Problem::argument(
             "threshold_ratio",
-            "is a multiple of the mean, but threshold is given",
+            "must not be given together with threshold",
             "Leave one of them out.",
         ));
     }
@@ -177,7 +177,7 @@ impl Release {
         })?;
         if study.lacks_confidence(&attacked) {
             notice!(
-                "disclosure: too few items are not generalised, or too few were eliminated, to learn how sure that is"
+                "disclosure: confidence is unknown: too few items are not generalised, or too few were eliminated"
             );
         }
         Ok(attacked)
@@ -313,8 +313,8 @@ fn open_original(
 ) -> Result<Column, Problem> {
     let key = key.ok_or(Problem::argument(
         "key",
-        "must not be NULL where there is an original",
-        "Give the column by which transactions of both tables are the same.",
+        "must not be NULL if original is given",
+        "Give the column of both tables that identifies the transactions.",
     ))?;
     Column::open("original", original, column_name.as_deref())?.with_key(Some(&key))
 }
@@ -411,7 +411,7 @@ fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Pro
     let privacy = privacy_of(&privacy, &mut release.items)?;
     let attacked = release.attack(&strategy)?;
     let (study, transactions) = (&release.study, &release.lists.transactions);
-    let broken = run::long("counting what is left", |control| {
+    let broken = run::long("counting remaining items", |control| {
         study.broken_constraints(transactions, &attacked, &privacy, k, control)
     })?;
     let rows = broken.into_iter().map(|(broken, held_before)| BrokenConstraint {

@@ -143,7 +143,7 @@ fn in_relation(problem: Problem) -> Problem {
 pub(super) fn required(privacy: Option<ItemSets>) -> Result<ItemSets, Problem> {
     privacy.ok_or(Problem::null(
         "privacy",
-        "Give lists of items that are to be protected: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
+        "Give lists of items to protect: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
     ))
 }
 
@@ -155,7 +155,9 @@ pub(super) fn privacy_of(privacy: &ItemSets, items: &mut Items) -> Result<Vec<Ve
     let unknown = items.len() - known;
     // A misspelt item protects nothing.
     if unknown > 0 && known > 0 {
-        warn_once(&format!("items of privacy that are in no transaction: {unknown}"));
+        warn_once(&format!(
+            "items of privacy that are not in any transaction: {unknown}"
+        ));
     }
     Ok(privacy)
 }

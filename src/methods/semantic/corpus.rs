@@ -125,7 +125,7 @@ impl Source {
         let kind = Kind::of(&column).ok_or_else(|| {
             Problem::argument(
                 CORPUS_COLUMN,
-                format!("\"{name}\" has a type that says nothing of terms"),
+                format!("\"{name}\" has a type that is not supported"),
                 "Give documents as text, text[], jsonb or tsvector, counts of documents as integers, or vectors of \
                    terms as float4[] or float8[].",
             )
@@ -151,7 +151,7 @@ impl Source {
             return Err(Problem::argument(
                 SCORING,
                 "\"unseen\" must not be 0 here",
-                "Leave it out, or give a number between 0 and 1: of distances that are infinite there is no mean.",
+                "Leave it out, or give a number between 0 and 1; 0 makes distances infinite, which have no mean.",
             ));
         }
         Ok(self)
@@ -292,8 +292,8 @@ impl Source {
             Problem::argument(
                 CORPUS,
                 problem,
-                "Give for every term, and every two, the number of documents, and for no term that of all; see \
-                   disclosure.cooccurrence().",
+                "Give the number of documents for every term, for every pair of terms and, with both terms NULL, for \
+                   the whole corpus; see disclosure.cooccurrence().",
             )
         };
         let needles = self.folded(terms)?;
@@ -320,7 +320,7 @@ impl Source {
             };
             let mut find = |text: &str| needles.of_whole(text, &mut scratch).to_vec();
             let (ones, others) = match (term, other) {
-                (None, None) => return set(&mut documents, "it has two different numbers of documents"),
+                (None, None) => return set(&mut documents, "the whole corpus has two different counts"),
                 (Some(term), None) | (None, Some(term)) => {
                     let found = find(&term);
                     (found.clone(), found)
@@ -342,7 +342,7 @@ impl Source {
             Ok(())
         })?;
         let documents = self.settings.documents.or(documents);
-        let documents = documents.ok_or_else(|| invalid("it does not say how many documents there are"))?;
+        let documents = documents.ok_or_else(|| invalid("the number of all documents is missing"))?;
         let singles = singles.into_iter().map(Option::unwrap_or_default).collect();
         Ok(Cooccurrence::given(documents, singles, pairs)?)
     }
@@ -391,7 +391,7 @@ impl Source {
             Err(_) => Err(Problem::argument(
                 CORPUS,
                 format!("has no column \"{name}\""),
-                "Integers are taken for counts of documents, arrays of numbers for vectors. Their terms are in the \
+                "Integers are read as counts of documents, arrays of numbers as vectors. Their terms are in the \
                        columns term and, for counts, other, unless scoring has \"term_column\" or \"other_column\".",
             )),
         }
@@ -444,7 +444,7 @@ impl Settings {
         {
             return Err(Problem::argument(
                 SCORING,
-                "\"unseen\" is not what it can be",
+                "\"unseen\" must be at least 0 and less than 1",
                 hint,
             ));
         }
@@ -477,7 +477,7 @@ impl Batch {
             return Err(Problem::argument(
                 CORPUS_COLUMN,
                 "a document is not a list",
-                "In JSON, a document is a list of terms; as text it is words.",
+                "Give documents as JSON lists of terms, or as text.",
             ));
         };
         for term in terms {

@@ -63,7 +63,7 @@ fn distances(mut args: Args) -> Result<Option<Vec<Option<f64>>>, Problem> {
     let (pairs, []) = codes.as_chunks::<2>() else {
         return Err(Problem::argument(
             "pairs",
-            "has a term without another",
+            "must have an even number of terms",
             "Give pairs: ARRAY[['knee', 'injury'], ['knee', 'icd']].",
         ));
     };
@@ -112,7 +112,7 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
         Problem::argument(
             "terms",
             problem,
-            "Give an array of words or phrases, of which all pairs are counted.",
+            "Give an array of words or phrases; all pairs of them are counted.",
         )
     };
     let corpus = CorpusArguments::read(&mut args);
@@ -128,12 +128,15 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
         items.of_text(term)?;
     }
     if items.len() > Corpus::MOST_OF_ALL {
-        return Err(invalid(format!("has more than {} terms", Corpus::MOST_OF_ALL)));
+        return Err(invalid(format!(
+            "must not have more than {} terms",
+            Corpus::MOST_OF_ALL
+        )));
     }
     let Knowledge::Counts(counts) = source.read_as_defined(items.texts(), Wanted::All)? else {
         return Err(Problem::argument(
             "corpus_column",
-            "has vectors, which are not counted",
+            "must not be a column of vectors",
             "Give a column of documents.",
         ));
     };
@@ -235,7 +238,7 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
     let members = members.iter().map(|text| items.of_text(text));
     let members: Vec<u32> = members.collect::<Result<_, Problem>>()?;
     let number = lists.transactions.find(members.clone());
-    let number = number.ok_or_else(|| invalid("is no generalised item of the transactions"))?;
+    let number = number.ok_or_else(|| invalid("is not a generalised item of the transactions"))?;
     let (target, pairs) = run::long("looking for contexts", |control| {
         let mut targets = Target::all(&lists.transactions, settings.context, control)?;
         let target = targets.swap_remove(number as usize);
@@ -272,7 +275,7 @@ fn read_knowledge(source: &Source, items: &Items, pairs: &[(u32, u32)]) -> Resul
         .count();
     if unknown > 0 {
         warn_once(&format!(
-            "terms that are not in the corpus, so that their distances are not known: {unknown} of {}; \
+            "{unknown} of {} terms are not in the corpus, so their distances are unknown; \
              disclosure.term_report() lists them",
             asked().count()
         ));

@@ -246,8 +246,8 @@ fn invalid(problem: &str) -> Problem {
     Problem::argument(
         COLUMN_NAME,
         problem,
-        "Give lists of strings or whole numbers, in which a list is a generalised item, '[\"knee\", [\"limbs\", \
-           \"injury\"]]', or arrays of one or two dimensions.",
+        "Give lists of strings or whole numbers, in which an inner list is a generalised item, such as \
+           '[\"knee\", [\"limbs\", \"injury\"]]', or arrays of one or two dimensions.",
     )
 }
 
@@ -255,7 +255,7 @@ fn without_id() -> Problem {
     Problem::argument(
         KEY,
         "is NULL in a row",
-        "Give a column that says which transaction it is, or leave it out: then they are numbered.",
+        "Give a column that identifies the transactions, or leave it out to number them.",
     )
 }
 
