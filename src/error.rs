@@ -1,4 +1,8 @@
-//! The one place where a problem becomes SQLSTATE, message, DETAIL and HINT.
+//! The error type of the extension, and the only place that turns an error into SQLSTATE, message, DETAIL
+//! and HINT.
+//!
+//! A message is lower case, has no full stop, and reads `argument: what is wrong` if it is about an argument.
+//! DETAIL and HINT are full sentences.
 
 use disclosure::cracks::SummaryError;
 use disclosure::wire::Damaged;
@@ -7,18 +11,18 @@ use pgrx::prelude::*;
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// Which way rows go.
+/// Direction of the rows that break a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Out of the relation.
+    /// The rows would leave the relation.
     Out,
-    /// Into it: it is an export table.
+    /// The rows would be in the relation, which is an export table: the statement is refused.
     In,
-    /// Into it, in spite of all.
+    /// The rows are in the relation, which is an export table whose policy only warns.
     InAnyhow,
 }
 
-/// Why a call has no answer. Messages name arguments and objects, never values of the data.
+/// Reason why a call has no result. Messages name arguments and objects, never values of the data.
 #[derive(Debug, Error)]
 pub enum Problem {
     #[error(transparent)]
@@ -149,18 +153,19 @@ pub enum Problem {
     NoThreads(String),
 }
 
-/// Keeps Rust backtraces out of errors. If RUST_BACKTRACE is set in the server's environment, pgrx adds one to the DETAIL of
-/// every error that passes through a function of ours, and so shows it to clients.
+/// Keeps Rust backtraces out of errors. If RUST_BACKTRACE is set in the server's environment, pgrx adds a
+/// backtrace to the DETAIL of every error that passes through one of our functions, where clients can read
+/// it.
 ///
 /// Called once, from `_PG_init`.
 pub fn hide_backtraces() {
     const SWITCH: &str = "RUST_LIB_BACKTRACE";
     let before = std::env::var_os(SWITCH);
-    // SAFETY: a backend has no other thread yet that could read the environment; likewise below.
+    // SAFETY: `_PG_init` runs before the backend starts any other thread that could access the environment.
     unsafe { std::env::set_var(SWITCH, "0") };
-    // The standard library, of which this library has a copy of its own, looks only once.
+    // The standard library reads the variable only once, here. Other extensions link their own copy of it.
     let _ = std::backtrace::Backtrace::capture();
-    // SAFETY: as above.
+    // SAFETY: still in `_PG_init`, without other threads.
     unsafe {
         match before {
             Some(value) => std::env::set_var(SWITCH, value),
@@ -179,7 +184,8 @@ impl From<disclosure::Error> for Problem {
 }
 
 impl Problem {
-    /// An argument with a value that is not allowed: its name, what is wrong with it, and what to give instead.
+    /// Returns the error for an argument whose value is not allowed: its name, what is wrong with it, and a
+    /// hint about what to give instead.
     pub fn argument(
         argument: &'static str,
         problem: impl Into<String>,
@@ -192,12 +198,13 @@ impl Problem {
         }
     }
 
-    /// An argument that must not be NULL.
+    /// Returns the error for an argument that must not be NULL.
     pub fn null(argument: &'static str, hint: impl Into<Cow<'static, str>>) -> Self {
         Self::argument(argument, "must not be NULL", hint)
     }
 
-    /// The same problem with an argument called as in SQL: `names` has pairs of the crate's name and that of SQL.
+    /// Returns the error with the argument's name in SQL. `names` contains pairs of the name in the crate and
+    /// the name in SQL.
     pub fn renamed(self, names: &[(&str, &'static str)]) -> Self {
         match self {
             Problem::Algorithm(disclosure::Error::InvalidArgument {
@@ -216,7 +223,7 @@ impl Problem {
         }
     }
 
-    /// The same problem as one of another argument, with a hint that fits it.
+    /// Returns the error as one about another argument, with a hint that fits that argument.
     pub fn about(self, argument: &'static str, hint: &'static str) -> Self {
         match self {
             Problem::Algorithm(disclosure::Error::InvalidArgument { problem, .. }) => {
@@ -406,14 +413,15 @@ impl Problem {
 }
 
 impl Problem {
-    /// Leave for SQL: `result.unwrap_or_else(Problem::raise)` is the last thing a SQL function does.
+    /// Raises the error and does not return. A SQL function ends with
+    /// `result.unwrap_or_else(Problem::raise)`.
     #[track_caller]
     pub fn raise<T>(self) -> T {
         self.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
     }
 
-    /// Say it, and go on.
+    /// Reports the problem as a WARNING instead of an ERROR.
     #[track_caller]
     pub fn warn(self) {
         self.report(PgLogLevel::WARNING);
@@ -433,7 +441,7 @@ impl Problem {
 }
 
 impl Way {
-    /// What is refused, before the name of a relation.
+    /// Returns the start of the message, which the name of the relation follows.
     fn what(self) -> &'static str {
         match self {
             Way::Out => "export of",
@@ -441,7 +449,7 @@ impl Way {
         }
     }
 
-    /// What becomes of it.
+    /// Returns the part of the message that follows the name of the relation.
     fn outcome(self) -> &'static str {
         match self {
             Way::Out | Way::In => "refused",
@@ -450,7 +458,7 @@ impl Way {
     }
 }
 
-/// A measured value: what there is to say of it in a message.
+/// Returns a measured value as it appears in a message.
 fn shown(measured: Option<f64>) -> String {
     measured.map_or("unknown".into(), |value| value.to_string())
 }
