@@ -1,7 +1,8 @@
-//! What a policy demands: a measure, its limit, and what becomes of unsafe rows.
+//! The rule of a policy: a measure, its limit, and the treatment of unsafe rows in an export table.
 //!
-//! [`Demand::check`] is the one place that says which of these make sense, for `disclosure.protect` as well as for rows of
-//! `disclosure_internal.policy` that came by another way, such as a restore.
+//! [`Demand::check`] is the only place that decides which combinations are valid, both for
+//! `disclosure.protect` and for rows of `disclosure_internal.policy` that were written in another way, such
+//! as by a restore.
 
 use crate::error::Problem;
 use crate::guard::measure_function::MeasureFunction;
@@ -14,19 +15,19 @@ pub enum Measure {
     KAnonymity,
     ExpectedCracks,
     Function(MeasureFunction),
-    /// What is stored makes no sense, or no longer does. Exports are refused.
+    /// The stored policy is invalid, or no longer valid. Exports are refused.
     Unusable {
         name: String,
         problem: String,
     },
 }
 
-/// What of many rows' scores is measured.
+/// Statistic of the rows' scores that is compared with the limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
     Maximum,
     Average,
-    /// Of rows whose score is at or above the threshold.
+    /// Share of rows whose score is at or above the threshold.
     Share {
         threshold: f64,
     },
@@ -36,11 +37,11 @@ pub enum Statistic {
 pub enum Limit {
     AtMost(f64),
     AtLeast(f64),
-    /// Of a measure that is unusable.
+    /// Limit of an unusable measure: allows nothing.
     Unknown,
 }
 
-/// What becomes of unsafe rows that come into an export table.
+/// Treatment of a statement that makes rows of an export table unsafe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnRows {
     Block,
@@ -48,11 +49,11 @@ pub enum OnRows {
     Warn,
 }
 
-/// What a policy demands, as it was given or stored.
+/// Rule as it was given to `protect` or stored, not yet checked.
 #[derive(Default)]
 pub struct Demand {
     pub measure: String,
-    /// The owner of the function, and who has defined the policy, if the measure is a function.
+    /// Owner of the function at the time the policy was defined, if the measure is a function.
     pub measure_owner: Option<Oid>,
     pub made_by: Option<Oid>,
     pub statistic: Option<String>,
@@ -63,21 +64,21 @@ pub struct Demand {
     pub on_rows: Option<String>,
 }
 
-/// What a policy demands, checked.
+/// Rule that is valid for its relation.
 pub struct Rule {
     pub measure: Measure,
     pub limit: Limit,
     pub on_rows: Option<OnRows>,
 }
 
-/// Whether a measure comes with the extension; any other name is that of a function.
+/// Returns whether a measure comes with the extension. Any other name is the name of a function.
 pub fn is_built_in(measure: &str) -> bool {
     matches!(measure, "privacy_score" | "k_anonymity" | "expected_cracks")
 }
 
 impl Demand {
-    /// Checks it for a relation that exists. What depends on the function of a measure is not looked at, because that may
-    /// change at any time: see [`MeasureFunction::find`].
+    /// Checks the rule for an existing relation, and returns it in its checked form. A measure function is
+    /// not looked up here, because it may change at any time: see [`MeasureFunction::find`].
     pub fn check(&self, relation: Oid) -> Result<Rule, Problem> {
         let statistic = self.check_statistic()?;
         let limit = self.check_limit()?;
@@ -110,7 +111,8 @@ impl Demand {
         })
     }
 
-    /// Only a score has one: the greatest, unless another is asked for.
+    /// Returns the statistic of a privacy score, which is the maximum by default, and `None` for other
+    /// measures.
     fn check_statistic(&self) -> Result<Option<Statistic>, Problem> {
         let hint = "maximum, average, or share (of rows whose score is at or above the threshold)";
         let is_score = self.measure == "privacy_score";
@@ -201,7 +203,7 @@ impl Demand {
                 "block refuses the statement, drop leaves the unsafe rows out, warn lets them pass with a warning.",
             ));
         };
-        // SAFETY: a catalogue look-up.
+        // SAFETY: accepts any OID, and returns 0 if there is no such relation.
         let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
         if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE) {
             return Err(Problem::argument(
@@ -223,7 +225,7 @@ impl Demand {
 }
 
 impl Statistic {
-    /// As `disclosure_internal.policy` has it.
+    /// Returns the name that is stored in `disclosure_internal.policy`.
     pub fn name(self) -> &'static str {
         match self {
             Statistic::Maximum => "maximum",
@@ -234,7 +236,7 @@ impl Statistic {
 }
 
 impl Measure {
-    /// Whether somebody else than the extension has made it.
+    /// Returns whether the measure is a function that a user wrote.
     pub fn is_function(&self) -> bool {
         matches!(self, Measure::Function(_))
     }
@@ -265,7 +267,7 @@ impl Limit {
         }
     }
 
-    /// In words, at the end of a message.
+    /// Returns the limit in words, for the end of a message.
     pub fn rule(self) -> String {
         match self {
             Limit::AtMost(_) => format!("{self} is allowed"),
