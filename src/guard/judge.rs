@@ -637,7 +637,7 @@ fn check_relations_seen(
 ) -> Result<(), Problem> {
     if source.calls_functions {
         return Err(policy.unusable(format!(
-            "the query calls functions that did not come with Postgres, and {} must not see what they read",
+            "the query calls functions that do not come with Postgres, and {} must not see what they read",
             measure.name()
         )));
     }
@@ -653,7 +653,7 @@ fn check_relations_seen(
     match relations.find(is_others) {
         None => Ok(()),
         Some(other) => Err(policy.unusable(format!(
-            "the function {} must not see which rows {} has, because that belongs to somebody else",
+            "function {} must not learn which rows {} has, because that relation has another owner",
             measure.name(),
             catalog::name_of(other)
         ))),
@@ -688,13 +688,13 @@ fn columns_seen<'a>(
         let name = &column.made.name;
         if column.made.unknown || !column.made.origins.iter().all(may_be_seen) {
             return Err(policy.unusable(format!(
-                "column \"{name}\" is not made of columns of the relation alone, so that {} must not see it",
+                "column \"{name}\" is not made only of columns of the relation, so {} must not see it",
                 measure.name()
             )));
         }
         if !found.trusts_type(column.made.type_oid) {
             return Err(policy.unusable(format!(
-                "column \"{name}\" has a type of somebody else, whose casts {} would run",
+                "column \"{name}\" has a type of another role, whose casts {} would run",
                 measure.name()
             )));
         }

@@ -169,7 +169,7 @@ impl Table {
     const LONGEST_TEXT: usize = 200;
 
     fn open() -> Result<Self, Problem> {
-        let table = own_table(c"export_attempt").ok_or(Problem::LogUnusable("the table is not there"))?;
+        let table = own_table(c"export_attempt").ok_or(Problem::LogUnusable("the table does not exist"))?;
         // SAFETY: the table was just looked up, and `table_open` raises an error if it is gone. The lock is
         // the one that an INSERT takes.
         unsafe {
@@ -186,7 +186,7 @@ impl Table {
         unsafe {
             let about = &*(*self.relation).rd_rel;
             if about.relkind as u8 != pg_sys::RELKIND_RELATION || about.relam != pg_sys::HEAP_TABLE_AM_OID {
-                return Err(Problem::LogUnusable("it is no plain table any more"));
+                return Err(Problem::LogUnusable("it is not a plain table"));
             }
             if !pg_sys::RelationGetIndexList(self.relation).is_null() {
                 return Err(Problem::LogUnusable("the table must not have an index"));
@@ -201,7 +201,7 @@ impl Table {
                 || columns.len() != Self::TYPES.len()
                 || !columns.iter().zip(&Self::TYPES).all(is_as_expected)
             {
-                return Err(Problem::LogUnusable("the table has other columns than it should"));
+                return Err(Problem::LogUnusable("the table has unexpected columns"));
             }
         }
         Ok(())

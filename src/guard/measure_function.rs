@@ -63,14 +63,14 @@ impl MeasureFunction {
         let Some(function) = look_up(&given) else {
             return Err(Problem::argument(
                 "measure",
-                format!("there is no function {measure}"),
+                format!("function {measure} does not exist"),
                 MEASURES,
             ));
         };
         if !is_measure(&function) {
             return Err(Problem::argument(
                 "measure",
-                format!("{measure} does not return a number"),
+                format!("function {measure} must take a text and return a number"),
                 MEASURES,
             ));
         }
@@ -104,7 +104,7 @@ impl MeasureFunction {
         }
         if function.proowner() != self.owner {
             return Err(format!(
-                "function {signature} has another owner than when the policy was defined"
+                "function {signature} has changed its owner since the policy was defined"
             ));
         }
         // SAFETY: the function was just found, and the look-ups accept any role.

@@ -85,7 +85,7 @@ impl Policy {
         }
         if self.measure.is_function() && !rights::has_rights_of(owner, self.maker) {
             return Ok(Some(
-                "its function runs with the rights of the role that defined the policy, which must be the owner of an export table".into(),
+                "its function runs with the rights of the role that defined the policy, which must own the export table".into(),
             ));
         }
         let are_alike = |other| rights::has_rights_of(other, owner) && rights::has_rights_of(owner, other);
@@ -93,7 +93,7 @@ impl Policy {
         let found = family.find(|&member| !owner_of(member).is_some_and(are_alike));
         Ok(found.map(|member| {
             format!(
-                "{} is part of the same tree and belongs to somebody else",
+                "{} is in the same inheritance tree and has another owner",
                 name_of(member)
             )
         }))
@@ -133,7 +133,7 @@ impl Policy {
             let rule = if pg_sys::get_rel_relkind(relation) == 0 {
                 Err("the relation does not exist".into())
             } else if is_role_gone {
-                Err("the role that it is for does not exist".into())
+                Err("the role in for_role does not exist".into())
             } else if !are_columns(relation, demand.columns.as_deref(), numbers.as_deref()) {
                 Err("not all of its columns exist".into())
             } else {

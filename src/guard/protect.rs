@@ -128,8 +128,8 @@ fn check_persistence(relation: Oid) -> Result<(), Problem> {
     match unsafe { pg_sys::get_rel_persistence(relation) } as u8 == pg_sys::RELPERSISTENCE_TEMP {
         true => Err(Problem::argument(
             "relation",
-            "is temporary",
-            "Give a relation that others can read, too.",
+            "must not be temporary",
+            "Give a relation that outlives the session.",
         )),
         false => Ok(()),
     }
@@ -142,7 +142,7 @@ fn check_role(role: Option<Oid>) -> Result<(), Problem> {
         true => Ok(()),
         false => Err(Problem::argument(
             "for_role",
-            "there is no such role",
+            "role does not exist",
             "Give the name of a role, or NULL for everyone.",
         )),
     }
@@ -252,7 +252,7 @@ fn warn_if_not_preloaded() -> Result<(), Problem> {
             "",
         )
         .set_hint(
-            "ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure'; it holds for new sessions.",
+            "Run ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure'. It takes effect in new sessions.",
         )
         .report(PgLogLevel::WARNING);
     }
@@ -295,9 +295,9 @@ fn hold_columns() -> Result<(), Problem> {
         let (column, policy) = found.first().get_two::<String, i32>()?;
         Ok(column.zip(policy))
     });
-    match needed
-        .map_err(|_: pgrx::spi::Error| Problem::Internal("policies of dropped objects were not found"))?
-    {
+    match needed.map_err(|_: pgrx::spi::Error| {
+        Problem::Internal("the policies of dropped objects could not be read")
+    })? {
         None => Ok(()),
         Some((column, policy)) => Err(Problem::ColumnNeeded { column, policy }),
     }

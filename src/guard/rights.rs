@@ -97,9 +97,7 @@ pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
 /// Foreign keys run their checks in the same way, because they work for the table and not for the current
 /// user.
 pub fn run_for<R>(table: Oid, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    let owner = catalog::owner_of(table).ok_or(Problem::Internal(
-        "the owner of a table of the extension was not found",
-    ))?;
+    let owner = catalog::owner_of(table).ok_or(Problem::Internal("the owner of a table was not found"))?;
     run_with(owner, pg_sys::SECURITY_NOFORCE_RLS, job)
 }
 

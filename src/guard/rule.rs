@@ -86,7 +86,7 @@ impl Demand {
         {
             return Err(Problem::argument(
                 "columns",
-                "must be one column where the measure is expected_cracks",
+                "must be one column if the measure is expected_cracks",
                 "Give the column of items, e.g. ARRAY['items'].",
             ));
         }
@@ -114,14 +114,14 @@ impl Demand {
     /// Returns the statistic of a privacy score, which is the maximum by default, and `None` for other
     /// measures.
     fn check_statistic(&self) -> Result<Option<Statistic>, Problem> {
-        let hint = "maximum, average, or share (of rows whose score is at or above the threshold)";
+        let hint = "Give maximum, average, or share (of rows whose score is at or above the threshold).";
         let is_score = self.measure == "privacy_score";
         let statistic = match (self.statistic.as_deref(), self.threshold) {
             (None, None) if !is_score => return Ok(None),
             (Some(_), _) if !is_score => {
                 return Err(Problem::argument(
                     "statistic",
-                    "is for the measure privacy_score only",
+                    "is allowed only for the measure privacy_score",
                     hint,
                 ));
             }
@@ -132,19 +132,25 @@ impl Demand {
                 return Err(Problem::argument(
                     "threshold",
                     "must be a number from 0 to 1",
-                    "It is the score from which on a row counts.",
+                    "It is the lowest score at which a row counts.",
                 ));
             }
             (_, Some(_)) => {
                 return Err(Problem::argument(
                     "threshold",
-                    "is for the statistic share only",
+                    "is allowed only for the statistic share",
                     hint,
                 ));
             }
             (None | Some("maximum"), None) => Statistic::Maximum,
             (Some("average"), None) => Statistic::Average,
-            (Some(_), None) => return Err(Problem::argument("statistic", "is not understood", hint)),
+            (Some(_), None) => {
+                return Err(Problem::argument(
+                    "statistic",
+                    "must be maximum, average or share",
+                    hint,
+                ));
+            }
         };
         Ok(Some(statistic))
     }
@@ -157,8 +163,8 @@ impl Demand {
                 return Err(Problem::argument(
                     "at_most, at_least",
                     "exactly one of them must be given",
-                    "A risk has a limit at_most, protection one at_least: at_most => 0.5 for privacy_score, \
-                     at_least => 5 for k_anonymity.",
+                    "Limit a risk by at_most and protection by at_least: for example, at_most => 0.5 for privacy_score \
+                     and at_least => 5 for k_anonymity.",
                 ));
             }
         };
@@ -169,7 +175,7 @@ impl Demand {
                     Limit::AtLeast(_) => "at_least",
                     _ => "at_most",
                 },
-                "is not a limit of this measure",
+                "is not a valid limit for this measure",
                 hint,
             )),
         };
@@ -177,15 +183,15 @@ impl Demand {
             ("privacy_score", Limit::AtMost(limit)) => {
                 range((0.0..=1.0).contains(&limit), "Give a number from 0 to 1.")
             }
-            ("privacy_score", _) => range(false, "A score has a limit at_most, from 0 to 1."),
+            ("privacy_score", _) => range(false, "Give at_most, a number from 0 to 1."),
             ("k_anonymity", Limit::AtLeast(limit)) => {
-                range(limit >= 1.0 && limit.is_finite(), "Give a number from 1.")
+                range(limit >= 1.0 && limit.is_finite(), "Give a number of 1 or more.")
             }
-            ("k_anonymity", _) => range(false, "k has a limit at_least, from 1."),
+            ("k_anonymity", _) => range(false, "Give at_least, a number of 1 or more."),
             ("expected_cracks", Limit::AtMost(limit)) => {
-                range(limit >= 0.0 && limit.is_finite(), "Give a number from 0.")
+                range(limit >= 0.0 && limit.is_finite(), "Give a number of 0 or more.")
             }
-            ("expected_cracks", _) => range(false, "Cracks have a limit at_most, from 0."),
+            ("expected_cracks", _) => range(false, "Give at_most, a number of 0 or more."),
             (_, limit) => range(limit.value().is_finite(), "Give a finite number."),
         }
     }
@@ -199,8 +205,8 @@ impl Demand {
         let Some(parsed) = OnRows::parse(on_rows) else {
             return Err(Problem::argument(
                 "on_rows",
-                "is not understood",
-                "block refuses the statement, drop leaves the unsafe rows out, warn lets them pass with a warning.",
+                "must be block, drop or warn",
+                "block refuses the statement, drop leaves out the unsafe rows, and warn lets them pass with a warning.",
             ));
         };
         // SAFETY: accepts any OID, and returns 0 if there is no such relation.
@@ -208,15 +214,15 @@ impl Demand {
         if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE) {
             return Err(Problem::argument(
                 "on_rows",
-                "is for tables only",
-                "Leave it out: what leaves a view or a foreign table is judged by COPY TO.",
+                "is allowed only for tables",
+                "Leave it out: rows that leave a view or a foreign table are judged by COPY TO.",
             ));
         }
         let is_by_row = self.measure == "k_anonymity" || statistic == Some(Statistic::Maximum);
         match parsed {
             OnRows::Drop if !is_by_row => Err(Problem::argument(
                 "on_rows",
-                "cannot be drop where the measure has no value for single rows",
+                "must not be drop if the measure has no value for single rows",
                 "Give block or warn.",
             )),
             parsed => Ok(parsed),

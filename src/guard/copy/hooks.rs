@@ -356,7 +356,7 @@ fn check_bound_code(policy: &Policy, relations: &[Oid]) -> Result<(), Problem> {
     match bound.iter().find(|relation| is_others(relation)) {
         None => Ok(()),
         Some(_) => Err(policy.unusable(
-            "expressions of its indexes, statistics or checks call functions of others, which would run with your rights",
+            "expressions of its indexes, statistics or checks call functions of other roles, which would run with your rights",
         )),
     }
 }
@@ -874,7 +874,7 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
             Some((export.kind, export.policies.clone(), export.lineage.take()?))
         });
         let Some((kind, policies, lineage)) = export else {
-            return Problem::Internal("an export is not the one that was announced").raise();
+            return Problem::Internal("the running export is not the one that was found").raise();
         };
         let destination = (*execution).dest;
         let spool = Spool::new();
@@ -1032,19 +1032,19 @@ pub struct Trial {
 /// Runs a query and measures its result for every policy of the relations that it reads. No rows leave, and
 /// only refusals are logged.
 pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
-    let text = CString::new(query).map_err(|_| not_a_query("contains a NUL character"))?;
+    let text = CString::new(query).map_err(|_| not_a_query("must not contain a NUL character"))?;
     // SAFETY: the text is NUL-terminated and outlives the block, and so do the nodes that are parsed from it.
     let (lineage, policies) = unsafe {
         let statement = match list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()))[..] {
             [statement] => (*statement).stmt,
-            _ => return Err(not_a_query("is not one statement")),
+            _ => return Err(not_a_query("must be one statement")),
         };
         if (*statement).type_ != NodeTag::T_SelectStmt {
-            return Err(not_a_query("is not a SELECT"));
+            return Err(not_a_query("must be a SELECT"));
         }
         let query = lineage::analyse(statement, text.as_ptr());
         if (*query).commandType != pg_sys::CmdType::CMD_SELECT {
-            return Err(not_a_query("is not a SELECT"));
+            return Err(not_a_query("must be a SELECT"));
         }
         let lineage = lineage::trace(query);
         let policies = policy::all()?.of(lineage.relations.iter().copied());
@@ -1085,7 +1085,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
         without_telling(&policies, || shape = run());
         EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions))
     });
-    let shape = shape.ok_or(Problem::Internal("the executor showed no row type"))?;
+    let shape = shape.ok_or(Problem::Internal("the executor reported no row type"))?;
     let source = Source::of_query(lineage, calls_functions)?;
     let is_exempt = rights::is_exempt();
     let mut trials: Vec<Trial> = Vec::with_capacity(policies.len());

@@ -137,7 +137,7 @@ fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
             }
             let names = |column| answer.get::<Vec<String>>(0, column).unwrap_or_default();
             Ok(Some(Present {
-                table: answer.get(0, 0).ok_or(Problem::Internal("a table without OID"))?,
+                table: answer.get(0, 0).ok_or(Problem::Internal("a table has no name"))?,
                 is_ours_to_change: answer.get(0, 1).unwrap_or(false),
                 removable: names(2),
                 firing: names(3),

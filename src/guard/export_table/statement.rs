@@ -616,7 +616,7 @@ fn scores_by_asking(
         unsafe {
             let answer = Answer::to(&query, &Parameters::default(), true)?;
             let score = |row| {
-                let value = answer.value(row, 0).ok_or(Problem::Internal("a count is NULL"))?;
+                let value = answer.value(row, 0).ok_or(Problem::Internal("a row is NULL"))?;
                 let mut lookup = RowLookup::new(value, Some(policy.relation), Some(&weights))?.in_snapshot();
                 let score = score_row(&lookup.weights(), &settings, &mut lookup, &Control::new())?;
                 match lookup.problem() {

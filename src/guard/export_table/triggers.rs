@@ -301,14 +301,14 @@ fn refuse<R>(batch: &Batch, policy: &Policy, measured: Measured) -> Result<R, Pr
 
 fn tell_dropped(batch: &Batch, policy: &Policy, dropped: i64) {
     let message = format!(
-        "{dropped} of {} rows left out of {}: unsafe by its {}, {}",
+        "{dropped} of {} rows left out of {}: {} of {}",
         batch.rows,
         policy.relation_name(),
         policy.measure,
         policy.limit.rule()
     );
     ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "")
-        .set_detail(format!("Policy {}.", policy.number))
+        .set_detail(format!("Policy {} drops unsafe rows.", policy.number))
         .report(PgLogLevel::NOTICE);
 }
 
