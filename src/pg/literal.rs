@@ -22,7 +22,7 @@ impl Literals {
         let mut output = pg_sys::FmgrInfo::default();
         let mut input = pg_sys::FmgrInfo::default();
         let mut parameter = pg_sys::InvalidOid;
-        // SAFETY: an unknown type raises an ERROR; the calls fill what they are given pointers to.
+        // SAFETY: an unknown type raises an ERROR; the calls fill the variables passed to them.
         unsafe {
             let mut function = pg_sys::InvalidOid;
             let mut is_varlena = false;

@@ -1,4 +1,4 @@
-//! Scratch memory for what evaluating, detoasting and comparing values leaves behind.
+//! Scratch memory contexts, for allocations that evaluating, detoasting and comparing values leaves behind.
 
 use crate::error::Problem;
 use crate::run::Meter;
@@ -58,7 +58,7 @@ impl Scratch {
         }
     }
 
-    /// Frees what the rows so far have left behind.
+    /// Frees everything that the rows so far have left behind.
     pub fn reset(&self) {
         // SAFETY: nothing that was allocated here outlives the row that needed it.
         unsafe { pg_sys::MemoryContextReset(self.0) }
