@@ -60,7 +60,7 @@ impl Scale {
             match self {
                 Scale::Integer => bits as f64,
                 Scale::Single => {
-                    // Via its text: a float4 that prints as 0.7 means 0.7, not the float8 that it exactly equals.
+                    // Via its text: a float4 that prints as 0.7 means 0.7, not the float8 equal to it.
                     let number = f32::from_bits(bits as u32);
                     number.to_string().parse().unwrap_or(f64::from(number))
                 }

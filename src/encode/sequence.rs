@@ -44,8 +44,8 @@ impl Numbers {
 }
 
 impl Sequence {
-    /// Creates an empty sequence with capacity for `rows` values. Values that are equal but not identical, such as 1.0
-    /// and 1.00, are kept distinct.
+    /// Creates an empty sequence with capacity for `rows` values. Values that are equal but not identical, such
+    /// as 1.0 and 1.00, are kept distinct.
     pub fn new(column: ColumnType, rows: usize) -> Self {
         let values = match sort_key(column.base_type()) {
             Some((intake, key)) => Values::Numbers(Numbers {
