@@ -46,10 +46,7 @@ impl<'a, T: Plain> PlainArray<'a, T> {
             return Ok([0; N]);
         }
         self.dimensions[..].try_into().map_err(|_| {
-            let problem = format!(
-                "the number of its dimensions is {}, not {N}",
-                self.dimensions.len()
-            );
+            let problem = format!("number of dimensions must be {N}, not {}", self.dimensions.len());
             Problem::argument(argument, problem, hint)
         })
     }
@@ -63,8 +60,9 @@ impl<'a, T: Plain> PlainArray<'a, T> {
     /// Returns the elements of an array of two dimensions.
     pub fn table(&self, argument: &'static str, hint: &'static str) -> Result<ArrayView2<'a, T>, Problem> {
         let shape: [usize; 2] = self.shape(argument, hint)?;
-        ArrayView2::from_shape(shape, self.elements(argument, hint)?)
-            .map_err(|_| Problem::Internal("an array has other elements than dimensions"))
+        ArrayView2::from_shape(shape, self.elements(argument, hint)?).map_err(|_| {
+            Problem::Internal("the number of elements of an array does not match its dimensions")
+        })
     }
 
     fn elements(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Problem> {

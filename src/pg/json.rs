@@ -32,8 +32,8 @@ impl JsonText {
         serde_json::from_str(&self.0).map_err(|_| {
             Problem::argument(
                 argument,
-                "has a key that cannot be read",
-                "Keys that begin with $serde_json are reserved.",
+                "has a reserved key",
+                "Rename keys that begin with $serde_json.",
             )
         })
     }
@@ -103,13 +103,13 @@ pub fn options<T: DeserializeOwned + Default>(
         let alone = Value::Object([(key.clone(), value.clone())].into_iter().collect());
         let read = T::deserialize(alone);
         if matches!(&read, Err(error) if error.to_string().starts_with("unknown field")) {
-            return Err(invalid(format!("there is no \"{key}\"")));
+            return Err(invalid(format!("\"{key}\" is not an option")));
         }
         if read.is_err() || value.is_null() {
-            return Err(invalid(format!("\"{key}\" is not what it can be")));
+            return Err(invalid(format!("\"{key}\" has an invalid value")));
         }
     }
-    T::deserialize(Value::Object(keys)).map_err(|_| invalid("is not understood".into()))
+    T::deserialize(Value::Object(keys)).map_err(|_| invalid("is not a valid object of options".into()))
 }
 
 /// jsonb result.
