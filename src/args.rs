@@ -44,7 +44,7 @@ impl Args {
         let position = self.next;
         self.next += 1;
         if cfg!(feature = "probe") && self.declared_name(position).as_deref() != Some(name) {
-            Problem::Internal("arguments are not those that were declared").raise()
+            Problem::Internal("the arguments differ from those that are declared").raise()
         }
         position
     }

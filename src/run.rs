@@ -48,7 +48,7 @@ pub fn long<R: Send>(
                     Ok(outcome) => return Ok(outcome),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
-                        return Err(Problem::Internal("a worker thread ended without an answer"));
+                        return Err(Problem::Internal("a worker thread ended without a result"));
                     }
                 }
                 if end_requested() {

@@ -133,7 +133,9 @@ impl Dictionary {
         let mut places = vec![0; codes.len()];
         let (mut place, mut before) = (0, None);
         memory_context::for_each("sorting values", codes, |_| {
-            let code = sort.next().ok_or(Problem::Internal("a sort has lost a value"))?;
+            let code = sort
+                .next()
+                .ok_or(Problem::Internal("a sort returned too few values"))?;
             let is_equal = before
                 .replace(code)
                 .filter(|_| may_be_equal)

@@ -281,7 +281,7 @@ impl WindowCall {
         })?;
         columns
             .try_into()
-            .map_err(|_| Problem::Internal("the number of columns is not the one that was asked for"))
+            .map_err(|_| Problem::Internal("the number of columns differs from the number requested"))
     }
 
     /// Returns the first argument, of type float8, of every row of the partition.

@@ -26,7 +26,7 @@ impl Parameters {
         let array = oids
             .to_vec()
             .into_datum()
-            .ok_or(Problem::Internal("an array of OIDs could not be made"))?;
+            .ok_or(Problem::Internal("could not make an array of OIDs"))?;
         parameters.add(pg_sys::OIDARRAYOID, array);
         Ok(parameters)
     }
@@ -112,7 +112,7 @@ pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
         let kept = plan(query, &[])?;
         let plan = pg_sys::SPI_plan_get_cached_plan(kept.0);
         if plan.is_null() {
-            return Err(Problem::Internal("a plan is missing"));
+            return Err(Problem::Internal("a query has no cached plan"));
         }
         // A query is a single statement.
         let statement = (*(*(*plan).stmt_list).elements)

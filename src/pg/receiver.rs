@@ -45,7 +45,7 @@ fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> R
         Problem::argument(
             "columns",
             "a name contains a NUL character",
-            "Give the names as the catalogue has them.",
+            "Give the names as they are in the catalogue.",
         )
     })?;
     let mut receiver = Receiver {

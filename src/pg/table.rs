@@ -109,7 +109,7 @@ unsafe fn check_names(descriptor: pg_sys::TupleDesc, names: &[&str]) {
     let is_same =
         |(column, name): (&super::types::ColumnType, &&str)| column.name == name.trim_start_matches("r#");
     if declared.len() != names.len() || !declared.iter().zip(names).all(is_same) {
-        Problem::Internal("the columns of a result are not those that were declared").raise()
+        Problem::Internal("the columns of a result differ from those that are declared").raise()
     }
 }
 

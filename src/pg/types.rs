@@ -180,7 +180,7 @@ pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
 pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Problem> {
     // SAFETY: by the contract of the function.
     unsafe {
-        let text = CString::new(text).map_err(|_| Problem::Internal("a text of Postgres contains NUL"))?;
+        let text = CString::new(text).map_err(|_| Problem::Internal("a text contains a NUL character"))?;
         Ok(read_text(oid, &text))
     }
 }
