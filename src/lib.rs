@@ -1,7 +1,7 @@
-//! pg_disclosure: how much a table gives away about the people or things in it, in SQL.
+//! pg_disclosure: measures in SQL how much a table reveals about the people or things that it describes.
 //!
-//! This crate is glue and nothing else. Data flows one way: Postgres → [`input`] (through [`encode`]) → plain Rust values →
-//! the crate `disclosure`, which knows no Postgres → plain Rust values → [`methods`] → rows.
+//! This crate is glue only. Data flows one way: Postgres → [`input`] (through [`encode`]) → plain Rust values
+//! → the crate `disclosure`, which does not depend on Postgres → plain Rust values → [`methods`] → rows.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("a panic must become a Postgres ERROR, which needs panic = \"unwind\"");
@@ -27,7 +27,8 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!(name, version);
 
-// The extension's SQL for cargo-pgrx: the files in sql/, each after the one before. tools/build takes them from the folder.
+// SQL of the extension for cargo-pgrx: the files in sql/, each of which requires the one before it.
+// tools/build reads the folder itself.
 extension_sql_file!("../sql/00_schema.sql", bootstrap);
 extension_sql_file!("../sql/10_labels.sql", requires = ["00_schema"]);
 extension_sql_file!("../sql/20_columns.sql", requires = ["10_labels"]);
