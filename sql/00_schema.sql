@@ -1,15 +1,3 @@
--- Names and texts pass through Rust, whose strings are UTF-8.
-DO $$
-BEGIN
-  IF pg_catalog.current_setting('server_encoding') <> 'UTF8' THEN
-    RAISE feature_not_supported USING
-      MESSAGE = 'pg_disclosure needs a database with encoding UTF8',
-      DETAIL = pg_catalog.format('The encoding of this database is %s.', pg_catalog.current_setting('server_encoding')),
-      HINT = 'CREATE DATABASE … ENCODING ''UTF8'' TEMPLATE template0';
-  END IF;
-END
-$$;
-
 -- Each of these fails if the schema exists already, because somebody may have planted operators or functions in it.
 CREATE SCHEMA disclosure;
 COMMENT ON SCHEMA disclosure IS
@@ -20,6 +8,12 @@ COMMENT ON SCHEMA disclosure_lab IS
 CREATE SCHEMA disclosure_internal;
 COMMENT ON SCHEMA disclosure_internal IS
   'pg_disclosure: support functions, triggers, and the tables behind views; not meant to be called directly';
+
+-- Names and texts pass through Rust, whose strings are UTF-8.
+CREATE FUNCTION disclosure_internal.check_encoding() RETURNS void
+  LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'check_encoding_wrapper';
+COMMENT ON FUNCTION disclosure_internal.check_encoding() IS 'raises an error if the encoding of the database is not UTF8';
+SELECT disclosure_internal.check_encoding();
 
 -- Everyone may use the schemas, because measures run with the privileges of the caller.
 GRANT USAGE ON SCHEMA disclosure, disclosure_lab, disclosure_internal TO PUBLIC;

@@ -57,6 +57,9 @@ pub enum Problem {
     #[error("summary: must not mix items of different types")]
     ItemTypesDiffer,
 
+    #[error("pg_disclosure needs a database with encoding UTF8")]
+    NotUtf8 { encoding: String },
+
     #[error("labels of provider \"disclosure\" must be on columns")]
     LabelNotOnColumn,
 
@@ -255,6 +258,7 @@ impl Problem {
             Problem::Unsafe {
                 way: Way::InAnyhow, ..
             } => PgSqlErrorCode::ERRCODE_WARNING,
+            Problem::NotUtf8 { .. } => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             Problem::ColumnNeeded { .. } => PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
             Problem::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
             Problem::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
@@ -293,6 +297,7 @@ impl Problem {
             Problem::QueryFailed { policy, .. } => Some(format!(
                 "The message is withheld because it may contain data that policy {policy} allows to be read by COPY TO only."
             )),
+            Problem::NotUtf8 { encoding } => Some(format!("The encoding of this database is {encoding}.")),
             Problem::OutOfMemory { limit } => Some(format!("disclosure.max_memory is {} MB.", limit >> 20)),
             Problem::Unsafe {
                 policy,
@@ -395,6 +400,10 @@ impl Problem {
                  come with Postgres."
                     .into(),
             ),
+            // Not a character outside ASCII, because the client expects another encoding.
+            Problem::NotUtf8 { .. } => {
+                Some("Create a database with ENCODING 'UTF8' TEMPLATE template0.".into())
+            }
             Problem::ColumnNeeded { policy, .. } => {
                 Some(format!("Run SELECT disclosure.unprotect_policy({policy}) first."))
             }

@@ -44,6 +44,20 @@ extension_sql_file!("../sql/90_semantic.sql", requires = ["80_attack"]);
 #[global_allocator]
 static ALLOCATOR: memory::Counting = memory::Counting;
 
+/// check_encoding(): called by the installation script
+#[pg_extern(sql = false)]
+fn check_encoding() {
+    // SAFETY: both read the state of this backend; the name is a static string.
+    let encoding = unsafe {
+        if pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 {
+            return;
+        }
+        std::ffi::CStr::from_ptr(pg_sys::GetDatabaseEncodingName())
+    };
+    let encoding = encoding.to_string_lossy().into_owned();
+    error::Problem::NotUtf8 { encoding }.raise()
+}
+
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     error::hide_backtraces();
