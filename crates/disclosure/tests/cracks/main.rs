@@ -1,5 +1,6 @@
 //! Cracks of anonymised items: see `disclosure::cracks`.
 
+mod columns;
 mod correlation_recipe;
 mod expected;
 mod itemsets;
