@@ -56,8 +56,7 @@ fn set_label(mut args: Args) -> Result<(), Problem> {
 
 /// Replaces the label of a column. Returns whether it has a security label too.
 fn store(relation: Oid, column: &str, label: Option<&str>) -> Result<bool, Error> {
-    const REMOVE: &str =
-        "DELETE FROM disclosure_internal.column_label l WHERE l.relation::oid = $1 AND l.attribute = $2::name";
+    const REMOVE: &str = "DELETE FROM disclosure_internal.column_label l WHERE l.relation::oid = $1 AND l.attribute = $2::name";
     const ADD: &str =
         "INSERT INTO disclosure_internal.column_label (relation, attribute, label) VALUES ($1, $2::name, $3)";
     const IS_OVERRULED: &str = "

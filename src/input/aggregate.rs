@@ -8,6 +8,7 @@ use crate::encode::wire;
 use crate::error::Problem;
 use crate::memory;
 use crate::pg::call::whole_call;
+use crate::pg::expression::{arguments_of, check_columns};
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use pgrx::Internal;
@@ -59,24 +60,47 @@ impl AggregateCall {
         }
     }
 
-    /// Types and collations of the arguments after the state.
-    pub fn argument_types(&self) -> Vec<ColumnType> {
-        let wanted = self.arguments().len();
+    /// The expressions of the arguments after the state: their list, and the place in it of the first one.
+    fn expressions(&self) -> (*mut pg_sys::List, usize) {
         // SAFETY: the expression trees that the executor calls us for.
-        let mut types = unsafe {
+        unsafe {
             let aggregate = pg_sys::AggGetAggref(self.0);
             if aggregate.is_null() {
                 // As a window function: only the call of the transition function is known, whose first
                 // argument is the state.
                 let call = (*(*self.0).flinfo).fn_expr.cast::<pg_sys::FuncExpr>();
-                argument_types((*call).args, 1)
+                ((*call).args, 1)
             } else {
-                argument_types((*aggregate).args, 0)
+                ((*aggregate).args, 0)
             }
-        };
+        }
+    }
+
+    /// Types and collations of the arguments after the state.
+    pub fn argument_types(&self) -> Vec<ColumnType> {
+        let (list, skip) = self.expressions();
+        // SAFETY: expressions of the current plan.
+        let mut types = unsafe { argument_types(list, skip) };
         // An ORDER BY within the aggregate adds columns behind the arguments.
-        types.truncate(wanted);
+        types.truncate(self.arguments().len());
         types
+    }
+
+    /// Refuses a call that was meant for a relation, see [`check_columns`]. `columns` is the number of arguments that
+    /// should be columns, the first ones.
+    pub fn check_columns(
+        &self,
+        function: &'static str,
+        columns: usize,
+        hint: &'static str,
+    ) -> Result<(), Problem> {
+        let (list, skip) = self.expressions();
+        // SAFETY: expressions of the current plan.
+        unsafe {
+            let mut expressions = arguments_of(list, skip);
+            expressions.truncate(columns);
+            check_columns(function, &expressions, hint)
+        }
     }
 }
 

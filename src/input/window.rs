@@ -6,6 +6,7 @@ use crate::encode::sequence::Sequence;
 use crate::encode::{Encoded, Sink};
 use crate::error::Problem;
 use crate::pg::call::whole_call;
+use crate::pg::expression::{arguments_of, check_columns};
 use crate::pg::memory_context::Scratch;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
@@ -95,12 +96,31 @@ impl WindowCall {
         unsafe { WinGetCurrentPosition(self.window) as usize }
     }
 
+    /// The expressions of the arguments.
+    fn expressions(&self) -> *mut pg_sys::List {
+        // SAFETY: the expression that the window object was made from.
+        unsafe { (*(*(*self.fcinfo).flinfo).fn_expr.cast::<pg_sys::WindowFunc>()).args }
+    }
+
     /// Types and collations of the arguments.
     pub fn argument_types(&self) -> Vec<ColumnType> {
-        // SAFETY: the expression that the window object was made from.
+        // SAFETY: expressions of the current plan.
+        unsafe { argument_types(self.expressions(), 0) }
+    }
+
+    /// Refuses a call that was meant for a relation, see [`check_columns`]. `columns` is the number of arguments that
+    /// should be columns, the first ones.
+    pub fn check_columns(
+        &self,
+        function: &'static str,
+        columns: usize,
+        hint: &'static str,
+    ) -> Result<(), Problem> {
+        // SAFETY: expressions of the current plan.
         unsafe {
-            let call = (*(*self.fcinfo).flinfo).fn_expr.cast::<pg_sys::WindowFunc>();
-            argument_types((*call).args, 0)
+            let mut expressions = arguments_of(self.expressions(), 0);
+            expressions.truncate(columns);
+            check_columns(function, &expressions, hint)
         }
     }
 

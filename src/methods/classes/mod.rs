@@ -64,6 +64,9 @@ impl NullTreatment {
     }
 }
 
+const CLASS_SIZE_HINT: &str = "Give columns, as in SELECT disclosure.class_size(age, zip) OVER () FROM t; for a \
+     whole relation see disclosure.equivalence_classes('t').";
+
 /// class_size(VARIADIC "any") OVER (…)
 #[pg_extern(sql = false)]
 fn class_size(call: WindowCall) -> i64 {
@@ -79,7 +82,9 @@ struct ClassesOfPartition {
 fn class_size_of_row(call: &WindowCall) -> Result<i64, Problem> {
     let partition = call.partition_state(|call| {
         let mut columns = call.argument_types();
-        let nulls = NullTreatment::of_option(call.take_option(&mut columns))?;
+        let option = call.take_option(&mut columns);
+        call.check_columns("class_size", columns.len(), CLASS_SIZE_HINT)?;
+        let nulls = NullTreatment::of_option(option)?;
         let CountedRows {
             counted,
             class_of_row,

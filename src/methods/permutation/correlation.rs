@@ -10,6 +10,9 @@ use disclosure::permutation::{self, FEW};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
+const HINT: &str =
+    "Give two columns, as in SELECT disclosure.rank_correlation(income, masked_income) FROM t.";
+
 /// Transition function of rank_correlation(first "any", second "any")
 #[pg_extern(sql = false)]
 fn rank_correlation_transition(call: AggregateCall) -> Internal {
@@ -44,7 +47,9 @@ impl Pairs {
     fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
         let mut state = call.state();
         if !state.initialized() {
-            state = call.keep(Self::new(call.argument_types())?);
+            let types = call.argument_types();
+            call.check_columns("rank_correlation", types.len(), HINT)?;
+            state = call.keep(Self::new(types)?);
         }
         // SAFETY: the state was made above, in this or an earlier call, for values of the arguments' types.
         unsafe {
