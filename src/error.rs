@@ -50,7 +50,7 @@ pub enum Problem {
         relation: String,
     },
 
-    #[error("summary: summaries of items of different types")]
+    #[error("counts: the items are of different types")]
     ItemTypesDiffer,
 
     #[error("labels of provider \"disclosure\" go on columns only")]
@@ -68,10 +68,10 @@ pub enum Problem {
     #[error("invalid input for type disclosure.item_counts: {what} \"{name}\" does not exist")]
     NoSuchName { what: &'static str, name: String },
 
-    #[error("summary: two of its items are equal values of their type")]
+    #[error("counts: two items are equal values of their type")]
     EqualItems,
 
-    #[error("summary: more than 9223372036854775807 transactions")]
+    #[error("counts: more than 9223372036854775807 transactions")]
     TooManyTransactions,
 
     #[error("{what} would take more than {limit}")]
@@ -342,25 +342,25 @@ impl Problem {
                 Some("Build every row from the same columns, in the same order.".into())
             }
             Problem::ItemTypesDiffer => Some(
-                "Items are the same only if type and collation are; cast them before they are counted."
+                "Give counts of items of one type and collation; cast the items before you count them."
                     .into(),
             ),
             Problem::Summary(SummaryError::Invalid(_)) => Some(
-                r#"It looks like {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
+                r#"Give a text such as {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
                     .into(),
             ),
             Problem::Summary(SummaryError::Version(_)) => {
-                Some("It was made by a newer version of pg_disclosure; update the extension.".into())
+                Some("A newer version of pg_disclosure has made the value; update the extension.".into())
             }
             Problem::NoSuchName { .. } => {
-                Some("A name without schema must be one of a type or collation that exists.".into())
+                Some("Give the name of a type or collation that exists, or qualify the name with its schema.".into())
             }
             Problem::EqualItems => Some(
-                "Give every value once. If the type or collation has changed since they were counted, the \
-                 summary can still be printed."
+                "Give every value once. If the type or collation has changed since the items were counted, \
+                 the counts can still be printed."
                     .into(),
             ),
-            Problem::TooManyTransactions => Some("Merge fewer summaries.".into()),
+            Problem::TooManyTransactions => Some("Merge fewer counts.".into()),
             Problem::TooLarge { .. } => Some("Count fewer or shorter items.".into()),
             Problem::TooDeep { .. } => {
                 Some("Give a jsonb value with fewer levels of lists and objects.".into())

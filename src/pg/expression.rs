@@ -27,8 +27,8 @@ pub unsafe fn arguments_of(arguments: *mut pg_sys::List, skip: usize) -> Vec<*mu
 }
 
 /// Refuses a call of `function` that was meant for a relation, such as `k_anonymity('patients')`: one whose arguments
-/// are all constants, or of which one is of type regclass and not a column. Some constants beside columns are
-/// accepted, because Postgres replaces the columns of a subquery by constants if it can.
+/// are all constants, or of which one is of type regclass and does not depend on a column. Some constants beside columns
+/// are accepted, because Postgres replaces the columns of a subquery by constants if it can.
 ///
 /// # Safety
 /// `arguments` are expressions of the current plan.
@@ -39,7 +39,7 @@ pub unsafe fn check_columns(
 ) -> Result<(), Problem> {
     // SAFETY: by the contract of the function.
     let names_relation = |&node: &*mut Node| unsafe {
-        pg_sys::exprType(node) == pg_sys::REGCLASSOID && (*node).type_ != NodeTag::T_Var
+        pg_sys::exprType(node) == pg_sys::REGCLASSOID && !pg_sys::contain_var_clause(node)
     };
     // SAFETY: as above.
     let is_constant = |&node: &*mut Node| unsafe { is_constant(node) };

@@ -128,7 +128,7 @@ stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.rem
 stop pg_cancel_backend "SELECT count(disclosure.privacy_score(t, 'holes'::regclass)) FROM holes t"
 
 # Counting items, in one long aggregate and from a table.
-stop pg_cancel_backend "SELECT disclosure.item_summary(x % 10) FROM endless"
+stop pg_cancel_backend "SELECT disclosure.count_items(x % 10) FROM endless"
 stop pg_cancel_backend "SELECT disclosure.expected_cracks('baskets', 'x')"
 # Counting crack mappings, which would take minutes, and a simulation that is never exact enough.
 cracks="disclosure.budget = -1; SET disclosure.max_memory = '8GB'; SELECT disclosure.expected_cracks('frequent', 'items', width => 0.005"

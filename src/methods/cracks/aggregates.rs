@@ -1,9 +1,10 @@
-//! The type item_counts, and the aggregates `item_summary` and `rollup`.
+//! The type item_counts, `count_items` and `rollup`.
 
+use crate::args::Args;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::methods::cracks::item_counts::{stored_of_text, text_of_stored};
-use crate::methods::cracks::items::ItemAggregate;
+use crate::methods::cracks::items::{ItemAggregate, read_counts};
 use disclosure::cracks::{ItemSummary, SummaryError};
 use pgrx::Internal;
 use pgrx::pg_sys::FunctionCallInfo;
@@ -60,7 +61,19 @@ fn item_counts_send(summary: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Transition function of item_summary(anyelement) and expected_cracks(anyelement)
+/// count_items(relation regclass, column_name name)
+#[pg_extern(sql = false)]
+fn count_items(args: Args) -> Vec<u8> {
+    count_column(args).unwrap_or_else(Problem::raise)
+}
+
+fn count_column(mut args: Args) -> Result<Vec<u8>, Problem> {
+    let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
+    args.end()?;
+    read_counts(relation, column_name)?.stored()
+}
+
+/// Transition function of count_items("any")
 #[pg_extern(sql = false)]
 fn item_counts_transition(call: AggregateCall) -> Internal {
     ItemAggregate::transition(&call).unwrap_or_else(Problem::raise)
@@ -91,7 +104,7 @@ fn item_counts_deserialise(bytes: &[u8], call: AggregateCall) -> Internal {
     ItemAggregate::deserialise(&call, bytes).unwrap_or_else(Problem::raise)
 }
 
-/// Final function of item_summary and rollup
+/// Final function of count_items and rollup
 #[pg_extern(sql = false)]
 fn item_counts_final(mut state: Internal) -> Option<Vec<u8>> {
     let stored = ItemAggregate::so_far(&mut state).map(|counts| counts.stored());

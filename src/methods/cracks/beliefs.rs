@@ -22,7 +22,7 @@ pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<I
         Problem::argument(
             argument,
             problem,
-            "Give every item once, with the least and the greatest share of transactions it may be in.",
+            "Give each item once, with the smallest and the largest share of transactions that may contain it.",
         )
     };
     let relation = Relation::whole(argument, Some(belief))?;
@@ -57,7 +57,7 @@ pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<I
         }
         match intervals[code as usize - 1].replace((low, high)) {
             None => Ok(()),
-            Some(_) => Err(invalid("an item is there twice")),
+            Some(_) => Err(invalid("an item occurs twice")),
         }
     })?;
     Ok(intervals)
@@ -99,8 +99,8 @@ pub unsafe fn itemset(
         if code > known {
             return Err(Problem::argument(
                 argument,
-                "has an item that does not occur",
-                "Give items of the column, or of the belief table.",
+                "contains an item that does not occur",
+                "Give items that are in the column or in the belief table.",
             ));
         }
         codes.push(code - 1);
@@ -128,8 +128,8 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
     if found.iter().any(Vec::is_empty) {
         return Err(Problem::argument(
             "itemsets",
-            "has an itemset without items",
-            "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
+            "contains an itemset without items",
+            "Give an array of arrays of items, such as ARRAY[['beer', 'diapers'], ['milk', NULL]].",
         ));
     }
     Ok(found)

@@ -228,7 +228,7 @@ impl ItemCounts {
         wire::put(&mut out, self.transactions);
         self.items.write_values(&mut out);
         self.counts().for_each(|count| wire::put(&mut out, count));
-        wire::finish("a part of an item summary", out)
+        wire::finish("a part of item counts", out)
     }
 
     /// What [`serial`](Self::serial) has written.
@@ -326,7 +326,7 @@ fn checked(bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
     let may_be_too_long = bytes.len() > MOST / GROWTH;
     if may_be_too_long && ItemSummary::of_bytes(&bytes)?.text_length() > MOST {
         return Err(Problem::TooLarge {
-            what: "the text of an item summary",
+            what: "the text of item counts",
             limit: "256 MB",
         });
     }

@@ -74,8 +74,8 @@ pub fn item_type(column: &ColumnType) -> Result<ColumnType, Problem> {
     if oid == pg_sys::RECORDOID {
         return Err(Problem::argument(
             "items",
-            "rows of no type in particular cannot be kept",
-            "Cast them to a composite type, or to text.",
+            "anonymous rows cannot be items",
+            "Cast the rows to a composite type or to text.",
         ));
     }
     // SAFETY: catalogue look-ups.

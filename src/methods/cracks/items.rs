@@ -7,6 +7,7 @@ use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::input::relation::Relation;
+use crate::label::labels_of;
 use crate::memory;
 use crate::methods::cracks::item_counts::ItemCounts;
 use crate::methods::cracks::item_names::item_type;
@@ -18,6 +19,7 @@ use disclosure::cracks::Transactions;
 use pgrx::Internal;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_identifier;
+use std::collections::HashMap;
 
 /// Counts the transactions of a column.
 pub struct Counter {
@@ -102,20 +104,62 @@ pub fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), P
     Ok((item, element.map(Elements::new)))
 }
 
-/// How often each item occurs in the transactions of a relation's column, as far as the calling user may
-/// see them.
+/// Returns how often each item occurs in the transactions of a relation's column, as far as the calling user may see
+/// them.
 pub fn read_counts(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
 ) -> Result<ItemCounts, Problem> {
     let (query, column) = query(relation, column_name)?;
-    let mut counter = Counter::new(&column)?;
-    for_each_row(&query, |mut row| match row.next() {
-        // SAFETY: a value of the column, whose type the lock on the relation keeps.
-        Some((value, false)) => unsafe { counter.push(value) },
-        _ => Ok(()),
+    let (_, mut counts) = read_columns(&query, &[column])?;
+    counts.pop().ok_or(Problem::Internal("a column was not counted"))
+}
+
+/// The items of all columns of a table that count.
+pub struct CountedTable {
+    pub rows: u64,
+    /// Names and counts, in the order of the columns.
+    pub columns: Vec<(String, ItemCounts)>,
+}
+
+/// Counts the items of all columns of a relation in one pass, except of columns whose labels take them out of every
+/// measure, as far as the calling user may see the rows.
+pub fn read_table(oid: Option<pg_sys::Oid>) -> Result<CountedTable, Problem> {
+    let relation = Relation::whole("relation", oid)?;
+    let labels = oid.map_or_else(|| Ok(HashMap::new()), labels_of)?;
+    let takes_part = |column: &&ColumnType| {
+        let label = labels.get(&column.name);
+        label.is_none_or(|label| label.weights().is_some())
+    };
+    let columns: Vec<ColumnType> = relation.columns().iter().filter(takes_part).cloned().collect();
+    if columns.is_empty() {
+        let (rows, columns) = (0, Vec::new());
+        return Ok(CountedTable { rows, columns });
+    }
+    let (rows, counts) = read_columns(&select(&columns, &relation), &columns)?;
+    let names = columns.into_iter().map(|column| column.name);
+    Ok(CountedTable {
+        rows,
+        columns: names.zip(counts).collect(),
+    })
+}
+
+/// Returns the number of rows of a query, and the counts of the items in each of its columns.
+fn read_columns(query: &str, columns: &[ColumnType]) -> Result<(u64, Vec<ItemCounts>), Problem> {
+    let counters = columns.iter().map(Counter::new);
+    let mut counters = counters.collect::<Result<Vec<_>, Problem>>()?;
+    let mut rows = 0;
+    for_each_row(query, |row| {
+        rows += 1;
+        for (counter, (value, is_null)) in counters.iter_mut().zip(row) {
+            if !is_null {
+                // SAFETY: a value of the column, whose type the lock on the relation keeps.
+                unsafe { counter.push(value)? };
+            }
+        }
+        Ok(())
     })?;
-    Ok(counter.counts)
+    Ok((rows, counters.into_iter().map(|counter| counter.counts).collect()))
 }
 
 /// The transactions themselves, and what [`read_counts`] would say of them: an item's number is one less than its
@@ -161,13 +205,21 @@ fn query(
         "Give the name of the column that holds the items.",
     ))?;
     let column = relation.column(argument, &column_name)?.clone();
-    let query = format!(
-        "SELECT {} FROM {}",
-        quote_identifier(&column.name),
-        relation.name()
-    );
+    let query = select(std::slice::from_ref(&column), &relation);
     Ok((query, column))
 }
+
+/// Returns the query for some columns of a relation.
+fn select(columns: &[ColumnType], relation: &Relation) -> String {
+    let names: Vec<String> = columns
+        .iter()
+        .map(|column| quote_identifier(&column.name))
+        .collect();
+    format!("SELECT {} FROM {}", names.join(", "), relation.name())
+}
+
+const HINT: &str = "Give a column, as in SELECT disclosure.count_items(items) FROM t; for a column of a relation by name \
+     see disclosure.count_items('t', 'items').";
 
 /// The state of every aggregate over transactions or summaries of them.
 pub enum ItemAggregate {
@@ -183,6 +235,7 @@ impl ItemAggregate {
         let transaction = call.arguments()[0];
         let mut state = call.state();
         if !state.initialized() {
+            call.check_columns("count_items", 1, HINT)?;
             let counter = Counter::new(&call.argument_types()[0])?;
             let meter = Meter::new("counting items");
             state = call.keep(Self::Counting { counter, meter });

@@ -18,7 +18,7 @@ use disclosure::cracks::{Knowledge, Reidentification, Settings};
 use disclosure::{NULL, Rows};
 use pgrx::prelude::*;
 
-const ON_COLUMNS: &str = "on_columns";
+const COLUMNS: &str = "columns";
 const KEY: &str = "key";
 
 table_row! {
@@ -44,7 +44,7 @@ fn expected_reidentifications(args: Args) -> Table<ReidentificationRow> {
 
 fn reidentifications(mut args: Args) -> Result<ReidentificationRow, Problem> {
     let (known, released) = (args.optional("known"), args.optional("released"));
-    let on_columns = args.names(ON_COLUMNS);
+    let columns = args.names(COLUMNS);
     let key = args.name(KEY);
     let settings = Settings {
         method: word("method", args.optional("method"), &METHODS)?,
@@ -54,7 +54,7 @@ fn reidentifications(mut args: Args) -> Result<ReidentificationRow, Problem> {
     };
     args.end()?;
     settings.check()?;
-    People::read(known, released, on_columns, key)?.find(&settings)
+    People::read(known, released, columns, key)?.find(&settings)
 }
 
 /// Two tables, made comparable.
@@ -73,12 +73,12 @@ impl People {
     fn read(
         known: Option<pg_sys::Oid>,
         released: Option<pg_sys::Oid>,
-        on_columns: Option<Vec<Option<String>>>,
+        columns: Option<Vec<Option<String>>>,
         key: Option<String>,
     ) -> Result<Self, Problem> {
         let known = Relation::whole("known", known)?;
         let released = Relation::whole("released", released)?;
-        let shared = shared_columns(&known, &released, on_columns)?;
+        let shared = shared_columns(&known, &released, columns)?;
         let key = key
             .map(|key| Pair::comparable(KEY, known.column(KEY, &key)?, released.column(KEY, &key)?))
             .transpose()?;
@@ -139,8 +139,8 @@ fn own_rows(here: &CodedColumn, mut there: CodedColumn) -> Result<Vec<Option<u32
         if code != NULL && row_of[code as usize].replace(row).is_some() {
             return Err(Problem::argument(
                 KEY,
-                "two released rows have the same value of it",
-                "Give a column that is different for everybody.",
+                "two released rows have the same value",
+                "Give a column that has a different value for each person.",
             ));
         }
     }
@@ -163,9 +163,9 @@ fn shared_columns(
 ) -> Result<Vec<Shared>, Problem> {
     let invalid = |problem: String| {
         Problem::argument(
-            ON_COLUMNS,
+            COLUMNS,
             problem,
-            "Give an array of distinct names of columns that both tables have.",
+            "Give an array of distinct names of columns that are in both tables.",
         )
     };
     let names = names.ok_or_else(|| invalid("must not be NULL".into()))?;
@@ -179,8 +179,8 @@ fn shared_columns(
             return Err(invalid(format!("\"{name}\" is given twice")));
         }
         shared.push(Shared::new(
-            known.column(ON_COLUMNS, &name)?,
-            released.column(ON_COLUMNS, &name)?,
+            known.column(COLUMNS, &name)?,
+            released.column(COLUMNS, &name)?,
         )?);
     }
     Ok(shared)
@@ -190,7 +190,7 @@ impl Shared {
     fn new(here: &ColumnType, there: &ColumnType) -> Result<Self, Problem> {
         let range = RangeType::of(here, there.base_type());
         let pair = match &range {
-            None => Pair::comparable(ON_COLUMNS, here, there)?,
+            None => Pair::comparable(COLUMNS, here, there)?,
             Some(range) => {
                 let mut pair = Pair::new(here, there);
                 pair.there.collation = range.collation();

@@ -289,7 +289,8 @@ fn read_functions(client: &mut Client) -> Result<(Vec<Function>, usize), String>
 fn read_own_values(client: &mut Client, functions: &[Function]) -> Result<Vec<(String, String)>, String> {
     let mut values = Vec::new();
     for function in functions {
-        let is_polymorphic = |a: &Argument| a.kind.name == "anyelement" && !a.kind.is_array;
+        let is_polymorphic =
+            |a: &Argument| matches!(a.kind.name.as_str(), "anyelement" | "any") && !a.is_variadic;
         if function.kind != Kind::Aggregate
             || function.arguments.len() != 1
             || !function.arguments.iter().all(is_polymorphic)
