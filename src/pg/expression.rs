@@ -26,9 +26,10 @@ pub unsafe fn arguments_of(arguments: *mut pg_sys::List, skip: usize) -> Vec<*mu
     }
 }
 
-/// Refuses a call of `function` that was meant for a relation, such as `k_anonymity('patients')`: one whose arguments
-/// are all constants, or of which one is of type regclass and does not depend on a column. Some constants beside columns
-/// are accepted, because Postgres replaces the columns of a subquery by constants if it can.
+/// Refuses a call of `function` that was meant for a relation, such as `k_anonymity('patients')`: one whose
+/// arguments are all constants, or of which one is of type regclass and does not depend on a column. Some
+/// constants beside columns are accepted, because Postgres replaces the columns of a subquery by constants if
+/// it can.
 ///
 /// # Safety
 /// `arguments` are expressions of the current plan.
@@ -53,8 +54,8 @@ pub unsafe fn check_columns(
     Err(Problem::argument(function, problem, hint))
 }
 
-/// Returns whether an expression has the same value in all rows: a constant or a parameter of the statement, perhaps
-/// cast. Postgres itself makes a constant of a parameter in some executions of a prepared statement.
+/// Returns whether an expression has the same value in all rows: a constant or a parameter of the statement,
+/// perhaps cast. Postgres itself makes a constant of a parameter in some executions of a prepared statement.
 ///
 /// # Safety
 /// A valid expression.
@@ -66,7 +67,8 @@ unsafe fn is_constant(mut node: *mut Node) -> bool {
                 NodeTag::T_Const => return true,
                 NodeTag::T_Param => {
                     let kind = (*node.cast::<pg_sys::Param>()).paramkind;
-                    // An aggregate that is called as a window function sees no expressions, but the type of a literal.
+                    // An aggregate that is called as a window function sees no expressions, but the type of a
+                    // literal.
                     return kind == pg_sys::ParamKind::PARAM_EXTERN
                         || pg_sys::exprType(node) == pg_sys::UNKNOWNOID;
                 }

@@ -1,4 +1,7 @@
-//! The type item_counts, `count_items` and `rollup`.
+//! The support functions of the type item_counts, and of `count_items` and `rollup`.
+//!
+//! Values are exchanged as JSON text, in binary format too, so that they mean the same in every database. The
+//! aggregates can run in parallel workers; their state is an [`ItemAggregate`].
 
 use crate::args::Args;
 use crate::error::Problem;
@@ -21,13 +24,13 @@ fn item_counts_in(text: &CStr) -> Vec<u8> {
 #[pg_extern(sql = false)]
 fn item_counts_out(summary: &[u8]) -> CString {
     let text = text_of_stored(summary).unwrap_or_else(Problem::raise);
-    CString::new(text).unwrap_or_default() // JSON has no NUL
+    CString::new(text).unwrap_or_default() // JSON text does not contain NUL
 }
 
-/// The type's receive function: a version and, as with jsonb, the text.
+/// The type's receive function. The message is a version byte and the text, as for jsonb.
 #[pg_extern(sql = false)]
 fn item_counts_receive(fcinfo: FunctionCallInfo) -> Vec<u8> {
-    // SAFETY: the only argument is a message, by the declaration in sql/; its rest is one text.
+    // SAFETY: the only argument is a message, by the declaration in sql/; the rest of it is one text.
     let (version, text) = unsafe {
         let message = (*fcinfo).args.as_slice(1)[0]
             .value

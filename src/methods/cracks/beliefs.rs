@@ -1,4 +1,7 @@
-//! What somebody says about items: a table of beliefs, or an array of items.
+//! Arguments about items: tables of beliefs, arrays of items, and lists of itemsets.
+//!
+//! Items are looked up in the dictionary of the counted items. Values of another type are compared by their
+//! text, so that `ARRAY[1, 2]` finds the items '1' and '2' of a text column.
 
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
@@ -10,11 +13,12 @@ use crate::pg::types::{ColumnType, parse, print, type_name};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 
-/// Between which shares of all transactions an item's frequency is believed to lie; `None`: nothing is known.
+/// Smallest and largest frequency that the adversary believes an item to have; `None` if they believe
+/// nothing.
 pub type Interval = Option<(f64, f64)>;
 
-/// What a table with the columns item, low and high says about every item, codes in order. Items that
-/// never occurred are added: the adversary knows of them.
+/// Reads a table with the columns item, low and high. Returns the interval of every item, in the order of
+/// their codes. Items that never occur are added, because the adversary knows that they exist.
 pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<Interval>, Problem> {
     let items = &mut counts.items;
     let argument = "belief";
@@ -63,7 +67,7 @@ pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<I
     Ok(intervals)
 }
 
-/// The numbers, from 0, of an itemset's items.
+/// Returns the numbers of an itemset's items, from 0, sorted and without duplicates.
 ///
 /// # Safety
 /// `itemset` is a valid array of type `array`.
@@ -113,7 +117,7 @@ pub unsafe fn itemset(
     Ok(codes)
 }
 
-/// The itemsets of a two-dimensional text[], one in every row of it; NULLs fill up shorter ones.
+/// Returns the itemsets of a two-dimensional text[], one for each of its rows. NULLs pad shorter itemsets.
 ///
 /// # Safety
 /// `itemsets` is a valid text[].
@@ -135,7 +139,7 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
     Ok(found)
 }
 
-/// The itemsets in the column "itemset" of a table, whose type is an array.
+/// Returns the itemsets in the column "itemset" of a table, which has an array type.
 pub fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Problem> {
     let argument = "itemset_table";
     let relation = Relation::whole(argument, Some(table))?;

@@ -1,7 +1,9 @@
-//! Transactions come in: sets of items, one per row, of which the items' counts are kept.
+//! Reads transactions, which are sets of items, one for each row, and counts the items.
 //!
-//! An array is the set of its elements that are not NULL, whatever its dimensions; a value of any other
-//! type is a single item. NULL, and an array without elements, is no transaction.
+//! An array is the set of its elements that are not NULL, for any number of dimensions. A value of any other
+//! type is a single item. NULL and arrays without elements are not transactions. Rows come from a relation,
+//! by [`read_counts`], [`read_table`] and [`read_transactions`], or one by one from an aggregate, by
+//! [`ItemAggregate`].
 
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
@@ -24,7 +26,7 @@ use std::collections::HashMap;
 /// Counts the transactions of a column.
 pub struct Counter {
     counts: ItemCounts,
-    /// Set where values are arrays.
+    /// `Some` if values are arrays.
     elements: Option<Elements>,
 }
 
@@ -37,6 +39,8 @@ impl Counter {
         })
     }
 
+    /// Counts the items of one value.
+    ///
     /// # Safety
     /// A valid Datum of the column's type.
     #[inline]
@@ -57,8 +61,8 @@ impl Counter {
     }
 }
 
-/// Hand the code of every item of a transaction to `on_item`, perhaps several times. `elements` is set where
-/// transactions are arrays.
+/// Passes the code of each item of a transaction to `on_item`. An item that occurs twice in an array is
+/// passed twice. `elements` is `Some` if transactions are arrays.
 ///
 /// # Safety
 /// A valid Datum of a type for which both were made.
@@ -69,7 +73,7 @@ pub unsafe fn for_each_item(
     transaction: Datum,
     mut on_item: impl FnMut(u32),
 ) -> Result<(), Problem> {
-    // One loop for each kind of dictionary, so that the choice is made once.
+    // One loop for each kind of dictionary, so that the kind is not looked up for each element.
     match (elements, items) {
         (None, items) => {
             // SAFETY: by the contract; likewise below.
@@ -97,15 +101,14 @@ pub unsafe fn for_each_item(
     }
 }
 
-/// What the items of a column are, and where its values are arrays, how to read them.
+/// Returns the type of a column's items and, if its values are arrays, a reader of their elements.
 pub fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), Problem> {
     let element = ElementType::of(column);
     let item = item_type(element.as_ref().map_or(column, |element| &element.column))?;
     Ok((item, element.map(Elements::new)))
 }
 
-/// Returns how often each item occurs in the transactions of a relation's column, as far as the calling user may see
-/// them.
+/// Counts the items of one column of a relation, in the rows that the calling user may see.
 pub fn read_counts(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
@@ -115,15 +118,15 @@ pub fn read_counts(
     counts.pop().ok_or(Problem::Internal("a column was not counted"))
 }
 
-/// The items of all columns of a table that count.
+/// The items of all columns of a table that take part.
 pub struct CountedTable {
     pub rows: u64,
     /// Names and counts, in the order of the columns.
     pub columns: Vec<(String, ItemCounts)>,
 }
 
-/// Counts the items of all columns of a relation in one pass, except of columns whose labels take them out of every
-/// measure, as far as the calling user may see the rows.
+/// Counts the items of all columns of a relation in one pass over the rows that the calling user may see.
+/// Columns whose labels exclude them from every measure are left out.
 pub fn read_table(oid: Option<pg_sys::Oid>) -> Result<CountedTable, Problem> {
     let relation = Relation::whole("relation", oid)?;
     let labels = oid.map_or_else(|| Ok(HashMap::new()), labels_of)?;
@@ -162,8 +165,8 @@ fn read_columns(query: &str, columns: &[ColumnType]) -> Result<(u64, Vec<ItemCou
     Ok((rows, counters.into_iter().map(|counter| counter.counts).collect()))
 }
 
-/// The transactions themselves, and what [`read_counts`] would say of them: an item's number is one less than its
-/// code.
+/// Returns the counts that [`read_counts`] would return, and the transactions themselves. There, an item's
+/// number is its code minus one.
 pub fn read_transactions(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
@@ -193,7 +196,7 @@ pub fn read_transactions(
     Ok((counts, transactions))
 }
 
-/// The query for a column, and its type.
+/// Returns the query for one column, and the column's type.
 fn query(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
@@ -221,16 +224,16 @@ fn select(columns: &[ColumnType], relation: &Relation) -> String {
 const HINT: &str = "Give a column, as in SELECT disclosure.count_items(items) FROM t; for a column of a relation by name \
      see disclosure.count_items('t', 'items').";
 
-/// The state of every aggregate over transactions or summaries of them.
+/// State of the aggregates `count_items` and `rollup`.
 pub enum ItemAggregate {
-    /// Transactions are coming in.
+    /// Counts rows of the current process.
     Counting { counter: Counter, meter: Meter },
-    /// Parts are coming in that were counted before.
+    /// Merges parts that were counted before.
     Merging(ItemCounts),
 }
 
 impl ItemAggregate {
-    /// The transition function over transactions.
+    /// Transition function of `count_items`: counts one transaction.
     pub fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
         let transaction = call.arguments()[0];
         let mut state = call.state();
@@ -249,12 +252,12 @@ impl ItemAggregate {
                 meter.row()?;
             }
         }
-        // The meter looks now and then; with many groups of few rows each, that would be never.
+        // The meter checks memory every 1,024 rows, which is never if there are many groups of few rows.
         memory::check()?;
         Ok(state)
     }
 
-    /// The transition function over summaries; `None` is NULL.
+    /// Transition function of `rollup`: merges stored counts; `None` is NULL.
     pub fn roll_up(call: &AggregateCall, summary: Option<&[u8]>) -> Result<Internal, Problem> {
         let mut state = call.state();
         let Some(summary) = summary else {
@@ -270,7 +273,7 @@ impl ItemAggregate {
         Ok(state)
     }
 
-    /// The combine function.
+    /// Combine function: merges the states of two processes.
     pub fn combine(call: &AggregateCall) -> Result<Internal, Problem> {
         let mut state = call.state();
         let other = call.arguments()[0];
@@ -291,13 +294,13 @@ impl ItemAggregate {
         Ok(state)
     }
 
-    /// The deserial function; what it reads is what [`ItemCounts::serial`] writes.
+    /// Deserialisation function: reads what [`ItemCounts::serial`] has written.
     pub fn deserialise(call: &AggregateCall, bytes: &[u8]) -> Result<Internal, Problem> {
         Ok(call.keep(Self::Merging(ItemCounts::of_serial(bytes)?)))
     }
 
-    /// For the serial and final functions, the latter of which may be called again after more rows. `None`:
-    /// there were no rows.
+    /// Returns the counts so far, for the serialisation and final functions; `None` if there were no rows.
+    /// The final function may be called again after more rows.
     pub fn so_far(state: &mut Internal) -> Option<&mut ItemCounts> {
         // SAFETY: the state is of this type, by the declaration of the aggregate.
         unsafe { state.get_mut::<Self>() }.map(Self::counts_mut)

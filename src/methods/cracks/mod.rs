@@ -1,8 +1,10 @@
-//! Cracks: `expected_cracks`, `crack_report`, `item_risk`, `crack_probability`, and the same over stored counts.
+//! Cracks: `expected_cracks`, `crack_report`, `item_risk`, `crack_probability`, and the same over stored
+//! counts.
 //!
-//! The forms over a relation and those over an `item_counts` value are different functions for Postgres. They share
-//! their Rust code and only differ in the [`Source`], so that all arguments are checked before the first row is read.
-//! The definitions are those of Lakshmanan, Ng and Ramesh (2008); the algorithms are in `disclosure::cracks`.
+//! The forms over a relation and those over an `item_counts` value are different functions for Postgres. They
+//! share their Rust code and only differ in the [`Source`], so that all arguments are checked before the
+//! first row is read. The definitions are those of Lakshmanan, Ng and Ramesh (2008); the algorithms are in
+//! `disclosure::cracks`.
 
 mod aggregates;
 mod beliefs;
@@ -76,7 +78,7 @@ impl Source {
     }
 }
 
-/// What a caller may set in every call of the family.
+/// Options that every call of the family has.
 pub(super) struct Options {
     pub belief: Option<pg_sys::Oid>,
     pub adversary: Adversary,
@@ -84,8 +86,8 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Reads belief, width, method, phantoms, relative_error, seed and budget. They are to be checked when all
-    /// arguments were read.
+    /// Reads belief, width, method, phantoms, relative_error, seed and budget. The caller checks them after
+    /// it has read all arguments.
     pub fn read(args: &mut Args) -> Result<Self, Problem> {
         let belief = args.optional("belief");
         let width = width(args.optional("width"))?;
@@ -109,7 +111,7 @@ impl Options {
         Ok(self.settings.check()?)
     }
 
-    /// Checks what must not be given for a whole table.
+    /// Refuses options that have no meaning for a whole table.
     fn check_table(&self) -> Result<(), Problem> {
         match self.belief {
             None => Ok(()),
@@ -121,13 +123,14 @@ impl Options {
         }
     }
 
-    /// What the adversary can make of the items; `None` if there are no transactions. A belief table may add items.
+    /// Returns the items and the adversary's beliefs about them; `None` if there are no transactions. A
+    /// belief table may add items.
     pub fn scenario(&self, counts: &mut ItemCounts) -> Result<Option<Scenario>, Problem> {
         Ok(self.scenario_in_order(counts)?.map(|(scenario, _)| scenario))
     }
 
-    /// The scenario, and the former codes of the items: these are numbered anew, because what is drawn or summed up by
-    /// number must not depend on the order of rows.
+    /// Returns the scenario and the former codes of its items. The items are renumbered by value, because
+    /// random draws and sums follow their numbers and must not depend on the order of rows.
     pub fn scenario_in_order(
         &self,
         counts: &mut ItemCounts,
@@ -199,7 +202,7 @@ pub(super) fn method_name(method: Method) -> &'static str {
     named.map_or("", |(name, _)| name)
 }
 
-/// A value of the SQL type `disclosure.belief_width`.
+/// Reads a value of the SQL type `disclosure.belief_width`.
 fn width(text: Option<&str>) -> Result<Width, Problem> {
     match given("width", text)? {
         "median" => Ok(Width::Median),
@@ -216,13 +219,14 @@ fn width(text: Option<&str>) -> Result<Width, Problem> {
     }
 }
 
-/// The next argument, phantoms. If it is negative, it becomes a number that is too large.
+/// Reads the argument phantoms. A negative number becomes one that is too large, so that the crate refuses
+/// it.
 fn phantoms(args: &mut Args) -> Result<usize, Problem> {
     let phantoms: i32 = args.required("phantoms")?;
     Ok(usize::try_from(phantoms).unwrap_or(usize::MAX))
 }
 
-/// A call of a function that also has alpha: its options, and what they make of every column.
+/// A call of a function that also has the option alpha: its options, and the scenario of each column.
 struct Answer {
     options: Options,
     columns: Vec<AnsweredColumn>,
@@ -230,7 +234,7 @@ struct Answer {
     rows_of_table: Option<u64>,
 }
 
-/// The items of one column, and what the adversary can make of them.
+/// The items of one column, and the adversary's beliefs about them.
 struct AnsweredColumn {
     /// `None` if the counts come from a stored value.
     name: Option<String>,
@@ -240,7 +244,8 @@ struct AnsweredColumn {
 }
 
 impl Answer {
-    /// Reads all arguments, checks them, and reads the source. There are no columns if stored counts are NULL.
+    /// Reads all arguments, checks them, and reads the source. There are no columns if stored counts are
+    /// NULL.
     fn new(mut args: Args, source: ReadSource) -> Result<Self, Problem> {
         let source = source(&mut args);
         let mut options = Options::read(&mut args)?;
@@ -280,8 +285,8 @@ impl Answer {
         })
     }
 
-    /// Returns the expected cracks of every column, by one method; `None` if the column has no transactions, or if
-    /// no mapping agrees with the belief.
+    /// Returns the expected cracks of every column, by one method; `None` if the column has no transactions,
+    /// or if no mapping agrees with the belief.
     fn expected_by(&self, method: Method) -> Result<Vec<Option<Expected>>, Problem> {
         let scenarios: Vec<&Scenario> = self.columns.iter().filter_map(AnsweredColumn::scenario).collect();
         let mut found = self.options.expected_of_each(method, &scenarios)?.into_iter();
@@ -322,7 +327,7 @@ fn sum_of_cracks(args: Args, source: ReadSource) -> Result<Option<f64>, Problem>
         .for_each(|found| warn_if_not_exact(found.as_ref(), &answer.options));
     let expected = |found: &Option<Expected>| found.as_ref().map(|found| found.expected);
     Ok(match answer.rows_of_table {
-        // A column of a table that has no values has nothing to be identified.
+        // A column without values has no codes that could be identified.
         Some(_) => found
             .iter()
             .map(|found| expected(found).unwrap_or(0.0))
@@ -331,7 +336,7 @@ fn sum_of_cracks(args: Args, source: ReadSource) -> Result<Option<f64>, Problem>
     })
 }
 
-/// Warns where a number alone cannot say how it was found.
+/// Warns if a result is not exact, because a number alone does not say how it was computed.
 fn warn_if_not_exact(found: Option<&Expected>, options: &Options) {
     let Some(found) = found else {
         return;
@@ -354,7 +359,7 @@ macro_rules! report_rows {
             struct CountsReport { $($field: $type),+ }
         }
         table_row! {
-            /// The report on one column.
+            /// Report on one column.
             struct CrackReport { column_name: Option<String>, $($field: $type),+ }
         }
         impl CountsReport {
@@ -401,7 +406,7 @@ fn crack_report_of(args: Args) -> Table<CountsReport> {
     Table::new(reports.map(|reports| reports.into_iter().map(|(_, report)| report)))
 }
 
-/// Returns the report on every column, with the column's name.
+/// Returns a report on each column, with the column's name.
 fn reports(args: Args, source: ReadSource) -> Result<Vec<(Option<String>, CountsReport)>, Problem> {
     let answer = Answer::new(args, source)?;
     let by = |method| {
@@ -429,7 +434,7 @@ fn reports(args: Args, source: ReadSource) -> Result<Vec<(Option<String>, Counts
 }
 
 impl CountsReport {
-    /// Returns the report with everything but the estimates.
+    /// Returns this report, which has the estimates, with all other figures filled in.
     fn with(self, scenario: &Scenario, found: Option<&Expected>) -> Self {
         let frequencies = &scenario.frequencies;
         let gaps = frequencies.gaps();
@@ -444,7 +449,7 @@ impl CountsReport {
             gap_min: gaps.map(|gaps| gaps.min),
             gap_max: gaps.map(|gaps| gaps.max),
             width: scenario.width,
-            ignorant: Some(1.0), // whatever the frequencies are (Lemma 3.1)
+            ignorant: Some(1.0), // for any frequencies (Lemma 3.1)
             point_valued: Some(groups as f64),
             expected: found.map(|found| found.expected),
             lower: found.and_then(|found| found.lower),
@@ -458,7 +463,7 @@ impl CountsReport {
 }
 
 table_row! {
-    /// How likely an item is named.
+    /// Probability that one item is cracked.
     struct ItemRisk {
         item: Option<String>,
         frequency: f64,
@@ -509,7 +514,7 @@ fn risks(args: Args, source: ReadSource) -> Result<Vec<ItemRisk>, Problem> {
     Ok((0..frequencies.items()).map(row).collect())
 }
 
-/// How the probability of an itemset is found.
+/// Method by which the probability of an itemset is computed.
 #[derive(Clone, Copy, PartialEq)]
 enum ItemsetMethod {
     Exact,
@@ -564,7 +569,7 @@ fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>
     }
 }
 
-/// The exact probability of an itemset, if it takes no more than so many steps.
+/// Returns the exact probability of an itemset; an error if it would take more steps than this.
 fn exact_probability(
     cracks: &ItemsetCracks,
     itemset: &[u32],

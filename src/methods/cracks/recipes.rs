@@ -1,4 +1,7 @@
-//! Recipes about cracks: `assess_items`, `assess_itemsets`, `assess_correlations`, `similarity_by_sampling`.
+//! The recipes: `assess_items`, `assess_itemsets`, `assess_correlations` and `similarity_by_sampling`.
+//!
+//! They are Assess-Risk and its variants by Lakshmanan, Ng and Ramesh (2008), Fig. 8, 9, 15 and 25. Each
+//! compares the cracks of stronger and weaker adversaries with what the owner of the data tolerates.
 
 use crate::args::Args;
 use crate::error::Problem;
@@ -22,8 +25,8 @@ fn stage_name(stage: Stage) -> &'static str {
     }
 }
 
-/// Returns the verdict of a recipe. It is up to the owner whether an adversary can be right about more than alpha_max
-/// of the items, so the recipe itself never says unsafe.
+/// Returns the verdict of a recipe. It is up to the owner whether an adversary can be right about more than
+/// alpha_max of the items, so the recipe itself never says unsafe.
 fn verdict(decision: Decision) -> &'static str {
     match decision {
         Decision::Disclose => "safe",
@@ -31,7 +34,7 @@ fn verdict(decision: Decision) -> &'static str {
     }
 }
 
-/// The next argument, runs; the seed comes later.
+/// Reads the argument runs. The seed is one of the later arguments.
 fn runs(args: &mut Args) -> Result<Compliance, Problem> {
     Ok(Compliance {
         runs: args.count("runs")?,
@@ -40,7 +43,7 @@ fn runs(args: &mut Args) -> Result<Compliance, Problem> {
 }
 
 table_row! {
-    /// What the recipe for items says.
+    /// Result of the recipe for items.
     struct RiskRow {
         stage: &'static str,
         items: i64,
@@ -107,7 +110,7 @@ fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, 
 }
 
 table_row! {
-    /// What the recipe for itemsets says.
+    /// Result of the recipe for itemsets.
     struct ItemsetRiskRow {
         stage: &'static str,
         itemsets: f64,
@@ -200,7 +203,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
     }))
 }
 
-/// How many steps exact probabilities of itemsets may take, by the method and the budget.
+/// Returns the number of steps that exact probabilities of itemsets may take, by the method and the budget.
 fn exact_steps(options: &Options) -> Result<f64, Problem> {
     match options.settings.method {
         Method::Auto | Method::Exact => Ok(options.settings.steps),
@@ -214,7 +217,7 @@ fn exact_steps(options: &Options) -> Result<f64, Problem> {
 }
 
 table_row! {
-    /// What is cracked with one kind of knowledge about pairs.
+    /// Expected cracks of an adversary with one kind of knowledge about pairs.
     struct CorrelationRow {
         knows: String,
         pairs: i64,
@@ -290,7 +293,7 @@ fn correlation_row(risk: CorrelationRisk, among: usize, items: f64) -> Correlati
         share: found.map(|found| found.expected / items),
         verdict: match (risk.is_within, risk.alpha_max) {
             (true, _) => "safe",
-            // As in the other recipes: can the adversary be right about more items than this?
+            // As in the other recipes, the owner judges whether the adversary can be right about more items.
             (false, Some(_)) => "unknown",
             (false, None) => "unsafe",
         },
@@ -299,7 +302,7 @@ fn correlation_row(risk: CorrelationRisk, among: usize, items: f64) -> Correlati
 }
 
 table_row! {
-    /// How right an adversary is who has samples of one size.
+    /// Share of items that an adversary with samples of one size is right about.
     struct SimilarityRow {
         fraction: f64,
         transactions: i64,
@@ -329,7 +332,7 @@ fn similarities(mut args: Args) -> Result<Vec<SimilarityRow>, Problem> {
     let (mut counts, transactions) = read_transactions(relation, column_name)?;
     let order = counts.put_in_order()?;
     let similarities = run::long("sampling transactions", |control| {
-        // Samples are drawn by number, which must not depend on the order of rows.
+        // Samples are drawn by the numbers of the transactions, which must not depend on the order of rows.
         let transactions = transactions.in_order(order.iter().map(|code| code - 1), control)?;
         cracks::similarity_by_sampling(&transactions, &settings, control)
     })?;

@@ -1,8 +1,9 @@
 //! Expected cracks of several columns within one budget.
 //!
-//! Counting is planned for every column first, because a plan is cheap and says what counting costs. The cheapest
-//! columns are then counted, as many as the budget has steps for; the others are simulated, each in an equal share of
-//! the time that is left. Which columns are counted depends on their plans alone, not on the clock.
+//! Counting is planned for every column first, because a plan is cheap and says what counting costs. The
+//! cheapest columns are then counted, as many as the budget has steps for; the others are simulated, each in
+//! an equal share of the time that is left. Which columns are counted depends on their plans alone, not on
+//! the clock.
 
 use super::{CrackSpace, Expected, Method, Settings, expected};
 use crate::matching::Counting;
@@ -10,8 +11,8 @@ use crate::{Control, Result};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Returns the expected cracks of each space, as [`expected`] does, within the steps and the time that the settings
-/// have for all of them together.
+/// Returns the expected cracks of each space, as [`expected`] does, within the steps and the time that the
+/// settings have for all of them together.
 pub fn expected_of_each(
     spaces: &[&CrackSpace],
     settings: &Settings,
