@@ -8,7 +8,7 @@ use crate::encode::wire;
 use crate::error::Problem;
 use crate::memory;
 use crate::pg::call::whole_call;
-use crate::pg::expression::{arguments_of, check_columns};
+use crate::pg::expression::{OverColumns, arguments_of};
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use pgrx::Internal;
@@ -86,21 +86,12 @@ impl AggregateCall {
         types
     }
 
-    /// Refuses a call that was meant for a relation, see [`check_columns`]. `columns` is the number of arguments that
-    /// should be columns, the first ones.
-    pub fn check_columns(
-        &self,
-        function: &'static str,
-        columns: usize,
-        hint: &'static str,
-    ) -> Result<(), Problem> {
+    /// Refuses a call that was meant for a relation, see [`OverColumns::check`]. The first `count` arguments should be
+    /// columns.
+    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Problem> {
         let (list, skip) = self.expressions();
-        // SAFETY: expressions of the current plan.
-        unsafe {
-            let mut expressions = arguments_of(list, skip);
-            expressions.truncate(columns);
-            check_columns(function, &expressions, hint)
-        }
+        // SAFETY: expressions of the current plan, of which there are as many as arguments, or more.
+        unsafe { function.check(&arguments_of(list, skip)[..count]) }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::encode::sequence::Sequence;
 use crate::encode::{Encoded, Sink};
 use crate::error::Problem;
 use crate::pg::call::whole_call;
-use crate::pg::expression::{arguments_of, check_columns};
+use crate::pg::expression::{OverColumns, arguments_of};
 use crate::pg::memory_context::Scratch;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
@@ -108,20 +108,11 @@ impl WindowCall {
         unsafe { argument_types(self.expressions(), 0) }
     }
 
-    /// Refuses a call that was meant for a relation, see [`check_columns`]. `columns` is the number of arguments that
-    /// should be columns, the first ones.
-    pub fn check_columns(
-        &self,
-        function: &'static str,
-        columns: usize,
-        hint: &'static str,
-    ) -> Result<(), Problem> {
-        // SAFETY: expressions of the current plan.
-        unsafe {
-            let mut expressions = arguments_of(self.expressions(), 0);
-            expressions.truncate(columns);
-            check_columns(function, &expressions, hint)
-        }
+    /// Refuses a call that was meant for a relation, see [`OverColumns::check`]. The first `count` arguments should be
+    /// columns.
+    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Problem> {
+        // SAFETY: expressions of the current plan, one for each argument.
+        unsafe { function.check(&arguments_of(self.expressions(), 0)[..count]) }
     }
 
     /// The last argument of the current row, if that is an option; then its type is taken away.

@@ -26,32 +26,36 @@ pub unsafe fn arguments_of(arguments: *mut pg_sys::List, skip: usize) -> Vec<*mu
     }
 }
 
-/// Refuses a call of `function` that was meant for a relation, such as `k_anonymity('patients')`: one whose
-/// arguments are all constants, or of which one is of type regclass and does not depend on a column. Some
-/// constants beside columns are accepted, because Postgres replaces the columns of a subquery by constants if
-/// it can.
-///
-/// # Safety
-/// `arguments` are expressions of the current plan.
-pub unsafe fn check_columns(
-    function: &'static str,
-    arguments: &[*mut Node],
-    hint: &'static str,
-) -> Result<(), Problem> {
-    // SAFETY: by the contract of the function.
-    let names_relation = |&node: &*mut Node| unsafe {
-        pg_sys::exprType(node) == pg_sys::REGCLASSOID && !pg_sys::contain_var_clause(node)
-    };
-    // SAFETY: as above.
-    let is_constant = |&node: &*mut Node| unsafe { is_constant(node) };
-    let problem = if arguments.iter().any(names_relation) {
-        "an argument is the name of a relation, not a column"
-    } else if arguments.iter().all(is_constant) {
-        "the arguments are constants, not columns"
-    } else {
-        return Ok(());
-    };
-    Err(Problem::argument(function, problem, hint))
+/// A function over columns, for the error that refuses other arguments.
+pub struct OverColumns {
+    pub name: &'static str,
+    pub hint: &'static str,
+}
+
+impl OverColumns {
+    /// Refuses a call that was meant for a relation, such as `k_anonymity('patients')`: one whose arguments
+    /// are all constants, or of which one is of type regclass and does not depend on a column. Some constants
+    /// beside columns are accepted, because Postgres replaces the columns of a subquery by constants if it
+    /// can.
+    ///
+    /// # Safety
+    /// `arguments` are expressions of the current plan.
+    pub unsafe fn check(&self, arguments: &[*mut Node]) -> Result<(), Problem> {
+        // SAFETY: by the contract of the function.
+        let names_relation = |&node: &*mut Node| unsafe {
+            pg_sys::exprType(node) == pg_sys::REGCLASSOID && !pg_sys::contain_var_clause(node)
+        };
+        // SAFETY: as above.
+        let is_constant = |&node: &*mut Node| unsafe { is_constant(node) };
+        let problem = if arguments.iter().any(names_relation) {
+            "an argument is the name of a relation, not a column"
+        } else if arguments.iter().all(is_constant) {
+            "the arguments are constants, not columns"
+        } else {
+            return Ok(());
+        };
+        Err(Problem::argument(self.name, problem, self.hint))
+    }
 }
 
 /// Returns whether an expression has the same value in all rows: a constant or a parameter of the statement,

@@ -12,6 +12,7 @@ use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::methods::classes::counted::{Counted, CountedRows};
+use crate::pg::expression::OverColumns;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
@@ -64,8 +65,11 @@ impl NullTreatment {
     }
 }
 
-const CLASS_SIZE_HINT: &str = "Give columns, as in SELECT disclosure.class_size(age, zip) OVER () FROM t; for a \
-     whole relation see disclosure.equivalence_classes('t').";
+const CLASS_SIZE: OverColumns = OverColumns {
+    name: "class_size",
+    hint: "Give columns, as in SELECT disclosure.class_size(age, zip) OVER () FROM t; for a whole relation see \
+           disclosure.equivalence_classes('t').",
+};
 
 /// class_size(VARIADIC "any") OVER (…)
 #[pg_extern(sql = false)]
@@ -83,7 +87,7 @@ fn class_size_of_row(call: &WindowCall) -> Result<i64, Problem> {
     let partition = call.partition_state(|call| {
         let mut columns = call.argument_types();
         let option = call.take_option(&mut columns);
-        call.check_columns("class_size", columns.len(), CLASS_SIZE_HINT)?;
+        call.check_columns(&CLASS_SIZE, columns.len())?;
         let nulls = NullTreatment::of_option(option)?;
         let CountedRows {
             counted,

@@ -14,6 +14,7 @@ use crate::memory;
 use crate::methods::cracks::item_counts::ItemCounts;
 use crate::methods::cracks::item_names::item_type;
 use crate::pg::array::{ElementType, Elements};
+use crate::pg::expression::OverColumns;
 use crate::pg::receiver::for_each_row;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
@@ -221,8 +222,11 @@ fn select(columns: &[ColumnType], relation: &Relation) -> String {
     format!("SELECT {} FROM {}", names.join(", "), relation.name())
 }
 
-const HINT: &str = "Give a column, as in SELECT disclosure.count_items(items) FROM t; for a column of a relation by name \
-     see disclosure.count_items('t', 'items').";
+const COUNT_ITEMS: OverColumns = OverColumns {
+    name: "count_items",
+    hint: "Give a column, as in SELECT disclosure.count_items(items) FROM t; for a column of a relation by name \
+     see disclosure.count_items('t', 'items').",
+};
 
 /// State of the aggregates `count_items` and `rollup`.
 pub enum ItemAggregate {
@@ -238,7 +242,7 @@ impl ItemAggregate {
         let transaction = call.arguments()[0];
         let mut state = call.state();
         if !state.initialized() {
-            call.check_columns("count_items", 1, HINT)?;
+            call.check_columns(&COUNT_ITEMS, 1)?;
             let counter = Counter::new(&call.argument_types()[0])?;
             let meter = Meter::new("counting items");
             state = call.keep(Self::Counting { counter, meter });

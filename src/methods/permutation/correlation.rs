@@ -4,14 +4,17 @@ use crate::encode::sequence::Sequence;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::memory;
+use crate::pg::expression::OverColumns;
 use crate::pg::types::ColumnType;
 use crate::run::{self, Meter};
 use disclosure::permutation::{self, FEW};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-const HINT: &str =
-    "Give two columns, as in SELECT disclosure.rank_correlation(income, masked_income) FROM t.";
+const RANK_CORRELATION: OverColumns = OverColumns {
+    name: "rank_correlation",
+    hint: "Give two columns, as in SELECT disclosure.rank_correlation(income, masked_income) FROM t.",
+};
 
 /// Transition function of rank_correlation(first "any", second "any")
 #[pg_extern(sql = false)]
@@ -48,7 +51,7 @@ impl Pairs {
         let mut state = call.state();
         if !state.initialized() {
             let types = call.argument_types();
-            call.check_columns("rank_correlation", types.len(), HINT)?;
+            call.check_columns(&RANK_CORRELATION, types.len())?;
             state = call.keep(Self::new(types)?);
         }
         // SAFETY: the state was made above, in this or an earlier call, for values of the arguments' types.
