@@ -93,7 +93,8 @@ pub struct World {
     pub role: String,
 }
 
-/// Functions in the language internal are those of Postgres itself, under another name.
+/// Functions in the language internal are those of Postgres itself, under another name, except aggregates, which are all
+/// in that language.
 const FUNCTIONS: &str = "
 SELECT p.oid, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(p.proname), p.oid::pg_catalog.regprocedure, p.prokind,
        (r.typname IN ('trigger', 'event_trigger', 'internal')
@@ -102,7 +103,8 @@ SELECT p.oid, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident
   FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
   JOIN pg_catalog.pg_proc p ON p.oid = d.objid JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   JOIN pg_catalog.pg_type r ON r.oid = p.prorettype
- WHERE e.extname = 'pg_disclosure' AND d.deptype = 'e' AND p.prolang <> (SELECT l.oid FROM pg_catalog.pg_language l WHERE l.lanname = 'internal')
+ WHERE e.extname = 'pg_disclosure' AND d.deptype = 'e'
+   AND (p.prokind = 'a' OR p.prolang <> (SELECT l.oid FROM pg_catalog.pg_language l WHERE l.lanname = 'internal'))
    AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass
  ORDER BY p.oid::pg_catalog.regprocedure::text COLLATE \"C\"";
 
