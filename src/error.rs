@@ -54,7 +54,7 @@ pub enum Problem {
         relation: String,
     },
 
-    #[error("summary: must not mix items of different types")]
+    #[error("counts: must not mix items of different types")]
     ItemTypesDiffer,
 
     #[error("pg_disclosure needs a database with encoding UTF8")]
@@ -75,10 +75,10 @@ pub enum Problem {
     #[error("invalid input for type disclosure.item_counts: {what} \"{name}\" does not exist")]
     NoSuchName { what: &'static str, name: String },
 
-    #[error("summary: must not contain equal items")]
+    #[error("counts: must not contain equal items")]
     EqualItems,
 
-    #[error("summary: must not have more than 9223372036854775807 transactions")]
+    #[error("counts: must not have more than 9223372036854775807 transactions")]
     TooManyTransactions,
 
     #[error("{what} would take more than {limit}")]
@@ -375,10 +375,10 @@ impl Problem {
             }
             Problem::EqualItems => Some(
                 "Give every value once. If the type or collation has changed since the items were counted, \
-                 the summary can still be printed."
+                 the counts can still be printed."
                     .into(),
             ),
-            Problem::TooManyTransactions => Some("Merge fewer summaries.".into()),
+            Problem::TooManyTransactions => Some("Merge fewer counts.".into()),
             Problem::TooLarge { .. } => Some("Count fewer or shorter items.".into()),
             Problem::TooDeep { .. } => {
                 Some("Give a jsonb value with fewer levels of lists and objects.".into())

@@ -7,6 +7,7 @@ use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::encode::{Encoded, Sink};
 use crate::error::Problem;
+use crate::pg::expression::arguments_of;
 use crate::pg::row;
 use crate::pg::row::RowShape;
 use crate::pg::types::ColumnType;
@@ -210,24 +211,12 @@ fn is_option_type(oid: pg_sys::Oid) -> bool {
 pub unsafe fn argument_types(arguments: *mut pg_sys::List, skip: usize) -> Vec<ColumnType> {
     // SAFETY: by the contract of the function.
     unsafe {
-        let length = if arguments.is_null() {
-            0
-        } else {
-            (*arguments).length as usize
-        };
-        (skip..length)
-            .map(|position| {
-                let mut node = (*(*arguments).elements.add(position))
-                    .ptr_value
-                    .cast::<pg_sys::Node>();
-                if (*node).type_ == pg_sys::NodeTag::T_TargetEntry {
-                    node = (*node.cast::<pg_sys::TargetEntry>()).expr.cast();
-                }
-                ColumnType {
-                    name: (position + 1 - skip).to_string(),
-                    oid: pg_sys::exprType(node),
-                    collation: pg_sys::exprCollation(node),
-                }
+        let expressions = arguments_of(arguments, skip).into_iter().zip(1..);
+        expressions
+            .map(|(node, position)| ColumnType {
+                name: i32::to_string(&position),
+                oid: pg_sys::exprType(node),
+                collation: pg_sys::exprCollation(node),
             })
             .collect()
     }

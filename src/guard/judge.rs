@@ -560,7 +560,7 @@ fn cracks(source: &Source, counting: &[&Column]) -> String {
         .iter()
         .map(|column| {
             format!(
-                "(SELECT upper FROM disclosure.crack_report((SELECT disclosure.item_summary({}) FROM {})))",
+                "(SELECT upper FROM disclosure.crack_report_of((SELECT disclosure.count_items({}) FROM {})))",
                 column.sql,
                 source.from(&[column])
             )

@@ -9,6 +9,7 @@ use crate::encode::wire;
 use crate::error::Problem;
 use crate::memory;
 use crate::pg::call::whole_call;
+use crate::pg::expression::{OverColumns, arguments_of};
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use pgrx::Internal;
@@ -62,24 +63,38 @@ impl AggregateCall {
         }
     }
 
-    /// Returns the types and collations of the arguments after the state.
-    pub fn argument_types(&self) -> Vec<ColumnType> {
-        let wanted = self.arguments().len();
+    /// Returns the expressions of the arguments after the state: their list, and the index of the first one.
+    fn expressions(&self) -> (*mut pg_sys::List, usize) {
         // SAFETY: the executor makes the call from these expression trees, so they are valid.
-        let mut types = unsafe {
+        unsafe {
             let aggregate = pg_sys::AggGetAggref(self.0);
             if aggregate.is_null() {
                 // The aggregate is used as a window function. Only the call of the transition function is
                 // known, whose first argument is the state.
                 let call = (*(*self.0).flinfo).fn_expr.cast::<pg_sys::FuncExpr>();
-                argument_types((*call).args, 1)
+                ((*call).args, 1)
             } else {
-                argument_types((*aggregate).args, 0)
+                ((*aggregate).args, 0)
             }
-        };
+        }
+    }
+
+    /// Returns the types and collations of the arguments after the state.
+    pub fn argument_types(&self) -> Vec<ColumnType> {
+        let (list, skip) = self.expressions();
+        // SAFETY: the executor makes the call from these expression trees, so they are valid.
+        let mut types = unsafe { argument_types(list, skip) };
         // An ORDER BY within the aggregate appends columns to the arguments.
-        types.truncate(wanted);
+        types.truncate(self.arguments().len());
         types
+    }
+
+    /// Refuses a call that was meant for a relation, see [`OverColumns::check`]. The first `count` arguments should be
+    /// columns.
+    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Problem> {
+        let (list, skip) = self.expressions();
+        // SAFETY: expressions of the current plan, of which there are as many as arguments, or more.
+        unsafe { function.check(&arguments_of(list, skip)[..count]) }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::encode::sequence::Sequence;
 use crate::encode::{Encoded, Sink};
 use crate::error::Problem;
 use crate::pg::call::whole_call;
+use crate::pg::expression::{OverColumns, arguments_of};
 use crate::pg::memory_context::Scratch;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
@@ -101,13 +102,23 @@ impl WindowCall {
         unsafe { WinGetCurrentPosition(self.window) as usize }
     }
 
+    /// Returns the expressions of the arguments.
+    fn expressions(&self) -> *mut pg_sys::List {
+        // SAFETY: the expression of a function declared WINDOW is a WindowFunc.
+        unsafe { (*(*(*self.fcinfo).flinfo).fn_expr.cast::<pg_sys::WindowFunc>()).args }
+    }
+
     /// Returns the types and collations of the arguments.
     pub fn argument_types(&self) -> Vec<ColumnType> {
-        // SAFETY: the expression of a function declared WINDOW is a WindowFunc.
-        unsafe {
-            let call = (*(*self.fcinfo).flinfo).fn_expr.cast::<pg_sys::WindowFunc>();
-            argument_types((*call).args, 0)
-        }
+        // SAFETY: these expressions are part of the current plan.
+        unsafe { argument_types(self.expressions(), 0) }
+    }
+
+    /// Refuses a call that was meant for a relation, see [`OverColumns::check`]. The first `count` arguments should be
+    /// columns.
+    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Problem> {
+        // SAFETY: these expressions are part of the current plan, one for each argument.
+        unsafe { function.check(&arguments_of(self.expressions(), 0)[..count]) }
     }
 
     /// Returns the last argument of the current row if it is an option, and then removes its type from

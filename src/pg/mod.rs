@@ -5,6 +5,7 @@ pub mod array_in;
 pub mod array_out;
 pub mod call;
 pub mod catalog;
+pub mod expression;
 pub mod json;
 pub mod literal;
 pub mod memory_context;

@@ -12,11 +12,18 @@ use crate::error::Problem;
 use crate::input::aggregate::{AggregateCall, AggregateState, MergeableState, so_far};
 use crate::methods::classes::NullTreatment;
 use crate::methods::classes::counted::Counted;
+use crate::pg::expression::OverColumns;
 use disclosure::classes::Classes;
 use disclosure::{NULL, Rows};
 use pgrx::Internal;
 use pgrx::pg_sys::NullableDatum;
 use pgrx::prelude::*;
+
+const K_ANONYMITY: OverColumns = OverColumns {
+    name: "k_anonymity",
+    hint: "Give columns, as in SELECT disclosure.k_anonymity(age, zip) FROM t; for a whole relation see \
+           disclosure.equivalence_classes('t').",
+};
 
 /// State of the aggregate.
 struct KAnonymity {
@@ -46,6 +53,7 @@ impl AggregateState for KAnonymity {
         let mut columns = call.argument_types();
         // SAFETY: every argument has the type at its position.
         let option = unsafe { OptionArgument::take(&mut columns, |last| call.arguments()[last]) };
+        call.check_columns(&K_ANONYMITY, columns.len())?;
         let nulls = NullTreatment::of_option(option)?;
         // Without a thread of its own, because there may be thousands of groups, and parallel workers as
         // well.

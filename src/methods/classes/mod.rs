@@ -16,6 +16,7 @@ use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::methods::classes::counted::{Counted, CountedRows};
+use crate::pg::expression::OverColumns;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
@@ -70,6 +71,12 @@ impl NullTreatment {
     }
 }
 
+const CLASS_SIZE: OverColumns = OverColumns {
+    name: "class_size",
+    hint: "Give columns, as in SELECT disclosure.class_size(age, zip) OVER () FROM t; for a whole relation see \
+           disclosure.equivalence_classes('t').",
+};
+
 /// class_size(VARIADIC "any") OVER (…)
 #[pg_extern(sql = false)]
 fn class_size(call: WindowCall) -> i64 {
@@ -85,7 +92,9 @@ struct ClassesOfPartition {
 fn class_size_of_row(call: &WindowCall) -> Result<i64, Problem> {
     let partition = call.partition_state(|call| {
         let mut columns = call.argument_types();
-        let nulls = NullTreatment::of_option(call.take_option(&mut columns))?;
+        let option = call.take_option(&mut columns);
+        call.check_columns(&CLASS_SIZE, columns.len())?;
+        let nulls = NullTreatment::of_option(option)?;
         let CountedRows {
             counted,
             class_of_row,

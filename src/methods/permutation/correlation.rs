@@ -4,11 +4,17 @@ use crate::encode::sequence::Sequence;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::memory;
+use crate::pg::expression::OverColumns;
 use crate::pg::types::ColumnType;
 use crate::run::{self, Meter};
 use disclosure::permutation::{self, FEW};
 use pgrx::Internal;
 use pgrx::prelude::*;
+
+const RANK_CORRELATION: OverColumns = OverColumns {
+    name: "rank_correlation",
+    hint: "Give two columns, as in SELECT disclosure.rank_correlation(income, masked_income) FROM t.",
+};
 
 /// Transition function of rank_correlation(first "any", second "any").
 #[pg_extern(sql = false)]
@@ -44,7 +50,9 @@ impl Pairs {
     fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
         let mut state = call.state();
         if !state.initialized() {
-            state = call.keep(Self::new(call.argument_types())?);
+            let types = call.argument_types();
+            call.check_columns(&RANK_CORRELATION, types.len())?;
+            state = call.keep(Self::new(types)?);
         }
         // SAFETY: the state was created above, in this or an earlier call, for values of the arguments'
         // types.
