@@ -55,7 +55,7 @@ impl Table {
             row.fill(0);
             let attributes = line.bytes().enumerate().filter(|&(_, bit)| bit == b'1');
             attributes.for_each(|(attribute, _)| row[groups[attribute]] = codes[attribute]);
-            classes.insert_many(&row, 1)?;
+            classes.insert(&row, 1)?;
         }
         Ok(Table { columns, classes })
     }

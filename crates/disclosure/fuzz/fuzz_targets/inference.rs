@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
 
     let mut classes = Classes::new(1);
     for &row in &rows {
-        classes.insert_many(&[u32::from(row) + 1], 1).unwrap();
+        classes.insert(&[u32::from(row) + 1], 1).unwrap();
     }
     let elements = |set: u8| (0..attributes as u32).filter(|bit| set >> bit & 1 == 1).collect();
     let column = Column {

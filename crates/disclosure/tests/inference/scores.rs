@@ -21,7 +21,7 @@ impl Coded {
     fn classes(&self) -> Classes {
         let mut classes = Classes::new(self.weights.len());
         for row in &self.rows {
-            classes.insert_many(row, 1).unwrap();
+            classes.insert(row, 1).unwrap();
         }
         classes
     }

@@ -120,7 +120,7 @@ impl Table {
         }
         let mut classes = Classes::new(columns.len());
         for row in &codes {
-            classes.insert_many(row, 1).unwrap();
+            classes.insert(row, 1).unwrap();
         }
         (classes, columns)
     }
