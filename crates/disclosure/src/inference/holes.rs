@@ -13,9 +13,9 @@
 //! - For every attribute of K, some row has the rest of K and all of J.
 
 use super::bitset::Words;
+use super::inferences::{Audience, KnownSet, Tally, may_precede, rank, search};
 use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
-use super::rules::{Audience, KnownSet, Tally, may_precede, rank, search};
 use super::score::{SearchInput, Settings};
 use super::search::Witnesses;
 use super::{Attribute, Inference};
