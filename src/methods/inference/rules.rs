@@ -36,7 +36,7 @@ fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
     options.constant(&mut args)?;
     let wanted = RuleSettings {
         min_weight,
-        most: args.number("max_rows", 1)?,
+        max_rows: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;
@@ -84,7 +84,7 @@ fn holes_of(mut args: Args) -> Result<Vec<Hole>, Problem> {
     options.constant(&mut args)?;
     let wanted = HoleSettings {
         max_size,
-        most: args.number("max_rows", 1)?,
+        max_rows: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;

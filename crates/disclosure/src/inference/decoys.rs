@@ -56,7 +56,7 @@ const TRIED_IN_VAIN: usize = 40;
 /// because scores are exact only up to a relative error of 1e-12.
 const FALLEN: f64 = 1.0 - 1e-11;
 
-/// Returns up to `wanted` rows that lower the scores of the rows in the table, each one given those before
+/// Returns up to `max_rows` rows that lower the scores of the rows in the table, each one given those before
 /// it.
 ///
 /// The choice is greedy and not always the best set of rows. Every step looks at the worst inferences K
@@ -69,18 +69,21 @@ const FALLEN: f64 = 1.0 - 1e-11;
 pub fn decoys(
     table: &PackedTable,
     settings: &Settings,
-    wanted: usize,
+    max_rows: usize,
     control: &Control,
 ) -> Result<Vec<Decoy>> {
     let scores = scores(table, settings, control)?;
-    with_width!(table.width, add_decoys(table, settings, scores, wanted, control))
+    with_width!(
+        table.width,
+        add_decoys(table, settings, scores, max_rows, control)
+    )
 }
 
 fn add_decoys<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
     scores: Scores,
-    wanted: usize,
+    max_rows: usize,
     control: &Control,
 ) -> Result<Vec<Decoy>> {
     let mut current = WithDecoys::<P> {
@@ -93,7 +96,7 @@ fn add_decoys<const P: usize>(
     let limits = Limits::new(settings, control);
     let mut before = current.summary();
     let mut decoys = Vec::new();
-    while decoys.len() < wanted && before.average > 0.0 && !limits.reached() {
+    while decoys.len() < max_rows && before.average > 0.0 && !limits.reached() {
         let Some(filled) = current.best_hole(settings, before, control)? else {
             break;
         };

@@ -53,14 +53,14 @@ pub struct HoleSettings {
     /// Largest number of attributes of a hole, from 2 to 8.
     pub max_size: usize,
     /// Largest number of holes to return.
-    pub most: usize,
+    pub max_rows: usize,
 }
 
 impl Default for HoleSettings {
     fn default() -> Self {
         HoleSettings {
             max_size: 4,
-            most: 1000,
+            max_rows: 1000,
         }
     }
 }
@@ -99,7 +99,7 @@ pub fn holes(
         ));
     }
     wanted.check()?;
-    if table.is_empty() || wanted.most == 0 {
+    if table.is_empty() || wanted.max_rows == 0 {
         return Ok(Holes {
             holes: Vec::new(),
             complete: true,
@@ -141,7 +141,7 @@ fn find_holes<const P: usize>(
         max_size: wanted.max_size,
         waiting: BTreeSet::new(),
         best: Best {
-            most: wanted.most,
+            max_rows: wanted.max_rows,
             kept: BTreeMap::new(),
             rank_of: FxHashMap::default(),
         },
@@ -171,9 +171,9 @@ struct Place<'a> {
     number: usize,
 }
 
-/// Holes with the worst inferences so far, at most `most` of them.
+/// Holes with the worst inferences so far, at most `max_rows` of them.
 struct Best<const P: usize> {
-    most: usize,
+    max_rows: usize,
     kept: BTreeMap<Key, Within<P>>,
     rank_of: FxHashMap<Vec<Attribute>, u64>,
 }
@@ -209,7 +209,9 @@ impl Key {
 impl<const P: usize> Best<P> {
     fn worst(&self) -> Option<&Key> {
         let worst = self.kept.last_key_value();
-        worst.map(|(key, _)| key).filter(|_| self.kept.len() >= self.most)
+        worst
+            .map(|(key, _)| key)
+            .filter(|_| self.kept.len() >= self.max_rows)
     }
 
     fn has_room_for(&self, key: &Key) -> bool {
@@ -235,7 +237,7 @@ impl<const P: usize> Best<P> {
         if within < kept {
             *kept = within.clone();
         }
-        if self.kept.len() > self.most
+        if self.kept.len() > self.max_rows
             && let Some((last, _)) = self.kept.pop_last()
         {
             self.rank_of.remove(&last.attributes);
@@ -473,7 +475,7 @@ impl<const P: usize> Finder<'_, P> {
             let masks = minimal(rows.iter().map(missing).collect());
             let mut hitting = HittingSets {
                 masks: &masks,
-                most: self.max_size - size,
+                max_size: self.max_size - size,
                 found: Vec::new(),
                 looked_at: 0,
                 finder: self,
@@ -534,7 +536,7 @@ fn minimal<const P: usize>(mut masks: Vec<[u64; P]>) -> Vec<[u64; P]> {
 struct HittingSets<'a, 'b, const P: usize> {
     masks: &'a [[u64; P]],
     /// Largest number of elements of a set.
-    most: usize,
+    max_size: usize,
     found: Vec<[u64; P]>,
     looked_at: u32,
     finder: &'a mut Finder<'b, P>,
@@ -562,7 +564,7 @@ impl<const P: usize> HittingSets<'_, '_, P> {
             self.found.push(chosen);
             return;
         };
-        if chosen.count() as usize == self.most {
+        if chosen.count() as usize == self.max_size {
             return;
         }
         mask.without(&excluded).for_each(|bit| {

@@ -21,14 +21,14 @@ pub struct RuleSettings {
     /// Smallest weight of a rule, between 0 and 1.
     pub min_weight: f64,
     /// Largest number of rules to return.
-    pub most: usize,
+    pub max_rows: usize,
 }
 
 impl Default for RuleSettings {
     fn default() -> Self {
         RuleSettings {
             min_weight: 0.0,
-            most: 1000,
+            max_rows: 1000,
         }
     }
 }
@@ -73,7 +73,7 @@ pub fn rules(
 ) -> Result<Rules> {
     settings.check()?;
     wanted.check()?;
-    if table.is_empty() || wanted.most == 0 {
+    if table.is_empty() || wanted.max_rows == 0 {
         return Ok(Rules {
             rules: Vec::new(),
             complete: true,
@@ -129,7 +129,10 @@ impl<const P: usize> Audience<P> for Best<'_, P> {
     fn wants(&self, weight: f64, size: usize) -> bool {
         // Twice, because a bound may be slightly below the weight that it bounds.
         let enough = weight * NEARLY_EQUAL * NEARLY_EQUAL >= self.wanted.min_weight;
-        let worst = self.kept.last().filter(|_| self.kept.len() >= self.wanted.most);
+        let worst = self
+            .kept
+            .last()
+            .filter(|_| self.kept.len() >= self.wanted.max_rows);
         enough && worst.is_none_or(|worst| may_precede(weight, size, worst.rank.0, worst.size))
     }
 
@@ -144,7 +147,7 @@ impl<const P: usize> Audience<P> for Best<'_, P> {
             known,
             set,
         });
-        if self.kept.len() > self.wanted.most {
+        if self.kept.len() > self.wanted.max_rows {
             self.kept.pop_last();
         }
     }
@@ -304,7 +307,7 @@ pub(super) trait Audience<const P: usize> {
 
 /// Largest number of rows in all waiting parts together. Beyond it, parts are searched immediately, which
 /// needs no room but is a worse order.
-const MOST_WAITING: usize = 50_000_000;
+const MAX_WAITING_ROWS: usize = 50_000_000;
 
 /// Number of rows above which a single slot may take milliseconds.
 const MANY_ROWS: usize = 10_000;
@@ -472,7 +475,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
             }
             self.groups = groups;
             for part in smaller {
-                if self.rows_waiting + part.rows.len() <= MOST_WAITING {
+                if self.rows_waiting + part.rows.len() <= MAX_WAITING_ROWS {
                     self.rows_waiting += part.rows.len();
                     self.waiting.push(part);
                 } else if !self.divide(part) {

@@ -41,15 +41,15 @@ pub fn score_row(
     attributes.iter().try_for_each(Weights::check)?;
     // The number of attributes is limited, because the search recurses once per attribute on the stack of a
     // thread that is not ours.
-    const MOST_WORDS: usize = 8;
+    const MAX_WORDS: usize = 8;
     let needed = attributes.len().div_ceil(64);
-    let widths = WIDTHS.into_iter().take_while(|&width| width <= MOST_WORDS);
+    let widths = WIDTHS.into_iter().take_while(|&width| width <= MAX_WORDS);
     let width = widths
         .into_iter()
         .find(|&width| width >= needed)
         .ok_or(Error::TooMany {
             what: "attributes of one row",
-            limit: 64 * MOST_WORDS as u64,
+            limit: 64 * MAX_WORDS as u64,
         })?;
     Ok(with_width!(width, search(attributes, settings, lookup, control)))
 }

@@ -363,7 +363,7 @@ fn exclusive_groups(
         let place = place.unwrap_or(groups.len());
         if place == groups.len() {
             // Every group needs at least one bit.
-            if place == MOST_BITS {
+            if place == MAX_BITS {
                 return Err(too_many_bits());
             }
             control.require::<u64>(sets.len().div_ceil(64))?;
@@ -377,12 +377,12 @@ fn exclusive_groups(
 }
 
 /// Largest number of bits that the attributes of a row may take.
-const MOST_BITS: usize = 64 * WIDTHS[WIDTHS.len() - 1];
+const MAX_BITS: usize = 64 * WIDTHS[WIDTHS.len() - 1];
 
 fn too_many_bits() -> Error {
     Error::TooMany {
         what: "bits to tell the attributes of a row apart",
-        limit: MOST_BITS as u64,
+        limit: MAX_BITS as u64,
     }
 }
 

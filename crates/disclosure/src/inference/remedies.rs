@@ -46,14 +46,14 @@ pub struct RemedySettings {
     /// Score that all rows have to stay below, more than 0 and at most 1.
     pub threshold: f64,
     /// Largest number of suppressions.
-    pub most: usize,
+    pub max_rows: usize,
 }
 
 impl Default for RemedySettings {
     fn default() -> Self {
         RemedySettings {
             threshold: 0.5,
-            most: 1000,
+            max_rows: 1000,
         }
     }
 }
@@ -118,7 +118,7 @@ fn suppress<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
     scores: Scores,
-    &RemedySettings { threshold, most }: &RemedySettings,
+    &RemedySettings { threshold, max_rows }: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
     let before = state(table, &scores, threshold);
@@ -136,12 +136,12 @@ fn suppress<const P: usize>(
     while !limits.reached() {
         let so_far = suppressions.len();
         for inference in search.inferences() {
-            if suppressions.len() == most || search.state.at_or_above == 0 || limits.reached() {
+            if suppressions.len() == max_rows || search.state.at_or_above == 0 || limits.reached() {
                 break;
             }
             suppressions.extend(search.break_inference(&inference)?);
         }
-        if suppressions.len() == so_far || suppressions.len() == most {
+        if suppressions.len() == so_far || suppressions.len() == max_rows {
             break;
         }
     }

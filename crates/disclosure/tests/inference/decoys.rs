@@ -9,8 +9,8 @@ use std::time::Duration;
 const QUASI: (f64, f64) = (1.0, 0.0);
 const SENSITIVE: (f64, f64) = (0.0, 1.0);
 
-fn found(table: &Table, settings: &Settings, wanted: usize) -> Vec<Decoy> {
-    decoys(&table.population(), settings, wanted, &Control::new()).unwrap()
+fn found(table: &Table, settings: &Settings, max_rows: usize) -> Vec<Decoy> {
+    decoys(&table.population(), settings, max_rows, &Control::new()).unwrap()
 }
 
 fn assert_summary(summary: &Summary, scores: &[f64]) {

@@ -61,7 +61,7 @@ fn found_scores(table: &Table, constant: f64) -> Vec<(Vec<Attribute>, f64)> {
     (0..population.len()).map(of_row).collect()
 }
 
-fn find(table: &Table, constant: f64, max_size: usize, most: usize) -> Holes {
+fn find(table: &Table, constant: f64, max_size: usize, max_rows: usize) -> Holes {
     let settings = Settings {
         constant,
         ..Settings::default()
@@ -69,7 +69,7 @@ fn find(table: &Table, constant: f64, max_size: usize, most: usize) -> Holes {
     holes(
         &table.population(),
         &settings,
-        &HoleSettings { max_size, most },
+        &HoleSettings { max_size, max_rows },
         &Control::new(),
     )
     .unwrap()
@@ -123,7 +123,10 @@ fn sizes_are_between_2_and_8() {
         let error = holes(
             &table.population(),
             &settings,
-            &HoleSettings { max_size, most: 5 },
+            &HoleSettings {
+                max_size,
+                max_rows: 5,
+            },
             &Control::new(),
         )
         .unwrap_err();
@@ -205,11 +208,11 @@ proptest! {
     #[test]
     fn holes_are_as_defined(
         table in a_table(), constant in a_constant(), max_size in 2usize..=5,
-        most in prop_oneof![Just(usize::MAX), 1usize..20],
+        max_rows in prop_oneof![Just(usize::MAX), 1usize..20],
     ) {
         let expected = expected_holes(&table, constant, max_size);
-        let found = find(&table, constant, max_size, most);
-        assert_same(&table, &found, &expected[..most.min(expected.len())]);
+        let found = find(&table, constant, max_size, max_rows);
+        assert_same(&table, &found, &expected[..max_rows.min(expected.len())]);
     }
 
     /// White, Theorems 6.4 and 6.5 and Corollary 6.6.

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use reference::inference::Rule;
 use std::time::Duration;
 
-fn find(table: &Table, settings: &Settings, min_weight: f64, most: usize) -> Rules {
-    let wanted = RuleSettings { min_weight, most };
+fn find(table: &Table, settings: &Settings, min_weight: f64, max_rows: usize) -> Rules {
+    let wanted = RuleSettings { min_weight, max_rows };
     rules(&table.population(), settings, &wanted, &Control::new()).unwrap()
 }
 
@@ -102,7 +102,10 @@ fn nothing_asked_for_and_nothing_there() {
 fn weights_are_between_0_and_1() {
     let table = Table::of_words(&["ab"], &[(1.0, 1.0); 2]);
     for min_weight in [-0.1, 1.1, f64::NAN] {
-        let wanted = RuleSettings { min_weight, most: 1 };
+        let wanted = RuleSettings {
+            min_weight,
+            max_rows: 1,
+        };
         let error = rules(&table.population(), &CERTAIN, &wanted, &Control::new()).unwrap_err();
         assert_eq!(error.to_string(), "min_weight: must be between 0 and 1");
     }
@@ -120,7 +123,7 @@ fn without_time_it_says_so_and_cancelling_is_an_error() {
     control.cancel();
     let wanted = RuleSettings {
         min_weight: 0.0,
-        most: 10,
+        max_rows: 10,
     };
     assert!(rules(&table.population(), &CERTAIN, &wanted, &control).is_err());
 }
@@ -181,17 +184,17 @@ proptest! {
         table in a_table(),
         constant in prop_oneof![Just(1.0), Just(0.1), Just(7.5)],
         min_confidence in prop_oneof![3 => Just(1.0), 1 => Just(0.9), 1 => Just(0.6), 1 => Just(0.3), 1 => Just(0.01)],
-        most in prop_oneof![Just(usize::MAX), 1usize..30],
+        max_rows in prop_oneof![Just(usize::MAX), 1usize..30],
         threshold in any::<prop::sample::Index>(),
     ) {
         let settings = Settings { constant, min_confidence, ..CERTAIN };
         let all = table.rules(constant, min_confidence, 0.0);
-        assert_same(&table, &find(&table, &settings, 0.0, most), &all[..most.min(all.len())]);
+        assert_same(&table, &find(&table, &settings, 0.0, max_rows), &all[..max_rows.min(all.len())]);
         if !all.is_empty() {
             // `min_weight` is exactly the weight of a rule, which has to be included.
             let min_weight = threshold.get(&all).weight;
             let heavy = table.rules(constant, min_confidence, min_weight);
-            assert_same(&table, &find(&table, &settings, min_weight, most), &heavy[..most.min(heavy.len())]);
+            assert_same(&table, &find(&table, &settings, min_weight, max_rows), &heavy[..max_rows.min(heavy.len())]);
         }
     }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 const QUASI: (f64, f64) = (1.0, 0.0);
 const SENSITIVE: (f64, f64) = (0.0, 1.0);
 
-fn found(table: &Table, settings: &Settings, threshold: f64, most: usize) -> Remedies {
-    let wanted = RemedySettings { threshold, most };
+fn found(table: &Table, settings: &Settings, threshold: f64, max_rows: usize) -> Remedies {
+    let wanted = RemedySettings { threshold, max_rows };
     remedies(&table.population(), settings, &wanted, &Control::new()).unwrap()
 }
 
@@ -97,7 +97,10 @@ fn tables_below_the_threshold_need_nothing() {
 fn the_threshold_is_a_score() {
     let population = Table::of_words(&["a"], &[QUASI]).population();
     for threshold in [0.0, -0.5, 1.1, f64::NAN] {
-        let wanted = RemedySettings { threshold, most: 1 };
+        let wanted = RemedySettings {
+            threshold,
+            max_rows: 1,
+        };
         let error = remedies(&population, &Settings::default(), &wanted, &Control::new()).unwrap_err();
         assert_eq!(error.to_string(), "threshold: must be more than 0 and at most 1");
     }
@@ -113,12 +116,12 @@ fn cancelling_ends_it() {
 }
 
 /// Makes all proposed suppressions, one by one, and compares every state with the definition.
-fn check(table: &Table, settings: &Settings, threshold: f64, most: usize) {
-    let found = found(table, settings, threshold, most);
+fn check(table: &Table, settings: &Settings, threshold: f64, max_rows: usize) {
+    let found = found(table, settings, threshold, max_rows);
     let mut table = table.clone();
     let mut scores = table.scores(settings.constant, settings.min_confidence);
     assert_state(&found.before, &scores, threshold);
-    assert!(found.suppressions.len() <= most);
+    assert!(found.suppressions.len() <= max_rows);
     if found.before.at_or_above == 0 {
         assert!(found.suppressions.is_empty());
     }
@@ -143,11 +146,11 @@ proptest! {
 
     #[test]
     fn states_are_as_defined(
-        table in a_table(), threshold in a_threshold(), most in prop_oneof![Just(100), 0usize..4],
+        table in a_table(), threshold in a_threshold(), max_rows in prop_oneof![Just(100), 0usize..4],
         constant in prop_oneof![Just(1.0), Just(0.1)],
         search in prop_oneof![Just(Search::Automatic), Just(Search::Together), Just(Search::RowByRow)],
     ) {
-        check(&table, &Settings { constant, search, ..Settings::default() }, threshold, most);
+        check(&table, &Settings { constant, search, ..Settings::default() }, threshold, max_rows);
     }
 
     #[test]
