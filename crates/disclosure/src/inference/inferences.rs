@@ -1,8 +1,9 @@
-//! The rules K ⇒ I with the largest weights in a table. They show what a table gives away, not about whom.
+//! The inferences K ⇒ I with the largest weights in a table. They show what a table gives away, not about
+//! whom.
 //!
 //! Sets K are searched by a bound on their weight, the largest bound first. No inference from K or more than
 //! K is more dangerous than all unknown attributes of a row with K together. So the search ends as soon as
-//! there are as many rules as requested and no bound is above the smallest of their weights.
+//! there are as many inferences as requested and no bound is above the smallest of their weights.
 
 use super::bitset::Words;
 use super::explain::conclude;
@@ -15,79 +16,79 @@ use crate::{Control, Error, Result};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// Limits on the rules to find.
+/// Limits on the inferences to find.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RuleSettings {
-    /// Smallest weight of a rule, between 0 and 1.
+pub struct InferenceListSettings {
+    /// Smallest weight of an inference, between 0 and 1.
     pub min_weight: f64,
-    /// Largest number of rules to return.
+    /// Largest number of inferences to return.
     pub max_rows: usize,
 }
 
-impl Default for RuleSettings {
+impl Default for InferenceListSettings {
     fn default() -> Self {
-        RuleSettings {
+        InferenceListSettings {
             min_weight: 0.0,
             max_rows: 1000,
         }
     }
 }
 
-impl RuleSettings {
+impl InferenceListSettings {
     /// Checks that the settings are allowed.
     pub fn check(&self) -> Result<()> {
         if !(0.0..=1.0).contains(&self.min_weight) {
             return Err(Error::invalid(
                 "min_weight",
                 "must be between 0 and 1",
-                "the weight from which on a rule counts",
+                "the weight from which on an inference counts",
             ));
         }
         Ok(())
     }
 }
 
-/// Rules of a table, those with the largest weight first.
+/// Inferences of a table, those with the largest weight first.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Rules {
-    /// Rules in descending order of weight. Of rules whose weights are equal up to a relative error of 1e-12,
-    /// those with fewer known attributes come first.
-    pub rules: Vec<Inference>,
-    /// Whether these are the rules with the largest weights. If not, the budget ran out: these are rules, but
-    /// there may be others with larger weights.
+pub struct Inferences {
+    /// Inferences in descending order of weight. Of inferences whose weights are equal up to a relative error
+    /// of 1e-12, those with fewer known attributes come first.
+    pub inferences: Vec<Inference>,
+    /// Whether these are the inferences with the largest weights. If not, the budget ran out: these are
+    /// inferences, but there may be others with larger weights.
     pub complete: bool,
 }
 
-/// Returns the rules K ⇒ I with the largest weights lk(K) · dg(I) (White, Definition 3.2).
+/// Returns the inferences K ⇒ I with the largest weights lk(K) · dg(I) (White, Definition 3.2).
 ///
 /// K is every set of attributes that some row has and that is *free*: without any one of them, more rows have
 /// the rest. A set that is not free is no more likely and infers no more than the free part of it (White,
 /// Lemma 4.11). I consists of all harmful attributes that at least a share `min_confidence` of the rows with
-/// K have. Rules of weight 0 are left out.
-pub fn rules(
+/// K have. Inferences of weight 0 are left out.
+pub fn inferences(
     table: &PackedTable,
     settings: &Settings,
-    wanted: &RuleSettings,
+    wanted: &InferenceListSettings,
     control: &Control,
-) -> Result<Rules> {
+) -> Result<Inferences> {
     settings.check()?;
     wanted.check()?;
     if table.is_empty() || wanted.max_rows == 0 {
-        return Ok(Rules {
-            rules: Vec::new(),
+        return Ok(Inferences {
+            inferences: Vec::new(),
             complete: true,
         });
     }
-    with_width!(table.width, find_rules(table, settings, wanted, control))
+    with_width!(table.width, find_inferences(table, settings, wanted, control))
 }
 
-fn find_rules<const P: usize>(
+fn find_inferences<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
-    wanted: &RuleSettings,
+    wanted: &InferenceListSettings,
     control: &Control,
-) -> Result<Rules> {
+) -> Result<Inferences> {
     let input = SearchInput::<P>::new(table, settings, control);
     let postings = Postings::new(&input);
     let mut best = Best {
@@ -97,28 +98,29 @@ fn find_rules<const P: usize>(
     };
     let complete = search(&input, &postings, settings.min_confidence, &mut best);
     let mut tally = Tally::of(table);
-    let mut rules = Vec::with_capacity(best.kept.len());
-    for rule in best.kept {
+    let mut inferences = Vec::with_capacity(best.kept.len());
+    for ranked in best.kept {
         control.check()?;
-        rules.push(
-            rule.set
+        inferences.push(
+            ranked
+                .set
                 .inference(&input, &postings, settings.min_confidence, &mut tally),
         );
     }
     control.check()?;
-    Ok(Rules { rules, complete })
+    Ok(Inferences { inferences, complete })
 }
 
-/// Rules with the largest weights so far.
+/// Inferences with the largest weights so far.
 struct Best<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
-    wanted: &'a RuleSettings,
-    kept: BTreeSet<Rule<P>>,
+    wanted: &'a InferenceListSettings,
+    kept: BTreeSet<RankedSet<P>>,
 }
 
-/// Rule, in the order in which rules are reported.
+/// Known set of an inference, in the order in which inferences are reported.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Rule<const P: usize> {
+struct RankedSet<const P: usize> {
     rank: Reverse<u64>,
     size: usize,
     known: Vec<Attribute>,
@@ -141,7 +143,7 @@ impl<const P: usize> Audience<P> for Best<'_, P> {
             return;
         }
         let known = set.attributes(self.input);
-        self.kept.insert(Rule {
+        self.kept.insert(RankedSet {
             rank: Reverse(rank(weight)),
             size: known.len(),
             known,

@@ -73,7 +73,7 @@ pub use column::{Attribute, Column, Meaning};
 pub use decoys::{Decoy, Summary, decoys};
 pub use explain::{Explanations, Inference, Inferred, explain};
 pub use holes::{Hole, HoleSettings, Holes, holes};
-pub use inferences::{RuleSettings, Rules, rules};
+pub use inferences::{InferenceListSettings, Inferences, inferences};
 pub use new_row::{Lookup, RowScore, score_row};
 pub use packed_table::PackedTable;
 pub use remedies::{Remedies, RemedySettings, State, Suppression, remedies};
