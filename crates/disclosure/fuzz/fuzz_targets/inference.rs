@@ -4,7 +4,7 @@
 #![no_main]
 
 use disclosure::classes::Classes;
-use disclosure::inference::{scores, Column, Meaning, PackedTable, Search, Settings};
+use disclosure::inference::{scores, Algorithm, Column, Meaning, PackedTable, Settings};
 use disclosure::{Control, Weights};
 use libfuzzer_sys::fuzz_target;
 use reference::inference::Table;
@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let attributes = 1 + usize::from(first % 8);
-    let search = [Search::Together, Search::RowByRow][usize::from(first / 8 % 2)];
+    let algorithm = [Algorithm::Together, Algorithm::RowByRow][usize::from(first / 8 % 2)];
     if data.len() < 2 * attributes {
         return;
     }
@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
         meaning: Meaning::Set((0..=u8::MAX).map(elements).collect()),
     };
     let population = PackedTable::new(&classes, &[column], &Control::new()).unwrap();
-    let settings = Settings { search, ..Settings::default() };
+    let settings = Settings { algorithm, ..Settings::default() };
     let found = scores(&population, &settings, &Control::new()).unwrap();
     assert!(found.exact());
 

@@ -78,6 +78,6 @@ pub use new_row::{Lookup, RowScore, score_row};
 pub use packed_table::PackedTable;
 pub use remedies::{Remedies, RemedySettings, State, Suppression, remedies};
 #[doc(hidden)]
-pub use score::Search;
+pub use score::Algorithm;
 pub use score::{Scores, Settings, scores};
 pub use summary::{ScoreSummary, SummarySettings};

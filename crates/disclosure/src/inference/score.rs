@@ -26,13 +26,13 @@ pub struct Settings {
     pub budget: Option<Duration>,
     /// Algorithm to use. It changes the running time, not the scores; tests try all of them.
     #[doc(hidden)]
-    pub search: Search,
+    pub algorithm: Algorithm,
 }
 
 /// Algorithm that finds the worst inferences.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Search {
+pub enum Algorithm {
     /// Whichever algorithm is expected to be faster.
     #[default]
     Automatic,
@@ -48,7 +48,7 @@ impl Default for Settings {
             constant: 1.0,
             min_confidence: 1.0,
             budget: None,
-            search: Search::Automatic,
+            algorithm: Algorithm::Automatic,
         }
     }
 }
@@ -304,9 +304,9 @@ fn score_rows<const P: usize>(
         if open.contains(&true) {
             input.blocked = blocked::blocked(&input);
             close_harmless_rows(&input, &found, &mut open, &mut upper);
-            let together = match settings.search {
-                Search::Automatic => few_choices(table),
-                search => search == Search::Together,
+            let together = match settings.algorithm {
+                Algorithm::Automatic => few_choices(table),
+                algorithm => algorithm == Algorithm::Together,
             };
             if together {
                 partition::search(&input, &found, u32::MAX, &mut open, &mut upper);

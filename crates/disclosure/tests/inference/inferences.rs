@@ -2,7 +2,7 @@
 
 use crate::tables::Table;
 use disclosure::inference::{
-    Attribute, Inference, InferenceListSettings, Inferences, Search, Settings, inferences,
+    Algorithm, Attribute, Inference, InferenceListSettings, Inferences, Settings, inferences,
 };
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ const CERTAIN: Settings = Settings {
     constant: 1.0,
     min_confidence: 1.0,
     budget: None,
-    search: Search::Automatic,
+    algorithm: Algorithm::Automatic,
 };
 
 #[test]

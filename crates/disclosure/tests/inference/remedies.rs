@@ -2,7 +2,7 @@
 
 use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
-use disclosure::inference::{Attribute, Remedies, RemedySettings, Search, Settings, State, remedies};
+use disclosure::inference::{Algorithm, Attribute, Remedies, RemedySettings, Settings, State, remedies};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -148,9 +148,9 @@ proptest! {
     fn states_are_as_defined(
         table in a_table(), threshold in a_threshold(), max_rows in prop_oneof![Just(100), 0usize..4],
         constant in prop_oneof![Just(1.0), Just(0.1)],
-        search in prop_oneof![Just(Search::Automatic), Just(Search::Together), Just(Search::RowByRow)],
+        algorithm in prop_oneof![Just(Algorithm::Automatic), Just(Algorithm::Together), Just(Algorithm::RowByRow)],
     ) {
-        check(&table, &Settings { constant, search, ..Settings::default() }, threshold, max_rows);
+        check(&table, &Settings { constant, algorithm, ..Settings::default() }, threshold, max_rows);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::tables::{self, a_constant, a_weight, config};
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    Column, Lookup, Meaning, PackedTable, Scores, Search, Settings, explain, score_row, scores,
+    Algorithm, Column, Lookup, Meaning, PackedTable, Scores, Settings, explain, score_row, scores,
 };
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
@@ -69,14 +69,14 @@ fn class_of_row<T: PartialEq>(rows: &[T]) -> Vec<u32> {
     rows.iter().map(class).collect()
 }
 
-const SEARCHES: [Search; 3] = [Search::Automatic, Search::Together, Search::RowByRow];
+const ALGORITHMS: [Algorithm; 3] = [Algorithm::Automatic, Algorithm::Together, Algorithm::RowByRow];
 
 /// Returns the exact score of each row, which must not depend on the algorithm.
 fn exact_by_row(classes: &Classes, columns: &[Column], constant: f64, class_of_row: &[u32]) -> Vec<f64> {
-    let [automatic, together, row_by_row] = SEARCHES.map(|search| {
+    let [automatic, together, row_by_row] = ALGORITHMS.map(|algorithm| {
         let settings = Settings {
             constant,
-            search,
+            algorithm,
             ..Settings::default()
         };
         let (lower, upper) = by_row(classes, columns, &settings, class_of_row);
@@ -368,15 +368,15 @@ fn a_cancelled_search_ends() {
         weights: numbers.weights(&values),
     };
     let population = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
-    for (search, min_confidence) in [
-        (Search::Together, 1.0),
-        (Search::RowByRow, 1.0),
-        (Search::Automatic, 0.5),
+    for (algorithm, min_confidence) in [
+        (Algorithm::Together, 1.0),
+        (Algorithm::RowByRow, 1.0),
+        (Algorithm::Automatic, 0.5),
     ] {
         let control = Control::new();
         control.cancel();
         let settings = Settings {
-            search,
+            algorithm,
             min_confidence,
             ..Settings::default()
         };
@@ -405,14 +405,14 @@ fn an_unfinished_search_gives_bounds() {
         let exact = scores(&population, &settings, &Control::new()).unwrap();
         assert!(exact.exact());
         let mut unfinished = 0;
-        for search in SEARCHES {
+        for algorithm in ALGORITHMS {
             for micros in [0, 100, 1_000, 5_000, 20_000] {
                 let budget = Some(Duration::from_micros(micros));
                 let bounds = scores(
                     &population,
                     &Settings {
                         budget,
-                        search,
+                        algorithm,
                         ..settings
                     },
                     &Control::new(),
