@@ -21,15 +21,15 @@ pub struct Decoy {
     /// All attributes of the row.
     pub attributes: Vec<Attribute>,
     /// Scores with the decoys before this one.
-    pub before: Summary,
+    pub before: OriginalRowsSummary,
     /// Scores with this decoy too.
-    pub after: Summary,
+    pub after: OriginalRowsSummary,
 }
 
 /// Summary of the scores of the original rows, each counted as often as it occurs. Decoys do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Summary {
+pub struct OriginalRowsSummary {
     /// Number of original rows.
     pub rows: u64,
     /// Mean of their scores.
@@ -126,7 +126,7 @@ struct WithDecoys<const P: usize> {
 struct Filled<const P: usize> {
     attributes: Vec<Attribute>,
     current: WithDecoys<P>,
-    after: Summary,
+    after: OriginalRowsSummary,
 }
 
 /// Worst inference that some rows have in common.
@@ -162,9 +162,9 @@ impl<const P: usize> WithDecoys<P> {
         rows.map(|row| (row, self.scores.upper[row], self.table.multiplicity[row]))
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> OriginalRowsSummary {
         let totals = Totals::of(self.original_rows().map(|(_, score, rows)| (score, rows)));
-        Summary {
+        OriginalRowsSummary {
             rows: totals.rows,
             average: totals.average(),
             maximum: totals.maximum,
@@ -246,7 +246,7 @@ impl<const P: usize> WithDecoys<P> {
     fn best_hole(
         &self,
         settings: &Settings,
-        before: Summary,
+        before: OriginalRowsSummary,
         control: &Control,
     ) -> Result<Option<Filled<P>>> {
         let inferences = self.inferences();

@@ -70,13 +70,13 @@ mod summary;
 
 pub use bins::{Bin, Binning, Bins};
 pub use column::{Attribute, Column, Meaning};
-pub use decoys::{Decoy, Summary, decoys};
+pub use decoys::{Decoy, OriginalRowsSummary, decoys};
 pub use explain::{Explanations, Inference, Inferred, explain};
 pub use holes::{Hole, HoleSettings, Holes, holes};
 pub use inferences::{InferenceListSettings, Inferences, inferences};
 pub use new_row::{Lookup, RowScore, score_row};
 pub use packed_table::PackedTable;
-pub use remedies::{Remedies, RemedySettings, State, Suppression, remedies};
+pub use remedies::{Remedies, RemedySettings, Suppression, ThresholdSummary, remedies};
 #[doc(hidden)]
 pub use score::Algorithm;
 pub use score::{Scores, Settings, scores};

@@ -22,13 +22,13 @@ pub struct Suppression {
     /// Attribute that the row loses.
     pub attribute: Attribute,
     /// Scores after this suppression and all before it.
-    pub after: State,
+    pub after: ThresholdSummary,
 }
 
 /// Scores of a table, compared with the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct State {
+pub struct ThresholdSummary {
     /// Number of rows with a score at or above the threshold.
     pub at_or_above: u64,
     /// Highest score.
@@ -79,7 +79,7 @@ pub struct Remedies {
     /// Cells to suppress.
     pub suppressions: Vec<Suppression>,
     /// Scores before the first suppression.
-    pub before: State,
+    pub before: ThresholdSummary,
     /// Whether all rows are below the threshold after the last suppression.
     pub done: bool,
 }
@@ -121,7 +121,7 @@ fn suppress<const P: usize>(
     &RemedySettings { threshold, max_rows }: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
-    let before = state(table, &scores, threshold);
+    let before = threshold_summary(table, &scores, threshold);
     let mut search = Suppress {
         fields: Fields::<P>::of(&table.slots),
         settings,
@@ -129,14 +129,14 @@ fn suppress<const P: usize>(
         control,
         table: table.clone(),
         scores,
-        state: before,
+        summary: before,
     };
     let limits = Limits::new(settings, control);
     let mut suppressions = Vec::new();
     while !limits.reached() {
         let so_far = suppressions.len();
         for inference in search.inferences() {
-            if suppressions.len() == max_rows || search.state.at_or_above == 0 || limits.reached() {
+            if suppressions.len() == max_rows || search.summary.at_or_above == 0 || limits.reached() {
                 break;
             }
             suppressions.extend(search.break_inference(&inference)?);
@@ -148,7 +148,7 @@ fn suppress<const P: usize>(
     Ok(Remedies {
         suppressions,
         before,
-        done: search.state.at_or_above == 0,
+        done: search.summary.at_or_above == 0,
     })
 }
 
@@ -156,11 +156,11 @@ fn is_at_or_above(score: f64, threshold: f64) -> bool {
     score >= threshold * (1.0 - TOLERANCE)
 }
 
-fn state(table: &PackedTable, scores: &Scores, threshold: f64) -> State {
+fn threshold_summary(table: &PackedTable, scores: &Scores, threshold: f64) -> ThresholdSummary {
     let each = || each_row(&scores.upper, &table.multiplicity);
     let reaching = each().filter(|&(score, _)| is_at_or_above(score, threshold));
     let totals = Totals::of(each());
-    State {
+    ThresholdSummary {
         at_or_above: Totals::of(reaching).rows,
         maximum: totals.maximum,
         average: totals.average(),
@@ -176,7 +176,7 @@ struct Suppress<'a, const P: usize> {
     control: &'a Control,
     table: PackedTable,
     scores: Scores,
-    state: State,
+    summary: ThresholdSummary,
 }
 
 /// Worst inference that some rows at or above the threshold have in common.
@@ -197,7 +197,7 @@ struct Cell<'a> {
 struct Outcome {
     table: PackedTable,
     scores: Scores,
-    state: State,
+    summary: ThresholdSummary,
     suppressed: (Vec<Attribute>, Attribute),
 }
 
@@ -268,12 +268,12 @@ impl<const P: usize> Suppress<'_, P> {
         Ok(best.map(|outcome| {
             self.table = outcome.table;
             self.scores = outcome.scores;
-            self.state = outcome.state;
+            self.summary = outcome.summary;
             let (row, attribute) = outcome.suppressed;
             Suppression {
                 row,
                 attribute,
-                after: outcome.state,
+                after: outcome.summary,
             }
         }))
     }
@@ -322,14 +322,14 @@ impl<const P: usize> Suppress<'_, P> {
         for cell in cells {
             self.control.check()?;
             let outcome = self.blank(cell)?;
-            let (before, after) = (&self.state, &outcome.state);
+            let (before, after) = (&self.summary, &outcome.summary);
             let is_nearer = after.at_or_above < before.at_or_above
                 || (after.at_or_above == before.at_or_above
                     && after.average < before.average * (1.0 - TOLERANCE));
             let is_best = best.as_ref().is_none_or(|best| {
-                (after.at_or_above.cmp(&best.state.at_or_above))
-                    .then(after.maximum.total_cmp(&best.state.maximum))
-                    .then(after.average.total_cmp(&best.state.average))
+                (after.at_or_above.cmp(&best.summary.at_or_above))
+                    .then(after.maximum.total_cmp(&best.summary.maximum))
+                    .then(after.average.total_cmp(&best.summary.average))
                     .is_lt()
             });
             if is_nearer && is_best {
@@ -350,7 +350,7 @@ impl<const P: usize> Suppress<'_, P> {
         let stale = self.stale(cell);
         let scores = rescore::<P>(&edited, self.settings, &self.scores, &stale, self.control)?;
         Ok(Outcome {
-            state: state(&edited.table, &scores, self.threshold),
+            summary: threshold_summary(&edited.table, &scores, self.threshold),
             table: edited.table,
             scores,
             suppressed: (

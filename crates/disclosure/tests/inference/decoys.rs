@@ -2,7 +2,7 @@
 
 use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
-use disclosure::inference::{Decoy, Settings, Summary, decoys};
+use disclosure::inference::{Decoy, OriginalRowsSummary, Settings, decoys};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn found(table: &Table, settings: &Settings, max_rows: usize) -> Vec<Decoy> {
     decoys(&table.population(), settings, max_rows, &Control::new()).unwrap()
 }
 
-fn assert_summary(summary: &Summary, scores: &[f64]) {
+fn assert_summary(summary: &OriginalRowsSummary, scores: &[f64]) {
     assert!(summary.exact);
     assert_eq!(summary.rows, scores.len() as u64);
     assert_close(summary.average, average(scores));

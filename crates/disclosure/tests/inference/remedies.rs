@@ -2,7 +2,9 @@
 
 use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
-use disclosure::inference::{Algorithm, Attribute, Remedies, RemedySettings, Settings, State, remedies};
+use disclosure::inference::{
+    Algorithm, Attribute, Remedies, RemedySettings, Settings, ThresholdSummary, remedies,
+};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -19,11 +21,11 @@ fn at_or_above(scores: &[f64], threshold: f64) -> u64 {
     scores.iter().filter(is_at_or_above).count() as u64
 }
 
-fn assert_state(state: &State, scores: &[f64], threshold: f64) {
-    assert!(state.exact);
-    assert_eq!(state.at_or_above, at_or_above(scores, threshold));
-    assert_close(state.average, average(scores));
-    assert_close(state.maximum, maximum(scores));
+fn assert_summary(summary: &ThresholdSummary, scores: &[f64], threshold: f64) {
+    assert!(summary.exact);
+    assert_eq!(summary.at_or_above, at_or_above(scores, threshold));
+    assert_close(summary.average, average(scores));
+    assert_close(summary.maximum, maximum(scores));
 }
 
 /// Suppresses a cell of a table. `row` does not mention attributes that change no score.
@@ -45,12 +47,12 @@ fn one_cell_helps_a_whole_group() {
     let weights = [QUASI, QUASI, SENSITIVE, SENSITIVE];
     let table = Table::of_words(&["ac", "ac", "ac", "bc", "bd"], &weights);
     let found = found(&table, &Settings::default(), 0.5, 10);
-    assert_state(&found.before, &[0.5, 0.5, 0.5, 0.0, 0.0], 0.5);
+    assert_summary(&found.before, &[0.5, 0.5, 0.5, 0.0, 0.0], 0.5);
     assert!(found.done);
     assert_eq!(found.suppressions.len(), 1);
     assert_eq!(table.set(&found.suppressions[0].row), 0b101);
     assert_eq!(table.set(&[found.suppressions[0].attribute]), 0b100);
-    assert_state(&found.suppressions[0].after, &[0.0; 5], 0.5);
+    assert_summary(&found.suppressions[0].after, &[0.0; 5], 0.5);
 }
 
 /// The larger group comes first. The other one needs another suppression.
@@ -61,11 +63,11 @@ fn the_larger_group_comes_first() {
     let one = found(&table, &Settings::default(), 0.5, 1);
     assert!(!one.done);
     assert_eq!(table.set(&[one.suppressions[0].attribute]), 0b1000);
-    assert_state(&one.suppressions[0].after, &[0.5, 0.5, 0.0, 0.0, 0.0], 0.5);
+    assert_summary(&one.suppressions[0].after, &[0.5, 0.5, 0.0, 0.0, 0.0], 0.5);
     let all = found(&table, &Settings::default(), 0.5, 2);
     assert!(all.done);
     assert_eq!(all.suppressions[0], one.suppressions[0]);
-    assert_state(&all.suppressions[1].after, &[0.0; 5], 0.5);
+    assert_summary(&all.suppressions[1].after, &[0.0; 5], 0.5);
 }
 
 /// All rows have a, and it is known for certain. Once the first row lacks it, c of the other row follows from
@@ -74,10 +76,10 @@ fn the_larger_group_comes_first() {
 fn a_blank_cell_may_make_others_stand_out() {
     let table = Table::of_words(&["ab", "ac"], &[(1.0, 1.0); 3]);
     let found = found(&table, &Settings::default(), 0.5, 10);
-    assert_state(&found.before, &[0.5, 0.5], 0.5);
+    assert_summary(&found.before, &[0.5, 0.5], 0.5);
     assert_eq!(found.suppressions.len(), 2);
-    assert_state(&found.suppressions[0].after, &[0.0, 0.5], 0.5);
-    assert_state(&found.suppressions[1].after, &[0.0, 0.0], 0.5);
+    assert_summary(&found.suppressions[0].after, &[0.0, 0.5], 0.5);
+    assert_summary(&found.suppressions[1].after, &[0.0, 0.0], 0.5);
     assert!(found.done);
 }
 
@@ -86,7 +88,7 @@ fn tables_below_the_threshold_need_nothing() {
     let table = Table::of_words(&["ab", "ab"], &[QUASI, SENSITIVE]);
     let below = found(&table, &Settings::default(), 0.6, 10);
     assert!(below.done && below.suppressions.is_empty());
-    assert_state(&below.before, &[0.5, 0.5], 0.6);
+    assert_summary(&below.before, &[0.5, 0.5], 0.6);
     let empty = found(&Table::of_words(&[], &[QUASI]), &Settings::default(), 0.5, 10);
     assert!(empty.done && empty.suppressions.is_empty());
     let unwilling = found(&table, &Settings::default(), 0.5, 0);
@@ -115,12 +117,12 @@ fn cancelling_ends_it() {
     assert!(remedies(&population, &Settings::default(), &wanted, &control).is_err());
 }
 
-/// Makes all proposed suppressions, one by one, and compares every state with the definition.
+/// Makes all proposed suppressions, one by one, and compares every summary with the definition.
 fn check(table: &Table, settings: &Settings, threshold: f64, max_rows: usize) {
     let found = found(table, settings, threshold, max_rows);
     let mut table = table.clone();
     let mut scores = table.scores(settings.constant, settings.min_confidence);
-    assert_state(&found.before, &scores, threshold);
+    assert_summary(&found.before, &scores, threshold);
     assert!(found.suppressions.len() <= max_rows);
     if found.before.at_or_above == 0 {
         assert!(found.suppressions.is_empty());
@@ -130,7 +132,7 @@ fn check(table: &Table, settings: &Settings, threshold: f64, max_rows: usize) {
         blank(&mut table, &suppression.row, suppression.attribute);
         scores = table.scores(settings.constant, settings.min_confidence);
         let after = suppression.after;
-        assert_state(&after, &scores, threshold);
+        assert_summary(&after, &scores, threshold);
         assert!((after.at_or_above, after.average) < (before.at_or_above, before.average));
         before = after;
     }
@@ -145,7 +147,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn states_are_as_defined(
+    fn summaries_are_as_defined(
         table in a_table(), threshold in a_threshold(), max_rows in prop_oneof![Just(100), 0usize..4],
         constant in prop_oneof![Just(1.0), Just(0.1)],
         algorithm in prop_oneof![Just(Algorithm::Automatic), Just(Algorithm::Together), Just(Algorithm::RowByRow)],
@@ -154,14 +156,14 @@ proptest! {
     }
 
     #[test]
-    fn states_are_as_defined_for_shares(
+    fn summaries_are_as_defined_for_shares(
         table in a_table(), threshold in a_threshold(), min_confidence in prop_oneof![Just(0.75), Just(0.4)],
     ) {
         check(&table, &Settings { min_confidence, ..Settings::default() }, threshold, 100);
     }
 
     #[test]
-    fn without_time_states_are_bounds(table in a_table(), threshold in a_threshold()) {
+    fn without_time_summaries_are_bounds(table in a_table(), threshold in a_threshold()) {
         let settings = Settings { budget: Some(Duration::ZERO), ..Settings::default() };
         let mut edited = table.clone();
         for suppression in found(&table, &settings, threshold, 100).suppressions {
@@ -171,7 +173,7 @@ proptest! {
             prop_assert!(suppression.after.average >= average(&scores) - 1e-9);
             prop_assert!(suppression.after.maximum >= maximum(&scores) - 1e-9);
             if suppression.after.exact {
-                assert_state(&suppression.after, &scores, threshold);
+                assert_summary(&suppression.after, &scores, threshold);
             }
         }
     }
