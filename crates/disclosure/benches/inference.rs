@@ -17,7 +17,7 @@
 //! With `--definition`, it evaluates the definition instead, for all sets of columns one by one.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Column, Meaning, PackedTable, Settings, scores};
+use disclosure::inference::{AttributesOfValue, Column, PackedTable, Settings, scores};
 use disclosure::{Control, Weights};
 use std::collections::HashMap;
 use std::error::Error;
@@ -47,7 +47,8 @@ impl Table {
             codes.push(columns[group].attributes.len() as u32);
         }
         for column in &mut columns {
-            column.meaning = Meaning::One((0..column.attributes.len() as u32).map(Some).collect());
+            column.attributes_of_value =
+                AttributesOfValue::One((0..column.attributes.len() as u32).map(Some).collect());
         }
         let mut classes = Classes::new(columns.len());
         let mut row = vec![0; columns.len()];

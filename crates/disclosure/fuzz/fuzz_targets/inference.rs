@@ -4,7 +4,7 @@
 #![no_main]
 
 use disclosure::classes::Classes;
-use disclosure::inference::{scores, Algorithm, Column, Meaning, PackedTable, Settings};
+use disclosure::inference::{scores, Algorithm, AttributesOfValue, Column, PackedTable, Settings};
 use disclosure::{Control, Weights};
 use libfuzzer_sys::fuzz_target;
 use reference::inference::Table;
@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
     let elements = |set: u8| (0..attributes as u32).filter(|bit| set >> bit & 1 == 1).collect();
     let column = Column {
         attributes: weights.clone(),
-        meaning: Meaning::Set((0..=u8::MAX).map(elements).collect()),
+        attributes_of_value: AttributesOfValue::Set((0..=u8::MAX).map(elements).collect()),
     };
     let population = PackedTable::new(&classes, &[column], &Control::new()).unwrap();
     let settings = Settings { algorithm, ..Settings::default() };

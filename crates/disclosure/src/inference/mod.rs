@@ -69,7 +69,7 @@ mod search;
 mod summary;
 
 pub use bins::{Bin, Binning, Bins};
-pub use column::{Attribute, Column, Meaning};
+pub use column::{Attribute, AttributesOfValue, Column};
 pub use decoys::{Decoy, OriginalRowsSummary, decoys};
 pub use explain::{Explanations, Inference, Inferred, explain};
 pub use holes::{Hole, HoleSettings, Holes, holes};

@@ -14,7 +14,7 @@ pub trait Lookup {
     /// Looks for rows of the table that have all of `known` but not all of `inferred`. Returns the attributes
     /// of the new row that they lack, for some of these rows, and whether there may be more such rows.
     /// Returns `None` to end the search.
-    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)>;
+    fn missing_attributes(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)>;
 }
 
 /// Score of one row.
@@ -70,7 +70,7 @@ fn search<const P: usize>(
     let limits = Limits::new(settings, control);
     let mut search = RowSearch {
         workspace: &mut workspace,
-        witnesses: LookedUp {
+        witnesses: LookupMasks {
             lookup,
             known: Vec::new(),
         },
@@ -100,12 +100,12 @@ fn numbers<const P: usize>(set: &[u64; P]) -> Vec<usize> {
     numbers
 }
 
-struct LookedUp<'a, L> {
+struct LookupMasks<'a, L> {
     lookup: &'a mut L,
     known: Vec<usize>,
 }
 
-impl<const P: usize, L: Lookup> Witnesses<P> for LookedUp<'_, L> {
+impl<const P: usize, L: Lookup> Witnesses<P> for LookupMasks<'_, L> {
     const COMPLETE: bool = false;
 
     fn begin(&mut self, known: &[u64; P]) {
@@ -116,7 +116,7 @@ impl<const P: usize, L: Lookup> Witnesses<P> for LookedUp<'_, L> {
         if inferred.is_none() {
             return Some(false);
         }
-        let (lacking, more) = self.lookup.lacking(&self.known, &numbers(inferred))?;
+        let (lacking, more) = self.lookup.missing_attributes(&self.known, &numbers(inferred))?;
         let mask = |bits: &Vec<usize>| {
             bits.iter()
                 .fold([0; P], |mask: [u64; P], &bit| mask.or(&Words::single(bit)))

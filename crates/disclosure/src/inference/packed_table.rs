@@ -6,7 +6,7 @@
 //! of slots, a slot is represented by the highest bit of its field.
 
 use super::bitset::Words;
-use super::{Attribute, Column, Meaning};
+use super::{Attribute, AttributesOfValue, Column};
 use crate::classes::Classes;
 use crate::sort::sort;
 use crate::{Control, Error, Result, Weights};
@@ -140,7 +140,7 @@ impl PackedTable {
     }
 
     /// Returns the number of rows of the table, each counted as often as it occurs.
-    pub fn total(&self) -> u64 {
+    pub fn row_count(&self) -> u64 {
         self.multiplicity.iter().sum()
     }
 
@@ -293,9 +293,9 @@ fn place_attributes(
     let support = support(position, column, classes);
     let relevant = |attribute: &u32| support[*attribute as usize] > 0 && column.matters(*attribute);
     let attributes = (0..column.attributes.len() as u32).filter(relevant);
-    let groups = match &column.meaning {
-        Meaning::One(_) => vec![attributes.collect()],
-        Meaning::Set(sets) => exclusive_groups(attributes.collect(), sets, &support, control)?,
+    let groups = match &column.attributes_of_value {
+        AttributesOfValue::One(_) => vec![attributes.collect()],
+        AttributesOfValue::Set(sets) => exclusive_groups(attributes.collect(), sets, &support, control)?,
     };
     for group in groups.into_iter().filter(|group| !group.is_empty()) {
         for (code, &attribute) in (1..).zip(&group) {
@@ -311,7 +311,7 @@ fn place_attributes(
         };
         slots.push(Slot {
             column: position as u32,
-            of_set: matches!(column.meaning, Meaning::Set(_)),
+            of_set: matches!(column.attributes_of_value, AttributesOfValue::Set(_)),
             likelihood: weights(|weights| weights.likelihood),
             danger: weights(|weights| weights.danger),
             collision: match group.len() {
@@ -332,7 +332,7 @@ fn place_attributes(
 fn support(position: usize, column: &Column, classes: &Classes) -> Vec<u64> {
     let mut of_attribute = vec![0; column.attributes.len()];
     for class in 0..classes.len() {
-        for &attribute in column.of_code(classes.codes(class)[position]) {
+        for &attribute in column.attributes_of_code(classes.codes(class)[position]) {
             of_attribute[attribute as usize] += 1;
         }
     }
@@ -437,7 +437,7 @@ fn pack<const P: usize>(
     let pack_class = |class: usize| {
         let mut row = [0; P];
         for ((column, places), &code) in columns.iter().zip(places).zip(classes.codes(class)) {
-            for &attribute in column.of_code(code) {
+            for &attribute in column.attributes_of_code(code) {
                 if let Some((slot, code)) = places[attribute as usize] {
                     let slot = &table.slots[slot as usize];
                     row[slot.word] |= u64::from(code) << slot.shift;

@@ -3,7 +3,7 @@
 use crate::tables::{self, a_constant, a_weight, config};
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    Algorithm, Column, Lookup, Meaning, PackedTable, Scores, Settings, explain, score_row, scores,
+    Algorithm, AttributesOfValue, Column, Lookup, PackedTable, Scores, Settings, explain, score_row, scores,
 };
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ impl Coded {
     fn columns(&self) -> Vec<Column> {
         let column = |weights: &Vec<Weights>| Column {
             attributes: weights.clone(),
-            meaning: Meaning::One((0..weights.len() as u32).map(Some).collect()),
+            attributes_of_value: AttributesOfValue::One((0..weights.len() as u32).map(Some).collect()),
         };
         self.weights.iter().map(column).collect()
     }
@@ -261,7 +261,7 @@ struct InTable<'a> {
 }
 
 impl Lookup for InTable<'_> {
-    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
+    fn missing_attributes(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
         let has = |row: u32, attribute: usize| row >> self.attributes[attribute] & 1 == 1;
         let all = |row: u32, of: &[usize]| of.iter().all(|&attribute| has(row, attribute));
         let rows = self.table.rows.iter().copied();

@@ -1,7 +1,7 @@
 //! Tables of attributes in columns, for tests that compare results with their definition.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Attribute, Column, Meaning, PackedTable};
+use disclosure::inference::{Attribute, AttributesOfValue, Column, PackedTable};
 use disclosure::{Control, NULL, Weights};
 use proptest::prelude::*;
 use std::ops::{Deref, DerefMut};
@@ -111,10 +111,10 @@ impl Table {
             }
             columns.push(Column {
                 attributes: self.weights[start as usize..end as usize].to_vec(),
-                meaning: if is_set {
-                    Meaning::Set(values)
+                attributes_of_value: if is_set {
+                    AttributesOfValue::Set(values)
                 } else {
-                    Meaning::One(values.iter().map(|value| value.first().copied()).collect())
+                    AttributesOfValue::One(values.iter().map(|value| value.first().copied()).collect())
                 },
             });
         }
