@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// attributes. Finds only attributes that are blocked by a row with a single difference. A row that has all
 /// other attributes and more would block too, but is not found. Missing some makes a search longer, not
 /// wrong.
-pub(super) fn blocked<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
+pub(super) fn find<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
     let rows = input.rows;
     let mut blocked = vec![[0; P]; rows.len()];
     let mut masked: Vec<([u64; P], u32)> = Vec::with_capacity(rows.len());

@@ -10,7 +10,7 @@
 use super::bitset::Words;
 use super::packed_table::Slot;
 use super::pool::Pool;
-use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
+use super::score::{NEARLY_EQUAL, SearchInput, Stop, WorstSoFar};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -25,7 +25,7 @@ const ROWS_PER_LOOK: usize = 4_096;
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     min_confidence: f64,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     open: &mut [bool],
 ) {
     let slots = &input.table.slots;
@@ -35,7 +35,7 @@ pub(super) fn search<const P: usize>(
     let search = Probable {
         input,
         min_confidence,
-        found,
+        worst_so_far,
         offsets: offsets.collect(),
         attributes: slots.iter().map(|slot| slot.danger.len()).sum(),
         likeliest_from: input.table.likeliest_from(),
@@ -58,7 +58,7 @@ pub(super) fn search<const P: usize>(
         witnesses,
     };
     search.split_with_own_room(&whole);
-    if !search.stop.was_told() {
+    if !search.stop.was_requested() {
         open.fill(false);
     }
 }
@@ -67,7 +67,7 @@ pub(super) fn search<const P: usize>(
 struct Probable<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     min_confidence: f64,
-    found: &'a Found,
+    worst_so_far: &'a WorstSoFar,
     /// Per slot, the index of its first code among the codes of all slots.
     offsets: Vec<usize>,
     attributes: usize,
@@ -101,7 +101,7 @@ impl<const P: usize> Probable<'_, P> {
     /// Calls [`split`](Self::split) with a buffer that no other thread is using. Buffers are lent, because
     /// each has a count for every attribute of the table.
     fn split_with_own_room(&self, part: &Part<P>) {
-        if !self.stop.is_due() {
+        if !self.stop.is_requested() {
             self.rooms
                 .lend(|| vec![0; self.attributes], |room| self.split(room, part));
         }
@@ -111,14 +111,16 @@ impl<const P: usize> Probable<'_, P> {
     /// has to stop.
     fn split(&self, support: &mut Vec<u64>, part: &Part<P>) {
         let rows = part.active.len() + part.witnesses.len();
-        if self.stop.is_due() {
+        if self.stop.is_requested() {
             return;
         }
         let Some(shared) = self.weigh(support, part) else {
             return;
         };
         let bound = |active: &Active| {
-            part.likelihood * self.likeliest_from[part.from] * self.input.danger.of(active.danger)
+            part.likelihood
+                * self.likeliest_from[part.from]
+                * self.input.danger_function.of_sum(active.danger)
         };
         let (live, done): (Vec<Active>, Vec<Active>) = part
             .active
@@ -150,7 +152,7 @@ impl<const P: usize> Probable<'_, P> {
     }
 
     fn best(&self, row: u32) -> f64 {
-        self.found.weight(row as usize) * NEARLY_EQUAL
+        self.worst_so_far.weight(row as usize) * NEARLY_EQUAL
     }
 
     /// Improves the scores of the part's active rows by the inferences from `part.known`. Returns the slots
@@ -191,8 +193,9 @@ impl<const P: usize> Probable<'_, P> {
             let danger = slots
                 .map(|(slot, &offset)| of_slot(slot, offset, slot.code(bits)))
                 .fold(0.0, |sum, danger| sum + danger);
-            let weight = part.likelihood * self.input.danger.of(danger);
-            self.found.improve(active.row as usize, weight, &part.known);
+            let weight = part.likelihood * self.input.danger_function.of_sum(danger);
+            self.worst_so_far
+                .improve(active.row as usize, weight, &part.known);
         }
         let first = part.active[0].row as usize;
         let mut shared = [0; P];
@@ -215,7 +218,7 @@ impl<const P: usize> Probable<'_, P> {
 
     /// Returns whether the search has to stop. Checks the limits only once every `ROWS_PER_LOOK` rows.
     fn is_over_at(&self, number: usize) -> bool {
-        number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.stop.is_due()
+        number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.stop.is_requested()
     }
 
     /// Returns the parts of a part whose rows also share an attribute of this slot, without those that cannot
@@ -250,7 +253,7 @@ impl<const P: usize> Probable<'_, P> {
                 parts.len() - 1
             });
             let danger = active.danger - slot.danger[code];
-            if likelihood * self.input.danger.of(danger) > self.best(active.row) {
+            if likelihood * self.input.danger_function.of_sum(danger) > self.best(active.row) {
                 parts[place].active.push(Active { danger, ..*active });
             } else {
                 parts[place].witnesses.push(active.row);

@@ -306,7 +306,7 @@ pub(super) fn conclude<'a, const P: usize>(
     inference
         .inferred
         .sort_unstable_by_key(|inferred| inferred.attribute);
-    inference.danger = input.danger.of(danger);
+    inference.danger = input.danger_function.of_sum(danger);
     inference
 }
 

@@ -507,7 +507,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         let largest = self.danger_of_row[worst as usize];
         let bound = |danger: f64| {
             let unknown = (danger - known.danger).max(0.0) + ROUNDING * largest;
-            known.likelihood * input.danger.of(unknown)
+            known.likelihood * input.danger_function.of_sum(unknown)
         };
         if !self.audience.wants(bound(largest), known.size) {
             return None;
@@ -515,7 +515,10 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         // An inferred danger counts times the share of rows that have it, so all of them together are at most
         // the average danger of a row.
         if self.audience.wants(bound(sum / support as f64), known.size) {
-            let weight = known.likelihood * input.danger.of(self.inferred_danger(&known, rows, support));
+            let weight = known.likelihood
+                * input
+                    .danger_function
+                    .of_sum(self.inferred_danger(&known, rows, support));
             let set = known.set(rows);
             if weight > 0.0
                 && self.audience.wants(weight, known.size)
@@ -532,7 +535,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         let worst = &input.rows[worst as usize];
         let unknown = input.danger_of(worst, &input.fields.occupied(worst).without(&known.slots));
         let left = (unknown - ahead.least_danger).max(0.0);
-        let bound = known.likelihood * ahead.likeliest * input.danger.of(left);
+        let bound = known.likelihood * ahead.likeliest * input.danger_function.of_sum(left);
         let deeper = bound > 0.0 && self.audience.wants(bound, known.size + 1);
         deeper.then(|| Part {
             known,

@@ -5,7 +5,7 @@
 
 use super::bitset::Words;
 use super::packed_table::{WIDTHS, with_width};
-use super::score::{Danger, Limits, Settings};
+use super::score::{DangerFunction, Limits, Settings};
 use super::search::{Kinds, RowSearch, Witnesses, Workspace};
 use crate::{Control, Error, Result, Weights};
 
@@ -74,7 +74,7 @@ fn search<const P: usize>(
             lookup,
             known: Vec::new(),
         },
-        danger: Danger {
+        danger_function: DangerFunction {
             constant: settings.constant,
         },
         limits: &limits,

@@ -10,7 +10,7 @@
 use super::bitset::Words;
 use super::packed_table::Slot;
 use super::pool::Pool;
-use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
+use super::score::{NEARLY_EQUAL, SearchInput, Stop, WorstSoFar};
 use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -34,12 +34,12 @@ const FEW_ENOUGH_TO_FINISH: usize = 100;
 /// then bounds it. All rows stay open if the search had to stop early.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     most: u32,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    let partition = Partition::new(input, found, most);
+    let partition = Partition::new(input, worst_so_far, most);
     let (mut active, mut witnesses) = (Vec::new(), Vec::new());
     for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
@@ -63,14 +63,14 @@ pub(super) fn search<const P: usize>(
         witnesses: &witnesses,
     };
     partition.split(&mut Buffers::default(), 0, &whole);
-    if partition.stop.was_told() {
+    if partition.stop.was_requested() {
         return;
     }
     for (row, left_out) in partition.left_out.into_iter().enumerate() {
         let left_out = f64::from_bits(left_out.into_inner());
         if open[row] {
-            upper[row] = upper[row].min(left_out.max(found.weight(row)));
-            open[row] = left_out > found.weight(row) * NEARLY_EQUAL;
+            upper[row] = upper[row].min(left_out.max(worst_so_far.weight(row)));
+            open[row] = left_out > worst_so_far.weight(row) * NEARLY_EQUAL;
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn search<const P: usize>(
 /// Search for the worst inferences about all open rows.
 struct Partition<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
-    found: &'a Found,
+    worst_so_far: &'a WorstSoFar,
     slots: &'a [Slot],
     rows: Vec<Prospect<P>>,
     /// Per slot, the largest likelihood in it and in all slots after it.
@@ -195,7 +195,7 @@ struct Bucket<const P: usize> {
 const NO_BUCKET: u32 = u32::MAX;
 
 impl<'a, const P: usize> Partition<'a, P> {
-    fn new(input: &'a SearchInput<'a, P>, found: &'a Found, most: u32) -> Self {
+    fn new(input: &'a SearchInput<'a, P>, worst_so_far: &'a WorstSoFar, most: u32) -> Self {
         let slots = &input.table.slots[..input.table.searchable];
         let mut slots_from = vec![[0; P]; slots.len() + 1];
         for (number, slot) in slots.iter().enumerate().rev() {
@@ -231,7 +231,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         };
         Partition {
             input,
-            found,
+            worst_so_far,
             slots,
             rows: input.rows.par_iter().zip(&input.blocked).map(prospect).collect(),
             likeliest_from: input.table.likeliest_from(),
@@ -260,7 +260,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         let mut skipped = [0; P];
         for number in part.from..self.slots.len() {
             let slot = &self.slots[number];
-            if is_large && self.stop.is_due() {
+            if is_large && self.stop.is_requested() {
                 break;
             }
             if depth == 0 {
@@ -319,7 +319,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             // Different buckets contain different rows, so no two threads work on the same row.
             let buckets: Vec<&Bucket<P>> = buckets.collect();
             buckets.into_par_iter().with_max_len(1).for_each(|bucket| {
-                if !self.stop.is_due() {
+                if !self.stop.is_requested() {
                     self.buffers
                         .lend(Buffers::default, |buffers| go_on(buffers, bucket));
                 }
@@ -367,8 +367,12 @@ impl<'a, const P: usize> Partition<'a, P> {
             bucket.differing = bucket.differing.or(&row.bits.xor(&bucket.first));
             let forced = &self.rows[row.row as usize].forced;
             let worthwhile = !forced.meets(skipped) && {
-                let bound = likelihood * self.input.danger.of(self.danger_left(row, slot, code));
-                bound > self.found.weight(row.row as usize) * NEARLY_EQUAL
+                let bound = likelihood
+                    * self
+                        .input
+                        .danger_function
+                        .of_sum(self.danger_left(row, slot, code));
+                bound > self.worst_so_far.weight(row.row as usize) * NEARLY_EQUAL
                     && (row.chosen < self.most || forced.has(slot.bit) || self.leave_out(row, bound))
             };
             if worthwhile {
@@ -424,7 +428,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             bucket.shared = occupied.without(&self.input.fields.occupied(&bucket.differing));
             let inferred = bucket.shared.without(&known);
             let danger = self.input.danger_of(&bucket.first, &inferred);
-            bucket.weight = bucket.likelihood * self.input.danger.of(danger);
+            bucket.weight = bucket.likelihood * self.input.danger_function.of_sum(danger);
             bucket.active_start = active_start;
             bucket.witnesses_start = witnesses_start;
             active_start += bucket.candidates;
@@ -460,17 +464,17 @@ impl<'a, const P: usize> Partition<'a, P> {
             let bucket = &mut buckets[place.0 as usize];
             let prospect = &self.rows[row.row as usize];
             let number_of_row = row.row as usize;
-            self.found.improve(number_of_row, bucket.weight, &known);
+            self.worst_so_far.improve(number_of_row, bucket.weight, &known);
             let danger = self.danger_left(row, slot, bucket.code as usize);
             let more_forced = prospect.forced.meets(&self.slots_from[number + 1]);
             let lost = if more_forced { 0.0 } else { prospect.least_danger };
             let bound = bucket.likelihood
                 * self.likeliest_from[number + 1]
-                * self.input.danger.of((danger - lost).max(0.0));
+                * self.input.danger_function.of_sum((danger - lost).max(0.0));
             let all_inferred = self.input.fields.occupied(&row.bits) == bucket.shared;
             let chosen = row.chosen + u32::from(!prospect.forced.has(slot.bit));
             place.1 = !all_inferred
-                && bound > self.found.weight(number_of_row) * NEARLY_EQUAL
+                && bound > self.worst_so_far.weight(number_of_row) * NEARLY_EQUAL
                 && (chosen < self.most || more_forced || self.leave_out(row, bound));
             if place.1 {
                 kept[(bucket.active_start + bucket.active) as usize] = Active {
@@ -511,11 +515,11 @@ impl<'a, const P: usize> Partition<'a, P> {
         let mut search = RowSearch {
             workspace,
             witnesses: NoMoreWitnesses,
-            danger: input.danger,
+            danger_function: input.danger_function,
             limits: &input.limits,
             all,
             certain,
-            weight: self.found.weight(number),
+            weight: self.worst_so_far.weight(number),
             known: None,
             budget: if self.most < u32::MAX { FEW_SETS } else { u64::MAX },
             open: 0.0,
@@ -529,11 +533,11 @@ impl<'a, const P: usize> Partition<'a, P> {
         let (weight, known, ended, left_out) = (search.weight, search.known, search.ended, search.open);
         if ended {
             // If the search ended for lack of time, this makes the other parts stop too.
-            self.stop.is_due();
+            self.stop.is_requested();
             self.leave_out(row, left_out);
         }
         if let Some(known) = known {
-            self.found.improve(number, weight, &known);
+            self.worst_so_far.improve(number, weight, &known);
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::bitset::Words;
 use super::partition;
 use super::postings::{Postings, TableWitnesses};
-use super::score::{Found, SearchInput};
+use super::score::{SearchInput, WorstSoFar};
 use super::search::{Kinds, RowSearch, Workspace};
 use crate::sort::sort;
 use rayon::prelude::*;
@@ -33,13 +33,13 @@ struct Unfinished<const P: usize> {
 /// Finds the worst inference about every open row. For rows that stay open, narrows `upper`.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
     // Inferences from single attributes are cheap to find for all rows together, and they are the worst ones
     // about many rows.
-    partition::search(input, found, 1, open, upper);
+    partition::search(input, worst_so_far, 1, open, upper);
     if !open.contains(&true) {
         return;
     }
@@ -64,7 +64,7 @@ pub(super) fn search<const P: usize>(
                     if row.masks.is_empty() {
                         row.masks = neighbours.masks(input, row.row);
                     }
-                    search_row(input, found, &postings, workspace, row, budget);
+                    search_row(input, worst_so_far, &postings, workspace, row, budget);
                 }
             });
         for row in &left {
@@ -82,7 +82,7 @@ pub(super) fn search<const P: usize>(
 
 fn search_row<const P: usize>(
     input: &SearchInput<P>,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     postings: &Postings,
     workspace: &mut Workspace<P>,
     unfinished: &mut Unfinished<P>,
@@ -101,11 +101,11 @@ fn search_row<const P: usize>(
     let mut search = RowSearch {
         workspace,
         witnesses: TableWitnesses::new(input, postings, unfinished.row),
-        danger: input.danger,
+        danger_function: input.danger_function,
         limits: &input.limits,
         all,
         certain,
-        weight: found.weight(unfinished.row),
+        weight: worst_so_far.weight(unfinished.row),
         known: None,
         budget,
         open: 0.0,
@@ -114,7 +114,7 @@ fn search_row<const P: usize>(
     search.run(free, 1.0, choice);
     let (weight, known, ended, bound) = (search.weight, search.known, search.ended, search.open);
     if let Some(known) = known {
-        found.improve(unfinished.row, weight, &known);
+        worst_so_far.improve(unfinished.row, weight, &known);
     }
     unfinished.finished = !ended;
     unfinished.upper = if ended {

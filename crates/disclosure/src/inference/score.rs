@@ -131,13 +131,13 @@ pub(super) const NEARLY_EQUAL: f64 = 1.0 + 1e-12;
 
 /// Danger dg(I) (White, Definition 3.4), as a function of the sum of the dangers of I.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Danger {
+pub(super) struct DangerFunction {
     pub constant: f64,
 }
 
-impl Danger {
+impl DangerFunction {
     #[inline(always)]
-    pub fn of(&self, sum: f64) -> f64 {
+    pub fn of_sum(&self, sum: f64) -> f64 {
         sum / (self.constant + sum)
     }
 }
@@ -161,32 +161,32 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Stop signal of a search over parts of the table. It remembers whether it was given.
+/// Stop signal of a search over parts of the table. It remembers whether it was requested.
 pub(super) struct Stop<'a> {
     limits: &'a Limits<'a>,
-    was_told: AtomicBool,
+    was_requested: AtomicBool,
 }
 
 impl<'a> Stop<'a> {
     pub fn new(limits: &'a Limits<'a>) -> Self {
         Stop {
             limits,
-            was_told: AtomicBool::new(false),
+            was_requested: AtomicBool::new(false),
         }
     }
 
-    /// Returns whether the search has to end. Once true, it stays true.
-    pub fn is_due(&self) -> bool {
+    /// Returns whether the search has to end, and remembers it. Once true, it stays true.
+    pub fn is_requested(&self) -> bool {
         let reached = self.limits.reached();
         if reached {
-            self.was_told.store(true, Relaxed);
+            self.was_requested.store(true, Relaxed);
         }
         reached
     }
 
-    /// Returns whether the search was told to end before it was complete.
-    pub fn was_told(self) -> bool {
-        self.was_told.into_inner()
+    /// Returns whether the search was asked to end before it was complete.
+    pub fn was_requested(self) -> bool {
+        self.was_requested.into_inner()
     }
 }
 
@@ -195,7 +195,7 @@ pub(super) struct SearchInput<'a, const P: usize> {
     pub table: &'a PackedTable,
     pub rows: &'a [[u64; P]],
     pub fields: Fields<P>,
-    pub danger: Danger,
+    pub danger_function: DangerFunction,
     pub limits: Limits<'a>,
     /// Per row, the slots of attributes that no other attributes of the row imply.
     pub blocked: Vec<[u64; P]>,
@@ -212,7 +212,7 @@ impl<'a, const P: usize> SearchInput<'a, P> {
             table,
             rows,
             fields,
-            danger: Danger {
+            danger_function: DangerFunction {
                 constant: settings.constant,
             },
             limits: Limits::new(settings, control),
@@ -241,14 +241,14 @@ impl<'a, const P: usize> SearchInput<'a, P> {
 }
 
 /// Worst inference so far about every row. Only one thread at a time works on a row.
-pub(super) struct Found {
+pub(super) struct WorstSoFar {
     weight: Vec<AtomicU64>,
     known: Vec<AtomicU64>,
 }
 
-impl Found {
+impl WorstSoFar {
     fn new(rows: usize, width: usize, weight: f64) -> Self {
-        Found {
+        WorstSoFar {
             weight: (0..rows).map(|_| AtomicU64::new(weight.to_bits())).collect(),
             known: (0..rows * width).map(|_| AtomicU64::new(0)).collect(),
         }
@@ -283,10 +283,16 @@ fn score_rows<const P: usize>(
 ) -> Result<Scores> {
     let mut input = SearchInput::<P>::new(table, settings, control);
     let rows = input.rows;
-    let common = input.danger.of(input.danger_of(&rows[0], &input.common));
-    let found = Found::new(rows.len(), P, common);
+    let common = input
+        .danger_function
+        .of_sum(input.danger_of(&rows[0], &input.common));
+    let worst_so_far = WorstSoFar::new(rows.len(), P, common);
     let mut open = carried.map_or_else(|| vec![true; rows.len()], |(_, stale)| stale.to_vec());
-    let everything = |row: &[u64; P]| input.danger.of(input.danger_of(row, &input.fields.occupied(row)));
+    let everything = |row: &[u64; P]| {
+        input
+            .danger_function
+            .of_sum(input.danger_of(row, &input.fields.occupied(row)))
+    };
     let bounds = rows.par_iter().zip(&open);
     let mut upper: Vec<f64> = bounds
         .map(|(row, &open)| if open { everything(row) } else { 0.0 })
@@ -294,29 +300,29 @@ fn score_rows<const P: usize>(
     if let Some((carried, stale)) = carried {
         let known = carried.known.as_chunks::<P>().0;
         for row in (0..rows.len()).filter(|&row| !stale[row]) {
-            found.set(row, carried.lower[row], &known[row]);
+            worst_so_far.set(row, carried.lower[row], &known[row]);
         }
     }
     if settings.min_confidence < 1.0 {
-        confidence::search(&input, settings.min_confidence, &found, &mut open);
+        confidence::search(&input, settings.min_confidence, &worst_so_far, &mut open);
     } else {
-        quasi_only::search(&input, &found, &mut open);
+        quasi_only::search(&input, &worst_so_far, &mut open);
         if open.contains(&true) {
-            input.blocked = blocked::blocked(&input);
-            close_harmless_rows(&input, &found, &mut open, &mut upper);
+            input.blocked = blocked::find(&input);
+            close_harmless_rows(&input, &worst_so_far, &mut open, &mut upper);
             let together = match settings.algorithm {
                 Algorithm::Automatic => few_choices(table),
                 algorithm => algorithm == Algorithm::Together,
             };
             if together {
-                partition::search(&input, &found, u32::MAX, &mut open, &mut upper);
+                partition::search(&input, &worst_so_far, u32::MAX, &mut open, &mut upper);
             } else {
-                row_by_row::search(&input, &found, &mut open, &mut upper);
+                row_by_row::search(&input, &worst_so_far, &mut open, &mut upper);
             }
         }
     }
     control.check()?;
-    let lower: Vec<f64> = (0..rows.len()).map(|row| found.weight(row)).collect();
+    let lower: Vec<f64> = (0..rows.len()).map(|row| worst_so_far.weight(row)).collect();
     for ((upper, &lower), &open) in upper.iter_mut().zip(&lower).zip(&open) {
         *upper = if open { upper.max(lower) } else { lower };
     }
@@ -328,7 +334,11 @@ fn score_rows<const P: usize>(
     Ok(Scores {
         lower,
         upper,
-        known: found.known.into_iter().map(AtomicU64::into_inner).collect(),
+        known: worst_so_far
+            .known
+            .into_iter()
+            .map(AtomicU64::into_inner)
+            .collect(),
     })
 }
 
@@ -336,7 +346,7 @@ fn score_rows<const P: usize>(
 /// more can be inferred than the attributes that all rows have.
 fn close_harmless_rows<const P: usize>(
     input: &SearchInput<P>,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
@@ -344,9 +354,9 @@ fn close_harmless_rows<const P: usize>(
     for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
             let inferable = input.fields.occupied(bits).without(&input.blocked[row]);
-            let bound = likelihood * input.danger.of(input.danger_of(bits, &inferable));
-            upper[row] = bound.max(found.weight(row));
-            open[row] = bound > found.weight(row) * NEARLY_EQUAL;
+            let bound = likelihood * input.danger_function.of_sum(input.danger_of(bits, &inferable));
+            upper[row] = bound.max(worst_so_far.weight(row));
+            open[row] = bound > worst_so_far.weight(row) * NEARLY_EQUAL;
         }
     }
 }

@@ -14,7 +14,7 @@
 //!   all its danger if it is not.
 
 use super::bitset::Words;
-use super::score::{Danger, Limits, NEARLY_EQUAL};
+use super::score::{DangerFunction, Limits, NEARLY_EQUAL};
 use crate::Weights;
 
 /// Source of the masks of other rows.
@@ -113,7 +113,7 @@ pub(super) struct Kinds<const P: usize> {
 pub(super) struct RowSearch<'a, const P: usize, W> {
     pub workspace: &'a mut Workspace<P>,
     pub witnesses: W,
-    pub danger: Danger,
+    pub danger_function: DangerFunction,
     pub limits: &'a Limits<'a>,
     /// Slots in which the row has an attribute.
     pub all: [u64; P],
@@ -171,13 +171,18 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
     fn node(&mut self, depth: usize, known: [u64; P], likelihood: f64, mut choice: [u64; P]) {
         self.budget = self.budget.saturating_sub(1);
         if self.budget == 0 || (self.budget.is_multiple_of(128) && self.limits.reached()) {
-            self.leave(likelihood * self.danger.of(self.danger_of(&self.all.without(&known))));
+            self.leave(
+                likelihood
+                    * self
+                        .danger_function
+                        .of_sum(self.danger_of(&self.all.without(&known))),
+            );
             return;
         }
         let masks = &self.workspace.masks[depth];
         let missing = masks.iter().fold([0; P], |union: [u64; P], mask| union.or(mask));
         let inferred = self.all.without(&missing).without(&known);
-        if self.improves(likelihood * self.danger.of(self.danger_of(&inferred))) {
+        if self.improves(likelihood * self.danger_function.of_sum(self.danger_of(&inferred))) {
             self.verify(depth, &known, likelihood, inferred, &choice);
         }
         if W::COMPLETE {
@@ -191,7 +196,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                 Next::Take(forced) => {
                     let mut likelihood = likelihood;
                     forced.for_each(|bit| likelihood *= self.workspace.likelihood[bit]);
-                    let bound = likelihood * self.danger.of(outlook.danger);
+                    let bound = likelihood * self.danger_function.of_sum(outlook.danger);
                     if self.improves(bound) {
                         self.descend(depth, known, forced, likelihood, choice);
                         self.bound_what_is_left(bound);
@@ -268,7 +273,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                 }
             }
             self.workspace.found = found;
-            let weight = likelihood * self.danger.of(self.danger_of(&inferred));
+            let weight = likelihood * self.danger_function.of_sum(self.danger_of(&inferred));
             if !self.improves(weight) {
                 return;
             }
@@ -327,7 +332,8 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
             let mut worthwhile = [0; P];
             choice.for_each(|bit| {
                 let lost = self.danger_unless(&blocked, bit);
-                let bound = likelihood * self.workspace.likelihood[bit] * self.danger.of(danger - lost);
+                let bound =
+                    likelihood * self.workspace.likelihood[bit] * self.danger_function.of_sum(danger - lost);
                 if self.improves(bound) {
                     worthwhile = worthwhile.or(&Words::single(bit));
                 }
@@ -360,7 +366,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         let (mut picked, mut value, mut hits) = (0, -1.0, 0);
         among.for_each(|bit| {
             let lost = self.danger_unless(&outlook.blocked, bit);
-            let this = self.workspace.likelihood[bit] * self.danger.of(outlook.danger - lost);
+            let this = self.workspace.likelihood[bit] * self.danger_function.of_sum(outlook.danger - lost);
             if this * ABOUT_EQUAL >= value {
                 let count = masks.iter().filter(|mask| mask.has(bit)).count();
                 if this > value * ABOUT_EQUAL || count > hits {
@@ -428,7 +434,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                 }
             }
             if danger > 0.0 {
-                bound = bound.max(factor.min(likeliest) * self.danger.of(danger));
+                bound = bound.max(factor.min(likeliest) * self.danger_function.of_sum(danger));
             }
         }
         bound
