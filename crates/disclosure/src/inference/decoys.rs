@@ -145,15 +145,15 @@ impl<const P: usize> WithDecoys<P> {
     fn known(&self, row: usize) -> [u64; P] {
         let bits = &self.table.rows::<P>()[row];
         let known = self.scores.known.as_chunks::<P>().0[row];
-        let is_free = |slot: &&Slot| {
+        let is_costless = |slot: &&Slot| {
             let code = slot.code(bits);
             slot.likelihood[code] == 1.0 && slot.danger[code] == 0.0
         };
         if !self.certain_only {
             return known; // knowing more may lower a share
         }
-        let free = self.table.slots.iter().filter(is_free);
-        free.fold(known, |known, slot| known.or(&Words::single(slot.bit)))
+        let costless = self.table.slots.iter().filter(is_costless);
+        costless.fold(known, |known, slot| known.or(&Words::single(slot.bit)))
     }
 
     /// Returns the number, score and multiplicity of each original row.

@@ -8,9 +8,9 @@
 use super::Attribute;
 use super::bitset::Words;
 use super::packed_table::{PackedTable, Slot, with_width};
-use super::postings::{Postings, TableWitnesses};
+use super::postings::{Postings, TableMasks};
 use super::score::{Scores, SearchInput, Settings};
-use super::search::Witnesses;
+use super::search::MaskSource;
 use crate::sort::sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
@@ -186,9 +186,9 @@ fn explain_alike<const P: usize>(
     }
     let mut support = 0;
     let mut having: FxHashMap<(usize, usize), u64> = FxHashMap::default();
-    let mut witnesses = TableWitnesses::new(input, postings, rows[0]);
-    witnesses.begin(known);
-    witnesses.scan(|other, _| {
+    let mut source = TableMasks::new(input, postings, rows[0]);
+    source.begin(known);
+    source.scan(|other, _| {
         let multiplicity = input.table.multiplicity[other];
         support += multiplicity;
         for (number, slot) in input.table.slots.iter().enumerate() {
@@ -215,10 +215,10 @@ fn shorten<const P: usize>(
     known: [u64; P],
 ) -> [u64; P] {
     let bits = &input.rows[row];
-    let mut witnesses = TableWitnesses::new(input, postings, row);
-    witnesses.begin(&known);
+    let mut source = TableMasks::new(input, postings, row);
+    source.begin(&known);
     let mut missing = [0; P];
-    witnesses.scan(|_, mask| {
+    source.scan(|_, mask| {
         missing = missing.or(&mask);
         true
     });
@@ -233,8 +233,8 @@ fn shorten<const P: usize>(
     for slot in input.table.slots.iter().rev() {
         if needed.has(slot.bit) && slot.likelihood[slot.code(bits)] == 1.0 {
             let without = needed.without(&Words::single(slot.bit));
-            witnesses.begin(&without);
-            if witnesses.scan(|_, mask| !mask.meets(&harmful)) {
+            source.begin(&without);
+            if source.scan(|_, mask| !mask.meets(&harmful)) {
                 needed = without;
             }
         }
@@ -250,11 +250,11 @@ fn inference<const P: usize>(
     known: &[u64; P],
 ) -> Inference {
     let table = input.table;
-    let mut witnesses = TableWitnesses::new(input, postings, row);
+    let mut source = TableMasks::new(input, postings, row);
     let mut support = 0;
     let mut lacking = vec![0; 64 * P];
-    witnesses.begin(known);
-    witnesses.scan(|other, mask| {
+    source.begin(known);
+    source.scan(|other, mask| {
         let rows = table.multiplicity[other];
         support += rows;
         mask.for_each(|bit| lacking[bit] += rows);

@@ -15,9 +15,9 @@
 use super::bitset::Words;
 use super::inferences::{Audience, KnownSet, Tally, may_precede, rank, search};
 use super::packed_table::{PackedTable, Slot, with_width};
-use super::postings::{Postings, TableWitnesses};
+use super::postings::{Postings, TableMasks};
 use super::score::{SearchInput, Settings};
-use super::search::Witnesses;
+use super::search::MaskSource;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
 use bitvec::prelude::*;
@@ -361,7 +361,7 @@ impl<const P: usize> Finder<'_, P> {
     /// Returns the rows that lack exactly one attribute of the set: of all attributes, the one that the
     /// fewest rows lack alone.
     fn lacking_one(&self, set: &KnownSet<P>) -> Lacking<P> {
-        let mut witnesses = TableWitnesses::new(self.input, self.postings, set.row as usize);
+        let mut source = TableMasks::new(self.input, self.postings, set.row as usize);
         let mut fewest: Option<Lacking<P>> = None;
         set.slots.for_each(|bit| {
             let omitted = Words::single(bit);
@@ -371,8 +371,8 @@ impl<const P: usize> Finder<'_, P> {
                     .is_none_or(|fewest| rows.len() < fewest.rows.len())
             };
             let mut rows = Vec::new();
-            witnesses.begin(&set.slots.without(&omitted));
-            witnesses.scan(|row, mask| {
+            source.begin(&set.slots.without(&omitted));
+            source.scan(|row, mask| {
                 if mask.has(bit) {
                     rows.push(row as u32);
                 }
@@ -403,12 +403,12 @@ impl<const P: usize> Finder<'_, P> {
     /// slot.
     fn all_but_each_occur(&self, hole: &[u64; P], slots: [u64; P]) -> bool {
         let all = self.input.fields.occupied(hole);
-        let mut witnesses = TableWitnesses::about(self.input, self.postings, *hole);
+        let mut source = TableMasks::of_attributes(self.input, self.postings, *hole);
         let mut occur = true;
         slots.for_each(|bit| {
             if occur {
-                witnesses.begin(&all.without(&Words::single(bit)));
-                occur = !witnesses.scan(|_, _| false);
+                source.begin(&all.without(&Words::single(bit)));
+                occur = !source.scan(|_, _| false);
             }
         });
         occur

@@ -8,9 +8,9 @@
 use super::bitset::Words;
 use super::explain::conclude;
 use super::packed_table::{PackedTable, Slot, with_width};
-use super::postings::{Postings, TableWitnesses};
+use super::postings::{Postings, TableMasks};
 use super::score::{NEARLY_EQUAL, SearchInput, Settings};
-use super::search::Witnesses;
+use super::search::MaskSource;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
 use std::cmp::{Ordering, Reverse};
@@ -192,12 +192,12 @@ impl<const P: usize> KnownSet<P> {
 
     /// Returns whether the set is free: without any one of its attributes, more rows have the rest.
     fn is_free(&self, input: &SearchInput<P>, postings: &Postings) -> bool {
-        let mut witnesses = TableWitnesses::new(input, postings, self.row as usize);
+        let mut source = TableMasks::new(input, postings, self.row as usize);
         let mut free = true;
         self.slots.for_each(|bit| {
             if free {
-                witnesses.begin(&self.slots.without(&Words::single(bit)));
-                free = !witnesses.scan(|_, mask| !mask.has(bit));
+                source.begin(&self.slots.without(&Words::single(bit)));
+                free = !source.scan(|_, mask| !mask.has(bit));
             }
         });
         free
@@ -205,10 +205,10 @@ impl<const P: usize> KnownSet<P> {
 
     /// Returns all distinct rows that have the set, in ascending order.
     pub fn rows(&self, input: &SearchInput<P>, postings: &Postings) -> Vec<u32> {
-        let mut witnesses = TableWitnesses::new(input, postings, self.row as usize);
-        witnesses.begin(&self.slots);
+        let mut source = TableMasks::new(input, postings, self.row as usize);
+        source.begin(&self.slots);
         let mut rows = Vec::new();
-        witnesses.scan(|other, _| {
+        source.scan(|other, _| {
             rows.push(other as u32);
             true
         });

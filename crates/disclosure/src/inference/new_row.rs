@@ -6,7 +6,7 @@
 use super::bitset::Words;
 use super::packed_table::{WIDTHS, with_width};
 use super::score::{DangerFunction, Limits, Settings};
-use super::search::{Kinds, RowSearch, Witnesses, Workspace};
+use super::search::{AttributeKinds, MaskSource, RowSearch, Workspace};
 use crate::{Control, Error, Result, Weights};
 
 /// Access to the rows of the table. The attributes of the new row are numbered from 0.
@@ -61,16 +61,16 @@ fn search<const P: usize>(
     control: &Control,
 ) -> RowScore {
     let mut workspace = Workspace::<P>::default();
-    let Kinds {
+    let AttributeKinds {
         all,
         certain,
-        free,
+        costless,
         choice,
-    } = workspace.weigh(attributes.iter().copied().enumerate());
+    } = workspace.load_weights(attributes.iter().copied().enumerate());
     let limits = Limits::new(settings, control);
     let mut search = RowSearch {
         workspace: &mut workspace,
-        witnesses: LookupMasks {
+        mask_source: LookupMasks {
             lookup,
             known: Vec::new(),
         },
@@ -82,14 +82,14 @@ fn search<const P: usize>(
         certain,
         weight: 0.0,
         known: None,
-        budget: u64::MAX,
-        open: 0.0,
-        ended: false,
+        sets_left: u64::MAX,
+        bound_on_rest: 0.0,
+        stopped_early: false,
     };
-    search.run(free, 1.0, choice);
+    search.run(costless, 1.0, choice);
     RowScore {
         lower: search.weight,
-        upper: search.weight.max(search.open),
+        upper: search.weight.max(search.bound_on_rest),
         known: numbers(&search.known.unwrap_or([0; P])),
     }
 }
@@ -105,7 +105,7 @@ struct LookupMasks<'a, L> {
     known: Vec<usize>,
 }
 
-impl<const P: usize, L: Lookup> Witnesses<P> for LookupMasks<'_, L> {
+impl<const P: usize, L: Lookup> MaskSource<P> for LookupMasks<'_, L> {
     const COMPLETE: bool = false;
 
     fn begin(&mut self, known: &[u64; P]) {

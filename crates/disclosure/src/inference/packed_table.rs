@@ -90,7 +90,7 @@ impl Slot {
 
     /// Returns whether all attributes of the slot are known for certain and harmless. Nothing is lost by
     /// assuming that they are known.
-    pub fn is_free(&self) -> bool {
+    pub fn is_costless(&self) -> bool {
         self.likelihood[1..].iter().all(|&likelihood| likelihood == 1.0)
             && self.danger[1..].iter().all(|&danger| danger == 0.0)
     }
@@ -386,12 +386,12 @@ fn too_many_bits() -> Error {
     }
 }
 
-/// Sorts the slots into the order in which they are searched. Free slots come first, because they need no
+/// Sorts the slots into the order in which they are searched. Costless slots come first, because they need no
 /// choice. Then come those that tell rows apart best. Slots whose attributes cannot be known come last.
 /// Returns the new position of each slot.
 fn search_order(slots: &mut Vec<Slot>) -> Vec<u32> {
     let mut order: Vec<usize> = (0..slots.len()).collect();
-    let rank = |slot: &Slot| (!slot.is_searchable(), !slot.is_free());
+    let rank = |slot: &Slot| (!slot.is_searchable(), !slot.is_costless());
     order.sort_by(|&a, &b| {
         let (a, b) = (&slots[a], &slots[b]);
         rank(a).cmp(&rank(b)).then(a.collision.total_cmp(&b.collision))

@@ -11,7 +11,7 @@ use super::bitset::Words;
 use super::packed_table::Slot;
 use super::pool::Pool;
 use super::score::{NEARLY_EQUAL, SearchInput, Stop, WorstSoFar};
-use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
+use super::search::{AttributeKinds, NoMoreMasks, RowSearch, Workspace};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -493,7 +493,7 @@ impl<'a, const P: usize> Partition<'a, P> {
     fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &Active<P>) {
         let input = self.input;
         let number = row.row as usize;
-        let Kinds { all, certain, .. } = workspace.weigh(input.table.weights(&row.bits));
+        let AttributeKinds { all, certain, .. } = workspace.load_weights(input.table.weights(&row.bits));
         let undecided = self.slots_from[part.from].and(&all);
         let forced = self.rows[number].forced.and(&undecided);
         let masks = workspace.masks();
@@ -514,24 +514,29 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
         let mut search = RowSearch {
             workspace,
-            witnesses: NoMoreWitnesses,
+            mask_source: NoMoreMasks,
             danger_function: input.danger_function,
             limits: &input.limits,
             all,
             certain,
             weight: self.worst_so_far.weight(number),
             known: None,
-            budget: if self.most < u32::MAX { FEW_SETS } else { u64::MAX },
-            open: 0.0,
-            ended: false,
+            sets_left: if self.most < u32::MAX { FEW_SETS } else { u64::MAX },
+            bound_on_rest: 0.0,
+            stopped_early: false,
         };
         search.run(
             part.known.or(&forced),
             part.likelihood,
             undecided.without(&forced),
         );
-        let (weight, known, ended, left_out) = (search.weight, search.known, search.ended, search.open);
-        if ended {
+        let (weight, known, stopped_early, left_out) = (
+            search.weight,
+            search.known,
+            search.stopped_early,
+            search.bound_on_rest,
+        );
+        if stopped_early {
             // If the search ended for lack of time, this makes the other parts stop too.
             self.stop.is_requested();
             self.leave_out(row, left_out);

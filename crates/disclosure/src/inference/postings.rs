@@ -8,7 +8,7 @@
 
 use super::bitset::Words;
 use super::score::SearchInput;
-use super::search::Witnesses;
+use super::search::MaskSource;
 use std::ops::Range;
 
 /// Posting lists of all searchable attributes, by slot and code.
@@ -75,8 +75,8 @@ impl Posting {
     }
 }
 
-/// Source of witnesses about one row: the rows of the table.
-pub(super) struct TableWitnesses<'a, const P: usize> {
+/// Masks of the rows of the table, with respect to one row.
+pub(super) struct TableMasks<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     row: [u64; P],
@@ -99,15 +99,15 @@ const ENOUGH: usize = 32;
 /// Number of words that are intersected at once.
 const BLOCK: usize = 16;
 
-impl<'a, const P: usize> TableWitnesses<'a, P> {
+impl<'a, const P: usize> TableMasks<'a, P> {
     pub fn new(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: usize) -> Self {
-        Self::about(input, postings, input.rows[row])
+        Self::of_attributes(input, postings, input.rows[row])
     }
 
-    /// Returns a source of witnesses about a set of attributes, packed like a row. No row of the table needs
+    /// Returns the masks with respect to a set of attributes, packed like a row. No row of the table needs
     /// to have all of them.
-    pub fn about(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: [u64; P]) -> Self {
-        TableWitnesses {
+    pub fn of_attributes(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: [u64; P]) -> Self {
+        TableMasks {
             input,
             postings,
             row,
@@ -185,7 +185,7 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
     }
 }
 
-impl<const P: usize> Witnesses<P> for TableWitnesses<'_, P> {
+impl<const P: usize> MaskSource<P> for TableMasks<'_, P> {
     const COMPLETE: bool = false;
 
     fn begin(&mut self, known: &[u64; P]) {

@@ -6,16 +6,16 @@ use super::bitset::Words;
 use super::score::{SearchInput, WorstSoFar};
 use rayon::prelude::*;
 
-/// Scores the rows that have all free attributes, because there is no choice for them. A row that lacks one
-/// is left open: rows that have an attribute in that slot may agree with it on all others, and they may be
-/// anywhere in the table.
+/// Scores the rows that have all costless attributes, because there is no choice for them. A row that lacks
+/// one is left open: rows that have an attribute in that slot may agree with it on all others, and they may
+/// be anywhere in the table.
 pub(super) fn search<const P: usize>(input: &SearchInput<P>, worst_so_far: &WorstSoFar, open: &mut [bool]) {
     let slots = &input.table.slots;
-    let free = &slots[..input.table.searchable];
-    if !free.iter().all(|slot| slot.is_free()) {
+    let costless = &slots[..input.table.searchable];
+    if !costless.iter().all(|slot| slot.is_costless()) {
         return;
     }
-    let known: [u64; P] = free
+    let known: [u64; P] = costless
         .iter()
         .fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
     let differ_in_known = |a: &[u64; P], b: &[u64; P]| input.fields.occupied(&a.xor(b)).meets(&known);

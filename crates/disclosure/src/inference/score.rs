@@ -375,6 +375,6 @@ fn common_slots<const P: usize>(rows: &[[u64; P]], fields: &Fields<P>) -> [u64; 
 /// compare it with (measured on two cores).
 fn few_choices(table: &PackedTable) -> bool {
     let slots = &table.slots[..table.searchable];
-    let choices = slots.iter().filter(|slot| !slot.is_free()).count();
+    let choices = slots.iter().filter(|slot| !slot.is_costless()).count();
     2f64.powi(choices as i32) <= 2_500.0 + 0.08 * table.len() as f64
 }
