@@ -36,7 +36,7 @@ pub(super) fn find<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
         for alike in masked.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             for &(_, row) in alike {
                 let row = row as usize;
-                if slot.code(&rows[row]) > 0 {
+                if slot.slot_code(&rows[row]) > 0 {
                     blocked[row] = blocked[row].or(&Words::single(slot.bit));
                 }
             }

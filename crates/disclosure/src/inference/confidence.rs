@@ -68,7 +68,7 @@ struct Probable<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     min_confidence: f64,
     worst_so_far: &'a WorstSoFar,
-    /// Per slot, the index of its first code among the codes of all slots.
+    /// Per slot, the index of its first slot code among the slot codes of all slots.
     offsets: Vec<usize>,
     attributes: usize,
     /// Per slot, the largest likelihood in it and in all slots after it.
@@ -173,13 +173,13 @@ impl<const P: usize> Probable<'_, P> {
             let multiplicity = self.input.table.multiplicity[row as usize];
             total += multiplicity;
             for (slot, offset) in slots.iter().zip(&self.offsets) {
-                support[offset + slot.code(&self.input.rows[row as usize])] += multiplicity;
+                support[offset + slot.slot_code(&self.input.rows[row as usize])] += multiplicity;
             }
         }
-        let of_slot = |slot: &Slot, offset: usize, code: usize| {
-            let confidence = support[offset + code] as f64 / total as f64;
+        let of_slot = |slot: &Slot, offset: usize, slot_code: usize| {
+            let confidence = support[offset + slot_code] as f64 / total as f64;
             if confidence >= self.min_confidence && !part.known.has(slot.bit) {
-                confidence * slot.danger[code]
+                confidence * slot.danger[slot_code]
             } else {
                 0.0
             }
@@ -191,7 +191,7 @@ impl<const P: usize> Probable<'_, P> {
             let bits = &self.input.rows[active.row as usize];
             let slots = slots.iter().zip(&self.offsets);
             let danger = slots
-                .map(|(slot, &offset)| of_slot(slot, offset, slot.code(bits)))
+                .map(|(slot, &offset)| of_slot(slot, offset, slot.slot_code(bits)))
                 .fold(0.0, |sum, danger| sum + danger);
             let weight = part.likelihood * self.input.danger_function.of_sum(danger);
             self.worst_so_far
@@ -200,8 +200,8 @@ impl<const P: usize> Probable<'_, P> {
         let first = part.active[0].row as usize;
         let mut shared = [0; P];
         for (slot, offset) in slots.iter().zip(&self.offsets) {
-            let code = slot.code(&self.input.rows[first]);
-            if code > 0 && support[offset + code] == total {
+            let slot_code = slot.slot_code(&self.input.rows[first]);
+            if slot_code > 0 && support[offset + slot_code] == total {
                 shared = shared.or(&Words::single(slot.bit));
             }
         }
@@ -210,7 +210,7 @@ impl<const P: usize> Probable<'_, P> {
                 return None;
             }
             for (slot, offset) in slots.iter().zip(&self.offsets) {
-                support[offset + slot.code(&self.input.rows[row as usize])] = 0;
+                support[offset + slot.slot_code(&self.input.rows[row as usize])] = 0;
             }
         }
         Some(shared)
@@ -237,12 +237,12 @@ impl<const P: usize> Probable<'_, P> {
             if self.is_over_at(done) {
                 return Vec::new();
             }
-            let code = slot.code(&self.input.rows[active.row as usize]);
-            let likelihood = part.likelihood * slot.likelihood[code];
+            let slot_code = slot.slot_code(&self.input.rows[active.row as usize]);
+            let likelihood = part.likelihood * slot.likelihood[slot_code];
             if likelihood == 0.0 {
                 continue;
             }
-            let place = *place_of.entry(code).or_insert_with(|| {
+            let place = *place_of.entry(slot_code).or_insert_with(|| {
                 parts.push(Part {
                     known: part.known.or(&Words::single(slot.bit)),
                     likelihood,
@@ -252,7 +252,7 @@ impl<const P: usize> Probable<'_, P> {
                 });
                 parts.len() - 1
             });
-            let danger = active.danger - slot.danger[code];
+            let danger = active.danger - slot.danger[slot_code];
             if likelihood * self.input.danger_function.of_sum(danger) > self.best(active.row) {
                 parts[place].active.push(Active { danger, ..*active });
             } else {
@@ -263,7 +263,7 @@ impl<const P: usize> Probable<'_, P> {
             if self.is_over_at(done) {
                 return Vec::new();
             }
-            if let Some(&place) = place_of.get(&slot.code(&self.input.rows[witness as usize])) {
+            if let Some(&place) = place_of.get(&slot.slot_code(&self.input.rows[witness as usize])) {
                 parts[place].witnesses.push(witness);
             }
         }

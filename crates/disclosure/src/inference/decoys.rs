@@ -146,8 +146,8 @@ impl<const P: usize> WithDecoys<P> {
         let bits = &self.table.rows::<P>()[row];
         let known = self.scores.known.as_chunks::<P>().0[row];
         let is_costless = |slot: &&Slot| {
-            let code = slot.code(bits);
-            slot.likelihood[code] == 1.0 && slot.danger[code] == 0.0
+            let slot_code = slot.slot_code(bits);
+            slot.likelihood[slot_code] == 1.0 && slot.danger[slot_code] == 0.0
         };
         if !self.certain_only {
             return known; // knowing more may lower a share
@@ -182,7 +182,7 @@ impl<const P: usize> WithDecoys<P> {
             .original_rows()
             .filter(|&(_, score, _)| score > 0.0)
             .map(|(row, score, multiplicity)| {
-                let known = self.table.within(&rows[row], &self.known(row));
+                let known = self.table.restricted_to(&rows[row], &self.known(row));
                 (known, score, score * multiplicity as f64)
             })
             .collect();
@@ -208,8 +208,9 @@ impl<const P: usize> WithDecoys<P> {
     fn holes_around(&self, known: &[u64; P]) -> Vec<[u64; P]> {
         let slots = &self.table.slots;
         let known_slots = self.fields.occupied(known);
-        // For an attribute x, by slot and code: `with_all` says whether some row has x and all of `known`.
-        // `with_all_but` holds each known slot that some row with x lacks while it has the rest of `known`.
+        // For an attribute x, by slot and slot code: `with_all` says whether some row has x and all of
+        // `known`. `with_all_but` holds each known slot that some row with x lacks while it has the rest of
+        // `known`.
         let mut with_all: Vec<BitVec> = slots.iter().map(|s| bitvec![0; s.danger.len()]).collect();
         let mut with_all_but: Vec<Vec<[u64; P]>> =
             slots.iter().map(|s| vec![[0; P]; s.danger.len()]).collect();
@@ -219,11 +220,11 @@ impl<const P: usize> WithDecoys<P> {
                 continue;
             }
             for (number, slot) in slots.iter().enumerate() {
-                let code = slot.code(row);
+                let slot_code = slot.slot_code(row);
                 if missing.is_none() {
-                    with_all[number].set(code, true);
+                    with_all[number].set(slot_code, true);
                 }
-                with_all_but[number][code] = with_all_but[number][code].or(&missing);
+                with_all_but[number][slot_code] = with_all_but[number][slot_code].or(&missing);
             }
         }
         let mut holes = Vec::new();
@@ -232,9 +233,9 @@ impl<const P: usize> WithDecoys<P> {
             if known_slots.has(slot.bit) {
                 continue;
             }
-            for code in 1..slot.danger.len() {
-                if !with_all[number][code] && with_all_but[number][code] == known_slots {
-                    holes.push(known.or(&slot.packed(code)));
+            for slot_code in 1..slot.danger.len() {
+                if !with_all[number][slot_code] && with_all_but[number][slot_code] == known_slots {
+                    holes.push(known.or(&slot.packed(slot_code)));
                 }
             }
         }
@@ -321,7 +322,7 @@ impl<const P: usize> WithDecoys<P> {
             .collect();
         let scores = rescore::<P>(&edited, settings, &self.scores, &stale, control)?;
         let current = WithDecoys {
-            original: edited.carry(&self.original, 1, false),
+            original: edited.carry_over(&self.original, 1, false),
             table: edited.table,
             fields: self.fields,
             certain_only: self.certain_only,

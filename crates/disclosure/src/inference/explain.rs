@@ -136,7 +136,7 @@ fn explain_rows<const P: usize>(
     let postings = Postings::new(&input);
     let known: &[[u64; P]] = scores.known.as_chunks().0;
     let keyed = rows.par_iter().zip(0u32..rows.len() as u32).map(|(&row, place)| {
-        let attributes = table.within(&input.rows[row], &known[row]);
+        let attributes = table.restricted_to(&input.rows[row], &known[row]);
         (attributes, known[row], place)
     });
     let mut keyed: Vec<Keyed<P>> = keyed.collect();
@@ -192,14 +192,20 @@ fn explain_alike<const P: usize>(
         let multiplicity = input.table.multiplicity[other];
         support += multiplicity;
         for (number, slot) in input.table.slots.iter().enumerate() {
-            *having.entry((number, slot.code(&input.rows[other]))).or_default() += multiplicity;
+            *having
+                .entry((number, slot.slot_code(&input.rows[other])))
+                .or_default() += multiplicity;
         }
         true
     });
     let explain = |&row: &usize| {
         let others = input.table.slots.iter().enumerate().map(|(number, slot)| {
-            let code = slot.code(&input.rows[row]);
-            (slot, code, having.get(&(number, code)).copied().unwrap_or(0))
+            let slot_code = slot.slot_code(&input.rows[row]);
+            (
+                slot,
+                slot_code,
+                having.get(&(number, slot_code)).copied().unwrap_or(0),
+            )
         });
         conclude(input, min_confidence, row, known, support, others)
     };
@@ -224,14 +230,14 @@ fn shorten<const P: usize>(
     });
     let mut harmful = input.fields.occupied(bits).without(&missing).without(&known);
     for slot in &input.table.slots {
-        if slot.danger[slot.code(bits)] == 0.0 {
+        if slot.danger[slot.slot_code(bits)] == 0.0 {
             harmful = harmful.without(&Words::single(slot.bit));
         }
     }
     let mut needed = known;
     // The slots that tell rows apart best come first. Going backwards keeps those.
     for slot in input.table.slots.iter().rev() {
-        if needed.has(slot.bit) && slot.likelihood[slot.code(bits)] == 1.0 {
+        if needed.has(slot.bit) && slot.likelihood[slot.slot_code(bits)] == 1.0 {
             let without = needed.without(&Words::single(slot.bit));
             source.begin(&without);
             if source.scan(|_, mask| !mask.meets(&harmful)) {
@@ -261,15 +267,16 @@ fn inference<const P: usize>(
         true
     });
     let of_row = table.slots.iter().map(|slot| {
-        let code = slot.code(&input.rows[row]);
-        (slot, code, support - lacking[slot.bit])
+        let slot_code = slot.slot_code(&input.rows[row]);
+        (slot, slot_code, support - lacking[slot.bit])
     });
     conclude(input, 1.0, row, known, support, of_row)
 }
 
 /// Returns the inference from the known attributes of `row`, which `support` rows have. `others` are the
-/// attributes that may be inferred, by slot and code, each with the number of rows that have it along with
-/// the known ones. Code 0, known attributes, harmless ones and those below `min_confidence` are left out.
+/// attributes that may be inferred, by slot and slot code, each with the number of rows that have it along
+/// with the known ones. Slot code 0, known attributes, harmless ones and those below `min_confidence` are
+/// left out.
 pub(super) fn conclude<'a, const P: usize>(
     input: &SearchInput<P>,
     min_confidence: f64,
@@ -287,19 +294,23 @@ pub(super) fn conclude<'a, const P: usize>(
         support,
     };
     for slot in table.slots.iter().filter(|slot| known.has(slot.bit)) {
-        let code = slot.code(&input.rows[row]);
-        inference.known.push(table.attribute(slot, code));
-        inference.likelihood *= slot.likelihood[code];
+        let slot_code = slot.slot_code(&input.rows[row]);
+        inference.known.push(table.attribute(slot, slot_code));
+        inference.likelihood *= slot.likelihood[slot_code];
     }
     let mut danger = 0.0;
-    for (slot, code, rows) in others {
+    for (slot, slot_code, rows) in others {
         let confidence = rows as f64 / support as f64;
-        if code > 0 && !known.has(slot.bit) && confidence >= min_confidence && slot.danger[code] > 0.0 {
+        if slot_code > 0
+            && !known.has(slot.bit)
+            && confidence >= min_confidence
+            && slot.danger[slot_code] > 0.0
+        {
             inference.inferred.push(Inferred {
-                attribute: table.attribute(slot, code),
+                attribute: table.attribute(slot, slot_code),
                 confidence,
             });
-            danger += confidence * slot.danger[code];
+            danger += confidence * slot.danger[slot_code];
         }
     }
     inference.known.sort_unstable();

@@ -121,12 +121,12 @@ fn find_holes<const P: usize>(
     let mut attributes = 0;
     for slot in &table.slots {
         offsets.push(attributes);
-        for code in 1..slot.danger.len() {
+        for slot_code in 1..slot.danger.len() {
             places.push(Place {
-                attribute: table.attribute(slot, code),
+                attribute: table.attribute(slot, slot_code),
                 slot,
-                code,
-                number: attributes + code,
+                slot_code,
+                number: attributes + slot_code,
             });
         }
         attributes += slot.danger.len();
@@ -166,8 +166,8 @@ fn find_holes<const P: usize>(
 struct Place<'a> {
     attribute: Attribute,
     slot: &'a Slot,
-    code: usize,
-    /// Index of the code among the codes of all slots.
+    slot_code: usize,
+    /// Index of the slot code among the slot codes of all slots.
     number: usize,
 }
 
@@ -251,9 +251,9 @@ struct Finder<'a, const P: usize> {
     postings: &'a Postings,
     /// All attributes, in ascending order.
     places: Vec<Place<'a>>,
-    /// Per slot, the index of its first code among the codes of all slots.
+    /// Per slot, the index of its first slot code among the slot codes of all slots.
     offsets: Vec<usize>,
-    /// Number of codes of all slots.
+    /// Number of slot codes of all slots.
     attributes: usize,
     max_size: usize,
     /// Free sets around which holes are still to be searched, the highest rank first.
@@ -338,7 +338,7 @@ impl<const P: usize> Finder<'_, P> {
 
     /// Returns the set of one attribute, and the rows that have it.
     fn single(&self, place: Place) -> (KnownSet<P>, Vec<u32>) {
-        let has = |&row: &u32| place.slot.code(&self.input.rows[row as usize]) == place.code;
+        let has = |&row: &u32| place.slot.slot_code(&self.input.rows[row as usize]) == place.slot_code;
         let rows: Vec<u32> = (0..self.input.rows.len() as u32).filter(has).collect();
         let set = KnownSet {
             slots: Words::single(place.slot.bit),
@@ -393,7 +393,7 @@ impl<const P: usize> Finder<'_, P> {
         let mut occurring = bitvec![0; self.attributes];
         for &row in rows {
             for (slot, offset) in self.input.table.slots.iter().zip(&self.offsets) {
-                occurring.set(offset + slot.code(&self.input.rows[row as usize]), true);
+                occurring.set(offset + slot.slot_code(&self.input.rows[row as usize]), true);
             }
         }
         occurring
@@ -445,7 +445,7 @@ impl<const P: usize> Finder<'_, P> {
                 return;
             }
             let occur = lacking.as_ref().is_none_or(|lacking| {
-                let hole = packed.or(&place.slot.packed(place.code));
+                let hole = packed.or(&place.slot.packed(place.slot_code));
                 self.all_but_each_occur(&hole, set.slots.without(&lacking.omitted))
             });
             if occur {
@@ -486,7 +486,7 @@ impl<const P: usize> Finder<'_, P> {
                 let mut attributes = known.clone();
                 for slot in input.table.slots.iter().filter(|slot| more.has(slot.bit)) {
                     hole = hole.or(&other.and(&slot.field()));
-                    attributes.push(input.table.attribute(slot, slot.code(&other)));
+                    attributes.push(input.table.attribute(slot, slot.slot_code(&other)));
                 }
                 let key = Key::new(rank, attributes);
                 if self.best.has_room_for(&key)
@@ -507,7 +507,9 @@ impl<const P: usize> Finder<'_, P> {
             let row = &self.input.rows[row as usize];
             let slots = self.input.table.slots.iter().zip(&self.offsets);
             slots
-                .filter(|(slot, offset)| !set.slots.has(slot.bit) && occurring[**offset + slot.code(row)])
+                .filter(|(slot, offset)| {
+                    !set.slots.has(slot.bit) && occurring[**offset + slot.slot_code(row)]
+                })
                 .fold([0; P], |reduced: [u64; P], (slot, _)| {
                     reduced.or(&row.and(&slot.field()))
                 })

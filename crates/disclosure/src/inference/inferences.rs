@@ -184,7 +184,7 @@ impl<const P: usize> KnownSet<P> {
         let slots = &input.table.slots;
         let known = slots.iter().filter(|slot| self.slots.has(slot.bit));
         let mut attributes: Vec<Attribute> = known
-            .map(|slot| input.table.attribute(slot, slot.code(row)))
+            .map(|slot| input.table.attribute(slot, slot.slot_code(row)))
             .collect();
         attributes.sort_unstable();
         attributes
@@ -232,7 +232,7 @@ impl<const P: usize> KnownSet<P> {
         let others = tally
             .count(input, &rows)
             .iter()
-            .map(|had| (&slots[had.slot], had.code, had.rows));
+            .map(|had| (&slots[had.slot], had.slot_code, had.rows));
         conclude(
             input,
             min_confidence,
@@ -253,45 +253,45 @@ pub(super) struct Tally {
 /// Attribute, and the number of rows that have it.
 pub(super) struct Had {
     pub slot: usize,
-    pub code: usize,
+    pub slot_code: usize,
     pub rows: u64,
 }
 
 impl Tally {
     pub fn of(table: &PackedTable) -> Self {
         Tally {
-            of_code: vec![0; most_codes(table)],
+            of_code: vec![0; max_slot_codes(table)],
             counted: Vec::new(),
         }
     }
 
-    /// Returns the codes that occur in these rows, including 0, with the number of rows that have each. They
-    /// are ordered by slot, and then by the first row that has them.
+    /// Returns the slot codes that occur in these rows, including 0, with the number of rows that have each.
+    /// They are ordered by slot, and then by the first row that has them.
     fn count<const P: usize>(&mut self, input: &SearchInput<P>, rows: &[u32]) -> &[Had] {
         self.counted.clear();
         for (number, slot) in input.table.slots.iter().enumerate() {
             let first = self.counted.len();
             for &row in rows {
-                let code = slot.code(&input.rows[row as usize]);
-                if self.of_code[code] == 0 {
+                let slot_code = slot.slot_code(&input.rows[row as usize]);
+                if self.of_code[slot_code] == 0 {
                     self.counted.push(Had {
                         slot: number,
-                        code,
+                        slot_code,
                         rows: 0,
                     });
                 }
-                self.of_code[code] += input.table.multiplicity[row as usize];
+                self.of_code[slot_code] += input.table.multiplicity[row as usize];
             }
             for had in &mut self.counted[first..] {
-                had.rows = std::mem::take(&mut self.of_code[had.code]);
+                had.rows = std::mem::take(&mut self.of_code[had.slot_code]);
             }
         }
         &self.counted
     }
 }
 
-/// Returns the largest number of codes of a slot, including 0.
-fn most_codes(table: &PackedTable) -> usize {
+/// Returns the largest number of slot codes of a slot, including 0.
+fn max_slot_codes(table: &PackedTable) -> usize {
     let codes = table.slots.iter().map(|slot| slot.danger.len());
     codes.max().unwrap_or_default()
 }
@@ -462,14 +462,14 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
             let mut smaller = Vec::new();
             let mut groups = std::mem::take(&mut self.groups);
             groups.split(input, slot, &part.rows);
-            for (code, rows) in groups.iter() {
-                let likelihood = part.known.likelihood * slot.likelihood[code];
+            for (slot_code, rows) in groups.iter() {
+                let likelihood = part.known.likelihood * slot.likelihood[slot_code];
                 if likelihood > 0.0 && rows.len() < part.rows.len() {
                     let known = Known {
                         slots: part.known.slots.or(&Words::single(slot.bit)),
                         size: part.known.size + 1,
                         likelihood,
-                        danger: part.known.danger + slot.danger[code],
+                        danger: part.known.danger + slot.danger[slot_code],
                         from: number + 1,
                     };
                     smaller.extend(self.look(known, rows));
@@ -562,7 +562,12 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         let others = self.tally.count(input, rows).iter();
         others
             .filter(|had| !known.slots.has(slots[had.slot].bit))
-            .map(|had| (had.rows as f64 / support as f64, slots[had.slot].danger[had.code]))
+            .map(|had| {
+                (
+                    had.rows as f64 / support as f64,
+                    slots[had.slot].danger[had.slot_code],
+                )
+            })
             .filter(|&(confidence, _)| confidence >= self.min_confidence)
             .map(|(confidence, danger)| confidence * danger)
             .sum()
@@ -581,7 +586,7 @@ impl<const P: usize> Known<P> {
 /// Rows grouped by their attribute in a slot.
 #[derive(Default)]
 struct Groups {
-    /// Per code, the position of its next row. All 0 except while rows are split.
+    /// Per slot code, the position of its next row. All 0 except while rows are split.
     place: Vec<u32>,
     /// Codes that occur, and the ends of their groups in `rows`.
     ends: Vec<(usize, usize)>,
@@ -591,7 +596,7 @@ struct Groups {
 impl Groups {
     fn of(table: &PackedTable) -> Self {
         Groups {
-            place: vec![0; most_codes(table)],
+            place: vec![0; max_slot_codes(table)],
             ..Self::default()
         }
     }
@@ -601,35 +606,35 @@ impl Groups {
         self.ends.clear();
         self.rows.resize(rows.len(), 0);
         for &row in rows {
-            let code = slot.code(&input.rows[row as usize]);
-            if self.place[code] == 0 {
-                self.ends.push((code, 0));
+            let slot_code = slot.slot_code(&input.rows[row as usize]);
+            if self.place[slot_code] == 0 {
+                self.ends.push((slot_code, 0));
             }
-            self.place[code] += 1;
+            self.place[slot_code] += 1;
         }
         let mut start = 0;
-        for (code, end) in &mut self.ends {
-            *end = start + self.place[*code] as usize;
-            self.place[*code] = start as u32;
+        for (slot_code, end) in &mut self.ends {
+            *end = start + self.place[*slot_code] as usize;
+            self.place[*slot_code] = start as u32;
             start = *end;
         }
         for &row in rows {
-            let code = slot.code(&input.rows[row as usize]);
-            self.rows[self.place[code] as usize] = row;
-            self.place[code] += 1;
+            let slot_code = slot.slot_code(&input.rows[row as usize]);
+            self.rows[self.place[slot_code] as usize] = row;
+            self.place[slot_code] += 1;
         }
-        for &(code, _) in &self.ends {
-            self.place[code] = 0;
+        for &(slot_code, _) in &self.ends {
+            self.place[slot_code] = 0;
         }
     }
 
-    /// Returns the code and the rows of each group.
+    /// Returns the slot code and the rows of each group.
     fn iter(&self) -> impl Iterator<Item = (usize, &[u32])> {
         let mut start = 0;
-        self.ends.iter().map(move |&(code, end)| {
+        self.ends.iter().map(move |&(slot_code, end)| {
             let rows = &self.rows[start..end];
             start = end;
-            (code, rows)
+            (slot_code, rows)
         })
     }
 }

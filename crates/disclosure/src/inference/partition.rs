@@ -150,8 +150,8 @@ impl<const P: usize> Default for Level<P> {
 /// Buffers of one thread.
 struct Buffers<const P: usize> {
     levels: Vec<Level<P>>,
-    /// Map from a slot's codes to buckets, which are numbered from 1; 0 means none. All 0 between uses.
-    bucket_of_code: Vec<u32>,
+    /// Map from slot codes to buckets, which are numbered from 1; 0 means none. All 0 between uses.
+    bucket_of_slot_code: Vec<u32>,
     workspace: Workspace<P>,
 }
 
@@ -159,7 +159,7 @@ impl<const P: usize> Default for Buffers<P> {
     fn default() -> Self {
         Buffers {
             levels: Vec::new(),
-            bucket_of_code: Vec::new(),
+            bucket_of_slot_code: Vec::new(),
             workspace: Workspace::default(),
         }
     }
@@ -168,7 +168,7 @@ impl<const P: usize> Default for Buffers<P> {
 /// Rows of a part that have the same attribute in a slot.
 #[derive(Clone, Copy)]
 struct Bucket<const P: usize> {
-    code: u32,
+    slot_code: u32,
     first: [u64; P],
     /// Bits in which some row differs from the first.
     differing: [u64; P],
@@ -208,19 +208,19 @@ impl<'a, const P: usize> Partition<'a, P> {
                 least_danger: f64::INFINITY,
             };
             for slot in &input.table.slots {
-                let code = slot.code(bits);
-                if code == 0 {
+                let slot_code = slot.slot_code(bits);
+                if slot_code == 0 {
                     continue;
                 }
                 let danger = if blocked.has(slot.bit) {
                     0.0
                 } else {
-                    slot.danger[code]
+                    slot.danger[slot_code]
                 };
                 prospect.danger += danger;
-                if slot.likelihood[code] == 1.0 && danger == 0.0 {
+                if slot.likelihood[slot_code] == 1.0 && danger == 0.0 {
                     prospect.forced = prospect.forced.or(&Words::single(slot.bit));
-                } else if slot.likelihood[code] > 0.0 {
+                } else if slot.likelihood[slot_code] > 0.0 {
                     prospect.least_danger = prospect.least_danger.min(danger);
                 }
             }
@@ -269,7 +269,13 @@ impl<'a, const P: usize> Partition<'a, P> {
             if part.inferred.has(slot.bit) {
                 continue; // knowing an inferred attribute never gives a worse inference (White, Lemma 4.11)
             }
-            self.fill(&mut level, &mut buffers.bucket_of_code, part, number, &skipped);
+            self.fill(
+                &mut level,
+                &mut buffers.bucket_of_slot_code,
+                part,
+                number,
+                &skipped,
+            );
             self.split_buckets(buffers, depth, part, &level, number);
             skipped = skipped.or(&Words::single(slot.bit));
             // A row whose forced attribute was skipped needs no further slots: knowing that attribute costs
@@ -334,14 +340,14 @@ impl<'a, const P: usize> Partition<'a, P> {
     fn fill(
         &self,
         level: &mut Level<P>,
-        bucket_of_code: &mut Vec<u32>,
+        bucket_of_slot_code: &mut Vec<u32>,
         part: &Part<P>,
         number: usize,
         skipped: &[u64; P],
     ) {
         let slot = &self.slots[number];
-        if bucket_of_code.len() < slot.likelihood.len() {
-            bucket_of_code.resize(slot.likelihood.len(), 0);
+        if bucket_of_slot_code.len() < slot.likelihood.len() {
+            bucket_of_slot_code.resize(slot.likelihood.len(), 0);
         }
         let Level {
             active,
@@ -352,15 +358,15 @@ impl<'a, const P: usize> Partition<'a, P> {
         places.clear();
         buckets.clear();
         for row in part.active {
-            let code = slot.code(&row.bits);
-            let likelihood = part.likelihood * slot.likelihood[code];
+            let slot_code = slot.slot_code(&row.bits);
+            let likelihood = part.likelihood * slot.likelihood[slot_code];
             if likelihood == 0.0 {
                 places.push((NO_BUCKET, false));
                 continue;
             }
-            let place = &mut bucket_of_code[code];
+            let place = &mut bucket_of_slot_code[slot_code];
             if *place == 0 {
-                buckets.push(Bucket::new(code, row.bits, likelihood));
+                buckets.push(Bucket::new(slot_code, row.bits, likelihood));
                 *place = buckets.len() as u32;
             }
             let bucket = &mut buckets[*place as usize - 1];
@@ -371,7 +377,7 @@ impl<'a, const P: usize> Partition<'a, P> {
                     * self
                         .input
                         .danger_function
-                        .of_sum(self.danger_left(row, slot, code));
+                        .of_sum(self.danger_left(row, slot, slot_code));
                 bound > self.worst_so_far.weight(row.row as usize) * NEARLY_EQUAL
                     && (row.chosen < self.most || forced.has(slot.bit) || self.leave_out(row, bound))
             };
@@ -384,7 +390,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
         if buckets.iter().any(|bucket| bucket.candidates > 0) {
             for row in part.witnesses {
-                let place = bucket_of_code[slot.code(row)];
+                let place = bucket_of_slot_code[slot.slot_code(row)];
                 if place > 0 {
                     let bucket = &mut buckets[place as usize - 1];
                     bucket.others += 1;
@@ -393,20 +399,20 @@ impl<'a, const P: usize> Partition<'a, P> {
             }
             self.weigh(part, slot, buckets);
             self.keep_active(active, places, buckets, part, number);
-            keep_witnesses(witnesses, places, buckets, bucket_of_code, part, slot);
+            keep_witnesses(witnesses, places, buckets, bucket_of_slot_code, part, slot);
         }
         buckets
             .iter()
-            .for_each(|bucket| bucket_of_code[bucket.code as usize] = 0);
+            .for_each(|bucket| bucket_of_slot_code[bucket.slot_code as usize] = 0);
     }
 
     /// Returns the danger that can still be inferred about a row once its attribute in a slot is known.
     #[inline(always)]
-    fn danger_left(&self, row: &Active<P>, slot: &Slot, code: usize) -> f64 {
+    fn danger_left(&self, row: &Active<P>, slot: &Slot, slot_code: usize) -> f64 {
         if self.input.blocked[row.row as usize].has(slot.bit) {
             row.danger
         } else {
-            row.danger - slot.danger[code]
+            row.danger - slot.danger[slot_code]
         }
     }
 
@@ -465,7 +471,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             let prospect = &self.rows[row.row as usize];
             let number_of_row = row.row as usize;
             self.worst_so_far.improve(number_of_row, bucket.weight, &known);
-            let danger = self.danger_left(row, slot, bucket.code as usize);
+            let danger = self.danger_left(row, slot, bucket.slot_code as usize);
             let more_forced = prospect.forced.meets(&self.slots_from[number + 1]);
             let lost = if more_forced { 0.0 } else { prospect.least_danger };
             let bound = bucket.likelihood
@@ -548,9 +554,9 @@ impl<'a, const P: usize> Partition<'a, P> {
 }
 
 impl<const P: usize> Bucket<P> {
-    fn new(code: usize, first: [u64; P], likelihood: f64) -> Self {
+    fn new(slot_code: usize, first: [u64; P], likelihood: f64) -> Self {
         Bucket {
-            code: code as u32,
+            slot_code: slot_code as u32,
             first,
             differing: [0; P],
             candidates: 0,
@@ -571,7 +577,7 @@ fn keep_witnesses<const P: usize>(
     kept: &mut Vec<[u64; P]>,
     places: &[(u32, bool)],
     buckets: &mut [Bucket<P>],
-    bucket_of_code: &[u32],
+    bucket_of_slot_code: &[u32],
     part: &Part<P>,
     slot: &Slot,
 ) {
@@ -592,7 +598,7 @@ fn keep_witnesses<const P: usize>(
         }
     }
     for row in part.witnesses {
-        let place = bucket_of_code[slot.code(row)];
+        let place = bucket_of_slot_code[slot.slot_code(row)];
         if place > 0 {
             keep(&mut buckets[place as usize - 1], row);
         }

@@ -208,7 +208,7 @@ impl<const P: usize> Suppress<'_, P> {
         let mut of_rows: Vec<([u64; P], f64)> = (0..rows.len())
             .filter(|&row| is_at_or_above(self.scores.upper[row], self.threshold))
             .map(|row| {
-                let known = self.table.within(&rows[row], &self.known()[row]);
+                let known = self.table.restricted_to(&rows[row], &self.known()[row]);
                 (known, self.total_of(row))
             })
             .collect();
@@ -286,15 +286,15 @@ impl<const P: usize> Suppress<'_, P> {
         let support: u64 = having.iter().map(|&other| multiplicity[other]).sum();
         let mut inferred: Vec<(f64, Cell)> = Vec::new();
         for slot in &self.table.slots {
-            let code = slot.code(&rows[row]);
-            if slot.danger[code] == 0.0 || known_slots.has(slot.bit) {
+            let slot_code = slot.slot_code(&rows[row]);
+            if slot.danger[slot_code] == 0.0 || known_slots.has(slot.bit) {
                 continue;
             }
             let holders = || {
                 having
                     .iter()
                     .copied()
-                    .filter(|&other| slot.code(&rows[other]) == code)
+                    .filter(|&other| slot.slot_code(&rows[other]) == slot_code)
             };
             let share = holders().map(|other| multiplicity[other]).sum::<u64>() as f64 / support as f64;
             if share < self.settings.min_confidence {
@@ -305,10 +305,10 @@ impl<const P: usize> Suppress<'_, P> {
             // the row with the most attributes, which breaks the most inferences. Any other attribute is best
             // suppressed in the row with the fewest attributes, which makes the fewest inferences worse.
             let attributes = |other: usize| i64::from(self.fields.occupied(&rows[other]).count());
-            let direction = if slot.likelihood[code] == 0.0 { -1 } else { 1 };
+            let direction = if slot.likelihood[slot_code] == 0.0 { -1 } else { 1 };
             let holder = holders()
                 .min_by_key(|&other| (multiplicity[other] == 1, direction * attributes(other), other));
-            inferred.extend(holder.map(|row| (share * slot.danger[code], Cell { row, slot })));
+            inferred.extend(holder.map(|row| (share * slot.danger[slot_code], Cell { row, slot })));
         }
         inferred.sort_by(|a, b| b.0.total_cmp(&a.0));
         let cells = inferred.into_iter().map(|(_, cell)| cell);
@@ -343,7 +343,7 @@ impl<const P: usize> Suppress<'_, P> {
     fn blank(&self, cell: &Cell) -> Result<Outcome> {
         let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
-        let code = cell.slot.code(row);
+        let slot_code = cell.slot.slot_code(row);
         let edited: Edited = self
             .table
             .edited(Some(cell.row), &row.without(&cell.slot.field()));
@@ -355,7 +355,7 @@ impl<const P: usize> Suppress<'_, P> {
             scores,
             suppressed: (
                 self.table.attributes(cell.row),
-                self.table.attribute(cell.slot, code),
+                self.table.attribute(cell.slot, slot_code),
             ),
         })
     }
@@ -368,11 +368,12 @@ impl<const P: usize> Suppress<'_, P> {
     fn stale(&self, cell: &Cell) -> Vec<bool> {
         let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
-        let code = cell.slot.code(row);
+        let slot_code = cell.slot.slot_code(row);
         let is_last = self.table.multiplicity[cell.row] == 1 || self.settings.min_confidence < 1.0;
-        let may_rise = cell.slot.likelihood[code] > 0.0 && is_last;
+        let may_rise = cell.slot.likelihood[slot_code] > 0.0 && is_last;
         let is_stale = |(other, known): (&[u64; P], &[u64; P])| {
-            cell.slot.code(other) == code && (may_rise || self.fields.missing(other, known, row).is_none())
+            cell.slot.slot_code(other) == slot_code
+                && (may_rise || self.fields.missing(other, known, row).is_none())
         };
         rows.iter().zip(self.known()).map(is_stale).collect()
     }

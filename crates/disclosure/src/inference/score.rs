@@ -114,11 +114,11 @@ pub(super) fn rescore<const P: usize>(
     control: &Control,
 ) -> Result<Scores> {
     let carried = Scores {
-        lower: edited.carry(&before.lower, 1, 0.0),
-        upper: edited.carry(&before.upper, 1, 0.0),
-        known: edited.carry(&before.known, P, 0),
+        lower: edited.carry_over(&before.lower, 1, 0.0),
+        upper: edited.carry_over(&before.upper, 1, 0.0),
+        known: edited.carry_over(&before.known, P, 0),
     };
-    let stale = edited.carry(stale, 1, true);
+    let stale = edited.carry_over(stale, 1, true);
     if !stale.contains(&true) {
         return Ok(carried);
     }
@@ -226,7 +226,7 @@ impl<'a, const P: usize> SearchInput<'a, P> {
     pub fn danger_of(&self, row: &[u64; P], slots: &[u64; P]) -> f64 {
         let of_slot = |slot: &super::packed_table::Slot| {
             if slots.has(slot.bit) {
-                slot.danger[slot.code(row)]
+                slot.danger[slot.slot_code(row)]
             } else {
                 0.0
             }
