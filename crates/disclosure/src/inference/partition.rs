@@ -23,30 +23,30 @@ const FEW_ROWS: usize = 8;
 const FEW_SETS: u64 = 40;
 
 /// Number of rows above which the parts of a part are searched in parallel.
-const MANY_ROWS: usize = 10_000;
+const PARALLEL_ABOVE: usize = 10_000;
 
 /// Number of rows up to which a part does not check the limits. Such a part is finished soon, because this
 /// search is used only for few slots or few known attributes.
 const FEW_ENOUGH_TO_FINISH: usize = 100;
 
-/// Finds the worst inference about every open row from at most `most` known attributes. Attributes that are
-/// known at no loss do not count. A row stays open if an inference that was left out may be worse; `upper`
-/// then bounds it. All rows stay open if the search had to stop early.
+/// Finds the worst inference about every open row from at most `max_known` known attributes. Attributes that
+/// are known at no loss do not count. A row stays open if an inference that was left out may be worse;
+/// `upper` then bounds it. All rows stay open if the search had to stop early.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     worst_so_far: &WorstSoFar,
-    most: u32,
+    max_known: u32,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    let partition = Partition::new(input, worst_so_far, most);
+    let partition = Partition::new(input, worst_so_far, max_known);
     let (mut active, mut witnesses) = (Vec::new(), Vec::new());
     for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
             active.push(Active {
                 bits: *bits,
                 danger: partition.rows[row].danger,
-                chosen: 0,
+                costly_known: 0,
                 row: row as u32,
             });
         } else {
@@ -62,7 +62,7 @@ pub(super) fn search<const P: usize>(
         active: &active,
         witnesses: &witnesses,
     };
-    partition.split(&mut Buffers::default(), 0, &whole);
+    partition.search_part(&mut Buffers::default(), 0, &whole);
     if partition.stop.was_requested() {
         return;
     }
@@ -86,7 +86,7 @@ struct Partition<'a, const P: usize> {
     /// Per slot, the set of it and all searchable slots after it.
     slots_from: Vec<[u64; P]>,
     /// Largest number of known attributes, not counting those that are known at no loss.
-    most: u32,
+    max_known: u32,
     /// Per row, a bound on the inferences that were left out, as the bits of an `f64`.
     left_out: Vec<AtomicU64>,
     buffers: Pool<Buffers<P>>,
@@ -111,7 +111,7 @@ struct Active<const P: usize> {
     /// Sum of the dangers of all attributes that might still be inferred.
     danger: f64,
     /// Number of known attributes, not counting those that are known at no loss.
-    chosen: u32,
+    costly_known: u32,
     row: u32,
 }
 
@@ -132,7 +132,7 @@ struct Level<const P: usize> {
     active: Vec<Active<P>>,
     witnesses: Vec<[u64; P]>,
     /// Bucket of every active row, and whether the row stays active there.
-    places: Vec<(u32, bool)>,
+    bucket_of_active: Vec<(u32, bool)>,
     buckets: Vec<Bucket<P>>,
 }
 
@@ -141,7 +141,7 @@ impl<const P: usize> Default for Level<P> {
         Level {
             active: Vec::new(),
             witnesses: Vec::new(),
-            places: Vec::new(),
+            bucket_of_active: Vec::new(),
             buckets: Vec::new(),
         }
     }
@@ -195,11 +195,11 @@ struct Bucket<const P: usize> {
 const NO_BUCKET: u32 = u32::MAX;
 
 impl<'a, const P: usize> Partition<'a, P> {
-    fn new(input: &'a SearchInput<'a, P>, worst_so_far: &'a WorstSoFar, most: u32) -> Self {
+    fn new(input: &'a SearchInput<'a, P>, worst_so_far: &'a WorstSoFar, max_known: u32) -> Self {
         let slots = &input.table.slots[..input.table.searchable];
         let mut slots_from = vec![[0; P]; slots.len() + 1];
-        for (number, slot) in slots.iter().enumerate().rev() {
-            slots_from[number] = slots_from[number + 1].or(&Words::single(slot.bit));
+        for (slot_index, slot) in slots.iter().enumerate().rev() {
+            slots_from[slot_index] = slots_from[slot_index + 1].or(&Words::single(slot.bit));
         }
         let prospect = |(bits, blocked): (&[u64; P], &[u64; P])| {
             let mut prospect = Prospect {
@@ -236,7 +236,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             rows: input.rows.par_iter().zip(&input.blocked).map(prospect).collect(),
             likeliest_from: input.table.likeliest_from(),
             slots_from,
-            most,
+            max_known,
             left_out: input.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             buffers: Pool::default(),
             stop: Stop::new(&input.limits),
@@ -244,7 +244,7 @@ impl<'a, const P: usize> Partition<'a, P> {
     }
 
     /// Searches every set that contains the known attributes of the part and more.
-    fn split(&self, buffers: &mut Buffers<P>, depth: usize, part: &Part<P>) {
+    fn search_part(&self, buffers: &mut Buffers<P>, depth: usize, part: &Part<P>) {
         if part.active.len() + part.witnesses.len() <= FEW_ROWS || part.active.len() == 1 {
             for active in part.active {
                 self.search_row(&mut buffers.workspace, part, active);
@@ -258,8 +258,8 @@ impl<'a, const P: usize> Partition<'a, P> {
         let mut level = std::mem::take(&mut buffers.levels[depth]);
         let is_large = part.active.len() + part.witnesses.len() > FEW_ENOUGH_TO_FINISH;
         let mut skipped = [0; P];
-        for number in part.from..self.slots.len() {
-            let slot = &self.slots[number];
+        for slot_index in part.from..self.slots.len() {
+            let slot = &self.slots[slot_index];
             if is_large && self.stop.is_requested() {
                 break;
             }
@@ -273,10 +273,10 @@ impl<'a, const P: usize> Partition<'a, P> {
                 &mut level,
                 &mut buffers.bucket_of_slot_code,
                 part,
-                number,
+                slot_index,
                 &skipped,
             );
-            self.split_buckets(buffers, depth, part, &level, number);
+            self.search_buckets(buffers, depth, part, &level, slot_index);
             skipped = skipped.or(&Words::single(slot.bit));
             // A row whose forced attribute was skipped needs no further slots: knowing that attribute costs
             // nothing.
@@ -288,32 +288,32 @@ impl<'a, const P: usize> Partition<'a, P> {
         buffers.levels[depth] = level;
     }
 
-    fn split_buckets(
+    fn search_buckets(
         &self,
         buffers: &mut Buffers<P>,
         depth: usize,
         part: &Part<P>,
         level: &Level<P>,
-        number: usize,
+        slot_index: usize,
     ) {
-        let bit = Words::single(self.slots[number].bit);
+        let bit = Words::single(self.slots[slot_index].bit);
         let part_of = |bucket: &Bucket<P>| {
             let active = bucket.active_start as usize..(bucket.active_start + bucket.active) as usize;
             let witnesses =
                 bucket.witnesses_start as usize..(bucket.witnesses_start + bucket.witnesses) as usize;
             (active, witnesses, bucket.likelihood, bucket.shared)
         };
-        let go_on = |buffers: &mut Buffers<P>, bucket: &Bucket<P>| {
+        let search_bucket = |buffers: &mut Buffers<P>, bucket: &Bucket<P>| {
             let (active, witnesses, likelihood, inferred) = part_of(bucket);
             let below = Part {
                 known: part.known.or(&bit),
                 likelihood,
                 inferred,
-                from: number + 1,
+                from: slot_index + 1,
                 active: &level.active[active],
                 witnesses: &level.witnesses[witnesses],
             };
-            self.split(buffers, depth + 1, &below);
+            self.search_part(buffers, depth + 1, &below);
         };
         let rows: u32 = level
             .buckets
@@ -321,17 +321,17 @@ impl<'a, const P: usize> Partition<'a, P> {
             .map(|bucket| bucket.active + bucket.witnesses)
             .sum();
         let buckets = level.buckets.iter().filter(|bucket| bucket.active > 0);
-        if rows as usize > MANY_ROWS && rayon::current_num_threads() > 1 {
+        if rows as usize > PARALLEL_ABOVE && rayon::current_num_threads() > 1 {
             // Different buckets contain different rows, so no two threads work on the same row.
             let buckets: Vec<&Bucket<P>> = buckets.collect();
             buckets.into_par_iter().with_max_len(1).for_each(|bucket| {
                 if !self.stop.is_requested() {
                     self.buffers
-                        .lend(Buffers::default, |buffers| go_on(buffers, bucket));
+                        .lend(Buffers::default, |buffers| search_bucket(buffers, bucket));
                 }
             });
         } else {
-            buckets.for_each(|bucket| go_on(buffers, bucket));
+            buckets.for_each(|bucket| search_bucket(buffers, bucket));
         }
     }
 
@@ -342,34 +342,34 @@ impl<'a, const P: usize> Partition<'a, P> {
         level: &mut Level<P>,
         bucket_of_slot_code: &mut Vec<u32>,
         part: &Part<P>,
-        number: usize,
+        slot_index: usize,
         skipped: &[u64; P],
     ) {
-        let slot = &self.slots[number];
+        let slot = &self.slots[slot_index];
         if bucket_of_slot_code.len() < slot.likelihood.len() {
             bucket_of_slot_code.resize(slot.likelihood.len(), 0);
         }
         let Level {
             active,
             witnesses,
-            places,
+            bucket_of_active,
             buckets,
         } = level;
-        places.clear();
+        bucket_of_active.clear();
         buckets.clear();
         for row in part.active {
             let slot_code = slot.slot_code(&row.bits);
             let likelihood = part.likelihood * slot.likelihood[slot_code];
             if likelihood == 0.0 {
-                places.push((NO_BUCKET, false));
+                bucket_of_active.push((NO_BUCKET, false));
                 continue;
             }
-            let place = &mut bucket_of_slot_code[slot_code];
-            if *place == 0 {
+            let bucket_number = &mut bucket_of_slot_code[slot_code];
+            if *bucket_number == 0 {
                 buckets.push(Bucket::new(slot_code, row.bits, likelihood));
-                *place = buckets.len() as u32;
+                *bucket_number = buckets.len() as u32;
             }
-            let bucket = &mut buckets[*place as usize - 1];
+            let bucket = &mut buckets[*bucket_number as usize - 1];
             bucket.differing = bucket.differing.or(&row.bits.xor(&bucket.first));
             let forced = &self.rows[row.row as usize].forced;
             let worthwhile = !forced.meets(skipped) && {
@@ -379,27 +379,36 @@ impl<'a, const P: usize> Partition<'a, P> {
                         .danger_function
                         .of_sum(self.danger_left(row, slot, slot_code));
                 bound > self.worst_so_far.weight(row.row as usize) * NEARLY_EQUAL
-                    && (row.chosen < self.most || forced.has(slot.bit) || self.leave_out(row, bound))
+                    && (row.costly_known < self.max_known
+                        || forced.has(slot.bit)
+                        || self.record_left_out(row, bound))
             };
             if worthwhile {
                 bucket.candidates += 1;
             } else {
                 bucket.others += 1;
             }
-            places.push((*place - 1, worthwhile));
+            bucket_of_active.push((*bucket_number - 1, worthwhile));
         }
         if buckets.iter().any(|bucket| bucket.candidates > 0) {
             for row in part.witnesses {
-                let place = bucket_of_slot_code[slot.slot_code(row)];
-                if place > 0 {
-                    let bucket = &mut buckets[place as usize - 1];
+                let bucket_number = bucket_of_slot_code[slot.slot_code(row)];
+                if bucket_number > 0 {
+                    let bucket = &mut buckets[bucket_number as usize - 1];
                     bucket.others += 1;
                     bucket.differing = bucket.differing.or(&row.xor(&bucket.first));
                 }
             }
             self.weigh(part, slot, buckets);
-            self.keep_active(active, places, buckets, part, number);
-            keep_witnesses(witnesses, places, buckets, bucket_of_slot_code, part, slot);
+            self.keep_active(active, bucket_of_active, buckets, part, slot_index);
+            keep_witnesses(
+                witnesses,
+                bucket_of_active,
+                buckets,
+                bucket_of_slot_code,
+                part,
+                slot,
+            );
         }
         buckets
             .iter()
@@ -418,7 +427,7 @@ impl<'a, const P: usize> Partition<'a, P> {
 
     /// Records a bound on an inference about a row that is not searched. Always returns `false`, so that it
     /// can end a condition for searching it.
-    fn leave_out(&self, row: &Active<P>, bound: f64) -> bool {
+    fn record_left_out(&self, row: &Active<P>, bound: f64) -> bool {
         let left_out = &self.left_out[row.row as usize];
         let before = f64::from_bits(left_out.load(Relaxed));
         left_out.store(bound.max(before).to_bits(), Relaxed);
@@ -446,47 +455,47 @@ impl<'a, const P: usize> Partition<'a, P> {
     fn keep_active(
         &self,
         kept: &mut Vec<Active<P>>,
-        places: &mut [(u32, bool)],
+        bucket_of_active: &mut [(u32, bool)],
         buckets: &mut [Bucket<P>],
         part: &Part<P>,
-        number: usize,
+        slot_index: usize,
     ) {
-        let slot = &self.slots[number];
+        let slot = &self.slots[slot_index];
         let known = part.known.or(&Words::single(slot.bit));
         let nothing = Active {
             bits: [0; P],
             danger: 0.0,
-            chosen: 0,
+            costly_known: 0,
             row: 0,
         };
         let candidates = buckets.iter().map(|bucket| bucket.candidates as usize).sum();
         kept.resize(kept.len().max(candidates), nothing);
-        for (row, place) in part
+        for (row, assigned) in part
             .active
             .iter()
-            .zip(places.iter_mut())
-            .filter(|(_, place)| place.1)
+            .zip(bucket_of_active.iter_mut())
+            .filter(|(_, assigned)| assigned.1)
         {
-            let bucket = &mut buckets[place.0 as usize];
+            let bucket = &mut buckets[assigned.0 as usize];
             let prospect = &self.rows[row.row as usize];
-            let number_of_row = row.row as usize;
-            self.worst_so_far.improve(number_of_row, bucket.weight, &known);
+            let row_number = row.row as usize;
+            self.worst_so_far.improve(row_number, bucket.weight, &known);
             let danger = self.danger_left(row, slot, bucket.slot_code as usize);
-            let more_forced = prospect.forced.meets(&self.slots_from[number + 1]);
+            let more_forced = prospect.forced.meets(&self.slots_from[slot_index + 1]);
             let lost = if more_forced { 0.0 } else { prospect.least_danger };
             let bound = bucket.likelihood
-                * self.likeliest_from[number + 1]
+                * self.likeliest_from[slot_index + 1]
                 * self.input.danger_function.of_sum((danger - lost).max(0.0));
             let all_inferred = self.input.fields.occupied(&row.bits) == bucket.shared;
-            let chosen = row.chosen + u32::from(!prospect.forced.has(slot.bit));
-            place.1 = !all_inferred
-                && bound > self.worst_so_far.weight(number_of_row) * NEARLY_EQUAL
-                && (chosen < self.most || more_forced || self.leave_out(row, bound));
-            if place.1 {
+            let costly_known = row.costly_known + u32::from(!prospect.forced.has(slot.bit));
+            assigned.1 = !all_inferred
+                && bound > self.worst_so_far.weight(row_number) * NEARLY_EQUAL
+                && (costly_known < self.max_known || more_forced || self.record_left_out(row, bound));
+            if assigned.1 {
                 kept[(bucket.active_start + bucket.active) as usize] = Active {
                     bits: row.bits,
                     danger,
-                    chosen,
+                    costly_known,
                     row: row.row,
                 };
                 bucket.active += 1;
@@ -498,10 +507,10 @@ impl<'a, const P: usize> Partition<'a, P> {
     /// masks are computed beforehand.
     fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &Active<P>) {
         let input = self.input;
-        let number = row.row as usize;
+        let row_number = row.row as usize;
         let AttributeKinds { all, certain, .. } = workspace.load_weights(input.table.weights(&row.bits));
         let undecided = self.slots_from[part.from].and(&all);
-        let forced = self.rows[number].forced.and(&undecided);
+        let forced = self.rows[row_number].forced.and(&undecided);
         let masks = workspace.masks();
         masks.clear();
         let others = part
@@ -525,9 +534,13 @@ impl<'a, const P: usize> Partition<'a, P> {
             limits: &input.limits,
             all,
             certain,
-            weight: self.worst_so_far.weight(number),
+            weight: self.worst_so_far.weight(row_number),
             known: None,
-            sets_left: if self.most < u32::MAX { FEW_SETS } else { u64::MAX },
+            sets_left: if self.max_known < u32::MAX {
+                FEW_SETS
+            } else {
+                u64::MAX
+            },
             bound_on_rest: 0.0,
             stopped_early: false,
         };
@@ -545,10 +558,10 @@ impl<'a, const P: usize> Partition<'a, P> {
         if stopped_early {
             // If the search ended for lack of time, this makes the other parts stop too.
             self.stop.is_requested();
-            self.leave_out(row, left_out);
+            self.record_left_out(row, left_out);
         }
         if let Some(known) = known {
-            self.worst_so_far.improve(number, weight, &known);
+            self.worst_so_far.improve(row_number, weight, &known);
         }
     }
 }
@@ -575,7 +588,7 @@ impl<const P: usize> Bucket<P> {
 /// Stores the witnesses of each bucket that has active rows: all its rows that are not active.
 fn keep_witnesses<const P: usize>(
     kept: &mut Vec<[u64; P]>,
-    places: &[(u32, bool)],
+    bucket_of_active: &[(u32, bool)],
     buckets: &mut [Bucket<P>],
     bucket_of_slot_code: &[u32],
     part: &Part<P>,
@@ -592,15 +605,15 @@ fn keep_witnesses<const P: usize>(
             bucket.witnesses += 1;
         }
     };
-    for (row, &(place, active)) in part.active.iter().zip(places) {
-        if place != NO_BUCKET && !active {
-            keep(&mut buckets[place as usize], &row.bits);
+    for (row, &(bucket_index, active)) in part.active.iter().zip(bucket_of_active) {
+        if bucket_index != NO_BUCKET && !active {
+            keep(&mut buckets[bucket_index as usize], &row.bits);
         }
     }
     for row in part.witnesses {
-        let place = bucket_of_slot_code[slot.slot_code(row)];
-        if place > 0 {
-            keep(&mut buckets[place as usize - 1], row);
+        let bucket_number = bucket_of_slot_code[slot.slot_code(row)];
+        if bucket_number > 0 {
+            keep(&mut buckets[bucket_number as usize - 1], row);
         }
     }
 }
