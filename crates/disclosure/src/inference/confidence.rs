@@ -32,7 +32,7 @@ pub(super) fn search<const P: usize>(
     let offsets = slots.iter().scan(0, |end, slot| {
         Some(std::mem::replace(end, *end + slot.danger.len()))
     });
-    let search = Probable {
+    let search = ProbableSearch {
         input,
         min_confidence,
         worst_so_far,
@@ -47,7 +47,7 @@ pub(super) fn search<const P: usize>(
     let active = active.into_iter().map(|row| {
         let bits = &input.rows[row as usize];
         let danger = input.danger_of(bits, &input.fields.occupied(bits));
-        Active { row, danger }
+        ActiveRow { row, danger }
     });
     input.limits.control.set_total(input.table.searchable as u64);
     let whole = Part {
@@ -64,7 +64,7 @@ pub(super) fn search<const P: usize>(
 }
 
 /// Search for probable inferences about all open rows.
-struct Probable<'a, const P: usize> {
+struct ProbableSearch<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     min_confidence: f64,
     worst_so_far: &'a WorstSoFar,
@@ -81,7 +81,7 @@ struct Probable<'a, const P: usize> {
 
 /// Row about which a worse inference may still be found.
 #[derive(Clone, Copy)]
-struct Active {
+struct ActiveRow {
     row: u32,
     /// Sum of the dangers of its attributes that are not known.
     danger: f64,
@@ -94,11 +94,11 @@ struct Part<const P: usize> {
     likelihood: f64,
     /// First slot that may become known too.
     from: usize,
-    active: Vec<Active>,
+    active: Vec<ActiveRow>,
     witnesses: Vec<u32>,
 }
 
-impl<const P: usize> Probable<'_, P> {
+impl<const P: usize> ProbableSearch<'_, P> {
     /// Calls [`search_part`](Self::search_part) with a buffer that no other thread is using. Buffers are
     /// lent, because each has a count for every attribute of the table.
     fn search_with_own_buffer(&self, part: &Part<P>) {
@@ -120,12 +120,12 @@ impl<const P: usize> Probable<'_, P> {
         let Some(shared) = self.weigh(counts, part) else {
             return;
         };
-        let bound = |active: &Active| {
+        let bound = |active: &ActiveRow| {
             part.likelihood
                 * self.likeliest_from[part.from]
                 * self.input.danger_function.of_sum(active.danger)
         };
-        let (live, done): (Vec<Active>, Vec<Active>) = part
+        let (live, done): (Vec<ActiveRow>, Vec<ActiveRow>) = part
             .active
             .iter()
             .partition(|active| bound(active) > self.weight_to_beat(active.row));
@@ -229,7 +229,7 @@ impl<const P: usize> Probable<'_, P> {
     fn parts(
         &self,
         part: &Part<P>,
-        live: &[Active],
+        live: &[ActiveRow],
         witnesses: &[u32],
         slot_index: usize,
         slot: &Slot,
@@ -257,7 +257,7 @@ impl<const P: usize> Probable<'_, P> {
             });
             let danger = active.danger - slot.danger[slot_code];
             if likelihood * self.input.danger_function.of_sum(danger) > self.weight_to_beat(active.row) {
-                parts[part_index].active.push(Active { danger, ..*active });
+                parts[part_index].active.push(ActiveRow { danger, ..*active });
             } else {
                 parts[part_index].witnesses.push(active.row);
             }

@@ -23,7 +23,7 @@ pub struct Inference {
     /// Attributes that the adversary has to know.
     pub known: Vec<Attribute>,
     /// Harmful attributes that the adversary then infers.
-    pub inferred: Vec<Inferred>,
+    pub inferred: Vec<InferredAttribute>,
     /// Likelihood lk(K) of the known attributes (White, Definition 3.3).
     pub likelihood: f64,
     /// Danger dg(I) of the inferred attributes (White, Definition 3.4).
@@ -81,7 +81,7 @@ impl Inference {
 /// Inferred attribute and its confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Inferred {
+pub struct InferredAttribute {
     /// Attribute that is inferred.
     pub attribute: Attribute,
     /// Share of the rows with the known attributes that have this one too.
@@ -306,7 +306,7 @@ pub(super) fn conclude<'a, const P: usize>(
             && confidence >= min_confidence
             && slot.danger[slot_code] > 0.0
         {
-            inference.inferred.push(Inferred {
+            inference.inferred.push(InferredAttribute {
                 attribute: table.attribute(slot, slot_code),
                 confidence,
             });
@@ -335,7 +335,7 @@ mod tests {
 
     fn inference(known: &[u32], inferred: &[(u32, f64)]) -> Inference {
         let attribute = |column| Attribute { column, index: 7 };
-        let inferred = inferred.iter().map(|&(column, confidence)| Inferred {
+        let inferred = inferred.iter().map(|&(column, confidence)| InferredAttribute {
             attribute: attribute(column),
             confidence,
         });

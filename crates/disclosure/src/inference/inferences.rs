@@ -91,20 +91,20 @@ fn find_inferences<const P: usize>(
 ) -> Result<Inferences> {
     let input = SearchInput::<P>::new(table, settings, control);
     let postings = Postings::new(&input);
-    let mut best = Best {
+    let mut top = TopSets {
         input: &input,
         wanted,
         kept: BTreeSet::new(),
     };
-    let complete = search(&input, &postings, settings.min_confidence, &mut best);
-    let mut tally = Tally::of(table);
-    let mut inferences = Vec::with_capacity(best.kept.len());
-    for ranked in best.kept {
+    let complete = search(&input, &postings, settings.min_confidence, &mut top);
+    let mut counter = SlotCodeCounter::of(table);
+    let mut inferences = Vec::with_capacity(top.kept.len());
+    for ranked in top.kept {
         control.check()?;
         inferences.push(
             ranked
                 .set
-                .inference(&input, &postings, settings.min_confidence, &mut tally),
+                .inference(&input, &postings, settings.min_confidence, &mut counter),
         );
     }
     control.check()?;
@@ -112,7 +112,7 @@ fn find_inferences<const P: usize>(
 }
 
 /// Inferences with the largest weights so far.
-struct Best<'a, const P: usize> {
+struct TopSets<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     wanted: &'a InferenceListSettings,
     kept: BTreeSet<RankedSet<P>>,
@@ -121,21 +121,21 @@ struct Best<'a, const P: usize> {
 /// Known set of an inference, in the order in which inferences are reported.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct RankedSet<const P: usize> {
-    rank: Reverse<u64>,
+    weight_key: Reverse<u64>,
     size: usize,
     known: Vec<Attribute>,
     set: KnownSet<P>,
 }
 
-impl<const P: usize> Audience<P> for Best<'_, P> {
+impl<const P: usize> FreeSetSink<P> for TopSets<'_, P> {
     fn wants(&self, weight: f64, size: usize) -> bool {
         // Twice, because a bound may be slightly below the weight that it bounds.
         let enough = weight * NEARLY_EQUAL * NEARLY_EQUAL >= self.wanted.min_weight;
-        let worst = self
+        let last = self
             .kept
             .last()
             .filter(|_| self.kept.len() >= self.wanted.max_rows);
-        enough && worst.is_none_or(|worst| may_precede(weight, size, worst.rank.0, worst.size))
+        enough && last.is_none_or(|last| may_precede(weight, size, last.weight_key.0, last.size))
     }
 
     fn take(&mut self, set: KnownSet<P>, weight: f64) {
@@ -144,7 +144,7 @@ impl<const P: usize> Audience<P> for Best<'_, P> {
         }
         let known = set.attributes(self.input);
         self.kept.insert(RankedSet {
-            rank: Reverse(rank(weight)),
+            weight_key: Reverse(weight_key(weight)),
             size: known.len(),
             known,
             set,
@@ -158,16 +158,16 @@ impl<const P: usize> Audience<P> for Best<'_, P> {
 /// Returns a number that orders weights but is equal for weights that differ by rounding only, by about 1e-12
 /// of their value (unless they are on different sides of a rounding boundary). Otherwise, sums and products
 /// of the same numbers in another order would be sorted by chance.
-pub(super) fn rank(weight: f64) -> u64 {
+pub(super) fn weight_key(weight: f64) -> u64 {
     const DROPPED_BITS: u32 = 12;
     (weight.to_bits() + (1 << (DROPPED_BITS - 1))) >> DROPPED_BITS
 }
 
-/// Returns whether something of about this weight and size may come before something of rank `worst_rank` and
-/// size `worst_size`. The order is by weight, then by size.
-pub(super) fn may_precede(weight: f64, size: usize, worst_rank: u64, worst_size: usize) -> bool {
-    let rank = rank(weight);
-    rank > worst_rank || (rank + 1 >= worst_rank && size <= worst_size)
+/// Returns whether something of about this weight and size may come before something with the key `last_key`
+/// and size `last_size`. The order is by weight, then by size.
+pub(super) fn may_precede(weight: f64, size: usize, last_key: u64, last_size: usize) -> bool {
+    let key = weight_key(weight);
+    key > last_key || (key + 1 >= last_key && size <= last_size)
 }
 
 /// Set of attributes: those of a row in some slots.
@@ -221,7 +221,7 @@ impl<const P: usize> KnownSet<P> {
         input: &SearchInput<P>,
         postings: &Postings,
         min_confidence: f64,
-        tally: &mut Tally,
+        counter: &mut SlotCodeCounter,
     ) -> Inference {
         let rows = self.rows(input, postings);
         let support = rows
@@ -229,10 +229,10 @@ impl<const P: usize> KnownSet<P> {
             .map(|&row| input.table.multiplicity[row as usize])
             .sum();
         let slots = &input.table.slots;
-        let others = tally
+        let others = counter
             .count(input, &rows)
             .iter()
-            .map(|had| (&slots[had.slot], had.slot_code, had.rows));
+            .map(|counted| (&slots[counted.slot_index], counted.slot_code, counted.rows));
         conclude(
             input,
             min_confidence,
@@ -245,45 +245,45 @@ impl<const P: usize> KnownSet<P> {
 }
 
 /// Counter of the rows that have each attribute.
-pub(super) struct Tally {
-    of_code: Vec<u64>,
-    counted: Vec<Had>,
+pub(super) struct SlotCodeCounter {
+    rows_of_slot_code: Vec<u64>,
+    counted: Vec<SlotCodeCount>,
 }
 
 /// Attribute, and the number of rows that have it.
-pub(super) struct Had {
-    pub slot: usize,
+pub(super) struct SlotCodeCount {
+    pub slot_index: usize,
     pub slot_code: usize,
     pub rows: u64,
 }
 
-impl Tally {
+impl SlotCodeCounter {
     pub fn of(table: &PackedTable) -> Self {
-        Tally {
-            of_code: vec![0; max_slot_codes(table)],
+        SlotCodeCounter {
+            rows_of_slot_code: vec![0; max_slot_codes(table)],
             counted: Vec::new(),
         }
     }
 
     /// Returns the slot codes that occur in these rows, including 0, with the number of rows that have each.
     /// They are ordered by slot, and then by the first row that has them.
-    fn count<const P: usize>(&mut self, input: &SearchInput<P>, rows: &[u32]) -> &[Had] {
+    fn count<const P: usize>(&mut self, input: &SearchInput<P>, rows: &[u32]) -> &[SlotCodeCount] {
         self.counted.clear();
-        for (number, slot) in input.table.slots.iter().enumerate() {
+        for (slot_index, slot) in input.table.slots.iter().enumerate() {
             let first = self.counted.len();
             for &row in rows {
                 let slot_code = slot.slot_code(&input.rows[row as usize]);
-                if self.of_code[slot_code] == 0 {
-                    self.counted.push(Had {
-                        slot: number,
+                if self.rows_of_slot_code[slot_code] == 0 {
+                    self.counted.push(SlotCodeCount {
+                        slot_index,
                         slot_code,
                         rows: 0,
                     });
                 }
-                self.of_code[slot_code] += input.table.multiplicity[row as usize];
+                self.rows_of_slot_code[slot_code] += input.table.multiplicity[row as usize];
             }
-            for had in &mut self.counted[first..] {
-                had.rows = std::mem::take(&mut self.of_code[had.slot_code]);
+            for counted in &mut self.counted[first..] {
+                counted.rows = std::mem::take(&mut self.rows_of_slot_code[counted.slot_code]);
             }
         }
         &self.counted
@@ -297,14 +297,14 @@ fn max_slot_codes(table: &PackedTable) -> usize {
 }
 
 /// Consumer of free sets with large weights.
-pub(super) trait Audience<const P: usize> {
+pub(super) trait FreeSetSink<const P: usize> {
     /// Returns whether a set of this many attributes is of use if its weight is at most `weight`. Once false,
     /// it is never true again.
     fn wants(&self, weight: f64, size: usize) -> bool;
     /// Takes a free set of this weight.
     fn take(&mut self, set: KnownSet<P>, weight: f64);
     /// Is called when all sets with a larger weight have been taken.
-    fn expect_at_most(&mut self, _weight: f64) {}
+    fn all_above_taken(&mut self, _weight: f64) {}
 }
 
 /// Largest number of rows in all waiting parts together. Beyond it, parts are searched immediately, which
@@ -312,96 +312,96 @@ pub(super) trait Audience<const P: usize> {
 const MAX_WAITING_ROWS: usize = 50_000_000;
 
 /// Number of rows above which a single slot may take milliseconds.
-const MANY_ROWS: usize = 10_000;
+const CHECK_LIMITS_ABOVE: usize = 10_000;
 
-/// Passes to the audience all free sets with a positive weight that it wants. Returns whether the search was
+/// Passes to the sink all free sets with a positive weight that it wants. Returns whether the search was
 /// finished in time.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     postings: &Postings,
     min_confidence: f64,
-    audience: &mut impl Audience<P>,
+    sink: &mut impl FreeSetSink<P>,
 ) -> bool {
     let searchable = input.table.searchable;
-    let mut ahead = vec![Ahead::NOTHING; searchable + 1];
-    for (number, slot) in input.table.slots[..searchable].iter().enumerate().rev() {
-        ahead[number] = ahead[number + 1].and(slot);
+    let mut remaining = vec![RemainingBounds::NOTHING; searchable + 1];
+    for (slot_index, slot) in input.table.slots[..searchable].iter().enumerate().rev() {
+        remaining[slot_index] = remaining[slot_index + 1].including(slot);
     }
     let everything = |row: &[u64; P]| input.danger_of(row, &input.fields.occupied(row));
     let mut search = FreeSets {
         input,
         postings,
         min_confidence,
-        ahead,
+        remaining,
         danger_of_row: input.rows.iter().map(everything).collect(),
-        audience,
+        sink,
         waiting: BinaryHeap::new(),
         rows_waiting: 0,
         groups: Groups::of(input.table),
-        tally: Tally::of(input.table),
+        counter: SlotCodeCounter::of(input.table),
     };
     let all: Vec<u32> = (0..input.rows.len() as u32).collect();
-    let nothing = Known {
+    let nothing = KnownAttributes {
         slots: [0; P],
         size: 0,
         likelihood: 1.0,
         danger: 0.0,
         from: 0,
     };
-    let mut part = search.look(nothing, &all);
+    let mut part = search.examine(nothing, &all);
     while let Some(next) = part {
-        search.audience.expect_at_most(next.bound);
-        if !search.divide(next) {
+        search.sink.all_above_taken(next.bound);
+        if !search.extend(next) {
             return false;
         }
         part = search.waiting.pop();
         search.rows_waiting -= part.as_ref().map_or(0, |part| part.rows.len());
     }
-    search.audience.expect_at_most(0.0);
+    search.sink.all_above_taken(0.0);
     true
 }
 
 /// Search for free sets, the largest bound first.
-struct FreeSets<'a, const P: usize, A> {
+struct FreeSets<'a, const P: usize, S> {
     input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     min_confidence: f64,
     /// Per slot, bounds on the attributes that can become known in it or in later slots.
-    ahead: Vec<Ahead>,
+    remaining: Vec<RemainingBounds>,
     danger_of_row: Vec<f64>,
-    audience: &'a mut A,
+    sink: &'a mut S,
     waiting: BinaryHeap<Part<P>>,
     rows_waiting: usize,
     groups: Groups,
-    tally: Tally,
+    counter: SlotCodeCounter,
 }
 
 /// Bounds on the attributes that can be known in some slots.
 #[derive(Clone, Copy)]
-struct Ahead {
+struct RemainingBounds {
     likeliest: f64,
     least_danger: f64,
 }
 
-impl Ahead {
-    const NOTHING: Self = Ahead {
+impl RemainingBounds {
+    const NOTHING: Self = RemainingBounds {
         likeliest: 0.0,
         least_danger: f64::INFINITY,
     };
 
-    fn and(self, slot: &Slot) -> Self {
+    fn including(self, slot: &Slot) -> Self {
         let weights = slot.likelihood.iter().zip(&slot.danger);
         let searchable = weights.filter(|&(&likelihood, _)| likelihood > 0.0);
-        searchable.fold(self, |ahead, (&likelihood, &danger)| Ahead {
-            likeliest: ahead.likeliest.max(likelihood),
-            least_danger: ahead.least_danger.min(danger),
+        searchable.fold(self, |remaining, (&likelihood, &danger)| RemainingBounds {
+            likeliest: remaining.likeliest.max(likelihood),
+            least_danger: remaining.least_danger.min(danger),
         })
     }
 }
 
 /// Attributes that the rows of a part share and that the adversary is assumed to know.
 #[derive(Clone, Copy)]
-struct Known<const P: usize> {
+struct KnownAttributes<const P: usize> {
     slots: [u64; P],
     size: usize,
     likelihood: f64,
@@ -413,7 +413,7 @@ struct Known<const P: usize> {
 
 /// All rows that share the known attributes.
 struct Part<const P: usize> {
-    known: Known<P>,
+    known: KnownAttributes<P>,
     rows: Vec<u32>,
     /// Upper bound on the weight of every set that contains the known attributes and more.
     bound: f64,
@@ -440,10 +440,10 @@ impl<const P: usize> PartialEq for Part<P> {
 
 impl<const P: usize> Eq for Part<P> {}
 
-impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
+impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
     /// Searches all sets with one more known attribute. Returns whether the search was finished in time.
-    fn divide(&mut self, part: Part<P>) -> bool {
-        if !self.audience.wants(part.bound, part.known.size + 1) {
+    fn extend(&mut self, part: Part<P>) -> bool {
+        if !self.sink.wants(part.bound, part.known.size + 1) {
             return true;
         }
         let input = self.input;
@@ -455,8 +455,8 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
             return true;
         }
         let searchable = &input.table.slots[..input.table.searchable];
-        for (number, slot) in searchable.iter().enumerate().skip(part.known.from) {
-            if part.rows.len() > MANY_ROWS && input.limits.reached() {
+        for (slot_index, slot) in searchable.iter().enumerate().skip(part.known.from) {
+            if part.rows.len() > CHECK_LIMITS_ABOVE && input.limits.reached() {
                 return false;
             }
             let mut smaller = Vec::new();
@@ -465,14 +465,14 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
             for (slot_code, rows) in groups.iter() {
                 let likelihood = part.known.likelihood * slot.likelihood[slot_code];
                 if likelihood > 0.0 && rows.len() < part.rows.len() {
-                    let known = Known {
+                    let known = KnownAttributes {
                         slots: part.known.slots.or(&Words::single(slot.bit)),
                         size: part.known.size + 1,
                         likelihood,
                         danger: part.known.danger + slot.danger[slot_code],
-                        from: number + 1,
+                        from: slot_index + 1,
                     };
-                    smaller.extend(self.look(known, rows));
+                    smaller.extend(self.examine(known, rows));
                 }
             }
             self.groups = groups;
@@ -480,7 +480,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
                 if self.rows_waiting + part.rows.len() <= MAX_WAITING_ROWS {
                     self.rows_waiting += part.rows.len();
                     self.waiting.push(part);
-                } else if !self.divide(part) {
+                } else if !self.extend(part) {
                     return false;
                 }
             }
@@ -488,9 +488,9 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         true
     }
 
-    /// Passes the set of known attributes to the audience if it wants it. `rows` are all rows that have the
+    /// Passes the set of known attributes to the sink if it wants it. `rows` are all rows that have the
     /// set. Returns the part if a set with more known attributes may be wanted.
-    fn look(&mut self, known: Known<P>, rows: &[u32]) -> Option<Part<P>> {
+    fn examine(&mut self, known: KnownAttributes<P>, rows: &[u32]) -> Option<Part<P>> {
         // Differences of sums may be wrong in the last digits.
         const ROUNDING: f64 = 1e-13;
         let input = self.input;
@@ -509,34 +509,34 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
             let unknown = (danger - known.danger).max(0.0) + ROUNDING * largest;
             known.likelihood * input.danger_function.of_sum(unknown)
         };
-        if !self.audience.wants(bound(largest), known.size) {
+        if !self.sink.wants(bound(largest), known.size) {
             return None;
         }
         // An inferred danger counts times the share of rows that have it, so all of them together are at most
         // the average danger of a row.
-        if self.audience.wants(bound(sum / support as f64), known.size) {
+        if self.sink.wants(bound(sum / support as f64), known.size) {
             let weight = known.likelihood
                 * input
                     .danger_function
                     .of_sum(self.inferred_danger(&known, rows, support));
             let set = known.set(rows);
             if weight > 0.0
-                && self.audience.wants(weight, known.size)
+                && self.sink.wants(weight, known.size)
                 && (known.size < 2 || set.is_free(input, self.postings))
             {
-                self.audience.take(set, weight);
+                self.sink.take(set, weight);
             }
         }
         // If only one row has the set, all its attributes are inferred, so more need not be known.
-        let ahead = self.ahead[known.from];
-        if rows.len() == 1 || ahead.likeliest == 0.0 {
+        let remaining = self.remaining[known.from];
+        if rows.len() == 1 || remaining.likeliest == 0.0 {
             return None;
         }
         let worst = &input.rows[worst as usize];
         let unknown = input.danger_of(worst, &input.fields.occupied(worst).without(&known.slots));
-        let left = (unknown - ahead.least_danger).max(0.0);
-        let bound = known.likelihood * ahead.likeliest * input.danger_function.of_sum(left);
-        let deeper = bound > 0.0 && self.audience.wants(bound, known.size + 1);
+        let left = (unknown - remaining.least_danger).max(0.0);
+        let bound = known.likelihood * remaining.likeliest * input.danger_function.of_sum(left);
+        let deeper = bound > 0.0 && self.sink.wants(bound, known.size + 1);
         deeper.then(|| Part {
             known,
             rows: rows.to_vec(),
@@ -545,7 +545,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
     }
 
     /// Returns the sum of the dangers of all inferred attributes, each times its confidence.
-    fn inferred_danger(&mut self, known: &Known<P>, rows: &[u32], support: u64) -> f64 {
+    fn inferred_danger(&mut self, known: &KnownAttributes<P>, rows: &[u32], support: u64) -> f64 {
         let input = self.input;
         if self.min_confidence == 1.0 {
             let first = &input.rows[rows[0] as usize];
@@ -559,13 +559,13 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
             return input.danger_of(first, &shared.without(&known.slots));
         }
         let slots = &input.table.slots;
-        let others = self.tally.count(input, rows).iter();
+        let others = self.counter.count(input, rows).iter();
         others
-            .filter(|had| !known.slots.has(slots[had.slot].bit))
-            .map(|had| {
+            .filter(|counted| !known.slots.has(slots[counted.slot_index].bit))
+            .map(|counted| {
                 (
-                    had.rows as f64 / support as f64,
-                    slots[had.slot].danger[had.slot_code],
+                    counted.rows as f64 / support as f64,
+                    slots[counted.slot_index].danger[counted.slot_code],
                 )
             })
             .filter(|&(confidence, _)| confidence >= self.min_confidence)
@@ -574,7 +574,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
     }
 }
 
-impl<const P: usize> Known<P> {
+impl<const P: usize> KnownAttributes<P> {
     fn set(&self, rows: &[u32]) -> KnownSet<P> {
         KnownSet {
             slots: self.slots,
@@ -587,7 +587,7 @@ impl<const P: usize> Known<P> {
 #[derive(Default)]
 struct Groups {
     /// Per slot code, the position of its next row. All 0 except while rows are split.
-    place: Vec<u32>,
+    next_position: Vec<u32>,
     /// Codes that occur, and the ends of their groups in `rows`.
     ends: Vec<(usize, usize)>,
     rows: Vec<u32>,
@@ -596,7 +596,7 @@ struct Groups {
 impl Groups {
     fn of(table: &PackedTable) -> Self {
         Groups {
-            place: vec![0; max_slot_codes(table)],
+            next_position: vec![0; max_slot_codes(table)],
             ..Self::default()
         }
     }
@@ -607,24 +607,24 @@ impl Groups {
         self.rows.resize(rows.len(), 0);
         for &row in rows {
             let slot_code = slot.slot_code(&input.rows[row as usize]);
-            if self.place[slot_code] == 0 {
+            if self.next_position[slot_code] == 0 {
                 self.ends.push((slot_code, 0));
             }
-            self.place[slot_code] += 1;
+            self.next_position[slot_code] += 1;
         }
         let mut start = 0;
         for (slot_code, end) in &mut self.ends {
-            *end = start + self.place[*slot_code] as usize;
-            self.place[*slot_code] = start as u32;
+            *end = start + self.next_position[*slot_code] as usize;
+            self.next_position[*slot_code] = start as u32;
             start = *end;
         }
         for &row in rows {
             let slot_code = slot.slot_code(&input.rows[row as usize]);
-            self.rows[self.place[slot_code] as usize] = row;
-            self.place[slot_code] += 1;
+            self.rows[self.next_position[slot_code] as usize] = row;
+            self.next_position[slot_code] += 1;
         }
         for &(slot_code, _) in &self.ends {
-            self.place[slot_code] = 0;
+            self.next_position[slot_code] = 0;
         }
     }
 

@@ -71,7 +71,7 @@ mod summary;
 pub use bins::{Bin, Binning, Bins};
 pub use column::{Attribute, AttributesOfValue, Column};
 pub use decoys::{Decoy, OriginalRowsSummary, decoys};
-pub use explain::{Explanations, Inference, Inferred, explain};
+pub use explain::{Explanations, Inference, InferredAttribute, explain};
 pub use holes::{Hole, HoleSettings, Holes, holes};
 pub use inferences::{InferenceListSettings, Inferences, inferences};
 pub use new_row::{Lookup, RowScore, score_row};

@@ -159,7 +159,7 @@ impl PackedTable {
 
     /// Returns a copy of the table with the row `added` inserted and, if `removed` is given, without one
     /// occurrence of that distinct row.
-    pub(super) fn edited<const P: usize>(&self, removed: Option<usize>, added: &[u64; P]) -> Edited {
+    pub(super) fn edited<const P: usize>(&self, removed: Option<usize>, added: &[u64; P]) -> EditedTable {
         let (mut words, mut multiplicity) = (self.words.clone(), self.multiplicity.clone());
         let mut removed_row = None;
         if let Some(row) = removed {
@@ -178,7 +178,7 @@ impl PackedTable {
                 words.splice(row * P..row * P, *added);
             }
         }
-        Edited {
+        EditedTable {
             table: PackedTable {
                 slots: self.slots.clone(),
                 searchable: self.searchable,
@@ -259,7 +259,7 @@ fn attributes_of_row<const P: usize>(table: &PackedTable, row: usize) -> Vec<Att
 
 /// Edited copy of a table. It does not know which class became which row.
 #[derive(Debug)]
-pub(super) struct Edited {
+pub(super) struct EditedTable {
     pub table: PackedTable,
     /// Distinct row that was removed, by its old position.
     removed: Option<usize>,
@@ -267,7 +267,7 @@ pub(super) struct Edited {
     inserted: Option<usize>,
 }
 
-impl Edited {
+impl EditedTable {
     /// Returns values of the old rows, `width` per row, in the order of the copy's rows. An inserted row gets
     /// `new`.
     pub fn carry_over<T: Copy>(&self, values: &[T], width: usize, new: T) -> Vec<T> {

@@ -43,7 +43,7 @@ pub(super) fn search<const P: usize>(
     let (mut active, mut witnesses) = (Vec::new(), Vec::new());
     for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
-            active.push(Active {
+            active.push(ActiveRow {
                 bits: *bits,
                 danger: partition.rows[row].danger,
                 costly_known: 0,
@@ -106,7 +106,7 @@ struct Prospect<const P: usize> {
 
 /// Row about which a worse inference may still be found.
 #[derive(Clone, Copy)]
-struct Active<const P: usize> {
+struct ActiveRow<const P: usize> {
     bits: [u64; P],
     /// Sum of the dangers of all attributes that might still be inferred.
     danger: f64,
@@ -123,13 +123,13 @@ struct Part<'a, const P: usize> {
     inferred: [u64; P],
     /// First slot that has not been decided on.
     from: usize,
-    active: &'a [Active<P>],
+    active: &'a [ActiveRow<P>],
     witnesses: &'a [[u64; P]],
 }
 
 /// Buffers for the parts at one depth, reused for one slot after another.
 struct Level<const P: usize> {
-    active: Vec<Active<P>>,
+    active: Vec<ActiveRow<P>>,
     witnesses: Vec<[u64; P]>,
     /// Bucket of every active row, and whether the row stays active there.
     bucket_of_active: Vec<(u32, bool)>,
@@ -280,7 +280,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             skipped = skipped.or(&Words::single(slot.bit));
             // A row whose forced attribute was skipped needs no further slots: knowing that attribute costs
             // nothing.
-            let undecided = |active: &&Active<P>| !self.rows[active.row as usize].forced.meets(&skipped);
+            let undecided = |active: &&ActiveRow<P>| !self.rows[active.row as usize].forced.meets(&skipped);
             if !part.active.iter().any(|active| undecided(&active)) {
                 break;
             }
@@ -417,7 +417,7 @@ impl<'a, const P: usize> Partition<'a, P> {
 
     /// Returns the danger that can still be inferred about a row once its attribute in a slot is known.
     #[inline(always)]
-    fn danger_left(&self, row: &Active<P>, slot: &Slot, slot_code: usize) -> f64 {
+    fn danger_left(&self, row: &ActiveRow<P>, slot: &Slot, slot_code: usize) -> f64 {
         if self.input.blocked[row.row as usize].has(slot.bit) {
             row.danger
         } else {
@@ -427,7 +427,7 @@ impl<'a, const P: usize> Partition<'a, P> {
 
     /// Records a bound on an inference about a row that is not searched. Always returns `false`, so that it
     /// can end a condition for searching it.
-    fn record_left_out(&self, row: &Active<P>, bound: f64) -> bool {
+    fn record_left_out(&self, row: &ActiveRow<P>, bound: f64) -> bool {
         let left_out = &self.left_out[row.row as usize];
         let before = f64::from_bits(left_out.load(Relaxed));
         left_out.store(bound.max(before).to_bits(), Relaxed);
@@ -454,7 +454,7 @@ impl<'a, const P: usize> Partition<'a, P> {
     /// Improves the scores of the candidates in each bucket and stores those that stay active.
     fn keep_active(
         &self,
-        kept: &mut Vec<Active<P>>,
+        kept: &mut Vec<ActiveRow<P>>,
         bucket_of_active: &mut [(u32, bool)],
         buckets: &mut [Bucket<P>],
         part: &Part<P>,
@@ -462,7 +462,7 @@ impl<'a, const P: usize> Partition<'a, P> {
     ) {
         let slot = &self.slots[slot_index];
         let known = part.known.or(&Words::single(slot.bit));
-        let nothing = Active {
+        let nothing = ActiveRow {
             bits: [0; P],
             danger: 0.0,
             costly_known: 0,
@@ -492,7 +492,7 @@ impl<'a, const P: usize> Partition<'a, P> {
                 && bound > self.worst_so_far.weight(row_number) * NEARLY_EQUAL
                 && (costly_known < self.max_known || more_forced || self.record_left_out(row, bound));
             if assigned.1 {
-                kept[(bucket.active_start + bucket.active) as usize] = Active {
+                kept[(bucket.active_start + bucket.active) as usize] = ActiveRow {
                     bits: row.bits,
                     danger,
                     costly_known,
@@ -505,7 +505,7 @@ impl<'a, const P: usize> Partition<'a, P> {
 
     /// Finds the worst inference about one row of a part. The part contains all rows that matter, so all
     /// masks are computed beforehand.
-    fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &Active<P>) {
+    fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &ActiveRow<P>) {
         let input = self.input;
         let row_number = row.row as usize;
         let AttributeKinds { all, certain, .. } = workspace.load_weights(input.table.weights(&row.bits));

@@ -8,7 +8,7 @@
 
 use super::Attribute;
 use super::bitset::Words;
-use super::packed_table::{Edited, Fields, PackedTable, Slot, with_width};
+use super::packed_table::{EditedTable, Fields, PackedTable, Slot, with_width};
 use super::score::{Limits, Scores, Settings, rescore, scores};
 use super::summary::{Totals, each_row};
 use crate::{Control, Error, Result};
@@ -344,7 +344,7 @@ impl<const P: usize> Suppress<'_, P> {
         let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
         let slot_code = cell.slot.slot_code(row);
-        let edited: Edited = self
+        let edited: EditedTable = self
             .table
             .edited(Some(cell.row), &row.without(&cell.slot.field()));
         let stale = self.stale(cell);

@@ -22,7 +22,7 @@ const GROWTH: u64 = 10;
 const KEPT_MASKS: usize = 160;
 
 /// Row whose search is not finished.
-struct Unfinished<const P: usize> {
+struct UnfinishedRow<const P: usize> {
     row: usize,
     masks: Vec<[u64; P]>,
     /// Upper bound on the weight of every inference about the row.
@@ -46,8 +46,8 @@ pub(super) fn search<const P: usize>(
     let postings = Postings::new(input);
     let neighbours = Neighbours::new(input);
     let rows = (0..open.len()).filter(|&row| open[row]);
-    let mut left: Vec<Unfinished<P>> = rows
-        .map(|row| Unfinished {
+    let mut left: Vec<UnfinishedRow<P>> = rows
+        .map(|row| UnfinishedRow {
             row,
             masks: Vec::new(),
             upper: upper[row],
@@ -85,7 +85,7 @@ fn search_row<const P: usize>(
     worst_so_far: &WorstSoFar,
     postings: &Postings,
     workspace: &mut Workspace<P>,
-    unfinished: &mut Unfinished<P>,
+    unfinished: &mut UnfinishedRow<P>,
     sets_per_row: u64,
 ) {
     let bits = input.rows[unfinished.row];

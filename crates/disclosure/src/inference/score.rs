@@ -5,7 +5,7 @@
 //! applies, and then by `partition` (all rows together) or `row_by_row`, whichever is expected to be faster.
 
 use super::bitset::Words;
-use super::packed_table::{Edited, Fields, PackedTable, with_width};
+use super::packed_table::{EditedTable, Fields, PackedTable, with_width};
 use super::partition;
 use super::row_by_row;
 use super::{blocked, confidence, quasi_only};
@@ -107,7 +107,7 @@ pub fn scores(table: &PackedTable, settings: &Settings, control: &Control) -> Re
 /// old positions, and an inserted row are searched. The caller guarantees that the scores of all other rows,
 /// and the inferences behind them, are still true.
 pub(super) fn rescore<const P: usize>(
-    edited: &Edited,
+    edited: &EditedTable,
     settings: &Settings,
     before: &Scores,
     stale: &[bool],
