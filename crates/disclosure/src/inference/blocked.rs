@@ -28,7 +28,7 @@ pub(super) fn find<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
         masked.par_extend(
             rows.par_iter()
                 .zip(0..rows.len() as u32)
-                .map(|(row, number)| (row.without(&field), number)),
+                .map(|(bits, row)| (bits.without(&field), row)),
         );
         if sort(&mut masked, input.limits.control).is_err() {
             return blocked;

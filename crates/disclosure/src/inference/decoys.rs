@@ -42,19 +42,19 @@ pub struct OriginalRowsSummary {
 }
 
 /// Number of worst inferences around which holes are searched in one batch.
-const INFERENCES: usize = 50;
+const INFERENCES_PER_BATCH: usize = 50;
 /// Number of inferences after which the search ends if no hole helps.
-const INFERENCES_IN_VAIN: usize = 20_000;
+const MAX_INFERENCES: usize = 20_000;
 
 /// Number of holes per batch whose effect is computed, the most promising first. More are tried only until
 /// one helps.
-const TRIED: usize = 5;
+const HOLES_TRIED: usize = 5;
 /// Number of holes that do not help after which the search ends.
-const TRIED_IN_VAIN: usize = 40;
+const MAX_UNHELPFUL: usize = 40;
 
 /// An average has fallen if it is below the previous one times this factor. The factor is less than 1,
 /// because scores are exact only up to a relative error of 1e-12.
-const FALLEN: f64 = 1.0 - 1e-11;
+const FALL_FACTOR: f64 = 1.0 - 1e-11;
 
 /// Returns up to `max_rows` rows that lower the scores of the rows in the table, each one given those before
 /// it.
@@ -86,7 +86,7 @@ fn add_decoys<const P: usize>(
     max_rows: usize,
     control: &Control,
 ) -> Result<Vec<Decoy>> {
-    let mut current = WithDecoys::<P> {
+    let mut current = TableWithDecoys::<P> {
         fields: Fields::of(&table.slots),
         certain_only: settings.min_confidence == 1.0,
         original: vec![true; table.len()],
@@ -105,13 +105,13 @@ fn add_decoys<const P: usize>(
             before,
             after: filled.after,
         });
-        (current, before) = (filled.current, filled.after);
+        (current, before) = (filled.table, filled.after);
     }
     Ok(decoys)
 }
 
 /// Table with the decoys so far.
-struct WithDecoys<const P: usize> {
+struct TableWithDecoys<const P: usize> {
     table: PackedTable,
     fields: Fields<P>,
     /// Whether only certain inferences count.
@@ -123,14 +123,14 @@ struct WithDecoys<const P: usize> {
 }
 
 /// Table with one more hole filled.
-struct Filled<const P: usize> {
+struct FilledHole<const P: usize> {
     attributes: Vec<Attribute>,
-    current: WithDecoys<P>,
+    table: TableWithDecoys<P>,
     after: OriginalRowsSummary,
 }
 
 /// Worst inference that some rows have in common.
-struct Inference<const P: usize> {
+struct SharedInference<const P: usize> {
     /// Known attributes, as a packed row.
     known: [u64; P],
     /// Sum of the scores of these rows, each counted as often as it occurs.
@@ -139,7 +139,7 @@ struct Inference<const P: usize> {
     worst: f64,
 }
 
-impl<const P: usize> WithDecoys<P> {
+impl<const P: usize> TableWithDecoys<P> {
     /// Returns the slots that are known in the worst inference about a row, together with all slots that can
     /// be known at no loss. Only a hole around all of them breaks the inference for good.
     fn known(&self, row: usize) -> [u64; P] {
@@ -176,7 +176,7 @@ impl<const P: usize> WithDecoys<P> {
 
     /// Returns the worst inferences behind the scores. Those about a row with the highest score come first;
     /// otherwise, the inference whose rows have the largest total score comes first.
-    fn inferences(&self) -> Vec<Inference<P>> {
+    fn inferences(&self) -> Vec<SharedInference<P>> {
         let rows = self.table.rows::<P>();
         let mut of_rows: Vec<([u64; P], f64, f64)> = self
             .original_rows()
@@ -188,9 +188,9 @@ impl<const P: usize> WithDecoys<P> {
             .collect();
         // The sort is stable, so that scores with equal keys are always added up in the order of the rows.
         of_rows.sort_by_key(|of_row| of_row.0);
-        let mut inferences: Vec<Inference<P>> = of_rows
+        let mut inferences: Vec<SharedInference<P>> = of_rows
             .chunk_by(|a, b| a.0 == b.0)
-            .map(|alike| Inference {
+            .map(|alike| SharedInference {
                 known: alike[0].0,
                 total: alike.iter().map(|of_row| of_row.2).sum(),
                 worst: alike.iter().map(|of_row| of_row.1).fold(0.0, f64::max),
@@ -219,22 +219,22 @@ impl<const P: usize> WithDecoys<P> {
             if missing.count() > 1 {
                 continue;
             }
-            for (number, slot) in slots.iter().enumerate() {
+            for (slot_index, slot) in slots.iter().enumerate() {
                 let slot_code = slot.slot_code(row);
                 if missing.is_none() {
-                    with_all[number].set(slot_code, true);
+                    with_all[slot_index].set(slot_code, true);
                 }
-                with_all_but[number][slot_code] = with_all_but[number][slot_code].or(&missing);
+                with_all_but[slot_index][slot_code] = with_all_but[slot_index][slot_code].or(&missing);
             }
         }
         let mut holes = Vec::new();
-        for (number, slot) in slots.iter().enumerate() {
+        for (slot_index, slot) in slots.iter().enumerate() {
             // A row cannot have two attributes of one slot.
             if known_slots.has(slot.bit) {
                 continue;
             }
             for slot_code in 1..slot.danger.len() {
-                if !with_all[number][slot_code] && with_all_but[number][slot_code] == known_slots {
+                if !with_all[slot_index][slot_code] && with_all_but[slot_index][slot_code] == known_slots {
                     holes.push(known.or(&slot.packed(slot_code)));
                 }
             }
@@ -249,25 +249,25 @@ impl<const P: usize> WithDecoys<P> {
         settings: &Settings,
         before: OriginalRowsSummary,
         control: &Control,
-    ) -> Result<Option<Filled<P>>> {
+    ) -> Result<Option<FilledHole<P>>> {
         let inferences = self.inferences();
-        let mut in_vain = 0;
-        for worst in inferences[..inferences.len().min(INFERENCES_IN_VAIN)].chunks(INFERENCES) {
-            let mut best: Option<Filled<P>> = None;
+        let mut unhelpful = 0;
+        for worst in inferences[..inferences.len().min(MAX_INFERENCES)].chunks(INFERENCES_PER_BATCH) {
+            let mut best: Option<FilledHole<P>> = None;
             let holes = self.promising_holes(worst, &inferences, control)?;
             for (tried, hole) in holes.into_iter().enumerate() {
-                if in_vain == TRIED_IN_VAIN || (best.is_some() && tried >= TRIED) {
+                if unhelpful == MAX_UNHELPFUL || (best.is_some() && tried >= HOLES_TRIED) {
                     break;
                 }
                 control.check()?;
                 let filled = self.fill(&hole, settings, control)?;
-                if filled.after.average >= before.average * FALLEN {
-                    in_vain += 1;
+                if filled.after.average >= before.average * FALL_FACTOR {
+                    unhelpful += 1;
                 } else if best.as_ref().is_none_or(|best| filled.is_better_than(best)) {
                     best = Some(filled);
                 }
             }
-            if best.is_some() || in_vain == TRIED_IN_VAIN {
+            if best.is_some() || unhelpful == MAX_UNHELPFUL {
                 return Ok(best);
             }
         }
@@ -277,8 +277,8 @@ impl<const P: usize> WithDecoys<P> {
     /// Returns the holes around these inferences. Those that might lower the average most come first.
     fn promising_holes(
         &self,
-        worst: &[Inference<P>],
-        all: &[Inference<P>],
+        worst: &[SharedInference<P>],
+        all: &[SharedInference<P>],
         control: &Control,
     ) -> Result<Vec<[u64; P]>> {
         let holes: Vec<Vec<[u64; P]>> = worst
@@ -293,7 +293,7 @@ impl<const P: usize> WithDecoys<P> {
         holes.dedup();
         // The gain is at most the total score of the inferences within the hole.
         let estimate = |hole: &[u64; P]| -> f64 {
-            let is_within = |one: &&Inference<P>| {
+            let is_within = |one: &&SharedInference<P>| {
                 let slots = self.fields.occupied(&one.known);
                 self.fields.missing(&one.known, &slots, hole).is_none()
             };
@@ -312,7 +312,7 @@ impl<const P: usize> WithDecoys<P> {
 
     /// Returns the table with a hole filled. A row keeps its score if its worst inference, including all that
     /// can be known at no loss, is not within the hole: that inference stays, and no other gets worse.
-    fn fill(&self, hole: &[u64; P], settings: &Settings, control: &Control) -> Result<Filled<P>> {
+    fn fill(&self, hole: &[u64; P], settings: &Settings, control: &Control) -> Result<FilledHole<P>> {
         let edited = self.table.edited(None, hole);
         let rows = self.table.rows::<P>();
         let stale: Vec<bool> = (0..rows.len())
@@ -321,7 +321,7 @@ impl<const P: usize> WithDecoys<P> {
             })
             .collect();
         let scores = rescore::<P>(&edited, settings, &self.scores, &stale, control)?;
-        let current = WithDecoys {
+        let table = TableWithDecoys {
             original: edited.carry_over(&self.original, 1, false),
             table: edited.table,
             fields: self.fields,
@@ -330,15 +330,15 @@ impl<const P: usize> WithDecoys<P> {
         };
         let mut attributes = self.table.unpacked(hole);
         attributes.sort_unstable();
-        Ok(Filled {
+        Ok(FilledHole {
             attributes,
-            after: current.summary(),
-            current,
+            after: table.summary(),
+            table,
         })
     }
 }
 
-impl<const P: usize> Filled<P> {
+impl<const P: usize> FilledHole<P> {
     fn is_better_than(&self, other: &Self) -> bool {
         (self.after.average.total_cmp(&other.after.average))
             .then(self.after.maximum.total_cmp(&other.after.maximum))

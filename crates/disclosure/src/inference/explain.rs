@@ -100,8 +100,8 @@ pub struct Explanations {
 
 impl Explanations {
     /// Returns the inference about the row at this position of the rows that were given to [`explain`].
-    pub fn of(&self, place: usize) -> &Inference {
-        &self.inferences[self.of_row[place] as usize]
+    pub fn of(&self, position: usize) -> &Inference {
+        &self.inferences[self.of_row[position] as usize]
     }
 }
 
@@ -120,7 +120,7 @@ pub fn explain(
 
 /// Known attributes of a row's worst inference, as a packed row and as slots, and the row's position among
 /// the given rows.
-type Keyed<const P: usize> = ([u64; P], [u64; P], u32);
+type KnownOfRow<const P: usize> = ([u64; P], [u64; P], u32);
 
 fn explain_rows<const P: usize>(
     table: &PackedTable,
@@ -135,18 +135,24 @@ fn explain_rows<const P: usize>(
     let input = SearchInput::<P>::new(table, settings, control);
     let postings = Postings::new(&input);
     let known: &[[u64; P]] = scores.known.as_chunks().0;
-    let keyed = rows.par_iter().zip(0u32..rows.len() as u32).map(|(&row, place)| {
-        let attributes = table.restricted_to(&input.rows[row], &known[row]);
-        (attributes, known[row], place)
-    });
-    let mut keyed: Vec<Keyed<P>> = keyed.collect();
-    sort(&mut keyed, control)?;
-    let alike: Vec<&[Keyed<P>]> = keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
+    let known_of_rows = rows
+        .par_iter()
+        .zip(0u32..rows.len() as u32)
+        .map(|(&row, position)| {
+            let attributes = table.restricted_to(&input.rows[row], &known[row]);
+            (attributes, known[row], position)
+        });
+    let mut known_of_rows: Vec<KnownOfRow<P>> = known_of_rows.collect();
+    sort(&mut known_of_rows, control)?;
+    let alike: Vec<&[KnownOfRow<P>]> = known_of_rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
     control.set_total(rows.len() as u64);
-    let explain = |alike: &&[Keyed<P>]| {
+    let explain = |alike: &&[KnownOfRow<P>]| {
         control.check()?;
         control.advance(alike.len() as u64);
-        let of_alike: Vec<usize> = alike.iter().map(|&(_, _, place)| rows[place as usize]).collect();
+        let of_alike: Vec<usize> = alike
+            .iter()
+            .map(|&(_, _, position)| rows[position as usize])
+            .collect();
         Ok(explain_alike(
             &input,
             &postings,
@@ -162,8 +168,8 @@ fn explain_rows<const P: usize>(
     };
     for (alike, inferences) in alike.into_iter().zip(explained) {
         let first = explanations.inferences.len();
-        for (number, &(_, _, place)) in alike.iter().enumerate() {
-            explanations.of_row[place as usize] = (first + number.min(inferences.len() - 1)) as u32;
+        for (index, &(_, _, position)) in alike.iter().enumerate() {
+            explanations.of_row[position as usize] = (first + index.min(inferences.len() - 1)) as u32;
         }
         explanations.inferences.extend(inferences);
     }
@@ -182,32 +188,32 @@ fn explain_alike<const P: usize>(
 ) -> Vec<Inference> {
     if min_confidence == 1.0 {
         let known = shorten(input, postings, rows[0], *known);
-        return vec![inference(input, postings, rows[0], &known)];
+        return vec![certain_inference(input, postings, rows[0], &known)];
     }
     let mut support = 0;
-    let mut having: FxHashMap<(usize, usize), u64> = FxHashMap::default();
+    let mut counts: FxHashMap<(usize, usize), u64> = FxHashMap::default();
     let mut source = TableMasks::new(input, postings, rows[0]);
     source.begin(known);
     source.scan(|other, _| {
         let multiplicity = input.table.multiplicity[other];
         support += multiplicity;
-        for (number, slot) in input.table.slots.iter().enumerate() {
-            *having
-                .entry((number, slot.slot_code(&input.rows[other])))
+        for (slot_index, slot) in input.table.slots.iter().enumerate() {
+            *counts
+                .entry((slot_index, slot.slot_code(&input.rows[other])))
                 .or_default() += multiplicity;
         }
         true
     });
     let explain = |&row: &usize| {
-        let others = input.table.slots.iter().enumerate().map(|(number, slot)| {
+        let others = input.table.slots.iter().enumerate().map(|(slot_index, slot)| {
             let slot_code = slot.slot_code(&input.rows[row]);
             (
                 slot,
                 slot_code,
-                having.get(&(number, slot_code)).copied().unwrap_or(0),
+                counts.get(&(slot_index, slot_code)).copied().unwrap_or(0),
             )
         });
-        conclude(input, min_confidence, row, known, support, others)
+        inference_from_counts(input, min_confidence, row, known, support, others)
     };
     rows.iter().map(explain).collect()
 }
@@ -249,7 +255,7 @@ fn shorten<const P: usize>(
 }
 
 /// Returns the certain inference from these attributes of a row.
-fn inference<const P: usize>(
+fn certain_inference<const P: usize>(
     input: &SearchInput<P>,
     postings: &Postings,
     row: usize,
@@ -270,14 +276,14 @@ fn inference<const P: usize>(
         let slot_code = slot.slot_code(&input.rows[row]);
         (slot, slot_code, support - lacking[slot.bit])
     });
-    conclude(input, 1.0, row, known, support, of_row)
+    inference_from_counts(input, 1.0, row, known, support, of_row)
 }
 
 /// Returns the inference from the known attributes of `row`, which `support` rows have. `others` are the
 /// attributes that may be inferred, by slot and slot code, each with the number of rows that have it along
 /// with the known ones. Slot code 0, known attributes, harmless ones and those below `min_confidence` are
 /// left out.
-pub(super) fn conclude<'a, const P: usize>(
+pub(super) fn inference_from_counts<'a, const P: usize>(
     input: &SearchInput<P>,
     min_confidence: f64,
     row: usize,

@@ -6,7 +6,7 @@
 //! there are as many inferences as requested and no bound is above the smallest of their weights.
 
 use super::bitset::Words;
-use super::explain::conclude;
+use super::explain::inference_from_counts;
 use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableMasks};
 use super::score::{NEARLY_EQUAL, SearchInput, Settings};
@@ -233,7 +233,7 @@ impl<const P: usize> KnownSet<P> {
             .count(input, &rows)
             .iter()
             .map(|counted| (&slots[counted.slot_index], counted.slot_code, counted.rows));
-        conclude(
+        inference_from_counts(
             input,
             min_confidence,
             self.row as usize,

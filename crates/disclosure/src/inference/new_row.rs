@@ -90,14 +90,14 @@ fn search<const P: usize>(
     RowScore {
         lower: search.weight,
         upper: search.weight.max(search.bound_on_rest),
-        known: numbers(&search.known.unwrap_or([0; P])),
+        known: bits_of(&search.known.unwrap_or([0; P])),
     }
 }
 
-fn numbers<const P: usize>(set: &[u64; P]) -> Vec<usize> {
-    let mut numbers = Vec::new();
-    set.for_each(|bit| numbers.push(bit));
-    numbers
+fn bits_of<const P: usize>(set: &[u64; P]) -> Vec<usize> {
+    let mut bits = Vec::new();
+    set.for_each(|bit| bits.push(bit));
+    bits
 }
 
 struct LookupMasks<'a, L> {
@@ -109,14 +109,14 @@ impl<const P: usize, L: Lookup> MaskSource<P> for LookupMasks<'_, L> {
     const COMPLETE: bool = false;
 
     fn begin(&mut self, known: &[u64; P]) {
-        self.known = numbers(known);
+        self.known = bits_of(known);
     }
 
     fn find(&mut self, inferred: &[u64; P], masks: &mut Vec<[u64; P]>) -> Option<bool> {
         if inferred.is_none() {
             return Some(false);
         }
-        let (lacking, more) = self.lookup.missing_attributes(&self.known, &numbers(inferred))?;
+        let (lacking, more) = self.lookup.missing_attributes(&self.known, &bits_of(inferred))?;
         let mask = |bits: &Vec<usize>| {
             bits.iter()
                 .fold([0; P], |mask: [u64; P], &bit| mask.or(&Words::single(bit)))

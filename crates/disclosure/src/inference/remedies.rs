@@ -111,10 +111,13 @@ pub fn remedies(
 ) -> Result<Remedies> {
     wanted.check()?;
     let scores = scores(table, settings, control)?;
-    with_width!(table.width, suppress(table, settings, scores, wanted, control))
+    with_width!(
+        table.width,
+        find_suppressions(table, settings, scores, wanted, control)
+    )
 }
 
-fn suppress<const P: usize>(
+fn find_suppressions<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
     scores: Scores,
@@ -122,7 +125,7 @@ fn suppress<const P: usize>(
     control: &Control,
 ) -> Result<Remedies> {
     let before = threshold_summary(table, &scores, threshold);
-    let mut search = Suppress {
+    let mut search = SuppressionSearch {
         fields: Fields::<P>::of(&table.slots),
         settings,
         threshold,
@@ -169,7 +172,7 @@ fn threshold_summary(table: &PackedTable, scores: &Scores, threshold: f64) -> Th
 }
 
 /// Table with the suppressions so far.
-struct Suppress<'a, const P: usize> {
+struct SuppressionSearch<'a, const P: usize> {
     fields: Fields<P>,
     settings: &'a Settings,
     threshold: f64,
@@ -180,7 +183,7 @@ struct Suppress<'a, const P: usize> {
 }
 
 /// Worst inference that some rows at or above the threshold have in common.
-struct Inference<const P: usize> {
+struct SharedInference<const P: usize> {
     /// Known attributes, as a packed row.
     known: [u64; P],
     /// Sum of the scores of these rows, each counted as often as it occurs.
@@ -201,9 +204,9 @@ struct Outcome {
     suppressed: (Vec<Attribute>, Attribute),
 }
 
-impl<const P: usize> Suppress<'_, P> {
+impl<const P: usize> SuppressionSearch<'_, P> {
     /// Returns the inferences to break. Those whose rows have the largest total score come first.
-    fn inferences(&self) -> Vec<Inference<P>> {
+    fn inferences(&self) -> Vec<SharedInference<P>> {
         let rows = self.table.rows::<P>();
         let mut of_rows: Vec<([u64; P], f64)> = (0..rows.len())
             .filter(|&row| is_at_or_above(self.scores.upper[row], self.threshold))
@@ -214,9 +217,9 @@ impl<const P: usize> Suppress<'_, P> {
             .collect();
         // The sort is stable, so that scores with equal keys are always added up in the order of the rows.
         of_rows.sort_by_key(|of_row| of_row.0);
-        let mut inferences: Vec<Inference<P>> = of_rows
+        let mut inferences: Vec<SharedInference<P>> = of_rows
             .chunk_by(|a, b| a.0 == b.0)
-            .map(|alike| Inference {
+            .map(|alike| SharedInference {
                 known: alike[0].0,
                 total: alike.iter().map(|of_row| of_row.1).sum(),
             })
@@ -236,7 +239,7 @@ impl<const P: usize> Suppress<'_, P> {
     /// Suppresses a cell so that an inference concerns fewer rows. Returns `None` if no cell helps. Also
     /// returns `None` if the total score of the rows that it concerns has fallen since it was ranked; such an
     /// inference has to wait for the next ranking.
-    fn break_inference(&mut self, inference: &Inference<P>) -> Result<Option<Suppression>> {
+    fn break_inference(&mut self, inference: &SharedInference<P>) -> Result<Option<Suppression>> {
         self.control.check()?;
         let known_slots = self.fields.occupied(&inference.known);
         let rows = self.table.rows::<P>();
@@ -255,8 +258,8 @@ impl<const P: usize> Suppress<'_, P> {
         if total < inference.total * (1.0 - TOLERANCE) {
             return Ok(None);
         }
-        let having: Vec<usize> = (0..rows.len()).filter(|&row| has_known(&rows[row])).collect();
-        let mut best = self.best_of(&self.inferred_cells(first, &known_slots, &having))?;
+        let sharing: Vec<usize> = (0..rows.len()).filter(|&row| has_known(&rows[row])).collect();
+        let mut best = self.best_of(&self.inferred_cells(first, &known_slots, &sharing))?;
         if best.is_none() && concerned.len() == 1 {
             let known = self.table.slots.iter().filter(|slot| known_slots.has(slot.bit));
             let cells: Vec<Cell> = known
@@ -279,11 +282,11 @@ impl<const P: usize> Suppress<'_, P> {
     }
 
     /// Returns cells that hold an attribute which is inferred about `row`: one cell per attribute, in one of
-    /// the rows `having` the known attributes. The most dangerous attributes come first.
-    fn inferred_cells(&self, row: usize, known_slots: &[u64; P], having: &[usize]) -> Vec<Cell<'_>> {
+    /// the rows `sharing` the known attributes. The most dangerous attributes come first.
+    fn inferred_cells(&self, row: usize, known_slots: &[u64; P], sharing: &[usize]) -> Vec<Cell<'_>> {
         let rows = self.table.rows::<P>();
         let multiplicity = &self.table.multiplicity;
-        let support: u64 = having.iter().map(|&other| multiplicity[other]).sum();
+        let support: u64 = sharing.iter().map(|&other| multiplicity[other]).sum();
         let mut inferred: Vec<(f64, Cell)> = Vec::new();
         for slot in &self.table.slots {
             let slot_code = slot.slot_code(&rows[row]);
@@ -291,7 +294,7 @@ impl<const P: usize> Suppress<'_, P> {
                 continue;
             }
             let holders = || {
-                having
+                sharing
                     .iter()
                     .copied()
                     .filter(|&other| slot.slot_code(&rows[other]) == slot_code)
@@ -321,7 +324,7 @@ impl<const P: usize> Suppress<'_, P> {
         let mut best: Option<Outcome> = None;
         for cell in cells {
             self.control.check()?;
-            let outcome = self.blank(cell)?;
+            let outcome = self.suppress_cell(cell)?;
             let (before, after) = (&self.summary, &outcome.summary);
             let is_nearer = after.at_or_above < before.at_or_above
                 || (after.at_or_above == before.at_or_above
@@ -340,7 +343,7 @@ impl<const P: usize> Suppress<'_, P> {
     }
 
     /// Returns the table after the suppression of a cell.
-    fn blank(&self, cell: &Cell) -> Result<Outcome> {
+    fn suppress_cell(&self, cell: &Cell) -> Result<Outcome> {
         let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
         let slot_code = cell.slot.slot_code(row);

@@ -268,8 +268,8 @@ impl WorstSoFar {
 
     fn set<const P: usize>(&self, row: usize, weight: f64, known: &[u64; P]) {
         self.weight[row].store(weight.to_bits(), Relaxed);
-        for (place, &word) in self.known[row * P..].iter().zip(known) {
-            place.store(word, Relaxed);
+        for (stored, &word) in self.known[row * P..].iter().zip(known) {
+            stored.store(word, Relaxed);
         }
     }
 }
