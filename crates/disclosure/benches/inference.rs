@@ -63,16 +63,16 @@ impl Table {
 
     fn score(&self, budget: Duration) -> Result<Outcome, Box<dyn Error>> {
         let start = (Instant::now(), cpu_seconds());
-        let population = PackedTable::new(&self.classes, &self.columns, &Control::new())?;
+        let packed = PackedTable::new(&self.classes, &self.columns, &Control::new())?;
         let settings = Settings {
             budget: Some(budget),
             ..Settings::default()
         };
-        let scores = scores(&population, &settings, &Control::new())?;
+        let scores = scores(&packed, &settings, &Control::new())?;
         Ok(Outcome {
             seconds: start.0.elapsed().as_secs_f64(),
             cpu_seconds: cpu_seconds() - start.1,
-            average: self.average(|class| scores.lower[population.row_of_class(class)]),
+            average: self.average(|class| scores.lower[packed.row_of_class(class)]),
             exact: scores.exact(),
         })
     }

@@ -37,14 +37,14 @@ fuzz_target!(|data: &[u8]| {
         attributes: weights.clone(),
         attributes_of_value: AttributesOfValue::Set((0..=u8::MAX).map(elements).collect()),
     };
-    let population = PackedTable::new(&classes, &[column], &Control::new()).unwrap();
+    let packed = PackedTable::new(&classes, &[column], &Control::new()).unwrap();
     let settings = Settings { algorithm, ..Settings::default() };
-    let found = scores(&population, &settings, &Control::new()).unwrap();
+    let found = scores(&packed, &settings, &Control::new()).unwrap();
     assert!(found.exact());
 
     let table = Table { rows: rows.into_iter().map(u32::from).collect(), weights };
     for (row, score) in table.rows.iter().zip(table.scores(1.0, 1.0)) {
         let class = (0..classes.len()).find(|&class| classes.codes(class)[0] == row + 1).unwrap();
-        assert!((found.lower[population.row_of_class(class)] - score).abs() < 1e-9);
+        assert!((found.lower[packed.row_of_class(class)] - score).abs() < 1e-9);
     }
 });

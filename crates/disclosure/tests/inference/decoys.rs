@@ -10,7 +10,7 @@ const QUASI: (f64, f64) = (1.0, 0.0);
 const SENSITIVE: (f64, f64) = (0.0, 1.0);
 
 fn found(table: &Table, settings: &Settings, max_rows: usize) -> Vec<Decoy> {
-    decoys(&table.population(), settings, max_rows, &Control::new()).unwrap()
+    decoys(&table.packed(), settings, max_rows, &Control::new()).unwrap()
 }
 
 fn assert_summary(summary: &OriginalRowsSummary, scores: &[f64]) {

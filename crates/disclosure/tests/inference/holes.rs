@@ -51,14 +51,14 @@ fn found_scores(table: &Table, constant: f64) -> Vec<(Vec<Attribute>, f64)> {
         constant,
         ..Settings::default()
     };
-    let population = table.population();
-    let found = scores(&population, &settings, &Control::new()).unwrap();
+    let packed = table.packed();
+    let found = scores(&packed, &settings, &Control::new()).unwrap();
     let of_row = |row: usize| {
-        let mut attributes = population.attributes(row);
+        let mut attributes = packed.attributes(row);
         attributes.sort();
         (attributes, found.lower[row])
     };
-    (0..population.len()).map(of_row).collect()
+    (0..packed.len()).map(of_row).collect()
 }
 
 fn find(table: &Table, constant: f64, max_size: usize, max_rows: usize) -> Holes {
@@ -67,7 +67,7 @@ fn find(table: &Table, constant: f64, max_size: usize, max_rows: usize) -> Holes
         ..Settings::default()
     };
     holes(
-        &table.population(),
+        &table.packed(),
         &settings,
         &HoleSettings { max_size, max_rows },
         &Control::new(),
@@ -121,7 +121,7 @@ fn sizes_are_between_2_and_8() {
     for max_size in [0, 1, 9] {
         let settings = Settings::default();
         let error = holes(
-            &table.population(),
+            &table.packed(),
             &settings,
             &HoleSettings {
                 max_size,
@@ -143,7 +143,7 @@ fn only_certain_inferences_have_holes_as_their_cause() {
         ..Settings::default()
     };
     let error = holes(
-        &table.population(),
+        &table.packed(),
         &settings,
         &HoleSettings::default(),
         &Control::new(),
@@ -160,7 +160,7 @@ fn without_time_it_says_so() {
         ..Settings::default()
     };
     let found = holes(
-        &table.population(),
+        &table.packed(),
         &settings,
         &HoleSettings::default(),
         &Control::new(),

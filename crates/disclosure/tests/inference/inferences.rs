@@ -11,7 +11,7 @@ use std::time::Duration;
 
 fn find(table: &Table, settings: &Settings, min_weight: f64, max_rows: usize) -> Inferences {
     let wanted = InferenceListSettings { min_weight, max_rows };
-    inferences(&table.population(), settings, &wanted, &Control::new()).unwrap()
+    inferences(&table.packed(), settings, &wanted, &Control::new()).unwrap()
 }
 
 fn assert_same(table: &Table, found: &Inferences, expected: &[Expected]) {
@@ -112,7 +112,7 @@ fn weights_are_between_0_and_1() {
             min_weight,
             max_rows: 1,
         };
-        let error = inferences(&table.population(), &CERTAIN, &wanted, &Control::new()).unwrap_err();
+        let error = inferences(&table.packed(), &CERTAIN, &wanted, &Control::new()).unwrap_err();
         assert_eq!(error.to_string(), "min_weight: must be between 0 and 1");
     }
 }
@@ -131,7 +131,7 @@ fn without_time_it_says_so_and_cancelling_is_an_error() {
         min_weight: 0.0,
         max_rows: 10,
     };
-    assert!(inferences(&table.population(), &CERTAIN, &wanted, &control).is_err());
+    assert!(inferences(&table.packed(), &CERTAIN, &wanted, &control).is_err());
 }
 
 fn weights() -> impl Strategy<Value = Weights> {

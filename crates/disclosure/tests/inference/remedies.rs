@@ -13,7 +13,7 @@ const SENSITIVE: (f64, f64) = (0.0, 1.0);
 
 fn found(table: &Table, settings: &Settings, threshold: f64, max_rows: usize) -> Remedies {
     let wanted = RemedySettings { threshold, max_rows };
-    remedies(&table.population(), settings, &wanted, &Control::new()).unwrap()
+    remedies(&table.packed(), settings, &wanted, &Control::new()).unwrap()
 }
 
 fn at_or_above(scores: &[f64], threshold: f64) -> u64 {
@@ -29,7 +29,7 @@ fn assert_summary(summary: &ThresholdSummary, scores: &[f64], threshold: f64) {
 }
 
 /// Suppresses a cell of a table. `row` does not mention attributes that change no score.
-fn blank(table: &mut Table, row: &[Attribute], attribute: Attribute) {
+fn suppress(table: &mut Table, row: &[Attribute], attribute: Attribute) {
     let (set, cell) = (table.set(row), table.set(&[attribute]));
     assert_eq!(set & cell, cell);
     let matters = |x: &usize| table.weights[*x].likelihood > 0.0 || table.weights[*x].danger > 0.0;
@@ -73,7 +73,7 @@ fn the_larger_group_comes_first() {
 /// All rows have a, and it is known for certain. Once the first row lacks it, c of the other row follows from
 /// a, so a second cell has to be suppressed.
 #[test]
-fn a_blank_cell_may_make_others_stand_out() {
+fn a_suppressed_cell_may_make_others_stand_out() {
     let table = Table::of_words(&["ab", "ac"], &[(1.0, 1.0); 3]);
     let found = found(&table, &Settings::default(), 0.5, 10);
     assert_summary(&found.before, &[0.5, 0.5], 0.5);
@@ -91,19 +91,19 @@ fn tables_below_the_threshold_need_nothing() {
     assert_summary(&below.before, &[0.5, 0.5], 0.6);
     let empty = found(&Table::of_words(&[], &[QUASI]), &Settings::default(), 0.5, 10);
     assert!(empty.done && empty.suppressions.is_empty());
-    let unwilling = found(&table, &Settings::default(), 0.5, 0);
-    assert!(!unwilling.done && unwilling.suppressions.is_empty());
+    let without_suppressions = found(&table, &Settings::default(), 0.5, 0);
+    assert!(!without_suppressions.done && without_suppressions.suppressions.is_empty());
 }
 
 #[test]
 fn the_threshold_is_a_score() {
-    let population = Table::of_words(&["a"], &[QUASI]).population();
+    let packed = Table::of_words(&["a"], &[QUASI]).packed();
     for threshold in [0.0, -0.5, 1.1, f64::NAN] {
         let wanted = RemedySettings {
             threshold,
             max_rows: 1,
         };
-        let error = remedies(&population, &Settings::default(), &wanted, &Control::new()).unwrap_err();
+        let error = remedies(&packed, &Settings::default(), &wanted, &Control::new()).unwrap_err();
         assert_eq!(error.to_string(), "threshold: must be more than 0 and at most 1");
     }
 }
@@ -112,9 +112,9 @@ fn the_threshold_is_a_score() {
 fn cancelling_ends_it() {
     let control = Control::new();
     control.cancel();
-    let population = Table::of_words(&["ab", "ac"], &[(1.0, 1.0); 3]).population();
+    let packed = Table::of_words(&["ab", "ac"], &[(1.0, 1.0); 3]).packed();
     let wanted = RemedySettings::default();
-    assert!(remedies(&population, &Settings::default(), &wanted, &control).is_err());
+    assert!(remedies(&packed, &Settings::default(), &wanted, &control).is_err());
 }
 
 /// Makes all proposed suppressions, one by one, and compares every summary with the definition.
@@ -129,7 +129,7 @@ fn check(table: &Table, settings: &Settings, threshold: f64, max_rows: usize) {
     }
     let mut before = found.before;
     for suppression in &found.suppressions {
-        blank(&mut table, &suppression.row, suppression.attribute);
+        suppress(&mut table, &suppression.row, suppression.attribute);
         scores = table.scores(settings.constant, settings.min_confidence);
         let after = suppression.after;
         assert_summary(&after, &scores, threshold);
@@ -167,7 +167,7 @@ proptest! {
         let settings = Settings { budget: Some(Duration::ZERO), ..Settings::default() };
         let mut edited = table.clone();
         for suppression in found(&table, &settings, threshold, 100).suppressions {
-            blank(&mut edited, &suppression.row, suppression.attribute);
+            suppress(&mut edited, &suppression.row, suppression.attribute);
             let scores = edited.scores(1.0, 1.0);
             prop_assert!(suppression.after.at_or_above >= at_or_above(&scores, threshold));
             prop_assert!(suppression.after.average >= average(&scores) - 1e-9);

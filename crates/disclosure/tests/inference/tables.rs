@@ -84,7 +84,7 @@ impl Table {
 
     /// Returns the table in the form that the algorithms use. In every other column, an absent value is NULL;
     /// in the others, it is a value without an attribute.
-    pub fn population(&self) -> PackedTable {
+    pub fn packed(&self) -> PackedTable {
         let (classes, columns) = self.encoded();
         PackedTable::new(&classes, &columns, &Control::new()).unwrap()
     }
