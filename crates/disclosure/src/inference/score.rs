@@ -152,7 +152,10 @@ impl<'a> Limits<'a> {
     pub fn new(settings: &Settings, control: &'a Control) -> Self {
         Limits {
             control,
-            deadline: settings.budget.map(|budget| Instant::now() + budget),
+            // A deadline too far away to be represented is none.
+            deadline: settings
+                .budget
+                .and_then(|budget| Instant::now().checked_add(budget)),
         }
     }
 

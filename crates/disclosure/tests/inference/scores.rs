@@ -155,6 +155,19 @@ fn the_constant_must_be_positive() {
     }
 }
 
+#[test]
+fn a_budget_may_be_longer_than_any_deadline() {
+    let packed = tables::Table::of_words(&["ab", "ac"], &[(1.0, 1.0); 3]).packed();
+    let settings = Settings {
+        budget: Some(Duration::MAX),
+        ..Settings::default()
+    };
+    let found = scores(&packed, &settings, &Control::new()).unwrap();
+    assert!(found.exact());
+    let unlimited = scores(&packed, &Settings::default(), &Control::new()).unwrap();
+    assert_eq!(found.lower, unlimited.lower);
+}
+
 fn a_confidence() -> impl Strategy<Value = f64> {
     prop_oneof![Just(1.0), Just(0.9), Just(0.75), Just(0.5), Just(0.3), Just(0.01)]
 }
