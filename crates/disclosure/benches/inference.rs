@@ -39,7 +39,7 @@ impl Table {
         let mut columns = vec![Column::default(); groups.iter().map(|group| group + 1).max().unwrap_or(0)];
         let mut codes = Vec::new();
         for (line, &group) in file("w")?.lines().zip(&groups) {
-            let (likelihood, danger) = line.split_once(' ').ok_or("two weights in a line are needed")?;
+            let (likelihood, danger) = line.split_once(' ').ok_or("expected two weights per line")?;
             columns[group].attributes.push(Weights {
                 likelihood: likelihood.parse()?,
                 danger: danger.parse()?,

@@ -97,7 +97,7 @@ impl Classes {
             }
             Entry::Vacant(vacant) => {
                 let class = u32::try_from(sizes.len()).map_err(|_| Error::TooMany {
-                    what: "classes of equal rows",
+                    what: "equivalence classes",
                     limit: 1 << 32,
                 })?;
                 vacant.insert(IndexEntry { hash, class });

@@ -73,7 +73,7 @@ impl HoleSettings {
             return Err(Error::invalid(
                 "max_size",
                 format!("must be between 2 and {LARGEST}"),
-                "the number of attributes that a hole may have",
+                format!("the largest number of attributes of a hole, from 2 to {LARGEST}"),
             ));
         }
         Ok(())
@@ -95,7 +95,7 @@ pub fn holes(
         return Err(Error::invalid(
             "min_confidence",
             "must be 1",
-            "1, since filling a hole takes away inferences that are certain",
+            "1: holes cause certain inferences only",
         ));
     }
     wanted.check()?;

@@ -40,8 +40,8 @@ impl InferenceListSettings {
         if !(0.0..=1.0).contains(&self.min_weight) {
             return Err(Error::invalid(
                 "min_weight",
-                "must be between 0 and 1",
-                "the weight from which on an inference counts",
+                "must be a number from 0 to 1",
+                "the smallest weight of an inference to list, from 0 to 1",
             ));
         }
         Ok(())

@@ -388,7 +388,7 @@ const MAX_BITS: usize = 64 * WIDTHS[WIDTHS.len() - 1];
 
 fn too_many_bits() -> Error {
     Error::TooMany {
-        what: "bits to tell the attributes of a row apart",
+        what: "bits needed to encode the attributes of a row",
         limit: MAX_BITS as u64,
     }
 }

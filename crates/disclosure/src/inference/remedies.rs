@@ -65,7 +65,7 @@ impl RemedySettings {
             return Err(Error::invalid(
                 "threshold",
                 "must be more than 0 and at most 1",
-                "the score that all rows are to stay below",
+                "the score that all rows have to stay below, for example 0.5",
             ));
         }
         Ok(())

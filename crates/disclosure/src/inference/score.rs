@@ -60,14 +60,14 @@ impl Settings {
             return Err(Error::invalid(
                 "min_confidence",
                 "must be more than 0 and at most 1",
-                "a share of rows, 1 for certain inferences only",
+                "a share of the rows, or 1 to count certain inferences only",
             ));
         }
         if !(self.constant > 0.0 && self.constant.is_finite()) {
             return Err(Error::invalid(
                 "constant",
-                "must be more than 0",
-                "a number above 0; the definition has 1",
+                "must be finite and more than 0",
+                "a number above 0, such as 1 as in the definition",
             ));
         }
         Ok(())

@@ -113,7 +113,7 @@ fn weights_are_between_0_and_1() {
             max_rows: 1,
         };
         let error = inferences(&table.packed(), &CERTAIN, &wanted, &Control::new()).unwrap_err();
-        assert_eq!(error.to_string(), "min_weight: must be between 0 and 1");
+        assert_eq!(error.to_string(), "min_weight: must be a number from 0 to 1");
     }
 }
 

@@ -151,7 +151,7 @@ fn the_constant_must_be_positive() {
             ..Settings::default()
         };
         let error = scores(&packed, &settings, &Control::new()).unwrap_err();
-        assert_eq!(error.to_string(), "constant: must be more than 0");
+        assert_eq!(error.to_string(), "constant: must be finite and more than 0");
     }
 }
 
