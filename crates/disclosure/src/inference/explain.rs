@@ -52,14 +52,14 @@ impl Inference {
         Some(format!("{known} ⇒ {inferred}").trim_start().into())
     }
 
-    /// Returns the inference as a sentence, such as `who knows zip=90210 & sex=f learns diagnosis=hiv`, or
-    /// `None` if nothing is inferred. `name` returns the name of an attribute.
+    /// Returns the inference as a sentence, such as `anyone who knows zip=90210 & sex=f learns
+    /// diagnosis=hiv`, or `None` if nothing is inferred. `name` returns the name of an attribute.
     pub fn sentence(&self, name: impl Fn(Attribute) -> String) -> Option<String> {
         let (known, inferred) = self.conjunctions(name)?;
         let who = if self.known.is_empty() {
-            "everybody".into()
+            "anyone".into()
         } else {
-            format!("who knows {known}")
+            format!("anyone who knows {known}")
         };
         let probably = match self.confidence() {
             Some(confidence) if confidence < 1.0 => "probably ",
@@ -360,17 +360,17 @@ mod tests {
         assert_eq!(certain.formula(name).unwrap(), "zip=7 & sex=7 ⇒ diagnosis=7");
         assert_eq!(
             certain.sentence(name).unwrap(),
-            "who knows zip=7 & sex=7 learns diagnosis=7"
+            "anyone who knows zip=7 & sex=7 learns diagnosis=7"
         );
         let probable = inference(&[0], &[(1, 1.0), (2, 0.9)]);
         assert_eq!(probable.confidence(), Some(0.9));
         assert_eq!(
             probable.sentence(name).unwrap(),
-            "who knows zip=7 probably learns sex=7 & diagnosis=7"
+            "anyone who knows zip=7 probably learns sex=7 & diagnosis=7"
         );
         let common = inference(&[], &[(2, 1.0)]);
         assert_eq!(common.formula(name).unwrap(), "⇒ diagnosis=7");
-        assert_eq!(common.sentence(name).unwrap(), "everybody learns diagnosis=7");
+        assert_eq!(common.sentence(name).unwrap(), "anyone learns diagnosis=7");
         let nothing = inference(&[0], &[]);
         assert_eq!((nothing.formula(name), nothing.sentence(name)), (None, None));
         assert_eq!(nothing.confidence(), None);
