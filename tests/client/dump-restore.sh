@@ -108,7 +108,7 @@ risks "$PGDATABASE" >"$work/risks"
 exports "$PGDATABASE" >"$work/exports"
 [ "$(grep -c disclosure_ "$work/exports")" = 19 ]
 grep -q '1 of 2 rows left out of public.outbox' "$work/exports"
-grep -qx 'Aix|flu|0.3333333333333333|2|who knows town=Aix learns ill=flu' "$work/risks"
+grep -qx 'Aix|flu|0.3333333333333333|2|anyone who knows town=Aix learns ill=flu' "$work/risks"
 
 pg_dump >"$work/plain.sql"
 createdb -T template0 "${PGDATABASE}_plain"

@@ -123,7 +123,7 @@ impl MergeableState for KAnonymity {
                 for code in &mut codes {
                     *code = u32::from_ne_bytes(take_array(input)?);
                 }
-                classes.insert_many(&codes, size)?;
+                classes.insert(&codes, size)?;
             }
             rows.sink = Counted(Some(classes));
         }

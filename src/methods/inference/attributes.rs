@@ -12,7 +12,7 @@ use crate::methods::inference::bins::Bins;
 use crate::methods::inference::column_settings::{ColumnSettings, ValueWeights};
 use crate::pg::array::ElementType;
 use crate::pg::memory_context;
-use disclosure::inference::{Attribute, Column, Meaning};
+use disclosure::inference::{Attribute, AttributesOfValue, Column};
 use disclosure::{NULL, Weights};
 use pgrx::pg_sys::{self};
 
@@ -115,11 +115,12 @@ impl Named {
         let (meaning, attributes, naming) =
             if let (Some(binning), Some(scale)) = (settings.binning, Scale::of_type(base_type)) {
                 let (bins, of_value) = Bins::new(&dictionary, scale, binning, rows_of)?;
-                let meaning = Meaning::One(of_value.into_iter().map(Some).collect());
+                let meaning = AttributesOfValue::One(of_value.into_iter().map(Some).collect());
                 (meaning, bins.len(), Naming::Bin(bins))
             } else if base_type == pg_sys::BOOLOID {
                 let is_true = |code| dictionary.value(code).value() != 0;
-                let meaning = Meaning::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
+                let meaning =
+                    AttributesOfValue::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
                 (meaning, 1, Naming::True)
             } else if let Some(element) = ElementType::of(&column_type) {
                 let (mut elements, mut of_array) = elements_of(&element, &dictionary)?;
@@ -132,13 +133,13 @@ impl Named {
                     elements.sort_unstable();
                 }
                 (
-                    Meaning::Set(of_array),
+                    AttributesOfValue::Set(of_array),
                     elements.len(),
                     Naming::Element(elements, codes),
                 )
             } else {
                 let codes = dictionary.canonical_codes()?;
-                let meaning = Meaning::One(
+                let meaning = AttributesOfValue::One(
                     places_of(&codes)[1..]
                         .iter()
                         .map(|place| Some(place - 1))
@@ -148,7 +149,13 @@ impl Named {
             };
         let named = Named { dictionary, naming };
         let attributes = named.weigh(attributes, weights)?;
-        Ok((Column { attributes, meaning }, named))
+        Ok((
+            Column {
+                attributes,
+                attributes_of_value: meaning,
+            },
+            named,
+        ))
     }
 
     fn weigh(&self, attributes: u32, weights: &ValueWeights) -> Result<Vec<Weights>, Problem> {

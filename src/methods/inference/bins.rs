@@ -26,7 +26,7 @@ impl Bins {
             Binning::EqualFrequency(_) => binning,
         };
         let found = inference::Bins::new(&scale.numbers(dictionary)?, binning, rows_of);
-        let inference::Bins { bins, of_value } = found.ok_or_else(|| {
+        let inference::Bins { bins, bin_of_value } = found.ok_or_else(|| {
             Problem::argument(
                 "labels",
                 format!(
@@ -36,7 +36,7 @@ impl Bins {
                 "Give a larger width, or a number of bins.",
             )
         })?;
-        Ok((Bins { scale, bins }, of_value))
+        Ok((Bins { scale, bins }, bin_of_value))
     }
 
     pub fn len(&self) -> u32 {
@@ -46,11 +46,11 @@ impl Bins {
     /// Returns the name of a bin. `dictionary` is the one that `new` was given.
     pub fn text(&self, bin: u32, dictionary: &Dictionary) -> String {
         match self.bins[bin as usize] {
-            Bin::Between { lower, upper } => {
+            Bin::EqualWidth { lower, upper } => {
                 let text = |bound| self.scale.bound_text(bound, dictionary.column().oid);
                 format!("[{},{})", text(lower), text(upper))
             }
-            Bin::FromTo { smallest, largest } => {
+            Bin::EqualFrequency { smallest, largest } => {
                 let text = |value| dictionary.text(value as u32 + 1).unwrap_or_default();
                 if smallest == largest {
                     text(smallest)

@@ -212,7 +212,7 @@ impl RowLookup {
 }
 
 impl Lookup for RowLookup {
-    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
+    fn missing_attributes(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
         match self.ask(known, inferred) {
             Ok(found) => Some(found),
             Err(problem) => {

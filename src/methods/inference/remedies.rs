@@ -84,7 +84,7 @@ fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Problem> {
     options.constant(&mut args)?;
     let wanted = RemedySettings {
         threshold,
-        most: args.number("max_rows", 1)?,
+        max_rows: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;

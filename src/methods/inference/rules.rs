@@ -8,7 +8,7 @@ use crate::error::Problem;
 use crate::methods::inference::options::Options;
 use crate::methods::inference::table::AttributeTable;
 use crate::pg::table::{Table, table_row};
-use disclosure::inference::{self, HoleSettings, Holes, RuleSettings, Rules};
+use disclosure::inference::{self, HoleSettings, Holes, InferenceListSettings, Inferences};
 use pgrx::prelude::*;
 
 table_row! {
@@ -38,15 +38,15 @@ fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
     let min_weight = args.required("min_weight")?;
     options.min_confidence(&mut args)?;
     options.constant(&mut args)?;
-    let wanted = RuleSettings {
+    let wanted = InferenceListSettings {
         min_weight,
-        most: args.number("max_rows", 1)?,
+        max_rows: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;
     let table = AttributeTable::of_relation(relation, columns, &options)?;
-    let Rules { rules, complete } = table.compute("looking for inferences", |table, control| {
-        inference::rules(table, &options.settings, &wanted, control)
+    let Inferences { inferences, complete } = table.compute("looking for inferences", |table, control| {
+        inference::inferences(table, &options.settings, &wanted, control)
     })?;
     if !complete {
         warn_once("the search was not finished within the budget: there may be other inferences");
@@ -60,7 +60,7 @@ fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
         danger: rule.danger,
         weight: rule.weight(),
     };
-    Ok(rules.iter().map(row).collect())
+    Ok(inferences.iter().map(row).collect())
 }
 
 table_row! {
@@ -89,7 +89,7 @@ fn holes_of(mut args: Args) -> Result<Vec<Hole>, Problem> {
     options.constant(&mut args)?;
     let wanted = HoleSettings {
         max_size,
-        most: args.number("max_rows", 1)?,
+        max_rows: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;

@@ -19,7 +19,7 @@ use crate::pg::types::ColumnType;
 use crate::run;
 use disclosure::Control;
 use disclosure::inference::{
-    Attribute, Explanations, Inference, Meaning, PackedTable, Scores, explain, scores,
+    Attribute, AttributesOfValue, Explanations, Inference, PackedTable, Scores, explain, scores,
 };
 use pgrx::pg_sys;
 use serde_json::json;
@@ -141,11 +141,11 @@ impl AttributeTable {
         for &attribute in attributes {
             let value = self.attributes.json(attribute);
             let name = self.attributes.column_name(attribute.column);
-            match &self.attributes.columns[attribute.column as usize].meaning {
-                Meaning::One(_) => {
+            match &self.attributes.columns[attribute.column as usize].attributes_of_value {
+                AttributesOfValue::One(_) => {
                     row.insert(name.into(), value);
                 }
-                Meaning::Set(_) => {
+                AttributesOfValue::Set(_) => {
                     let elements = row.entry(name).or_insert_with(|| json!([]));
                     elements
                         .as_array_mut()
