@@ -43,7 +43,7 @@ pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<V
     let of_blocks = threads::map(&blocks, matrix.edges() > EDGES_PER_PIECE, of_block)?;
     let mut probability = vec![0.0; matrix.edges()];
     for (block, beliefs) in blocks.iter().zip(of_blocks) {
-        block.put(&beliefs, matrix, &mut probability, control)?;
+        block.scatter(&beliefs, matrix, &mut probability, control)?;
     }
     Ok(probability)
 }

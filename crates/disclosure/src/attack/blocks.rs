@@ -19,7 +19,13 @@ pub(super) struct Block {
 
 impl Block {
     /// Copies a value per edge of the block to the positions of these edges in the whole matrix.
-    pub fn put(&self, of_edges: &[f64], whole: &Matrix, into: &mut [f64], control: &Control) -> Result<()> {
+    pub fn scatter(
+        &self,
+        of_edges: &[f64],
+        whole: &Matrix,
+        into: &mut [f64],
+        control: &Control,
+    ) -> Result<()> {
         for (within, &row) in self.rows.iter().enumerate() {
             control.check()?;
             for (edge, (column, _)) in self.matrix.range(within).zip(self.matrix.row(within)) {

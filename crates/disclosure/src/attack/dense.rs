@@ -1,7 +1,7 @@
 //! Sums over the matchings of a dense block by Glynn's formula, for which weights should be of similar size:
 //! scales the block first, and the results back.
 
-use super::frontier::Summed;
+use super::engine::PermanentAndEdges;
 use super::{Matrix, glynn};
 use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
@@ -70,14 +70,14 @@ impl Dense {
 
     /// Returns the permanent and the probability of every edge, a bound on the relative error of the
     /// permanent, and a bound on the absolute error of the probabilities.
-    pub fn edges(&self, control: &Control) -> Result<(Summed, f64, f64)> {
+    pub fn edges(&self, control: &Control) -> Result<(PermanentAndEdges, f64, f64)> {
         let (permanent, probability, error) = glynn::edges(&self.matrix, control)?;
         let (permanent, relative_error) = self.unscaled(permanent);
-        let summed = Summed {
+        let found = PermanentAndEdges {
             permanent,
             probability,
         };
-        Ok((summed, relative_error, error))
+        Ok((found, relative_error, error))
     }
 
     fn unscaled(&self, permanent: glynn::Bounded) -> (Wide, f64) {
