@@ -28,7 +28,7 @@
 use super::Matrix;
 use super::blocks::{Block, blocks};
 use super::exact::no_matching;
-use super::matrix::CHUNK;
+use super::matrix::EDGES_PER_CHECK;
 use super::scale::{Balance, EDGES_PER_PIECE, does_not_converge, dominant, scaled};
 use crate::{Control, Result, threads};
 
@@ -40,8 +40,8 @@ const TOLERANCE: f64 = 1e-7;
 pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<Vec<f64>> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let of_block = |block: &Block| beliefs(&block.matrix, control);
-    let of_blocks = threads::map(&blocks, matrix.edges() > EDGES_PER_PIECE, of_block)?;
-    let mut probability = vec![0.0; matrix.edges()];
+    let of_blocks = threads::map(&blocks, matrix.edge_count() > EDGES_PER_PIECE, of_block)?;
+    let mut probability = vec![0.0; matrix.edge_count()];
     for (block, beliefs) in blocks.iter().zip(of_blocks) {
         block.scatter(&beliefs, matrix, &mut probability, control)?;
     }
@@ -56,7 +56,7 @@ fn beliefs(block: &Matrix, control: &Control) -> Result<Vec<f64>> {
         return Ok(vec![1.0]);
     }
     // Every edge lies in some perfect matching, so every row and column has at least two edges.
-    if block.edges() == 2 * size {
+    if block.edge_count() == 2 * size {
         return Ok(of_cycle(block));
     }
     Propagation::new(block, control)?.beliefs(control)
@@ -68,23 +68,23 @@ fn of_cycle(block: &Matrix) -> Vec<f64> {
     let size = block.size();
     let mut of_column = vec![Vec::with_capacity(2); size];
     for row in 0..size {
-        for (edge, (column, _)) in block.range(row).zip(block.row(row)) {
+        for (edge, (column, _)) in block.edge_range(row).zip(block.row(row)) {
             of_column[column as usize].push((row, edge));
         }
     }
     // Follow the cycle: the edge by which it leaves a row belongs to the first matching.
     let mut is_first = vec![false; 2 * size];
     let mut odds = 0.0;
-    let (mut row, mut edge) = (0, block.range(0).start);
+    let (mut row, mut edge) = (0, block.edge_range(0).start);
     for _ in 0..size {
-        let range = block.range(row);
+        let range = block.edge_range(row);
         let other = range.start + range.end - 1 - edge;
         is_first[edge] = true;
         odds += block.weights()[edge].ln() - block.weights()[other].ln();
         let column = block.column(edge);
         let next = of_column[column as usize].iter().find(|next| next.0 != row);
         if let Some(&(taker, by)) = next {
-            let range = block.range(taker);
+            let range = block.edge_range(taker);
             (row, edge) = (taker, range.start + range.end - 1 - by);
         }
     }
@@ -148,7 +148,7 @@ impl<'a> Propagation<'a> {
     fn round(&mut self, tolerance: f64, control: &Control) -> Result<()> {
         let (weights, block, g) = (&self.weights, self.block, self.g);
         self.balance.reload(control, |row, beliefs| {
-            raise(&weights[block.range(row)], beliefs, g);
+            raise(&weights[block.edge_range(row)], beliefs, g);
         })?;
         self.balance.settle(tolerance.max(FINAL_TOLERANCE), control)
     }
@@ -159,7 +159,7 @@ impl<'a> Propagation<'a> {
 fn effective_size(size: usize, weights: &[f64], control: &Control) -> Result<f64> {
     let size = size as f64;
     let mut entropy = -0.0;
-    for some in weights.chunks(CHUNK) {
+    for some in weights.chunks(EDGES_PER_CHECK) {
         control.check()?;
         entropy = some
             .iter()
@@ -218,7 +218,7 @@ const LONGEST_LEAP: f64 = 100.0;
 
 fn largest_change(before: &[f64], now: &[f64], control: &Control) -> Result<f64> {
     let mut largest = 0.0;
-    for (before, now) in before.chunks(CHUNK).zip(now.chunks(CHUNK)) {
+    for (before, now) in before.chunks(EDGES_PER_CHECK).zip(now.chunks(EDGES_PER_CHECK)) {
         control.check()?;
         for (before, now) in before.iter().zip(now) {
             let change = (now - before).abs();
@@ -233,8 +233,8 @@ fn largest_change(before: &[f64], now: &[f64], control: &Control) -> Result<f64>
 fn leap(block: &Matrix, before: &[f64], beliefs: &mut [f64], factor: f64, control: &Control) -> Result<()> {
     for row in 0..block.size() {
         control.check()?;
-        let beliefs = &mut beliefs[block.range(row)];
-        for (belief, before) in beliefs.iter_mut().zip(&before[block.range(row)]) {
+        let beliefs = &mut beliefs[block.edge_range(row)];
+        for (belief, before) in beliefs.iter_mut().zip(&before[block.edge_range(row)]) {
             if *belief > 0.0 && *before > 0.0 {
                 *belief *= (factor * (*belief / before).ln()).clamp(-10.0, 10.0).exp();
             }

@@ -32,7 +32,7 @@ impl Dense {
         for _ in 0..ROUNDS {
             let mut columns = vec![Vec::new(); size];
             for row in 0..size {
-                let edges = || matrix.row(row).zip(&logarithms[matrix.range(row)]);
+                let edges = || matrix.row(row).zip(&logarithms[matrix.edge_range(row)]);
                 let scaled = edges().map(|((column, _), log)| log + of_column[column as usize]);
                 of_row[row] = -log2_of_sum(&scaled.collect::<Vec<f64>>());
                 for ((column, _), log) in edges() {
@@ -43,7 +43,7 @@ impl Dense {
                 *of_column = -log2_of_sum(&column);
             }
         }
-        let mut weights = Vec::with_capacity(matrix.edges());
+        let mut weights = Vec::with_capacity(matrix.edge_count());
         for (row, of_row) in of_row.iter().enumerate() {
             for (column, weight) in matrix.row(row) {
                 let exponent = of_row.round() + of_column[column as usize].round();

@@ -224,7 +224,7 @@ impl<'a> Exact<'a> {
     pub fn possible_edges(&self) -> usize {
         self.planned_blocks()
             .iter()
-            .map(|planned| planned.block.matrix.edges())
+            .map(|planned| planned.block.matrix.edge_count())
             .sum()
     }
 
@@ -264,7 +264,7 @@ impl<'a> Exact<'a> {
             return Err(no_matching());
         }
         let of_blocks = self.for_blocks(|planned| planned.edges(control))?;
-        let mut probability = vec![0.0; self.matrix.edges()];
+        let mut probability = vec![0.0; self.matrix.edge_count()];
         let mut sums = Vec::with_capacity(of_blocks.len());
         let mut largest_error = 0.0f64;
         for (planned, (sum, edges, error)) in self.planned_blocks().iter().zip(of_blocks) {

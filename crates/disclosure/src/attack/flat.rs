@@ -220,7 +220,7 @@ impl Flat {
     /// permanent, and a bound on the absolute error of the probabilities.
     pub fn edges(&self, matrix: &Matrix, control: &Control) -> Result<(PermanentAndEdges, f64, f64)> {
         let shares = self.counting.shares(control)?.ok_or_else(no_matching)?;
-        let mut probability = Vec::with_capacity(matrix.edges());
+        let mut probability = Vec::with_capacity(matrix.edge_count());
         for (row, &class) in self.of_row.iter().enumerate() {
             let of_class = self.candidates[class as usize]
                 .iter()

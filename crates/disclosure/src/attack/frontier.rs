@@ -53,7 +53,7 @@ struct Step {
 
 #[derive(Debug)]
 struct Edge {
-    /// Position among all edges of the block.
+    /// Index in the block.
     index: usize,
     weight: f64,
     /// Bits that decide whether the row can take the column in a state: it can if they equal `required`.
@@ -93,7 +93,7 @@ impl Frontier {
     pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
         let rows = Lines::rows(matrix, control)?;
         let by_rows = rows.best_order(control)?;
-        if matrix.edges() == matrix.size() * matrix.size() {
+        if matrix.edge_count() == matrix.size() * matrix.size() {
             let plan = by_rows.map(|(_, order)| Frontier::in_order(matrix, &rows, &order));
             return Ok(plan);
         }
@@ -130,12 +130,12 @@ impl Frontier {
                     closed |= bit;
                 }
             }
-            let edge = |&(other, position): &(u32, usize)| {
+            let edge = |&(other, index): &(u32, usize)| {
                 let bit = 1 << slot[other as usize].unwrap_or(0);
                 let required = closed & !bit;
                 Edge {
-                    index: position,
-                    weight: matrix.weights()[position],
+                    index,
+                    weight: matrix.weights()[index],
                     mask: bit | required,
                     required,
                     shift: i128::from(bit & !closed) - i128::from(required),
@@ -156,7 +156,7 @@ impl Frontier {
         let mut frontier = Frontier {
             steps,
             cost: Cost::default(),
-            edges: matrix.edges(),
+            edges: matrix.edge_count(),
         };
         frontier.cost = frontier.cost_from(0, 1.0, Cost::default());
         frontier

@@ -4,7 +4,7 @@
 //! are split in the middle: for every set of columns that the first half of the rows can take, the errors of
 //! both halves are enumerated separately, sorted, and combined.
 
-use super::cracks::shares;
+use super::cracks::row_shares;
 use super::matrix::invalid;
 use super::{Exact, Matrix};
 use crate::{Control, Result, threads};
@@ -41,7 +41,7 @@ struct Off(Array2<f64>);
 impl Off {
     fn new(matrix: &Matrix, control: &Control) -> Result<Self> {
         let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
-        let shares = shares(matrix);
+        let shares = row_shares(matrix);
         Ok(Off(matrix.table(|edge, _| shares[edge] - edges.probability[edge])))
     }
 

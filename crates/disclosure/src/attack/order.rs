@@ -11,7 +11,7 @@ use crate::{Control, Result};
 /// row or a column; comments call the lines that it crosses columns.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// For every line, the lines that it crosses and the positions of these edges among all edges.
+    /// For every line, the lines that it crosses and the indices of these edges.
     pub crossings: Vec<Vec<(u32, usize)>>,
     /// For every crossed line, the number of lines that cross it.
     degree: Vec<u32>,
@@ -31,7 +31,7 @@ impl Lines {
     pub fn rows(matrix: &Matrix, control: &Control) -> Result<Self> {
         let line = |row| {
             control.check()?;
-            let edges = matrix.row(row).zip(matrix.range(row));
+            let edges = matrix.row(row).zip(matrix.edge_range(row));
             Ok(edges.map(|((column, _), edge)| (column, edge)).collect())
         };
         Lines::new((0..matrix.size()).map(line).collect::<Result<_>>()?, control)
@@ -41,7 +41,7 @@ impl Lines {
         let mut crossings = vec![Vec::new(); matrix.size()];
         for row in 0..matrix.size() {
             control.check()?;
-            for ((column, _), edge) in matrix.row(row).zip(matrix.range(row)) {
+            for ((column, _), edge) in matrix.row(row).zip(matrix.edge_range(row)) {
                 crossings[column as usize].push((row as u32, edge));
             }
         }

@@ -59,11 +59,12 @@ const SECONDS_PER_EDGE: f64 = 5e-7;
 /// of cracks. Cracks are rare and nearly independent, so the variance of their number is about its mean.
 pub(super) fn seconds(matrix: &Matrix, expected: f64, relative_error: f64) -> f64 {
     let samples = (1.96 / relative_error).powi(2) / expected;
-    let seconds_per_row = match matrix.edges() >= MANY_EDGES {
+    let seconds_per_row = match matrix.edge_count() >= MANY_EDGES {
         true => SECONDS_PER_ROW_OF_MANY,
         false => SECONDS_PER_ROW,
     };
-    samples.max(1000.0) * matrix.size() as f64 * seconds_per_row + matrix.edges() as f64 * SECONDS_PER_EDGE
+    samples.max(1000.0) * matrix.size() as f64 * seconds_per_row
+        + matrix.edge_count() as f64 * SECONDS_PER_EDGE
 }
 
 /// Returns the expected cracks by random matchings, or an error if there is no perfect matching.
@@ -84,7 +85,7 @@ pub(super) fn estimate(
         lower: Some(outcome.lower),
         upper: Some(outcome.upper),
         method: Method::Sample,
-        reached: outcome.reached,
+        is_precise_enough: outcome.is_precise_enough,
         crack_probability: outcome.figures,
     })
 }
@@ -108,7 +109,7 @@ pub(super) fn subset_cracks(
         lower: outcome.lower,
         upper: outcome.upper,
         method: Method::Sample,
-        reached: outcome.reached,
+        is_precise_enough: outcome.is_precise_enough,
     })
 }
 
@@ -119,8 +120,8 @@ fn run(
     settings: &Settings,
     control: &Control,
 ) -> Result<Outcome> {
-    let effort = settings.effort();
-    effort.check()?;
+    let limits = settings.sampling_limits();
+    limits.check()?;
     // Let chains begin at different matchings. If they do not forget where they began, the confidence
     // interval then shows it.
     let mut seeds = Pcg64Mcg::seed_from_u64(settings.seed);
@@ -129,7 +130,7 @@ fn run(
         starts.push(a_matching(scaled, &mut seeds, control)?);
     }
     let choices = Choices::new(scaled, control)?;
-    effort.run(&choices, observed, control, |seeds, chain| {
+    limits.run(&choices, observed, control, |seeds, chain| {
         Matching::new(starts[chain % starts.len()].clone(), seeds)
     })
 }
@@ -175,7 +176,7 @@ fn a_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) -> Resu
 fn true_matching(matrix: &Matrix, truth: &Truth) -> Option<Vec<u32>> {
     let column = |(row, &column): (usize, &Option<u32>)| {
         let column = column?;
-        matrix.position(row, column).map(|_| column)
+        matrix.edge_index(row, column).map(|_| column)
     };
     truth.columns().iter().enumerate().map(column).collect()
 }
@@ -245,14 +246,14 @@ impl Choices {
     fn new(matrix: &Matrix, control: &Control) -> Result<Self> {
         let mut choices = Choices {
             starts: vec![0],
-            shares: Vec::with_capacity(matrix.edges()),
+            shares: Vec::with_capacity(matrix.edge_count()),
             rows: Vec::new(),
             most_steps: STEPS_PER_ROW * matrix.size() as u64,
         };
         for row in 0..matrix.size() {
             control.check()?;
             choices.push_row(matrix, row);
-            if matrix.range(row).len() > 1 {
+            if matrix.edge_range(row).len() > 1 {
                 choices.rows.push(row as u32);
             }
         }
@@ -262,7 +263,7 @@ impl Choices {
     fn push_row(&mut self, matrix: &Matrix, row: usize) {
         const ALL: f64 = 18_446_744_073_709_551_616.0;
         let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
-        let count = matrix.range(row).len() as f64;
+        let count = matrix.edge_range(row).len() as f64;
         let mut left: Vec<(u32, f64)> = matrix
             .row(row)
             .map(|(column, weight)| (column, weight / all * count))
@@ -388,7 +389,7 @@ impl Observe<Matching> for Cracks<'_> {
         cracks
     }
 
-    fn most(&self) -> f64 {
+    fn upper_bound(&self) -> f64 {
         self.most as f64
     }
 }
@@ -444,7 +445,7 @@ impl Observe<Matching> for OneSet {
         f64::from(u8::from(self.is_known && self.rows.iter().all(is_own)))
     }
 
-    fn most(&self) -> f64 {
+    fn upper_bound(&self) -> f64 {
         1.0
     }
 }
@@ -497,7 +498,7 @@ impl Observe<Matching> for AllSets {
         sets[self.size]
     }
 
-    fn most(&self) -> f64 {
+    fn upper_bound(&self) -> f64 {
         self.most
     }
 }

@@ -5,7 +5,7 @@
 use super::Matrix;
 use super::blocks::{Block, blocks};
 use super::exact::no_matching;
-use super::matrix::{CHUNK, invalid};
+use super::matrix::{EDGES_PER_CHECK, invalid};
 use crate::{Control, Error, Result, threads};
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use std::ops::Range;
 pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let scaled = |block: &Block| scaled(&block.matrix, control);
-    let weights = threads::map(&blocks, matrix.edges() > EDGES_PER_PIECE, scaled)?;
+    let weights = threads::map(&blocks, matrix.edge_count() > EDGES_PER_PIECE, scaled)?;
     // Every row is in one block, and blocks keep the order of rows and columns of the whole matrix.
     let mut place_of = vec![(0, 0); matrix.size()];
     for (number, block) in blocks.iter().enumerate() {
@@ -29,7 +29,7 @@ pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
             .matrix
             .row(within)
             .map(|(column, _)| block.columns[column as usize]);
-        columns.zip(weights[number][block.matrix.range(within)].iter().copied())
+        columns.zip(weights[number][block.matrix.edge_range(within)].iter().copied())
     });
     Matrix::from_rows(rows, control)
 }
@@ -38,7 +38,7 @@ pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
 /// uses (Malik 2014, section 3.3): all its matchings have the same probability. It is an error if there is no
 /// perfect matching.
 pub fn flat_matrix(matrix: &Matrix, control: &Control) -> Result<Matrix> {
-    normalise(&matrix.with_weights(vec![1.0; matrix.edges()]), control)
+    normalise(&matrix.with_weights(vec![1.0; matrix.edge_count()]), control)
 }
 
 /// Deviation from 1 allowed for the sum of a row or column in a doubly stochastic matrix.
@@ -51,7 +51,7 @@ pub(super) fn scaled(block: &Matrix, control: &Control) -> Result<Vec<f64>> {
 
 fn logarithms(weights: &[f64], control: &Control) -> Result<Vec<f64>> {
     let mut logs = Vec::with_capacity(weights.len());
-    for some in weights.chunks(CHUNK) {
+    for some in weights.chunks(EDGES_PER_CHECK) {
         control.check()?;
         logs.extend(some.iter().map(|weight| weight.ln()));
     }
@@ -82,7 +82,7 @@ pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Con
         t = next;
     }
     let mut weights = balance.weights;
-    for some in weights.chunks_mut(CHUNK) {
+    for some in weights.chunks_mut(EDGES_PER_CHECK) {
         control.check()?;
         for weight in some {
             *weight = weight.max(f64::MIN_POSITIVE);
@@ -100,7 +100,7 @@ fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f6
     let mut of_columns = vec![f64::NEG_INFINITY; block.size()];
     for row in 0..block.size() {
         control.check()?;
-        let own = &mut logs[block.range(row)];
+        let own = &mut logs[block.edge_range(row)];
         let largest = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for (log, (column, _)) in own.iter_mut().zip(block.row(row)) {
             *log -= largest;
@@ -111,7 +111,7 @@ fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f6
     let mut range = 0.0;
     for row in 0..block.size() {
         control.check()?;
-        for (log, (column, _)) in logs[block.range(row)].iter_mut().zip(block.row(row)) {
+        for (log, (column, _)) in logs[block.edge_range(row)].iter_mut().zip(block.row(row)) {
             *log -= of_columns[column as usize];
             range = f64::max(range, -*log);
         }
@@ -184,7 +184,7 @@ impl<'a> Balance<'a> {
             &mut self.weights,
             control,
             |row, weights| {
-                let logs = &logs[matrix.range(row)];
+                let logs = &logs[matrix.edge_range(row)];
                 let log = |(log, (column, _)): (&f64, (u32, f64))| log / t + potential[column as usize];
                 let exponents = || logs.iter().zip(matrix.row(row)).map(log);
                 let largest = exponents().fold(f64::NEG_INFINITY, f64::max);
@@ -322,7 +322,7 @@ impl<'a> Balance<'a> {
         let mut diagonal = vec![extra; size];
         for row in 0..size {
             control.check()?;
-            let weights = &self.weights[self.matrix.range(row)];
+            let weights = &self.weights[self.matrix.edge_range(row)];
             let dominant = dominant(weights);
             for (number, (weight, (column, _))) in weights.iter().zip(self.matrix.row(row)).enumerate() {
                 let others = match dominant {
@@ -378,10 +378,11 @@ impl<'a> Balance<'a> {
             let mut image = vec![0.0; vector.len()];
             for row in piece.clone() {
                 control.check()?;
-                let weights = &self.weights[self.matrix.range(row)];
+                let weights = &self.weights[self.matrix.edge_range(row)];
                 let values = || self.matrix.row(row).map(|(column, _)| vector[column as usize]);
                 let dominant = dominant(weights).map_or(0, |(dominant, _)| dominant);
-                let reference = vector[self.matrix.column(self.matrix.range(row).start + dominant) as usize];
+                let reference =
+                    vector[self.matrix.column(self.matrix.edge_range(row).start + dominant) as usize];
                 let mean: f64 = weights
                     .iter()
                     .zip(values())
@@ -403,7 +404,7 @@ impl<'a> Balance<'a> {
 }
 
 fn pieces(matrix: &Matrix) -> Vec<Range<usize>> {
-    let count = (matrix.edges() / EDGES_PER_PIECE).clamp(1, MOST_PIECES);
+    let count = (matrix.edge_count() / EDGES_PER_PIECE).clamp(1, MOST_PIECES);
     let size = matrix.size();
     (0..count)
         .map(|piece| size * piece / count..size * (piece + 1) / count)
@@ -424,7 +425,7 @@ fn by_rows(
     let mut rest = weights;
     let mut shares = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        let edges = piece.clone().map(|row| matrix.range(row).len()).sum();
+        let edges = piece.clone().map(|row| matrix.edge_range(row).len()).sum();
         let (own, others) = rest.split_at_mut(edges);
         shares.push((piece.clone(), own));
         rest = others;
@@ -434,13 +435,13 @@ fn by_rows(
         let mut ones = vec![0; matrix.size()];
         for row in rows {
             control.check()?;
-            let (own, others) = weights.split_at_mut(matrix.range(row).len());
+            let (own, others) = weights.split_at_mut(matrix.edge_range(row).len());
             change(row, own);
             match dominant(own) {
                 None if own.len() == excess.len() => add(&mut excess, 1.0, own),
                 None => add_sparse(&mut excess, matrix, row, own),
                 Some((number, rest)) => {
-                    let column = matrix.column(matrix.range(row).start + number) as usize;
+                    let column = matrix.column(matrix.edge_range(row).start + number) as usize;
                     let weight = std::mem::replace(&mut own[number], -rest);
                     add_sparse(&mut excess, matrix, row, own);
                     own[number] = weight;

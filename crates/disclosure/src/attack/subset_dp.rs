@@ -107,7 +107,7 @@ fn forward_backward<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>,
         }
         after[set] = sum;
     }
-    let mut probability = Vec::with_capacity(matrix.edges());
+    let mut probability = Vec::with_capacity(matrix.edge_count());
     for (row, of_row) in of_edges.rows().into_iter().enumerate() {
         let mut all = W::default();
         of_row.iter().for_each(|&of_edge| all.add(of_edge));

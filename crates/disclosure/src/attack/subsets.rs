@@ -4,7 +4,7 @@
 //! Exactly, the probability of one set is a product of two permanents divided by the permanent of the matrix.
 //! If that is too expensive, sets are counted in random matchings.
 
-use super::cracks::of_entries;
+use super::cracks::values_of_true_edges;
 use super::exact::no_matching;
 use super::order::binomial;
 use super::{Exact, Matrix, Method, Settings, Truth, sample};
@@ -35,7 +35,7 @@ pub struct SubsetCracks {
     /// Method that computed the answer: [`Method::Exact`] or [`Method::Sample`].
     pub method: Method,
     /// Whether a sample reached its relative error; true for the exact method.
-    pub reached: bool,
+    pub is_precise_enough: bool,
 }
 
 /// Returns the expected number of cracked sets, or an error if there is no perfect matching.
@@ -69,7 +69,7 @@ pub fn subset_cracks(
         whole: &whole,
     };
     let (seconds, bytes) = (sums.seconds(subsets), whole.bytes());
-    if let Err(too_expensive) = settings.check_price(seconds, bytes) {
+    if let Err(too_expensive) = settings.check_estimated_cost(seconds, bytes) {
         return match settings.method {
             Method::Auto => sample::subset_cracks(matrix, truth, subsets, settings, control),
             _ => Err(too_expensive),
@@ -81,7 +81,7 @@ pub fn subset_cracks(
         lower: expected,
         upper: expected,
         method: Method::Exact,
-        reached: true,
+        is_precise_enough: true,
     })
 }
 
@@ -137,7 +137,7 @@ impl Sums<'_> {
         // The permanent of a part costs no more than that of the whole, but each part has to be planned
         // first.
         const PLAN_SECONDS: f64 = 1e-7;
-        sets * (self.whole.seconds() + PLAN_SECONDS * (size + self.matrix.edges()) as f64)
+        sets * (self.whole.seconds() + PLAN_SECONDS * (size + self.matrix.edge_count()) as f64)
     }
 
     fn is_complete(&self) -> bool {
@@ -165,7 +165,7 @@ impl Sums<'_> {
     /// Returns Ψ, because a set of one entry is cracked if and only if the entry is.
     fn entries(&self, control: &Control) -> Result<f64> {
         let edges = self.whole.edge_probabilities(control)?;
-        Ok(of_entries(self.matrix, self.truth, &edges.probability)
+        Ok(values_of_true_edges(self.matrix, self.truth, &edges.probability)
             .iter()
             .sum())
     }
