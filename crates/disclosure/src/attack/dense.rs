@@ -20,10 +20,10 @@ impl Dense {
     /// Returns `None` if there are too many rows for any computer, or if weights are too small to be scaled
     /// exactly.
     pub fn new(matrix: &Matrix) -> Option<Self> {
-        const LARGEST: usize = 60;
+        const MAX_SIZE: usize = 60;
         const ROUNDS: usize = 4;
         let size = matrix.size();
-        if size > LARGEST {
+        if size > MAX_SIZE {
             return None;
         }
         let logarithms: Vec<f64> = matrix.weights().iter().map(|weight| weight.log2()).collect();

@@ -5,15 +5,15 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// Largest size: a larger matrix would take more than a gigabyte during the computation.
-const LARGEST: usize = 5000;
+const MAX_SIZE: usize = 5000;
 
 /// Returns a random doubly stochastic matrix: independent weights, uniform between 0 and 1, are raised to the
 /// power `unevenness` and normalised. The larger that power, the more certain the adversary.
 pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control) -> Result<Matrix> {
-    if !(1..=LARGEST).contains(&size) {
+    if !(1..=MAX_SIZE).contains(&size) {
         return Err(Error::invalid(
             "size",
-            format!("must be between 1 and {LARGEST}"),
+            format!("must be between 1 and {MAX_SIZE}"),
             "the number of entries of the attack, such as 5",
         ));
     }

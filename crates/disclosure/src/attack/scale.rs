@@ -15,15 +15,15 @@ use std::ops::Range;
 pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let scaled = |block: &Block| scaled(&block.matrix, control);
-    let weights = threads::map(&blocks, matrix.edge_count() > EDGES_PER_PIECE, scaled)?;
+    let weights = threads::map(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, scaled)?;
     // Every row is in one block, and blocks keep the order of rows and columns of the whole matrix.
-    let mut place_of = vec![(0, 0); matrix.size()];
+    let mut block_of_row = vec![(0, 0); matrix.size()];
     for (number, block) in blocks.iter().enumerate() {
         for (within, &row) in block.rows.iter().enumerate() {
-            place_of[row as usize] = (number, within);
+            block_of_row[row as usize] = (number, within);
         }
     }
-    let rows = place_of.into_iter().map(|(number, within)| {
+    let rows = block_of_row.into_iter().map(|(number, within)| {
         let block = &blocks[number];
         let columns = block
             .matrix
@@ -64,24 +64,25 @@ fn logarithms(weights: &[f64], control: &Control) -> Result<Vec<f64>> {
 /// A result that is too small becomes the smallest normal number, so that its edge stays possible.
 pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Control) -> Result<Vec<f64>> {
     let range = equilibrate(block, &mut logs, control)?;
-    let mut balance = Balance::new(block);
-    // Weights raised to the power of 1/t differ less, so that all of them matter. The factors for one t are a
-    // good start for the next smaller t: within a row, no share falls below the square of its value before.
-    let mut t = (range / MODERATE).max(1.0);
+    let mut scaling = Scaling::new(block);
+    // Weights raised to the power of 1/temperature differ less, so that all of them matter. The factors for
+    // one temperature are a good start for the next lower one: within a row, no share falls below the square
+    // of its value before.
+    let mut temperature = (range / MAX_DIRECT_RANGE).max(1.0);
     loop {
-        balance.load(&logs, t, control)?;
-        if t <= 1.0 {
-            balance.settle(TOLERANCE, control)?;
+        scaling.start_from_logs(&logs, temperature, control)?;
+        if temperature <= 1.0 {
+            scaling.converge(TOLERANCE, control)?;
             break;
         }
-        balance.settle(0.1, control)?;
-        let next = (t / 2.0).max(1.0);
-        for potential in &mut balance.potential {
-            *potential *= t / next;
+        scaling.converge(0.1, control)?;
+        let next = (temperature / 2.0).max(1.0);
+        for potential in &mut scaling.potential {
+            *potential *= temperature / next;
         }
-        t = next;
+        temperature = next;
     }
-    let mut weights = balance.weights;
+    let mut weights = scaling.weights;
     for some in weights.chunks_mut(EDGES_PER_CHECK) {
         control.check()?;
         for weight in some {
@@ -92,7 +93,7 @@ pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Con
 }
 
 /// Weights that differ by at most e to this power are scaled directly.
-const MODERATE: f64 = 100.0;
+const MAX_DIRECT_RANGE: f64 = 100.0;
 
 /// Divides weights so that the largest of every row and column is 1. Returns the negative logarithm of the
 /// smallest.
@@ -127,7 +128,7 @@ fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f6
 /// is quadratic in its length. In such cases Newton's method takes over (as in Knight and Ruiz 2013), with
 /// each step computed by conjugate gradients.
 #[derive(Debug)]
-pub(super) struct Balance<'a> {
+pub(super) struct Scaling<'a> {
     matrix: &'a Matrix,
     /// Ranges of rows that are distributed between threads. They do not depend on the number of threads, so
     /// neither do the sums.
@@ -143,28 +144,28 @@ pub(super) struct Balance<'a> {
 }
 
 /// Least number of edges in a thread's piece.
-pub(super) const EDGES_PER_PIECE: usize = 1 << 14;
+pub(super) const MIN_EDGES_PER_PIECE: usize = 1 << 14;
 
 /// Largest number of pieces. With more, the memory for their sums would outweigh the time saved.
-const MOST_PIECES: usize = 16;
+const MAX_PIECES: usize = 16;
 
 /// Sinkhorn and Knopp's rounds end after this many rounds, or earlier if more than this many would still be
 /// needed.
-const MOST_ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
 
 /// Limit on Newton steps. Each step roughly halves the residual or better, and squares it near the end.
-const MOST_STEPS: usize = 500;
+const MAX_NEWTON_STEPS: usize = 500;
 
 /// Least sum of a column after a step. A step that takes almost everything from a column is too long, because
 /// the column could not recover.
-const LEAST_SUM: f64 = 1e-100;
+const MIN_SUM: f64 = 1e-100;
 
 /// Ratio of the regularisation μ to the largest entry of the gradient.
 const REGULARISATION: f64 = 0.01;
 
-impl<'a> Balance<'a> {
+impl<'a> Scaling<'a> {
     pub fn new(matrix: &'a Matrix) -> Self {
-        Balance {
+        Scaling {
             matrix,
             pieces: pieces(matrix),
             potential: vec![0.0; matrix.size()],
@@ -174,8 +175,8 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Starts from the weights exp(log / t) and the current factors.
-    pub fn load(&mut self, logs: &[f64], t: f64, control: &Control) -> Result<()> {
+    /// Starts from the weights exp(log / temperature) and the current factors.
+    pub fn start_from_logs(&mut self, logs: &[f64], temperature: f64, control: &Control) -> Result<()> {
         self.weights.resize(logs.len(), 0.0);
         let (matrix, potential) = (self.matrix, &self.potential);
         (self.sums, self.excess) = by_rows(
@@ -185,13 +186,14 @@ impl<'a> Balance<'a> {
             control,
             |row, weights| {
                 let logs = &logs[matrix.edge_range(row)];
-                let log = |(log, (column, _)): (&f64, (u32, f64))| log / t + potential[column as usize];
+                let log =
+                    |(log, (column, _)): (&f64, (u32, f64))| log / temperature + potential[column as usize];
                 let exponents = || logs.iter().zip(matrix.row(row)).map(log);
                 let largest = exponents().fold(f64::NEG_INFINITY, f64::max);
                 for (weight, exponent) in weights.iter_mut().zip(exponents()) {
                     *weight = (exponent - largest).exp();
                 }
-                to_one(weights);
+                scale_to_one(weights);
             },
         )?;
         Ok(())
@@ -199,7 +201,11 @@ impl<'a> Balance<'a> {
 
     /// Starts from other weights and the current factors: `fill` gets the number of a row and its current
     /// weights, and replaces them.
-    pub fn reload(&mut self, control: &Control, fill: impl Fn(usize, &mut [f64]) + Sync) -> Result<()> {
+    pub fn start_from_weights(
+        &mut self,
+        control: &Control,
+        fill: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<()> {
         let factors: Vec<f64> = self.potential.iter().map(|potential| potential.exp()).collect();
         self.multiply(&factors, control, fill)
     }
@@ -221,7 +227,7 @@ impl<'a> Balance<'a> {
             |row, weights| {
                 fill(row, weights);
                 multiply(matrix, row, weights, factors);
-                to_one(weights);
+                scale_to_one(weights);
             },
         )?;
         Ok(())
@@ -240,7 +246,7 @@ impl<'a> Balance<'a> {
     }
 
     /// Iterates until no column's sum deviates from 1 by more than the tolerance.
-    pub fn settle(&mut self, tolerance: f64, control: &Control) -> Result<()> {
+    pub fn converge(&mut self, tolerance: f64, control: &Control) -> Result<()> {
         let mut residual = self.residual();
         for round in 0.. {
             if residual <= tolerance {
@@ -250,12 +256,12 @@ impl<'a> Balance<'a> {
             let next = self.residual();
             let rounds_left = (residual / tolerance).ln() / (residual / next).ln();
             residual = next;
-            let is_slow = !(0.0..=MOST_ROUNDS as f64).contains(&rounds_left);
-            if round >= MOST_ROUNDS || round >= 10 && is_slow {
+            let is_slow = !(0.0..=MAX_ROUNDS as f64).contains(&rounds_left);
+            if round >= MAX_ROUNDS || round >= 10 && is_slow {
                 break;
             }
         }
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_NEWTON_STEPS {
             if residual <= tolerance {
                 return Ok(());
             }
@@ -282,8 +288,8 @@ impl<'a> Balance<'a> {
     fn step(&mut self, control: &Control) -> Result<bool> {
         let direction = self.direction(control)?;
         let slope = |excess: &[f64]| dot(excess, &direction);
-        let at_first = slope(&self.excess);
-        if at_first >= 0.0 {
+        let first_slope = slope(&self.excess);
+        if first_slope >= 0.0 {
             return Ok(false);
         }
         let logs = logarithms(&self.weights, control)?;
@@ -292,11 +298,11 @@ impl<'a> Balance<'a> {
         for _ in 0..40 {
             let steps = direction.iter().map(|along| along * length);
             self.potential = steps.collect();
-            self.load(&logs, 1.0, control)?;
+            self.start_from_logs(&logs, 1.0, control)?;
             // Accept the step if φ, which is convex, rises at its end at most 0.3 times as steeply as it fell
             // at its start.
-            let is_kept = self.sums.iter().all(|&sum| sum > LEAST_SUM);
-            if is_kept && slope(&self.excess) <= -0.3 * at_first {
+            let is_kept = self.sums.iter().all(|&sum| sum > MIN_SUM);
+            if is_kept && slope(&self.excess) <= -0.3 * first_slope {
                 for (potential, before) in self.potential.iter_mut().zip(&before) {
                     *potential += before;
                 }
@@ -305,7 +311,7 @@ impl<'a> Balance<'a> {
             length /= 2.0;
         }
         self.potential = vec![0.0; before.len()];
-        self.load(&logs, 1.0, control)?;
+        self.start_from_logs(&logs, 1.0, control)?;
         self.potential = before;
         Ok(false)
     }
@@ -404,7 +410,7 @@ impl<'a> Balance<'a> {
 }
 
 fn pieces(matrix: &Matrix) -> Vec<Range<usize>> {
-    let count = (matrix.edge_count() / EDGES_PER_PIECE).clamp(1, MOST_PIECES);
+    let count = (matrix.edge_count() / MIN_EDGES_PER_PIECE).clamp(1, MAX_PIECES);
     let size = matrix.size();
     (0..count)
         .map(|piece| size * piece / count..size * (piece + 1) / count)
@@ -504,7 +510,7 @@ fn multiply(matrix: &Matrix, row: usize, weights: &mut [f64], factors: &[f64]) {
     }
 }
 
-fn to_one(weights: &mut [f64]) {
+fn scale_to_one(weights: &mut [f64]) {
     let factor = sum(weights).recip();
     for weight in weights {
         *weight *= factor;

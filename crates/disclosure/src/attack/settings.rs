@@ -71,7 +71,7 @@ impl Settings {
     pub(super) fn sampling_limits(&self) -> SamplingLimits {
         SamplingLimits {
             relative_error: self.relative_error,
-            max_samples: sample::MOST_SAMPLES,
+            max_samples: sample::MAX_SAMPLES,
             seed: self.seed,
             budget: self.budget,
         }
