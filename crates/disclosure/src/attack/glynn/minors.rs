@@ -7,8 +7,8 @@
 use super::compensated::{Compensated, CompensatedLanes, CompensatedRow, add_signed};
 use super::group::{Group, with_group};
 use super::lanes::{Patterns, add_absolute, lanes, sign};
+use super::prepared::{PreparedBlock, gray};
 use super::scaled::Scaled;
-use super::signs::{PreparedBlock, gray};
 use super::walk::Walk;
 use super::{Bounded, GROUP, LOW, PATTERNS, SLACK, UNIT, VECTORS_PER_BATCH, divide_by_permanent};
 use crate::{Control, Result};

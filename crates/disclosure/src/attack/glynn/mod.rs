@@ -43,7 +43,7 @@
 //! |---|---|
 //! | `mod.rs` | entry points, and constants that several files share |
 //! | `scaled.rs` | scales the columns by powers of two, and the results back |
-//! | `signs.rs` | splits weights into words that add up exactly, and makes the tables of low signs |
+//! | `prepared.rs` | splits weights into words that add up exactly, and makes the tables of low signs |
 //! | `walk.rs` | walks through the high signs and multiplies sums of columns |
 //! | `terms.rs` | adds up all terms: the permanent |
 //! | `group.rs` | computes the products of all sums but one, for four columns at a time |
@@ -55,8 +55,8 @@ mod compensated;
 mod group;
 mod lanes;
 mod minors;
+mod prepared;
 mod scaled;
-mod signs;
 mod terms;
 #[cfg(test)]
 mod tests;

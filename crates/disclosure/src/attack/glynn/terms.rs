@@ -2,8 +2,8 @@
 
 use super::compensated::{Compensated, CompensatedLanes};
 use super::lanes::{absolute, lanes, sign};
+use super::prepared::{PreparedBlock, gray};
 use super::scaled::Scaled;
-use super::signs::{PreparedBlock, gray};
 use super::walk::Walk;
 use super::{Bounded, PATTERNS, UNIT, VECTORS_PER_BATCH};
 use crate::{Control, Result};

@@ -1,7 +1,7 @@
 //! Tests of Glynn's formula: permanents, edge probabilities and their error bounds, against the definition
 //! and against sums over sets of columns.
 
-use super::signs::PreparedBlock;
+use super::prepared::PreparedBlock;
 use super::*;
 use crate::Error;
 use proptest::prelude::*;

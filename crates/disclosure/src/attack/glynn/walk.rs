@@ -2,7 +2,7 @@
 
 use super::VECTORS_PER_BATCH;
 use super::lanes::sign;
-use super::signs::{PreparedBlock, gray};
+use super::prepared::{PreparedBlock, gray};
 use pulp::Simd;
 use std::ops::Range;
 
