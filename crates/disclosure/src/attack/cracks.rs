@@ -95,8 +95,10 @@ pub fn matching_probability(matrix: &Matrix, truth: &Truth, control: &Control) -
     let of_row =
         |(row, column): (usize, &Option<u32>)| column.map_or(0.0, |column| matrix.weight(row, column));
     let weights = truth.columns().iter().enumerate().map(of_row);
-    let product = weights.fold(Wide::of(1.0), |product, weight| product.times(Wide::of(weight)));
-    match product.per(permanent.wide()) {
+    let product = weights.fold(Wide::from_f64(1.0), |product, weight| {
+        product.times(Wide::from_f64(weight))
+    });
+    match product.divided_by(permanent.wide()) {
         0.0 if !product.is_zero() => Err(Error::OutOfRange {
             what: "the probability of the matching",
             is_large: false,

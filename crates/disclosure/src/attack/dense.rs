@@ -47,8 +47,8 @@ impl Dense {
         for (row, of_row) in of_row.iter().enumerate() {
             for (column, weight) in matrix.row(row) {
                 let exponent = of_row.round() + of_column[column as usize].round();
-                let scaled = Wide::of(weight).times_power_of_two(exponent as i64);
-                weights.push(scaled.per(Wide::of(1.0)));
+                let scaled = Wide::from_f64(weight).times_power_of_two(exponent as i64);
+                weights.push(scaled.divided_by(Wide::from_f64(1.0)));
             }
         }
         let exponents = of_row.iter().chain(&of_column).map(|log| log.round() as i64);
@@ -87,7 +87,7 @@ impl Dense {
         } else {
             f64::INFINITY
         };
-        let value = Wide::of(permanent.value.max(0.0)).times_power_of_two(self.exponent);
+        let value = Wide::from_f64(permanent.value.max(0.0)).times_power_of_two(self.exponent);
         (value, relative_error)
     }
 }

@@ -33,7 +33,7 @@ pub struct Permanent {
 impl Permanent {
     /// Returns the permanent as a double: infinite if it is too large for one, zero if it is too small.
     pub fn value(&self) -> f64 {
-        self.value.per(Wide::of(1.0))
+        self.value.divided_by(Wide::from_f64(1.0))
     }
 
     /// Returns the permanent as a double, or an error if it is too large or too small for one. Zero means
@@ -144,14 +144,14 @@ impl PlannedBlock {
     /// Returns the exact integer if the sum has to be an integer and its error bound leaves only one;
     /// otherwise the sum itself.
     fn exact_if_integer(&self, sum: Sum, engine: &Engine) -> Sum {
-        let found = sum.value.per(Wide::of(1.0));
+        let found = sum.value.divided_by(Wide::from_f64(1.0));
         let max_error = found * sum.relative_error;
         if !self.is_integral || found + max_error >= MAX_EXACT_INTEGER {
             return sum;
         }
         let value = match engine.keeps_integers() {
             true => sum.value,
-            false if max_error < 0.25 => Wide::of(found.round()),
+            false if max_error < 0.25 => Wide::from_f64(found.round()),
             false => return sum,
         };
         Sum {
@@ -163,7 +163,7 @@ impl PlannedBlock {
     /// Returns whether the sum is exact, for integers below [`MAX_EXACT_INTEGER`], or has a small error, for
     /// other numbers.
     fn is_exact_enough(&self, sum: &Sum) -> bool {
-        let fits = sum.value.per(Wide::of(1.0)) < MAX_EXACT_INTEGER;
+        let fits = sum.value.divided_by(Wide::from_f64(1.0)) < MAX_EXACT_INTEGER;
         sum.relative_error
             <= if self.is_integral && fits {
                 0.0
@@ -285,12 +285,17 @@ impl<'a> Exact<'a> {
     fn product(&self, sums: &[Sum]) -> Permanent {
         let value = sums
             .iter()
-            .fold(Wide::of(1.0), |product, sum| product.times(sum.value));
+            .fold(Wide::from_f64(1.0), |product, sum| product.times(sum.value));
         let of_blocks: f64 = sums.iter().map(|sum| sum.relative_error.ln_1p()).sum();
         let integers = self.planned_blocks().iter().all(|planned| planned.is_integral);
         let of_product = match sums.len() {
             0 | 1 => 0.0,
-            _ if integers && of_blocks == 0.0 && value.per(Wide::of(1.0)) < MAX_EXACT_INTEGER => 0.0,
+            _ if integers
+                && of_blocks == 0.0
+                && value.divided_by(Wide::from_f64(1.0)) < MAX_EXACT_INTEGER =>
+            {
+                0.0
+            }
             blocks => roundings(blocks as f64),
         };
         Permanent {

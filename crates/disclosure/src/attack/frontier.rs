@@ -256,7 +256,7 @@ impl Frontier {
     ) -> Result<Option<Wide>> {
         let mut layer = Layer {
             states: vec![0],
-            sums: vec![N::of(1.0)],
+            sums: vec![N::from_f64(1.0)],
         };
         let mut exponent = 0;
         for step in &self.steps {
@@ -286,7 +286,7 @@ impl Frontier {
         // Sums over the ways to complete every state.
         let mut after = Layer {
             states: vec![0],
-            sums: vec![N::of(1.0)],
+            sums: vec![N::from_f64(1.0)],
         };
         for step in self.steps.iter().rev() {
             let (Some((weights, _)), Some(before)) = (N::scaled_weights(&step.edges), layers.pop()) else {
@@ -299,7 +299,7 @@ impl Frontier {
             let mut of_row = N::default();
             of_edges.iter().for_each(|&of_edge| of_row.add(of_edge));
             for (edge, of_edge) in step.edges.iter().zip(of_edges) {
-                probability[edge.index] = of_edge.per(of_row);
+                probability[edge.index] = of_edge.divided_by(of_row);
             }
             after = Layer {
                 states: before.states,
@@ -349,13 +349,13 @@ impl Number for f64 {
     }
 
     fn wide(self) -> Wide {
-        Wide::of(self)
+        Wide::from_f64(self)
     }
 }
 
 impl Number for Wide {
     fn scaled_weights(edges: &[Edge]) -> Option<(Vec<Wide>, i64)> {
-        Some((edges.iter().map(|edge| Wide::of(edge.weight)).collect(), 0))
+        Some((edges.iter().map(|edge| Wide::from_f64(edge.weight)).collect(), 0))
     }
 
     fn rescale(_: &mut [Wide]) -> Option<i64> {
@@ -633,7 +633,7 @@ mod tests {
         let size = 17;
         let ones = Matrix::dense(size, size, &vec![1.0; size * size]).unwrap();
         let found = plan(&ones).edges(&control).unwrap();
-        assert_eq!(found.permanent, Wide::of(355687428096000.0));
+        assert_eq!(found.permanent, Wide::from_f64(355687428096000.0));
         for probability in found.probability {
             assert!((probability - 1.0 / 17.0).abs() < 1e-14);
         }
@@ -663,7 +663,7 @@ mod tests {
         let frontier = plan(&matrix);
         let narrow = frontier.forward_backward::<f64>(&control).unwrap().unwrap();
         let wide = frontier.forward_backward::<Wide>(&control).unwrap().unwrap();
-        assert!((narrow.permanent.per(wide.permanent) - 1.0).abs() < 2.0 * frontier.permanent_error());
+        assert!((narrow.permanent.divided_by(wide.permanent) - 1.0).abs() < 2.0 * frontier.permanent_error());
         for (narrow, wide) in narrow.probability.iter().zip(&wide.probability) {
             assert!((narrow - wide).abs() < 2.0 * frontier.edge_error());
         }
@@ -685,7 +685,7 @@ mod tests {
         assert!(frontier.seconds() < 1e-3);
         // For each column of the first row, there is one way to match the other rows.
         let found = frontier.edges(&control).unwrap();
-        assert_eq!(found.permanent, Wide::of(200.0));
+        assert_eq!(found.permanent, Wide::from_f64(200.0));
         assert!((found.probability[77] - 1.0 / 200.0).abs() < 1e-15);
     }
 

@@ -27,7 +27,7 @@
 use super::exact::no_matching;
 use super::subsets::{SubsetCracks, Subsets};
 use super::{Estimate, Matrix, Method, Settings, Truth, normalise};
-use crate::matching::{Graph, ItemClass, perfect};
+use crate::matching::{Graph, ItemClass, perfect_matching};
 use crate::mcmc::{Move, Observe, Outcome, State};
 use crate::{Control, Result};
 use rand::seq::SliceRandom;
@@ -161,7 +161,7 @@ fn random_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) ->
         codes: vec![1; matrix.size()],
         items: rows.iter().map(item).collect(),
     };
-    let assigned = perfect(&graph, control)?.ok_or_else(no_matching)?;
+    let assigned = perfect_matching(&graph, control)?.ok_or_else(no_matching)?;
     let mut matching = vec![0; matrix.size()];
     for ((&row, item), assigned) in rows.iter().zip(&graph.items).zip(&assigned) {
         let candidates = item.candidates.iter().zip(assigned);

@@ -56,7 +56,7 @@ pub(super) fn edges(matrix: &Matrix) -> PermanentAndEdges {
 }
 
 fn last(sums: &[f64]) -> Wide {
-    sums.last().map_or(Wide::default(), |&sum| Wide::of(sum))
+    sums.last().map_or(Wide::default(), |&sum| Wide::from_f64(sum))
 }
 
 /// Returns all weights, with every row divided by a power of two, and the sum of the exponents of these
@@ -72,13 +72,13 @@ fn narrow(matrix: &Matrix) -> Option<(Array2<f64>, i64)> {
 }
 
 fn wide(matrix: &Matrix) -> Array2<Wide> {
-    matrix.table(|_, weight| Wide::of(weight))
+    matrix.table(|_, weight| Wide::from_f64(weight))
 }
 
 /// Returns for every set of columns the sum over the ways in which the first rows take them.
 fn forward<W: Weight>(weights: &Array2<W>) -> Vec<W> {
     let mut sums = vec![W::default(); 1 << weights.nrows()];
-    sums[0] = W::of(1.0);
+    sums[0] = W::from_f64(1.0);
     for set in 1..sums.len() {
         let row = weights.row(set.count_ones() as usize - 1);
         let mut sum = W::default();
@@ -95,7 +95,7 @@ fn forward_backward<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>,
     // For every set of columns, the sum over the ways in which the later rows take the other columns; and for
     // every edge, the sum over the matchings that contain it.
     let mut after = vec![W::default(); sums.len()];
-    after[sums.len() - 1] = W::of(1.0);
+    after[sums.len() - 1] = W::from_f64(1.0);
     let mut of_edges = Array2::<W>::default(weights.raw_dim());
     for set in (0..sums.len() - 1).rev() {
         let row = set.count_ones() as usize;
@@ -114,7 +114,7 @@ fn forward_backward<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>,
         probability.extend(
             matrix
                 .row(row)
-                .map(|(column, _)| of_row[column as usize].per(all)),
+                .map(|(column, _)| of_row[column as usize].divided_by(all)),
         );
     }
     (sums, probability)

@@ -204,7 +204,7 @@ impl ExactSubsets<'_> {
                 columns[column as usize] = true;
             }
         }
-        let mut product = Wide::of(1.0);
+        let mut product = Wide::from_f64(1.0);
         for inside in [true, false] {
             let submatrix = submatrix(self.matrix, &rows, &columns, inside)?;
             product = product.times(Exact::new(&submatrix, control)?.permanent(control)?.wide());
@@ -212,7 +212,7 @@ impl ExactSubsets<'_> {
                 return Ok(0.0);
             }
         }
-        Ok(product.per(whole))
+        Ok(product.divided_by(whole))
     }
 }
 

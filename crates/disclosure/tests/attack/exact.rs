@@ -202,7 +202,7 @@ fn numbers(seed: u64) -> impl FnMut() -> f64 {
 /// Larger matrices use other algorithms. Compares those of matrices with many zeros, whose rows are
 /// reordered, with the expansion of the permanent along the first row, minor by minor.
 #[test]
-fn middling_sizes_agree_with_expansion() {
+fn sparse_matrices_agree_with_expansion() {
     fn by_expansion(weights: &[Vec<f64>], columns: &[usize]) -> f64 {
         let Some((first, rest)) = weights.split_first() else {
             return 1.0;
@@ -646,7 +646,7 @@ fn sets_that_cannot_be_cracked() {
 }
 
 #[test]
-fn nothing_to_match() {
+fn the_empty_matrix_has_one_matching() {
     let control = Control::new();
     let empty = Matrix::dense(0, 0, &[]).unwrap();
     let exact = Exact::new(&empty, &control).unwrap();

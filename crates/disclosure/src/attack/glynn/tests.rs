@@ -211,7 +211,7 @@ fn ones_are_counted() {
 }
 
 #[test]
-fn without_a_matching_all_probabilities_are_zero() {
+fn a_permanent_of_zero_is_within_its_bound() {
     for size in [7, 9, 13] {
         let mut weights = vec![1.0; size * size];
         weights.iter_mut().step_by(size).for_each(|weight| *weight = 0.0);
