@@ -79,7 +79,7 @@ impl SamplingLimits {
         if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
             return Err(Error::invalid(
                 "relative_error",
-                "must be positive",
+                "must be positive and finite",
                 "a share of the estimate, e.g. 0.01",
             ));
         }

@@ -21,7 +21,11 @@ impl Truth {
     pub fn new(matrix: &Matrix, columns: Vec<Option<u32>>) -> Result<Self> {
         let size = matrix.size();
         let problem = |problem: String| {
-            Error::invalid("mapping", problem, format!("every number from 1 to {size} once"))
+            Error::invalid(
+                "mapping",
+                problem,
+                format!("each number from 1 to {size} at most once, one element per row"),
+            )
         };
         if columns.len() != size {
             return Err(problem(format!("has {} elements for {size} rows", columns.len())));
@@ -29,10 +33,10 @@ impl Truth {
         let mut taken = bitvec![0; size];
         for &column in columns.iter().flatten() {
             if column as usize >= size {
-                return Err(problem("has an element that is no column".into()));
+                return Err(problem("has an element that is not a column number".into()));
             }
             if taken.replace(column as usize, true) {
-                return Err(problem("has the same column twice".into()));
+                return Err(problem("contains a column twice".into()));
             }
         }
         Ok(Truth(columns))
@@ -205,8 +209,8 @@ fn probabilities(
         Method::Heuristic => Ok(row_shares(matrix)),
         Method::Sample => Err(Error::invalid(
             "method",
-            "a sample says little of every single edge",
-            "another method than sampling",
+            "sampling is not precise enough for single edges",
+            "a method other than sampling",
         )),
     }
 }

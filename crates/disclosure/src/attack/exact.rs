@@ -307,14 +307,14 @@ impl<'a> Exact<'a> {
 
 pub(super) fn too_large() -> Error {
     invalid(
-        "is too large and too dense for exact sums over its matchings",
-        "a smaller matrix, more zeros, or another method",
+        "is too large and too dense for an exact answer",
+        "a smaller or sparser matrix, or another method",
     )
 }
 
 pub(super) fn no_matching() -> Error {
     invalid(
-        "has no perfect matching: the attacker rules out every way to give all entries different codes",
-        "a matrix in which some choice of one positive weight per row and column exists",
+        "has no perfect matching: the adversary rules out every way to give all entries different codes",
+        "a matrix with at least one choice of positive weights, one in every row and column",
     )
 }

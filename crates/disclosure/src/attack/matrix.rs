@@ -30,7 +30,7 @@ impl Matrix {
                 "has {} weights for {rows} rows and {columns} columns",
                 weights.len()
             );
-            invalid(&problem, "a weight for every row and column")
+            invalid(&problem, "one weight for every pair of a row and a column")
         })?;
         Matrix::from_dense(view, &Control::new())
     }
@@ -68,7 +68,7 @@ impl Matrix {
             control.check()?;
             row.sort_unstable_by_key(|&(column, _)| column);
             if row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-                return Err(invalid("has the same edge twice", "one weight for every edge"));
+                return Err(invalid("contains an edge twice", "one weight for every edge"));
             }
         }
         Matrix::from_rows(by_row, control)
@@ -99,7 +99,7 @@ impl Matrix {
         for (column, weight) in row {
             if !(weight.is_finite() && weight >= 0.0) {
                 let problem = "has a weight that is negative, NaN or infinite";
-                return Err(invalid(problem, "finite weights from 0 on"));
+                return Err(invalid(problem, "finite weights of at least 0"));
             }
             if weight > 0.0 {
                 self.columns.push(column);
@@ -200,7 +200,7 @@ impl Matrix {
 fn check_size(rows: usize, columns: usize) -> Result<()> {
     if rows != columns {
         let problem = format!("has {rows} rows and {columns} columns");
-        return Err(invalid(&problem, "as many rows as columns"));
+        return Err(invalid(&problem, "a square matrix"));
     }
     if rows > i32::MAX as usize {
         return Err(Error::TooMany {

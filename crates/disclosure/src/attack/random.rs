@@ -14,14 +14,14 @@ pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control)
         return Err(Error::invalid(
             "size",
             format!("must be between 1 and {MAX_SIZE}"),
-            "the number of entries of the attack, such as 5",
+            "a number of entries, such as 5",
         ));
     }
     if !(unevenness >= 0.0 && unevenness.is_finite()) {
         return Err(Error::invalid(
             "unevenness",
-            "must be a finite number from 0 on",
-            "the power that weights between 0 and 1 are raised to, such as 1",
+            "must be a finite number of at least 0",
+            "the power to which uniform weights are raised, such as 1",
         ));
     }
     // Memory for the pattern, the logarithms and the scaled weights.

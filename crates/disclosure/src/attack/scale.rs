@@ -546,7 +546,7 @@ fn add(to: &mut [f64], times: f64, what: &[f64]) {
 
 pub(super) fn does_not_converge() -> Error {
     invalid(
-        "cannot be scaled to doubly stochastic within rounding: its weights differ too much",
-        "weights that differ by fewer powers of ten",
+        "cannot be scaled to a doubly stochastic matrix: its weights differ by too many orders of magnitude",
+        "weights that differ by fewer orders of magnitude",
     )
 }

@@ -90,7 +90,7 @@ impl Settings {
         } else {
             return Ok(());
         };
-        let allowed = "more time and memory, or another method";
+        let allowed = "a larger budget, more memory, or another method";
         Err(Error::invalid("method", problem, allowed))
     }
 

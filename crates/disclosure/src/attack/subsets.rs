@@ -54,7 +54,7 @@ pub fn subset_cracks(
         Method::Bethe | Method::Heuristic => {
             return Err(Error::invalid(
                 "method",
-                "says nothing about sets of entries",
+                "does not apply to sets of entries",
                 "the exact method or sampling",
             ));
         }
@@ -93,21 +93,21 @@ fn check(truth: &Truth, subsets: &Subsets) -> Result<()> {
         Subsets::Only(set) => set,
         Subsets::OfSize(subset_size) if (1..=size).contains(subset_size) => return Ok(()),
         Subsets::OfSize(_) => {
-            let problem = "is not between 1 and the number of entries";
-            return invalid("size", problem, format!("1 to {size}"));
+            let problem = "must be between 1 and the number of entries";
+            return invalid("size", problem, format!("a number from 1 to {size}"));
         }
     };
-    let allowed = || format!("different numbers from 1 to {size}, of entries whose code is known");
+    let allowed = || format!("distinct numbers from 1 to {size} of entries with a known code");
     if set.is_empty() {
         return invalid("subset", "is empty", allowed());
     }
     let mut seen = bitvec![0; size];
     for &entry in set {
         match truth.columns().get(entry as usize) {
-            None => return invalid("subset", "has an element that is no entry", allowed()),
-            Some(None) => return invalid("subset", "has an entry whose code is not known", allowed()),
+            None => return invalid("subset", "has an element that is not an entry", allowed()),
+            Some(None) => return invalid("subset", "has an entry whose code is unknown", allowed()),
             Some(Some(_)) if seen.replace(entry as usize, true) => {
-                return invalid("subset", "has the same entry twice", allowed());
+                return invalid("subset", "contains an entry twice", allowed());
             }
             Some(Some(_)) => (),
         }
