@@ -168,6 +168,6 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let found: Vec<u64> = pairs.map(|(one, other)| counts.counts(one, other).2).collect();
     match found == expected {
         true => Ok(()),
-        false => Err("the definition counts otherwise".into()),
+        false => Err("the definition gives other counts".into()),
     }
 }

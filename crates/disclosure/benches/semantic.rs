@@ -71,7 +71,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
                     let defined = reference::semantic::attack(&table, &strategy).found;
                     print!(" {:>11.0}", start.elapsed().as_secs_f64() / seconds);
                     if defined != found {
-                        return Err("the definition eliminates otherwise".into());
+                        return Err("the definition gives other eliminations".into());
                     }
                 }
                 println!();

@@ -486,8 +486,8 @@ impl<'a> CoatState<'a> {
         if utility.suppressed as f64 > max_suppressed {
             return Err(Error::invalid(
                 "max_suppressed",
-                "the privacy constraints cannot be satisfied with so few items suppressed",
-                "a larger share, unless utility constraints become wider or k smaller",
+                "the privacy constraints cannot be satisfied without suppressing more items",
+                "a larger share, wider utility constraints or a smaller k",
             ));
         }
         utility.groups.retain(|&other| other != group);
@@ -569,8 +569,8 @@ fn item(entry: &Entry) -> Result<u32> {
         Entry::Item(item) => Ok(*item),
         Entry::Generalised(_) => Err(Error::invalid(
             "transactions",
-            "are generalised already",
-            "transactions of items, as they are before they are protected",
+            "already contain generalised items",
+            "the original transactions, without generalised items",
         )),
     }
 }

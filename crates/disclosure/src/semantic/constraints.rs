@@ -274,7 +274,7 @@ pub(super) fn check_utility(utility: Option<&[Vec<u32>]>) -> Result<()> {
                 return Err(Error::invalid(
                     "utility",
                     "two utility constraints have an item in common",
-                    "sets of items of which no two overlap",
+                    "sets of items that do not overlap",
                 ));
             }
         }
@@ -302,7 +302,7 @@ pub fn check_k(k: u64) -> Result<()> {
         return Err(Error::invalid(
             "k",
             "must be at least 1",
-            "how many transactions have to share what is protected, such as 5",
+            "the minimum number of transactions that must share each protected set of items, such as 5",
         ));
     }
     Ok(())

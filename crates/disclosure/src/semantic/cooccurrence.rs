@@ -31,7 +31,7 @@ impl Cooccurrence {
             Error::invalid(
                 "corpus",
                 problem,
-                "one count of documents per term and per pair of terms, at most the number of documents",
+                "one count per term and per pair of terms, none of them larger than the number of documents",
             )
         };
         let counts = pairs.iter().map(|pair| &pair.2);
@@ -96,7 +96,7 @@ impl Cooccurrence {
         Err(Error::invalid(
             "unseen",
             "must be at least 0 and less than 1",
-            "a number, 0 ≤ unseen < 1",
+            "a number from 0 to less than 1, such as 0.5",
         ))
     }
 

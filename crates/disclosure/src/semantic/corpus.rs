@@ -64,7 +64,7 @@ impl Corpus {
         let pairs = match selection {
             PairSelection::All if terms > Self::MAX_TERMS_FOR_ALL_PAIRS => {
                 return Err(Error::TooMany {
-                    what: "terms of which all pairs are to be counted",
+                    what: "terms whose pairs are all to be counted",
                     limit: Self::MAX_TERMS_FOR_ALL_PAIRS as u64,
                 });
             }

@@ -136,11 +136,11 @@ impl Threshold {
             Threshold::Absolute(threshold) if !threshold.is_finite() => Err(Error::invalid(
                 "threshold",
                 "must be a finite number",
-                "what distances or vulnerabilities have to exceed, such as 1.6",
+                "the value that distances or vulnerabilities must exceed, such as 1.6",
             )),
             Threshold::Mean(ratio) if !(ratio >= 0.0 && ratio.is_finite()) => Err(Error::invalid(
                 "threshold_ratio",
-                "must be a finite number from 0 on",
+                "must be a finite number of at least 0",
                 "a multiple of the mean, such as 1",
             )),
             _ => Ok(()),

@@ -118,7 +118,7 @@ pub fn check_m(m: usize) -> Result<()> {
         return Err(Error::invalid(
             "m",
             "must be at least 1",
-            "how many items of a transaction somebody may know, such as 2",
+            "the number of items of a transaction that an adversary may know, such as 2",
         ));
     }
     Ok(())

@@ -36,7 +36,7 @@ impl ReleaseAttackSettings {
             return Err(Error::invalid(
                 "context",
                 "must be at least 1",
-                "how many items around a generalised one are looked at, such as 2",
+                "the number of items around a generalised item that form its context, such as 2",
             ));
         }
         Ok(())
@@ -275,16 +275,16 @@ impl OriginalItems {
             Error::invalid(
                 argument,
                 problem,
-                "an original that has every transaction of the release, as it was before items were generalised",
+                "an original that contains every released transaction as it was before generalisation",
             )
         };
         let items = released_keys.iter().map(|key| {
             let number = by_key
                 .get(&key[..])
-                .ok_or_else(|| invalid("released", "has a transaction that the original does not have"))?;
+                .ok_or_else(|| invalid("released", "contains a transaction that is not in the original"))?;
             let items = original.entries(*number).iter().map(Entry::item);
             let items: Option<Vec<u32>> = items.collect();
-            let mut items = items.ok_or_else(|| invalid("original", "has generalised items"))?;
+            let mut items = items.ok_or_else(|| invalid("original", "contains generalised items"))?;
             items.sort_unstable();
             Ok(items)
         });
@@ -305,9 +305,9 @@ fn numbers_by_key<'a>(of: &'static str, keys: &'a [String]) -> Result<FxHashMap<
     for (number, key) in keys.iter().enumerate() {
         if by_key.insert(&key[..], number).is_some() {
             return Err(Error::invalid(
-                "id",
-                format!("two transactions of {of} have the same"),
-                "ids that are unique in the original and in the release",
+                "key",
+                format!("two transactions of {of} have the same key"),
+                "keys that are unique in the original and in the released table",
             ));
         }
     }
@@ -477,8 +477,8 @@ mod tests {
             argument(OriginalItems::new(original, of_original, released))
         };
         assert_eq!(of(&plain, &names, &names), "");
-        assert_eq!(of(&plain, &keys(["a", "b", "c", "c"]), &names), "id");
-        assert_eq!(of(&plain, &names, &keys(["a", "b", "b", "c"])), "id");
+        assert_eq!(of(&plain, &keys(["a", "b", "c", "c"]), &names), "key");
+        assert_eq!(of(&plain, &names, &keys(["a", "b", "b", "c"])), "key");
         assert_eq!(of(&plain, &names, &keys(["a", "b", "c", "e"])), "released");
         assert_eq!(of(&release(), &names, &names), "original");
     }

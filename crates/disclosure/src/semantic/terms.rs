@@ -124,7 +124,7 @@ impl Terms {
         }
         self.count += 1;
         check_size("terms", self.count)?;
-        check_size("words of terms", self.terms_at.len())
+        check_size("words in terms", self.terms_at.len())
     }
 
     /// Returns the number of terms.
@@ -275,7 +275,7 @@ impl LexemeTerms {
                 others,
             });
         }
-        check_size("lexemes of terms", found.lexemes.len())?;
+        check_size("lexemes in terms", found.lexemes.len())?;
         Ok(found)
     }
 

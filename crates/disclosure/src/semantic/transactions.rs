@@ -104,7 +104,7 @@ impl Transactions {
         if self.entries.len() < u32::MAX as usize {
             Ok(())
         } else {
-            Err(too_many("items of transactions"))
+            Err(too_many("items in transactions"))
         }
     }
 
