@@ -89,16 +89,25 @@ fn total(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |sum, value| sum + value)
 }
 
-/// Returns the probability of one complete matching (Malik 2014, section 3.2), or an error if there is no
-/// perfect matching.
+/// Returns the probability of one complete matching (Malik 2014, section 3.2), or an error if the code of an
+/// entry is unknown or if there is no perfect matching.
 pub fn matching_probability(matrix: &Matrix, truth: &Truth, control: &Control) -> Result<f64> {
+    let columns: Option<Vec<u32>> = truth.columns().iter().copied().collect();
+    let columns = columns.ok_or_else(|| {
+        Error::invalid(
+            "mapping",
+            "has an entry whose code is unknown",
+            "a code for every entry",
+        )
+    })?;
     let permanent = Exact::new(matrix, control)?.permanent(control)?;
     if permanent.wide().is_zero() {
         return Err(no_matching());
     }
-    let of_row =
-        |(row, column): (usize, &Option<u32>)| column.map_or(0.0, |column| matrix.weight(row, column));
-    let weights = truth.columns().iter().enumerate().map(of_row);
+    let weights = columns
+        .iter()
+        .enumerate()
+        .map(|(row, &column)| matrix.weight(row, column));
     let product = weights.fold(Wide::from_f64(1.0), |product, weight| {
         product.times(Wide::from_f64(weight))
     });

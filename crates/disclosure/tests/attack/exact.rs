@@ -821,6 +821,21 @@ fn probabilities_of_matchings_are_in_range_or_an_error() {
     );
 }
 
+/// An incomplete mapping is no matching, so it has no probability; 0 would mean that it is impossible.
+#[test]
+fn an_incomplete_mapping_has_no_probability() {
+    let matrix = dense(&[1.0; 4]);
+    let truth = Truth::new(&matrix, vec![Some(0), None]).unwrap();
+    let found = matching_probability(&matrix, &truth, &Control::new());
+    assert!(matches!(
+        found,
+        Err(Error::InvalidArgument {
+            argument: "mapping",
+            ..
+        })
+    ));
+}
+
 #[test]
 fn shares_of_rows_that_add_up_to_too_much() {
     let matrix = dense(&[1e308, 1e308, f64::MAX, f64::MAX]);
