@@ -43,7 +43,7 @@ impl Matrix {
     }
 
     /// Returns the matrix with these weights, given as (row, column, weight) in any order; all others are
-    /// zero.
+    /// zero. It is an error if an edge occurs twice or lies outside of the rows and columns.
     pub fn sparse(rows: usize, columns: usize, edges: Vec<(u32, u32, f64)>) -> Result<Self> {
         Matrix::from_sparse(rows, columns, edges, &Control::new())
     }
@@ -60,6 +60,10 @@ impl Matrix {
         for some in edges.chunks(EDGES_PER_CHECK) {
             control.check()?;
             for &(row, column, weight) in some {
+                if row as usize >= rows || column as usize >= columns {
+                    let allowed = format!("edges within {rows} rows and {columns} columns");
+                    return Err(invalid("has an edge outside of its rows and columns", &allowed));
+                }
                 by_row[row as usize].push((column, weight));
             }
         }

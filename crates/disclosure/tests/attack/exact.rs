@@ -821,6 +821,23 @@ fn probabilities_of_matchings_are_in_range_or_an_error() {
     );
 }
 
+#[test]
+fn edges_outside_of_the_matrix_are_refused() {
+    let edges = |edge| vec![(0, 0, 1.0), edge];
+    for edge in [(2, 0, 1.0), (0, 2, 1.0), (u32::MAX, 1, 1.0), (1, u32::MAX, 0.0)] {
+        let found = Matrix::sparse(2, 2, edges(edge));
+        assert!(matches!(
+            found,
+            Err(Error::InvalidArgument {
+                argument: "matrix",
+                ..
+            })
+        ));
+    }
+    assert!(Matrix::sparse(0, 0, vec![(0, 0, 1.0)]).is_err());
+    assert_eq!(Matrix::sparse(2, 2, edges((1, 1, 1.0))).unwrap().edge_count(), 2);
+}
+
 /// An incomplete mapping is no matching, so it has no probability; 0 would mean that it is impossible.
 #[test]
 fn an_incomplete_mapping_has_no_probability() {
