@@ -16,6 +16,28 @@ pub enum Error {
         /// What to give instead, to be read after "Give": "a number from 0 to 1".
         allowed: String,
     },
+    /// A word is none of those that are allowed.
+    #[error("{argument}: {problem}")]
+    UnknownWord {
+        /// The parameter of the function or the field of its settings.
+        argument: &'static str,
+        /// What is wrong with it, to be read after its name: "\"quasy\" is not a label".
+        problem: String,
+        /// The allowed word that was probably meant.
+        nearest: Option<&'static str>,
+        /// What to give instead, to be read after "Give".
+        allowed: String,
+    },
+    /// A value that is planned, but does not work yet.
+    #[error("{argument}: \"{value}\" is not supported yet")]
+    Unsupported {
+        /// The parameter of the function or the field of its settings.
+        argument: &'static str,
+        /// The value.
+        value: &'static str,
+        /// What to give instead, to be read after "Give".
+        allowed: String,
+    },
     /// A `u32` code or class number ran out.
     #[error("more than {limit} {what}")]
     TooMany {
