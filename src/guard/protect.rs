@@ -230,7 +230,11 @@ fn warn_if_not_preloaded() -> Result<(), Problem> {
     let is_preloaded = Spi::connect(|_| {
         // SAFETY: SPI is connected; the answer is one boolean.
         unsafe {
-            let answer = Answer::to("SELECT disclosure_internal.is_preloaded()", &Parameters::default(), true)?;
+            let answer = Answer::to(
+                "SELECT disclosure_internal.is_preloaded()",
+                &Parameters::default(),
+                true,
+            )?;
             Ok::<_, Problem>(answer.get(0, 0).unwrap_or(false))
         }
     })?;
