@@ -3,10 +3,11 @@
 //! Functions with few arguments of plain types take them as Rust parameters, and have them checked by the helpers at
 //! the end of this file. Functions that share a list of options read it with an [`Args`].
 
-use crate::error::Problem;
+use crate::error::{Problem, did_you_mean};
 use crate::guc;
 use crate::pg::call::whole_call;
 use crate::pg::json::JsonText;
+use disclosure::spelling;
 use pgrx::datum::Interval;
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
@@ -15,6 +16,7 @@ use pgrx::{Array, FromDatum};
 use serde_json::Value;
 use std::cell::Cell;
 use std::ffi::CStr;
+use std::thread::LocalKey;
 use std::time::Duration;
 
 whole_call!(Args);
@@ -182,14 +184,15 @@ pub fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<
     }
 }
 
-/// One of several words, which `words` lists with what they stand for.
+/// One of several words, which `words` lists with what they stand for. Case does not matter, and hyphens, underscores and
+/// spaces are the same. An error offers the nearest word.
 pub fn word<T: Copy>(
     argument: &'static str,
     value: Option<&str>,
     words: &[(&'static str, T)],
 ) -> Result<T, Problem> {
     let value = given(argument, value)?;
-    let found = words.iter().find(|(word, _)| *word == value);
+    let found = words.iter().find(|(word, _)| spelling::is_same(word, value));
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
         let quoted: Vec<String> = words.iter().map(|(word, _)| format!("'{word}'")).collect();
         let hint = match quoted.split_last() {
@@ -197,7 +200,12 @@ pub fn word<T: Copy>(
             Some((last, others)) => format!("Give {} or {last}.", others.join(", ")),
             None => String::new(),
         };
-        Problem::argument(argument, "is none of the words that are allowed", hint)
+        let nearest = spelling::nearest(value, words.iter().map(|(word, _)| *word));
+        Problem::argument(
+            argument,
+            "is none of the words that are allowed",
+            did_you_mean(nearest, &hint),
+        )
     })
 }
 
@@ -222,9 +230,15 @@ pub fn warn_once(message: &str) {
     thread_local! {
         static WARNED_AT: Cell<i64> = const { Cell::new(0) };
     }
-    // SAFETY: reads a variable of this backend.
-    let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
-    if WARNED_AT.replace(statement) != statement {
+    if is_first_in_statement(&WARNED_AT) {
         warning!("disclosure: {message}");
     }
+}
+
+/// Returns whether nobody has asked with this cell since the client sent its last statement; the cell is given the time
+/// of that statement. Statements within functions belong to the one that calls them.
+pub fn is_first_in_statement(last: &'static LocalKey<Cell<i64>>) -> bool {
+    // SAFETY: reads a variable of this backend.
+    let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
+    last.replace(statement) != statement
 }

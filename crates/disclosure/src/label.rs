@@ -147,7 +147,7 @@ impl FromStr for Label {
 fn named(text: &str) -> Result<Label> {
     let spelling = spelling::normalised(text);
     if spelling.is_empty() {
-        return Err(unknown("is empty".into(), None));
+        return Err(unknown("must not be empty".into(), None));
     }
     if let Some((_, label)) = WORDS.iter().find(|(word, _)| *word == spelling) {
         return Ok(*label);
@@ -316,8 +316,8 @@ mod tests {
     fn nonsense_is_refused_with_a_reason() {
         let long = "x".repeat(100);
         for (text, reason) in [
-            ("", "label: is empty"),
-            (" - ", "label: is empty"),
+            ("", "label: must not be empty"),
+            (" - ", "label: must not be empty"),
             ("secret", "label: \"secret\" is not a label"),
             ("quasi sensitive", "label: \"quasi sensitive\" is not a label"),
             (
