@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod json;
 pub mod literal;
 pub mod memory_context;
+pub mod origin;
 pub mod query;
 pub mod range;
 pub mod receiver;
