@@ -212,7 +212,7 @@ impl Labels {
                     is_ignored = true;
                     continue;
                 }
-                Some(Label::Identifier) => Label::Quasi.weights(),
+                Some(label) if label.is_identifier() => Label::Quasi.weights(),
                 Some(label) => label.weights(),
                 // What the column of a view is made of is among the origins too.
                 None if catalog::is_view(origin.relation) => continue,

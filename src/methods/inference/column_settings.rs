@@ -2,21 +2,30 @@
 //! argument `weights`, which wins; and whether its values are to be put into bins.
 
 use crate::encode::scale::Scale;
-use crate::error::Problem;
-use crate::label::labels_of;
+use crate::error::{Problem, did_you_mean};
+use crate::label::{self, labels_of};
 use crate::pg::types::ColumnType;
 use disclosure::inference::Binning;
-use disclosure::{Label, Weights};
+use disclosure::{Label, Weights, spelling};
 use pgrx::pg_sys;
+use pgrx::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Display;
+
+/// The name of the argument.
+const ARGUMENT: &str = "labels";
+
+const ALLOWED: &str = "For each column name, give a label (quasi, sensitive, identifier, person, household, ignore, \
+                       likelihood=… danger=…) or an object with likelihood, danger, and bins or width.";
 
 /// The settings of one column.
 pub struct ColumnSettings {
     /// `None` where the column takes no part.
     pub weights: Option<ValueWeights>,
     pub binning: Option<Binning>,
+    /// Whether neither a label nor the argument `labels` says anything about the column.
+    pub is_unlabelled: bool,
 }
 
 /// The weights of a column's values.
@@ -48,6 +57,13 @@ impl ValueWeights {
             likelihood: self.likelihood.of_others,
             danger: self.danger.of_others,
         })
+    }
+
+    /// Returns whether an adversary may know a value beforehand.
+    pub fn may_be_known(&self) -> bool {
+        let likelihood = &self.likelihood;
+        let mut of_value = likelihood.of_value.values();
+        likelihood.of_others > 0.0 || of_value.any(|&likelihood| likelihood > 0.0)
     }
 
     pub fn of_value(&self, text: &str) -> Weights {
@@ -96,16 +112,26 @@ fn weight(given: &Value) -> Option<f64> {
     given.as_f64().filter(|&weight| Weights::allow(weight))
 }
 
-/// The settings of every column. `relation` is where their labels are; there are none on anonymous rows.
-/// `weights` is what the caller gave. Where it is not known what columns there are (no columns), what it
-/// says of them does not matter.
+/// Returns the settings of every column. `relation` is where their labels are; anonymous rows have none. `given` is the
+/// argument `labels`.
 pub fn column_settings(
     columns: &[ColumnType],
     relation: Option<pg_sys::Oid>,
-    weights: Option<&Value>,
+    given: Option<&Value>,
+) -> Result<Vec<ColumnSettings>, Problem> {
+    let labels = relation.map(labels_of).transpose()?;
+    settings_by_labels(columns, labels.as_ref(), given)
+}
+
+/// Returns the settings of every column. `labels` are those of their relation; anonymous rows have none. `given` is the
+/// argument `labels`. If there are no columns, the names in it are not checked.
+pub fn settings_by_labels(
+    columns: &[ColumnType],
+    labels: Option<&HashMap<String, Label>>,
+    given: Option<&Value>,
 ) -> Result<Vec<ColumnSettings>, Problem> {
     let nothing = Map::new();
-    let given = match weights {
+    let given = match given {
         None => &nothing,
         Some(Value::Object(given)) => given,
         Some(_) => return Err(invalid("is not a JSON object")),
@@ -114,7 +140,7 @@ pub fn column_settings(
     let is_meant = |key: &str, position: usize| {
         let name = &columns[position].name;
         name == key
-            || (relation.is_none()
+            || (labels.is_none()
                 && key.strip_prefix('f') == Some(name)
                 && *name == (position + 1).to_string())
     };
@@ -122,18 +148,19 @@ pub fn column_settings(
     if let Some(key) = given.keys().find(unknown).filter(|_| !columns.is_empty()) {
         return Err(invalid(format!("there is no column \"{key}\"")));
     }
-    let labels = relation.map_or(Ok(HashMap::new()), labels_of)?;
     let settings = |(position, column): (usize, &ColumnType)| {
-        let label = labels.get(&column.name).copied();
+        let label = labels.and_then(|labels| labels.get(&column.name).copied());
         let mut settings = ColumnSettings {
             weights: label
                 .map_or(Some(Weights::UNLABELLED), Label::weights)
                 .map(ValueWeights::from),
             binning: None,
+            is_unlabelled: label.is_none(),
         };
         let mut of_column = given.iter().filter(|(key, _)| is_meant(key, position));
         if let Some((_, given)) = of_column.next() {
             settings.set(column, given)?;
+            settings.is_unlabelled = false;
         }
         match of_column.next() {
             Some(_) => Err(invalid_for(column, "is given twice")),
@@ -141,6 +168,23 @@ pub fn column_settings(
         }
     };
     columns.iter().enumerate().map(settings).collect()
+}
+
+/// Tells the caller which of these columns take part without a label. The columns of anonymous rows and of composite types
+/// cannot be labelled.
+pub fn notice_unlabelled<'a>(
+    relation: Option<pg_sys::Oid>,
+    columns: impl IntoIterator<Item = (&'a ColumnType, &'a ColumnSettings)>,
+) {
+    // SAFETY: a catalogue look-up.
+    let is_type =
+        |&oid: &pg_sys::Oid| unsafe { pg_sys::get_rel_relkind(oid) as u8 == pg_sys::RELKIND_COMPOSITE_TYPE };
+    let Some(relation) = relation.filter(|oid| !is_type(oid)) else {
+        return;
+    };
+    let unlabelled = columns.into_iter().filter(|(_, settings)| settings.is_unlabelled);
+    let names: Vec<&str> = unlabelled.map(|(column, _)| &column.name[..]).collect();
+    label::notice_unlabelled(relation, &names);
 }
 
 impl ColumnSettings {
@@ -159,7 +203,15 @@ impl ColumnSettings {
                 "likelihood" => set_weight(&mut self.own_weights().likelihood, column, key, given)?,
                 "danger" => set_weight(&mut self.own_weights().danger, column, key, given)?,
                 "bins" | "width" => self.set_binning(column, key, given)?,
-                _ => return Err(invalid_for(column, format!("\"{key}\" is not a setting"))),
+                _ => {
+                    let problem = format!("column \"{}\": \"{key}\" is not a setting", column.name);
+                    let nearest = spelling::nearest(key, ["likelihood", "danger", "bins", "width"]);
+                    return Err(Problem::argument(
+                        ARGUMENT,
+                        problem,
+                        did_you_mean(nearest, ALLOWED),
+                    ));
+                }
             }
         }
         Ok(())
@@ -211,8 +263,19 @@ fn set_weight(
 }
 
 fn parse_label(column: &ColumnType, label: &str) -> Result<Label, Problem> {
+    use disclosure::Error;
     label.parse().map_err(|error| match error {
-        disclosure::Error::InvalidArgument { problem, .. } => invalid_for(column, problem),
+        Error::InvalidArgument { problem, .. } => invalid_for(column, problem),
+        Error::UnknownWord { problem, nearest, .. } => {
+            let problem = format!("column \"{}\": {problem}", column.name);
+            Problem::argument(ARGUMENT, problem, did_you_mean(nearest, ALLOWED))
+        }
+        Error::Unsupported { value, .. } => Problem::unusable(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            ARGUMENT,
+            format!("column \"{}\": \"{value}\" is not supported yet", column.name),
+            ALLOWED,
+        ),
         other => other.into(),
     })
 }
@@ -222,10 +285,5 @@ fn invalid_for(column: &ColumnType, problem: impl Display) -> Problem {
 }
 
 fn invalid(problem: impl Display) -> Problem {
-    Problem::argument(
-        "weights",
-        problem.to_string(),
-        "By column name, give a label (quasi, sensitive, identifier, ignore, likelihood=… danger=…) or \
-               an object of likelihood, danger, and bins or width.",
-    )
+    Problem::argument(ARGUMENT, problem.to_string(), ALLOWED)
 }

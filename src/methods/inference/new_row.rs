@@ -4,6 +4,7 @@
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
 use crate::input::relation::Relation;
+use crate::label;
 use crate::methods::inference::column_settings::{ColumnSettings, column_settings};
 use crate::pg::array::ElementType;
 use crate::pg::query::{Answer, Parameters};
@@ -22,6 +23,8 @@ pub struct RowLookup {
     relation: String,
     attributes: Vec<Asked>,
     parameters: Parameters,
+    /// Columns of the row that take part without a label.
+    unlabelled: Vec<String>,
     /// Whether it is asked under the snapshot that is in force, and not under a new one.
     in_snapshot: bool,
     /// What went wrong, if something did.
@@ -57,11 +60,15 @@ impl RowLookup {
                 relation: table.name().into(),
                 attributes: Vec::new(),
                 parameters: Parameters::default(),
+                unlabelled: Vec::new(),
                 in_snapshot: false,
                 problem: None,
             };
             for (column, (value, is_null)) in columns.iter().zip(shape.deform(row)?) {
                 let place = place_of(column, &columns, table.columns())?;
+                if settings[place].is_unlabelled {
+                    lookup.unlabelled.push(table.columns()[place].name.clone());
+                }
                 if !is_null {
                     lookup.add_column(&table.columns()[place], &settings[place], column, value)?;
                 }
@@ -74,6 +81,14 @@ impl RowLookup {
     pub fn in_snapshot(mut self) -> Self {
         self.in_snapshot = true;
         self
+    }
+
+    /// Tells the caller which columns of the row take part without a label.
+    pub fn notice_unlabelled(&self, relation: Option<pg_sys::Oid>) {
+        let names: Vec<&str> = self.unlabelled.iter().map(String::as_str).collect();
+        relation
+            .into_iter()
+            .for_each(|relation| label::notice_unlabelled(relation, &names));
     }
 
     /// The weights of the row's attributes, in the order in which they are numbered.
