@@ -1,8 +1,9 @@
-//! Labels: the functions that set them, the provider of security labels, and the one place where measures read them.
+//! Labels: the functions that set them, the provider of security labels, and the one place where measures
+//! read them.
 //!
-//! A column's own label comes from `SECURITY LABEL` or, if there is none, from the table behind `label_column`. A column
-//! without a label of its own has the label of the column that it plainly refers to: through views and materialized
-//! views, and from the parents of partitions and inheritance children.
+//! A column's own label comes from `SECURITY LABEL` or, if there is none, from the table behind
+//! `label_column`. A column without a label of its own has the label of the column that it plainly refers to:
+//! through views and materialized views, and from the parents of partitions and inheritance children.
 
 use crate::args::{Args, is_first_in_statement};
 use crate::error::Problem;
@@ -219,8 +220,8 @@ pub fn labels_of(relation: Oid) -> Result<HashMap<String, Label>, Problem> {
 /// The labels of a relation's columns, by name.
 type Labels = HashMap<String, Label>;
 
-/// Labels of relations that have been followed. Those that are being followed have none yet, so that views which refer to
-/// each other do not lead round in a circle.
+/// Labels of relations that have been followed. Those that are being followed have none yet, so that views
+/// which refer to each other do not lead round in a circle.
 #[derive(Default)]
 struct Followed(HashMap<Oid, Rc<Labels>>);
 
@@ -280,8 +281,8 @@ fn own_labels_of(relation: Oid) -> Result<Labels, Problem> {
     Ok(labels)
 }
 
-/// Tells the caller, once per statement, that columns which take part in a measure have no label. Measure functions that
-/// the guard calls say nothing: whoever exports can do nothing about it.
+/// Tells the caller, once per statement, that columns which take part in a measure have no label. Measure
+/// functions that the guard calls say nothing, because the user who exports cannot label columns.
 pub fn notice_unlabelled(relation: Oid, columns: &[&str]) {
     thread_local! {
         static NOTICED_AT: Cell<i64> = const { Cell::new(0) };
@@ -331,18 +332,19 @@ fn enumerated(names: &[&str]) -> String {
     }
 }
 
-/// Registers the provider of SECURITY LABEL FOR disclosure ON COLUMN … IS '…', which checks what is written. Reading labels
-/// needs no provider.
+/// Registers the provider of SECURITY LABEL FOR disclosure ON COLUMN … IS '…', which checks what is written.
+/// Reading labels needs no provider.
 pub fn register_provider() {
     // SAFETY: called from _PG_init with a static name and a function that lives as long as the library.
     unsafe { pg_sys::register_label_provider(c"disclosure".as_ptr(), Some(check)) };
 }
 
+/// Checks a security label that is about to be set.
 #[pg_guard]
 unsafe extern "C-unwind" fn check(object: *const pg_sys::ObjectAddress, label: *const c_char) {
     // SAFETY: Postgres calls it with valid pointers.
     unsafe {
-        // SECURITY LABEL … IS NULL takes a label away.
+        // SECURITY LABEL … IS NULL removes a label.
         if label.is_null() {
             return;
         }
@@ -368,7 +370,7 @@ fn check_label(is_column: bool, label: &str) -> Result<(), Problem> {
     parsed(label).map(drop)
 }
 
-/// Whether every new session gets the library before its first statement.
+/// Returns whether every new session loads the library before its first statement.
 fn is_preloaded() -> bool {
     [
         c"shared_preload_libraries",

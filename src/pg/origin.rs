@@ -1,6 +1,7 @@
-//! Where the columns of a relation come from, as far as the catalogue says so without following expressions: a column of
-//! a view or materialized view that is plainly a column of another relation, and the columns that a partition or an
-//! inheritance child shares with its parents. Nothing but catalogues is read, so no privileges are needed.
+//! Where the columns of a relation come from, as far as the catalogue says so without following expressions:
+//! a column of a view or materialized view that is plainly a column of another relation, and the columns that
+//! a partition or an inheritance child shares with its parents. Nothing but catalogues is read, so no
+//! privileges are needed.
 
 use crate::error::Problem;
 use crate::pg::catalog;
@@ -20,11 +21,11 @@ pub struct Column {
 /// The origins of a relation's columns, one step away: they may have origins in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origins {
-    /// The relation is a view or materialized view: the columns that its own ones plainly refer to, by the names of its
-    /// own ones. Columns that are computed have no origin.
+    /// The relation is a view or materialized view: the columns that its own ones plainly refer to, by the
+    /// names of its own ones. Columns that are computed have no origin.
     View(HashMap<String, Column>),
-    /// The relations that it is a partition or an inheritance child of, in the order of the INHERITS clause. All of
-    /// their columns are columns of the relation, under the same names.
+    /// The relations that it is a partition or an inheritance child of, in the order of the INHERITS clause.
+    /// All of their columns are columns of the relation, under the same names.
     Parents(Vec<Oid>),
 }
 
@@ -58,7 +59,8 @@ fn parents_of(relation: Oid) -> Result<Vec<Oid>, Problem> {
 /// Returns the plain references in the query of a view or materialized view.
 fn references_of(view: Oid) -> HashMap<String, Column> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    // SAFETY: the query belongs to the relation, which is open and locked while it is read. What is returned was copied.
+    // SAFETY: the query belongs to the relation, which is open and locked while it is read. What is returned
+    // was copied.
     unsafe {
         let relation = pg_sys::try_relation_open(view, lock);
         if relation.is_null() {
@@ -92,8 +94,8 @@ unsafe fn definition(relation: pg_sys::Relation) -> Option<*mut pg_sys::Query> {
     }
 }
 
-/// Returns the name of a view's column and the column that it plainly refers to. Parse analysis has followed the
-/// reference through joins, subqueries and CTEs; to the columns of a set operation it gives no origin.
+/// Returns the name of a view's column and the column that it plainly refers to. Parse analysis has followed
+/// the reference through joins, subqueries and CTEs; to the columns of a set operation it gives no origin.
 ///
 /// # Safety
 /// An entry of the target list of the view's query.
@@ -116,8 +118,8 @@ unsafe fn reference(view: Oid, entry: *mut pg_sys::TargetEntry) -> Option<(Strin
 
 /// Returns the name of a column by its number; `None` if there is no such column any more.
 fn column_name(relation: Oid, number: pg_sys::AttrNumber) -> Option<String> {
-    // SAFETY: catalogue look-ups. A dropped column has no type. The name is NULL or a string that lives until the
-    // current memory context is reset.
+    // SAFETY: catalogue look-ups. A dropped column has no type. The name is NULL or a string that lives until
+    // the current memory context is reset.
     unsafe {
         if pg_sys::get_atttype(relation, number) == Oid::INVALID {
             return None;

@@ -1,3 +1,9 @@
+//! Labels: what a column is to an adversary, how labels are spelt, and the weights that they stand for.
+//!
+//! Weights are those of White's privacy score (Definitions 3.3 and 3.4): the likelihood that an attribute is
+//! known, and the danger of its being inferred. A label is either a word that stands for common weights or
+//! the two numbers themselves.
+
 use crate::{Error, Result, spelling};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -9,41 +15,41 @@ const ARGUMENT: &str = "label";
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Label {
-    /// Known to outsiders, harmless in itself, and together with others it points at somebody.
+    /// A quasi-identifier: an adversary may know it; harmless alone, but identifying in combination.
     Quasi,
-    /// What must not be learnt.
+    /// Must not be learnt.
     Sensitive,
-    /// Names one individual on its own; has no place in a release.
+    /// Identifies one individual on its own; should not be released.
     Identifier,
-    /// Identifies the person whom the row is about. Counts as an identifier until measures count people.
+    /// Identifies the person that the row is about. Counts as an identifier until measures count people.
     Person,
     /// Identifies the household of that person. Counts as an identifier until measures count households.
     Household,
     /// Takes no part in any measure.
     Ignore,
-    /// Something in between.
+    /// Anything in between.
     Weighted(Weights),
 }
 
-/// How likely an adversary knows an attribute beforehand, and how much it hurts if he infers it
-/// (White, Definitions 3.3 and 3.4). Both lie between 0 and 1.
+/// How likely an adversary knows an attribute beforehand, and how harmful it is if the adversary infers it
+/// (White, Definitions 3.3 and 3.4). Both are numbers from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Weights {
-    /// l(x): 0 = he cannot know it, 1 = he surely does.
+    /// l(x): 0 = the adversary cannot know it, 1 = certainly knows it.
     pub likelihood: f64,
     /// d(x): 0 = harmless, 1 = as bad as it gets.
     pub danger: f64,
 }
 
 impl Weights {
-    /// The weights of a column without a label: anything may be known, everything hurts.
+    /// Weights of a column without a label: its values are known, and dangerous.
     pub const UNLABELLED: Weights = Weights {
         likelihood: 1.0,
         danger: 1.0,
     };
 
-    /// Returns whether a number can be one of the two.
+    /// Returns whether a number can be a likelihood or a danger.
     pub fn allow(weight: f64) -> bool {
         (0.0..=1.0).contains(&weight)
     }
@@ -58,7 +64,8 @@ impl Weights {
 const ALLOWED: &str = "quasi, sensitive, identifier, person, household, ignore, or likelihood=<0 to 1> and/or \
                        danger=<0 to 1>";
 
-/// Every spelling of a label without weights, as [`spelling::normalised`] returns it; the canonical one first.
+/// Every spelling of a label without weights, as [`spelling::normalised`] returns it; the canonical one
+/// first.
 const WORDS: [(&str, Label); 9] = [
     ("quasi", Label::Quasi),
     ("sensitive", Label::Sensitive),

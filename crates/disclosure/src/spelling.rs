@@ -1,8 +1,8 @@
 //! Words that people type: which spellings are the same word, and which word a misspelt one is nearest to.
 //!
-//! Upper and lower case are the same, and so are hyphens, underscores and spaces. The distance between two words is the
-//! number of letters to insert, delete, replace or swap with their neighbour (optimal string alignment distance), so
-//! that the usual slips of a typist count once.
+//! Upper and lower case are the same, and so are hyphens, underscores and spaces. The distance between two
+//! words is the number of letters to insert, delete, replace or swap with their neighbour (optimal string
+//! alignment distance), so that the usual slips of a typist count once.
 
 /// Returns a spelling in lower case whose parts are separated by single spaces.
 pub fn normalised(text: &str) -> String {
@@ -30,8 +30,8 @@ pub fn nearest<'a>(given: &str, words: impl IntoIterator<Item = &'a str>) -> Opt
     near.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
 }
 
-/// Returns the distance between two words, if somebody who typed the first may have meant the second: a third of the
-/// letters differ at most, or one begins with the other.
+/// Returns the distance between two words, if somebody who typed the first may have meant the second: a third
+/// of the letters differ at most, or one begins with the other.
 fn distance_if_near(given: &[char], word: &[char]) -> Option<usize> {
     /// Letters that suffice to recognise a word by its beginning.
     const BEGINNING: usize = 2;

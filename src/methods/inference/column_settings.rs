@@ -1,5 +1,8 @@
-//! What a method has to know of a column besides its values: weights from the column's label, and from the
-//! argument `weights`, which wins; and whether its values are to be put into bins.
+//! The settings of columns: their weights, and the bins that their values are put into.
+//!
+//! Weights come from the label of a column. The argument `labels` takes precedence: by column name, it gives
+//! another label, or an object of settings that are added to the label. A weight may differ by value.
+//! Anonymous rows have no labels.
 
 use crate::encode::scale::Scale;
 use crate::error::{Problem, did_you_mean};
@@ -21,8 +24,9 @@ const ALLOWED: &str = "For each column name, give a label (quasi, sensitive, ide
 
 /// The settings of one column.
 pub struct ColumnSettings {
-    /// `None` where the column takes no part.
+    /// `None` if the column takes no part.
     pub weights: Option<ValueWeights>,
+    /// `None` if every value counts as it is.
     pub binning: Option<Binning>,
     /// Whether neither a label nor the argument `labels` says anything about the column.
     pub is_unlabelled: bool,
@@ -34,9 +38,11 @@ pub struct ValueWeights {
     danger: ValueWeight,
 }
 
+/// The likelihood or the danger of a column's values.
 struct ValueWeight {
-    /// By the text of the value.
+    /// Weights of single values, by the text of the value.
     of_value: HashMap<String, f64>,
+    /// Weight of all other values.
     of_others: f64,
 }
 
@@ -50,7 +56,7 @@ impl From<Weights> for ValueWeights {
 }
 
 impl ValueWeights {
-    /// The weights that every value has; `None` where they differ.
+    /// Returns the weights that all values have in common; `None` if weights are given by value.
     pub fn of_all(&self) -> Option<Weights> {
         let all_equal = self.likelihood.of_value.is_empty() && self.danger.of_value.is_empty();
         all_equal.then_some(Weights {
@@ -66,6 +72,7 @@ impl ValueWeights {
         likelihood.of_others > 0.0 || of_value.any(|&likelihood| likelihood > 0.0)
     }
 
+    /// Returns the weights of a value by its text.
     pub fn of_value(&self, text: &str) -> Weights {
         Weights {
             likelihood: self.likelihood.of_value(text),
@@ -75,7 +82,7 @@ impl ValueWeights {
 }
 
 impl ValueWeight {
-    /// Stands for all values that are not named.
+    /// The key that stands for all values without a weight of their own.
     const OTHERS: &str = "*";
 
     fn of_all(weight: f64) -> Self {
@@ -89,8 +96,8 @@ impl ValueWeight {
         self.of_value.get(text).copied().unwrap_or(self.of_others)
     }
 
-    /// A number for all values, or an object of numbers by value; others keep the weight that they have.
-    /// `None` where it is neither.
+    /// Sets the weight: a number for all values, or an object of numbers by value; others keep the weight
+    /// that they have. Returns `None` if it is neither.
     fn set(&mut self, given: &Value) -> Option<()> {
         let Value::Object(of_values) = given else {
             *self = Self::of_all(weight(given)?);
@@ -112,8 +119,8 @@ fn weight(given: &Value) -> Option<f64> {
     given.as_f64().filter(|&weight| Weights::allow(weight))
 }
 
-/// Returns the settings of every column. `relation` is where their labels are; anonymous rows have none. `given` is the
-/// argument `labels`.
+/// Returns the settings of every column. `relation` is where their labels are; anonymous rows have none.
+/// `given` is the argument `labels`.
 pub fn column_settings(
     columns: &[ColumnType],
     relation: Option<pg_sys::Oid>,
@@ -123,8 +130,8 @@ pub fn column_settings(
     settings_by_labels(columns, labels.as_ref(), given)
 }
 
-/// Returns the settings of every column. `labels` are those of their relation; anonymous rows have none. `given` is the
-/// argument `labels`. If there are no columns, the names in it are not checked.
+/// Returns the settings of every column. `labels` are those of their relation; anonymous rows have none.
+/// `given` is the argument `labels`. If there are no columns, the names in it are not checked.
 pub fn settings_by_labels(
     columns: &[ColumnType],
     labels: Option<&HashMap<String, Label>>,
@@ -170,8 +177,8 @@ pub fn settings_by_labels(
     columns.iter().enumerate().map(settings).collect()
 }
 
-/// Tells the caller which of these columns take part without a label. The columns of anonymous rows and of composite types
-/// cannot be labelled.
+/// Tells the caller which of these columns take part without a label. The columns of anonymous rows and of
+/// composite types cannot be labelled.
 pub fn notice_unlabelled<'a>(
     relation: Option<pg_sys::Oid>,
     columns: impl IntoIterator<Item = (&'a ColumnType, &'a ColumnSettings)>,
@@ -188,7 +195,7 @@ pub fn notice_unlabelled<'a>(
 }
 
 impl ColumnSettings {
-    /// What the caller says of the column replaces what its label says.
+    /// Applies what the caller gave for the column: a label, or an object of settings.
     fn set(&mut self, column: &ColumnType, given: &Value) -> Result<(), Problem> {
         let keys = match given {
             Value::String(label) => {
@@ -217,7 +224,8 @@ impl ColumnSettings {
         Ok(())
     }
 
-    /// For a column to which a weight is given, so that it takes part whatever its label says.
+    /// Returns the weights of a column for which the caller gives a weight. It then takes part, whatever its
+    /// label.
     fn own_weights(&mut self) -> &mut ValueWeights {
         self.weights.get_or_insert_with(|| Weights::UNLABELLED.into())
     }
@@ -256,7 +264,8 @@ fn set_weight(
     given: &Value,
 ) -> Result<(), Problem> {
     weight.set(given).ok_or_else(|| {
-        // Which value, if it is one value's weight, is not said: messages show none.
+        // The message does not say which value the weight belongs to, because values must not appear in
+        // messages.
         let problem = format!("{key} is neither a number from 0 to 1 nor an object of such numbers by value");
         invalid_for(column, problem)
     })

@@ -1,7 +1,8 @@
 //! `risk_view`: makes a view of a relation that shows the risk of every row beside it.
 //!
-//! The view is made by one CREATE OR REPLACE VIEW with the rights of the caller. All names in that statement have a
-//! schema, so the caller's search_path decides where the view goes if its name has no schema, and nothing else.
+//! The view is made by one CREATE OR REPLACE VIEW with the rights of the caller. All names in that statement
+//! have a schema, so the caller's search_path decides where the view goes if its name has no schema, and
+//! nothing else.
 
 use crate::args::{Args, given};
 use crate::error::Problem;
@@ -45,7 +46,8 @@ fn make_view(mut args: Args) -> Result<Oid, Problem> {
     let view = ViewName::new(&view_name, oid)?;
     let existing = view.existing();
     if let Some(existing) = existing.filter(|&existing| !is_risk_view(existing)) {
-        // The view may be there for another reason, such as to hide something. Replacing it would be a surprise.
+        // The view may be there for another reason, such as to hide something. Replacing it would be a
+        // surprise.
         return Err(Problem::unusable(
             PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE,
             "view_name",
@@ -99,9 +101,10 @@ fn check_relation(relation: &Relation) -> Result<(), Problem> {
     }
 }
 
-/// What the risk is measured on.
+/// The columns and labels that the risk is measured by.
 struct Judged {
-    /// The columns that take part if the caller chose some. `None`: whole rows of the relation, with all of their labels.
+    /// The columns that take part if the caller chose some. `None`: whole rows of the relation, with all of
+    /// their labels.
     chosen: Option<Vec<String>>,
     /// The columns that an adversary may know beforehand: they tell people apart.
     known: Vec<String>,
@@ -139,7 +142,8 @@ impl Judged {
         let known = judged.iter().filter(|(_, settings)| is_known(settings));
         Ok(Judged {
             known: known.map(|(column, _)| quoted(column)).collect(),
-            // A row of the relation brings its labels along; a row of chosen columns needs them as an argument.
+            // A row of the relation brings its labels along; a row of chosen columns needs them as an
+            // argument.
             labels: match chosen {
                 Some(_) => all_labels(&judged, &labels, given.as_ref()),
                 None => given,
@@ -195,8 +199,8 @@ impl Judged {
     }
 }
 
-/// Returns labels and what the caller gave for these columns, as the argument `labels` takes both; `None` if there is
-/// neither.
+/// Returns labels and what the caller gave for these columns, as the argument `labels` takes both; `None` if
+/// there is neither.
 fn all_labels(
     columns: &[(&ColumnType, &ColumnSettings)],
     labels: &HashMap<String, Label>,
@@ -269,7 +273,8 @@ impl ViewName {
 
     /// Returns the relation that has this name now.
     fn existing(&self) -> Option<Oid> {
-        // SAFETY: strings that live longer than the call; an unknown name has no OID. Postgres does not change them.
+        // SAFETY: strings that live longer than the call; an unknown name has no OID. Postgres does not
+        // change them.
         let found = unsafe {
             let range =
                 pg_sys::makeRangeVar(self.schema.as_ptr().cast_mut(), self.name.as_ptr().cast_mut(), -1);
@@ -285,10 +290,11 @@ impl ViewName {
     }
 }
 
-/// Returns the one or two identifiers of a name, as Postgres reads them; `None` if it cannot, or there are more.
+/// Returns the one or two identifiers of a name, as Postgres reads them; `None` if it cannot, or there are
+/// more.
 fn identifiers(given: &str) -> Option<Vec<CString>> {
-    // SAFETY: a function of Postgres with arguments of its types. It may raise an error, after which only an error of our
-    // own follows.
+    // SAFETY: a function of Postgres with arguments of its types. It may raise an error, after which only an
+    // error of our own follows.
     let parse = || unsafe {
         direct_function_call::<Vec<String>>(pg_sys::parse_ident, &[given.into_datum(), true.into_datum()])
     };
