@@ -1,8 +1,8 @@
--- The privacy score (White 2021): what an attacker who knows some attributes of a row infers about the rest.
+-- The privacy score (White 2021): what an adversary who knows some attributes of a row can infer about the others.
 
 CREATE FUNCTION disclosure.privacy_score(
-    "row"          record,
-    weights        jsonb DEFAULT NULL,
+    record         record,
+    labels         jsonb DEFAULT NULL,
     min_confidence float8 DEFAULT 1,
     constant       float8 DEFAULT 1,
     budget         interval DEFAULT NULL
@@ -10,11 +10,11 @@ CREATE FUNCTION disclosure.privacy_score(
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'privacy_score_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_score(record, jsonb, float8, float8, interval) IS
-  'window function: how much can be inferred about this row of the partition at worst, 0 (nothing) to 1; weights from labels or the argument';
+  'window function: returns how much an adversary can infer about this row of the partition at worst, from 0 (nothing) to less than 1; weights come from the labels of the columns or from the argument labels';
 
 CREATE FUNCTION disclosure.privacy_inference(
-    "row"          record,
-    weights        jsonb DEFAULT NULL,
+    record         record,
+    labels         jsonb DEFAULT NULL,
     min_confidence float8 DEFAULT 1,
     constant       float8 DEFAULT 1,
     budget         interval DEFAULT NULL
@@ -22,17 +22,17 @@ CREATE FUNCTION disclosure.privacy_inference(
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'privacy_inference_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_inference(record, jsonb, float8, float8, interval) IS
-  'window function: the worst inference about this row of the partition, i.e. what has to be known, what follows, and how likely and dangerous that is';
+  'window function: returns the worst inference about this row of the partition: what has to be known, what follows, and how likely and dangerous that is';
 
 CREATE FUNCTION disclosure.privacy_summary(
     relation       regclass,
-    threshold      float8 DEFAULT 0.5,
     columns        name[] DEFAULT NULL,
-    weights        jsonb DEFAULT NULL,
+    labels         jsonb DEFAULT NULL,
+    threshold      float8 DEFAULT 0.5,
     min_confidence float8 DEFAULT 1,
     constant       float8 DEFAULT 1,
     budget         interval DEFAULT NULL,
-    OUT "rows"      bigint,
+    OUT rows        bigint,
     OUT average     float8,
     OUT maximum     float8,
     OUT at_or_above bigint,
@@ -43,29 +43,29 @@ CREATE FUNCTION disclosure.privacy_summary(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1
   AS 'MODULE_PATHNAME', 'privacy_summary_wrapper';
-COMMENT ON FUNCTION disclosure.privacy_summary(regclass, float8, name[], jsonb, float8, float8, interval) IS
-  'privacy scores of a table: average, maximum, how many rows reach the threshold; exact, or else bounds of the average';
+COMMENT ON FUNCTION disclosure.privacy_summary(regclass, name[], jsonb, float8, float8, float8, interval) IS
+  'returns the average and maximum privacy score of a table, the number and share of rows at or above the threshold, and bounds of the average if it is not exact';
 
 CREATE FUNCTION disclosure.privacy_score(
-    "row"      record,
+    record     record,
     relation   regclass,
-    weights    jsonb DEFAULT NULL,
+    labels     jsonb DEFAULT NULL,
     constant   float8 DEFAULT 1,
     budget     interval DEFAULT NULL
   ) RETURNS float8
   LANGUAGE c VOLATILE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'privacy_score_in_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_score(record, regclass, jsonb, float8, interval) IS
-  'the privacy score that a row has in a table, whether it is in it already or not; for triggers, as it asks the table instead of reading it';
+  'returns the privacy score that a row has, or would have, in a table; suits triggers, because it does not read the whole table';
 
 CREATE FUNCTION disclosure.inferences(
     relation       regclass,
+    columns        name[] DEFAULT NULL,
+    labels         jsonb DEFAULT NULL,
     min_weight     float8 DEFAULT 0,
     min_confidence float8 DEFAULT 1,
-    columns        name[] DEFAULT NULL,
-    weights        jsonb DEFAULT NULL,
     constant       float8 DEFAULT 1,
-    most           int DEFAULT 1000,
+    max_rows       int DEFAULT 1000,
     budget         interval DEFAULT NULL,
     OUT known      text[],
     OUT inferred   text[],
@@ -77,16 +77,16 @@ CREATE FUNCTION disclosure.inferences(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'inferences_wrapper';
-COMMENT ON FUNCTION disclosure.inferences(regclass, float8, float8, name[], jsonb, float8, int, interval) IS
-  'what can be inferred from what in a table, worst first: the rules behind the privacy scores, the given number of them at most';
+COMMENT ON FUNCTION disclosure.inferences(regclass, name[], jsonb, float8, float8, float8, int, interval) IS
+  'lists the inferences that a table allows, worst first: what has to be known and what follows; at most max_rows of them';
 
 CREATE FUNCTION disclosure.holes(
     relation regclass,
     columns  name[] DEFAULT NULL,
+    labels   jsonb DEFAULT NULL,
     max_size int DEFAULT 4,
-    weights  jsonb DEFAULT NULL,
     constant float8 DEFAULT 1,
-    most     int DEFAULT 1000,
+    max_rows int DEFAULT 1000,
     budget   interval DEFAULT NULL,
     OUT hole      text[],
     OUT size      int,
@@ -96,14 +96,14 @@ CREATE FUNCTION disclosure.holes(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'holes_wrapper';
-COMMENT ON FUNCTION disclosure.holes(regclass, name[], int, jsonb, float8, int, interval) IS
-  'combinations that no row has though every part of them occurs, and the worst inference from within, which a decoy row with the combination would remove';
+COMMENT ON FUNCTION disclosure.holes(regclass, name[], jsonb, int, float8, int, interval) IS
+  'lists combinations of attributes that no row has although rows have each smaller part, with the worst inference that a decoy row with the combination would remove';
 
 CREATE FUNCTION disclosure.decoys(
     relation regclass,
-    "rows"   int DEFAULT 3,
     columns  name[] DEFAULT NULL,
-    weights  jsonb DEFAULT NULL,
+    labels   jsonb DEFAULT NULL,
+    max_rows int DEFAULT 3,
     constant float8 DEFAULT 1,
     budget   interval DEFAULT NULL,
     OUT step           int,
@@ -116,20 +116,20 @@ CREATE FUNCTION disclosure.decoys(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'decoys_wrapper';
-COMMENT ON FUNCTION disclosure.decoys(regclass, int, name[], jsonb, float8, interval) IS
-  'rows to add that fill holes, best first, and the scores of the table''s own rows before and after each; no score ever rises by them';
+COMMENT ON FUNCTION disclosure.decoys(regclass, name[], jsonb, int, float8, interval) IS
+  'lists made-up rows that fill holes, best first, with the scores of the table''s own rows before and after each; no decoy raises a score';
 
 CREATE FUNCTION disclosure.remedies(
     relation       regclass,
-    threshold      float8 DEFAULT 0.5,
     columns        name[] DEFAULT NULL,
-    weights        jsonb DEFAULT NULL,
+    labels         jsonb DEFAULT NULL,
+    threshold      float8 DEFAULT 0.5,
     min_confidence float8 DEFAULT 1,
     constant       float8 DEFAULT 1,
-    most           int DEFAULT 1000,
+    max_rows       int DEFAULT 1000,
     budget         interval DEFAULT NULL,
     OUT step        int,
-    OUT "row"       jsonb,
+    OUT record      jsonb,
     OUT column_name text,
     OUT value       text,
     OUT at_or_above bigint,
@@ -139,5 +139,5 @@ CREATE FUNCTION disclosure.remedies(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'remedies_wrapper';
-COMMENT ON FUNCTION disclosure.remedies(regclass, float8, name[], jsonb, float8, float8, int, interval) IS
-  'few cells to set to NULL, in order, until every score is below the threshold, and the scores after each';
+COMMENT ON FUNCTION disclosure.remedies(regclass, name[], jsonb, float8, float8, float8, int, interval) IS
+  'lists a small number of cells to set to NULL, in order, until every score is below the threshold, with the scores after each';

@@ -1,27 +1,28 @@
--- The permutation paradigm (Domingo-Ferrer and Muralidhar 2015) over the rows of a query.
+-- The permutation paradigm (Domingo-Ferrer and Muralidhar 2015) on the rows of a query.
 
-CREATE FUNCTION disclosure.reverse_map(original anyelement, anonymised "any", seed bigint DEFAULT 1) RETURNS anyelement
+CREATE FUNCTION disclosure.reverse_map(original anyelement, released "any", seed bigint DEFAULT 1) RETURNS anyelement
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'reverse_map_wrapper';
 COMMENT ON FUNCTION disclosure.reverse_map(anyelement, "any", bigint) IS
-  'window function: the original value of the partition that has the rank of this row''s anonymised value; the anonymised column is this, plus noise that changes no rank';
+  'window function: returns the original value of the partition that has the rank of this row''s released value; the released column is this value plus noise that changes no rank';
 
-CREATE FUNCTION disclosure.rank_shift(original "any", anonymised "any", seed bigint DEFAULT 1) RETURNS bigint
+CREATE FUNCTION disclosure.rank_shift(original "any", released "any", seed bigint DEFAULT 1) RETURNS bigint
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'rank_shift_wrapper';
 COMMENT ON FUNCTION disclosure.rank_shift("any", "any", bigint) IS
-  'window function: how many ranks this row''s value has moved in the partition by anonymisation';
+  'window function: returns the number of ranks by which masking moved this row''s value within the partition';
 
 CREATE FUNCTION disclosure_internal.rank_correlation_transition(internal, "any", "any") RETURNS internal
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'rank_correlation_transition_wrapper';
 COMMENT ON FUNCTION disclosure_internal.rank_correlation_transition(internal, "any", "any") IS
-  'part of the aggregate rank_correlation';
+  'transition function of the aggregate rank_correlation';
 
 CREATE FUNCTION disclosure_internal.rank_correlation_final(internal) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'rank_correlation_final_wrapper';
-COMMENT ON FUNCTION disclosure_internal.rank_correlation_final(internal) IS 'part of the aggregate rank_correlation';
+COMMENT ON FUNCTION disclosure_internal.rank_correlation_final(internal) IS
+  'final function of the aggregate rank_correlation';
 
 CREATE AGGREGATE disclosure.rank_correlation(first "any", second "any") (
   SFUNC = disclosure_internal.rank_correlation_transition,
@@ -32,43 +33,43 @@ CREATE AGGREGATE disclosure.rank_correlation(first "any", second "any") (
   PARALLEL = RESTRICTED
 );
 COMMENT ON AGGREGATE disclosure.rank_correlation("any", "any") IS
-  'Spearman''s rank correlation of any two columns that have an order; between an original column and its anonymised form, the higher the more risk';
+  'returns Spearman''s rank correlation of two columns of any types that have an order; between an original and a released column, values near 1 or -1 mean high risk';
 
--- Reference maskers, to compare others with.
+-- Reference maskers, for comparison with other masking methods.
 
 CREATE FUNCTION disclosure.rank_swap(value anyelement, p float8, seed bigint DEFAULT 1) RETURNS anyelement
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'rank_swap_wrapper';
 COMMENT ON FUNCTION disclosure.rank_swap(anyelement, float8, bigint) IS
-  'window function: rank swapping, i.e. values of the partition change places with others that are at most p percent of its rows away by rank';
+  'window function: masks the value by rank swapping; values of the partition change places with others whose ranks differ by at most p percent of its rows';
 
 CREATE FUNCTION disclosure.add_noise(value float8, share float8, seed bigint DEFAULT 1) RETURNS float8
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'add_noise_wrapper';
 COMMENT ON FUNCTION disclosure.add_noise(float8, float8, bigint) IS
-  'window function: the value plus normally distributed noise, whose standard deviation is this share of that of the partition''s values';
+  'window function: returns the value plus normally distributed noise whose standard deviation is share times that of the partition''s values';
 
 CREATE FUNCTION disclosure.microaggregate(value float8, k int) RETURNS float8
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'microaggregate_wrapper';
 COMMENT ON FUNCTION disclosure.microaggregate(float8, int) IS
-  'window function: the mean of the value''s group, where groups of at least k values are chosen such that the least is lost';
+  'window function: returns the mean of the value''s group; every group has at least k values, and the groups minimise the sum of squared differences';
 
--- The permutation paradigm over tables (Domingo-Ferrer and Muralidhar 2015): how much was permuted, what a subject
--- can verify, and what an intruder with maximum knowledge can link.
+-- The permutation paradigm on tables (Domingo-Ferrer and Muralidhar 2015): how much was permuted, what the subject of
+-- a record can verify, and what an adversary with maximum knowledge can link.
 
 CREATE TYPE disclosure.tie_treatment AS ENUM ('random', 'shared');
 COMMENT ON TYPE disclosure.tie_treatment IS
-  'what ranks equal values have: random = different ones in an order that a seed draws; shared = the mean of their ranks, as an intruder sees them as equal';
+  'ranks of equal values: random = different ranks in an order drawn from a seed; shared = the mean of their ranks, because to an adversary they are equal';
 
 CREATE FUNCTION disclosure.permutation_report(
     original   regclass,
-    anonymised regclass,
-    key        name,
+    released   regclass,
     columns    name[] DEFAULT NULL,
+    key        name DEFAULT NULL,
     orders     jsonb DEFAULT NULL,
     seed       bigint DEFAULT 1,
-    OUT "column"         text,
+    OUT column_name      text,
     OUT records          bigint,
     OUT rank_correlation float8,
     OUT mean_shift       float8,
@@ -78,25 +79,25 @@ CREATE FUNCTION disclosure.permutation_report(
     OUT residual_noise   float8,
     OUT noise_share      float8,
     OUT nulls_original   bigint,
-    OUT nulls_anonymised bigint,
-    OUT verdict          text,
+    OUT nulls_released   bigint,
+    OUT finding          text,
     OUT only_original    bigint,
-    OUT only_anonymised  bigint
+    OUT only_released    bigint
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'permutation_report_wrapper';
-COMMENT ON FUNCTION disclosure.permutation_report(regclass, regclass, name, name[], jsonb, bigint) IS
-  'how much an anonymised table is a permutation of the original one, column by column, and for the weakest column in a last row whose column is NULL: rank correlation, ranks moved, their mean in units of a random permutation''s, residual noise';
+COMMENT ON FUNCTION disclosure.permutation_report(regclass, regclass, name[], name, jsonb, bigint) IS
+  'reports how much a released table is a permutation of the original one, one row per column and a last row for the weakest, with a NULL column_name: rank correlation, shift of ranks, mean shift in units of that of a random permutation, residual noise';
 
 CREATE FUNCTION disclosure.permuted_privacy(
     original   regclass,
-    anonymised regclass,
+    released   regclass,
     columns    name[] DEFAULT NULL,
     key        name DEFAULT NULL,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
-    OUT record   text,
+    OUT key      text,
     OUT original jsonb,
     OUT d        bigint,
     OUT v        float8[]
@@ -104,11 +105,11 @@ CREATE FUNCTION disclosure.permuted_privacy(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'permuted_privacy_wrapper';
 COMMENT ON FUNCTION disclosure.permuted_privacy(regclass, regclass, name[], name, jsonb, disclosure.tie_treatment, bigint) IS
-  '(d, v)-permuted privacy: for every original record the largest permutation distance d that holds, and per column the variance of the anonymised values within d ranks of the closest one';
+  'returns (d, v)-permuted privacy: for every original record the largest permutation distance d that holds, and per column the variance of the released values within d ranks of the closest one';
 
-CREATE FUNCTION disclosure.subject_check(
-    subject    record,
-    anonymised regclass,
+CREATE FUNCTION disclosure.check_subject(
+    record     record,
+    released   regclass,
     columns    name[],
     d          bigint DEFAULT NULL,
     v          float8[] DEFAULT NULL,
@@ -118,24 +119,24 @@ CREATE FUNCTION disclosure.subject_check(
     OUT largest_d bigint,
     OUT closest   jsonb,
     OUT variances float8[],
-    OUT d_holds   boolean,
-    OUT v_holds   boolean[],
-    OUT holds     boolean
+    OUT d_met     boolean,
+    OUT v_met     boolean[],
+    OUT verdict   text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'subject_check_wrapper';
-COMMENT ON FUNCTION disclosure.subject_check(record, regclass, name[], bigint, float8[], jsonb, disclosure.tie_treatment, bigint) IS
-  'what a subject can verify with nothing but her own record and the anonymised table: the largest permutation distance that holds for her, the variances around the values closest to hers, and whether d and v hold';
+  AS 'MODULE_PATHNAME', 'check_subject_wrapper';
+COMMENT ON FUNCTION disclosure.check_subject(record, regclass, name[], bigint, float8[], jsonb, disclosure.tie_treatment, bigint) IS
+  'verifies permuted privacy for the subject of one record, who needs only this record and the released table: returns the largest permutation distance that holds, the variances around the closest released values, and whether d and v hold';
 
 CREATE FUNCTION disclosure.record_linkage(
     original   regclass,
-    anonymised regclass,
+    released   regclass,
     columns    name[] DEFAULT NULL,
     key        name DEFAULT NULL,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
-    OUT record      text,
+    OUT key         text,
     OUT original    jsonb,
     OUT matched     jsonb,
     OUT distance    float8,
@@ -146,31 +147,31 @@ CREATE FUNCTION disclosure.record_linkage(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'record_linkage_wrapper';
 COMMENT ON FUNCTION disclosure.record_linkage(regclass, regclass, name[], name, jsonb, disclosure.tie_treatment, bigint) IS
-  'what an intruder who knows the whole original table makes of the anonymised one: for every original record the anonymised one at the shortest permutation distance, how many are as near, and, with a key, whether the right one is among them';
+  'links every original record with the released record at the shortest permutation distance, as an adversary who knows the whole original table would do; counts the released records at this distance and, with a key, tells whether the right one is among them';
 
 CREATE FUNCTION disclosure.marginality(
     relation  regclass,
-    "column"  name,
+    column_name name,
     distances regclass,
     OUT value       text,
     OUT records     bigint,
     OUT marginality float8,
-    OUT place       bigint
+    OUT rank        bigint
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 100
   AS 'MODULE_PATHNAME', 'marginality_wrapper';
 COMMENT ON FUNCTION disclosure.marginality(regclass, name, regclass) IS
-  'the order of a column whose values have none: by marginality, the sum of a value''s distances to those of all rows; the third relation has two columns of values, and their distance or similarity';
+  'lists the values of a column that has no order, ordered by marginality, the sum of a value''s distances to the values of all rows; the relation distances has two columns of values and their distance or similarity';
 
--- Whether an intruder's matches are more than luck (section 5 of the paper), in one release or several.
+-- Whether an adversary's matches are better than chance (section 5 of the paper), in one or several released tables.
 
 CREATE FUNCTION disclosure.linkage_plausibility(
     original   regclass,
-    anonymised regclass,
+    released   regclass,
     columns    name[] DEFAULT NULL,
     key        name DEFAULT NULL,
     draws      int DEFAULT 10,
-    enough     float8 DEFAULT 0.8,
+    at_least   float8 DEFAULT 0.8,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
@@ -187,24 +188,24 @@ CREATE FUNCTION disclosure.linkage_plausibility(
     OUT unlinked         bigint,
     OUT correct          bigint,
     OUT expected_correct float8,
-    OUT verdict          text
+    OUT finding          text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'linkage_plausibility_wrapper';
 COMMENT ON FUNCTION disclosure.linkage_plausibility(regclass, regclass, name[], name, int, float8, jsonb, disclosure.tie_treatment, bigint) IS
-  'whether an intruder''s matches are more than luck: distances of real matches and of matches of random records (quantiles 0, 5, 25, 50, 75, 95 and 100 %), how much they overlap, a one-sided Kolmogorov-Smirnov test, and a verdict';
+  'tells whether an adversary''s matches are better than chance: returns the distances of the matches of real and of random records (quantiles 0, 5, 25, 50, 75, 95 and 100 %), their overlap, a one-sided Kolmogorov-Smirnov test, and a finding';
 
 CREATE FUNCTION disclosure.compare_releases(
     original regclass,
-    releases regclass[],
-    key      name DEFAULT NULL,
+    released regclass[],
     columns  name[] DEFAULT NULL,
+    key      name DEFAULT NULL,
     draws    int DEFAULT 10,
-    enough   float8 DEFAULT 0.8,
+    at_least float8 DEFAULT 0.8,
     orders   jsonb DEFAULT NULL,
     ties     disclosure.tie_treatment DEFAULT 'shared',
     seed     bigint DEFAULT 1,
-    OUT release          regclass,
+    OUT released         regclass,
     OUT records          bigint,
     OUT rank_correlation float8,
     OUT permutation      float8,
@@ -216,20 +217,20 @@ CREATE FUNCTION disclosure.compare_releases(
     OUT overlap          float8,
     OUT statistic        float8,
     OUT p_value          float8,
-    OUT verdict          text
+    OUT finding          text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'compare_releases_wrapper';
-COMMENT ON FUNCTION disclosure.compare_releases(regclass, regclass[], name, name[], int, float8, jsonb, disclosure.tie_treatment, bigint) IS
-  'several anonymised versions of a table side by side: how much each is permuted, and what an intruder can link in it';
+COMMENT ON FUNCTION disclosure.compare_releases(regclass, regclass[], name[], name, int, float8, jsonb, disclosure.tie_treatment, bigint) IS
+  'compares several released versions of a table: how much each one is permuted, and what an adversary can link in it';
 
 CREATE FUNCTION disclosure.calibrate_permutation(
     original   regclass,
     columns    name[] DEFAULT NULL,
     candidates float8[] DEFAULT '{1,2,3,5,7,10,15,20,30,40,50,75,100}',
     draws      int DEFAULT 10,
-    enough     float8 DEFAULT 0.8,
-    most_correct float8 DEFAULT 0.05,
+    at_least   float8 DEFAULT 0.8,
+    at_most    float8 DEFAULT 0.05,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
@@ -240,10 +241,10 @@ CREATE FUNCTION disclosure.calibrate_permutation(
     OUT p_value           float8,
     OUT correct           bigint,
     OUT expected_correct  float8,
-    OUT verdict           text,
+    OUT finding           text,
     OUT chosen            boolean
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 13
   AS 'MODULE_PATHNAME', 'calibrate_permutation_wrapper';
 COMMENT ON FUNCTION disclosure.calibrate_permutation(regclass, name[], float8[], int, float8, float8, jsonb, disclosure.tie_treatment, bigint) IS
-  'how much permutation is enough: for each distance p of rank swapping, in per cent of the records, what stays of every column''s ranks and whether an intruder''s matches are plausibly random; the least p is chosen for which they are, and few of them correct';
+  'finds how much permutation is sufficient: for each distance p of rank swapping, in percent of the records, returns the remaining rank correlation of every column and whether an adversary''s matches are plausibly random; chooses the smallest p for which they are and at most the share at_most is expected to be correct';

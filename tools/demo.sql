@@ -1,4 +1,4 @@
--- What `make demo` shows: a small table and the first questions to ask of it.
+-- What `make demo` shows: a small table and the first questions to ask about it.
 \set QUIET on
 \pset footer off
 \pset linestyle unicode
@@ -12,15 +12,13 @@ INSERT INTO patients VALUES
   ('Gina',  29, '90210', 'f', 'asthma'), ('Hal',  29, '90211', 'm', 'flu'),    ('Ida',  77, '90212', 'f', 'angina');
 
 \echo
-\echo A table of patients. Names will be left out of the export; are the rest safe?
+\echo A table of patients. The names will not be exported. Is the rest safe?
 \echo
-SELECT disclosure.label_column('patients', 'name', 'identifier'), disclosure.label_column('patients', 'age', 'quasi'),
-       disclosure.label_column('patients', 'zip', 'quasi'), disclosure.label_column('patients', 'sex', 'quasi'),
-       disclosure.label_column('patients', 'diagnosis', 'sensitive') \g /dev/null
+SELECT disclosure.label_columns('patients', identifier => '{name}', quasi => '{age, zip, sex}', sensitive => '{diagnosis}') \g /dev/null
 \echo SELECT age, zip, sex, diagnosis, disclosure.class_size(age, zip, sex) OVER () FROM patients ORDER BY class_size;
 \echo
 SELECT age, zip, sex, diagnosis, disclosure.class_size(age, zip, sex) OVER () FROM patients ORDER BY class_size, age, name;
-\echo Two people are alone with their age, zip and sex: whoever knows these knows the diagnosis.
+\echo Two people share their age, zip and sex with nobody. Anyone who knows these three values knows the diagnosis.
 \echo
 \echo SELECT disclosure.k_anonymity(age, zip, sex) FROM patients;
 \echo
@@ -38,11 +36,11 @@ SELECT name, score, inference
   FROM (SELECT *, disclosure.privacy_score(p) OVER () AS score,
                disclosure.privacy_inference(p) OVER () ->> 'inference' AS inference FROM patients p) q
  WHERE score > 0 ORDER BY score DESC, name;
-\echo The privacy score: how much follows from what outsiders know. Four who are not alone are here too, as they share a diagnosis.
+\echo The privacy score is the risk that the diagnosis can be inferred. Four of these people are not alone, but share a diagnosis.
 \echo
-\echo SELECT step, "row", column_name, at_or_above FROM disclosure.remedies('\''patients'\'', threshold => 0.5);
+\echo SELECT step, record, column_name, at_or_above FROM disclosure.remedies('\''patients'\'', threshold => 0.5);
 \echo
-SELECT step, "row", column_name, at_or_above FROM disclosure.remedies('patients', threshold => 0.5);
-\echo Four cells to blank, and nothing follows any more.
+SELECT step, record, column_name, at_or_above FROM disclosure.remedies('patients', threshold => 0.5);
+\echo If these four cells are blanked, no diagnosis can be inferred any more.
 \echo
-\echo Try your own: make psql. What else there is: README.md and docs/.
+\echo To try it on your own table, run make psql. README.md and docs/ describe everything else.

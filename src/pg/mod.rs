@@ -1,4 +1,4 @@
-//! Safe wrappers around Postgres, free of any method.
+//! Safe wrappers around Postgres, independent of any method.
 
 pub mod array;
 pub mod array_in;

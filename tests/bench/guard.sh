@@ -62,7 +62,7 @@ guarded() {
         quickest measure '' "$as_role" "$4"
     done
     allowed=$(run -c "SELECT count(*) FROM disclosure.export_log
-                       WHERE role = '$role' AND measure = '$2' AND verdict = 'allowed'")
+                       WHERE role = '$role' AND measure = '$2' AND outcome = 'allowed'")
     [[ $allowed == "$BENCH_RUNS" ]] || {
         echo "only $allowed of $BENCH_RUNS exports were judged and allowed"
         exit 1

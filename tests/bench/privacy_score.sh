@@ -104,7 +104,7 @@ make_table() {
 }
 
 score_query() { # TABLE WEIGHTS
-    echo "SELECT count(s), avg(s)::numeric(10, 6) FROM (SELECT disclosure.privacy_score(a, weights => $2, budget => '10 min') OVER () s FROM $1 a) x"
+    echo "SELECT count(s), avg(s)::numeric(10, 6) FROM (SELECT disclosure.privacy_score(a, labels => $2, budget => '10 min') OVER () s FROM $1 a) x"
 }
 
 size_query() { # TABLE
@@ -201,7 +201,7 @@ part_4() {
     take_turns "10000000 x 10, quasi: privacy_score OVER (); class_size" 3 "$settings" \
         "$(score_query million10 ":'weights'")" "$(size_query million10)"
     take_turns "10000000 x 10, quasi: privacy_summary; equivalence_classes" 3 "$settings" \
-        "SELECT average, exact FROM disclosure.privacy_summary('million10', weights => :'weights', budget => '10 min')" \
+        "SELECT average, exact FROM disclosure.privacy_summary('million10', labels => :'weights', budget => '10 min')" \
         "SELECT sum(classes) FROM disclosure.equivalence_classes('million10')"
     query -c 'DROP TABLE million10'
 }
@@ -213,7 +213,7 @@ growth() {
     if ((rows * $2 > 200000)); then runs=1; fi # takes long enough
     settings="SELECT weights_of('$3', columns_of('$1', $2)) AS weights \\gset"$'\n'"$serial"
     measure "$settings" "SELECT exact, average::numeric(10, 6), lower::numeric(10, 6), upper::numeric(10, 6) FROM disclosure.privacy_summary('$1',
-        columns => columns_of('$1', $2)::name[], weights => :'weights', budget => '$budget s')" "$runs"
+        columns => columns_of('$1', $2)::name[], labels => :'weights', budget => '$budget s')" "$runs"
     local note="CPU $CPU s; exact, average, bounds: $ANSWER" definition=-
     if ((rows << $2 <= 50000000)); then
         write_table "$1" "$2" "$3" "$scratch/growth"

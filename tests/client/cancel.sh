@@ -123,8 +123,8 @@ stop pg_cancel_backend "$(score w 'wide w')"
 stop pg_terminate_backend "$(score w 'wide w')"
 stop pg_cancel_backend "$(score 'w, min_confidence => 0.9' 'wide w')"
 stop pg_cancel_backend "$(score m 'many m')"
-stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.inferences('wide', most => 1000000)"
-stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.remedies('wide', 0.1)"
+stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.inferences('wide', max_rows => 1000000)"
+stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.remedies('wide', threshold => 0.1)"
 stop pg_cancel_backend "SELECT count(disclosure.privacy_score(t, 'holes'::regclass)) FROM holes t"
 
 # Counting items, in one long aggregate and from a table.

@@ -22,7 +22,7 @@ expect() {
 ask <<'SQL'
 ALTER SYSTEM SET wal_writer_delay = '10s';
 SELECT pg_reload_conf() \g /dev/null
-CREATE FUNCTION log(kind text, relation regclass, verdict text, always boolean) RETURNS void
+CREATE FUNCTION log(kind text, relation regclass, outcome text, always boolean) RETURNS void
   LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS '$libdir/pg_disclosure', 'probe_log_wrapper';
 CREATE TABLE patients AS SELECT x AS age FROM generate_series(1, 3) x;
 CREATE EXTENSION amcheck;
@@ -116,7 +116,7 @@ if ask -d kept -U keeper -c 'CREATE EXTENSION pg_disclosure' 2>/dev/null; then
 fi
 ask -d kept <<'SQL'
 CREATE EXTENSION pg_disclosure;
-CREATE FUNCTION log(kind text, relation regclass, verdict text, always boolean) RETURNS void
+CREATE FUNCTION log(kind text, relation regclass, outcome text, always boolean) RETURNS void
   LANGUAGE c VOLATILE STRICT AS '$libdir/pg_disclosure', 'probe_log_wrapper';
 SET ROLE keeper;
 CREATE SCHEMA mine;
@@ -138,7 +138,7 @@ done
 if ask -d kept -U keeper -c 'DROP EXTENSION pg_disclosure' 2>/dev/null; then
   die "the owner of a database may drop the log with the extension"
 fi
-seen='SELECT at, session_role, kind, relation_name, verdict FROM disclosure.export_log ORDER BY at'
+seen='SELECT at, session_role, kind, relation_name, outcome FROM disclosure.export_log ORDER BY at'
 export PGDATABASE=kept
 before=$(ask -c "$seen")
 expect 0 'SELECT count(inserted_by) FROM disclosure.export_log' 'entries that the guard did not write'
@@ -152,6 +152,6 @@ expect mine.patients "SELECT relation FROM disclosure.export_log WHERE relation_
   'the relation of a restored entry'
 expect "$superuser|t" 'SELECT DISTINCT inserted_by, inserted_at > at FROM disclosure.export_log' 'who restored the entries'
 # Nobody can pass an entry off as the guard's own.
-ask -c "INSERT INTO disclosure_internal.export_attempt (at, session_role, role, pid, kind, relation, measure, \"limit\", verdict)
+ask -c "INSERT INTO disclosure_internal.export_attempt (at, session_role, role, pid, kind, relation, measure, required, outcome)
         VALUES (now(), 'bob', 'bob', 1, 'COPY TO', 'mine.patients', 'k_anonymity', 'at least 5', 'refused')"
 expect 0 'SELECT count(*) FROM disclosure.export_log WHERE inserted_by IS NULL' 'entries without a stamp'

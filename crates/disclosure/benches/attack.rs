@@ -1,10 +1,10 @@
-//! Times sums over matchings alone, without Postgres: `cargo bench -p disclosure --bench attack`.
+//! Benchmark of sums over matchings, without Postgres: `cargo bench -p disclosure --bench attack`.
 //!
-//! Prints the seconds that the permanent and all edge probabilities of a dense random matrix take, the latter as a
-//! multiple of the former, the bounds on their errors, and how far a permanent that is known is off.
+//! Prints the seconds for the permanent and for all edge probabilities of a dense random matrix, the latter
+//! also as a multiple of the former, the bounds on their errors, and the relative error of a known permanent.
 //!
-//! Options: `--most` rows (by default 28), `--edges` up to so many rows (by default 24), `--runs` of which the quickest
-//! counts.
+//! Options: `--most` limits the rows (by default 28), `--edges` limits the rows for edge probabilities (by
+//! default 24), and `--runs` is the number of runs, of which the quickest counts.
 
 use disclosure::attack::{Exact, Matrix};
 use disclosure::{Control, Result};
@@ -13,7 +13,7 @@ use rand_pcg::Pcg64Mcg;
 use std::error::Error;
 use std::time::Instant;
 
-/// The quickest of some runs, in seconds, and what it came to.
+/// Returns the time of the quickest of some runs, in seconds, and the result of the last run.
 fn quickest<T>(runs: usize, mut run: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
     let mut best = f64::INFINITY;
     let mut found = run()?;
@@ -30,8 +30,8 @@ fn dense(size: usize, random: &mut Pcg64Mcg) -> Result<Matrix> {
     Matrix::dense(size, size, &weights)
 }
 
-/// A matrix with a permanent that is known: ones, with twos on the diagonal, that is, the sum over k of n!/k! matchings
-/// with k twos more; rows and columns multiplied by numbers.
+/// Returns a matrix with a known permanent: ones with twos on the diagonal, whose permanent is the sum of
+/// n!/k! over k from 0 to n, with rows and columns multiplied by random factors.
 fn known(size: usize, random: &mut Pcg64Mcg) -> Result<(Matrix, f64)> {
     let mut factors = || -> Vec<f64> { (0..size).map(|_| random.random_range(0.5..2.0)).collect() };
     let (rows, columns) = (factors(), factors());
@@ -58,7 +58,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().unwrap_or_default().parse::<usize>();
         match &argument[..] {
-            "--bench" => (), // cargo's own
+            "--bench" => (), // passed by cargo
             "--most" => most = number()?,
             "--edges" => most_edges = number()?,
             "--runs" => runs = number()?,

@@ -1,12 +1,12 @@
-//! Times counting terms in documents alone, without Postgres: `cargo bench -p disclosure --bench corpus`.
+//! Times finding and counting terms, without Postgres: `cargo bench -p disclosure --bench corpus`.
 //!
-//! Documents are of 100 words, the k-th most frequent one drawn with a probability of about 1/k; terms are words, and
-//! pairs of words, that occur. Prints the seconds that finding terms in all documents takes, with plurals too,
-//! and with accents in every document; those that counting all pairs and a hundredth of them takes; and how many times
-//! as long the definitions take, on a sample.
+//! Documents have 100 words. The probability of the k-th most frequent word is about proportional to 1/k.
+//! Terms are words and pairs of words. Prints the seconds that it takes to find terms in all documents, also
+//! with plurals and with accents in every document; the seconds that it takes to count all pairs, a hundredth
+//! of them, and all pairs on one thread; and how many times as long the definitions take on a sample.
 //!
-//! Options: `--terms` (by default 2,000), `--documents` (30,000), `--words` (20,000 different ones), `--runs` of which
-//! the quickest counts (3).
+//! Options: `--terms` (2,000 by default), `--documents` (30,000), `--words`, the number of different words
+//! (20,000), and `--runs`, of which the quickest counts (3).
 
 use disclosure::semantic::{Corpus, Folding, Scratch, Terms, Wanted};
 use disclosure::{Control, Result};
@@ -18,10 +18,10 @@ use std::time::Instant;
 
 const WORDS_PER_DOCUMENT: usize = 100;
 
-/// How many documents, and how many terms of which pairs are counted, it takes to time the definitions.
+/// Number of documents, and of terms whose pairs are counted, for timing the definitions.
 const SAMPLE: usize = 500;
 
-/// The quickest of some runs, in seconds, and what it came to.
+/// Returns the time of the quickest of some runs, in seconds, and the result of the first one.
 fn quickest<T>(runs: usize, mut run: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
     let mut timed = || {
         let start = Instant::now();
@@ -36,7 +36,7 @@ fn quickest<T>(runs: usize, mut run: impl FnMut() -> Result<T>) -> Result<(f64, 
     Ok(best)
 }
 
-/// Words of 3 to 11 letters.
+/// Returns random words of 3 to 11 letters.
 fn words(number: usize, random: &mut Pcg64Mcg) -> Vec<String> {
     let mut word = || {
         let length = random.random_range(3..12);
@@ -46,13 +46,13 @@ fn words(number: usize, random: &mut Pcg64Mcg) -> Vec<String> {
     (0..number).map(|_| word()).collect()
 }
 
-/// The number of a word, of which so many are different.
+/// Draws the number of one of `words` words, from 0, by Zipf's law.
 fn zipf(words: usize, random: &mut Pcg64Mcg) -> usize {
     let uniform: f64 = random.random();
     ((words as f64).powf(uniform) as usize).min(words) - 1
 }
 
-/// All documents' terms.
+/// Finds the terms of all documents.
 fn find(terms: &Terms, documents: &[String]) -> Result<Corpus> {
     let (mut corpus, mut scratch, mut found) = (Corpus::new(terms.len()), Scratch::default(), vec![]);
     for document in documents {
@@ -62,13 +62,13 @@ fn find(terms: &Terms, documents: &[String]) -> Result<Corpus> {
     Ok(corpus)
 }
 
-/// The terms of every document, by definition.
+/// Finds the terms of every document by definition.
 fn windows(terms: &[Vec<&str>], documents: &[String]) -> Vec<Vec<u32>> {
     let in_document = |document: &String| terms_in(terms, &document.split(' ').collect::<Vec<_>>());
     documents.iter().map(in_document).collect()
 }
 
-/// In how many documents each pair is, by definition.
+/// Counts the documents that contain each pair, by definition.
 fn nested(terms: u32, documents: &[Vec<u32>]) -> Vec<u64> {
     let pairs = (0..terms).flat_map(|one| (one + 1..terms).map(move |other| (one, other)));
     pairs

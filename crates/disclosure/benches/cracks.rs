@@ -1,15 +1,15 @@
 //! Times expected cracks alone, without Postgres: `cargo bench -p disclosure --bench cracks -- FILE…`.
 //!
-//! A FILE has a transaction per line: the numbers of its items, separated by blanks. What comes after these words
-//! is done for every FILE and prints a line of `name=value` with times in seconds, the quickest of `--runs`
-//! (by default 3):
-//! - `--exact`, unless something else is said: from the frequencies to every item's crack probability, beside what
-//!   the plan predicts;
-//! - `--published`: the simulation at the settings of Lakshmanan et al., section 6.1. Its 5,000 samples take hours;
-//!   one is taken, and the time of all is extrapolated from the number of iterations, as if all threads had been
-//!   busy all the time;
-//! - `--groups` and `--swaps`: our simulation to 1 %, for at most `--budget` seconds (by default 10), with moves of
-//!   either kind.
+//! A FILE has one transaction per line: the numbers of its items, separated by blanks. The following options
+//! apply to every FILE after them. For each FILE, the benchmark prints a line of `name=value` pairs with
+//! times in seconds; each time is the shortest of `--runs` (by default 3):
+//! - `--exact` (the default): from the frequencies to the crack probability of every item, together with the
+//!   predicted cost;
+//! - `--published`: the simulation with the settings of Lakshmanan et al., section 6.1. Its 5,000 samples
+//!   take hours, so only one is taken, and the total time is extrapolated from the number of iterations, as
+//!   if all threads were busy all the time;
+//! - `--groups` and `--swaps`: our simulation to 1 %, for at most `--budget` seconds (by default 10), with
+//!   moves of either kind.
 //!
 //! The belief is the true frequency ± `--width` (by default 1) median gaps.
 
@@ -39,13 +39,13 @@ fn read(file: &str) -> Result<Frequencies, Box<dyn Error>> {
     Ok(Frequencies::new(transactions, counts.into_values().collect()))
 }
 
-/// The space of a belief of so many median gaps.
+/// Returns the space of a belief of ± `width` median gaps.
 fn space(frequencies: &Frequencies, width: f64) -> Result<CrackSpace, Box<dyn Error>> {
     let gap = frequencies.gaps().map_or(0.0, |gaps| gaps.median);
     Ok(Belief::around(frequencies, Width::Share(gap * width))?.space(frequencies))
 }
 
-/// The quickest of some runs, with its outcome.
+/// Returns the shortest time of several runs, and the outcome of that run.
 fn quickest<T>(
     runs: u32,
     mut run: impl FnMut() -> Result<T, Box<dyn Error>>,
@@ -100,9 +100,10 @@ fn exact(
     Ok(format!("{plan} seconds={seconds:.6} expected={cracks:.6}"))
 }
 
-/// 20 seed matchings of 100,000 iterations, each followed by 250 samples of 10,000.
+/// Number of iterations as published: 20 seed matchings of 100,000 iterations, each followed by 250 samples
+/// of 10,000.
 const PUBLISHED: f64 = 20.0 * (100e3 + 250.0 * 10e3);
-/// A seed matching and one sample.
+/// Number of iterations that are timed: one seed matching and one sample.
 const MEASURED: f64 = 100e3 + 10e3;
 
 fn published(frequencies: &Frequencies, width: f64) -> Result<String, Box<dyn Error>> {

@@ -1,14 +1,20 @@
-//! Times the privacy score alone, without Postgres: `cargo bench -p disclosure --bench inference -- TABLE…`.
+//! Measures the time of the privacy score alone, without Postgres:
+//! `cargo bench -p disclosure --bench inference -- TABLE…`.
 //!
-//! A TABLE is the common beginning of three files' names:
-//! - `TABLE.mat`: a line of 0s and 1s per row, that is, whether it has each of the attributes;
-//! - `TABLE.w`: a line per attribute, its likelihood and its danger;
-//! - `TABLE.g`: one number per attribute: its column. A row has at most one attribute of a column.
+//! A TABLE is the common prefix of the names of three files:
+//! - `TABLE.mat` has a line of 0s and 1s per row: whether the row has each of the attributes.
+//! - `TABLE.w` has a line per attribute: its likelihood and its danger.
+//! - `TABLE.g` has one number per attribute: its column. A row has at most one attribute of a column.
 //!
-//! Prints a line per TABLE: name, seconds (the quickest of `--runs`, by default 3, of packing and scoring),
-//! CPU seconds per run (the system counts in hundredths: many runs are needed to see less), number of distinct rows, average score, and whether it is exact after `--budget`
-//! seconds (by default 60). With `--definition`, the definition is worked out instead: all sets of columns,
-//! one by one.
+//! The bench prints a line per TABLE:
+//! - its name;
+//! - seconds for packing and scoring, the fastest of `--runs` runs (3 by default);
+//! - CPU seconds per run (the system counts hundredths of a second, so short times need many runs);
+//! - the number of distinct rows;
+//! - the average score;
+//! - whether the scores are exact after `--budget` seconds (60 by default).
+//!
+//! With `--definition`, it evaluates the definition instead, for all sets of columns one by one.
 
 use disclosure::classes::Classes;
 use disclosure::inference::{Column, Meaning, PackedTable, Settings, scores};
@@ -70,8 +76,8 @@ impl Table {
         })
     }
 
-    /// The definition, of every set of known columns: rows that agree in these have the same known attributes K,
-    /// and what they agree in besides is what K implies.
+    /// Evaluates the definition for every set of known columns. Rows that agree in these columns have the
+    /// same known attributes K, and the other attributes in which they agree are those that K implies.
     fn definition(&self) -> Outcome {
         let start = (Instant::now(), cpu_seconds());
         let rows: Vec<&[u32]> = (0..self.classes.len())
@@ -136,7 +142,7 @@ struct Outcome {
     exact: bool,
 }
 
-/// Of all threads of this process; 0 where the system does not say.
+/// Returns the CPU seconds of all threads of this process, or 0 if the system does not report them.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
@@ -154,7 +160,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().unwrap_or_default().parse::<u32>();
         match &argument[..] {
-            "--bench" => (), // cargo's own
+            "--bench" => (), // passed by cargo
             "--definition" => definition = true,
             "--runs" => runs = number()?,
             "--budget" => budget = Duration::from_secs(number()?.into()),

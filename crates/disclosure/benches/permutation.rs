@@ -1,14 +1,15 @@
 //! Times record linkage alone, without Postgres: `cargo bench -p disclosure --bench permutation`.
 //!
-//! Links n original records with n released ones in four columns and prints the nanoseconds per record: of
-//! all of it, of building both trees, and of comparing everybody with everybody where that ends soon. The
-//! release is
+//! Links n original records with n released ones in four columns and prints the nanoseconds per record: for
+//! the whole linkage, for building both trees, and, up to 10,000 records, for comparing every record with
+//! every other. The released table is
 //! - `noise`: the original with ranks moved by a thousandth of the table or less;
 //! - `shuffle`: every column shuffled by itself, so that there is nothing to find;
-//! - `tied`: the original with noise, in columns of ten values, equal ones sharing their rank;
-//! - `together`: the same order in every column, while those of the original have nothing to do with each other.
+//! - `tied`: the original with noise, in columns of ten values; equal values share their rank;
+//! - `together`: the same order in every column, while the columns of the original are independent.
 //!
-//! Options: `--columns`, `--most` records (by default 1,000,000), `--runs` of which the quickest counts.
+//! Options: `--columns`; `--most`, the largest number of records (by default 1,000,000); `--runs`, of which
+//! the quickest counts.
 
 use disclosure::Control;
 use disclosure::permutation::{Points, Ties, Tree, link, ranks};
@@ -20,7 +21,7 @@ use reference::permutation::nearest;
 use std::error::Error;
 use std::time::Instant;
 
-/// Places of some records in one column, before and after.
+/// Function that returns the places of a number of records in one column, original and released.
 type Change = fn(usize, &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>);
 
 fn shuffled(records: usize, random: &mut Pcg64Mcg) -> Vec<u32> {
@@ -29,7 +30,7 @@ fn shuffled(records: usize, random: &mut Pcg64Mcg) -> Vec<u32> {
     places
 }
 
-/// Add up to a thousandth of the table, either way. Places that are none are nearest to the ends.
+/// Moves every place by up to a thousandth of the table, in either direction. Places below 1 become 1.
 fn blurred(places: &[u32], random: &mut Pcg64Mcg) -> Vec<u32> {
     let most = places.len() as u32 / 1000 + 1;
     let blur = |&place: &u32| {
@@ -65,7 +66,7 @@ fn together(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
     (shuffled(records, random), (1..=records as u32).collect())
 }
 
-/// The quickest of some runs, in seconds.
+/// Returns the time of the quickest run, in seconds.
 fn quickest<T>(
     runs: u32,
     mut run: impl FnMut() -> Result<T, disclosure::Error>,

@@ -1,10 +1,12 @@
 //! Times eliminations alone, without Postgres: `cargo bench -p disclosure --bench semantic`.
 //!
-//! Prints what an attack on a table of random distances eliminates, the seconds that takes, and what one elimination takes
-//! as a multiple of reading the table once, which is the least that an attack takes that looks at all of it again; up to
-//! some size also how many times as long the plain definition takes.
+//! For attacks on tables of random distances, prints the number of eliminations, the seconds that they take,
+//! and the time of one elimination as a multiple of the time to read the table once. An attack that looks at
+//! the whole table again for each elimination cannot be below 1. For small tables, also prints how many times
+//! as long the plain definition takes.
 //!
-//! Options: `--definition` up to so many cells (by default 4000), `--runs` of which the quickest counts.
+//! Options: `--definition N` compares with the definition up to N cells (4000 by default); `--runs N` takes
+//! the quickest of N runs (20 by default).
 
 use disclosure::semantic::{DistanceTable, Method, Strategy, Threshold, Vulnerability, eliminate};
 use disclosure::{Control, Result};
@@ -14,7 +16,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The quickest of some runs, in seconds, and what it came to.
+/// Returns the time of the quickest of some runs, in seconds, and the result of the last one.
 fn quickest<T>(runs: usize, mut run: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
     let mut best = f64::INFINITY;
     let mut found = run()?;

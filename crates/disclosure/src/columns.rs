@@ -1,35 +1,35 @@
 use crate::{NULL, Rows};
 
-/// How often each value occurs, column by column; built in one pass.
+/// Number of rows that hold each value, column by column; counted in one pass.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnCounts {
-    /// Per column and code, the rows that hold it.
+    /// Numbers of rows, by column and code.
     rows_of: Vec<Vec<u64>>,
 }
 
-/// What one column shows by itself.
+/// Statistics of a single column, independent of all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ColumnProfile {
-    /// Distinct values.
+    /// Number of distinct values.
     pub values: u64,
-    /// Rows without a value.
+    /// Number of rows without a value.
     pub nulls: u64,
-    /// Values that occur in one row only: knowing such a value is knowing the row.
+    /// Number of values that occur in exactly one row. Such a value identifies its row.
     pub unique_values: u64,
-    /// Rows that hold the most frequent value; 0 where there is no value at all.
+    /// Number of rows that hold the most frequent value; 0 if there are no values.
     pub most_frequent: u64,
 }
 
 impl ColumnCounts {
-    /// No rows yet, and `width` columns.
+    /// Creates the counts of `width` columns, without any rows.
     pub fn new(width: usize) -> Self {
         ColumnCounts {
             rows_of: vec![vec![0]; width],
         }
     }
 
-    /// Add rows.
+    /// Adds rows.
     pub fn extend(&mut self, rows: Rows) {
         for (rows_of, codes) in self.rows_of.iter_mut().zip(rows.columns()) {
             let highest = codes.iter().max().map_or(0, |&code| code as usize);
@@ -42,7 +42,7 @@ impl ColumnCounts {
         }
     }
 
-    /// What `column` shows by itself.
+    /// Returns the statistics of `column`.
     pub fn profile(&self, column: usize) -> ColumnProfile {
         let rows_of = &self.rows_of[column];
         let of_values = || rows_of[NULL as usize + 1..].iter().filter(|&&rows| rows > 0);

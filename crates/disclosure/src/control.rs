@@ -1,27 +1,33 @@
+//! Cancellation, progress and memory budget of long computations.
+//!
+//! A computation polls [`Control::check`] every few milliseconds and calls [`Control::require`] before large
+//! allocations. The thread that waits for it calls [`Control::cancel`] and reads [`Control::progress`].
+//! Atomic accesses are relaxed because no other data is synchronised through them.
+
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Cancellation, progress and memory budget: the handle that a long computation shares with whoever waits
-/// for it. Shared by reference between threads.
+/// Cancellation, progress and memory handle, shared by reference between a long computation and the thread
+/// that waits for it.
 #[derive(Debug, Default)]
 pub struct Control {
     cancelled: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
-    /// `None`: without limit.
+    /// `None` means no limit.
     memory: Option<Memory>,
 }
 
-/// How much memory a computation may use.
+/// Memory budget of a computation.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// The bytes that may be in use at a time.
+    /// Number of bytes that may be in use at a time.
     pub limit: usize,
-    /// Returns the bytes that are in use now. May be called by any thread.
+    /// Returns the number of bytes in use now. May be called from any thread.
     pub in_use: fn() -> usize,
 }
 
-/// Shared by all who neither cancel nor watch.
+/// Shared by all callers that neither cancel nor watch.
 static NONE: Control = Control {
     cancelled: AtomicBool::new(false),
     done: AtomicU64::new(0),
@@ -30,17 +36,17 @@ static NONE: Control = Control {
 };
 
 impl Control {
-    /// Returns a control for a computation that has not begun.
+    /// Returns a control without a memory limit, for a computation that has not begun.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns a control for callers who neither cancel nor watch. To cancel it does nothing.
+    /// Returns a shared control for callers that neither cancel nor watch. Cancelling it has no effect.
     pub fn none() -> &'static Self {
         &NONE
     }
 
-    /// Returns a control for a computation that may use so much memory.
+    /// Returns a control for a computation with this memory budget.
     pub fn with_memory(memory: Memory) -> Self {
         Control {
             memory: Some(memory),
@@ -53,7 +59,8 @@ impl Control {
         self.cancelled.store(!std::ptr::eq(self, &NONE), Relaxed);
     }
 
-    /// To be called by the computation at least every few milliseconds.
+    /// Returns [`Error::Cancelled`] once the computation was cancelled. The computation calls this at least
+    /// every few milliseconds.
     pub fn check(&self) -> Result<()> {
         if self.cancelled.load(Relaxed) {
             return Err(Error::Cancelled);
@@ -61,9 +68,9 @@ impl Control {
         Ok(())
     }
 
-    /// Returns an error unless there is room for so many values of a type. To be called before any allocation
-    /// whose size comes from an argument or grows faster than the data: memory is watched from outside only
-    /// every few milliseconds, and a failed allocation ends the process.
+    /// Returns [`Error::OutOfMemory`] unless the budget has room for `count` values of type `T`. Must be
+    /// called before any allocation whose size comes from an argument or grows faster than the data: memory
+    /// is watched from outside only every few milliseconds, and a failed allocation ends the process.
     pub fn require<T>(&self, count: usize) -> Result<()> {
         let bytes = count.saturating_mul(size_of::<T>());
         match self.memory {
@@ -74,17 +81,19 @@ impl Control {
         }
     }
 
-    /// Announces how many steps there will be, in whatever unit [`advance`](Self::advance) counts.
+    /// Starts a stage of the computation: sets its number of steps, in the unit that
+    /// [`advance`](Self::advance) counts. Progress starts again at 0.
     pub fn set_total(&self, steps: u64) {
+        self.done.store(0, Relaxed);
         self.total.store(steps, Relaxed);
     }
 
-    /// Counts steps as done.
+    /// Adds to the number of steps done.
     pub fn advance(&self, steps: u64) {
         self.done.fetch_add(steps, Relaxed);
     }
 
-    /// Returns the share that is done, between 0 and 1; `None` while the total is not known.
+    /// Returns the share of the steps that is done, between 0 and 1; `None` while the total is not known.
     pub fn progress(&self) -> Option<f64> {
         let total = self.total.load(Relaxed);
         (total > 0).then(|| (self.done.load(Relaxed) as f64 / total as f64).min(1.0))
@@ -104,6 +113,9 @@ mod tests {
         assert_eq!(control.progress(), Some(0.25));
         control.advance(100);
         assert_eq!(control.progress(), Some(1.0));
+        control.set_total(4);
+        control.advance(1);
+        assert_eq!(control.progress(), Some(0.25));
     }
 
     #[test]

@@ -3,8 +3,8 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::{BuildHasher, Hash};
 
-/// Replaces the values of a column by codes: equal values get the same code, in the order in which they first occur,
-/// from 1, and an absent value gets [`NULL`].
+/// Dictionary that replaces the values of a column by codes. Equal values get the same code. Codes are
+/// numbered from 1, in the order in which the values first occur. An absent value gets [`NULL`].
 ///
 /// ```
 /// use disclosure::{Encoder, NULL};
@@ -17,7 +17,7 @@ use std::hash::{BuildHasher, Hash};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Encoder<T> {
-    /// By code, from 1.
+    /// Distinct values; the value with code c is at index c − 1.
     values: Vec<T>,
     codes: HashTable<u32>,
 }
@@ -32,12 +32,12 @@ impl<T> Default for Encoder<T> {
 }
 
 impl<T: Hash + Eq> Encoder<T> {
-    /// Creates an encoder that knows no values.
+    /// Creates an encoder without values.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the code of a value; `None` is an absent one.
+    /// Returns the code of a value, which is a new one if the value is new; [`NULL`] for an absent value.
     pub fn encode(&mut self, value: Option<T>) -> Result<u32> {
         let Some(value) = value else {
             return Ok(NULL);
@@ -62,12 +62,12 @@ impl<T: Hash + Eq> Encoder<T> {
         Ok(code)
     }
 
-    /// Returns the codes of some values, e.g. of a whole column.
+    /// Returns the codes of several values, for example of a whole column.
     pub fn encode_all(&mut self, values: impl IntoIterator<Item = Option<T>>) -> Result<Vec<u32>> {
         values.into_iter().map(|value| self.encode(value)).collect()
     }
 
-    /// Returns how many distinct values there are, which is also the largest code.
+    /// Returns the number of distinct values, which is also the largest code.
     pub fn len(&self) -> u32 {
         self.values.len() as u32
     }
@@ -77,7 +77,7 @@ impl<T: Hash + Eq> Encoder<T> {
         self.values.is_empty()
     }
 
-    /// Returns the value with this code; `None` for [`NULL`], and if there is no such code.
+    /// Returns the value with this code; `None` for [`NULL`] and for a code that was not assigned.
     pub fn value(&self, code: u32) -> Option<&T> {
         self.values.get((code as usize).checked_sub(1)?)
     }

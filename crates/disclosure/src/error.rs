@@ -1,72 +1,72 @@
 use thiserror::Error;
 
-/// What every algorithm returns.
+/// Result of every algorithm that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a computation has no answer. Messages never contain a value of the data.
+/// Reason why a computation has no result. Messages never contain a value of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Error {
-    /// An argument is outside of what its definition allows.
+    /// An argument has a value that is not allowed.
     #[error("{argument}: {problem}")]
     InvalidArgument {
-        /// The parameter of the function or the field of its settings.
+        /// Parameter of the function, or field of its settings.
         argument: &'static str,
-        /// What is wrong with it, to be read after its name: "must not be empty".
+        /// Problem with the argument, to be read after its name: "must not be empty".
         problem: String,
-        /// What to give instead, to be read after "Give": "a number from 0 to 1".
+        /// Values that are allowed, to be read after "Give": "a number from 0 to 1".
         allowed: String,
     },
     /// A word is none of those that are allowed.
     #[error("{argument}: {problem}")]
     UnknownWord {
-        /// The parameter of the function or the field of its settings.
+        /// Parameter of the function, or field of its settings.
         argument: &'static str,
-        /// What is wrong with it, to be read after its name: "\"quasy\" is not a label".
+        /// Problem with the argument, to be read after its name: "\"quasy\" is not a label".
         problem: String,
-        /// The allowed word that was probably meant.
+        /// Allowed word that was probably meant.
         nearest: Option<&'static str>,
-        /// What to give instead, to be read after "Give".
+        /// Values that are allowed, to be read after "Give".
         allowed: String,
     },
     /// A value that is planned, but does not work yet.
     #[error("{argument}: \"{value}\" is not supported yet")]
     Unsupported {
-        /// The parameter of the function or the field of its settings.
+        /// Parameter of the function, or field of its settings.
         argument: &'static str,
-        /// The value.
+        /// Value that was given.
         value: &'static str,
-        /// What to give instead, to be read after "Give".
+        /// Values that are allowed, to be read after "Give".
         allowed: String,
     },
-    /// A `u32` code or class number ran out.
+    /// There are more things than their numbering allows, for example more distinct values than `u32` codes.
     #[error("more than {limit} {what}")]
     TooMany {
-        /// What there are too many of.
+        /// Things that there are too many of.
         what: &'static str,
-        /// How many there may be.
+        /// Largest number allowed.
         limit: u64,
     },
-    /// A result is a number that `f64` cannot hold.
+    /// A result is a number that `f64` cannot represent.
     #[error("{what} is too {} for double precision", if *.is_large { "large" } else { "small" })]
     OutOfRange {
-        /// What is out of range.
+        /// Result that is out of range.
         what: &'static str,
-        /// Too large, or too near to zero.
+        /// `true` if the result is too large, `false` if it is too close to zero.
         is_large: bool,
     },
-    /// There is no room for it: see [`Control::require`](crate::Control::require).
+    /// The memory budget is too small: see [`Control::require`](crate::Control::require).
     #[error("the computation needs more than the {limit} bytes that it may use")]
     OutOfMemory {
-        /// The bytes that it may use.
+        /// Number of bytes that the computation may use.
         limit: usize,
     },
-    /// The caller asked to stop: see [`Control::cancel`](crate::Control::cancel).
+    /// The caller cancelled the computation: see [`Control::cancel`](crate::Control::cancel).
     #[error("the computation was cancelled")]
     Cancelled,
 }
 
 impl Error {
-    /// An argument with a value that is not allowed.
+    /// Returns the error for an argument whose value is not allowed.
     pub(crate) fn invalid(
         argument: &'static str,
         problem: impl Into<String>,

@@ -1,8 +1,10 @@
-//! Reads and writes the few forms of JSON that stored values are printed in, without building a tree of it.
+//! Reads and writes the subset of JSON in which stored values are printed: strings, whole numbers and
+//! punctuation. The reader works directly on the text and builds no tree.
 
 use std::borrow::Cow;
 
-/// Reads a text from its beginning. Every method returns `None` where the text is not what was asked for.
+/// Cursor that reads a JSON text from its beginning. Every method that reads skips white space first and
+/// returns `None` if the expected token does not follow.
 pub struct Reader<'a> {
     rest: &'a str,
 }
@@ -16,20 +18,20 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    /// Moves past a mark such as a bracket, if it comes next.
+    /// Reads a punctuation mark such as a bracket.
     pub fn mark(&mut self, mark: char) -> Option<()> {
         self.skip_space();
         self.rest = self.rest.strip_prefix(mark)?;
         Some(())
     }
 
-    /// Moves past the end of the text.
+    /// Returns `Some` if only white space is left.
     pub fn end(&mut self) -> Option<()> {
         self.skip_space();
         self.rest.is_empty().then_some(())
     }
 
-    /// A string; a copy is made only where it has escapes.
+    /// Reads a string, which is copied only if it contains escapes.
     pub fn string(&mut self) -> Option<Cow<'a, str>> {
         self.mark('"')?;
         let mut copy = String::new();
@@ -53,7 +55,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows a backslash.
+    /// Reads the rest of an escape after its backslash and returns the character that it stands for.
     fn escaped(&mut self) -> Option<char> {
         let kind = self.rest.chars().next()?;
         self.rest = &self.rest[kind.len_utf8()..];
@@ -86,7 +88,7 @@ impl<'a> Reader<'a> {
         u32::from_str_radix(digits, 16).ok().filter(|_| all_hex)
     }
 
-    /// A whole number that is not negative.
+    /// Reads a whole number that is not negative. Leading zeros are refused, as in JSON.
     pub fn whole_number(&mut self) -> Option<u64> {
         self.skip_space();
         let end = self
@@ -101,7 +103,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How a character is written within a string, if not as itself.
+/// Returns the escape with which a character is written in a string; `None` if it is written as itself.
 fn escape(character: char) -> Option<&'static str> {
     const CONTROL: [&str; 0x20] = [
         "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b", "\\t",
@@ -116,7 +118,7 @@ fn escape(character: char) -> Option<&'static str> {
     }
 }
 
-/// Appends a string.
+/// Appends a string in quotation marks.
 pub fn put_string(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
@@ -128,7 +130,7 @@ pub fn put_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// How many bytes [`put_string`] appends.
+/// Returns the number of bytes that [`put_string`] appends.
 pub fn string_length(text: &str) -> usize {
     let length = |byte: u8| escape(byte as char).map_or(1, str::len);
     2 + text.bytes().map(length).sum::<usize>()

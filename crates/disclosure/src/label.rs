@@ -1,8 +1,8 @@
-//! Labels: what a column is to an adversary, how labels are spelt, and the weights that they stand for.
+//! Labels of columns, their spellings, and the weights that they stand for.
 //!
-//! Weights are those of White's privacy score (Definitions 3.3 and 3.4): the likelihood that an attribute is
-//! known, and the danger of its being inferred. A label is either a word that stands for common weights or
-//! the two numbers themselves.
+//! A DBA labels a column with a text, which is parsed as a [`Label`]: a word that stands for common weights, or
+//! the weights themselves. [`Weights`] are the likelihood and the danger of White's privacy score (Definitions
+//! 3.3 and 3.4).
 
 use crate::{Error, Result, spelling};
 use std::fmt::{self, Display, Formatter};
@@ -11,15 +11,16 @@ use std::str::FromStr;
 /// What errors call a label.
 const ARGUMENT: &str = "label";
 
-/// What a column is to an adversary, as a DBA writes it on the column.
+/// Role of a column for an adversary, as labelled by a DBA.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Label {
-    /// A quasi-identifier: an adversary may know it; harmless alone, but identifying in combination.
+    /// Quasi-identifier: known to outsiders and harmless in itself, but identifies somebody together with
+    /// others.
     Quasi,
-    /// Must not be learnt.
+    /// Information that an adversary must not learn.
     Sensitive,
-    /// Identifies one individual on its own; should not be released.
+    /// Identifies one individual on its own and must not be released.
     Identifier,
     /// Identifies the person that the row is about. Counts as an identifier until measures count people.
     Person,
@@ -27,34 +28,34 @@ pub enum Label {
     Household,
     /// Takes no part in any measure.
     Ignore,
-    /// Anything in between.
+    /// Anything in between, given by its weights.
     Weighted(Weights),
 }
 
-/// How likely an adversary knows an attribute beforehand, and how harmful it is if the adversary infers it
-/// (White, Definitions 3.3 and 3.4). Both are numbers from 0 to 1.
+/// Likelihood that an adversary knows an attribute beforehand, and danger of the adversary inferring it
+/// (White, Definitions 3.3 and 3.4). Both lie between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Weights {
-    /// l(x): 0 = the adversary cannot know it, 1 = certainly knows it.
+    /// l(x): 0 if the adversary cannot know the attribute, 1 if they surely know it.
     pub likelihood: f64,
-    /// d(x): 0 = harmless, 1 = as bad as it gets.
+    /// d(x): 0 if inferring the attribute is harmless, 1 if it does the greatest harm.
     pub danger: f64,
 }
 
 impl Weights {
-    /// Weights of a column without a label: its values are known, and dangerous.
+    /// Weights of a column without a label: any value may be known, and any value is dangerous.
     pub const UNLABELLED: Weights = Weights {
         likelihood: 1.0,
         danger: 1.0,
     };
 
-    /// Returns whether a number can be a likelihood or a danger.
+    /// Returns whether a number is a valid weight.
     pub fn allow(weight: f64) -> bool {
         (0.0..=1.0).contains(&weight)
     }
 
-    /// Checks that both are allowed.
+    /// Checks that both weights are valid.
     pub fn check(&self) -> Result<()> {
         Error::check_share("likelihood", self.likelihood)?;
         Error::check_share("danger", self.danger)
@@ -82,7 +83,7 @@ const WORDS: [(&str, Label); 9] = [
 const UNSUPPORTED: [&str; 3] = ["weight", "count", "sensitive nulls=value"];
 
 impl Label {
-    /// Returns the label's weights; `None` if the column takes no part.
+    /// Returns the label's weights; `None` if the column takes no part in any measure.
     pub fn weights(self) -> Option<Weights> {
         match self {
             Label::Quasi => Some(Weights {
@@ -172,7 +173,8 @@ fn named(text: &str) -> Result<Label> {
     ))
 }
 
-/// Reads `likelihood=0.9 danger=0.1`, in either order; the one that is left out keeps its default.
+/// Parses weights such as `likelihood=0.9 danger=0.1`, in either order. A weight that is left out keeps its
+/// default.
 fn weighted(words: &[&str]) -> Result<Weights> {
     const NAMES: [&str; 2] = ["likelihood", "danger"];
     let (mut likelihood, mut danger) = (None, None);

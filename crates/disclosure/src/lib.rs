@@ -1,13 +1,14 @@
-//! How much does a table give away about the people or things in it? The algorithms, without Postgres.
+//! Measures of disclosure risk: how much does a table reveal about the people or things in it? This crate has
+//! the algorithms, without Postgres.
 //!
 //! Data comes in as *codes*: every column is dictionary-encoded, equal values share a `u32` code, and
-//! [`NULL`] stands for an absent value; [`Encoder`] does that. Nothing here reads files, knows SQL or needs `unsafe`; the
-//! extension `pg_disclosure` is the glue that turns tables into codes and answers into rows.
+//! [`NULL`] stands for an absent value. An [`Encoder`] assigns the codes. Nothing here reads files, knows SQL
+//! or needs `unsafe`. The extension `pg_disclosure` turns tables into codes and answers into rows.
 //!
 //! ```
 //! use disclosure::{classes::Classes, Encoder, Rows};
 //!
-//! // Four patients, two quasi-identifiers: who shares the combination with nobody?
+//! // Four patients and two quasi-identifiers: two patients share their combination with nobody else.
 //! let age_groups = Encoder::new().encode_all(["30-39", "30-39", "30-39", "40-49"].map(Some))?;
 //! let zips = Encoder::new().encode_all([90210, 90210, 10001, 10001].map(Some))?;
 //! let mut classes = Classes::new(2);
@@ -17,8 +18,8 @@
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 //!
-//! Long computations take a [`Control`], by which another thread cancels them, watches their progress and limits
-//! their memory; [`Control::none`] does for the others.
+//! Long computations take a [`Control`], which limits their memory and lets another thread cancel them and
+//! watch their progress. Callers that need none of this pass [`Control::none`].
 
 #![forbid(unsafe_code)]
 
@@ -49,7 +50,7 @@ pub use control::{Control, Memory};
 pub use encode::Encoder;
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
-/// Matrices come in as views of this crate.
+/// Re-exported because matrices are passed in as views of this crate's types.
 pub use ndarray;
 pub use rows::Rows;
 #[doc(hidden)]
@@ -57,7 +58,7 @@ pub use sharded::ShardedTable;
 #[doc(hidden)]
 pub use sort::sort;
 
-/// The code of an absent value. Codes of values start at 1.
+/// Code of an absent value. The codes of values start at 1.
 pub const NULL: u32 = 0;
 
 /// Compiles and runs the example of the README.

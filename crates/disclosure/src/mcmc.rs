@@ -1,4 +1,10 @@
-//! Many independent chains, until their mean is known well enough.
+//! Estimates by Markov chain Monte Carlo: independent chains are sampled until the mean of a quantity is
+//! known precisely enough.
+//!
+//! Chains run in rounds. From the second round on, each round is as long as all rounds before it together.
+//! Only the last two rounds count, so that from the third round on a quarter of the samples is dropped, those
+//! nearest to the start. The standard error comes from the spread between chains or within them, whichever is
+//! larger.
 
 use crate::{Control, Error, Result};
 use rand::SeedableRng;
@@ -6,67 +12,69 @@ use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// A matching that changes at random.
+/// State of a chain: a matching that changes at random.
 pub(crate) trait State: Send {
-    /// Whether there is nothing to match.
+    /// Returns whether there is nothing to match.
     fn is_empty(&self) -> bool;
 }
 
-/// How a state changes. A move leaves the distribution of the matchings in question as it is.
+/// A random change of a state that leaves the distribution of the matchings in question invariant.
 pub(crate) trait Move<S>: Sync {
     fn make(&self, state: &mut S, control: &Control) -> Result<()>;
 
-    /// About how many moves change all of the state. It may make some to see.
+    /// Returns the estimated number of moves that change all of the state. It may make some moves to find
+    /// out.
     ///
-    /// This has to be settled before the first sample: to move until enough has changed would favour
+    /// The number has to be fixed before the first sample: moving until enough has changed would favour
     /// matchings that long moves lead to.
     fn pace(&self, state: &mut S, control: &Control) -> Result<u64>;
 }
 
-/// What is measured on a sample.
+/// Measurement of a sample.
 pub(crate) trait Observe<S>: Sync {
-    /// How many figures it tallies.
+    /// Returns the number of figures that are tallied.
     fn figures(&self) -> usize;
 
-    /// Add every figure to its tally; returns the quantity that has to be known well enough.
+    /// Adds every figure to its tally, and returns the quantity that has to be known precisely enough.
     fn observe(&self, state: &S, tally: &mut [f64]) -> f64;
 
-    /// The quantity is never more than this.
+    /// Returns an upper bound of the quantity.
     fn most(&self) -> f64;
 
-    /// Whether every figure has to be known well, on average: their sum may be while they are not.
+    /// Returns whether the figures have to be known precisely, on average: their sum may be although they are
+    /// not.
     fn every_figure(&self) -> bool {
         false
     }
 }
 
-/// How many moves are made before and between samples.
+/// Number of moves before and between samples.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pace {
-    /// As many as it takes to change all of the state; a share of the first samples is dropped.
+    /// As many moves as change all of the state; the first samples are dropped.
     Measured,
-    /// This many; every sample counts.
+    /// Fixed numbers of moves; every sample counts.
     Fixed { before: u64, between: u64 },
 }
 
-/// How exact an answer has to be, and what it may cost.
+/// Precision of an estimate, and its limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
-    /// The reach of the 95 % confidence interval to either side, as a share of the estimate.
+    /// Half-width of the 95 % confidence interval, as a share of the estimate.
     pub relative_error: f64,
-    /// Stop at about this number of samples, at the least a few hundred.
+    /// Approximate limit on the number of samples; a limit below a few hundred has no effect.
     pub max_samples: u64,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Stop after this time.
+    /// Limit on the elapsed time.
     pub budget: Option<Duration>,
 }
 
-/// Independent chains. Enough for a confidence interval, and more than there are threads on most machines.
+/// Number of independent chains: enough for a confidence interval, and more than most machines have threads.
 const CHAINS: u64 = 16;
 
 impl Effort {
-    /// Whether there is such a relative error at all.
+    /// Checks that the relative error is positive and finite.
     pub fn check(&self) -> Result<()> {
         if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
             return Err(Error::invalid(
@@ -78,7 +86,8 @@ impl Effort {
         Ok(())
     }
 
-    /// Run chains for as long as it takes, each from its own start.
+    /// Runs chains until the estimate is precise enough or a limit is reached. `start` returns the initial
+    /// state of a chain, given its number.
     pub fn run<S: State>(
         &self,
         moves: &dyn Move<S>,
@@ -87,7 +96,7 @@ impl Effort {
         start: impl Fn(&mut Pcg64Mcg, usize) -> S,
     ) -> Result<Outcome> {
         self.check()?;
-        // 8 to 15 samples in the first round, so that the last one ends near the maximum.
+        // Begin with 8 to 15 samples, so that the last round ends near the limit.
         let per_chain = (self.max_samples / CHAINS).max(32);
         let doublings = (per_chain / 8).ilog2();
         let course = Course {
@@ -105,32 +114,37 @@ impl Effort {
     }
 }
 
+/// Run of several chains: what moves and what is measured, the length of rounds, and when to stop.
 pub(crate) struct Course<'a, S> {
     pub moves: &'a dyn Move<S>,
     pub observed: &'a dyn Observe<S>,
     pub pace: Pace,
-    /// Samples of each chain in its first round. The second is as long, each later one twice as long.
+    /// Number of samples of each chain in the first round. The second round is as long; each later one is
+    /// twice as long as the one before.
     pub first_round: u64,
     pub rounds: u32,
     pub relative_error: f64,
     pub deadline: Option<Instant>,
 }
 
+/// Estimate of a run, with its confidence interval.
 pub(crate) struct Outcome {
     pub mean: f64,
     pub lower: f64,
     pub upper: f64,
     pub samples: u64,
+    /// Number of independent samples that would give the same standard error.
     pub effective_samples: f64,
+    /// Whether the estimate is as precise as required.
     pub reached: bool,
-    /// The mean of every figure.
+    /// Mean of every figure.
     pub figures: Vec<f64>,
 }
 
 struct Chain<S> {
     state: S,
     between: u64,
-    /// The last two rounds. Those before are dropped: they remember where the chain began.
+    /// The round before the last. Earlier rounds are dropped, because they remember where the chain began.
     before: Round,
     now: Round,
 }
@@ -141,7 +155,7 @@ struct Round {
     tally: Vec<f64>,
 }
 
-/// Successive samples.
+/// Sums over successive samples.
 #[derive(Debug, Clone, Copy, Default)]
 struct Block {
     samples: u64,
@@ -149,13 +163,14 @@ struct Block {
     sum_of_squares: f64,
 }
 
-/// The clock takes as long as a move.
+/// Number of moves between two looks at the clock, because a look takes as long as a move.
 const MOVES_BETWEEN_LOOKS: u64 = 16;
 
-/// Of every round. Their means show a trend, or samples that depend on each other.
+/// Number of blocks in every round. Their means reveal a trend, or samples that depend on each other.
 const BLOCKS: u64 = 4;
 
-/// Fewer effective samples per chain do not show that the chain has forgotten where it began.
+/// Least number of effective samples per chain. Fewer do not show that the chain has forgotten where it
+/// began.
 const LEAST_EFFECTIVE: f64 = 20.0;
 
 impl<S: State> Course<'_, S> {
@@ -196,7 +211,7 @@ impl<S: State> Course<'_, S> {
             .fold(Block::default(), Block::and);
         let mean = total.mean();
         let error = standard_error(chains, mean, total.samples);
-        // Samples that differ by rounding only do not differ.
+        // Samples that differ only by rounding count as equal.
         let variance = (total.sum_of_squares / total.samples as f64 - mean * mean).max(0.0);
         let is_constant = variance <= 1e-12 * mean * mean;
         let effective_samples = match is_constant {
@@ -205,13 +220,14 @@ impl<S: State> Course<'_, S> {
         };
         let half_width = match is_constant {
             _ if chains.len() < 2 => f64::INFINITY,
-            // What was never seen may still be: not more often than this, at 95 %.
+            // An event that was never observed is still possible, but at 95 % confidence not more often than
+            // this.
             true if mean == 0.0 => self.observed.most() * (3.0 / total.samples as f64).min(1.0),
             true => 0.0,
             false => student(chains.len()) * error,
         };
-        // A chain that still remembers where it began is off by more than the spread shows: until the start
-        // was dropped and forgotten, anything is possible.
+        // The error of a chain that still remembers where it began is larger than its spread shows. Until the
+        // start is dropped and forgotten, the interval contains everything.
         let is_warm = matches!(self.pace, Pace::Fixed { .. })
             || rounds > 2 && effective_samples >= LEAST_EFFECTIVE * chains.len() as f64;
         let (lower, upper) = match is_warm && half_width.is_finite() {
@@ -242,7 +258,8 @@ impl<S: State> Course<'_, S> {
 }
 
 impl<S: State> Course<'_, S> {
-    /// Whether half the widths of the confidence intervals add up to little enough.
+    /// Returns whether the half-widths of the figures' confidence intervals add up to at most the relative
+    /// error.
     fn figures_are_known(&self, chains: &[Chain<S>], figures: &[f64]) -> bool {
         let count = chains.len() as f64;
         let mut squares = vec![0.0; figures.len()];
@@ -261,8 +278,9 @@ impl<S: State> Course<'_, S> {
     }
 }
 
-/// Of the mean of all samples. Chains are independent, so the spread of their means tells. Should all of
-/// them drift the same way, it would not: then the spread of a chain's blocks does, and the larger counts.
+/// Returns the standard error of the mean of all samples. Chains are independent, so it follows from the
+/// spread of their means. If all chains drift in the same way, that is too small, but the spread of a chain's
+/// blocks is not. The larger of the two counts.
 fn standard_error<S: State>(chains: &[Chain<S>], mean: f64, samples: u64) -> f64 {
     let count = chains.len() as f64;
     let of_chains: Vec<Block> = chains
@@ -289,9 +307,10 @@ fn standard_error<S: State>(chains: &[Chain<S>], mean: f64, samples: u64) -> f64
     between.max(within).sqrt()
 }
 
-/// How many standard errors a 95 % confidence interval reaches to either side, by the spread of this many
-/// means: a quantile of Student's distribution. Cornish and Fisher's expansion, which is short by 0.7 % for
-/// four means and by less for more; for two and three the closed form.
+/// Returns the half-width of a 95 % confidence interval in standard errors, if these come from the spread of
+/// this many means: a quantile of Student's distribution. It is computed by Cornish and Fisher's expansion,
+/// which is too small by 0.7 % for four means and by less for more; for two and three means it is the closed
+/// form.
 fn student(means: usize) -> f64 {
     const NORMAL: f64 = 1.959_963_985;
     let freedom = match means {
@@ -326,7 +345,7 @@ impl<S: State> Chain<S> {
     }
 
     fn advance(&mut self, course: &Course<S>, count: u64, control: &Control) -> Result<()> {
-        // Where there is nothing to match, there is nothing to move.
+        // If there is nothing to match, there is nothing to move.
         let count = if self.state.is_empty() { 0 } else { count };
         for number in 0..count {
             if number % MOVES_BETWEEN_LOOKS == 0 && course.is_late() {
@@ -344,7 +363,7 @@ impl<S: State> Chain<S> {
         for block in 0..BLOCKS {
             let mut so_far = Block::default();
             for _ in samples * block / BLOCKS..samples * (block + 1) / BLOCKS {
-                // A first sample there must be, however late.
+                // Draw at least one sample, even after the deadline.
                 let has_sample = so_far.samples > 0 || self.blocks().any(|block| block.samples > 0);
                 if has_sample && course.is_late() {
                     break;

@@ -1,5 +1,5 @@
-/// A few rows as codes, column by column: how data travels into the algorithms, some hundred rows at a
-/// time, so that loops are tight and waits for memory overlap.
+/// A batch of rows as codes, stored column by column. Data is passed to the algorithms in batches of a few
+/// hundred rows, so that loops are tight and waits for memory overlap.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     columns: &'a [&'a [u32]],
@@ -7,23 +7,23 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Rows of these columns, of which each has `len` codes. Without columns, only the number counts.
+    /// Creates a batch of `len` rows from columns of `len` codes each. There may be no columns.
     pub fn new(columns: &'a [&'a [u32]], len: usize) -> Self {
         debug_assert!(columns.iter().all(|column| column.len() == len));
         Rows { columns, len }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The codes, a slice per column.
+    /// Returns the codes, one slice per column.
     pub fn columns(&self) -> &'a [&'a [u32]] {
         self.columns
     }

@@ -1,13 +1,18 @@
+//! A hash table that never pauses for long to grow.
+//!
+//! A single large table would copy all of its entries whenever it grows, which takes a long time and needs
+//! memory for both copies at once. From a million entries on, this table is therefore split into many tables
+//! by a part of the hash, and these grow one at a time.
+
 use hashbrown::hash_table::{Entry, HashTable};
 
-/// A hash table that never stops for long to grow: from a million entries on it is many tables, each with
-/// a share of the hashes, which grow one by one. So whoever fills it can look up every now and then, e.g.
-/// for a cancel request, and does not need twice the memory all at once.
+/// Hash table that never pauses for long to grow. The code that fills it can therefore check for a cancel
+/// request often enough, and never needs twice the memory at once.
 ///
 /// Like [`HashTable`], it leaves hashing and equality to the caller.
 #[derive(Debug, Clone)]
 pub struct ShardedTable<T> {
-    /// One table, or [`SHARDS`](Self::SHARDS).
+    /// One table, or [`SHARDS`](Self::SHARDS) tables after the split.
     shards: Vec<HashTable<T>>,
 }
 
@@ -20,19 +25,21 @@ impl<T> Default for ShardedTable<T> {
 }
 
 impl<T> ShardedTable<T> {
-    /// A power of two.
+    /// Number of tables after the split; a power of two.
     const SHARDS: usize = 32;
 
-    /// Entries that one table may have: growing it takes some tens of milliseconds.
+    /// Number of entries at which the single table is split. Growing a table of this size takes some tens of
+    /// milliseconds.
     const ALONE: usize = if cfg!(test) { 100 } else { 1 << 20 };
 
-    /// An entry with this hash that `equal` accepts.
+    /// Returns the entry with this hash that `equal` accepts, if there is one.
     #[inline]
     pub fn find(&self, hash: u64, equal: impl FnMut(&T) -> bool) -> Option<&T> {
         self.shards[self.shard(hash)].find(hash, equal)
     }
 
-    /// The place of an entry with this hash that `equal` accepts; `hash_of` tells the hash of entries.
+    /// Returns the occupied or vacant [`Entry`] for this hash. `equal` accepts the entry that is looked for,
+    /// and `hash_of` returns the hash of an entry.
     #[inline]
     pub fn entry(
         &mut self,
@@ -43,13 +50,14 @@ impl<T> ShardedTable<T> {
         self.table(hash, &hash_of).entry(hash, equal, hash_of)
     }
 
-    /// Add an entry that is known not to be there.
+    /// Adds an entry that is known not to be in the table.
     #[inline]
     pub fn insert_unique(&mut self, hash: u64, entry: T, hash_of: impl Fn(&T) -> u64) {
         self.table(hash, &hash_of).insert_unique(hash, entry, hash_of);
     }
 
-    /// The table for this hash, when one more entry may come.
+    /// Returns the table to which an entry with this hash can be added. Splits the single table first if it
+    /// is full.
     #[inline]
     fn table(&mut self, hash: u64, hash_of: impl Fn(&T) -> u64) -> &mut HashTable<T> {
         if self.shards[0].len() >= Self::ALONE && self.shards.len() == 1 {
@@ -59,7 +67,8 @@ impl<T> ShardedTable<T> {
         &mut self.shards[shard]
     }
 
-    /// Bits from the middle: the table takes its own from both ends.
+    /// Returns the index of the table for this hash. It is taken from the middle bits of the hash because
+    /// [`HashTable`] itself uses the bits at both ends.
     #[inline]
     fn shard(&self, hash: u64) -> usize {
         (hash >> 40) as usize & (self.shards.len() - 1)

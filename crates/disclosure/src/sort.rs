@@ -1,10 +1,10 @@
 use crate::{Control, Result};
 use rayon::prelude::*;
 
-/// Items that are sorted between two looks at the control: some milliseconds.
+/// Number of items that are sorted or merged between two checks for a cancel: some milliseconds of work.
 const PIECE: usize = 1 << 17;
 
-/// Sorts on all threads, in pieces that are merged, so that a cancel is noticed.
+/// Sorts on all threads. Pieces are sorted separately and then merged, so that a cancel is noticed soon.
 pub fn sort<T: Ord + Copy + Send + Sync>(items: &mut Vec<T>, control: &Control) -> Result<()> {
     items.par_chunks_mut(PIECE).try_for_each(|piece| {
         piece.sort_unstable();
@@ -24,7 +24,7 @@ pub fn sort<T: Ord + Copy + Send + Sync>(items: &mut Vec<T>, control: &Control) 
     Ok(())
 }
 
-/// Merges two sorted runs into a place for both.
+/// Merges two sorted runs into `merged`, which has room for both.
 fn merge<'a, T: Ord + Copy>(
     mut left: &'a [T],
     mut right: &'a [T],

@@ -1,8 +1,9 @@
 use crate::Result;
 use rayon::prelude::*;
 
-/// Do something with each of some items; on several threads where that is worth it, and else without even asking rayon
-/// how many there are: a caller with little to do need not have any.
+/// Calls `job` for each item and returns the results in order. If `is_worth_it`, the items are shared out to
+/// several threads. Otherwise rayon is not called at all, so that a caller with little to do needs no thread
+/// pool.
 pub(crate) fn map<T: Send, R: Send>(
     items: impl IntoParallelIterator<Item = T, Iter: IndexedParallelIterator> + IntoIterator<Item = T>,
     is_worth_it: bool,

@@ -1,13 +1,14 @@
-//! Bytes in which values are stored, or travel between processes: small numbers take one byte.
+//! Byte format of values that are stored or sent between processes. Small numbers take one byte.
 
 use thiserror::Error;
 
-/// The bytes end too early, or are none that this module has written.
+/// Error for bytes that end too early or were not written by this module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the bytes are damaged")]
 pub struct Damaged;
 
-/// Appends a number: seven bits to a byte, the lowest first; the eighth says that more follow.
+/// Appends a number with seven bits per byte, the lowest bits first. The eighth bit is set if more bytes
+/// follow.
 pub fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -16,19 +17,20 @@ pub fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Appends bytes and how many they are.
+/// Appends the number of bytes, then the bytes themselves.
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Returns what [`put`] has written at the beginning of `input`, which is moved past it.
+/// Returns a number written by [`put`] and moves `input` past it.
 pub fn take(input: &mut &[u8]) -> Result<u64, Damaged> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let [byte] = take_array(input)?;
         let bits = u64::from(byte & 0x7f);
-        // The tenth byte has room for one bit. A last byte of 0 would be a second way to write a number.
+        // The tenth byte has room for one bit only. A last byte of 0 is refused because it would be a second
+        // way to write the same number.
         if bits << shift >> shift != bits || (byte == 0 && shift > 0) {
             return Err(Damaged);
         }
@@ -40,7 +42,7 @@ pub fn take(input: &mut &[u8]) -> Result<u64, Damaged> {
     Err(Damaged)
 }
 
-/// Returns what [`put_bytes`] has written.
+/// Returns bytes written by [`put_bytes`] and moves `input` past them.
 pub fn take_bytes<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], Damaged> {
     let length = usize::try_from(take(input)?).map_err(|_| Damaged)?;
     let (bytes, rest) = input.split_at_checked(length).ok_or(Damaged)?;
@@ -48,7 +50,7 @@ pub fn take_bytes<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], Damaged> {
     Ok(bytes)
 }
 
-/// Returns the next `N` bytes.
+/// Returns the next `N` bytes and moves `input` past them.
 pub fn take_array<const N: usize>(input: &mut &[u8]) -> Result<[u8; N], Damaged> {
     let (bytes, rest) = input.split_first_chunk().ok_or(Damaged)?;
     *input = rest;

@@ -1,4 +1,4 @@
-//! Probabilistic attacks (Malik 2014): all matchings with the products of their weights.
+//! Probabilistic attacks by their definitions (Malik 2014): all matchings with the products of their weights.
 
 use crate::matching::permutations;
 
@@ -8,12 +8,12 @@ pub struct Attack {
     weights: Vec<f64>,
     /// For every matching, the column of every row, and the product of the weights.
     pub matchings: Vec<(Vec<usize>, f64)>,
-    /// The sum of these products.
+    /// Sum of these products.
     pub permanent: f64,
 }
 
 impl Attack {
-    /// The attack with these weights, row by row.
+    /// Returns the attack with these weights, given row by row.
     pub fn new(weights: &[f64]) -> Self {
         let size = weights.len().isqrt();
         let with_weight = |mapping: Vec<usize>| {
@@ -30,7 +30,7 @@ impl Attack {
         }
     }
 
-    /// The expected value of something that depends on the matching.
+    /// Returns the expected value of a function of the matching.
     pub fn expected(&self, value: impl Fn(&[usize]) -> f64) -> f64 {
         let weighted = self
             .matchings
@@ -39,23 +39,24 @@ impl Attack {
         weighted.sum::<f64>() / self.permanent
     }
 
-    /// How likely a row has a column.
+    /// Returns the probability that a row is matched with a column.
     pub fn edge(&self, row: usize, column: usize) -> f64 {
         self.expected(|mapping| f64::from(mapping[row] == column))
     }
 
-    /// How many rows have their true column on average.
+    /// Returns the expected number of rows that are matched with their true column.
     pub fn cracks(&self, truth: &[usize]) -> f64 {
         self.expected(|mapping| mapping.iter().zip(truth).filter(|(a, b)| a == b).count() as f64)
     }
 
-    /// H: the sum of the weights of the true columns, each as a share of its row.
+    /// Returns H: the sum of the weights of the true edges, each as a share of its row's total.
     pub fn heuristic(&self, truth: &[usize]) -> f64 {
         let of_row = |(row, weights): (usize, &[f64])| weights[truth[row]] / weights.iter().sum::<f64>();
         self.weights.chunks(self.size).enumerate().map(of_row).sum()
     }
 
-    /// The degree of anonymity: the entropy of the matchings, as a share of the largest.
+    /// Returns the degree of anonymity: the entropy of the matchings, as a share of the largest possible
+    /// entropy.
     pub fn anonymity(&self) -> f64 {
         let surprise = |(_, weight): &(Vec<usize>, f64)| match weight / self.permanent {
             0.0 => 0.0,
@@ -66,20 +67,22 @@ impl Attack {
         if all > 0.0 { entropy / all } else { 0.0 }
     }
 
-    /// How far H is off on average over all true mappings, in percent of the rows.
+    /// Returns the mean absolute error of H over all true mappings, in percent of the number of rows.
     pub fn nmape(&self) -> f64 {
         let off = |(truth, _): &(Vec<usize>, f64)| (self.heuristic(truth) - self.cracks(truth)).abs();
         let sum: f64 = self.matchings.iter().map(off).sum();
         sum / self.matchings.len() as f64 / self.size as f64 * 100.0
     }
 
-    /// How many sets with so many rows go onto the true columns of their rows on average.
+    /// Returns the expected number of sets of `size` rows that are matched with the true columns of their
+    /// rows.
     pub fn subsets(&self, truth: &[Option<u32>], size: usize) -> f64 {
         let sets = (0..1u32 << self.size).filter(|set| set.count_ones() as usize == size);
         sets.map(|set| self.subset(truth, set)).sum()
     }
 
-    /// How likely this set of rows, one per bit, goes onto the true columns of its rows.
+    /// Returns the probability that this set of rows, one per bit, is matched with the true columns of its
+    /// rows.
     pub fn subset(&self, truth: &[Option<u32>], set: u32) -> f64 {
         let members = || (0..self.size).filter(|row| set & 1 << row != 0);
         let Some(columns) = members().map(|row| truth[row]).collect::<Option<Vec<u32>>>() else {

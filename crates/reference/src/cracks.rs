@@ -1,9 +1,13 @@
-//! Cracks of anonymised items (Lakshmanan, Ng and Ramesh 2008): all mappings of a few items to codes, one by one.
+//! Cracks of anonymised items (Lakshmanan, Ng and Ramesh 2008), by listing all mappings of a few items to
+//! codes.
+//!
+//! These are the definitions as slow, obviously correct code, for tests of the fast algorithms of
+//! `disclosure::cracks`.
 
-/// For every item, whether each code can stand for it; item i's own code is i.
+/// For every item, whether each code can stand for it. The own code of item i is code i.
 pub type Edges = Vec<Vec<bool>>;
 
-/// All crack mappings (section 2.2.1): for every item, the code that it gets.
+/// Returns all crack mappings (section 2.2.1): for every item, the code that it gets.
 pub fn mappings(edges: &Edges) -> Vec<Vec<u32>> {
     let mut mappings = vec![vec![]];
     for codes in edges {
@@ -19,7 +23,7 @@ pub fn mappings(edges: &Edges) -> Vec<Vec<u32>> {
     mappings
 }
 
-/// For every item, the share of the mappings that crack it. Their sum is the expected number of cracks.
+/// Returns the share of the mappings that crack each item. The sum is the expected number of cracks.
 pub fn crack_probabilities(mappings: &[Vec<u32>]) -> Vec<f64> {
     let items = mappings.first().map_or(0, Vec::len);
     let cracking = |item: usize| {
@@ -33,7 +37,8 @@ pub fn crack_probabilities(mappings: &[Vec<u32>]) -> Vec<f64> {
         .collect()
 }
 
-/// The share of the mappings that give the codes of these items to these items; `None` if there is no mapping.
+/// Returns the share of the mappings that assign the codes of these items to these items, in any order;
+/// `None` if there is no mapping.
 pub fn itemset_probability(mappings: &[Vec<u32>], itemset: &[u32]) -> Option<f64> {
     let is_cracked = |mapping: &&Vec<u32>| {
         itemset
@@ -44,12 +49,12 @@ pub fn itemset_probability(mappings: &[Vec<u32>], itemset: &[u32]) -> Option<f64
     (!mappings.is_empty()).then(|| cracking as f64 / mappings.len() as f64)
 }
 
-/// All itemsets of n items, also the empty one.
+/// Returns all itemsets of n items, including the empty one.
 pub fn itemsets(n: usize) -> impl Iterator<Item = Vec<u32>> {
     (0u32..1 << n).map(move |set| (0..n as u32).filter(|item| set >> item & 1 == 1).collect())
 }
 
-/// The codes that can stand for an item.
+/// Returns the codes that can stand for an item.
 fn neighbours(edges: &Edges, item: u32) -> Vec<u32> {
     let codes = &edges[item as usize];
     (0..codes.len() as u32)
@@ -57,7 +62,7 @@ fn neighbours(edges: &Edges, item: u32) -> Vec<u32> {
         .collect()
 }
 
-/// The O-estimate of every item: 1/O_x if its own code can stand for it, else 0.
+/// Returns the O-estimate of every item: 1/O_x if its own code can stand for it, otherwise 0.
 pub fn o_estimate(edges: &Edges) -> Vec<f64> {
     let of_item = |item: u32| {
         let neighbours = neighbours(edges, item);
@@ -70,7 +75,8 @@ pub fn o_estimate(edges: &Edges) -> Vec<f64> {
     (0..edges.len() as u32).map(of_item).collect()
 }
 
-/// The estimate OS of an itemset: how likely each item gets a code of the itemset, if these were independent.
+/// Returns the OS estimate of an itemset: the probability that every item gets a code of the itemset, as if
+/// items were independent.
 pub fn os(edges: &Edges, itemset: &[u32]) -> f64 {
     let of_item = |&item: &u32| {
         let neighbours = neighbours(edges, item);
@@ -80,7 +86,7 @@ pub fn os(edges: &Edges, itemset: &[u32]) -> f64 {
     itemset.iter().map(of_item).product()
 }
 
-/// The estimate OS2 of an itemset, by the number of codes that can stand for any of its items.
+/// Returns the OS2 estimate of an itemset, from the number of codes that can stand for any of its items.
 pub fn os2(edges: &Edges, itemset: &[u32]) -> f64 {
     let mut union: Vec<u32> = itemset.iter().flat_map(|&item| neighbours(edges, item)).collect();
     union.sort_unstable();
@@ -92,8 +98,8 @@ pub fn os2(edges: &Edges, itemset: &[u32]) -> f64 {
     }
 }
 
-/// Propagates what is certain, node by node, until nothing changes: the only edge of a node rules out all others of
-/// its other end.
+/// Propagates certain edges until nothing changes: if an edge is the only one of a node, all other edges at
+/// its other end are removed.
 pub fn propagate(mut edges: Edges) -> Edges {
     let nodes = 0..edges.len();
     loop {
@@ -114,7 +120,8 @@ pub fn propagate(mut edges: Edges) -> Edges {
     }
 }
 
-/// Fig. 23, which calls Fig. 22 for every known pair: an item of a known pair can only have a code of a frequent one.
+/// Filters edges as in Fig. 23, which calls Fig. 22 for every known pair: an item of a known pair can only
+/// have a code of a frequent pair.
 pub fn filter_edges(mut edges: Edges, known: &[(u32, u32)], frequent: &[(u32, u32)]) -> Edges {
     let is_frequent = |code: usize| {
         frequent

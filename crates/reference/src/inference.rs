@@ -1,32 +1,35 @@
-//! Privacy scores (White 2021): every set of attributes that an adversary may know of every row.
+//! Privacy scores (White 2021), by enumerating every set of attributes that an adversary may know of each
+//! row.
 
 use disclosure::Weights;
 use std::collections::BTreeSet;
 
-/// A table of attributes, numbered from 0.
+/// Table whose attributes are numbered from 0.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// The attributes of every row, one per bit.
+    /// Attributes of every row, one bit each.
     pub rows: Vec<u32>,
-    /// The weights of every attribute.
+    /// Weights of every attribute.
     pub weights: Vec<Weights>,
 }
 
-/// What follows from knowing some attributes.
+/// Inference from known attributes.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// The attributes that are known, ascending.
+    /// Known attributes, in ascending order.
     pub known: Vec<usize>,
-    /// The attributes that are inferred and hurt, ascending, and the share of the rows with `known` that have them.
+    /// Harmful attributes that are inferred, in ascending order, each with the share of the rows with `known`
+    /// that have it.
     pub inferred: Vec<(usize, f64)>,
-    /// How many rows have what is known.
+    /// Number of rows that have all known attributes.
     pub support: u64,
     /// Likelihood times danger.
     pub weight: f64,
 }
 
 impl Table {
-    /// Rows as words of letters, a for attribute 0. Weights are likelihood and danger.
+    /// Returns a table whose rows are given as words. Each letter is an attribute, `a` is attribute 0. A
+    /// weight is a likelihood and a danger.
     pub fn of_words(rows: &[&str], weights: &[(f64, f64)]) -> Self {
         let set = |word: &&str| word.bytes().fold(0, |set, letter| set | 1 << (letter - b'a'));
         let weights = weights
@@ -38,24 +41,26 @@ impl Table {
         }
     }
 
-    /// The attributes in a set.
+    /// Returns the attributes in a set.
     pub fn attributes(&self, set: u32) -> impl Iterator<Item = usize> + use<> {
         (0..self.weights.len()).filter(move |x| set >> x & 1 == 1)
     }
 
-    /// How many rows have these attributes.
+    /// Returns the number of rows that have these attributes.
     pub fn support(&self, set: u32) -> u64 {
         self.rows.iter().filter(|&row| row & set == set).count() as u64
     }
 
-    /// Definition 3.2: what all rows with `known` have besides, if there is such a row.
+    /// Returns the other attributes that all rows with `known` have (Definition 3.2). Some row must have
+    /// `known`.
     pub fn inferred(&self, known: u32) -> u32 {
         let having = self.rows.iter().filter(|&row| row & known == known);
         having.fold(u32::MAX, |closure, row| closure & row) & !known
     }
 
-    /// Section 3.4: what a share of at least `min_confidence` of the rows with `known` have counts as inferred, times
-    /// that share. With a share of 1 that is Definition 3.2.
+    /// Returns the inference from `known` to attributes in `among` (section 3.4). An attribute counts as
+    /// inferred if at least a share `min_confidence` of the rows with `known` have it, and its danger is
+    /// multiplied by that share. With a share of 1, this is Definition 3.2.
     pub fn rule(&self, known: u32, among: u32, constant: f64, min_confidence: f64) -> Rule {
         let support = self.support(known);
         let inferred: Vec<(usize, f64)> = self
@@ -79,12 +84,14 @@ impl Table {
         }
     }
 
-    /// Definitions 3.1, 3.3 and 3.4: the weight of what certainly follows from `known`, which some row has.
+    /// Returns the weight of the certain inference from `known`, which some row must have (Definitions 3.1,
+    /// 3.3 and 3.4).
     pub fn weight(&self, known: u32, constant: f64) -> f64 {
         self.rule(known, u32::MAX, constant, 1.0).weight
     }
 
-    /// Definition 3.1, with shares of rows as in section 3.4: the worst of all subsets of each row.
+    /// Returns the score of each row: the largest weight of all subsets of its attributes (Definition 3.1,
+    /// with shares of rows as in section 3.4).
     pub fn scores(&self, constant: f64, min_confidence: f64) -> Vec<f64> {
         let worst = |&row: &u32| {
             subsets(row)
@@ -94,8 +101,9 @@ impl Table {
         self.rows.iter().map(worst).collect()
     }
 
-    /// All rules with a weight of at least `min_weight` from which nothing that is known can be left out without more
-    /// rows having the rest; the heaviest first, then those that take the least knowledge.
+    /// Returns all rules with a positive weight of at least `min_weight` whose known set is free: without any
+    /// one of its attributes, more rows have the rest. The rules with the largest weight come first and, of
+    /// these, those with the fewest known attributes.
     pub fn rules(&self, constant: f64, min_confidence: f64, min_weight: f64) -> Vec<Rule> {
         let sets: BTreeSet<u32> = self.rows.iter().flat_map(|&row| subsets(row)).collect();
         let is_free = |known: u32| {
@@ -116,14 +124,15 @@ impl Table {
         rules
     }
 
-    /// Section 6.2: no row has the set, but each of its facets is had by some row.
+    /// Returns whether a set is a hole (section 6.2): no row has it, but for each of its attributes some row
+    /// has the rest.
     pub fn is_hole(&self, set: u32) -> bool {
         let is_had = |set| self.support(set) > 0;
         !is_had(set) && self.attributes(set).all(|x| is_had(set & !(1 << x)))
     }
 }
 
-/// All subsets of a set of attributes, itself and the empty one among them.
+/// Returns all subsets of a set of attributes, including itself and the empty set.
 pub fn subsets(set: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(set), move |subset| {
         subset.checked_sub(1).map(|next| next & set)

@@ -1,7 +1,8 @@
-//! The measures of the crate `disclosure` by their definitions: slow, and short enough to compare with the papers.
+//! Reference implementations of the measures in the crate `disclosure`: slow, but close to the definitions
+//! and short enough to compare with the papers.
 //!
-//! Tests, benches and fuzz targets compare the algorithms with these. Nothing here is fast, limited in memory or
-//! cancellable, and nothing calls an algorithm of `disclosure`: only its plain types are used.
+//! Tests, benches and fuzz targets compare the algorithms with these. Nothing here is fast, limited in memory
+//! or cancellable. Nothing calls an algorithm of `disclosure`: only its plain types are used.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! Perfect matchings, one after the other.
+//! Perfect matchings by enumeration.
 
 use disclosure::matching::Graph;
 use std::collections::HashMap;
 
-/// All orders of the numbers below `n`.
+/// Returns all permutations of the numbers below `n`.
 pub fn permutations(n: usize) -> Vec<Vec<usize>> {
     let Some(last) = n.checked_sub(1) else {
         return vec![vec![]];
@@ -18,7 +18,7 @@ pub fn permutations(n: usize) -> Vec<Vec<usize>> {
     permutations(last).into_iter().flat_map(extend).collect()
 }
 
-/// How many ways there are to give every item a code of its own that can stand for it.
+/// Returns the number of ways to give every item a code of its own that can stand for it.
 pub fn matchings(graph: &Graph) -> f64 {
     count(
         graph,
@@ -28,8 +28,8 @@ pub fn matchings(graph: &Graph) -> f64 {
     )
 }
 
-/// For every class of items and each of its candidates, the share of the perfect matchings that give one item of the
-/// class a code of the candidate; `None` if there is no perfect matching.
+/// Returns for every class of items and each of its candidates the share of perfect matchings that give one
+/// particular item of the class a code of the candidate; `None` if there is no perfect matching.
 pub fn shares(graph: &Graph) -> Option<Vec<Vec<f64>>> {
     let all = matchings(graph);
     let of_class = |class: usize| {
@@ -46,15 +46,15 @@ pub fn shares(graph: &Graph) -> Option<Vec<Vec<f64>>> {
     (all > 0.0).then(|| (0..graph.items.len()).filter_map(of_class).collect())
 }
 
-/// The class of every item.
+/// Returns the class of every item.
 fn items(graph: &Graph) -> Vec<usize> {
     (0..graph.items.len())
         .flat_map(|class| vec![class; graph.items[class].size as usize])
         .collect()
 }
 
-/// How many ways there are to give the items of these classes the codes that are left: the first item gets any of
-/// them, then the others. `known` keeps what was counted before.
+/// Returns the number of ways to give the items of these classes the codes that are left: the first item gets
+/// any of them, then the others. `known` caches counts.
 fn count(
     graph: &Graph,
     items: &[usize],

@@ -1,8 +1,10 @@
-//! The permutation model (Domingo-Ferrer and Muralidhar 2015): ranks by counting, and records compared with all others.
+//! The permutation paradigm (Domingo-Ferrer and Muralidhar 2015) by its definitions: ranks by counting, and
+//! every record compared with all others.
 
 use disclosure::NULL;
 
-/// Twice the rank of every place, where equal ones share their mean rank: the places below, and half of the equal ones.
+/// Returns twice the rank of every place. Equal places share their mean rank, which is the number of lower
+/// places, plus half the number of equal places, plus one half.
 pub fn shared_half_ranks(places: &[u32]) -> Vec<u32> {
     let key = |&place: &u32| if place == NULL { u32::MAX } else { place };
     let count = |of: &u32, keep: fn(u32, u32) -> bool| {
@@ -12,7 +14,8 @@ pub fn shared_half_ranks(places: &[u32]) -> Vec<u32> {
     places.iter().map(twice).collect()
 }
 
-/// Algorithm 1, where no two values are equal: every record gets the original value with the rank of its own.
+/// Returns for every record the original value with the rank of its released value: Algorithm 1, for columns
+/// in which no two values are equal.
 pub fn reverse_map(original: &[i64], anonymised: &[i64]) -> Vec<i64> {
     let mut sorted = original.to_vec();
     sorted.sort_unstable();
@@ -20,13 +23,13 @@ pub fn reverse_map(original: &[i64], anonymised: &[i64]) -> Vec<i64> {
     anonymised.iter().map(|value| sorted[rank(value) - 1]).collect()
 }
 
-/// The distance of two records: the largest difference of their ranks in any column.
+/// Returns the distance of two records: the largest difference of their ranks in any column.
 pub fn distance(one: &[u32], other: &[u32]) -> u32 {
     let differences = one.iter().zip(other).map(|(a, b)| a.abs_diff(*b));
     differences.max().unwrap_or(0)
 }
 
-/// The shortest distance of a record to any of others, and which ones are at that distance.
+/// Returns the shortest distance of a record to any of the others, and the numbers of those at that distance.
 pub fn nearest<'a>(record: &[u32], others: impl Iterator<Item = &'a [u32]>) -> (u32, Vec<usize>) {
     let mut nearest = (u32::MAX, vec![]);
     for (number, other) in others.enumerate() {

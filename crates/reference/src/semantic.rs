@@ -1,18 +1,18 @@
-//! Semantic attacks (Ong 2015): terms in texts by comparing them with every window, and the eliminations of chapter 4
-//! with everything computed anew for each of them.
+//! Semantic attacks by definition (Ong 2015): terms are found by comparing them with every window of a text,
+//! and each elimination of chapter 4 computes everything anew.
 
 use disclosure::semantic::{
     DistanceTable, Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability,
 };
 
-/// Which of the terms, each some words, are in a text: those whose words are a window of the text's.
+/// Returns the terms whose words are a window of the words of a text.
 pub fn terms_in<W: PartialEq>(terms: &[Vec<W>], text: &[W]) -> Vec<u32> {
     let occurs = |term: &Vec<W>| !term.is_empty() && text.windows(term.len()).any(|window| window == term);
     let found = (0..).zip(terms).filter(|(_, term)| occurs(term));
     found.map(|(number, _)| number).collect()
 }
 
-/// In how many documents, each some terms, both terms are.
+/// Returns the number of documents that contain both terms.
 pub fn together(documents: &[Vec<u32>], one: u32, other: u32) -> u64 {
     let has_both = |document: &&Vec<u32>| document.contains(&one) && document.contains(&other);
     documents.iter().filter(has_both).count() as u64
@@ -20,18 +20,19 @@ pub fn together(documents: &[Vec<u32>], one: u32, other: u32) -> u64 {
 
 type Cell = (usize, usize);
 
-/// A distance table that was attacked.
+/// A distance table under attack.
 pub struct Attack<'a> {
     table: &'a DistanceTable,
     eliminated: Vec<Vec<bool>>,
-    /// For redistribution: every cell's.
+    /// Row weight of each cell, for redistribution.
     row_weights: Vec<Vec<f64>>,
+    /// Column weight of each cell, for redistribution.
     column_weights: Vec<Vec<f64>>,
-    /// What was eliminated, in order.
+    /// Eliminations, in order.
     pub found: Eliminations,
 }
 
-/// Attacks a table by any method other than at random.
+/// Attacks a table by any method except [`Method::Random`].
 pub fn attack<'a>(table: &'a DistanceTable, strategy: &Strategy) -> Attack<'a> {
     let (rows, columns) = (table.rows(), table.columns());
     let mut attack = Attack {
@@ -71,7 +72,7 @@ impl MapCells for Vec<Cell> {
     }
 }
 
-/// The first of the greatest.
+/// Returns the first of the greatest values.
 fn greatest<T: Copy>(values: Vec<(f64, T)>) -> Option<(f64, T)> {
     values
         .into_iter()
@@ -85,7 +86,8 @@ fn resolve(threshold: Threshold, values: &[f64]) -> f64 {
     }
 }
 
-/// The largest gap between neighbours, and what is just below the lowest such gap; nothing if all are equal.
+/// Returns the largest gap between neighbours and the distance just below it; of equal gaps, the lowest.
+/// Returns `None` if all distances are equal.
 fn largest_gap(group: &[(f64, Cell)]) -> Option<(f64, f64)> {
     let mut distances: Vec<f64> = group.iter().map(|&(distance, _)| distance).collect();
     distances.sort_by(|a, b| a.partial_cmp(b).unwrap());
@@ -107,7 +109,7 @@ fn vulnerability(kind: Vulnerability, group: &[(f64, Cell)]) -> f64 {
 }
 
 impl Attack<'_> {
-    /// Row by row.
+    /// Returns all cells, row by row.
     fn cells(&self) -> Vec<Cell> {
         let columns = self.table.columns();
         (0..self.table.distances().len())
@@ -115,7 +117,7 @@ impl Attack<'_> {
             .collect()
     }
 
-    /// What is left and reliable.
+    /// Returns the reliable cells that are left.
     fn reliable(&self) -> Vec<Cell> {
         let mut cells = self.cells();
         cells.retain(|&(row, column)| !self.eliminated[row][column] && self.table.is_reliable(row, column));
@@ -138,7 +140,7 @@ impl Attack<'_> {
         self.left_in_row(row) >= 2 && self.left_in_column(column) >= 2
     }
 
-    /// What may be eliminated.
+    /// Returns the cells that may be eliminated.
     fn open(&self) -> Vec<Cell> {
         let mut cells = self.reliable();
         cells.retain(|&cell| self.may_be_eliminated(cell));
@@ -149,14 +151,14 @@ impl Attack<'_> {
         self.table.distance(row, column)
     }
 
-    /// Definition 17.
+    /// Returns the weighted distance by Definition 17.
     fn weighted_by_counts(&self, (row, column): Cell) -> f64 {
         let row_weight = 1.0 / self.left_in_row(row) as f64;
         let column_weight = 1.0 / self.left_in_column(column) as f64;
         self.table.distance(row, column) * (1.0 - row_weight) * (1.0 - column_weight)
     }
 
-    /// Algorithm 4.5, lines 9 and 11.
+    /// Returns the weighted distance by Algorithm 4.5, lines 9 and 11.
     pub fn weighted_by_cell(&self, (row, column): Cell) -> f64 {
         let (row_weight, column_weight) = (self.row_weights[row][column], self.column_weights[row][column]);
         self.table.distance(row, column) * (1.0 - row_weight) * (1.0 - column_weight)
@@ -171,7 +173,7 @@ impl Attack<'_> {
         });
     }
 
-    /// Formulas 4.2 and 4.3; Algorithm 4.1.
+    /// Eliminates cells by formulas 4.2 and 4.3 (TBA), or by Algorithm 4.1 (WBA).
     fn by_distance(&mut self, threshold: Threshold, distance: fn(&Self, Cell) -> f64) {
         let before: Vec<f64> = self.reliable().iter().map(|&cell| distance(self, cell)).collect();
         let threshold = resolve(threshold, &before);
@@ -184,7 +186,7 @@ impl Attack<'_> {
         }
     }
 
-    /// The reliable cells of every row and every column.
+    /// Returns the reliable cells of every row and every column, with their distances.
     fn groups(&self, distance: fn(&Self, Cell) -> f64) -> Vec<Vec<(f64, Cell)>> {
         let cells = self.reliable().map_cells(|cell| distance(self, cell));
         let mut groups = vec![vec![]; self.table.rows() + self.table.columns()];
@@ -195,7 +197,7 @@ impl Attack<'_> {
         groups
     }
 
-    /// Algorithms 4.3 and 4.5.
+    /// Eliminates cells by Algorithms 4.3 (GBA) and 4.5 (RBA).
     fn by_groups(&mut self, strategy: &Strategy, distance: fn(&Self, Cell) -> f64) {
         let kind = strategy.vulnerability;
         let before = self.groups(distance);
@@ -233,7 +235,7 @@ impl Attack<'_> {
     }
 }
 
-/// The lower cluster (Definition 19), without the eliminated cell.
+/// Returns the lower cluster (Definition 19), without the eliminated cell.
 fn receivers(group: &[(f64, Cell)], eliminated: Cell) -> Vec<Cell> {
     let most = largest_gap(group).map_or(f64::INFINITY, |(_, below)| below);
     let lower = group
@@ -242,7 +244,7 @@ fn receivers(group: &[(f64, Cell)], eliminated: Cell) -> Vec<Cell> {
     lower.map(|&(_, cell)| cell).collect()
 }
 
-/// Algorithm 4.4, lines 4 and 6; weights that sum to 1 exceed it by rounding alone.
+/// Adds to a weight (Algorithm 4.4, lines 4 and 6). Weights sum to 1, so only rounding can make one exceed 1.
 fn add(weights: &mut [Vec<f64>], (row, column): Cell, received: f64) {
     weights[row][column] = (weights[row][column] + received).min(1.0);
 }

@@ -1,4 +1,8 @@
-//! Equivalence classes: `class_size`, `k_anonymity`, `equivalence_classes`.
+//! Equivalence classes, which are sets of rows that agree on every given column: `class_size`, `k_anonymity`,
+//! `equivalence_classes`.
+//!
+//! Rows are counted by class while they are read (`counted.rs`). The definitions and algorithms are in
+//! [`disclosure::classes`].
 
 pub mod counted;
 mod k_anonymity;
@@ -21,7 +25,8 @@ use pgrx::prelude::*;
 use std::borrow::Cow;
 use std::ffi::CStr;
 
-/// What an absent value is equal to: the SQL type `disclosure.null_treatment`.
+/// How NULLs are compared: as a value of their own, or as a wildcard that equals any value. The SQL type
+/// `disclosure.null_treatment`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum NullTreatment {
     Value,
@@ -38,13 +43,14 @@ impl NullTreatment {
         word("nulls", label, Self::WORDS)
     }
 
-    /// Of a value of the SQL type.
+    /// Returns the treatment for a value of the SQL type.
     fn of_enum(value: Option<pg_sys::Oid>) -> Result<Self, Problem> {
         let label = value.map(|oid| pgrx::enum_helper::lookup_enum_by_oid(oid).0);
         Self::of_label(label.as_deref())
     }
 
-    /// The option of `class_size` and `k_anonymity`, their last argument if it is one.
+    /// Returns the treatment for the option of `class_size` and `k_anonymity`, which is their last argument
+    /// if it is given.
     fn of_option(option: Option<OptionArgument>) -> Result<Self, Problem> {
         match option {
             None => Ok(NullTreatment::Value),
@@ -53,7 +59,7 @@ impl NullTreatment {
         }
     }
 
-    /// The size of every class under this treatment.
+    /// Returns the size of every class under this treatment.
     fn sizes(self, classes: &Classes) -> Result<Cow<'_, [u64]>, Problem> {
         match self {
             NullTreatment::Value => Ok(classes.sizes().into()),
@@ -70,7 +76,7 @@ fn class_size(call: WindowCall) -> i64 {
     class_size_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
-/// The sizes of a partition's classes, and which class each of its rows belongs to.
+/// Sizes of a partition's classes, and the class of each of its rows.
 struct ClassesOfPartition {
     class_of_row: Vec<u32>,
     sizes: Vec<u64>,
@@ -98,7 +104,7 @@ table_row! {
         size: i64,
         classes: i64,
         rows: i64,
-        smallest: Option<Json>,
+        examples: Option<Json>,
     }
 }
 
@@ -134,18 +140,20 @@ fn classes_by_size(
         size: group.size as i64,
         classes: group.classes as i64,
         rows: group.rows as i64,
-        smallest: shown.of_size(group.size, &dictionaries, &classes),
+        examples: shown.of_size(group.size, &dictionaries, &classes),
     });
     Ok(row.collect())
 }
 
-/// The smallest classes, whose values the caller wants to see.
+/// Smallest classes, whose values the caller wants to see.
 struct Examples {
+    /// Size and number of each class. Sizes ascend.
     smallest: std::iter::Peekable<std::vec::IntoIter<(u64, usize)>>,
 }
 
 impl Examples {
-    /// Of classes of the same size, those whose values come first: not those that were read first.
+    /// Selects the `wanted` smallest classes. Classes of the same size are ordered by their values, so that
+    /// the selection does not depend on the order in which rows are read.
     fn new(
         wanted: usize,
         dictionaries: &mut [Dictionary],
@@ -159,7 +167,8 @@ impl Examples {
             let places = places.collect::<Result<Vec<_>, Problem>>()?;
             let values = |class: usize| {
                 let codes = classes.codes(class).iter().zip(&places);
-                codes.map(|(&code, places)| places[code as usize].wrapping_sub(1)) // NULL comes last
+                // NULL has place 0, which wraps around and so comes last.
+                codes.map(|(&code, places)| places[code as usize].wrapping_sub(1))
             };
             let before = |one: &(u64, usize), other: &(u64, usize)| {
                 one.0
@@ -178,7 +187,8 @@ impl Examples {
         })
     }
 
-    /// The examples of one size, which must be asked for in ascending order: column and value as text.
+    /// Returns the examples of one size, each as an object of column names and values as text. Sizes must be
+    /// asked for in ascending order.
     fn of_size(&mut self, size: u64, dictionaries: &[Dictionary], classes: &Classes) -> Option<Json> {
         let mut examples = Vec::new();
         while let Some((_, class)) = self.smallest.next_if(|&(of_class, _)| of_class == size) {

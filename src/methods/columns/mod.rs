@@ -1,4 +1,4 @@
-//! What each column shows by itself: `column_profile`.
+//! Figures about each column by itself: `column_profile`.
 
 use crate::args::names;
 use crate::encode::dictionary::Dictionary;
@@ -12,13 +12,13 @@ use pgrx::prelude::*;
 use std::ffi::CStr;
 
 table_row! {
-    /// What one column shows by itself.
+    /// Figures about one column by itself.
     struct Profile {
         column_name: String,
         r#type: pg_sys::Oid,
         distinct_values: i64,
         unique_values: i64,
-        nulls: i64,
+        null_values: i64,
         most_frequent: i64,
     }
 }
@@ -50,7 +50,7 @@ fn profiles(
             r#type: dictionary.column().oid,
             distinct_values: profile.values as i64,
             unique_values: profile.unique_values as i64,
-            nulls: profile.nulls as i64,
+            null_values: profile.nulls as i64,
             most_frequent: profile.most_frequent as i64,
         }
     };

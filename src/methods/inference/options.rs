@@ -1,4 +1,4 @@
-//! The options that the functions of this family share.
+//! Options shared by the functions of this folder.
 
 use crate::args::{Args, budget_of, given, json};
 use crate::error::Problem;
@@ -7,37 +7,34 @@ use disclosure::inference::Settings;
 use pgrx::FromDatum;
 use serde_json::Value;
 
-/// What a caller may set in every call of the family.
+/// Options of a call.
 pub struct Options {
-    pub weights: Option<Value>,
+    pub labels: Option<Value>,
     pub settings: Settings,
 }
 
 impl Options {
-    /// Reads weights, min_confidence and constant.
-    pub fn read(args: &mut Args) -> Result<Self, Problem> {
+    /// Reads `labels`, the first option of every function.
+    pub fn labels(args: &mut Args) -> Result<Self, Problem> {
         Ok(Options {
-            weights: args.json("weights")?,
-            settings: Settings {
-                min_confidence: args.required("min_confidence")?,
-                constant: args.required("constant")?,
-                ..Settings::default()
-            },
+            labels: args.json("labels")?,
+            settings: Settings::default(),
         })
     }
 
-    /// Reads weights and constant, of functions without min_confidence there.
-    pub fn read_certain(args: &mut Args) -> Result<Self, Problem> {
-        Ok(Options {
-            weights: args.json("weights")?,
-            settings: Settings {
-                constant: args.required("constant")?,
-                ..Settings::default()
-            },
-        })
+    /// Reads `min_confidence`, which always comes before `constant`.
+    pub fn min_confidence(&mut self, args: &mut Args) -> Result<(), Problem> {
+        self.settings.min_confidence = args.required("min_confidence")?;
+        Ok(())
     }
 
-    /// Reads budget, the last argument of every function, and checks all settings.
+    /// Reads `constant`.
+    pub fn constant(&mut self, args: &mut Args) -> Result<(), Problem> {
+        self.settings.constant = args.required("constant")?;
+        Ok(())
+    }
+
+    /// Reads `budget`, the last argument of every function, and checks all settings.
     pub fn finish(mut self, mut args: Args) -> Result<Self, Problem> {
         self.settings.budget = args.budget()?;
         args.end()?;
@@ -45,10 +42,10 @@ impl Options {
         Ok(self)
     }
 
-    /// Reads all options of a window function, which follow the row.
+    /// Reads all options of a window function, which follow the record.
     pub fn of_call(call: &WindowCall) -> Result<Self, Problem> {
         let options = Options {
-            weights: json("weights", argument(call, 1))?,
+            labels: json("labels", argument(call, 1))?,
             settings: Settings {
                 min_confidence: given("min_confidence", argument(call, 2))?,
                 constant: given("constant", argument(call, 3))?,
@@ -61,8 +58,9 @@ impl Options {
     }
 }
 
-/// An option of a window function, by its number.
+/// Returns an option of a window function by its number; `None` if it is NULL.
 fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
-    // SAFETY: the window functions of this family are declared in sql/ with the types that `of_call` asks for.
+    // SAFETY: the window functions of this folder are declared in sql/ with the types that `of_call` asks
+    // for.
     unsafe { T::from_datum(call.argument(number)?, false) }
 }

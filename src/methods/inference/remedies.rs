@@ -1,4 +1,7 @@
-//! What to add or to blank so that scores fall: `decoys`, `remedies`.
+//! Changes to a table that lower its privacy scores: `decoys`, `remedies`.
+//!
+//! A decoy is a row to add, a remedy is a cell to set to NULL. [`disclosure::inference`] finds both; this
+//! file reads the table and returns them with the values of its columns.
 
 use crate::args::{Args, warn_once};
 use crate::error::Problem;
@@ -22,7 +25,7 @@ table_row! {
     }
 }
 
-/// decoys(relation regclass, rows int, columns name[], weights jsonb, constant float8, budget interval)
+/// decoys(relation regclass, columns name[], labels jsonb, max_rows int, constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn decoys(args: Args) -> Table<Decoy> {
     Table::new(decoys_for(args))
@@ -30,9 +33,11 @@ fn decoys(args: Args) -> Table<Decoy> {
 
 fn decoys_for(mut args: Args) -> Result<Vec<Decoy>, Problem> {
     let relation = args.optional("relation");
-    let wanted = args.number("rows", 0)?;
     let columns = args.names("columns");
-    let options = Options::read_certain(&mut args)?.finish(args)?;
+    let mut options = Options::labels(&mut args)?;
+    let wanted = args.number("max_rows", 0)?;
+    options.constant(&mut args)?;
+    let options = options.finish(args)?;
     let table = AttributeTable::of_relation(relation, columns, &options)?;
     let decoys = table.compute("looking for decoys", |table, control| {
         inference::decoys(table, &options.settings, wanted, control)
@@ -50,10 +55,10 @@ fn decoys_for(mut args: Args) -> Result<Vec<Decoy>, Problem> {
 }
 
 table_row! {
-    /// A cell to set to NULL, and the scores after it.
+    /// A cell to set to NULL, and the scores afterwards.
     struct Remedy {
         step: i32,
-        row: Json,
+        record: Json,
         column_name: String,
         value: String,
         at_or_above: i64,
@@ -63,7 +68,8 @@ table_row! {
     }
 }
 
-/// remedies(relation regclass, threshold float8, columns name[], weights jsonb, min_confidence float8, …)
+/// remedies(relation regclass, columns name[], labels jsonb, threshold float8, min_confidence float8,
+/// constant float8, max_rows int, budget interval)
 #[pg_extern(sql = false)]
 fn remedies(args: Args) -> Table<Remedy> {
     Table::new(remedies_for(args))
@@ -71,12 +77,14 @@ fn remedies(args: Args) -> Table<Remedy> {
 
 fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Problem> {
     let relation = args.optional("relation");
-    let threshold = args.required("threshold")?;
     let columns = args.names("columns");
-    let options = Options::read(&mut args)?;
+    let mut options = Options::labels(&mut args)?;
+    let threshold = args.required("threshold")?;
+    options.min_confidence(&mut args)?;
+    options.constant(&mut args)?;
     let wanted = RemedySettings {
         threshold,
-        most: args.number("most", 1)?,
+        most: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;
@@ -88,12 +96,12 @@ fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Problem> {
     })?;
     if !done {
         warn_once(
-            "rows at or above the threshold remain; raise most or the budget, or suppress more by hand",
+            "rows at or above the threshold remain; raise max_rows or the budget, or suppress more by hand",
         );
     }
     let row = |(step, suppression): (i32, &Suppression)| Remedy {
         step,
-        row: table.row(&suppression.row),
+        record: table.row(&suppression.row),
         column_name: table.attributes.column_name(suppression.attribute.column).into(),
         value: table.attributes.value(suppression.attribute),
         at_or_above: suppression.after.at_or_above as i64,

@@ -1,4 +1,7 @@
-//! What a table gives away, rather than about whom: `inferences`, `holes`.
+//! Inferences that a table allows, whichever rows they are about: `inferences`, `holes`.
+//!
+//! A hole is a combination of attributes that no row has, although some row has every smaller part of it
+//! (chapter 6 of the paper). Holes make inferences possible.
 
 use crate::args::{Args, warn_once};
 use crate::error::Problem;
@@ -9,7 +12,7 @@ use disclosure::inference::{self, HoleSettings, Holes, RuleSettings, Rules};
 use pgrx::prelude::*;
 
 table_row! {
-    /// What can be inferred from what.
+    /// An inference: what has to be known, and what follows from it.
     struct Rule {
         known: Vec<String>,
         inferred: Vec<String>,
@@ -21,7 +24,8 @@ table_row! {
     }
 }
 
-/// inferences(relation regclass, min_weight float8, min_confidence float8, columns name[], …)
+/// inferences(relation regclass, columns name[], labels jsonb, min_weight float8, min_confidence float8,
+/// constant float8, max_rows int, budget interval)
 #[pg_extern(sql = false)]
 fn inferences(args: Args) -> Table<Rule> {
     Table::new(rules_of(args))
@@ -29,14 +33,14 @@ fn inferences(args: Args) -> Table<Rule> {
 
 fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
     let relation = args.optional("relation");
-    let min_weight = args.required("min_weight")?;
-    let min_confidence = args.required("min_confidence")?;
     let columns = args.names("columns");
-    let mut options = Options::read_certain(&mut args)?;
-    options.settings.min_confidence = min_confidence;
+    let mut options = Options::labels(&mut args)?;
+    let min_weight = args.required("min_weight")?;
+    options.min_confidence(&mut args)?;
+    options.constant(&mut args)?;
     let wanted = RuleSettings {
         min_weight,
-        most: args.number("most", 1)?,
+        most: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;
@@ -60,7 +64,7 @@ fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
 }
 
 table_row! {
-    /// A combination that no row has, and the worst inference from within.
+    /// A hole, and the worst inference from a part of it.
     struct Hole {
         hole: Vec<String>,
         size: i32,
@@ -70,7 +74,8 @@ table_row! {
     }
 }
 
-/// holes(relation regclass, columns name[], max_size int, weights jsonb, constant float8, most int, …)
+/// holes(relation regclass, columns name[], labels jsonb, max_size int, constant float8, max_rows int,
+/// budget interval)
 #[pg_extern(sql = false)]
 fn holes(args: Args) -> Table<Hole> {
     Table::new(holes_of(args))
@@ -79,11 +84,12 @@ fn holes(args: Args) -> Table<Hole> {
 fn holes_of(mut args: Args) -> Result<Vec<Hole>, Problem> {
     let relation = args.optional("relation");
     let columns = args.names("columns");
+    let mut options = Options::labels(&mut args)?;
     let max_size = args.count("max_size")? as usize;
-    let options = Options::read_certain(&mut args)?;
+    options.constant(&mut args)?;
     let wanted = HoleSettings {
         max_size,
-        most: args.number("most", 1)?,
+        most: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;

@@ -1,5 +1,9 @@
-//! Scores of rows, and the inferences behind them: `privacy_score`, `privacy_inference`, `privacy_risk`,
-//! `privacy_summary`.
+//! Privacy scores of rows, and the inferences behind them: `privacy_score`, `privacy_inference`,
+//! `privacy_risk`, `privacy_summary`.
+//!
+//! A window function scores all rows of a partition at its first row, and then returns one result after the
+//! other. `privacy_score` of a record and a relation does not read the relation but queries it
+//! (`new_row.rs`). The definitions and algorithms are in [`disclosure::inference`].
 
 use crate::args::{Args, warn_once};
 use crate::error::Problem;
@@ -17,15 +21,18 @@ use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, PgTupleDesc};
 use serde_json::json;
 
-/// privacy_score(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_score(record record, labels jsonb, min_confidence float8, constant float8,
+/// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_score(call: WindowCall) -> f64 {
     score_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
-/// The scores of a partition's rows.
+/// Scores of a partition's rows.
 struct ScoresOfPartition {
+    /// Distinct row of every row.
     distinct_of_row: Vec<u32>,
+    /// Upper bound on the score of every distinct row. It is exact if the search was finished.
     upper: Vec<f64>,
 }
 
@@ -41,21 +48,23 @@ fn score_of_row(call: &WindowCall) -> Result<f64, Problem> {
     Ok(partition.upper[partition.distinct_of_row[call.position()] as usize])
 }
 
-/// privacy_score(row record, relation regclass, weights jsonb, constant float8, budget interval)
+/// privacy_score(record record, relation regclass, labels jsonb, constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn privacy_score_in(args: Args) -> Option<f64> {
     score_of_new_row(args).unwrap_or_else(Problem::raise)
 }
 
 fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
-    let row = args.any("row");
+    let row = args.any("record");
     let relation = args.optional("relation");
-    let options = Options::read_certain(&mut args)?.finish(args)?;
+    let mut options = Options::labels(&mut args)?;
+    options.constant(&mut args)?;
+    let options = options.finish(args)?;
     let Some((row, _)) = row else {
         return Ok(None);
     };
-    // SAFETY: an argument of type record, which lives as long as the call.
-    let mut lookup = unsafe { RowLookup::new(row, relation, options.weights.as_ref())? };
+    // SAFETY: the value is an argument of type record, which lives as long as the call.
+    let mut lookup = unsafe { RowLookup::new(row, relation, options.labels.as_ref())? };
     lookup.notice_unlabelled(relation);
     let RowScore { lower, upper, .. } =
         score_row(&lookup.weights(), &options.settings, &mut lookup, Control::none())?;
@@ -68,13 +77,14 @@ fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
     Ok(Some(upper))
 }
 
-/// privacy_inference(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_inference(record record, labels jsonb, min_confidence float8, constant float8,
+/// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_inference(call: WindowCall) -> Json {
     inference_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
-/// The worst inferences about a partition's rows.
+/// Scores of a partition's rows, and the worst inference about each.
 struct InferencesOfPartition {
     table: AttributeTable,
     scores: Scores,
@@ -96,7 +106,7 @@ impl InferencesOfPartition {
         })
     }
 
-    /// The distinct row that the call is for, and the worst inference about it.
+    /// Returns the distinct row that the call is for, and the worst inference about it.
     fn of_row(&self, call: &WindowCall) -> (usize, &Inference) {
         let row = self.table.distinct_of_row[call.position()] as usize;
         (row, self.inferences.of(row))
@@ -125,13 +135,14 @@ fn inference_of_row(call: &WindowCall) -> Result<Json, Problem> {
     Ok(Json(told))
 }
 
-/// privacy_risk(row record, weights jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_risk(record record, labels jsonb, min_confidence float8, constant float8,
+/// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_risk(
     call: WindowCall,
     fcinfo: FunctionCallInfo,
 ) -> pgrx::composite_type!('static, "disclosure.row_risk") {
-    // SAFETY: the pointers of the current call; a catalogue look-up of the function that is called.
+    // SAFETY: the pointers belong to the current call, and the OID is that of the function that is called.
     let result = unsafe { pg_sys::get_func_rettype((*(*fcinfo).flinfo).fn_oid) };
     risk_of_row(&call, result).unwrap_or_else(Problem::raise)
 }
@@ -151,12 +162,12 @@ fn risk_of_row(
     let Some(row_type) = PgTupleDesc::for_composite_type_by_oid(result) else {
         return Err(not_declared);
     };
-    // SAFETY: float8 and text, as the type is declared in sql/.
+    // SAFETY: float8 and text are the types of the columns, as declared in sql/.
     unsafe { PgHeapTuple::from_datums(row_type, values) }.map_err(|_| not_declared)
 }
 
 table_row! {
-    /// The scores of a table.
+    /// Scores of a table.
     struct Summary {
         rows: i64,
         average: Option<f64>,
@@ -169,7 +180,8 @@ table_row! {
     }
 }
 
-/// privacy_summary(relation regclass, threshold float8, columns name[], weights jsonb, …)
+/// privacy_summary(relation regclass, columns name[], labels jsonb, threshold float8, min_confidence float8,
+/// constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn privacy_summary(args: Args) -> Table<Summary> {
     Table::once(summary(args))
@@ -177,11 +189,14 @@ fn privacy_summary(args: Args) -> Table<Summary> {
 
 fn summary(mut args: Args) -> Result<Summary, Problem> {
     let relation = args.optional("relation");
+    let columns = args.names("columns");
+    let mut options = Options::labels(&mut args)?;
     let wanted = SummarySettings {
         threshold: args.required("threshold")?,
     };
-    let columns = args.names("columns");
-    let options = Options::read(&mut args)?.finish(args)?;
+    options.min_confidence(&mut args)?;
+    options.constant(&mut args)?;
+    let options = options.finish(args)?;
     wanted.check()?;
     let table = AttributeTable::of_relation(relation, columns, &options)?;
     let summary = table.scores(&options)?.summary(table.packed(), &wanted)?;

@@ -1,4 +1,7 @@
-//! A table as the methods of this family see it.
+//! A table whose rows are sets of attributes, which is what the functions of this folder compute on.
+//!
+//! Rows come from a window partition or a relation. They are counted by class while they are read. Then their
+//! values are converted to attributes, and classes with the same attributes become one distinct row.
 
 use crate::args::warn_once;
 use crate::encode::Encoded;
@@ -21,11 +24,11 @@ use disclosure::inference::{
 use pgrx::pg_sys;
 use serde_json::json;
 
-/// A table as attributes, in distinct rows.
+/// Distinct rows of a table, as sets of attributes.
 pub struct AttributeTable {
     pub attributes: Attributes,
     packed: PackedTable,
-    /// The distinct row of every row of a partition; nobody asks for those of a relation.
+    /// Distinct row of every row of a partition. Empty for a relation, because nothing needs it there.
     pub distinct_of_row: Vec<u32>,
 }
 
@@ -38,7 +41,7 @@ impl AttributeTable {
     ) -> Result<Self, Problem> {
         let classes = counted.classes();
         let attributes = Attributes::new(dictionaries, settings, |column| classes.rows_of_codes(column))?;
-        let columns = &attributes.columns; // their names stay on this thread
+        let columns = &attributes.columns; // without names, which stay on this thread
         let packed = run::long("packing rows", |control| {
             PackedTable::new(&classes, columns, control)
         })?;
@@ -52,14 +55,14 @@ impl AttributeTable {
         })
     }
 
-    /// Reads the rows of a window call's partition. The settings of their columns come first, unless the columns are
-    /// those of an anonymous row and the partition begins with NULL.
+    /// Reads the rows of a window call's partition. The settings of the columns are checked before any row is
+    /// read, unless the columns are those of an anonymous record and the partition begins with NULL.
     pub fn of_partition(call: &WindowCall, options: &Options) -> Result<Self, Problem> {
         let mut types = call.argument_types();
         types.truncate(1);
         let relation = types[0].relation();
         let settings = |columns: &[ColumnType]| -> Result<Vec<ColumnSettings>, Problem> {
-            let settings = column_settings(columns, relation, options.weights.as_ref())?;
+            let settings = column_settings(columns, relation, options.labels.as_ref())?;
             notice_unlabelled(relation, columns.iter().zip(&settings));
             Ok(settings)
         };
@@ -76,14 +79,14 @@ impl AttributeTable {
         Self::new(dictionaries, &settings, sink.counted, sink.class_of_row)
     }
 
-    /// Reads the rows of a relation. Columns that take no part are not even read.
+    /// Reads the rows of a relation. Columns that take no part are not read.
     pub fn of_relation(
         oid: Option<pg_sys::Oid>,
         columns: Option<Vec<Option<String>>>,
         options: &Options,
     ) -> Result<Self, Problem> {
         let mut relation = Relation::new(oid, columns)?;
-        let mut settings = column_settings(relation.columns(), oid, options.weights.as_ref())?;
+        let mut settings = column_settings(relation.columns(), oid, options.labels.as_ref())?;
         notice_unlabelled(oid, relation.columns().iter().zip(&settings));
         let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
             settings.weights.is_some().then(|| Some(column.name.clone()))
@@ -102,7 +105,7 @@ impl AttributeTable {
         Self::new(dictionaries, &settings, sink, Vec::new())
     }
 
-    /// Computes something that takes long.
+    /// Runs a long computation on the table.
     pub fn compute<T: Send>(
         &self,
         phase: &'static str,
@@ -112,7 +115,7 @@ impl AttributeTable {
         run::long(phase, |control| job(packed, control))
     }
 
-    /// Computes the score of every distinct row.
+    /// Computes the score of every distinct row. Warns if the budget ran out.
     pub fn scores(&self, options: &Options) -> Result<Scores, Problem> {
         let found = self.compute("scoring rows", |table, control| {
             scores(table, &options.settings, control)
@@ -131,12 +134,13 @@ impl AttributeTable {
         })
     }
 
-    /// The table for figures that are quick to compute.
+    /// Returns the table for figures that are quick to compute.
     pub fn packed(&self) -> &PackedTable {
         &self.packed
     }
 
-    /// A row with these attributes, as jsonb_populate_record takes it.
+    /// Returns a row with these attributes as an object that `jsonb_populate_record` can read, unless it has
+    /// bins.
     pub fn row(&self, attributes: &[Attribute]) -> Json {
         let mut row = serde_json::Map::new();
         for &attribute in attributes {
@@ -158,19 +162,19 @@ impl AttributeTable {
         Json(row.into())
     }
 
-    /// The names of attributes.
+    /// Returns the names of attributes.
     pub fn texts(&self, attributes: &[Attribute]) -> Vec<String> {
         let text = |&attribute: &Attribute| self.attributes.text(attribute);
         attributes.iter().map(text).collect()
     }
 
-    /// The names of what follows from an inference.
+    /// Returns the names of the attributes that an inference yields.
     pub fn inferred(&self, inference: &Inference) -> Vec<String> {
         let inferred = inference.inferred.iter().map(|inferred| inferred.attribute);
         self.texts(&inferred.collect::<Vec<_>>())
     }
 
-    /// An inference as a formula.
+    /// Returns an inference as a formula.
     pub fn formula(&self, inference: &Inference) -> Option<String> {
         inference.formula(|attribute| self.attributes.text(attribute))
     }
@@ -178,9 +182,11 @@ impl AttributeTable {
 
 pub const UNFINISHED: &str = "the search was not finished within the budget: scores are upper bounds";
 
-/// The columns of a window call's first argument, which is a row; `None` as long as nobody knows them.
+/// Returns the columns of a window call's first argument, which is a record; `None` if it is an anonymous
+/// record that is NULL in the current row, so that its columns are not known yet.
 fn columns_of_row(call: &WindowCall, row_type: &ColumnType) -> Option<Vec<ColumnType>> {
-    // SAFETY: the current row is a valid composite Datum; the descriptors live as long as the memory of the call.
+    // SAFETY: the argument in the current row is a valid composite Datum, and the descriptors live as long as
+    // the memory context of the call.
     unsafe {
         let context = pg_sys::CurrentMemoryContext;
         let shape = match row_type.base_type() {

@@ -1,4 +1,5 @@
-//! The adversary with maximum knowledge: `record_linkage`.
+//! Record linkage by an adversary with maximum knowledge, that is, of the whole original table:
+//! `record_linkage`.
 
 use super::microdata::{Microdata, Wanted};
 use super::options::Options;
@@ -11,9 +12,9 @@ use disclosure::permutation::{RankedTables, in_ranks};
 use pgrx::prelude::*;
 
 table_row! {
-    /// The match of an original record.
+    /// An original record and the released record that it was matched with.
     struct LinkedRecord {
-        record: Option<String>,
+        key: Option<String>,
         original: Json,
         matched: Json,
         distance: f64,
@@ -23,7 +24,7 @@ table_row! {
     }
 }
 
-/// record_linkage(original regclass, anonymised regclass, columns name[], key name, orders jsonb,
+/// record_linkage(original regclass, released regclass, columns name[], key name, orders jsonb,
 /// ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn record_linkage(args: Args) -> Table<LinkedRecord> {
@@ -35,18 +36,18 @@ fn linked_records(mut args: Args) -> Result<impl Iterator<Item = LinkedRecord>, 
     let options = Options::read(&mut args)?;
     args.end()?;
     let tables = Microdata::by_rank(&wanted, &options.orders)?;
-    let (original, anonymised) = (tables.original.places(), tables.anonymised.places());
+    let (original, released) = (tables.original.places(), tables.released.places());
     let is_paired = tables.is_paired();
     let (linkage, correct) = run::long("linking records", |control| {
-        RankedTables::new(&original, &anonymised, is_paired, options.ties, control)?.link(control)
+        RankedTables::new(&original, &released, is_paired, options.ties, control)?.link(control)
     })?;
     let matches = linkage.matches.into_iter().enumerate();
     Ok(matches.map(move |(record, found)| {
         let correct = correct.as_ref().map(|correct| correct[record]);
         LinkedRecord {
-            record: tables.original.key(record),
+            key: tables.original.key(record),
             original: Json(tables.original.json(record)),
-            matched: Json(tables.anonymised.json(found.first as usize)),
+            matched: Json(tables.released.json(found.first as usize)),
             distance: in_ranks(found.distance),
             matches: found.ties as i64,
             correct,

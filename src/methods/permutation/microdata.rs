@@ -1,8 +1,8 @@
-//! Microdata, the original table and its anonymised version: records by the places that their values have in the order
-//! of each column.
+//! Microdata: the original table and its released version, as records with a place for each value in the
+//! order of its column.
 //!
-//! The order in which a table is read must not matter, and need not be the same twice. So records are put in an order
-//! that depends on their content only: by their key if they have one, else by their values.
+//! Postgres may return the rows of a table in a different order every time, which must not change any result.
+//! So records are sorted by their content: by their key if they have one, else by their values.
 
 use super::coded_table::CodedTable;
 use super::orders::{Meaning, OrderedValues, Orders};
@@ -20,17 +20,18 @@ use pgrx::pg_sys;
 /// Two tables whose records can be compared.
 pub struct Microdata {
     pub original: Records,
-    pub anonymised: Records,
-    /// Records of each whose key is not in the other; they were left out.
+    pub released: Records,
+    /// Number of original records that were left out because the released table does not have their key.
     pub only_original: u64,
-    pub only_anonymised: u64,
+    /// Number of released records that were left out because the original table does not have their key.
+    pub only_released: u64,
 }
 
-/// The tables that the caller wants to be compared.
+/// Tables that the caller wants to compare.
 pub struct Wanted {
     pub original: TableArgument,
-    pub anonymised: TableArgument,
-    /// `None`: all that both have, other than the key and those that are labelled to take no part.
+    pub released: TableArgument,
+    /// `None` for all columns that both tables have, except the key and columns labelled to take no part.
     pub columns: Option<Vec<Option<String>>>,
     pub key: Option<String>,
 }
@@ -58,42 +59,43 @@ impl TableArgument {
 }
 
 impl Wanted {
-    /// Reads the arguments original, anonymised, columns and key.
+    /// Reads the arguments `original`, `released`, `columns` and `key`.
     pub fn read(args: &mut Args) -> Self {
         Wanted {
             original: TableArgument::read(args, "original"),
-            anonymised: TableArgument::read(args, "anonymised"),
+            released: TableArgument::read(args, "released"),
             columns: args.names(COLUMNS),
             key: args.name(KEY),
         }
     }
 
-    /// Opens both tables and chooses the columns, as the original has them.
+    /// Opens both tables. Returns them and the chosen columns, with the types of the original table.
     fn open(&self, orders: &Orders) -> Result<(Relation, Relation, Vec<ColumnType>), Problem> {
-        let (original, anonymised) = (self.original.open()?, self.anonymised.open()?);
+        let (original, released) = (self.original.open()?, self.released.open()?);
         let chosen = match &self.columns {
             Some(names) => original.chosen_columns(names.clone())?,
             None => columns_by_labels(
                 (&original, self.original.oid),
-                Some(&anonymised),
+                Some(&released),
                 self.key.as_deref(),
             )?,
         };
         for column in &chosen {
-            anonymised.column(COLUMNS, &column.name)?;
+            released.column(COLUMNS, &column.name)?;
         }
         orders.check(&chosen)?;
-        Ok((original, anonymised, chosen))
+        Ok((original, released, chosen))
     }
 }
 
 impl Microdata {
-    /// Two tables that are compared by ranks. With a key, records that both have are left, and those with the
-    /// same number belong together; without one, there are as many in both.
+    /// Reads two tables to compare their ranks. With a key, only records that both tables have are kept, and
+    /// records with the same number belong together. Without a key, both tables must have the same number of
+    /// records.
     pub fn by_rank(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
-        let (original, anonymised, chosen) = wanted.open(orders)?;
+        let (original, released, chosen) = wanted.open(orders)?;
         let pair = |column: &ColumnType| {
-            let there = anonymised.column(COLUMNS, &column.name)?;
+            let there = released.column(COLUMNS, &column.name)?;
             match orders.of_column(&column.name) {
                 None => Ok(Pair::new(column, there)),
                 Some(_) => Pair::comparable(COLUMNS, column, there),
@@ -101,22 +103,22 @@ impl Microdata {
         };
         let mut pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Problem>>()?;
         if let Some(key) = &wanted.key {
-            let (here, there) = (original.column(KEY, key)?, anonymised.column(KEY, key)?);
+            let (here, there) = (original.column(KEY, key)?, released.column(KEY, key)?);
             pairs.push(Pair::comparable(KEY, here, there)?);
         }
-        let (of_original, of_anonymised): (Vec<_>, Vec<_>) =
+        let (of_original, of_released_rows): (Vec<_>, Vec<_>) =
             pairs.into_iter().map(|pair| (pair.here, pair.there)).unzip();
         let mut here = CodedTable::read(&original, of_original)?;
-        let mut there = CodedTable::read(&anonymised, of_anonymised)?;
+        let mut there = CodedTable::read(&released, of_released_rows)?;
         let rows = (here.records, there.records);
         let keys = match wanted.key {
             Some(_) => Some(keep_shared(&mut here, &mut there)?),
             None if rows.0 == rows.1 => None,
             None => {
                 return Err(Problem::argument(
-                    wanted.anonymised.argument,
-                    format!("has {} rows and the original {}", rows.1, rows.0),
-                    "Give a key that both tables have, so that the rows that both have are compared.",
+                    wanted.released.argument,
+                    format!("has {} rows, but the original has {}", rows.1, rows.0),
+                    "Give a key to compare only the rows that both tables have.",
                 ));
             }
         };
@@ -131,26 +133,27 @@ impl Microdata {
             tables.put_in_order()?;
         }
         tables.only_original = (rows.0 - shared) as u64;
-        tables.only_anonymised = (rows.1 - shared) as u64;
+        tables.only_released = (rows.1 - shared) as u64;
         Ok(tables)
     }
 
-    /// Two tables whose values are compared. A key only tells who is who in the original; values without numbers of
-    /// their own are compared by their place among the anonymised ones.
+    /// Reads two tables to compare their values. The key only identifies records of the original table.
+    /// Values of a type that is neither a number, a date nor a timestamp count as their place among the
+    /// released values, unless the caller gave an order.
     pub fn by_value(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
-        let (original, anonymised, chosen) = wanted.open(orders)?;
+        let (original, released, chosen) = wanted.open(orders)?;
         let key = wanted.key.as_deref();
         let key = key.map(|key| original.column(KEY, key).cloned()).transpose()?;
-        let pair = |column| Pair::comparable(COLUMNS, column, anonymised.column(COLUMNS, &column.name)?);
+        let pair = |column| Pair::comparable(COLUMNS, column, released.column(COLUMNS, &column.name)?);
         let pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Problem>>()?;
         let of_original = pairs.iter().map(|pair| pair.here.clone()).chain(key.clone());
         let mut here = CodedTable::read(&original, of_original)?;
-        let there = CodedTable::read(&anonymised, pairs.into_iter().map(|pair| pair.there))?;
+        let there = CodedTable::read(&released, pairs.into_iter().map(|pair| pair.there))?;
         let keys = key.is_some().then(|| here.pop_column()).transpose()?;
         Self::of_values(here, there, keys, orders)
     }
 
-    /// Two tables whose columns have the same types.
+    /// Combines two tables whose columns have the same types.
     pub fn of_values(
         here: CodedTable,
         there: CodedTable,
@@ -169,28 +172,28 @@ impl Microdata {
         keys: Option<CodedColumn>,
     ) -> Result<Self, Problem> {
         let columns = columns.collect::<Result<Vec<_>, Problem>>()?;
-        let (original, anonymised): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let (original, released): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         Ok(Microdata {
             original: Records::new(original, keys),
-            anonymised: Records::new(anonymised, None),
+            released: Records::new(released, None),
             only_original: 0,
-            only_anonymised: 0,
+            only_released: 0,
         })
     }
 
-    /// Whether records with the same number belong together.
+    /// Returns whether records with the same number belong together.
     pub fn is_paired(&self) -> bool {
         self.original.has_keys()
     }
 
     fn put_in_order(&mut self) -> Result<(), Problem> {
         self.original.put_in_order()?;
-        self.anonymised.put_in_order()
+        self.released.put_in_order()
     }
 }
 
 impl Records {
-    /// A table by itself.
+    /// Reads one table by itself.
     pub fn alone(
         table: TableArgument,
         columns: Option<Vec<Option<String>>>,
@@ -214,20 +217,20 @@ impl Records {
     }
 }
 
-/// A column in the order of its type.
+/// Orders the values of a column by their type.
 fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Problem> {
     let values = OrderedValues::by_type(&mut column.dictionary)?;
     Ok(CountedColumn::new(column, &values, |code| code))
 }
 
-/// In which of two tables it counts how often values occur.
+/// Table whose frequencies of values count.
 #[derive(Clone, Copy, PartialEq)]
 enum Frequencies {
     OfOriginal,
     OfAnonymised,
 }
 
-/// A column of both tables in one order.
+/// Orders the values of a column of both tables together.
 fn together(
     mut here: CodedColumn,
     there: CodedColumn,
@@ -254,18 +257,18 @@ fn together(
     ))
 }
 
-/// Leaves only the records whose key, the last column of both tables, the other table has too, in the order of the
-/// keys, which are returned.
-fn keep_shared(original: &mut CodedTable, anonymised: &mut CodedTable) -> Result<CodedColumn, Problem> {
-    let (mut here, there) = (original.pop_column()?, anonymised.pop_column()?);
+/// Keeps only the records whose key, the last column of both tables, is in both tables, in the order of the
+/// keys. Removes the keys from the tables and returns them.
+fn keep_shared(original: &mut CodedTable, released: &mut CodedTable) -> Result<CodedColumn, Problem> {
+    let (mut here, there) = (original.pop_column()?, released.pop_column()?);
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let values = here.dictionary.len() as usize;
     let of_original = rows_by_key(here.codes.iter().copied(), values, "original")?;
     let there = there.codes.iter().map(|&code| code_here[code as usize]);
-    let of_anonymised = rows_by_key(there, values, "anonymised")?;
+    let of_released_rows = rows_by_key(there, values, "released")?;
     let is_shared = |&code: &u32| {
         of_original[code as usize]
-            .and(of_anonymised[code as usize])
+            .and(of_released_rows[code as usize])
             .is_some()
     };
     here.codes = here
@@ -274,7 +277,7 @@ fn keep_shared(original: &mut CodedTable, anonymised: &mut CodedTable) -> Result
         .into_iter()
         .filter(is_shared)
         .collect();
-    for (table, row_of) in [(original, of_original), (anonymised, of_anonymised)] {
+    for (table, row_of) in [(original, of_original), (released, of_released_rows)] {
         let rows: Vec<u32> = here
             .codes
             .iter()
@@ -285,32 +288,35 @@ fn keep_shared(original: &mut CodedTable, anonymised: &mut CodedTable) -> Result
     Ok(here)
 }
 
-/// The row that holds each key, by its code.
+/// Returns the row that holds each key, by the key's code.
 fn rows_by_key(
     codes: impl Iterator<Item = u32>,
     values: usize,
     table: &'static str,
 ) -> Result<Vec<Option<u32>>, Problem> {
-    let invalid =
-        |problem: String| Problem::argument(KEY, problem, "Give a column that is different for everybody.");
+    let invalid = |problem: String| {
+        Problem::argument(
+            KEY,
+            problem,
+            "Give a column that identifies every row in both tables.",
+        )
+    };
     let mut row_of = vec![None; values + 1];
     for (code, row) in codes.zip(0..) {
         if code == NULL {
             return Err(invalid(format!("is NULL in a row of the {table} table")));
         }
         if row_of[code as usize].replace(row).is_some() {
-            return Err(invalid(format!(
-                "two rows of the {table} table have the same value of it"
-            )));
+            return Err(invalid(format!("is not unique in the {table} table")));
         }
     }
     Ok(row_of)
 }
 
-/// The columns that take part if the caller names none.
+/// Returns the columns to compare if the caller names none.
 fn columns_by_labels(
     (original, oid): (&Relation, Option<pg_sys::Oid>),
-    anonymised: Option<&Relation>,
+    released: Option<&Relation>,
     key: Option<&str>,
 ) -> Result<Vec<ColumnType>, Problem> {
     let labels = oid.map_or(Ok(Default::default()), labels_of)?;
@@ -322,13 +328,13 @@ fn columns_by_labels(
         let label = labels.get(&column.name);
         key != Some(&column.name)
             && label.is_none_or(|label| label.weights().is_some())
-            && anonymised.is_none_or(is_in)
+            && released.is_none_or(is_in)
     };
     let chosen: Vec<ColumnType> = original.columns().iter().filter(takes_part).cloned().collect();
     if chosen.is_empty() {
         return Err(Problem::argument(
             COLUMNS,
-            "there are none to compare",
+            "there are no columns to compare",
             "Columns that only one table has, the key, and those labelled 'identifier' or 'ignore' take no \
              part unless they are named.",
         ));

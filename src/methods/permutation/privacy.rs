@@ -1,5 +1,7 @@
-//! (d, v)-permuted privacy, for the owner of the original table and for the subject of a record: `permuted_privacy`,
-//! `subject_check`.
+//! (d, v)-permuted privacy (section 4 of the paper): `permuted_privacy` for the owner of the original table,
+//! `check_subject` for the subject of a record.
+//!
+//! The owner needs both tables. A subject needs only their own record and the released table.
 
 use super::microdata::{Microdata, TableArgument, Wanted};
 use super::options::Options;
@@ -13,9 +15,9 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 table_row! {
-    /// How well an original record is hidden.
+    /// An original record and how well it is hidden.
     struct HiddenRecord {
-        record: Option<String>,
+        key: Option<String>,
         original: Json,
         d: Option<i64>,
         v: Option<Vec<Option<f64>>>,
@@ -23,19 +25,19 @@ table_row! {
 }
 
 table_row! {
-    /// What a subject can verify; nothing if no record was released.
+    /// What a subject can verify. Everything but the verdict is NULL if no record was released.
     #[derive(Default)]
     struct SubjectCheck {
         largest_d: Option<i64>,
         closest: Option<Json>,
         variances: Option<Vec<Option<f64>>>,
-        d_holds: Option<bool>,
-        v_holds: Option<Vec<Option<bool>>>,
-        holds: Option<bool>,
+        d_met: Option<bool>,
+        v_met: Option<Vec<Option<bool>>>,
+        verdict: &'static str,
     }
 }
 
-/// permuted_privacy(original regclass, anonymised regclass, columns name[], key name, orders jsonb,
+/// permuted_privacy(original regclass, released regclass, columns name[], key name, orders jsonb,
 /// ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn permuted_privacy(args: Args) -> Table<HiddenRecord> {
@@ -47,16 +49,16 @@ fn hidden_records(mut args: Args) -> Result<impl Iterator<Item = HiddenRecord>, 
     let options = Options::read(&mut args)?;
     args.end()?;
     let tables = Microdata::by_value(&wanted, &options.orders)?;
-    let (here, there) = (&tables.original.ordinals, &tables.anonymised.ordinals);
+    let (here, there) = (&tables.original.ordinals, &tables.released.ordinals);
     let ties = options.ties.of_released();
     let mut found = run::long("checking records", |control| {
         Release::new(there, ties, control)?.check_all(here, control)
     })?;
     Ok((0..tables.original.len()).map(move |record| {
-        // If no record was released, nothing was found.
+        // `found` is empty if no record was released.
         let found = found.get_mut(record);
         HiddenRecord {
-            record: tables.original.key(record),
+            key: tables.original.key(record),
             original: Json(tables.original.json(record)),
             d: found.as_ref().map(|found| found.d as i64),
             v: found.map(|found| std::mem::take(&mut found.variances)),
@@ -64,16 +66,16 @@ fn hidden_records(mut args: Args) -> Result<impl Iterator<Item = HiddenRecord>, 
     }))
 }
 
-/// subject_check(subject record, anonymised regclass, columns name[], d bigint, v float8[], orders jsonb,
+/// check_subject(record record, released regclass, columns name[], d bigint, v float8[], orders jsonb,
 /// ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
-fn subject_check(args: Args) -> Table<SubjectCheck> {
+fn check_subject(args: Args) -> Table<SubjectCheck> {
     Table::once(check_of_subject(args))
 }
 
 fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
-    let subject = args.any("subject");
-    let anonymised = TableArgument::read(&mut args, "anonymised");
+    let record = args.any("record");
+    let released = TableArgument::read(&mut args, "released");
     let columns = args.names("columns");
     let demand = Demand {
         d: args.optional("d"),
@@ -81,40 +83,51 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
     };
     let options = Options::read(&mut args)?;
     args.end()?;
-    let (subject, _) = subject.ok_or(Problem::null(
-        "subject",
-        "Give a row with a value for every one of the columns: ROW(41000, 37).",
+    let (record, _) = record.ok_or(Problem::null(
+        "record",
+        "Give a record with one value per column: ROW(41000, 37).",
     ))?;
     demand.check(columns.as_ref().map_or(0, Vec::len))?;
-    // SAFETY: an argument of type record.
-    let tables = unsafe { Microdata::of_subject(subject, anonymised, columns, &options.orders)? };
+    // SAFETY: the value is an argument of type record.
+    let tables = unsafe { Microdata::of_subject(record, released, columns, &options.orders)? };
     let fields = tables.original.ordinals.iter();
     let record: Vec<Option<f64>> = fields.map(|field| field.value(0)).collect();
-    let there = &tables.anonymised.ordinals;
+    let there = &tables.released.ordinals;
     let ties = options.ties.of_released();
     let found = run::long("checking the record", |control| {
         Release::new(there, ties, control)?.verify(&record, &demand)
     })?;
     let Some(found) = found else {
-        return Ok(SubjectCheck::default());
+        return Ok(SubjectCheck {
+            verdict: verdict_name(None),
+            ..SubjectCheck::default()
+        });
     };
     Ok(SubjectCheck {
         largest_d: Some(found.largest_d as i64),
         closest: Some(Json(closest_values(&tables, &found.closest))),
         variances: Some(found.variances),
-        d_holds: found.d_holds,
-        v_holds: found.v_holds,
-        holds: found.holds,
+        d_met: found.d_met,
+        v_met: found.v_met,
+        verdict: verdict_name(found.is_met),
     })
 }
 
-/// The closest value of every column, or the closest values as an array.
+/// Returns the verdict on a demand: unknown if nothing was demanded or if the answer depends on something
+/// unknown.
+fn verdict_name(is_met: Option<bool>) -> &'static str {
+    match is_met {
+        Some(true) => "safe",
+        Some(false) => "unsafe",
+        None => "unknown",
+    }
+}
+
+/// Returns the closest value of every column, as an array if several values are equally close.
 fn closest_values(tables: &Microdata, closest: &[Closest]) -> Value {
-    let columns = tables.anonymised.columns.iter().zip(closest).enumerate();
+    let columns = tables.released.columns.iter().zip(closest).enumerate();
     let fields = columns.map(|(number, (column, places))| {
-        let mut values = tables
-            .anonymised
-            .values_between(number, places.first, places.last);
+        let mut values = tables.released.values_between(number, places.first, places.last);
         let value = match values.len() {
             1 => values.remove(0),
             _ => Value::Array(values),

@@ -1,5 +1,9 @@
-//! Whether an adversary's matches are more than luck: `linkage_plausibility`, `compare_releases`,
-//! `calibrate_permutation`.
+//! Comparison of an adversary's matches with chance (section 5 of the paper): `linkage_plausibility`,
+//! `compare_releases`, `calibrate_permutation`.
+//!
+//! `linkage_plausibility` assesses one release and `compare_releases` several. `calibrate_permutation` swaps
+//! ranks over several distances, and chooses the least one at which matches are plausibly random and few of
+//! them correct.
 
 use super::microdata::{Microdata, TableArgument, Wanted};
 use super::options::{Options, read_chance};
@@ -10,14 +14,14 @@ use crate::error::Problem;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::permutation::{
-    self, Average, Calibration, Candidate, Chance, Hits, MEDIAN, PValue, Plausibility, Quantiles,
-    RankedTables, Ties, Verdict, in_ranks,
+    self, Average, Calibration, Candidate, Chance, Finding, Hits, MEDIAN, PValue, Plausibility, Quantiles,
+    RankedTables, Ties, in_ranks,
 };
 use pgrx::Array;
 use pgrx::prelude::*;
 
 table_row! {
-    /// Real matches beside those of chance.
+    /// Real matches compared with matches of random records.
     struct PlausibilityRow {
         records: i64,
         random_records: i64,
@@ -32,14 +36,14 @@ table_row! {
         unlinked: i64,
         correct: Option<i64>,
         expected_correct: Option<f64>,
-        verdict: &'static str,
+        finding: &'static str,
     }
 }
 
 table_row! {
     /// One of several releases.
     struct ReleaseRow {
-        release: pg_sys::Oid,
+        released: pg_sys::Oid,
         records: i64,
         rank_correlation: Option<f64>,
         permutation: Option<f64>,
@@ -51,12 +55,12 @@ table_row! {
         overlap: Option<f64>,
         statistic: Option<f64>,
         p_value: Option<f64>,
-        verdict: Option<&'static str>,
+        finding: Option<&'static str>,
     }
 }
 
 table_row! {
-    /// One of several distances of rank swapping.
+    /// One of several distances over which ranks are swapped.
     struct CandidateRow {
         p: f64,
         rank_correlations: Vec<Option<f64>>,
@@ -65,33 +69,33 @@ table_row! {
         p_value: f64,
         correct: i64,
         expected_correct: f64,
-        verdict: &'static str,
+        finding: &'static str,
         chosen: bool,
     }
 }
 
-/// What an adversary can link, and how many records so correctly if a key tells who is who.
+/// Plausibility of an adversary's matches and, if there is a key, the number of correct ones.
 type Assessed = (Plausibility, Option<Hits>);
 
-/// Assesses what an adversary can link; `None` if there are no records.
+/// Assesses the matches of an adversary; returns `None` if there are no records.
 fn assess(tables: &Microdata, ties: Ties, chance: &Chance) -> Result<Option<Assessed>, Problem> {
-    let (original, anonymised) = (tables.original.places(), tables.anonymised.places());
+    let (original, released) = (tables.original.places(), tables.released.places());
     let is_paired = tables.is_paired();
     run::long("linking records", |control| {
-        RankedTables::new(&original, &anonymised, is_paired, ties, control)?.assess(chance, control)
+        RankedTables::new(&original, &released, is_paired, ties, control)?.assess(chance, control)
     })
 }
 
-fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::PlausiblyRandom => "plausibly random",
-        Verdict::Undecided => "undecided",
-        Verdict::BetterThanChance => "better than chance",
+fn finding_name(finding: Finding) -> &'static str {
+    match finding {
+        Finding::PlausiblyRandom => "plausibly random",
+        Finding::Undecided => "undecided",
+        Finding::BetterThanChance => "better than chance",
     }
 }
 
-/// linkage_plausibility(original regclass, anonymised regclass, columns name[], key name, draws int, enough float8,
-/// orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// linkage_plausibility(original regclass, released regclass, columns name[], key name, draws int,
+/// at_least float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn linkage_plausibility(args: Args) -> Table<PlausibilityRow> {
     Table::new(plausibility(args))
@@ -129,23 +133,23 @@ fn plausibility_row(tables: &Microdata, found: &Plausibility, hits: Option<Hits>
         unlinked: found.unlinked as i64,
         correct: hits.map(|hits| hits.correct as i64),
         expected_correct: hits.map(|hits| hits.expected_correct),
-        verdict: verdict_name(found.verdict),
+        finding: finding_name(found.finding),
     }
 }
 
-/// compare_releases(original regclass, releases regclass[], key name, columns name[], draws int, enough float8,
-/// orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// compare_releases(original regclass, released regclass[], columns name[], key name, draws int,
+/// at_least float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn compare_releases(args: Args) -> Table<ReleaseRow> {
     Table::new(compared_releases(args))
 }
 
-const RELEASES: &str = "releases";
+const RELEASED: &str = "released";
 
 fn compared_releases(mut args: Args) -> Result<Vec<ReleaseRow>, Problem> {
     let original = TableArgument::read(&mut args, "original");
     let releases = read_releases(&mut args)?;
-    let (key, columns) = (args.name("key"), args.names("columns"));
+    let (columns, key) = (args.names("columns"), args.name("key"));
     let mut chance = read_chance(&mut args)?;
     let options = Options::read(&mut args)?;
     args.end()?;
@@ -154,8 +158,8 @@ fn compared_releases(mut args: Args) -> Result<Vec<ReleaseRow>, Problem> {
     let row = |(&release, number): (&pg_sys::Oid, usize)| {
         let wanted = Wanted {
             original,
-            anonymised: TableArgument {
-                argument: RELEASES,
+            released: TableArgument {
+                argument: RELEASED,
                 oid: Some(release),
             },
             key: key.clone(),
@@ -168,9 +172,9 @@ fn compared_releases(mut args: Args) -> Result<Vec<ReleaseRow>, Problem> {
     releases.iter().zip(1..).map(row).collect()
 }
 
-/// Reads the argument releases.
+/// Reads the argument `released`.
 fn read_releases(args: &mut Args) -> Result<Vec<pg_sys::Oid>, Problem> {
-    let given: Option<Array<'_, pg_sys::Oid>> = args.optional(RELEASES);
+    let given: Option<Array<'_, pg_sys::Oid>> = args.optional(RELEASED);
     let releases: Option<Option<Vec<pg_sys::Oid>>> = given.map(|given| given.iter().collect());
     let problem = match releases {
         Some(Some(releases)) if !releases.is_empty() => return Ok(releases),
@@ -179,20 +183,20 @@ fn read_releases(args: &mut Args) -> Result<Vec<pg_sys::Oid>, Problem> {
         None => "must not be NULL",
     };
     Err(Problem::argument(
-        RELEASES,
+        RELEASED,
         problem,
         "Give an array of tables or views: ARRAY['a', 'b']::regclass[].",
     ))
 }
 
-/// Says which of the releases a problem is about, by its number from 1.
+/// Adds the number of the release, from 1, to a problem with it.
 fn problem_of_element(problem: Problem, number: usize) -> Problem {
     match problem {
         Problem::Argument {
-            argument: RELEASES,
+            argument: RELEASED,
             problem,
             hint,
-        } => Problem::argument(RELEASES, format!("element {number}: {problem}"), hint),
+        } => Problem::argument(RELEASED, format!("element {number}: {problem}"), hint),
         other => other,
     }
 }
@@ -212,7 +216,7 @@ fn release_row(
     let (found, hits) = assess(tables, ties, chance)?.unzip();
     let (found, hits) = (found.as_ref(), hits.flatten());
     Ok(ReleaseRow {
-        release,
+        released: release,
         records: tables.original.len() as i64,
         rank_correlation: average.rank_correlation,
         permutation: average.permutation,
@@ -224,12 +228,12 @@ fn release_row(
         overlap: found.map(|found| found.overlap),
         statistic: found.map(|found| found.shorter.statistic),
         p_value: found.map(|found| found.shorter.p_value),
-        verdict: found.map(|found| verdict_name(found.verdict)),
+        finding: found.map(|found| finding_name(found.finding)),
     })
 }
 
-/// calibrate_permutation(original regclass, columns name[], candidates float8[], draws int, enough float8,
-/// most_correct float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// calibrate_permutation(original regclass, columns name[], candidates float8[], draws int, at_least float8,
+/// at_most float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn calibrate_permutation(args: Args) -> Table<CandidateRow> {
     Table::new(calibrated(args))
@@ -241,7 +245,7 @@ fn calibrated(mut args: Args) -> Result<Vec<CandidateRow>, Problem> {
     let mut settings = Calibration {
         candidates: args.numbers("candidates")?,
         chance: read_chance(&mut args)?,
-        most_correct: args.required("most_correct")?,
+        at_most: args.required("at_most")?,
     };
     let options = Options::read(&mut args)?;
     args.end()?;
@@ -269,7 +273,7 @@ fn candidate_row(candidate: Candidate) -> CandidateRow {
         p_value: found.shorter.p_value,
         correct: candidate.correct as i64,
         expected_correct: candidate.expected_correct,
-        verdict: verdict_name(found.verdict),
+        finding: finding_name(found.finding),
         chosen: candidate.chosen,
     }
 }

@@ -1,6 +1,6 @@
-//! How much a table was permuted: `permutation_report`.
+//! Report on how much the columns of a table were permuted: `permutation_report`.
 
-use super::microdata::{Microdata, TableArgument, Wanted};
+use super::microdata::{Microdata, Wanted};
 use super::orders::Orders;
 use crate::args::Args;
 use crate::error::Problem;
@@ -10,9 +10,9 @@ use disclosure::permutation::{Extent, Shift, Side, shift};
 use pgrx::prelude::*;
 
 table_row! {
-    /// How much a column was permuted or, without a name, the weakest of all.
+    /// Permutation of a column or, if it has no name, the weakest permutation of all columns.
     struct PermutedColumn {
-        column: Option<String>,
+        column_name: Option<String>,
         records: i64,
         rank_correlation: Option<f64>,
         mean_shift: Option<f64>,
@@ -22,39 +22,35 @@ table_row! {
         residual_noise: Option<f64>,
         noise_share: Option<f64>,
         nulls_original: i64,
-        nulls_anonymised: i64,
-        verdict: Option<&'static str>,
+        nulls_released: i64,
+        finding: Option<&'static str>,
         only_original: i64,
-        only_anonymised: i64,
+        only_released: i64,
     }
 }
 
-/// permutation_report(original regclass, anonymised regclass, key name, columns name[], orders jsonb, seed bigint)
+/// permutation_report(original regclass, released regclass, columns name[], key name, orders jsonb,
+/// seed bigint)
 #[pg_extern(sql = false)]
 fn permutation_report(args: Args) -> Table<PermutedColumn> {
     Table::new(report(args))
 }
 
 fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
-    let wanted = Wanted {
-        original: TableArgument::read(&mut args, "original"),
-        anonymised: TableArgument::read(&mut args, "anonymised"),
-        key: args.name("key"),
-        columns: args.names("columns"),
-    };
+    let wanted = Wanted::read(&mut args);
     let orders = Orders::read(&mut args)?;
     let seed = args.seed()?;
     args.end()?;
     if wanted.key.is_none() {
         return Err(Problem::null(
             "key",
-            "Give the column of both tables that tells which rows belong together.",
+            "Give a column of both tables that identifies the records.",
         ));
     }
     let tables = Microdata::by_rank(&wanted, &orders)?;
     let shifts = shifts(&tables, seed)?;
     let row = |column: Option<&str>, shift: &Shift, nulls: [usize; 2]| PermutedColumn {
-        column: column.map(Into::into),
+        column_name: column.map(Into::into),
         records: tables.original.len() as i64,
         rank_correlation: shift.rank_correlation,
         mean_shift: shift.mean,
@@ -64,15 +60,15 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
         residual_noise: shift.residual_noise,
         noise_share: shift.noise_share,
         nulls_original: nulls[0] as i64,
-        nulls_anonymised: nulls[1] as i64,
-        verdict: shift.verdict.map(verdict_name),
+        nulls_released: nulls[1] as i64,
+        finding: shift.extent.map(extent_name),
         only_original: tables.only_original as i64,
-        only_anonymised: tables.only_anonymised as i64,
+        only_released: tables.only_released as i64,
     };
     let mut all_nulls = [0; 2];
     let mut rows = Vec::with_capacity(shifts.len() + 1);
     for (number, (column, shift)) in tables.original.columns.iter().zip(&shifts).enumerate() {
-        let nulls = [&tables.original, &tables.anonymised].map(|records| records.nulls(number));
+        let nulls = [&tables.original, &tables.released].map(|records| records.nulls(number));
         all_nulls = [all_nulls[0] + nulls[0], all_nulls[1] + nulls[1]];
         rows.push(row(Some(column.name()), shift, nulls));
     }
@@ -80,9 +76,9 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
     Ok(rows)
 }
 
-/// How far the values of every column have moved.
+/// Returns how far the values of every column have moved.
 pub fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Problem> {
-    let sides: Vec<(Side, Side)> = tables.original.sides().zip(tables.anonymised.sides()).collect();
+    let sides: Vec<(Side, Side)> = tables.original.sides().zip(tables.released.sides()).collect();
     run::long("comparing ranks", |control| {
         let shifts = sides
             .iter()
@@ -91,8 +87,8 @@ pub fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Problem> {
     })
 }
 
-fn verdict_name(verdict: Extent) -> &'static str {
-    match verdict {
+fn extent_name(extent: Extent) -> &'static str {
+    match extent {
         Extent::NotPermuted => "not permuted",
         Extent::PartlyPermuted => "partly permuted",
         Extent::Undecided => "undecided",

@@ -130,8 +130,8 @@ INSERT INTO attack_edges SELECT (ARRAY['Flu', 'Viral Fever', 'Cold', 'Asthma', '
   FROM figure, generate_series(5, 1, -1) j, generate_series(1, 5) i WHERE name = '3.4 b' AND m[i][j] > 0;
 CREATE TABLE true_pairs (code char, "when" date, real text);
 INSERT INTO true_pairs (real, code) VALUES ('Flu', 'x'), ('Viral Fever', 'y'), ('Cold', 'z'), ('Asthma', 'u'), ('Tuberculosis', 'v');
-SELECT * FROM disclosure.attack_report('attack_edges', row_column => 'real', column_column => 'code', weight_column => 'p', truth => 'true_pairs');
-SELECT * FROM disclosure.attack_summary('attack_edges', row_column => 'real', column_column => 'code', weight_column => 'p', truth => 'true_pairs');
+SELECT * FROM disclosure.attack_report('attack_edges', entry_column => 'real', code_column => 'code', weight_column => 'p', truth => 'true_pairs');
+SELECT * FROM disclosure.attack_summary('attack_edges', entry_column => 'real', code_column => 'code', weight_column => 'p', truth => 'true_pairs');
 -- Every edge weighs one: matrix A.
 SELECT * FROM disclosure.attack_report('attack_edges', 'real', 'code', truth => 'true_pairs');
 SELECT * FROM disclosure.attack_summary('attack_edges', 'real', 'code', truth => 'true_pairs');

@@ -36,7 +36,7 @@ CREATE FUNCTION call_of(call calls, value jsonb) RETURNS text LANGUAGE sql AS $$
         WHEN t = 'record'::regtype THEN 's'
         WHEN t = 'anyelement'::regtype THEN 's'
         WHEN t = 'regclass'::regtype THEN '''lists''::regclass'
-        WHEN t = 'name'::regtype AND a.name IN ('id', 'key') THEN '''id'''
+        WHEN t = 'name'::regtype AND a.name = 'key' THEN '''id'''
         WHEN t = 'name'::regtype THEN '''items'''
         WHEN t = 'name[]'::regtype THEN 'ARRAY[''id'']::name[]'
         WHEN t = 'regclass[]'::regtype THEN 'ARRAY[''lists'']::regclass[]'
@@ -55,8 +55,8 @@ SELECT c.proname, c.name, s AS deep_list FROM calls c, odd_json o, state_of(call
 SELECT o.what, count(*) AS calls, count(*) FILTER (WHERE s LIKE '54000%') AS "54000", count(*) FILTER (WHERE s LIKE 'XX%') AS internal
   FROM odd_json o, calls c, state_of(call_of(c, o.value)) s GROUP BY o.what ORDER BY o.what;
 RESET client_min_messages;
-SELECT state_of($$SELECT * FROM disclosure.inferences('small', weights => '{"age": {"likelihood": 1e400}}')$$);
-SELECT state_of($$SELECT * FROM disclosure.inferences('small', weights => (repeat('[', 200) || repeat(']', 200))::jsonb)$$);
+SELECT state_of($$SELECT * FROM disclosure.inferences('small', labels => '{"age": {"likelihood": 1e400}}')$$);
+SELECT state_of($$SELECT * FROM disclosure.inferences('small', labels => (repeat('[', 200) || repeat(']', 200))::jsonb)$$);
 SELECT state_of($$SELECT disclosure.privacy_score(s, (repeat('[', 200) || repeat(']', 200))::jsonb) OVER () FROM small s$$);
 
 -- jsonb data: whole numbers of any size are items.
@@ -67,7 +67,7 @@ UPDATE lists SET items = '["a", 1.5e-300]' WHERE id = 4;
 SELECT state_of($$SELECT * FROM disclosure.km_violations('lists', 'items', 2, 1)$$);
 UPDATE lists SET items = (repeat('[', 200) || repeat(']', 200))::jsonb WHERE id = 4;
 SELECT state_of($$SELECT * FROM disclosure.km_violations('lists', 'items', 2, 1)$$);
-SELECT state_of($$SELECT * FROM disclosure.semantic_distance('lists', 'items', ARRAY['a', 'b'])$$);
+SELECT state_of($$SELECT * FROM disclosure.semantic_distances('lists', 'items', ARRAY['a', 'b'])$$);
 
 -- Arrays.
 SELECT state_of($$SELECT * FROM disclosure_internal.leaving('{NULL,1}') AS t(a int)$$);

@@ -1,6 +1,6 @@
 -- The export log: entries stay though the transaction does not, everyone sees what concerns him, and nobody but
 -- the guard writes. The probe writes as the guard does.
-CREATE FUNCTION log(kind text, relation regclass, verdict text, always boolean DEFAULT true) RETURNS void
+CREATE FUNCTION log(kind text, relation regclass, outcome text, always boolean DEFAULT true) RETURNS void
   LANGUAGE c VOLATILE STRICT AS '$libdir/pg_disclosure', 'probe_log_wrapper';
 CREATE ROLE pd_log_owner;
 CREATE ROLE pd_log_analyst;
@@ -15,7 +15,7 @@ ALTER TABLE patients OWNER TO pd_log_owner;
 SELECT log('COPY TO', 'patients', 'refused');
 SELECT log('COPY TO', '"Far Away"."Ödd.""x"', 'exempt');
 SELECT now() - at BETWEEN '-1 minute' AND '1 minute' AS now, session_role, role, pid = pg_backend_pid() AS mine, kind, relation,
-       relation_name, policy, measure, "limit", measured, rows, unsafe_rows, verdict
+       relation_name, policy, measure, required, measured, rows, unsafe_rows, outcome
   FROM disclosure.export_log ORDER BY at;
 
 -- Rolled back in every way.
@@ -60,11 +60,11 @@ SELECT kind, count(*) FROM disclosure.export_log WHERE kind <> 'COPY TO' GROUP B
 -- What only counts if the transaction commits.
 BEGIN;
 SELECT log('INSERT', 'patients', 'dropped', always => false);
-SELECT verdict, count(*) FROM disclosure.export_log WHERE kind = 'INSERT' GROUP BY verdict;
+SELECT outcome, count(*) FROM disclosure.export_log WHERE kind = 'INSERT' GROUP BY outcome;
 ROLLBACK;
-SELECT verdict, count(*) FROM disclosure.export_log WHERE kind = 'INSERT' GROUP BY verdict;
+SELECT outcome, count(*) FROM disclosure.export_log WHERE kind = 'INSERT' GROUP BY outcome;
 SELECT log('INSERT', 'patients', 'warned', always => false);
-SELECT verdict, count(*) FROM disclosure.export_log WHERE kind = 'INSERT' GROUP BY verdict;
+SELECT outcome, count(*) FROM disclosure.export_log WHERE kind = 'INSERT' GROUP BY outcome;
 
 -- Long texts are cut; a relation that is gone has no name.
 SELECT log(repeat('ö', 1000), 0, 'refused');
@@ -99,7 +99,7 @@ CREATE FUNCTION log_as_definer() RETURNS void LANGUAGE sql SECURITY DEFINER
 SET SESSION AUTHORIZATION pd_log_analyst;
 SELECT log_as_definer();
 RESET SESSION AUTHORIZATION;
-\set seen 'SELECT kind, session_role, role, relation_name, verdict FROM disclosure.export_log ORDER BY at;'
+\set seen 'SELECT kind, session_role, role, relation_name, outcome FROM disclosure.export_log ORDER BY at;'
 :seen
 SET ROLE pd_log_analyst;
 :seen

@@ -3,7 +3,7 @@ DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET session_preload_libraries = pg
 \c -
 \pset null '(null)'
 CREATE VIEW log AS
-  SELECT kind, relation::text, measure, "limit", measured, rows, unsafe_rows, verdict
+  SELECT kind, relation::text, measure, required, measured, rows, unsafe_rows, outcome
     FROM disclosure.export_log ORDER BY at;
 CREATE VIEW triggers AS
   SELECT tgrelid::regclass::text AS "table", string_agg(tgname || CASE tgenabled WHEN 'A' THEN '' ELSE format(' (%s)', tgenabled) END, ', '
@@ -185,7 +185,7 @@ INSERT INTO scored VALUES ('1', 'f', 'flu', 'a');
 INSERT INTO scored VALUES ('1', 'f', 'flu', 'a'), ('1', 'f', 'hiv', 'a'), ('1', 'm', 'hiv', 'a'), ('1', 'm', 'flu', 'a');
 INSERT INTO scored VALUES ('1', 'f', 'flu', 'b');
 INSERT INTO scored VALUES ('1', 'f', 'flu', 'b'), ('1', 'f', 'flu', 'c'), ('1', 'f', 'flu', 'c'), ('1', 'f', 'flu', 'd'), ('1', 'f', 'flu', 'd'), ('1', 'f', 'flu', 'd');
-SELECT * FROM log WHERE relation = 'scored' ORDER BY measure, verdict, rows, kind;
+SELECT * FROM log WHERE relation = 'scored' ORDER BY measure, outcome, rows, kind;
 DROP TABLE scored;
 
 -- Partitions: a statement on one is judged with the whole.
@@ -328,3 +328,11 @@ DROP TABLE moving, odd, stray, gaps;
 DROP SCHEMA trap CASCADE;
 REVOKE CREATE ON SCHEMA public FROM export_owner;
 DROP ROLE export_clerk, export_analyst, export_owner;
+
+-- A row that one policy drops does not protect the others from a second policy.
+CREATE TABLE two_drops (region text, zip text, ill text);
+SELECT disclosure.label_column('two_drops', 'region', 'ignore'), disclosure.label_column('two_drops', 'zip', 'quasi'), disclosure.label_column('two_drops', 'ill', 'sensitive') \g /dev/null
+SELECT count(*) AS policies FROM disclosure.protect('two_drops', 'k_anonymity', columns => '{region}', at_least => 2, on_rows => 'drop');
+SELECT count(*) AS policies FROM disclosure.protect('two_drops', 'privacy_score', at_most => 0.2, on_rows => 'drop');
+INSERT INTO two_drops SELECT 'a', '1', 'flu' FROM generate_series(1, 40) UNION ALL VALUES ('b', '1', 'hiv');
+SELECT count(*) AS none_is_left FROM two_drops;

@@ -14,7 +14,7 @@ SELECT disclosure.privacy_score(ROW(9, 51, ARRAY['b'], NULL::boolean, 'hiv'), 'p
 SELECT disclosure.privacy_score(q, 'patients'::regclass) FROM (SELECT 'hiv' AS diagnosis, 51 AS age) q;
 SELECT disclosure.privacy_score(ROW(NULL, NULL, NULL, NULL, NULL)::patients, 'patients'::regclass);
 SELECT disclosure.privacy_score(NULL::patients, 'patients'::regclass);
-SELECT disclosure.privacy_score(p, 'patients'::regclass, weights => '{"age": {"likelihood": 0.5, "danger": {"34": 0.2, "*": 0}}, "diagnosis": {"danger": {"hiv": 0.9, "*": 0.1}}}') FROM patients p ORDER BY id;
+SELECT disclosure.privacy_score(p, 'patients'::regclass, labels => '{"age": {"likelihood": 0.5, "danger": {"34": 0.2, "*": 0}}, "diagnosis": {"danger": {"hiv": 0.9, "*": 0.1}}}') FROM patients p ORDER BY id;
 
 -- In a trigger: every row sees those before it, of the same statement too.
 CREATE TABLE queue (age int, diagnosis text);
@@ -47,11 +47,11 @@ SELECT disclosure.privacy_score(t) OVER () = disclosure.privacy_score(t, 'typed'
 ALTER TABLE typed ADD COLUMN j json;
 UPDATE typed SET j = '{}';
 SELECT disclosure.privacy_score(t, 'typed'::regclass) FROM typed t LIMIT 1;
-SELECT disclosure.privacy_score(t, 'typed'::regclass, weights => '{"j": "ignore"}') FROM typed t LIMIT 1;
+SELECT disclosure.privacy_score(t, 'typed'::regclass, labels => '{"j": "ignore"}') FROM typed t LIMIT 1;
 
 -- Views, and what the caller may see.
 CREATE VIEW elderly AS SELECT age, diagnosis FROM patients WHERE age > 50;
-SELECT disclosure.privacy_score(ROW(51, 'flu'), 'elderly'::regclass, weights => '{"age": "quasi", "diagnosis": "sensitive"}');
+SELECT disclosure.privacy_score(ROW(51, 'flu'), 'elderly'::regclass, labels => '{"age": "quasi", "diagnosis": "sensitive"}');
 CREATE ROLE new_row_reader;
 SET ROLE new_row_reader;
 SELECT disclosure.privacy_score(ROW(51::bigint, 'flu'), 'queue'::regclass);
@@ -71,15 +71,15 @@ COMMIT;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-EXPLAIN (COSTS OFF) SELECT disclosure.privacy_score(t, 'typed'::regclass, weights => '{"j": "ignore"}') FROM typed t;
-SELECT max(score) FROM (SELECT disclosure.privacy_score(t, 'typed'::regclass, weights => '{"j": "ignore"}') AS score FROM typed t OFFSET 0) t;
+EXPLAIN (COSTS OFF) SELECT disclosure.privacy_score(t, 'typed'::regclass, labels => '{"j": "ignore"}') FROM typed t;
+SELECT max(score) FROM (SELECT disclosure.privacy_score(t, 'typed'::regclass, labels => '{"j": "ignore"}') AS score FROM typed t OFFSET 0) t;
 RESET ALL;
 
 -- Bad input.
 SELECT disclosure.privacy_score(ROW(1, 2, 3), 'queue'::regclass);
 SELECT disclosure.privacy_score(q, 'queue'::regclass) FROM (SELECT 1 AS town, 2 AS street) q;
 SELECT disclosure.privacy_score(ROW(1::bigint), NULL::regclass);
-SELECT disclosure.privacy_score(ROW(1::bigint), 'queue'::regclass, weights => '{"age": {"width": 10}}');
+SELECT disclosure.privacy_score(ROW(1::bigint), 'queue'::regclass, labels => '{"age": {"width": 10}}');
 SELECT disclosure.privacy_score(ROW(1::bigint), 'queue'::regclass, constant => 0);
 SELECT disclosure.privacy_score(ROW(1::bigint), 'patients_pkey'::regclass);
 DROP OWNED BY new_row_reader;

@@ -10,15 +10,15 @@ INSERT INTO y VALUES (1, 33, 1), (2, 11, 2), (3, 58, 3), (4, 22, 4), (5, 47, 5);
 
 -- Salaries are worked out by hand: Z = 30 10 50 20 40, ranks moved by 2 1 2 2 1. Ages are as they were.
 SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', columns => ARRAY['salary', 'age']) \gx
-SELECT "column", records, rank_correlation, max_shift, verdict FROM disclosure.permutation_report('x', 'y', 'id');
+SELECT column_name, records, rank_correlation, max_shift, finding FROM disclosure.permutation_report('x', 'y', key => 'id');
 -- Any strictly increasing transformation of Y leaves ranks as they are, whatever its type.
 CREATE VIEW y_text AS SELECT id, to_char(salary, '000') AS salary, -1.0 / age AS age FROM y;
-SELECT "column", rank_correlation, mean_shift, median_shift, max_shift, residual_noise IS NULL AS no_noise
-  FROM disclosure.permutation_report('x', 'y_text', 'id');
+SELECT column_name, rank_correlation, mean_shift, median_shift, max_shift, residual_noise IS NULL AS no_noise
+  FROM disclosure.permutation_report('x', 'y_text', key => 'id');
 
 -- Rows that only one table has are counted and left out.
 CREATE VIEW y_without_1 AS SELECT * FROM y WHERE id <> 1 UNION ALL SELECT 6, 60, 6 UNION ALL SELECT 7, 70, 7;
-SELECT "column", records, mean_shift, only_original, only_anonymised FROM disclosure.permutation_report('x', 'y_without_1', 'id');
+SELECT column_name, records, mean_shift, only_original, only_released FROM disclosure.permutation_report('x', 'y_without_1', key => 'id');
 
 -- Record linkage in one column: rank distances to the ranks 3 1 5 2 4 of Y are all 0, and no match is the right one.
 SELECT * FROM disclosure.record_linkage('x', 'y', ARRAY['salary'], key => 'id');
@@ -28,18 +28,18 @@ SELECT * FROM disclosure.record_linkage('x', 'y', columns => ARRAY['salary', 'ag
 SELECT * FROM disclosure.record_linkage('x', 'y', columns => ARRAY['salary', 'age']);
 
 -- Permuted privacy: 10 is closest to 11, the rank of which is 1; age 1 is 1. The nearest record is (11, 2).
-SELECT record, original, d, pg_temp.rounded(v) AS v FROM disclosure.permuted_privacy('x', 'y', columns => ARRAY['salary', 'age']);
-SELECT record, d FROM disclosure.permuted_privacy('x', 'y', columns => ARRAY['salary', 'age'], key => 'id');
-SELECT * FROM disclosure.subject_check(ROW(10, 1), 'y', columns => ARRAY['salary', 'age']);
-SELECT * FROM disclosure.subject_check(ROW(10, 1), 'y', columns => ARRAY['salary', 'age'], d => 1, v => ARRAY[30, 0.5]);
-SELECT * FROM disclosure.subject_check(ROW(10, 1), 'y', columns => ARRAY['salary', 'age'], d => 2, v => ARRAY[30, 0.5]);
-SELECT * FROM disclosure.subject_check(ROW(10, 1), 'y', columns => ARRAY['salary', 'age'], d => 1, v => ARRAY[NULL, 10]);
-SELECT * FROM disclosure.subject_check(ROW(10, 1), 'y', columns => ARRAY['salary', 'age'], v => ARRAY[NULL, NULL]::float8[]);
+SELECT key, original, d, pg_temp.rounded(v) AS v FROM disclosure.permuted_privacy('x', 'y', columns => ARRAY['salary', 'age']);
+SELECT key, d FROM disclosure.permuted_privacy('x', 'y', columns => ARRAY['salary', 'age'], key => 'id');
+SELECT * FROM disclosure.check_subject(ROW(10, 1), 'y', columns => ARRAY['salary', 'age']);
+SELECT * FROM disclosure.check_subject(ROW(10, 1), 'y', columns => ARRAY['salary', 'age'], d => 1, v => ARRAY[30, 0.5]);
+SELECT * FROM disclosure.check_subject(ROW(10, 1), 'y', columns => ARRAY['salary', 'age'], d => 2, v => ARRAY[30, 0.5]);
+SELECT * FROM disclosure.check_subject(ROW(10, 1), 'y', columns => ARRAY['salary', 'age'], d => 1, v => ARRAY[NULL, 10]);
+SELECT * FROM disclosure.check_subject(ROW(10, 1), 'y', columns => ARRAY['salary', 'age'], v => ARRAY[NULL, NULL]::float8[]);
 -- Half-way between two values, both are the closest.
-SELECT closest, largest_d FROM disclosure.subject_check(ROW(40, 3), 'y', columns => ARRAY['salary', 'age']);
+SELECT closest, largest_d FROM disclosure.check_subject(ROW(40, 3), 'y', columns => ARRAY['salary', 'age']);
 -- A field may be an untyped literal, or of a type that becomes the column's.
-SELECT largest_d, closest FROM disclosure.subject_check(ROW('10', 1::bigint), 'y', ARRAY['salary', 'age']);
-SELECT largest_d, closest FROM disclosure.subject_check(ROW(10.4, NULL), 'y', ARRAY['salary', 'age']);
+SELECT largest_d, closest FROM disclosure.check_subject(ROW('10', 1::bigint), 'y', ARRAY['salary', 'age']);
+SELECT largest_d, closest FROM disclosure.check_subject(ROW(10.4, NULL), 'y', ARRAY['salary', 'age']);
 
 -- The subject finds what the owner of the data finds, whatever the types and the treatment of ties.
 CREATE TYPE grade AS ENUM ('junior', 'senior', 'principal');
@@ -61,8 +61,8 @@ BEGIN
   RETURN QUERY EXECUTE format(
     'SELECT count(*), count(*) FILTER (WHERE (p.d, p.v) IS DISTINCT FROM (c.largest_d, c.variances))
        FROM disclosure.permuted_privacy(''staff'', ''released'', $1, key => ''id'', ties => $2, seed => 7, orders => $3) p
-       JOIN staff s ON s.id = p.record::int,
-       disclosure.subject_check(ROW(%s), ''released'', $1, ties => $2, seed => 7, orders => $3) c', checked)
+       JOIN staff s ON s.id = p.key::int,
+       disclosure.check_subject(ROW(%s), ''released'', $1, ties => $2, seed => 7, orders => $3) c', checked)
     USING columns, ties, orders;
 END $$;
 SELECT * FROM pg_temp.same('shared', '{salary,age}');
@@ -78,29 +78,29 @@ INSERT INTO grade_distance VALUES ('junior', 'senior', 1), ('principal', 'junior
 SELECT * FROM disclosure.marginality('staff', 'grade', 'grade_distance');
 SELECT * FROM pg_temp.same('shared', '{grade,age}', '{"grade": "grade_distance"}');
 CREATE VIEW grade_similarity AS SELECT one AS a, other::grade AS b, 1 - distance / 10 AS similarity FROM grade_distance WHERE one <> 'guest';
-SELECT value, records, round(marginality::numeric, 6) AS marginality, place FROM disclosure.marginality('staff', 'grade', 'grade_similarity');
+SELECT value, records, round(marginality::numeric, 6) AS marginality, rank FROM disclosure.marginality('staff', 'grade', 'grade_similarity');
 SELECT * FROM disclosure.marginality('staff', 'age', 'grade_distance');
-SELECT "column", rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', 'id', ARRAY['grade']);
-SELECT "column", rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', 'id', ARRAY['grade'], '{"grade": "grade_distance"}');
-SELECT "column", rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', 'id', ARRAY['grade'], '{"grade": ["principal", "senior", "junior"]}');
+SELECT column_name, rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', ARRAY['grade'], 'id');
+SELECT column_name, rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', ARRAY['grade'], 'id', '{"grade": "grade_distance"}');
+SELECT column_name, rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', ARRAY['grade'], 'id', '{"grade": ["principal", "senior", "junior"]}');
 
 -- NULLs come last on both sides, and are counted.
-SELECT "column", records, rank_correlation, nulls_original, nulls_anonymised, verdict, only_original FROM disclosure.permutation_report('staff', 'released', 'id');
+SELECT column_name, records, rank_correlation, nulls_original, nulls_released, finding, only_original FROM disclosure.permutation_report('staff', 'released', key => 'id');
 
 -- Plausibility, and several releases side by side.
-SELECT records, random_records, all_combinations, real_distances, random_distances, overlap, statistic, p_value, p_is, matches, unlinked, correct, expected_correct, verdict
+SELECT records, random_records, all_combinations, real_distances, random_distances, overlap, statistic, p_value, p_is, matches, unlinked, correct, expected_correct, finding
   FROM disclosure.linkage_plausibility('x', 'y', ARRAY['salary', 'age'], key => 'id') \gx
 CREATE TABLE big AS SELECT i AS id, i * 7919 % 1009 AS a, i * 104729 % 1013 AS b, i * 1299709 % 1019 AS c FROM generate_series(1, 300) i;
 CREATE TABLE noisy AS SELECT id, a + id % 5 AS a, b - id % 7 AS b, c + id % 3 AS c FROM big;
 CREATE TABLE shuffled AS SELECT id, a * 31 % 1009 AS a, b * 17 % 1013 AS b, c * 29 % 1019 AS c FROM big;
-SELECT verdict, correct, expected_correct, all_combinations, random_records FROM disclosure.linkage_plausibility('big', 'noisy', key => 'id', seed => 3);
-SELECT verdict, correct, all_combinations FROM disclosure.linkage_plausibility('big', 'shuffled', key => 'id', seed => 3);
-SELECT correct, expected_correct, verdict FROM disclosure.linkage_plausibility('big', 'noisy', ARRAY['a', 'b', 'c']);
-SELECT release, records, round(rank_correlation::numeric, 3) AS rank_correlation, round(permutation::numeric, 3) AS permutation, correct, expected_correct, verdict
+SELECT finding, correct, expected_correct, all_combinations, random_records FROM disclosure.linkage_plausibility('big', 'noisy', key => 'id', seed => 3);
+SELECT finding, correct, all_combinations FROM disclosure.linkage_plausibility('big', 'shuffled', key => 'id', seed => 3);
+SELECT correct, expected_correct, finding FROM disclosure.linkage_plausibility('big', 'noisy', ARRAY['a', 'b', 'c']);
+SELECT released, records, round(rank_correlation::numeric, 3) AS rank_correlation, round(permutation::numeric, 3) AS permutation, correct, expected_correct, finding
   FROM disclosure.compare_releases('big', ARRAY['big', 'noisy', 'shuffled']::regclass[], key => 'id');
-SELECT release, rank_correlation, permutation, correct, expected_correct, verdict
+SELECT released, rank_correlation, permutation, correct, expected_correct, finding
   FROM disclosure.compare_releases('big', ARRAY['noisy', 'shuffled']::regclass[], columns => ARRAY['a', 'b', 'c']);
-SELECT p, array_length(rank_correlations, 1) AS columns, verdict, chosen
+SELECT p, array_length(rank_correlations, 1) AS columns, finding, chosen
   FROM disclosure.calibrate_permutation('big', ARRAY['a', 'b', 'c'], candidates => ARRAY[0, 1, 10, 50, 100]);
 
 -- Ties: an intruder sees equal values as equal. By chance, seeds decide; the order of rows never does.
@@ -110,7 +110,7 @@ CREATE TABLE results AS
   SELECT 'key' AS call, l.* FROM disclosure.record_linkage('tied', 'tied', ARRAY['a', 'b'], key => 'id', ties => 'random') l
   UNION ALL SELECT 'no key', l.* FROM disclosure.record_linkage('tied', 'tied', ARRAY['a', 'b'], ties => 'random') l;
 SELECT call, max(distance) > 0 AS not_all_equal FROM results GROUP BY call ORDER BY call;
-CREATE TABLE reports AS SELECT * FROM disclosure.permutation_report('big', 'tied', 'id', ARRAY['a', 'b'], seed => 5);
+CREATE TABLE reports AS SELECT * FROM disclosure.permutation_report('big', 'tied', ARRAY['a', 'b'], 'id', seed => 5);
 CREATE TABLE plausible AS SELECT * FROM disclosure.linkage_plausibility('tied', 'tied', ARRAY['a', 'b'], ties => 'random', draws => 2, seed => 5);
 CREATE TABLE other_order AS SELECT * FROM tied ORDER BY id * 31 % 48;
 BEGIN;
@@ -121,7 +121,7 @@ SELECT count(*) AS differ FROM (
    UNION ALL SELECT 'no key', l.* FROM disclosure.record_linkage('tied', 'tied', ARRAY['a', 'b'], ties => 'random') l)
   EXCEPT ALL SELECT * FROM results) d;
 SELECT count(*) AS differ FROM (
-  SELECT * FROM disclosure.permutation_report('big', 'tied', 'id', ARRAY['a', 'b'], seed => 5) EXCEPT ALL SELECT * FROM reports) d;
+  SELECT * FROM disclosure.permutation_report('big', 'tied', ARRAY['a', 'b'], 'id', seed => 5) EXCEPT ALL SELECT * FROM reports) d;
 SELECT count(*) AS differ FROM (
   SELECT * FROM disclosure.linkage_plausibility('tied', 'tied', ARRAY['a', 'b'], ties => 'random', draws => 2, seed => 5)
   EXCEPT ALL SELECT * FROM plausible) d;
@@ -135,13 +135,13 @@ CREATE TABLE words (id int, w text COLLATE "C");
 CREATE TABLE words_masked (id int, w text COLLATE "en-x-icu");
 INSERT INTO words VALUES (1, 'B'), (2, 'a'), (3, 'C');
 INSERT INTO words_masked VALUES (1, 'B'), (2, 'a'), (3, 'C');
-SELECT "column", max_shift FROM disclosure.permutation_report('words', 'words', 'id');
-SELECT "column", max_shift FROM disclosure.permutation_report('words', 'words_masked', 'id');
+SELECT column_name, max_shift FROM disclosure.permutation_report('words', 'words', key => 'id');
+SELECT column_name, max_shift FROM disclosure.permutation_report('words', 'words_masked', key => 'id');
 
 -- Where values are compared, it is by the collation of what was released.
 SELECT original, d, v FROM disclosure.permuted_privacy('words', 'words_masked', ARRAY['w']);
-SELECT closest, largest_d, variances FROM disclosure.subject_check(ROW('b'), 'words_masked', ARRAY['w'], d => 1);
-SELECT closest, largest_d, variances FROM disclosure.subject_check(ROW('b'), 'words', ARRAY['w'], d => 1);
+SELECT closest, largest_d, variances FROM disclosure.check_subject(ROW('b'), 'words_masked', ARRAY['w'], d => 1);
+SELECT closest, largest_d, variances FROM disclosure.check_subject(ROW('b'), 'words', ARRAY['w'], d => 1);
 
 -- Odd names, partitions, labels, domains, keys of other types.
 CREATE SCHEMA "Odd";
@@ -153,13 +153,13 @@ CREATE DOMAIN small AS int CHECK (VALUE < 100);
 CREATE TABLE "Odd"."Masked" ("the id" varchar, "from" small, "Ünï" date, gone int);
 INSERT INTO "Odd"."Masked" SELECT i::text, 10 - i, date '2000-01-01' + i FROM generate_series(1, 9) i;
 ALTER TABLE "Odd"."Masked" DROP COLUMN gone;
-SELECT "column", rank_correlation FROM disclosure.permutation_report('"Odd"."the ""original"""', '"Odd"."Masked"', 'the id');
-SELECT record, original, matched, distance FROM disclosure.record_linkage('"Odd"."the ""original"""', '"Odd"."Masked"', key => 'the id', orders => '{"from": [1,2,3,4,5,6,7,8,9]}') LIMIT 2;
+SELECT column_name, rank_correlation FROM disclosure.permutation_report('"Odd"."the ""original"""', '"Odd"."Masked"', key => 'the id');
+SELECT key, original, matched, distance FROM disclosure.record_linkage('"Odd"."the ""original"""', '"Odd"."Masked"', key => 'the id', orders => '{"from": [1,2,3,4,5,6,7,8,9]}') LIMIT 2;
 SELECT disclosure.label_column('"Odd"."the ""original"""', 'from', 'ignore');
-SELECT "column", rank_correlation FROM disclosure.permutation_report('"Odd"."the ""original"""', '"Odd"."Masked"', 'the id');
+SELECT column_name, rank_correlation FROM disclosure.permutation_report('"Odd"."the ""original"""', '"Odd"."Masked"', key => 'the id');
 SELECT d, original FROM disclosure.permuted_privacy('"Odd"."the ""original"""', '"Odd"."Masked"', key => 'the id') LIMIT 1;
 CREATE VIEW numeric_keys AS SELECT id::numeric AS id, salary::float8, age::numeric FROM y;
-SELECT "column", max_shift, residual_noise FROM disclosure.permutation_report('x', 'numeric_keys', 'id');
+SELECT column_name, max_shift, residual_noise FROM disclosure.permutation_report('x', 'numeric_keys', key => 'id');
 SELECT d, original FROM disclosure.permuted_privacy('x', 'numeric_keys', ARRAY['salary', 'age']);
 
 -- A subject's fields are cast as the columns of the original are: no blanks of char(n), no digit more or less of a float4.
@@ -167,60 +167,60 @@ CREATE TABLE padded (job char(9), share real, number bigint);
 INSERT INTO padded VALUES ('cook', 1230000, 16777217), ('nurse', 1234567, 16777218), ('smith', 0.3, 16777219);
 CREATE VIEW plain AS SELECT job::varchar, share::float8, number FROM padded;
 SELECT p.original, p.d, c.largest_d, c.closest
-  FROM padded s JOIN disclosure.permuted_privacy('padded', 'plain', key => 'number') p ON p.record::bigint = s.number,
-       disclosure.subject_check(ROW(s.job, s.share), 'plain', ARRAY['job', 'share']) c;
+  FROM padded s JOIN disclosure.permuted_privacy('padded', 'plain', key => 'number') p ON p.key::bigint = s.number,
+       disclosure.check_subject(ROW(s.job, s.share), 'plain', ARRAY['job', 'share']) c;
 -- Integers keep all their digits beside floats that have fewer.
 CREATE VIEW singles AS SELECT job, number::real AS share, number::real FROM padded WHERE number % 2 = 0;
-SELECT "column", records, only_original, only_anonymised FROM disclosure.permutation_report('padded', 'singles', 'number', ARRAY['job']);
+SELECT column_name, records, only_original, only_released FROM disclosure.permutation_report('padded', 'singles', ARRAY['job'], 'number');
 SELECT original FROM disclosure.permuted_privacy('padded', 'singles', ARRAY['number']);
 SELECT matched FROM disclosure.record_linkage('singles', 'singles');
 
 -- Little to say: no rows, one row, nothing but NULL, constants.
 CREATE TABLE nobody (LIKE x);
-SELECT * FROM disclosure.permutation_report('nobody', 'nobody', 'id') \gx
+SELECT * FROM disclosure.permutation_report('nobody', 'nobody', key => 'id') \gx
 SELECT * FROM disclosure.record_linkage('nobody', 'nobody');
 SELECT * FROM disclosure.linkage_plausibility('nobody', 'nobody', key => 'id');
 SELECT * FROM disclosure.compare_releases('nobody', ARRAY['nobody']::regclass[], key => 'id');
 SELECT * FROM disclosure.calibrate_permutation('nobody');
 SELECT * FROM disclosure.permuted_privacy('nobody', 'x');
 SELECT * FROM disclosure.permuted_privacy('x', 'nobody', ARRAY['age']) LIMIT 1;
-SELECT * FROM disclosure.subject_check(ROW(1), 'nobody', ARRAY['age']);
+SELECT * FROM disclosure.check_subject(ROW(1), 'nobody', ARRAY['age']);
 SELECT * FROM disclosure.marginality('nobody', 'age', 'grade_distance');
 CREATE VIEW one AS SELECT * FROM x WHERE id = 1;
 CREATE VIEW one_masked AS SELECT * FROM y WHERE id = 1;
-SELECT "column", records, rank_correlation, mean_shift, permutation, residual_noise, noise_share, verdict FROM disclosure.permutation_report('one', 'one_masked', 'id');
+SELECT column_name, records, rank_correlation, mean_shift, permutation, residual_noise, noise_share, finding FROM disclosure.permutation_report('one', 'one_masked', key => 'id');
 SELECT * FROM disclosure.record_linkage('one', 'one_masked', key => 'id');
-SELECT verdict, correct FROM disclosure.linkage_plausibility('one', 'one_masked', ARRAY['salary', 'age'], key => 'id');
+SELECT finding, correct FROM disclosure.linkage_plausibility('one', 'one_masked', ARRAY['salary', 'age'], key => 'id');
 SELECT * FROM disclosure.permuted_privacy('one', 'one_masked', key => 'id');
 SELECT count(*) FROM disclosure.calibrate_permutation('one');
 CREATE VIEW nulls AS SELECT id, NULL::int AS salary, 7 AS age FROM x;
-SELECT "column", rank_correlation, max_shift, nulls_original, verdict FROM disclosure.permutation_report('nulls', 'nulls', 'id');
+SELECT column_name, rank_correlation, max_shift, nulls_original, finding FROM disclosure.permutation_report('nulls', 'nulls', key => 'id');
 SELECT DISTINCT distance, matches, probability FROM disclosure.record_linkage('nulls', 'nulls', ARRAY['salary', 'age'], key => 'id');
 SELECT DISTINCT d, v FROM disclosure.permuted_privacy('nulls', 'nulls', ARRAY['salary', 'age']);
-SELECT * FROM disclosure.subject_check(ROW(1, NULL), 'nulls', ARRAY['salary', 'age'], d => 0, v => ARRAY[0, 0]);
-SELECT verdict FROM disclosure.linkage_plausibility('nulls', 'nulls', ARRAY['salary', 'age']);
+SELECT * FROM disclosure.check_subject(ROW(1, NULL), 'nulls', ARRAY['salary', 'age'], d => 0, v => ARRAY[0, 0]);
+SELECT finding FROM disclosure.linkage_plausibility('nulls', 'nulls', ARRAY['salary', 'age']);
 
 -- What is refused.
 \set VERBOSITY default
-SELECT * FROM disclosure.permutation_report(NULL, 'y', 'id');
-SELECT * FROM disclosure.permutation_report('x', NULL, 'id');
-SELECT * FROM disclosure.permutation_report('x', 'y', NULL);
-SELECT * FROM disclosure.permutation_report('x', 'y', 'nothing');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', '{}');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', ARRAY['age', NULL]);
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', ARRAY['age', 'age']);
-SELECT * FROM disclosure.permutation_report('x', 'staff', 'id', ARRAY['nothing']);
-SELECT * FROM disclosure.permutation_report('staff', 'x', 'id', ARRAY['name']);
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', seed => NULL);
-SELECT * FROM disclosure.permutation_report('x', 'words', 'id');
+SELECT * FROM disclosure.permutation_report(NULL, 'y', key => 'id');
+SELECT * FROM disclosure.permutation_report('x', NULL, key => 'id');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => NULL);
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'nothing');
+SELECT * FROM disclosure.permutation_report('x', 'y', '{}', 'id');
+SELECT * FROM disclosure.permutation_report('x', 'y', ARRAY['age', NULL], 'id');
+SELECT * FROM disclosure.permutation_report('x', 'y', ARRAY['age', 'age'], 'id');
+SELECT * FROM disclosure.permutation_report('x', 'staff', ARRAY['nothing'], 'id');
+SELECT * FROM disclosure.permutation_report('staff', 'x', ARRAY['name'], 'id');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', seed => NULL);
+SELECT * FROM disclosure.permutation_report('x', 'words', key => 'id');
 CREATE VIEW twice AS SELECT * FROM x UNION ALL SELECT * FROM x WHERE id = 3;
-SELECT * FROM disclosure.permutation_report('twice', 'x', 'id');
-SELECT * FROM disclosure.permutation_report('x', 'twice', 'id');
+SELECT * FROM disclosure.permutation_report('twice', 'x', key => 'id');
+SELECT * FROM disclosure.permutation_report('x', 'twice', key => 'id');
 CREATE VIEW unknown AS SELECT nullif(id, 3) AS id, salary FROM x;
-SELECT * FROM disclosure.permutation_report('unknown', 'x', 'id');
-SELECT * FROM disclosure.permutation_report('x', 'unknown', 'id');
+SELECT * FROM disclosure.permutation_report('unknown', 'x', key => 'id');
+SELECT * FROM disclosure.permutation_report('x', 'unknown', key => 'id');
 CREATE TABLE points (id int, salary point);
-SELECT * FROM disclosure.permutation_report('x', 'points', 'id');
+SELECT * FROM disclosure.permutation_report('x', 'points', key => 'id');
 SELECT * FROM disclosure.permuted_privacy('x', 'points');
 SELECT * FROM disclosure.record_linkage('x', 'twice');
 SELECT * FROM disclosure.record_linkage('x', 'y', ties => NULL);
@@ -228,8 +228,8 @@ SELECT * FROM disclosure.record_linkage('x', 'y', ties => 'none');
 SELECT * FROM disclosure.record_linkage('x', 'y_text', key => 'salary');
 SELECT * FROM disclosure.linkage_plausibility('x', 'y', draws => 0);
 SELECT * FROM disclosure.linkage_plausibility('x', 'y', draws => NULL);
-SELECT * FROM disclosure.linkage_plausibility('x', 'y', enough => 2);
-SELECT * FROM disclosure.linkage_plausibility('x', 'y', enough => NULL);
+SELECT * FROM disclosure.linkage_plausibility('x', 'y', at_least => 2);
+SELECT * FROM disclosure.linkage_plausibility('x', 'y', at_least => NULL);
 SELECT * FROM disclosure.compare_releases('x', NULL);
 SELECT * FROM disclosure.compare_releases('x', '{}');
 SELECT * FROM disclosure.compare_releases('x', ARRAY['y', NULL]::regclass[]);
@@ -239,25 +239,25 @@ SELECT * FROM disclosure.compare_releases('x', ARRAY['y', 'twice']::regclass[]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[101]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[1, NULL]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => NULL);
-SELECT * FROM disclosure.calibrate_permutation('x', most_correct => 1.5);
-SELECT * FROM disclosure.calibrate_permutation('x', most_correct => NULL);
-SELECT * FROM disclosure.subject_check(NULL, 'y', ARRAY['age']);
-SELECT * FROM disclosure.subject_check(ROW(1), 'y', NULL);
-SELECT * FROM disclosure.subject_check(ROW(1), 'y', ARRAY['salary', 'age']);
-SELECT * FROM disclosure.subject_check(ROW(1, 2, 3), 'y', ARRAY['salary', 'age']);
-SELECT * FROM disclosure.subject_check(ROW(now()), 'y', ARRAY['age']);
-SELECT * FROM disclosure.subject_check(ROW('x'), 'y', ARRAY['age']);
-SELECT * FROM disclosure.subject_check(ROW(1), 'y', ARRAY['age'], d => -1);
-SELECT * FROM disclosure.subject_check(ROW(1), 'y', ARRAY['age'], v => ARRAY[1, 2]);
-SELECT * FROM disclosure.subject_check(ROW(1), 'y', ARRAY['age'], v => ARRAY[-1]);
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', orders => '[]');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', orders => '{"name": ["a"]}');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', orders => '{"age": 1}');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', orders => '{"age": [1, null]}');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', orders => '{"age": [1, 2, 3, 4]}');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', orders => '{"age": [1, 2, 3, 4, 5, 1]}');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', orders => '{"age": "nothing"}');
-SELECT * FROM disclosure.permutation_report('x', 'y', 'id', orders => '{"age": "x"}');
+SELECT * FROM disclosure.calibrate_permutation('x', at_most => 1.5);
+SELECT * FROM disclosure.calibrate_permutation('x', at_most => NULL);
+SELECT * FROM disclosure.check_subject(NULL, 'y', ARRAY['age']);
+SELECT * FROM disclosure.check_subject(ROW(1), 'y', NULL);
+SELECT * FROM disclosure.check_subject(ROW(1), 'y', ARRAY['salary', 'age']);
+SELECT * FROM disclosure.check_subject(ROW(1, 2, 3), 'y', ARRAY['salary', 'age']);
+SELECT * FROM disclosure.check_subject(ROW(now()), 'y', ARRAY['age']);
+SELECT * FROM disclosure.check_subject(ROW('x'), 'y', ARRAY['age']);
+SELECT * FROM disclosure.check_subject(ROW(1), 'y', ARRAY['age'], d => -1);
+SELECT * FROM disclosure.check_subject(ROW(1), 'y', ARRAY['age'], v => ARRAY[1, 2]);
+SELECT * FROM disclosure.check_subject(ROW(1), 'y', ARRAY['age'], v => ARRAY[-1]);
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', orders => '[]');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', orders => '{"name": ["a"]}');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', orders => '{"age": 1}');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', orders => '{"age": [1, null]}');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', orders => '{"age": [1, 2, 3, 4]}');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', orders => '{"age": [1, 2, 3, 4, 5, 1]}');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', orders => '{"age": "nothing"}');
+SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', orders => '{"age": "x"}');
 SELECT * FROM disclosure.marginality(NULL, 'grade', 'grade_distance');
 SELECT * FROM disclosure.marginality('staff', NULL, 'grade_distance');
 SELECT * FROM disclosure.marginality('staff', 'grade', NULL);
@@ -298,7 +298,7 @@ SELECT * FROM disclosure.marginality('staff', 'grade', 'of_text');
 SELECT * FROM disclosure.marginality('staff', 'grade', 'of_dates');
 SELECT * FROM disclosure.marginality('staff', 'grade', 'too_far');
 SELECT * FROM disclosure.marginality('staff', 'grade', 'negative');
-SELECT relation, array_agg(value || ' ' || marginality ORDER BY place)
+SELECT relation, array_agg(value || ' ' || marginality ORDER BY rank)
   FROM unnest(ARRAY['grade_distance', 'small_numbers', 'single_floats', 'numerics']::regclass[]) relation,
        disclosure.marginality('staff', 'grade', relation) GROUP BY relation ORDER BY relation::text;
 
@@ -315,12 +315,12 @@ GRANT USAGE ON SCHEMA public TO pd_subject;
 GRANT SELECT ON y TO pd_subject;
 GRANT SELECT (id, age) ON x TO pd_subject;
 SET ROLE pd_subject;
-SELECT largest_d FROM disclosure.subject_check(ROW(10, 1), 'y', ARRAY['salary', 'age']);
+SELECT largest_d FROM disclosure.check_subject(ROW(10, 1), 'y', ARRAY['salary', 'age']);
 SELECT count(*) FROM disclosure.record_linkage('x', 'y', ARRAY['age'], key => 'id');
 SELECT count(*) FROM disclosure.record_linkage('x', 'y', ARRAY['salary', 'age'], key => 'id');
 SELECT count(*) FROM disclosure.permuted_privacy('x', 'y');
 SELECT * FROM disclosure.compare_releases('y', ARRAY['y', 'x']::regclass[]);
-SELECT "column" FROM disclosure.permutation_report('y', 'y', 'id', orders => '{"age": "grade_distance"}');
+SELECT column_name FROM disclosure.permutation_report('y', 'y', key => 'id', orders => '{"age": "grade_distance"}');
 RESET ROLE;
 REVOKE ALL ON y, x FROM pd_subject;
 REVOKE USAGE ON SCHEMA public FROM pd_subject;

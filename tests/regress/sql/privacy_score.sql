@@ -13,18 +13,18 @@ SELECT disclosure.label_column('patients', column_name, 'quasi') FROM unnest(ARR
 SELECT id, disclosure.privacy_score(p) OVER (), disclosure.privacy_inference(p) OVER () ->> 'inference' AS inference FROM patients p ORDER BY id;
 SELECT jsonb_pretty(disclosure.privacy_inference(p) OVER ()) FROM patients p LIMIT 1;
 SELECT id, disclosure.privacy_score(ROW(zip, sex, diagnosis)) OVER (PARTITION BY smoker) FROM patients ORDER BY id;
-SELECT id, disclosure.privacy_score(p, weights => '{"zip": {"likelihood": 0.9, "danger": 0}, "diagnosis": {"likelihood": 0, "danger": {"hiv": 1, "*": 0.3}}}') OVER () FROM patients p ORDER BY id;
+SELECT id, disclosure.privacy_score(p, labels => '{"zip": {"likelihood": 0.9, "danger": 0}, "diagnosis": {"likelihood": 0, "danger": {"hiv": 1, "*": 0.3}}}') OVER () FROM patients p ORDER BY id;
 SELECT id, disclosure.privacy_inference(p, min_confidence => 0.6) OVER () ->> 'inference' AS inference, disclosure.privacy_inference(p, min_confidence => 0.6) OVER () ->> 'confidence' AS confidence FROM patients p ORDER BY id;
 SELECT * FROM disclosure.privacy_summary('patients', threshold => 0.5);
 SELECT * FROM disclosure.privacy_summary('patients', columns => ARRAY['zip', 'diagnosis']);
 SELECT * FROM disclosure.privacy_summary('patients', constant => 0.1);
 SELECT * FROM disclosure.inferences('patients', min_weight => 0.2, min_confidence => 0.6) ORDER BY weight DESC, known LIMIT 20;
-SELECT * FROM disclosure.inferences('patients', most => 2);
+SELECT * FROM disclosure.inferences('patients', max_rows => 2);
 SELECT * FROM disclosure.holes('patients', max_size => 4);
 SELECT * FROM disclosure.holes('patients', columns => ARRAY['zip', 'sex', 'diagnosis'], max_size => 2);
 
 -- ROW(…) has no names: attributes and weights go by position.
-SELECT id, disclosure.privacy_inference(ROW(sex, diagnosis), weights => '{"1": "quasi", "f2": "sensitive"}') OVER () ->> 'inference' AS inference FROM patients ORDER BY id;
+SELECT id, disclosure.privacy_inference(ROW(sex, diagnosis), labels => '{"1": "quasi", "f2": "sensitive"}') OVER () ->> 'inference' AS inference FROM patients ORDER BY id;
 SELECT DISTINCT disclosure.privacy_inference(q) OVER () -> 'known' AS known FROM (SELECT zip AS area FROM patients WHERE id = 4) q;
 
 -- The examples of GOLDEN.md, sets as arrays and as booleans.
@@ -36,15 +36,15 @@ TRUNCATE sets;
 INSERT INTO sets VALUES (1, '{a,b,c,d}'), (2, '{e,a,b,c,a}'), (3, '{a,b,f,g,NULL}'), (4, '{{b,c},{f,g}}');
 SELECT n, disclosure.privacy_score(ROW(s)) OVER () FROM sets ORDER BY n;
 \set weights '{"s": {"likelihood": {"a": 0.9, "b": 0.5, "c": 0.8, "d": 0.2, "e": 0.7, "f": 0.3, "g": 0.6}, "danger": {"a": 0.1, "b": 0.4, "c": 0.2, "d": 0.9, "e": 0.5, "f": 0.8, "g": 0.3}}, "n": "ignore"}'
-SELECT n, round(disclosure.privacy_score(t, weights => :'weights') OVER ()::numeric, 9) AS score, disclosure.privacy_inference(t, weights => :'weights') OVER () ->> 'inference' AS inference FROM sets t ORDER BY n;
+SELECT n, round(disclosure.privacy_score(t, labels => :'weights') OVER ()::numeric, 9) AS score, disclosure.privacy_inference(t, labels => :'weights') OVER () ->> 'inference' AS inference FROM sets t ORDER BY n;
 CREATE VIEW flags AS SELECT n, 'a' = ANY (s) AS a, 'b' = ANY (s) AS b, 'c' = ANY (s) AS c, 'd' = ANY (s) AS d, 'e' = ANY (s) AS e, 'f' = ANY (s) AS f, 'g' = ANY (s) AS g FROM sets;
-SELECT n, disclosure.privacy_score(t, weights => '{"n": "ignore"}') OVER () FROM flags t ORDER BY n;
+SELECT n, disclosure.privacy_score(t, labels => '{"n": "ignore"}') OVER () FROM flags t ORDER BY n;
 
 -- Bins.
 CREATE TABLE measured (age int, seen date, amount numeric);
 INSERT INTO measured VALUES (21, '2026-01-01', 0.5), (24, '2026-01-03', 0.7), (29, '2026-02-01', 1.5), (35, '2026-02-02', 1.7), (NULL, NULL, 'NaN');
-SELECT DISTINCT unnest(known || inferred) AS attribute FROM disclosure.inferences('measured', weights => '{"age": {"width": 10}, "seen": {"width": 31}, "amount": {"bins": 2}}') ORDER BY 1;
-SELECT * FROM disclosure.privacy_summary('measured', weights => '{"age": {"width": 10, "danger": 0}, "seen": "ignore", "amount": {"bins": 1, "likelihood": 0}}');
+SELECT DISTINCT unnest(known || inferred) AS attribute FROM disclosure.inferences('measured', labels => '{"age": {"width": 10}, "seen": {"width": 31}, "amount": {"bins": 2}}') ORDER BY 1;
+SELECT * FROM disclosure.privacy_summary('measured', labels => '{"age": {"width": 10, "danger": 0}, "seen": "ignore", "amount": {"bins": 1, "likelihood": 0}}');
 
 -- Nothing, one row, only NULL, only equal rows, no column that takes part.
 CREATE TABLE few (a int, b text);
@@ -60,12 +60,12 @@ INSERT INTO few VALUES (1, 'x');
 SELECT disclosure.privacy_score(f) OVER (), disclosure.privacy_inference(f) OVER () ->> 'inference' AS inference FROM few f WHERE a = 1;
 INSERT INTO few SELECT 1, 'x' FROM generate_series(1, 9);
 SELECT DISTINCT disclosure.privacy_score(f) OVER (), disclosure.privacy_inference(f) OVER () -> 'support' AS support FROM few f WHERE a = 1;
-SELECT * FROM disclosure.privacy_summary('few', weights => '{"a": "ignore", "b": "identifier"}');
+SELECT * FROM disclosure.privacy_summary('few', labels => '{"a": "ignore", "b": "identifier"}');
 
 -- Odd names.
 CREATE TABLE "Odd ""Table""" ("Key Col" int, "sélect" text, "a=b" text);
 INSERT INTO "Odd ""Table""" VALUES (1, 'é', 'x & y'), (2, 'é', 'z');
-SELECT * FROM disclosure.inferences('"Odd ""Table"""', weights => '{"Key Col": "quasi", "a=b": "sensitive", "sélect": "sensitive"}');
+SELECT * FROM disclosure.inferences('"Odd ""Table"""', labels => '{"Key Col": "quasi", "a=b": "sensitive", "sélect": "sensitive"}');
 SELECT disclosure.privacy_score(o, '"Odd ""Table"""'::regclass) FROM "Odd ""Table""" o;
 
 -- Plain SQL as the judge: every subset of four columns of every row, by the definition.
@@ -86,8 +86,8 @@ weighed AS (
     FROM known, weights)
 SELECT i, max(likelihood * danger / (1 + danger)) AS score FROM weighed GROUP BY i;
 \set weights '{"i": "ignore", "a": "likelihood=0.9 danger=0.2", "b": "likelihood=0.5 danger=0.6", "c": "likelihood=1 danger=0", "d": "likelihood=0.3 danger=0.9"}'
-WITH ours AS (SELECT i, disclosure.privacy_score(t, weights => :'weights') OVER () AS score FROM drawn t),
-     one_by_one AS (SELECT i, disclosure.privacy_score(t, 'drawn'::regclass, weights => :'weights') AS score FROM drawn t)
+WITH ours AS (SELECT i, disclosure.privacy_score(t, labels => :'weights') OVER () AS score FROM drawn t),
+     one_by_one AS (SELECT i, disclosure.privacy_score(t, 'drawn'::regclass, labels => :'weights') AS score FROM drawn t)
 SELECT count(*) AS rows, count(DISTINCT round(o.score::numeric, 9)) > 5 AS many_scores,
        count(*) FILTER (WHERE abs(o.score - j.score) < 1e-9) AS as_judged, count(*) FILTER (WHERE abs(o.score - b.score) < 1e-9) AS one_by_one
   FROM ours o JOIN judged j USING (i) JOIN one_by_one b USING (i);
@@ -116,19 +116,19 @@ SELECT disclosure.privacy_score(p, min_confidence => 1.1) OVER () FROM patients 
 SELECT disclosure.privacy_score(p, constant => -1) OVER () FROM patients p;
 SELECT disclosure.privacy_score(p, constant => NULL) OVER () FROM patients p;
 SELECT disclosure.privacy_score(p, budget => '-1 s') OVER () FROM patients p;
-SELECT disclosure.privacy_score(p, weights => '[]') OVER () FROM patients p;
-SELECT disclosure.privacy_score(p, weights => '{"zap": "quasi"}') OVER () FROM patients p;
-SELECT disclosure.privacy_score(p, weights => '{"zip": "quasy"}') OVER () FROM patients p;
-SELECT disclosure.privacy_score(p, weights => '{"zip": {"likelyhood": 1}}') OVER () FROM patients p;
-SELECT disclosure.privacy_score(p, weights => '{"zip": {"danger": {"90210": 2}}}') OVER () FROM patients p;
-SELECT disclosure.privacy_score(p, weights => '{"zip": {"bins": 2}}') OVER () FROM patients p;
-SELECT disclosure.privacy_score(p, weights => '{"id": {"bins": 2, "width": 3}}') OVER () FROM patients p;
+SELECT disclosure.privacy_score(p, labels => '[]') OVER () FROM patients p;
+SELECT disclosure.privacy_score(p, labels => '{"zap": "quasi"}') OVER () FROM patients p;
+SELECT disclosure.privacy_score(p, labels => '{"zip": "quasy"}') OVER () FROM patients p;
+SELECT disclosure.privacy_score(p, labels => '{"zip": {"likelyhood": 1}}') OVER () FROM patients p;
+SELECT disclosure.privacy_score(p, labels => '{"zip": {"danger": {"90210": 2}}}') OVER () FROM patients p;
+SELECT disclosure.privacy_score(p, labels => '{"zip": {"bins": 2}}') OVER () FROM patients p;
+SELECT disclosure.privacy_score(p, labels => '{"id": {"bins": 2, "width": 3}}') OVER () FROM patients p;
 SELECT * FROM disclosure.privacy_summary('patients', threshold => 1.5);
 SELECT * FROM disclosure.privacy_summary('patients', threshold => NULL);
 SELECT * FROM disclosure.privacy_summary(NULL);
 SELECT * FROM disclosure.privacy_summary('patients', columns => ARRAY['zap']);
 SELECT * FROM disclosure.inferences('patients', min_weight => 2);
 SELECT * FROM disclosure.inferences('patients', min_weight => NULL);
-SELECT * FROM disclosure.inferences('patients', most => 0);
+SELECT * FROM disclosure.inferences('patients', max_rows => 0);
 SELECT * FROM disclosure.holes('patients', max_size => 1);
 SELECT * FROM disclosure.holes('patients', max_size => NULL);

@@ -75,6 +75,6 @@ RESET disclosure.max_memory;
 
 -- Progress. Reading fewer than 1,024 rows never speaks in between, however slow the machine.
 CREATE VIEW few AS SELECT * FROM holes LIMIT 1000;
-SET disclosure.progress = on;
+SET disclosure.progress_notices = on;
 SELECT count(*) FROM disclosure.equivalence_classes('few');
 SELECT max(s) FROM (SELECT disclosure.class_size(h) OVER () AS s FROM few h) w;

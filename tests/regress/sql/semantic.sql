@@ -60,8 +60,8 @@ INSERT INTO corpus VALUES (1, 'Heart disease and high blood-pressure'), (2, 'HEA
 SELECT disclosure.semantic_distance('corpus', 'body', 'knee', 'injury');
 -- By hand: 12 documents, knee in 5, injury in 3, both in 2.
 SELECT (ln(5) - ln(2)) / (ln(12) - ln(3)) AS knee_injury, (ln(3) - ln(1)) / (ln(12) - ln(2)) AS limbs_injury;
-SELECT disclosure.semantic_distance('corpus', 'body', ARRAY[['knee','injury'],['injury','knee'],['limbs','injury'],['heart disease','blood pressure'],['heart disease','disease'],['knee','knee'],['gangrene','icd'],['knee','nowhere'],['knee',NULL],['','knee']]);
-SELECT disclosure.semantic_distance('corpus', 'body', '{knee,injury}'), disclosure.semantic_distance('corpus', 'body', '{}'), disclosure.semantic_distance('corpus', 'body', NULL::text[]), disclosure.semantic_distance('corpus', 'body', NULL, 'knee') AS one_null,
+SELECT disclosure.semantic_distances('corpus', 'body', ARRAY[['knee','injury'],['injury','knee'],['limbs','injury'],['heart disease','blood pressure'],['heart disease','disease'],['knee','knee'],['gangrene','icd'],['knee','nowhere'],['knee',NULL],['','knee']]);
+SELECT disclosure.semantic_distances('corpus', 'body', '{knee,injury}'), disclosure.semantic_distances('corpus', 'body', '{}'), disclosure.semantic_distances('corpus', 'body', NULL::text[]), disclosure.semantic_distance('corpus', 'body', NULL, 'knee') AS one_null,
        disclosure.semantic_distance('corpus', 'body', 'knee', NULL) AS other_null, disclosure.semantic_distance('corpus', 'body', 'knee', 'knee') AS same;
 -- Plurals, if wanted; case, accents and signs always.
 SELECT disclosure.semantic_distance('corpus', 'body', 'Knees', 'INJURY', '{"plurals": true}'), disclosure.semantic_distance('corpus', 'body', 'Knees', 'injury'), disclosure.semantic_distance('corpus', 'body', 'KNÉE', 'Ínjury') AS accents, disclosure.semantic_distance('corpus', 'body', '(blood pressure)', 'heart-disease') AS signs;
@@ -76,16 +76,16 @@ SELECT * FROM disclosure.term_report('released', 'terms', 'corpus', 'body', '{"p
 -- Documents of other types; a list has whole terms, a text has words.
 CREATE TABLE kinds (body varchar(40), c char(40), list text[], v varchar(10)[], j jsonb, js json);
 INSERT INTO kinds SELECT body, body, string_to_array(body, ' '), string_to_array(left(body, 9), ' '), to_jsonb(string_to_array(body, ' ')), to_json(string_to_array(body, ' ')) FROM corpus;
-SELECT kind, disclosure.semantic_distance('kinds', kind::name, ARRAY[['knee','injury'],['heart','disease'],['heart disease','disease'],['an','icd'],['icd.','of']]) FROM unnest('{body,c,list,v,j,js}'::text[]) kind;
+SELECT kind, disclosure.semantic_distances('kinds', kind::name, ARRAY[['knee','injury'],['heart','disease'],['heart disease','disease'],['an','icd'],['icd.','of']]) FROM unnest('{body,c,list,v,j,js}'::text[]) kind;
 CREATE TABLE lists (l text[], j jsonb);
 INSERT INTO lists VALUES ('{Blood Pressure,NULL,knee,knee}', '["Blood Pressure", null, "knee", ["limbs"], 3, true]'), ('{{blood},{pressure}}', '["blood", "pressure", {"knee": 1}]'), ('{}', '[]'), (NULL, NULL), ('{knee}', '["knee"]');
 SELECT * FROM disclosure.cooccurrence('lists', 'l', '{blood pressure,blood,knee,3,limbs}');
 SELECT * FROM disclosure.cooccurrence('lists', 'j', '{blood pressure,blood,knee,3,limbs}');
 -- Documents as lexemes: terms become such by the same configuration.
 CREATE TABLE vectors AS SELECT n, to_tsvector('english', body) AS english, to_tsvector('simple', body) AS simple, strip(to_tsvector('english', body)) AS stripped, setweight(to_tsvector('english', body), 'A') AS weighted FROM corpus;
-SELECT kind, disclosure.semantic_distance('vectors', kind::name, ARRAY[['knees','injuries'],['heart diseases','blood pressure'],['heart disease','heart'],['gangrene of the limb','injury'],['the','knee']], '{"config": "english"}') FROM unnest('{english,weighted,stripped}'::text[]) kind;
+SELECT kind, disclosure.semantic_distances('vectors', kind::name, ARRAY[['knees','injuries'],['heart diseases','blood pressure'],['heart disease','heart'],['gangrene of the limb','injury'],['the','knee']], '{"config": "english"}') FROM unnest('{english,weighted,stripped}'::text[]) kind;
 SELECT (ln(5) - ln(3)) / (ln(12) - ln(4)) AS knees, (ln(2) - ln(1)) / (ln(12) - ln(2)) AS heart_diseases, (ln(3) - ln(2)) / (ln(12) - ln(2)) AS heart, (ln(4) - ln(1)) / (ln(12) - ln(1)) AS gangrene;
-SELECT disclosure.semantic_distance('vectors', 'simple', ARRAY[['knee','injury'],['blood pressure','heart'],['the limbs','gangrene']], '{"config": "simple"}');
+SELECT disclosure.semantic_distances('vectors', 'simple', ARRAY[['knee','injury'],['blood pressure','heart'],['the limbs','gangrene']], '{"config": "simple"}');
 SELECT abs(disclosure.semantic_distance('vectors', 'simple', 'knee', 'injury', '{"config": "pg_catalog.simple"}') - (ln(5) - ln(2)) / (ln(12) - ln(3))) < 1e-12 AS same;
 SET default_text_search_config = 'pg_catalog.english';
 SELECT disclosure.semantic_distance('vectors', 'english', 'knees', 'injuries') AS of_session;
@@ -128,7 +128,7 @@ SELECT * FROM disclosure.term_report('released', 'terms', 'counts', 'documents')
 -- Under other names, with the number of documents said, either way round, as any integer.
 CREATE TABLE hits (one text, two text, n smallint);
 INSERT INTO hits VALUES ('Knee', 'knee', 100), (NULL, 'injury', 50), ('injury', 'knee', 20), ('KNEE', 'Injury', 20), ('x', NULL, 10), ('y', NULL, 10), ('x', 'y', 40), ('knee', NULL, 100);
-SELECT disclosure.semantic_distance('hits', 'n', ARRAY[['knee','injury'],['x','y'],['x','knee'],['x','z']], '{"documents": 1000, "term_column": "one", "other_column": "two"}');
+SELECT disclosure.semantic_distances('hits', 'n', ARRAY[['knee','injury'],['x','y'],['x','knee'],['x','z']], '{"documents": 1000, "term_column": "one", "other_column": "two"}');
 SELECT (ln(100) - ln(20)) / (ln(1000) - ln(50)) AS knee_injury, (ln(10) - ln(40)) / (ln(1000) - ln(10)) AS negative;
 SELECT disclosure.semantic_distance('hits', 'n', 'knee', 'injury', '{"term_column": "one", "other_column": "two"}');
 SELECT disclosure.semantic_distance('hits', 'n', 'knee', 'injury', '{"documents": 99, "term_column": "one", "other_column": "two"}');
@@ -147,20 +147,20 @@ CREATE TABLE web (term text, other text, documents bigint);
 INSERT INTO web VALUES (NULL, NULL, 1000), ('c', NULL, 10), ('d', NULL, 20), ('p', NULL, 10), ('q', NULL, 10), ('r', NULL, 10), ('c', 'p', 40), ('c', 'q', 1), ('c', 'r', 9), ('d', 'p', 1), ('d', 'q', 1);
 CREATE TABLE letters (id text, terms jsonb);
 INSERT INTO letters VALUES ('A', '["c", ["p","q","r"]]'), ('B', '["d", ["p","q","r"]]');
-SELECT * FROM disclosure_lab.distance_table('letters', 'terms', 'web', 'documents', '{p,q,r}', id => 'id');
+SELECT * FROM disclosure_lab.distance_table('letters', 'terms', 'web', 'documents', '{p,q,r}', key => 'id');
 SELECT transaction, item, distance, eliminated, step FROM disclosure.semantic_attack('letters', 'terms', 'web', 'documents', 'id', method => 'tba', threshold => -10, calibration => 0);
 
 -- Vectors: cosine distance.
 CREATE TABLE embedding (term text, v float4[], w float8[], n float8[]);
 INSERT INTO embedding VALUES ('Knee', '{1,0}', '{1,0}', '{1}'), ('injury', '{1,1}', '{1e-30,1e-30}', '{1,2}'), ('limbs', '{-2,0}', '{-2e30,0}', '{1,NULL}'), ('zero', '{0,0}', '{0,0}', '{NaN}'), (NULL, '{5}', '{5}', '{5}'), ('none', NULL, NULL, NULL), ('knee', '{1,0}', '{1,0}', '{1}'), ('blood pressure', '{0,3}', '{0,3}', '{1}');
-SELECT kind, disclosure.semantic_distance('embedding', kind::name, ARRAY[['knee','injury'],['knee','limbs'],['blood pressure','knee'],['knee','knee'],['knee','zero'],['zero','zero'],['none','knee'],['nowhere','knee']]) FROM unnest('{v,w}'::text[]) kind;
+SELECT kind, disclosure.semantic_distances('embedding', kind::name, ARRAY[['knee','injury'],['knee','limbs'],['blood pressure','knee'],['knee','knee'],['knee','zero'],['zero','zero'],['none','knee'],['nowhere','knee']]) FROM unnest('{v,w}'::text[]) kind;
 SELECT 1 - 1 / sqrt(2) AS knee_injury;
 SELECT disclosure.semantic_distance('embedding', 'n', 'knee', 'blood pressure') AS one_length, disclosure.semantic_distance('embedding', 'v', 'KNEES', 'blood pressure', '{"plurals": true}') AS plural;
 SELECT disclosure.semantic_distance('embedding', 'n', 'knee', 'injury');
 SELECT disclosure.semantic_distance('embedding', 'n', 'knee', 'zero');
 SELECT disclosure.semantic_distance('embedding', 'n', 'limbs', 'limbs');
 SELECT * FROM disclosure.term_report('released', 'terms', 'embedding', 'v') WHERE is_known;
-SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'embedding', 'v', '{injury,limbs,blood pressure,icd}', id => 'visit_id');
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'embedding', 'v', '{injury,limbs,blood pressure,icd}', key => 'visit_id');
 SELECT * FROM disclosure.cooccurrence('embedding', 'v', '{knee}');
 INSERT INTO embedding VALUES ('KNEE', '{1,2}');
 SELECT disclosure.semantic_distance('embedding', 'v', 'knee', 'injury');
@@ -168,9 +168,9 @@ SELECT disclosure.semantic_distance('embedding', 'v', 'limbs', 'injury');
 
 -- The distance table of Figure 3.6's generalised item: means over up to so many of the nearest items.
 SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', generalised => ARRAY['blood pressure','icd','limbs','injury'], context => 2);
-SELECT transaction, context FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', ARRAY['injury','icd','limbs','blood pressure'], 2147483647, 'visit_id');
+SELECT transaction, context FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', ARRAY['injury','icd','limbs','blood pressure'], 'visit_id', 2147483647);
 -- By hand, from single distances.
-SELECT bool_and(abs(d.distances[j] - mean) < 1e-12) AS same, count(mean) FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{injury,limbs,icd,blood pressure}', 3) d, generate_series(1, 4) j,
+SELECT bool_and(abs(d.distances[j] - mean) < 1e-12) AS same, count(mean) FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{injury,limbs,icd,blood pressure}', context => 3) d, generate_series(1, 4) j,
   LATERAL (SELECT avg(disclosure.semantic_distance('corpus', 'body', c, ('{injury,limbs,icd,blood pressure}'::text[])[j], '{"unseen": 0.5}')) AS mean FROM unnest(context) c) m;
 -- Items in several places; nearest first, in front before behind; generalised ones are no context.
 CREATE TABLE places (terms jsonb);
@@ -179,22 +179,22 @@ SELECT transaction, context FROM disclosure_lab.distance_table('places', 'terms'
 SELECT transaction, context FROM disclosure_lab.distance_table('places', 'terms', 'corpus', 'body', '{z,x}', context => 1);
 
 -- The attack.
-SELECT * FROM disclosure.semantic_attack('released', 'terms', id => 'visit_id', corpus => 'corpus', corpus_column => 'body', method => 'rba', context => 2);
+SELECT * FROM disclosure.semantic_attack('released', 'terms', key => 'visit_id', corpus => 'corpus', corpus_column => 'body', method => 'rba', context => 2);
 -- It is what the eliminations make of the distance table.
 SELECT method, bool_and(a.eliminated = e.eliminated[a.row][a.col] AND a.distance = e.distances[a.row][a.col]) AS same FROM unnest('{mda,tba,wba,gba,rba,random}'::text[]) method,
   LATERAL (SELECT distances, disclosure_lab.eliminate(distances, method, seed => 3) AS eliminated FROM (SELECT array_agg(distances ORDER BY transaction) AS distances FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{blood pressure,icd,injury,limbs}')) t) e,
   LATERAL (SELECT *, transaction::int AS row, array_position(generalised, item) AS col FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', 'visit_id', method, seed => 3, calibration => 0)) a GROUP BY method ORDER BY method;
 SELECT * FROM disclosure.semantic_attack('places', 'terms', 'corpus', 'body', calibration => 0);
 -- How well it does: as counted by hand.
-SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'visit_id', 'corpus', 'body', methods => ARRAY['random','mda','tba','wba','gba','rba']);
-SELECT q.method, q.eliminations = a.eliminations AND q.correct = a.correct AND q.cover = a.cover AND q.density = 6 / 16.0 AS same, abs(q.precision - a.correct::float8 / a.eliminations) < 1e-12 AS precision, abs(q.recall - a.correct::float8 / a.cover) < 1e-12 AS recall,
-       abs(q.f_score - 2 / (1 / q.precision + 1 / q.recall)) < 1e-12 AS f_score
-  FROM disclosure.attack_quality('original', 'released', 'terms', 'visit_id', 'corpus', 'body', '{random,mda,tba,wba,gba,rba}') q,
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', methods => ARRAY['random','mda','tba','wba','gba','rba']);
+SELECT q.method, q.eliminations = a.eliminations AND q.correct = a.correct AND q.cover = a.cover AND q.density = 6 / 16.0 AS same, abs(q.precision_score - a.correct::float8 / a.eliminations) < 1e-12 AS precision_score, abs(q.recall_score - a.correct::float8 / a.cover) < 1e-12 AS recall_score,
+       abs(q.f_score - 2 / (1 / q.precision_score + 1 / q.recall_score)) < 1e-12 AS f_score
+  FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{random,mda,tba,wba,gba,rba}') q,
   LATERAL (SELECT count(*) FILTER (WHERE eliminated) AS eliminations, count(*) FILTER (WHERE eliminated AND NOT o.terms ? item) AS correct, count(*) FILTER (WHERE NOT o.terms ? item) AS cover
              FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', 'visit_id', q.method, calibration => 0) s JOIN original o ON o.visit_id = s.transaction::int) a;
-SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'visit_id', 'corpus', 'body', '{rba,rba}', threshold => 100);
-SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'visit_id', 'corpus', 'body', '{}');
-SELECT * FROM disclosure.attack_quality('original', 'original', 'terms', 'visit_id', 'corpus', 'body', '{rba}');
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{rba,rba}', threshold => 100);
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{}');
+SELECT * FROM disclosure.attack_quality('original', 'original', 'terms', 'corpus', 'body', 'visit_id', '{rba}');
 -- What is left of the protection.
 SELECT * FROM disclosure.broken_constraints('released', 'terms', 'corpus', 'body', privacy => '[["blood pressure"],["icd"],["limbs"],["injury"]]', k => 4);
 SELECT * FROM disclosure.broken_constraints('released', 'terms', 'corpus', 'body', privacy => '[["blood pressure","icd"],["limbs","injury","limbs"],["heart disease"],["nowhere"],["icd"]]', k => 4, threshold => 100);
@@ -217,15 +217,15 @@ SELECT count(confidence) FROM disclosure.semantic_attack('protected', 'terms', '
 SELECT count(*) AS bins, bool_and(eliminations > 0 AND predicted BETWEEN 0 AND 1 AND observed BETWEEN 0 AND 1) AS are_shares, bool_and(predicted >= before) AS rises
   FROM (SELECT *, lag(predicted, 1, 0) OVER (ORDER BY bin) AS before FROM disclosure_lab.attack_calibration('protected', 'terms', 'abstracts', 'terms')) b;
 SELECT count(*) AS bins, sum(eliminations) = (SELECT count(*) FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id') WHERE eliminated) AS all,
-       abs(sum(eliminations * observed) - (SELECT correct FROM disclosure.attack_quality('papers', 'protected', 'terms', 'id', 'abstracts', 'terms', '{rba}'))) < 1e-9 AS as_right
-  FROM disclosure_lab.attack_calibration('protected', 'terms', 'abstracts', 'terms', original => 'papers', id => 'id');
+       abs(sum(eliminations * observed) - (SELECT correct FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{rba}'))) < 1e-9 AS as_right
+  FROM disclosure_lab.attack_calibration('protected', 'terms', 'abstracts', 'terms', original => 'papers', key => 'id');
 SELECT * FROM disclosure_lab.attack_calibration('protected', 'terms', 'abstracts', 'terms', calibration => 0);
 SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'corpus', 'body');
 -- The same for the same seed, and in whatever order rows are.
 CREATE TABLE shuffled AS SELECT * FROM protected ORDER BY id * 7919 % 601 DESC;
 SELECT method, count(*) AS different FROM unnest('{random,rba}'::text[]) method,
   LATERAL (SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', method, seed => 7) EXCEPT SELECT * FROM disclosure.semantic_attack('shuffled', 'terms', 'abstracts', 'terms', 'id', method, seed => 7)) d GROUP BY method;
-SELECT * FROM disclosure.attack_quality('papers', 'protected', 'terms', 'id', 'abstracts', 'terms') EXCEPT SELECT * FROM disclosure.attack_quality('papers', 'shuffled', 'terms', 'id', 'abstracts', 'terms');
+SELECT * FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id') EXCEPT SELECT * FROM disclosure.attack_quality('papers', 'shuffled', 'terms', 'abstracts', 'terms', 'id');
 SELECT count(*) > 0 AS other_seed FROM (SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', 'random', seed => 7) EXCEPT SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', 'random', seed => 8)) d;
 
 -- Nothing to attack, nothing to know.
@@ -233,7 +233,7 @@ CREATE TABLE empty (id int, terms jsonb, body text, counts int, vectors float4[]
 SELECT * FROM disclosure.semantic_attack('empty', 'terms', 'corpus', 'body', 'id', calibration => 0);
 SELECT * FROM disclosure.term_report('empty', 'terms', 'corpus', 'body');
 SELECT * FROM disclosure.broken_constraints('empty', 'terms', 'corpus', 'body', '[["icd"]]', 2);
-SELECT * FROM disclosure.attack_quality('empty', 'empty', 'terms', 'id', 'corpus', 'body', '{rba}');
+SELECT * FROM disclosure.attack_quality('empty', 'empty', 'terms', 'corpus', 'body', 'id', '{rba}');
 SELECT disclosure.semantic_distance('empty', 'body', 'knee', 'injury'), disclosure.semantic_distance('empty', 'terms', 'knee', 'injury'), disclosure.semantic_distance('empty', 'vectors', 'knee', 'injury', '{"term_column": "body"}');
 SELECT * FROM disclosure.cooccurrence('empty', 'body', '{knee}');
 SELECT disclosure.semantic_distance('empty', 'counts', 'knee', 'injury', '{"documents": 0, "term_column": "body", "other_column": "body"}');
@@ -267,7 +267,7 @@ SELECT disclosure.semantic_distance('corpus', 'nothing', 'knee', 'injury');
 CREATE TABLE dates (d date);
 SELECT disclosure.semantic_distance('dates', 'd', 'knee', 'injury');
 SELECT disclosure.semantic_distance('corpus', 'n', 'knee', 'injury');
-SELECT disclosure.semantic_distance('corpus', 'body', '{knee,injury,icd}');
+SELECT disclosure.semantic_distances('corpus', 'body', '{knee,injury,icd}');
 SELECT disclosure.semantic_distance('corpus', 'body', 'knee', 'injury', '[]');
 SELECT disclosure.semantic_distance('corpus', 'body', 'knee', 'injury', '{"plural": true}');
 SELECT disclosure.semantic_distance('corpus', 'body', 'knee', 'injury', '{"plurals": 1}');
@@ -287,8 +287,8 @@ SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body
 SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,NULL}');
 SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs}');
 SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{}');
-SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', 0);
-SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', NULL);
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', context => 0);
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', context => NULL);
 SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', scoring => '{"unseen": 0}');
 SELECT * FROM disclosure.semantic_attack(NULL, 'terms', 'corpus', 'body');
 SELECT * FROM disclosure.semantic_attack('released', 'terms', NULL, 'body');
@@ -302,19 +302,19 @@ SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', 
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', calibration => -1);
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', calibration => NULL);
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', scoring => '{"unseen": 0}');
-SELECT * FROM disclosure.attack_quality(NULL, 'released', 'terms', 'visit_id', 'corpus', 'body');
-SELECT * FROM disclosure.attack_quality('original', NULL, 'terms', 'visit_id', 'corpus', 'body');
-SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', NULL, 'corpus', 'body');
-SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'visit_id', 'corpus', 'body', NULL);
-SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'visit_id', 'corpus', 'body', '{rba,NULL}');
-SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'visit_id', 'corpus', 'body', '{rba,abc}');
-SELECT * FROM disclosure.attack_quality('released', 'released', 'terms', 'visit_id', 'corpus', 'body', '{rba}');
+SELECT * FROM disclosure.attack_quality(NULL, 'released', 'terms', 'corpus', 'body', 'visit_id');
+SELECT * FROM disclosure.attack_quality('original', NULL, 'terms', 'corpus', 'body', 'visit_id');
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', NULL);
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', NULL);
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{rba,NULL}');
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{rba,abc}');
+SELECT * FROM disclosure.attack_quality('released', 'released', 'terms', 'corpus', 'body', 'visit_id', '{rba}');
 CREATE VIEW of_two AS SELECT visit_id / 2 AS visit_id, terms FROM original;
-SELECT * FROM disclosure.attack_quality('of_two', 'released', 'terms', 'visit_id', 'corpus', 'body', '{rba}');
+SELECT * FROM disclosure.attack_quality('of_two', 'released', 'terms', 'corpus', 'body', 'visit_id', '{rba}');
 CREATE VIEW of_some AS SELECT * FROM original WHERE visit_id < 4;
-SELECT * FROM disclosure.attack_quality('of_some', 'released', 'terms', 'visit_id', 'corpus', 'body', '{rba}');
+SELECT * FROM disclosure.attack_quality('of_some', 'released', 'terms', 'corpus', 'body', 'visit_id', '{rba}');
 CREATE VIEW released_twice AS SELECT * FROM released UNION ALL SELECT * FROM released;
-SELECT * FROM disclosure.attack_quality('original', 'released_twice', 'terms', 'visit_id', 'corpus', 'body', '{rba}');
+SELECT * FROM disclosure.attack_quality('original', 'released_twice', 'terms', 'corpus', 'body', 'visit_id', '{rba}');
 SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'corpus', 'body', original => 'original');
 SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'corpus', 'body', calibration => -1);
 SELECT * FROM disclosure.broken_constraints('released', 'terms', 'corpus', 'body', NULL, 4);
@@ -324,7 +324,7 @@ SELECT * FROM disclosure.broken_constraints('released', 'terms', 'corpus', 'body
 -- Too much to ask for.
 CREATE VIEW long_corpus AS SELECT ARRAY['a', 'b', 'c'] AS list FROM generate_series(1, 2000000);
 SET disclosure.max_memory = '1MB';
-SELECT disclosure.semantic_distance('long_corpus', 'list', ARRAY['a','b','a','c']);
+SELECT disclosure.semantic_distances('long_corpus', 'list', ARRAY['a','b','a','c']);
 RESET disclosure.max_memory;
 
 -- A caller sees what it may see, no more.

@@ -6,7 +6,7 @@ CREATE TABLE visits (visit_id int PRIMARY KEY, terms jsonb);
 INSERT INTO visits VALUES
   (1, '["heart disease", "blood pressure", "icd", "weakness", "dizziness"]'), (2, '["anesthesia", "icd", "pain", "diabetes"]'),
   (3, '["gangrene", "limbs", "injury"]'), (4, '["knee", "injury"]');
-SELECT * FROM disclosure.coat('visits', 'terms', id => 'visit_id', privacy => '[["blood pressure"],["limbs","injury"]]', utility => NULL, k => 4, seed => 1);
+SELECT * FROM disclosure.coat('visits', 'terms', key => 'visit_id', privacy => '[["blood pressure"],["limbs","injury"]]', utility => NULL, k => 4, seed => 1);
 SELECT * FROM disclosure.coat_report('visits', 'terms', privacy => '[["blood pressure"],["limbs","injury"]]', k => 4);
 -- By hand: what is added, and UL = (2^members - 1) / (2^12 - 1) * support / 4.
 SELECT items, cover = support * cardinality(items) - originals AS same_cover, abs(utility_loss - (2 ^ cardinality(items) - 1) / (2 ^ 12 - 1) * support / 4) < 1e-12 AS same_loss
@@ -21,7 +21,7 @@ SELECT * FROM disclosure.coat_report('visits', 'terms', '[["blood pressure"],["i
 -- Figure 2.11; the same for every seed.
 CREATE TABLE figure (t text, items text[]);
 INSERT INTO figure VALUES ('t1', '{a,d}'), ('t2', '{a,b,g}'), ('t3', '{c,f}'), ('t4', '{e,h}');
-SELECT * FROM disclosure.coat('figure', 'items', privacy => '[["a","b"],["e","f"]]', utility => '[["b","d","g"],["c","e","f"]]', k => 2, id => 't');
+SELECT * FROM disclosure.coat('figure', 'items', privacy => '[["a","b"],["e","f"]]', utility => '[["b","d","g"],["c","e","f"]]', k => 2, key => 't');
 SELECT * FROM disclosure.coat_report('figure', 'items', privacy => '[["a","b"],["e","f"]]', utility => '[["b","d","g"],["c","e","f"]]', k => 2);
 SELECT count(DISTINCT terms) FROM generate_series(-3, 30) seed,
   LATERAL (SELECT jsonb_agg(terms ORDER BY transaction) AS terms FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[["b","d","g"],["c","e","f"]]', seed => seed)) c;
@@ -67,7 +67,7 @@ SELECT m, disclosure.km_anonymity('twice', 'terms', m) FROM generate_series(1, 4
 SELECT * FROM disclosure.km_violations('twice', 'terms', k => 4, m => 3);
 SELECT * FROM disclosure.km_violations('twice', 'terms', k => 5, m => 1);
 SELECT * FROM disclosure.km_violations('twice', 'terms', k => 2, m => 3);
-SELECT * FROM disclosure.km_violations('twice', 'terms', k => 5, m => 1, most => 2);
+SELECT * FROM disclosure.km_violations('twice', 'terms', k => 5, m => 1, max_rows => 2);
 SELECT * FROM disclosure.km_violations('figure', 'items', 2);
 -- Two items that all have, but never together: only the pair is rare.
 CREATE TABLE pairs (items text[]);
@@ -78,8 +78,8 @@ SELECT * FROM disclosure.km_violations('pairs', 'items', 3, m => 3);
 -- By definition, with all sets of up to two items.
 WITH item AS (SELECT id, unnest(items) AS item FROM drawn),
      support AS (SELECT count(DISTINCT a.id) AS support FROM item a JOIN item b USING (id) WHERE a.item <= b.item GROUP BY a.item, b.item)
-SELECT min(support) = disclosure.km_anonymity('drawn', 'items') AS same, count(*) FILTER (WHERE support < 3) >= (SELECT count(*) FROM disclosure.km_violations('drawn', 'items', 3, most => 1000)) AS no_more FROM support;
-SELECT count(*) AS wrong FROM disclosure.km_violations('drawn', 'items', 3, most => 1000) v
+SELECT min(support) = disclosure.km_anonymity('drawn', 'items') AS same, count(*) FILTER (WHERE support < 3) >= (SELECT count(*) FROM disclosure.km_violations('drawn', 'items', 3, max_rows => 1000)) AS no_more FROM support;
+SELECT count(*) AS wrong FROM disclosure.km_violations('drawn', 'items', 3, max_rows => 1000) v
   WHERE support <> (SELECT count(*) FROM drawn WHERE to_jsonb(drawn.items) @> v.items);
 
 -- Figure 3.7 has all members as plain items; it is Figure 1.5.
@@ -139,7 +139,7 @@ SELECT * FROM disclosure.coat_report('equal', 'n', '[["2.500"]]', 2);
 SELECT * FROM disclosure.coat_report('equal', 'd', '[["January 1, 2021"]]', 2);
 SELECT * FROM disclosure.coat('equal', 'folded', '[["Cold", "measles"]]', 2, 'id', '[["COLD", "Flu"]]');
 SELECT * FROM disclosure.coat('equal', 'n', '[["many"]]', 2);
-SELECT * FROM disclosure_lab.distance_table('equal', 'deep', 'equal', 'listed', '{2.00,1.00}', id => 'id');
+SELECT * FROM disclosure_lab.distance_table('equal', 'deep', 'equal', 'listed', '{2.00,1.00}', key => 'id');
 -- Neither the order of rows nor the session changes what stands for equal items.
 CREATE TABLE equal_reversed AS SELECT * FROM equal ORDER BY id DESC;
 SET DateStyle = 'German';
@@ -150,7 +150,7 @@ CREATE TABLE had (id int, terms text[] COLLATE without_case);
 INSERT INTO had VALUES (1, '{knee,Flu}'), (2, '{arm,COLD}');
 CREATE TABLE hidden (id int, terms jsonb);
 INSERT INTO hidden VALUES (1, '["KNEE", ["flu", "cold"]]'), (2, '["Arm", ["cold", "FLU"]]');
-SELECT method, eliminations, correct, cover, density FROM disclosure.attack_quality('had', 'hidden', 'terms', 'id', 'had', 'terms', '{mda}');
+SELECT method, eliminations, correct, cover, density FROM disclosure.attack_quality('had', 'hidden', 'terms', 'had', 'terms', 'id', '{mda}');
 -- Names that need quotes, views, and ids of several types.
 CREATE TABLE "Odd ""table" ("Odd ""name" text[], "ID ö" uuid, "order" timestamp, real float8);
 INSERT INTO "Odd ""table" VALUES ('{"it''s",b}', '00000000-0000-0000-0000-000000000002', '2020-01-02', 1.5), ('{"back\\slash"}', '00000000-0000-0000-0000-000000000001', '2020-01-03', '-Infinity');
@@ -217,8 +217,8 @@ SELECT disclosure.km_anonymity('visits', 'terms', 0);
 SELECT disclosure.km_anonymity('visits', 'terms', NULL);
 SELECT * FROM disclosure.km_violations('visits', 'terms', NULL);
 SELECT * FROM disclosure.km_violations('visits', 'terms', 2, -1);
-SELECT * FROM disclosure.km_violations('visits', 'terms', 2, most => 0);
-SELECT * FROM disclosure.km_violations('visits', 'terms', 2, most => NULL);
+SELECT * FROM disclosure.km_violations('visits', 'terms', 2, max_rows => 0);
+SELECT * FROM disclosure.km_violations('visits', 'terms', 2, max_rows => NULL);
 SELECT * FROM disclosure.mark_generalised('visits', 'terms', rule => 'both');
 SELECT * FROM disclosure.mark_generalised('visits', 'terms', rule => NULL);
 SELECT * FROM disclosure.mark_generalised('visits', 'terms', k => 0);

@@ -1,5 +1,5 @@
-//! Makes up calls: first a plausible one, by the types and names of the arguments, then, if asked, with one or two
-//! arguments that are not.
+//! Generates calls: first a plausible one, by the types and names of the arguments; then, if requested, one
+//! or two arguments are replaced by nasty ones.
 
 mod good;
 mod nasty;
@@ -8,18 +8,18 @@ use crate::world::{Argument, Function, Kind, Table, Type, World, quote_name, quo
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// How much work the call is to be.
+/// Amount of work that a call takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// As little as a call that succeeds can be.
+    /// As little as possible for a call that succeeds.
     Least,
     /// Milliseconds, on all sorts of tables.
     Light,
-    /// Enough to be cancelled, where the function can take long at all.
+    /// Enough to be cancelled, if the function can take long at all.
     Heavy,
 }
 
-/// Makes up the calls of one case.
+/// Generator of the calls of one case.
 pub struct Caller<'a> {
     world: &'a World,
     function: &'a Function,
@@ -27,7 +27,7 @@ pub struct Caller<'a> {
     load: Load,
     main: &'a Table,
     corpus: &'a Table,
-    /// Rows and columns of matrices.
+    /// Number of rows and columns of matrices.
     size: usize,
 }
 
@@ -58,12 +58,12 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Returns random numbers for what else the case has to decide.
+    /// Returns the random number generator, for other decisions of the case.
     pub fn rng(&mut self) -> &mut Pcg64Mcg {
         &mut self.rng
     }
 
-    /// Returns a call with arguments that make sense, up to `changes` of them replaced by nasty ones.
+    /// Returns a call with plausible arguments, up to `changes` of which are replaced by nasty ones.
     pub fn call(&mut self, changes: usize) -> String {
         let mut values = self.plausible();
         for _ in 0..changes.min(values.len()) {
@@ -81,15 +81,15 @@ impl<'a> Caller<'a> {
         self.statement(values)
     }
 
-    /// Returns a call with arguments that make sense. A call over rows takes all of them, and shows what it sees of each beside its answer: rows
-    /// that look the same to a function may change places.
+    /// Returns a call with plausible arguments. A call over rows takes all of them, and shows what it sees of
+    /// each row beside its answer, because rows that look the same to a function may change places.
     pub fn call_beside_rows(&mut self) -> String {
         let mut values = self.plausible();
         for (argument, value) in self.function.arguments.iter().zip(&mut values) {
             match argument.name.as_str() {
-                // Without a key, rows are numbered as they come.
+                // Without a key, rows are numbered in the order of reading.
                 "id" | "key" if value.is_none() => *value = Some(self.good(argument)),
-                // What ends by the clock ends elsewhere each time.
+                // A search that ends by the clock ends at a different point each time.
                 "budget" => *value = None,
                 _ => (),
             }
@@ -114,8 +114,7 @@ impl<'a> Caller<'a> {
         let function = self.function;
         let mut values = Vec::new();
         for argument in &function.arguments {
-            // Defaults are good choices, mostly.
-            // Of some pairs of arguments, one has to be given.
+            // Defaults are mostly good choices, but of some pairs of arguments, one has to be given.
             let wanted = matches!(argument.name.as_str(), "at_least" | "size");
             let given = !argument.has_default || wanted || self.load != Load::Least && self.chance(0.4);
             values.push(given.then(|| self.good(argument)));
@@ -150,7 +149,7 @@ impl<'a> Caller<'a> {
             match value {
                 Some(value) if named => arguments.push(format!("{} => {value}", quote_name(&argument.name))),
                 Some(value) => arguments.push(value),
-                // Those that follow can only be left out as well.
+                // Arguments that follow one left out must be left out as well.
                 None if named => (),
                 None => break,
             }
@@ -235,7 +234,7 @@ fn main_table<'a>(world: &'a World, function: &Function, load: Load, rng: &mut P
     world.table(names[rng.random_range(0..names.len())])
 }
 
-/// Writes a text as a value of a type.
+/// Returns SQL that casts a text to a type.
 pub fn cast(text: &str, kind: &Type) -> String {
     format!("{}::{}", quote_text(text), type_name(kind))
 }

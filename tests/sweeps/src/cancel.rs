@@ -1,4 +1,4 @@
-//! Stops every function at random moments and measures what it still does afterwards.
+//! Stops every function at random moments and measures the CPU time that it still uses afterwards.
 
 use crate::call::{Caller, Load};
 use crate::client::{Client, Trouble};
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const SETTINGS: &str = "SET disclosure.budget = -1; SET disclosure.threads = 2;";
-/// What DESIGN.md promises; a test must not fail by noise, so it only counts here.
+/// CPU time after a cancel that DESIGN.md promises. It is only counted here, because a test must not fail by
+/// noise.
 const PROMISED: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             1..=4 => Way::Timeout,
             _ => Way::Cancel,
         };
-        // Short delays are as likely as long ones, because what a call does first is soon over.
+        // Short delays are as likely as long ones, because the first phases of a call are soon over.
         let delay =
             Duration::from_secs_f64(0.004 * 2_f64.powf(caller.rng().random_range(0.0..plan.doublings)));
         let signal = match way {
@@ -52,7 +53,7 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
         };
         let seen = session.call(&call, timeout, patience, |pid| {
             if let Some(signal) = signal {
-                // If the server is gone, the call will tell.
+                // If the server is gone, the call itself will fail.
                 let _ = control.query(&format!("SELECT pg_catalog.{signal}({pid})"));
             }
         })?;
@@ -69,7 +70,8 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
                 *slowest = (seen.cpu_after, format!("{settings} {call};"));
             }
         }
-        // The server's clock starts when it gets to run, which may be late; until then, two threads may work.
+        // The server's clock starts when its process gets to run, which may be late. Until then, two threads
+        // may work.
         let allowed = match way {
             Way::Timeout => SLOW + 2 * delay,
             Way::Cancel | Way::Terminate => SLOW,
@@ -85,7 +87,8 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             );
         }
         match &seen.outcome {
-            // It was told to end, and may do so without a word while it sends rows. After a crash, all are gone.
+            // A terminated backend may end without an error while it sends rows. After a crash, `control` is
+            // lost as well.
             Err(Trouble::Lost(error))
                 if way == Way::Terminate
                     && error.as_ref().is_none_or(|error| error.code == "57P01")

@@ -1,22 +1,22 @@
-//! A connection to the server of the tests, over its Unix socket. It speaks the simple query protocol only,
-//! which lets a sweep look at the backend while a statement runs; libraries hide that moment.
+//! A connection to the test server over its Unix socket. It speaks only the simple query protocol. That lets
+//! a sweep watch the backend while a statement runs, which client libraries hide.
 
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// The SQLSTATE with which sessions end because another one has crashed.
+/// SQLSTATE with which a session ends because another one has crashed.
 pub const CRASH_ELSEWHERE: &str = "57P02";
 
 /// An error that the server reported.
 #[derive(Clone, Debug, Default)]
 pub struct ServerError {
-    /// The SQLSTATE, e.g. `22023`.
+    /// SQLSTATE, such as `22023`.
     pub code: String,
-    /// The primary message.
+    /// Primary message.
     pub message: String,
-    /// The CONTEXT lines, empty if there are none.
+    /// CONTEXT lines, empty if there are none.
     pub context: String,
 }
 
@@ -28,10 +28,10 @@ impl fmt::Display for ServerError {
     }
 }
 
-/// Why a statement gave no result.
+/// Reason why a statement gave no result.
 #[derive(Debug)]
 pub enum Trouble {
-    /// The server reported an error; the connection goes on.
+    /// The server reported an error; the connection is still open.
     Server(ServerError),
     /// The connection ended, with the last error that the server reported, if any.
     Lost(Option<ServerError>),
@@ -54,22 +54,22 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The rows of a statement's last result, NULL as an empty text.
+/// Rows of all statements that were sent together, with NULL as an empty text.
 pub type Rows = Vec<Vec<String>>;
 
-/// A connection, and the statement that it runs.
+/// A connection, and the state of the statement that it runs.
 pub struct Client {
     stream: UnixStream,
     received: Vec<u8>,
     keeps_rows: bool,
     rows: Rows,
     error: Option<ServerError>,
-    /// The process id of the backend.
+    /// Process id of the backend.
     pub pid: u32,
 }
 
 impl Client {
-    /// Connects as `user` to the database of the tests, and runs `settings`.
+    /// Connects as `user` to the test database, and runs `settings`.
     pub fn connect(user: &str, settings: &str) -> Result<Client, String> {
         let variable = |name| std::env::var(name).map_err(|_| format!("{name} is not set: see tools/test"));
         let (host, port, database) = (variable("PGHOST")?, variable("PGPORT")?, variable("PGDATABASE")?);
@@ -126,20 +126,20 @@ impl Client {
         Ok(client)
     }
 
-    /// Runs statements and returns the rows of the last that has any.
+    /// Runs statements and returns all of their rows.
     pub fn query(&mut self, sql: &str) -> Result<Rows, Trouble> {
         self.keeps_rows = true;
         self.send(sql)?;
         self.finish()
     }
 
-    /// Runs statements for their errors only.
+    /// Runs statements and discards their rows.
     pub fn execute(&mut self, sql: &str) -> Result<(), Trouble> {
         self.begin(sql)?;
         self.finish().map(drop)
     }
 
-    /// Sends statements whose rows are of no interest; `wait` or `finish` has to follow.
+    /// Sends statements whose rows are discarded; `wait` or `finish` must follow.
     pub fn begin(&mut self, sql: &str) -> Result<(), Trouble> {
         self.keeps_rows = false;
         self.send(sql)
@@ -155,7 +155,7 @@ impl Client {
         self.stream.write_all(&message).map_err(|_| Trouble::Lost(None))
     }
 
-    /// Waits until what was sent has been answered.
+    /// Waits until the statements that were sent are over, and returns their outcome.
     pub fn finish(&mut self) -> Result<Rows, Trouble> {
         loop {
             if let Some(outcome) = self.wait(Duration::from_secs(3600)) {
@@ -164,7 +164,7 @@ impl Client {
         }
     }
 
-    /// Waits for at most `limit`. `None` means that the statement still runs.
+    /// Waits for at most `limit`. Returns `None` if the statement is still running.
     pub fn wait(&mut self, limit: Duration) -> Option<Result<Rows, Trouble>> {
         let deadline = Instant::now() + limit;
         loop {
@@ -190,7 +190,7 @@ impl Client {
         }
     }
 
-    /// Takes what comes in time, if anything does.
+    /// Receives the bytes that arrive within `limit`, if any do.
     fn receive(&mut self, limit: Duration) -> io::Result<()> {
         self.stream
             .set_read_timeout(Some(limit.max(Duration::from_millis(1))))?;
@@ -208,7 +208,8 @@ impl Client {
         }
     }
 
-    /// Reads the whole messages that are there and returns whether the server is ready for the next statement.
+    /// Processes the complete messages that were received, and returns whether the server is ready for the
+    /// next statement.
     fn take_messages(&mut self) -> io::Result<bool> {
         let received = std::mem::take(&mut self.received);
         let mut rest = &received[..];
@@ -219,7 +220,7 @@ impl Client {
                 b'Z' => ready = true,
                 b'D' if self.keeps_rows => self.rows.push(row(body)),
                 b'E' => self.error = Some(server_error(body)),
-                // The last that a session hears when another one has crashed is only a warning.
+                // If another session has crashed, the last message that a session receives is only a warning.
                 b'N' if server_error(body).code == CRASH_ELSEWHERE => self.error = Some(server_error(body)),
                 b'K' => self.pid = word(body),
                 b'R' if word(body) != 0 => return Err(io::Error::other("the server asks for a password")),
@@ -233,7 +234,8 @@ impl Client {
 
 type Message<'a> = (&'a u8, &'a [u8], &'a [u8]);
 
-/// Splits into the kind and body of the first message and what follows; `None` if it is not whole.
+/// Splits off the first message, and returns its kind, its body and the bytes that follow; `None` if it is
+/// incomplete.
 fn next_message(bytes: &[u8]) -> io::Result<Option<Message<'_>>> {
     if bytes.len() < 5 {
         return Ok(None);

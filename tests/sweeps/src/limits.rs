@@ -1,4 +1,4 @@
-//! Calls every function with the largest values of each number that it takes, with little memory and little time.
+//! Calls every function with the largest values of each numeric argument, with little memory and little time.
 
 use crate::call::{Caller, Load, cast};
 use crate::report::Report;
@@ -11,7 +11,8 @@ use std::time::Duration;
 const SETTINGS: &str =
     "SET disclosure.max_memory = '16MB'; SET disclosure.threads = 1; SET disclosure.budget = -1;";
 const TIMEOUT: Duration = Duration::from_millis(300);
-/// The budget, and as much again several times for what Postgres and the allocator hold.
+/// Most memory that a backend may hold: the budget, and several times as much again for Postgres and the
+/// allocator.
 const MOST_BYTES: u64 = (16 + 112) << 20;
 
 /// Returns the largest values of a numeric argument, the most telling first; none for other types.
@@ -42,7 +43,7 @@ pub fn sweep(world: &World, plan: &Plan) -> Result<bool, String> {
     let (mut calls, mut timeouts, mut refused, mut worst) = (0, 0, 0, 0);
     for case in plan.cases() {
         let (function, place, value) = &targets[case as usize % targets.len()];
-        // First where it reaches the algorithm for sure, then anywhere.
+        // First with tables on which the call reaches the algorithm for sure, then with any.
         let load = match case as usize / targets.len() % 2 {
             0 => Load::Least,
             _ => Load::Light,
@@ -73,7 +74,7 @@ pub fn sweep(world: &World, plan: &Plan) -> Result<bool, String> {
                 fail(&kind, &trouble.to_string());
             }
         }
-        // The peak of a backend stays, so another one has to take over.
+        // The peak of a backend never falls, so a new one has to take over.
         if session.undo(&seen)? && seen.peak > MOST_BYTES / 2 {
             session.reopen()?;
         }
@@ -84,7 +85,7 @@ pub fn sweep(world: &World, plan: &Plan) -> Result<bool, String> {
     )))
 }
 
-/// Returns every number of every function with each of its largest values.
+/// Returns every numeric argument of every function with each of its largest values.
 fn targets(world: &World) -> Vec<(&Function, usize, String)> {
     let places = world
         .functions
@@ -97,7 +98,7 @@ fn targets(world: &World) -> Vec<(&Function, usize, String)> {
     values.collect()
 }
 
-/// Returns how many cases there are until they repeat, but for what is random in them.
+/// Returns the number of cases after which they repeat, except for what is random in them.
 pub fn cases(world: &World) -> u64 {
     2 * targets(world).len() as u64
 }

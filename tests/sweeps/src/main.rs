@@ -1,9 +1,10 @@
-//! The sweeps: every function of the extension, found in the catalogue, is called with the largest numbers (`limits`),
-//! is stopped at random moments (`cancel`), is called with random arguments (`random`), and on the same rows by other
-//! plans (`plans`). What fails is printed as a line for psql; tests/sweeps/tables.sql makes the tables that it needs. The same seed makes the same calls.
+//! The sweeps: every function of the extension, found in the catalogue, is called with the largest numbers
+//! (`limits`), is stopped at random moments (`cancel`), is called with random arguments (`random`), and is
+//! called on the same rows by other plans (`plans`). Each failure is printed as a line for psql;
+//! tests/sweeps/tables.sql makes the tables that the line needs. The same seed makes the same calls.
 //!
-//! `sweeps limits|cancel|random|plans [--seed N] [--cases N | --seconds N] [--case N]`, in a database with the extension.
-//! tools/test and tools/soak make one.
+//! `sweeps limits|cancel|random|plans [--seed N] [--cases N | --seconds N] [--case N]`, in a database with
+//! the extension. tools/test and tools/soak make one.
 
 mod call;
 mod cancel;
@@ -22,15 +23,15 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use world::World;
 
-/// CPU time after which a call that was told to stop has failed. The promise is 0.2 s, but a test must not fail
+/// CPU time that a call may use after it was told to stop. The promise is 0.2 s, but a test must not fail
 /// because the machine is busy.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// How many cases, and from where.
+/// The cases to run.
 pub struct Plan {
-    /// What all calls depend on.
+    /// Seed of all calls.
     pub seed: u64,
-    /// How often the longest delay before a cancel is twice the shortest.
+    /// Number of doublings from the shortest to the longest delay before a cancel.
     pub doublings: f64,
     first: u64,
     count: Option<u64>,
@@ -49,7 +50,7 @@ impl Plan {
             })
     }
 
-    /// Returns which share of the cases is done.
+    /// Returns the share of the cases that is done.
     pub fn progress(&self, done: u64) -> f64 {
         match self.count {
             Some(count) => done as f64 / count as f64,
@@ -94,7 +95,7 @@ fn sweep() -> Result<bool, String> {
     let options = options()?;
     let superuser = std::env::var("PGUSER").map_err(|_| "PGUSER is not set: see tools/test".to_owned())?;
     let world = World::make(&mut Client::connect(&superuser, "")?)?;
-    // Without a word about it: what make test runs.
+    // Number of cases if no option says otherwise, as in `make test`.
     let default = match options.sweep.as_str() {
         "limits" => limits::cases(&world),
         "cancel" => 6 * world.functions.len() as u64,

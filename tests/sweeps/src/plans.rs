@@ -1,5 +1,5 @@
-//! Calls every function on the same rows in other orders and by other plans, and with other numbers of threads. The
-//! answers have to be equal to the last digit.
+//! Calls every function on the same rows in other orders, by other plans and with other numbers of threads.
+//! The answers must be equal to the last digit.
 
 use crate::Plan;
 use crate::call::{Caller, Load};
@@ -7,7 +7,8 @@ use crate::client::{Client, Rows, Trouble};
 use crate::report::Report;
 use crate::world::World;
 
-/// What no variant changes. A search that ends by the clock would end elsewhere each time.
+/// Settings of all variants. There is no time budget, because a search that ends by the clock would end at a
+/// different point each time.
 const SETTINGS: &str = "SET disclosure.budget = -1; SET statement_timeout = '2s';";
 
 /// A way to read the same rows.
@@ -51,8 +52,9 @@ const VARIANTS: [Variant; 6] = [
     },
 ];
 
-/// Returns the rows of a call, sorted because SQL promises no order of them, or the SQLSTATE of its error: which of
-/// several errors comes first may depend on the rows. Schemas are named as in the call. `None` if it took too long.
+/// Returns the rows of a call, sorted because SQL promises no order of them, or the SQLSTATE of its error.
+/// The message is left out, because the order of the rows may decide which of several errors comes first.
+/// Schemas are named as in the call. Returns `None` if the call took too long.
 fn answer(client: &mut Client, call: &str, schema: &str) -> Result<Option<Result<Rows, String>>, String> {
     let trouble_text = |trouble: Trouble| trouble.to_string();
     client.execute("BEGIN").map_err(trouble_text)?;
@@ -84,7 +86,7 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
             &format!("{SETTINGS} {}", variant.settings),
         )?);
     }
-    // What a function that changes something returns need not be the same twice.
+    // A volatile function need not return the same result twice.
     let functions: Vec<_> = world.functions.iter().filter(|f| !f.is_volatile).collect();
     let (mut compared, mut errors) = (0, 0);
     for case in plan.cases() {
@@ -127,7 +129,7 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
     )))
 }
 
-/// Returns the first difference of two answers.
+/// Returns the first difference between two answers.
 fn difference(expected: &Result<Rows, String>, found: &Result<Rows, String>) -> String {
     match (expected, found) {
         (Ok(expected), Ok(found)) => {

@@ -1,12 +1,12 @@
-//! What the operating system knows about a backend.
+//! CPU time and memory of a backend, as the operating system reports them.
 
 use std::fs;
 use std::time::Duration;
 
-/// Clock ticks per second in /proc/PID/stat: a constant of Linux for programs.
+/// Clock ticks per second in /proc/PID/stat, which are constant for user programs on Linux.
 const TICKS: u64 = 100;
 
-/// Returns the CPU time that all threads of a process have used; `None` if it is gone.
+/// Returns the CPU time that all threads of a process have used; `None` if the process is gone.
 pub fn cpu_time(pid: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the name in parentheses, which may hold anything.
@@ -18,13 +18,13 @@ pub fn cpu_time(pid: u32) -> Option<Duration> {
 /// Memory of a process, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory {
-    /// What it holds now, apart from files and shared memory.
+    /// Memory that it holds now, without files and shared memory.
     pub now: u64,
-    /// The most that it ever held.
+    /// Most memory that it ever held, without files and shared memory.
     pub peak: u64,
 }
 
-/// Returns the memory of a process; `None` if it is gone.
+/// Returns the memory of a process; `None` if the process is gone.
 pub fn memory(pid: u32) -> Option<Memory> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let field = |name: &str| -> Option<u64> {
@@ -37,7 +37,8 @@ pub fn memory(pid: u32) -> Option<Memory> {
             .map(|kilobytes| kilobytes * 1024)
     };
     let now = field("RssAnon")?;
-    // Only the peak of the whole is known. Files and shared memory hardly shrink.
+    // The system only reports the peak of all memory. Files and shared memory hardly shrink, so their current
+    // size is subtracted.
     let others = field("RssFile")? + field("RssShmem")?;
     Some(Memory {
         now,

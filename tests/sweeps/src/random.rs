@@ -1,4 +1,5 @@
-//! Calls every function with random arguments of the right types, also where somebody has planted names.
+//! Calls every function with random arguments of the right types, also with a search path in which an
+//! adversary has planted names of pg_catalog.
 
 use crate::call::{Caller, Load};
 use crate::client::{Client, Trouble};
@@ -14,16 +15,17 @@ use std::time::Duration;
 const PLAIN: &str = "";
 const PLANTED: &str = "SET search_path = planted, pg_catalog, public;";
 const TIMEOUT: Duration = Duration::from_millis(200);
-/// Allocators keep what was freed for a while; what grows without end is more than this.
+/// Most memory that a session may gain. Allocators keep freed memory for a while; a leak gains more than
+/// this.
 const MOST_GROWTH: u64 = 200 << 20;
-/// What the extension itself holds between calls hardly changes.
+/// Most memory that the extension itself may gain in a session. What it holds between calls hardly changes.
 const MOST_RUST_GROWTH: i64 = 4 << 20;
 
 enum Answer {
     Rows,
-    /// An error that may be right.
+    /// An error that may be correct.
     Error(String),
-    /// A failure that was reported, or the timeout, after which nothing more is known.
+    /// A failure that was already reported, or a timeout, after which nothing more is known.
     Reported,
 }
 
@@ -31,7 +33,7 @@ enum Answer {
 struct Lasting {
     session: Session,
     settings: &'static str,
-    /// Its memory after the first third.
+    /// Memory after the first third of the cases.
     early: Option<Held>,
 }
 
@@ -51,7 +53,7 @@ impl Lasting {
         })
     }
 
-    /// Makes a call and reports what is wrong.
+    /// Makes a call and reports any failure.
     fn call(&mut self, report: &mut Report, case: u64, name: &str, call: &str) -> Result<Answer, String> {
         let seen = self
             .session
@@ -74,7 +76,7 @@ impl Lasting {
         }
         let answer = match &seen.outcome {
             Ok(_) => Answer::Rows,
-            // Whatever the SQLSTATE is by now.
+            // The extension may have changed the SQLSTATE, so the message decides.
             Err(Trouble::Server(error)) if error.message.starts_with("planted ") => {
                 fail(
                     &error.message,
@@ -97,7 +99,8 @@ impl Lasting {
         Ok(answer)
     }
 
-    /// Reports a session that has grown too much since its first third, and returns by how much it has.
+    /// Returns by how much the session has grown since the first third of the cases, and reports it if that
+    /// is too much.
     fn growth(&mut self, report: &mut Report, calls: u64) -> Result<String, String> {
         let late = self.held()?;
         let early = self.early.unwrap_or(late);
@@ -135,7 +138,8 @@ impl Lasting {
     }
 }
 
-/// Makes a call where names are planted and, if that is an error, also where they are not.
+/// Makes a call with planted names. If that ends in an error, also makes it without planted names, and
+/// reports a failure if it then succeeds.
 fn call_both(
     report: &mut Report,
     case: u64,
@@ -146,7 +150,7 @@ fn call_both(
 ) -> Result<Answer, String> {
     let answer = trapped.call(report, case, name, call)?;
     if let Answer::Error(error) = &answer {
-        // Names that are found but do not fit are errors of another kind.
+        // A planted name that is found but does not fit causes an error of another kind.
         if let Answer::Rows = plain.call(report, case, name, call)? {
             report.fail(
                 case,
@@ -175,7 +179,7 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
         .collect();
     for case in plan.cases() {
         let function = &world.functions[case as usize % world.functions.len()];
-        // Every other round starts from what succeeds.
+        // Every other round starts from calls that succeed.
         let load = match case as usize / world.functions.len() % 2 {
             0 => Load::Least,
             _ => Load::Light,

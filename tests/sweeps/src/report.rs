@@ -1,8 +1,8 @@
-//! What went wrong, one line each, to be pasted into psql.
+//! Failures, each printed as a line that can be pasted into psql.
 
 use std::collections::BTreeMap;
 
-/// Collects failures; those of the same function and kind are shown once and counted.
+/// The failures of a sweep. Those of the same function and kind are printed once and counted.
 pub struct Report {
     sweep: &'static str,
     seed: u64,
@@ -19,7 +19,7 @@ impl Report {
         }
     }
 
-    /// Notes that `call` went wrong in the way `problem` says. `kind` tells ways to fail apart.
+    /// Records that `call` failed as described by `problem`. `kind` distinguishes ways to fail.
     pub fn fail(&mut self, case: u64, function: &str, settings: &str, call: &str, kind: &str, problem: &str) {
         let count = self
             .counts
@@ -34,7 +34,7 @@ impl Report {
         }
     }
 
-    /// Prints how often each function failed, then the closing line. Returns whether all is well.
+    /// Prints how often each function failed, then the closing line. Returns whether nothing failed.
     pub fn close(&self, summary: &str) -> bool {
         for ((function, kind), count) in self.counts.iter().filter(|&(_, &count)| count > 1) {
             println!("{count} times: {function}: {kind}");

@@ -1,10 +1,10 @@
-//! A session of the sweep's role, in which calls change nothing that lasts.
+//! A session of the sweep's role, in which every call is rolled back.
 
 use crate::client::{Client, Trouble};
 use crate::watch::{self, Patience, Seen};
 use std::time::Duration;
 
-/// A session, which is opened again when it is lost.
+/// A session that is reopened if it is lost.
 pub struct Session {
     role: String,
     settings: String,
@@ -23,7 +23,8 @@ impl Session {
         })
     }
 
-    /// Makes a call in a transaction of its own, and watches it. If it is not over when the patience is, `stop` is called.
+    /// Makes a call in a transaction of its own and watches it. If it is still running when the patience is
+    /// over, `stop` is called with the process id of the backend.
     pub fn call(
         &mut self,
         sql: &str,
@@ -39,7 +40,7 @@ impl Session {
             None => "BEGIN".to_owned(),
         };
         if let Err(Trouble::Lost(_)) = self.client.execute(&begin) {
-            // The server has restarted since, or the last signal came late.
+            // The server has restarted, or the signal for the previous call came late.
             self.reopen()?;
             self.client
                 .execute(&begin)
@@ -49,7 +50,7 @@ impl Session {
         Ok(watch::run(&mut self.client, sql, patience, || stop(pid)))
     }
 
-    /// Undoes what the call has done. Returns whether the session is still the same.
+    /// Rolls back the call. Returns whether the session is still the same.
     pub fn undo(&mut self, seen: &Seen) -> Result<bool, String> {
         let lost = matches!(seen.outcome, Err(Trouble::Lost(_)));
         match !lost && self.client.execute("ROLLBACK").is_ok() {
@@ -58,7 +59,7 @@ impl Session {
         }
     }
 
-    /// Opens it again.
+    /// Opens the session again.
     pub fn reopen(&mut self) -> Result<(), String> {
         self.client = Client::connect(&self.role, &self.settings)?;
         Ok(())

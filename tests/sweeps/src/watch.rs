@@ -1,39 +1,39 @@
-//! Runs one call and watches its backend meanwhile.
+//! Runs a call and watches its backend.
 
 use crate::client::{CRASH_ELSEWHERE, Client, Rows, Trouble};
 use crate::process;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A backend that holds more than this is killed before the machine runs out of memory.
+/// Memory above which a backend is killed, before the machine runs out of memory.
 const RUNAWAY_BYTES: u64 = 1 << 30;
-/// So is one that goes on for so long, in CPU time, after it was told to stop.
+/// CPU time above which a backend is killed that was told to stop.
 const RUNAWAY_CPU: Duration = Duration::from_secs(60);
 
-/// How long a backend that does nothing may go on before it is stopped all the same.
+/// Time that is added to the limit of a backend that only waits.
 const IDLE: Duration = Duration::from_secs(1);
-/// How often a backend is looked at.
+/// Interval at which a backend is examined.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// What becomes of a call.
+/// Outcome of a call, and what was measured.
 pub struct Seen {
-    /// What the server answered.
+    /// Answer of the server.
     pub outcome: Result<Rows, Trouble>,
-    /// Whether the call had to be stopped.
+    /// Whether the call was told to stop.
     pub stopped: bool,
-    /// Whether it had to be killed for that, because the machine was in danger.
+    /// Whether the backend was killed, because the machine was in danger.
     pub killed: bool,
-    /// The CPU time that the backend used from when it was told to stop until it answered.
+    /// CPU time that the backend used between being told to stop and its answer.
     pub cpu_after: Duration,
-    /// The most memory that it held until then.
+    /// Most memory that the backend held until then, in bytes.
     pub peak: u64,
 }
 
 impl Seen {
-    /// Returns what kind of bug the error is, if it is one: errors of the user's making are not.
+    /// Returns the kind of bug that the error shows, `None` if there is no error or if it is the user's.
     pub fn bug(&self) -> Option<String> {
         match &self.outcome {
-            // Another test has crashed, and says so.
+            // Another test has crashed, and reports that itself.
             Err(Trouble::Lost(Some(error))) if error.code == CRASH_ELSEWHERE => None,
             Err(Trouble::Lost(_)) if !self.killed => Some("connection lost".to_owned()),
             Err(Trouble::Server(error)) if error.code.starts_with("XX") => Some(cause(&error.to_string())),
@@ -42,7 +42,8 @@ impl Seen {
     }
 }
 
-/// Words an error without what differs from call to call, so that errors of one cause look the same.
+/// Returns an error message without what differs from call to call, so that errors of the same cause look the
+/// same.
 fn cause(message: &str) -> String {
     let mut cause: String = message
         .chars()
@@ -54,22 +55,22 @@ fn cause(message: &str) -> String {
     cause.chars().take(80).collect()
 }
 
-/// When a call that is not over is told to stop.
+/// Time at which a call that is still running is told to stop.
 #[derive(Clone, Copy)]
 pub enum Patience {
-    /// When this time has passed, which is when statement_timeout comes.
+    /// After this time on the clock, which is when statement_timeout expires.
     Clock(Duration),
-    /// When the backend has worked for so long, however busy the machine is.
+    /// After this CPU time of the backend, however busy the machine is.
     Work(Duration),
 }
 
 impl Patience {
-    /// Returns whether it is over, for a backend that began with a CPU time of `before`.
+    /// Returns whether that time has come. `before` is the CPU time of the backend when the call began.
     fn is_over(self, began: Instant, before: Duration, pid: u32) -> bool {
         match self {
             Patience::Clock(limit) => began.elapsed() >= limit,
             Patience::Work(limit) => {
-                // One that only waits never has worked enough.
+                // A backend that only waits never uses enough CPU time, so the clock ends its call too.
                 let worked = process::cpu_time(pid).unwrap_or_default().saturating_sub(before);
                 worked >= limit || began.elapsed() >= 20 * limit + IDLE
             }
@@ -77,8 +78,8 @@ impl Patience {
     }
 }
 
-/// Runs a call. If it is not over when the patience is, `stop` tells the backend to stop, or does nothing if
-/// statement_timeout does.
+/// Runs a call. If it is still running when the patience is over, `stop` is called to stop the backend. If
+/// statement_timeout stops it, `stop` does nothing.
 pub fn run(client: &mut Client, sql: &str, patience: Patience, stop: impl FnOnce()) -> Seen {
     let pid = client.pid;
     let mut peak = 0;
@@ -106,7 +107,7 @@ pub fn run(client: &mut Client, sql: &str, patience: Patience, stop: impl FnOnce
     let (mut cpu_after, mut killed) = (Duration::ZERO, false);
     loop {
         let outcome = look(client);
-        // A backend that is gone has used what it had when last seen.
+        // If the backend is gone, the CPU time last seen counts.
         cpu_after = process::cpu_time(pid).map_or(cpu_after, |cpu| cpu.saturating_sub(before));
         if let Some(outcome) = outcome {
             return Seen {
@@ -125,7 +126,8 @@ pub fn run(client: &mut Client, sql: &str, patience: Patience, stop: impl FnOnce
     }
 }
 
-/// Ends a backend by force, which restarts the server. Whoever runs the tests may: the server is theirs.
+/// Kills a backend, which restarts the server. The user who runs the tests may do that, because the server is
+/// theirs.
 fn kill(pid: u32) {
     if let Err(error) = Command::new("kill").args(["-KILL", &pid.to_string()]).status() {
         eprintln!("cannot kill {pid}: {error}");

@@ -1,29 +1,29 @@
-//! What there is to call, and what to call it with: read from the catalogue, so that a new function of the
-//! extension is swept without anyone mentioning it here.
+//! The functions to call, and the tables and values to call them with. They are read from the catalogue, so
+//! that a new function of the extension is swept without being listed here.
 
 use crate::client::{Client, Rows, Trouble};
 
-/// A type, as far as arguments of it are concerned.
+/// A type of arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Type {
-    /// Its name, e.g. `int4`; that of the elements if it is an array.
+    /// Name, such as `int4`; the name of the element type if it is an array.
     pub name: String,
-    /// The name with its schema, to be cast to.
+    /// Name with its schema, for casts.
     pub sql: String,
     /// Whether it is an array.
     pub is_array: bool,
     /// Whether it belongs to the extension.
     pub is_ours: bool,
-    /// The labels of an enum.
+    /// Labels, if it is an enum.
     pub labels: Vec<String>,
 }
 
-/// An argument that goes into a function.
+/// An input argument of a function.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    /// Its name, empty if it has none.
+    /// Name, empty if it has none.
     pub name: String,
-    /// Its declared type.
+    /// Declared type.
     pub kind: Type,
     /// Whether it may be left out.
     pub has_default: bool,
@@ -34,33 +34,33 @@ pub struct Argument {
 /// How a function is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Like any function, also one that returns rows.
+    /// As an ordinary function, which may return rows.
     Plain,
-    /// Over the rows of a table.
+    /// As an aggregate, over the rows of a table.
     Aggregate,
-    /// With OVER.
+    /// As a window function, with OVER.
     Window,
 }
 
 /// A function of the extension.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// The quoted name with its schema.
+    /// Quoted name with its schema.
     pub sql: String,
-    /// The name with the types of its arguments, for reports.
+    /// Name with the types of its arguments, for reports.
     pub signature: String,
     /// How it is called.
     pub kind: Kind,
-    /// What goes in.
+    /// Input arguments.
     pub arguments: Vec<Argument>,
-    /// Whether only the call can say which columns it returns.
+    /// Whether it returns records whose columns are not declared.
     pub is_shapeless: bool,
-    /// Whether it may change something, or return something else each time.
+    /// Whether it is volatile: it may change data, or return a different result each time.
     pub is_volatile: bool,
 }
 
 impl Function {
-    /// Returns whether it has an argument of this name.
+    /// Returns whether the function has an argument of this name.
     pub fn has(&self, argument: &str) -> bool {
         self.arguments.iter().any(|a| a.name == argument)
     }
@@ -69,31 +69,32 @@ impl Function {
 /// A table of the sweeps.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name, without the schema and not quoted.
+    /// Name without its schema, not quoted.
     pub name: String,
-    /// The quoted name with its schema.
+    /// Quoted name with its schema.
     pub sql: String,
-    /// The names of its columns.
+    /// Names of its columns.
     pub columns: Vec<String>,
 }
 
-/// Everything that calls are made of.
+/// Everything that is needed to make calls.
 pub struct World {
-    /// The functions that can be called from SQL, sorted.
+    /// Functions that can be called from SQL, sorted.
     pub functions: Vec<Function>,
-    /// How many cannot, such as triggers and parts of aggregates.
+    /// Number of functions that cannot be called from SQL, such as triggers and parts of aggregates.
     pub not_callable: usize,
-    /// The views, with their schemas.
+    /// Views and tables of the extension, quoted with their schemas.
     pub views: Vec<String>,
-    /// The tables, sorted.
+    /// Tables of the sweeps, sorted.
     pub tables: Vec<Table>,
-    /// Texts of values of the extension's own types, with the type's name.
+    /// Values of the extension's own types: the name of the type, and the value as text.
     pub own_values: Vec<(String, String)>,
-    /// An ordinary role, which owns the tables.
+    /// Ordinary role that owns the tables.
     pub role: String,
 }
 
-/// Functions in the language internal are those of Postgres itself, under another name.
+/// Selects the functions of the extension, except those in the language `internal`, which are functions of
+/// Postgres itself under another name.
 const FUNCTIONS: &str = "
 SELECT p.oid, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(p.proname), p.oid::pg_catalog.regprocedure, p.prokind,
        (r.typname IN ('trigger', 'event_trigger', 'internal')
@@ -126,7 +127,7 @@ SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.reln
  WHERE e.extname = 'pg_disclosure' AND d.deptype = 'e' AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND c.relkind IN ('v', 'r')
  ORDER BY 1";
 
-/// What makes triggers, event triggers and the export guard run, after the preparation.
+/// Statements that run triggers, event triggers and the export guard. [`PREPARATION`] comes before each.
 const STATEMENTS: [&str; 14] = [
     "ALTER TABLE sweep.guarded RENAME COLUMN age TO years",
     "ALTER TABLE sweep.guarded RENAME TO renamed",
@@ -155,7 +156,8 @@ SELECT c.relname, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_i
  WHERE n.nspname = 'sweep' AND c.relkind IN ('r', 'p', 'v', 'm') ORDER BY c.relname COLLATE \"C\"";
 
 impl World {
-    /// Makes the tables and the role, and reads the catalogue. `superuser` is left in a normal state.
+    /// Creates the role and the tables, and reads the catalogue. Afterwards, `superuser` acts as its own role
+    /// again.
     pub fn make(superuser: &mut Client) -> Result<World, String> {
         let role = ask(superuser, "SELECT 'sweeper of ' || pg_catalog.current_database()")?[0][0].clone();
         let quoted = quote_name(&role);
@@ -212,7 +214,7 @@ impl World {
         })
     }
 
-    /// Returns statements that are no calls but make the extension work.
+    /// Returns statements that run code of the extension without calling its functions.
     pub fn statements(&self) -> Vec<String> {
         let readings = self.views.iter().map(|view| format!("SELECT * FROM {view}"));
         let readings = readings.chain(STATEMENTS.iter().map(|&statement| statement.to_owned()));
@@ -221,7 +223,7 @@ impl World {
             .collect()
     }
 
-    /// Returns the table of this name; there is one.
+    /// Returns the table of this name, and panics if there is none.
     pub fn table(&self, name: &str) -> &Table {
         self.tables
             .iter()
@@ -285,7 +287,7 @@ fn read_functions(client: &mut Client) -> Result<(Vec<Function>, usize), String>
     }
 }
 
-/// Lets aggregates that return a type of the extension make values of it.
+/// Returns values of the extension's own types, made by its aggregates.
 fn read_own_values(client: &mut Client, functions: &[Function]) -> Result<Vec<(String, String)>, String> {
     let mut values = Vec::new();
     for function in functions {
@@ -325,7 +327,7 @@ pub fn quote_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Quotes a text so that it is read back as it is.
+/// Quotes a text as a string literal.
 pub fn quote_text(text: &str) -> String {
     match text.contains('\\') {
         true => format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''")),

@@ -1,5 +1,5 @@
-//! Class sizes against their definitions, on tables that the fuzzer thinks up: the first byte is the number
-//! of columns, every other one a cell.
+//! Compares class sizes with their definitions, on tables from the fuzzer. The first byte is the number of
+//! columns, every other byte is a cell.
 #![no_main]
 
 use disclosure::classes::Classes;

@@ -1,6 +1,6 @@
-//! Privacy scores against their definition, on tables that the fuzzer thinks up: the first byte is the number of
-//! attributes and how to search, then come a likelihood and a danger per attribute, then rows, an attribute per
-//! bit.
+//! Compares privacy scores with their definition, on tables from the fuzzer. The first byte encodes the
+//! number of attributes and the algorithm. Then follow a likelihood and a danger per attribute. All other
+//! bytes are rows, with one attribute per bit.
 #![no_main]
 
 use disclosure::classes::Classes;
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let (weights, rows) = data.split_at(2 * attributes);
-    // Many weights of exactly 0 and 1: those are treated apart.
+    // Many weights are exactly 0 or 1, because these are special cases.
     let weight = |byte: u8| (f64::from(byte) / 200.0 - 0.1).clamp(0.0, 1.0);
     let weights: Vec<Weights> = weights
         .chunks(2)

@@ -1,4 +1,5 @@
-//! Labels, read from texts that the fuzzer thinks up: weights are shares, and a label written out reads back as itself.
+//! Parses labels from the fuzzer. Weights have to lie between 0 and 1, and a label that is written out has to
+//! parse as itself.
 #![no_main]
 
 use disclosure::{Label, Weights};

@@ -1,5 +1,6 @@
-//! Sparse matrices of edges that the fuzzer thinks up: the first two bytes are the numbers of rows and columns, then come
-//! a row, a column and a weight per edge. What is accepted has these edges, and small ones the permanent by definition.
+//! Builds sparse matrices from edges of the fuzzer. The first two bytes are the numbers of rows and columns.
+//! Then follow a row, a column and a weight per edge. A matrix that is accepted has to have these edges, and
+//! a small one has to have the permanent of the definition.
 #![no_main]
 
 use disclosure::Control;
@@ -30,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     let cells = || (0..rows).flat_map(|row| (0..columns as u32).map(move |column| (row, column)));
     let weights: Vec<f64> = cells().map(|(row, column)| matrix.weight(row, column)).collect();
     assert_eq!(matrix.edges(), weights.iter().filter(|weight| **weight > 0.0).count());
-    // The definition multiplies without regard to the range of a double.
+    // The definition multiplies weights without regard to overflow and underflow.
     let is_moderate = |weight: &f64| *weight == 0.0 || (1e-30..1e30).contains(weight);
     if rows <= 6 && weights.iter().all(is_moderate) {
         let control = Control::new();

@@ -1,5 +1,5 @@
-//! Summaries of items, read from texts and bytes that the fuzzer thinks up: what is accepted is printed and stored
-//! such that it reads back as itself.
+//! Reads summaries of items from texts and bytes of the fuzzer. A summary that is accepted has to be printed
+//! and stored so that it reads back as itself.
 #![no_main]
 
 use disclosure::cracks::ItemSummary;

@@ -1,5 +1,5 @@
-//! Words and terms of texts that the fuzzer thinks up, against their definition. The first line says whether plurals are
-//! folded, the second is the text, every other one a term.
+//! Compares the terms found in a text with their definition, on texts from the fuzzer. The first line says
+//! whether plurals are folded, the second line is the text, and every other line is a term.
 #![no_main]
 
 use disclosure::Control;

@@ -1,25 +1,29 @@
-//! Edge probabilities by belief propagation: the Bethe approximation, where sums over all matchings take too long.
+//! Edge probabilities by belief propagation, the Bethe approximation, for blocks whose exact sums over all
+//! matchings would take too long.
 //!
-//! The probabilities b of edges make the Bethe free energy Σ b ln(b/a) − Σ (1−b) ln(1−b) least among doubly stochastic
-//! matrices (Huang and Jebara 2009; Vontobel 2013, who shows that it is convex there), which means
-//! b (1−b) = a · row factor · column factor. Chertkov and Yedidia 2013 count the second sum g times (their γ is −g):
-//! b (1−b)^g = a · row factor · column factor. As that is a mean of the Bethe free energy and of a strictly convex
-//! function, it is strictly convex for 0 ≤ g < 1, and b is unique. With g = 0 it is the doubly stochastic matrix itself:
-//! H of Malik 2014, formula 4.3.
+//! The edge probabilities b minimise the Bethe free energy Σ b ln(b/a) − Σ (1−b) ln(1−b) over doubly
+//! stochastic matrices (Huang and Jebara 2009; Vontobel 2013 shows that it is convex there). At the minimum,
+//! b (1−b) = a · row factor · column factor. Chertkov and Yedidia 2013 multiply the second sum by g (their γ
+//! is −g), so that b (1−b)^g = a · row factor · column factor. This is a mean of the Bethe free energy and a
+//! strictly convex function. Therefore it is strictly convex for 0 ≤ g < 1, and b is unique. With g = 0, b is
+//! the doubly stochastic matrix itself: H of Malik 2014, formula 4.3.
 //!
-//! Which g? Three cases can be solved for a block of n rows, and g = 1 − 1/n is right in all of them:
-//! - *A cycle*, two edges per row and column, has two matchings, of weights A and B. All of one's edges have the same
-//!   b, so that (b/(1−b))^(n(1−g)) = A/B; exact is b/(1−b) = A/B. Two rows are such a cycle.
-//! - *All edges the same, almost*: a = (1+ε)/n with rows and columns of ε that sum to zero. The truth is
-//!   b = (1 + ε n/(n−1))/n to the first order (the covariance of edges in a random permutation), and this here
-//!   b = (1 + ε/(1 − g/(n−1)))/n. Plain Bethe, g = 1, has (n−1)/(n−2) instead of n/(n−1), H has 1: so with three rows
-//!   Bethe is as wrong as H, and with four half as wrong.
-//! - *All edges the same*: any g will do.
+//! The choice of g: three cases can be solved for a block of n rows, and g = 1 − 1/n is right in all of them.
+//! - *A cycle*, with two edges per row and column, has two matchings, of weights A and B. All edges of a
+//!   matching have the same b, so that (b/(1−b))^(n(1−g)) = A/B; the exact solution is b/(1−b) = A/B. A block
+//!   of two rows is such a cycle.
+//! - *Almost equal edges*: a = (1+ε)/n, where the ε of every row and column sum to zero. To first order, the
+//!   exact solution is b = (1 + ε n/(n−1))/n (the covariance of edges in a random permutation), and the
+//!   approximation is b = (1 + ε/(1 − g/(n−1)))/n. The plain Bethe approximation, g = 1, has the factor
+//!   (n−1)/(n−2) instead of n/(n−1), and H has 1. So with three rows the error of plain Bethe is as large as
+//!   that of H, and with four rows half as large.
+//! - *Equal edges*: any g is right.
 //!
-//! Where the adversary is rather sure, a row has to do with few others, and g should be that of a smaller block: of as many
-//! rows as e to the entropy of a row, and one more, at the other extreme. By experiment, the geometric mean of this
-//! number and n does well: random matrices with 3 to 12 rows, on which 1 − 1/n alone came up to a third of H's error. The
-//! three cases stay as they are, and large blocks have g near 1, as theory asks for where cycles are long.
+//! If the adversary is rather certain, a row interacts with few others, and g should be that of a smaller
+//! block. At this extreme, the block has e^h + 1 rows, where h is the mean entropy of a row. In experiments
+//! with random matrices of 3 to 12 rows, the geometric mean of this number and n works well; with 1 − 1/n
+//! alone, the error reached up to a third of that of H. The three cases above are not affected. For large
+//! blocks, g is near 1, as the theory requires if cycles are long.
 
 use super::Matrix;
 use super::blocks::{Block, blocks};
@@ -28,10 +32,11 @@ use super::matrix::CHUNK;
 use super::scale::{Balance, EDGES_PER_PIECE, does_not_converge, dominant, scaled};
 use crate::{Control, Result, threads};
 
-/// Beliefs do not change by more than this in all the rounds that are not made.
+/// Bound on the change of beliefs in all remaining rounds, at which the iteration stops.
 const TOLERANCE: f64 = 1e-7;
 
-/// The probability of every edge of a matrix, about, row by row; an error where there is no perfect matching.
+/// Returns the approximate probability of every edge of a matrix, row by row, or an error if there is no
+/// perfect matching.
 pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<Vec<f64>> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let of_block = |block: &Block| beliefs(&block.matrix, control);
@@ -43,21 +48,22 @@ pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<V
     Ok(probability)
 }
 
-/// The probability of every edge of a block, about; rows and columns sum to 1. Exact where there is one row, or a single
-/// cycle.
+/// Returns the approximate probability of every edge of a block; rows and columns sum to 1. It is exact for a
+/// single row and for a single cycle.
 fn beliefs(block: &Matrix, control: &Control) -> Result<Vec<f64>> {
     let size = block.size();
     if size == 1 {
         return Ok(vec![1.0]);
     }
-    // Every edge lies in some matching, so that no row or column has less than two.
+    // Every edge lies in some perfect matching, so every row and column has at least two edges.
     if block.edges() == 2 * size {
         return Ok(of_cycle(block));
     }
     Propagation::new(block, control)?.beliefs(control)
 }
 
-/// Of two matchings, each of which has one of every row's edges, and one of every column's.
+/// Returns the probability of every edge of a cycle. A cycle has two matchings, and each has one of the two
+/// edges of every row and of every column.
 fn of_cycle(block: &Matrix) -> Vec<f64> {
     let size = block.size();
     let mut of_column = vec![Vec::with_capacity(2); size];
@@ -66,7 +72,7 @@ fn of_cycle(block: &Matrix) -> Vec<f64> {
             of_column[column as usize].push((row, edge));
         }
     }
-    // Along the cycle: of each row, the edge by which it is left belongs to the first matching.
+    // Follow the cycle: the edge by which it leaves a row belongs to the first matching.
     let mut is_first = vec![false; 2 * size];
     let mut odds = 0.0;
     let (mut row, mut edge) = (0, block.range(0).start);
@@ -90,7 +96,7 @@ fn of_cycle(block: &Matrix) -> Vec<f64> {
 }
 
 struct Propagation<'a> {
-    /// Doubly stochastic.
+    /// Weights of the block, scaled to doubly stochastic.
     weights: Vec<f64>,
     balance: Balance<'a>,
     block: &'a Matrix,
@@ -110,9 +116,11 @@ impl<'a> Propagation<'a> {
         })
     }
 
-    /// Where (1−b)^g is taken for known, b is a matter of scaling: what is least then touches the free energy from
-    /// above, as the second sum is concave. So each round brings the free energy down, from wherever it begins. The
-    /// last rounds change beliefs by a share, the rate, of the round before: no more than 1 − 1/n.
+    /// Iterates until the beliefs converge. The second sum of the free energy is concave, so replacing it by
+    /// its tangent at the current beliefs gives a function that touches the free energy from above. Its
+    /// minimum is found by scaling, with (1−b)^g as a known factor. So every round lowers the free energy,
+    /// from any start. Near the end, the change in each round is about the same share of the change in the
+    /// round before. This share, the rate, is at most 1 − 1/n.
     fn beliefs(mut self, control: &Control) -> Result<Vec<f64>> {
         let mut before = self.balance.weights.clone();
         let mut last = 1.0;
@@ -146,7 +154,8 @@ impl<'a> Propagation<'a> {
     }
 }
 
-/// Of how many rows the block is as good as.
+/// Returns the effective number of rows, from which g follows: the geometric mean described in the module
+/// documentation.
 fn effective_size(size: usize, weights: &[f64], control: &Control) -> Result<f64> {
     let size = size as f64;
     let mut entropy = -0.0;
@@ -160,17 +169,18 @@ fn effective_size(size: usize, weights: &[f64], control: &Control) -> Result<f64
     Ok((size * met).sqrt())
 }
 
-/// Of rows and columns, to be called doubly stochastic.
+/// Deviation from 1 allowed for the sum of a row or column in a doubly stochastic matrix.
 const FINAL_TOLERANCE: f64 = 1e-13;
 
-/// Far more than were ever needed.
+/// Limit on rounds, far more than were ever needed.
 const MOST_ROUNDS: usize = 100_000;
 
-/// Now and then, beliefs go to where the next rounds would lead if all went on at the same rate (Aitken's
-/// extrapolation, of their logarithms). Where that leads astray, rounds lead back from there; so that they can, leaps
-/// become rarer if nothing was won since the last one.
+/// Schedule of leaps. Occasionally beliefs jump to the limit of the next rounds, extrapolated on the
+/// assumption that the rate stays constant (Aitken's extrapolation, applied to their logarithms). If a leap
+/// goes astray, the following rounds lead back. To leave them enough rounds for that, leaps become rarer if
+/// nothing was gained since the last one.
 struct Leaps {
-    /// In rounds.
+    /// Least number of rounds between two leaps.
     between: usize,
     last: usize,
     change: f64,
@@ -185,7 +195,7 @@ impl Leaps {
         }
     }
 
-    /// Whether there was one right before this round.
+    /// Returns whether the last leap was made right before this round.
     fn was_last(&self, round: usize) -> bool {
         round == self.last + 1
     }
@@ -203,7 +213,7 @@ impl Leaps {
     }
 }
 
-/// As many rounds at once, at most.
+/// Largest number of rounds that a leap may stand for.
 const LONGEST_LEAP: f64 = 100.0;
 
 fn largest_change(before: &[f64], now: &[f64], control: &Control) -> Result<f64> {
@@ -218,7 +228,8 @@ fn largest_change(before: &[f64], now: &[f64], control: &Control) -> Result<f64>
     Ok(largest)
 }
 
-/// Change beliefs as much as in the last round, times a factor.
+/// Repeats the last round's change of the beliefs' logarithms, multiplied by a factor, and scales rows to sum
+/// to 1.
 fn leap(block: &Matrix, before: &[f64], beliefs: &mut [f64], factor: f64, control: &Control) -> Result<()> {
     for row in 0..block.size() {
         control.check()?;
@@ -236,10 +247,10 @@ fn leap(block: &Matrix, before: &[f64], beliefs: &mut [f64], factor: f64, contro
     Ok(())
 }
 
-/// No belief comes nearer to 1.
+/// Smallest value used for 1−b.
 const LEAST_REST: f64 = 1e-100;
 
-/// a (1−b)^(−g) for a row.
+/// Replaces the beliefs b of a row by a (1−b)^(−g).
 fn raise(weights: &[f64], beliefs: &mut [f64], g: f64) {
     let largest = beliefs.iter().copied().fold(0.0, f64::max);
     if largest < 1.0 / 32.0 {
@@ -248,7 +259,7 @@ fn raise(weights: &[f64], beliefs: &mut [f64], g: f64) {
         }
         return;
     }
-    // 1−b loses all its digits where b is near 1: there, it is the sum of the others.
+    // 1−b loses all its digits if b is near 1. In that case, use the sum of the row's other beliefs.
     let dominant = dominant(beliefs);
     for (belief, weight) in beliefs.iter_mut().zip(weights) {
         *belief = weight * (-g * (-*belief).ln_1p()).exp();
@@ -258,7 +269,7 @@ fn raise(weights: &[f64], beliefs: &mut [f64], g: f64) {
     }
 }
 
-/// (1−b)^(−g) for a small b, by the binomial series.
+/// Returns (1−b)^(−g) for a small b, by the binomial series.
 fn small_power(belief: f64, g: f64) -> f64 {
     const TERMS: i32 = 9;
     let mut power = 1.0;

@@ -1,21 +1,24 @@
+//! Decomposition of a matrix into independent blocks. Sums over the matchings of the matrix are products of
+//! sums over the matchings of its blocks.
+
 use super::Matrix;
 use crate::matching::{Components, admissible};
 use crate::{Control, Result};
 
-/// A part of a matrix that has nothing to do with the others: every perfect matching of the whole consists of
-/// one of every block. Each of its edges lies in some perfect matching.
+/// Independent part of a matrix: every perfect matching of the matrix consists of one perfect matching of
+/// each block. Each edge of a block lies in some perfect matching.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
-    /// Its rows in the whole matrix, ascending.
+    /// Rows of the block in the whole matrix, ascending.
     pub rows: Vec<u32>,
-    /// Its columns in the whole matrix, ascending.
+    /// Columns of the block in the whole matrix, ascending.
     pub columns: Vec<u32>,
-    /// Its edges, numbered within the block.
+    /// Weights of the block, with rows and columns numbered within it.
     pub matrix: Matrix,
 }
 
 impl Block {
-    /// Put what was found for its edges where these are in the whole matrix.
+    /// Copies a value per edge of the block to the positions of these edges in the whole matrix.
     pub fn put(&self, of_edges: &[f64], whole: &Matrix, into: &mut [f64], control: &Control) -> Result<()> {
         for (within, &row) in self.rows.iter().enumerate() {
             control.check()?;
@@ -30,12 +33,12 @@ impl Block {
     }
 }
 
-/// Take away the edges that no perfect matching uses, and split what is left. `None` where there is no perfect
-/// matching.
+/// Removes the edges that no perfect matching uses and returns the connected components that remain; `None`
+/// if there is no perfect matching.
 pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Block>>> {
     let size = matrix.size() as u32;
     if size > 0 && matrix.edges() == matrix.size() * matrix.size() {
-        // With all edges, each of them lies in a perfect matching.
+        // In a full matrix, every edge lies in some perfect matching.
         control.require::<(u32, f64)>(matrix.edges())?;
         return Ok(Some(vec![Block {
             rows: (0..size).collect(),
@@ -55,7 +58,7 @@ pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Bl
     }
     let members = components.items.into_iter().zip(components.codes);
     let block = |(rows, columns): (Vec<u32>, Vec<u32>)| {
-        // Within the block, rows and columns are in the same order as in the whole.
+        // Numbering within the block keeps the order of rows and columns in the whole matrix.
         let of_rows = rows.iter().map(|&row| {
             let candidates = graph.items[row as usize].candidates.iter();
             candidates.map(move |&column| (column, matrix.weight(row as usize, column)))

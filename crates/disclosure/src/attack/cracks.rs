@@ -1,4 +1,8 @@
-//! Cracks: the probabilities of edges and of true ones, by the method that the settings ask for.
+//! Expected cracks and the probabilities of edges, by the method of the settings.
+//!
+//! The number of cracks is the number of entries that a random matching assigns their true code. Its expected
+//! value is the sum of the probabilities of the true edges, which come from exact sums, belief propagation,
+//! sampling or the heuristic of Malik 2014.
 
 use super::exact::no_matching;
 use super::{Exact, Matrix, Method, Settings, bethe, sample};
@@ -6,14 +10,14 @@ use crate::matching::{Weight, Wide};
 use crate::{Control, Error, Result};
 use bitvec::bitvec;
 
-/// Which code every entry has in truth: M₀ of Malik 2014, section 2.2. Where that is not known, an entry counts as
-/// never cracked.
+/// True code of every entry: M₀ of Malik 2014, section 2.2. An entry whose code is unknown counts as never
+/// cracked.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Truth(Vec<Option<u32>>);
 
 impl Truth {
-    /// The number of every row's column; no column twice.
+    /// Creates a true mapping from the column of every row; no column may occur twice.
     pub fn new(matrix: &Matrix, columns: Vec<Option<u32>>) -> Result<Self> {
         let size = matrix.size();
         let problem = |problem: String| {
@@ -34,38 +38,40 @@ impl Truth {
         Ok(Truth(columns))
     }
 
-    /// For every row, its column.
+    /// Returns the true column of every row; `None` where it is unknown.
     pub fn columns(&self) -> &[Option<u32>] {
         &self.0
     }
 }
 
-/// The expected cracks of an attack.
+/// Expected cracks of an attack.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Estimate {
-    /// How many entries a random matching cracks on average: Ψ of Malik 2014, formula 4.2, or close to it.
+    /// Expected number of entries that a random matching cracks: Ψ of Malik 2014, formula 4.2, or an
+    /// approximation of it.
     pub expected: f64,
-    /// The answer lies between this, which is the answer itself where it is exact; `None` for approximations that
-    /// say nothing about their error.
+    /// Lower end of the interval that contains the answer: the answer itself if it is exact, `None` for
+    /// approximations without an error bound.
     pub lower: Option<f64>,
-    /// … and this.
+    /// Upper end of that interval.
     pub upper: Option<f64>,
-    /// How it was found; never [`Method::Auto`].
+    /// Method that computed the answer; never [`Method::Auto`].
     pub method: Method,
-    /// Whether a sample became as exact as it should.
+    /// Whether a sample reached its relative error; true for other methods.
     pub reached: bool,
-    /// For every entry, its probability of being cracked.
+    /// Probability of every entry to be cracked.
     pub crack_probability: Vec<f64>,
 }
 
-/// H of Malik 2014, formula 4.3: every entry's chance to be given its own code where each chooses for itself. Rows are
-/// distributions there, so weights are taken as shares of their row; of a 0/1 matrix it is the O-estimate.
+/// Returns H of Malik 2014, formula 4.3: the expected number of entries that get their true code if every
+/// entry chooses its code independently of the others. Rows are distributions in that formula, so weights are
+/// taken as shares of their row. For a 0/1 matrix, H is the O-estimate.
 pub fn heuristic(matrix: &Matrix, truth: &Truth) -> f64 {
     total(&of_entries(matrix, truth, &shares(matrix)))
 }
 
-/// Of what there is for every edge, what every entry's true one has; 0 where that is not possible, or not known.
+/// Returns for every entry the value of its true edge; 0 if that edge is impossible or unknown.
 pub(super) fn of_entries(matrix: &Matrix, truth: &Truth, of_edges: &[f64]) -> Vec<f64> {
     let of_row = |(row, column): (usize, &Option<u32>)| {
         let edge = column.and_then(|column| matrix.position(row, column));
@@ -74,12 +80,12 @@ pub(super) fn of_entries(matrix: &Matrix, truth: &Truth, of_edges: &[f64]) -> Ve
     truth.columns().iter().enumerate().map(of_row).collect()
 }
 
-/// The sum, which of nothing is 0 and not -0.
+/// Returns the sum; unlike `Iterator::sum`, it is 0 and not -0 for an empty slice.
 fn total(of_entries: &[f64]) -> f64 {
     of_entries.iter().fold(0.0, |sum, of_entry| sum + of_entry)
 }
 
-/// The probability of one matching (Malik 2014, section 3.2), which has to be complete; an error where there is no
+/// Returns the probability of one complete matching (Malik 2014, section 3.2), or an error if there is no
 /// perfect matching.
 pub fn matching_weight(matrix: &Matrix, truth: &Truth, control: &Control) -> Result<f64> {
     let permanent = Exact::new(matrix, control)?.permanent(control)?;
@@ -99,9 +105,10 @@ pub fn matching_weight(matrix: &Matrix, truth: &Truth, control: &Control) -> Res
     }
 }
 
-/// How much is left to guess, from 0 to 1: the entropy of a random matching as a share of what it would be if nothing
-/// were known. Of a 0/1 matrix, the logarithm of the permanent by that of n! (Edman, Sivrikaya and Yener 2007); of
-/// weights, the measure of Bagai, Lu, Li and Tang 2011. A single entry is never anonymous.
+/// Returns the degree of anonymity, from 0 to 1: the entropy of a random matching divided by its largest
+/// possible value, ln n!. For a 0/1 matrix, this is the logarithm of the permanent divided by ln n! (Edman,
+/// Sivrikaya and Yener 2007); for weights, it is the measure of Bagai, Lu, Li and Tang 2011. For a single
+/// entry, it is 0.
 pub fn degree_of_anonymity(matrix: &Matrix, control: &Control) -> Result<f64> {
     let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
     let surprise = edges
@@ -118,7 +125,7 @@ pub fn degree_of_anonymity(matrix: &Matrix, control: &Control) -> Result<f64> {
     })
 }
 
-/// The expected cracks; an error where there is no perfect matching.
+/// Returns the expected cracks, or an error if there is no perfect matching.
 pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &Control) -> Result<Estimate> {
     settings.check()?;
     let exact = Exact::new(matrix, control)?;
@@ -148,19 +155,19 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
     })
 }
 
-/// The probability of every edge by the method that the settings ask for: exact ones where that is
-/// [`Method::Exact`], and never a sample, which would say little of each of them.
+/// Probabilities of all edges by the method of the settings. Sampling is never used, because a sample says
+/// little about single edges.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Edges {
-    /// For every positive weight of the matrix, row by row.
+    /// Probability of every positive weight's edge, row by row.
     pub probability: Vec<f64>,
-    /// How they were found; never [`Method::Auto`].
+    /// Method that computed the probabilities; never [`Method::Auto`].
     pub method: Method,
 }
 
-/// The probability of every edge; an error where there is no perfect matching, or where a sample is asked for: that
-/// would have to be as large as for a single edge, but for the rarest of all of them.
+/// Returns the probability of every edge. It is an error if there is no perfect matching, or if the settings
+/// ask for sampling: the sample would have to be large enough for the rarest of all edges.
 pub fn edge_probabilities(matrix: &Matrix, settings: &Settings, control: &Control) -> Result<Edges> {
     settings.check()?;
     let exact = Exact::new(matrix, control)?;
@@ -178,7 +185,8 @@ pub fn edge_probabilities(matrix: &Matrix, settings: &Settings, control: &Contro
     })
 }
 
-/// For every positive weight of the matrix, row by row. One of these methods it is: exact, Bethe, heuristic.
+/// Returns the probability of every positive weight's edge, row by row, by an exact sum, belief propagation
+/// or the heuristic.
 fn probabilities(
     exact: &Exact,
     matrix: &Matrix,
@@ -201,10 +209,10 @@ fn probabilities(
     }
 }
 
-/// 2^-64: rows of weights so much smaller add up to a finite number.
+/// 2^-64. Weights multiplied by this have a finite sum in every row.
 const SMALLER: f64 = f64::from_bits((1023 - 64) << 52);
 
-/// Every weight as a share of its row, row by row.
+/// Returns every weight as a share of its row's total, row by row.
 pub fn shares(matrix: &Matrix) -> Vec<f64> {
     let of_row = |row| {
         let weights = move |factor| matrix.row(row).map(move |(_, weight)| weight * factor);

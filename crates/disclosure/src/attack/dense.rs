@@ -1,21 +1,24 @@
-//! Sums over the matchings of a dense block by Glynn's formula, which needs weights of much the same size.
+//! Sums over the matchings of a dense block by Glynn's formula, for which weights should be of similar size:
+//! scales the block first, and the results back.
 
 use super::frontier::Summed;
 use super::{Matrix, glynn};
 use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
 
-/// A block with its rows and columns multiplied by powers of two, so that it is doubly stochastic within a factor of
-/// about two. That is exact, changes no probability, and there the formula's terms cancel least.
+/// A block whose rows and columns are multiplied by powers of two, so that it is doubly stochastic up to a
+/// factor of about two. The multiplication is exact and changes no probability, and the terms of Glynn's
+/// formula cancel least in such a block.
 #[derive(Debug)]
 pub(super) struct Dense {
     matrix: Matrix,
-    /// What the permanent has to be multiplied with, as a power of two.
+    /// Exponent of the power of two by which the scaled permanent has to be multiplied.
     exponent: i64,
 }
 
 impl Dense {
-    /// `None` where there are too many rows for anybody, or weights too small to be scaled without loss.
+    /// Returns `None` if there are too many rows for any computer, or if weights are too small to be scaled
+    /// exactly.
     pub fn new(matrix: &Matrix) -> Option<Self> {
         const LARGEST: usize = 60;
         const ROUNDS: usize = 4;
@@ -55,18 +58,18 @@ impl Dense {
         })
     }
 
-    /// About how many seconds a core will take for all edges.
+    /// Returns the estimated seconds that one core takes for all edge probabilities.
     pub fn seconds(&self) -> f64 {
         glynn::seconds(self.matrix.size())
     }
 
-    /// The permanent, and by what share of it that is off at most.
+    /// Returns the permanent and a bound on its relative error.
     pub fn permanent(&self, control: &Control) -> Result<(Wide, f64)> {
         Ok(self.unscaled(glynn::permanent(&self.matrix, control)?))
     }
 
-    /// The permanent, by what share of it that is off at most, the probability of every edge, and by how much any of
-    /// these is off at most.
+    /// Returns the permanent and the probability of every edge, a bound on the relative error of the
+    /// permanent, and a bound on the absolute error of the probabilities.
     pub fn edges(&self, control: &Control) -> Result<(Summed, f64, f64)> {
         let (permanent, probability, error) = glynn::edges(&self.matrix, control)?;
         let (permanent, relative_error) = self.unscaled(permanent);
@@ -89,7 +92,7 @@ impl Dense {
     }
 }
 
-/// The binary logarithm of the sum of the numbers with these binary logarithms.
+/// Returns the binary logarithm of a sum, given the binary logarithms of its terms.
 fn log2_of_sum(logarithms: &[f64]) -> f64 {
     let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logarithms.iter().map(|log| (log - largest).exp2()).sum();

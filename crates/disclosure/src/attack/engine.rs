@@ -1,4 +1,6 @@
-//! Ways to sum up over the matchings of a block.
+//! Algorithms that sum over the matchings of a block, behind one interface. Each is planned first, so that
+//! its estimated time and memory are known before [`Exact`](super::Exact) chooses one. Bounds on errors are
+//! known as well, except for [`Engine::Dense`].
 
 use super::dense::Dense;
 use super::exact::too_large;
@@ -8,33 +10,34 @@ use super::{Matrix, subset_dp};
 use crate::matching::Wide;
 use crate::{Control, Result};
 
-/// A way to sum up, with the plan that it made.
+/// One algorithm for a block, with its plan.
 #[derive(Debug)]
 pub(super) enum Engine {
-    /// A single edge.
+    /// A block with a single edge.
     Single,
-    /// Over all sets of columns, where there are few.
+    /// Sum over all sets of columns, for blocks with few columns: see `subset_dp`.
     Table,
-    /// Over sets of open columns, where these are few.
+    /// Sum over sets of open columns, for blocks where few columns are open at a time: see `frontier`.
     Frontier(Frontier),
-    /// Without weights, where they do not matter.
+    /// Count of matchings, for blocks whose matchings all have the same weight: see `flat`.
     Flat(Flat),
-    /// Over signs of rows. Terms cancel there, and it is not known before how many digits that costs.
+    /// Sum over the signs of rows, by Glynn's formula: see `dense`. Its terms cancel, and the number of
+    /// digits lost is only known afterwards.
     Dense(Dense),
-    /// None is feasible.
+    /// No algorithm is feasible.
     Prohibitive,
 }
 
-/// The sum over a block's matchings.
+/// Sum over a block's matchings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sum {
     pub value: Wide,
-    /// It is off by no more than this share of it.
+    /// Bound on the relative error of `value`.
     pub relative_error: f64,
 }
 
 impl Engine {
-    /// All that are feasible; only the best of them where that is obvious.
+    /// Returns all feasible engines, or only one if it is obviously the best.
     pub fn all(matrix: &Matrix, control: &Control) -> Result<Vec<Self>> {
         let size = matrix.size();
         if size == 1 {
@@ -49,18 +52,20 @@ impl Engine {
         Ok(frontier.into_iter().chain(flat).chain(dense).collect())
     }
 
-    /// Whether it takes over for more digits: nothing cancels, and it takes a few seconds and little memory.
+    /// Returns whether the engine can replace one that lost too many digits: nothing cancels in it, and it
+    /// takes less than ten seconds and 300 MB.
     pub fn is_spare(&self) -> bool {
         let cancels = matches!(self, Engine::Dense(_) | Engine::Flat(_));
         !cancels && self.seconds() < 10.0 && self.bytes() < 3e8
     }
 
-    /// Whether sums of integers are integers all the way, exactly as long as a double can hold the permanent.
+    /// Returns whether all sums are integers if all weights are; they are exact as long as a double can hold
+    /// the permanent.
     pub fn keeps_integers(&self) -> bool {
         matches!(self, Engine::Single | Engine::Table | Engine::Frontier(_))
     }
 
-    /// No probability is off by more than this, as far as is known before.
+    /// Returns a bound on the absolute error of every edge probability, as far as it is known beforehand.
     pub fn edge_error(&self) -> f64 {
         match self {
             Engine::Single | Engine::Table | Engine::Dense(_) => 0.0,
@@ -70,7 +75,7 @@ impl Engine {
         }
     }
 
-    /// About how many seconds a core will take for all edges.
+    /// Returns the estimated seconds that one core takes for all edge probabilities.
     pub fn seconds(&self) -> f64 {
         match self {
             Engine::Single => 1e-8,
@@ -82,7 +87,7 @@ impl Engine {
         }
     }
 
-    /// About how much memory that will take.
+    /// Returns the estimated bytes that all edge probabilities take.
     pub fn bytes(&self) -> f64 {
         match self {
             Engine::Single | Engine::Table | Engine::Dense(_) => 0.0,
@@ -110,7 +115,8 @@ impl Engine {
         })
     }
 
-    /// The permanent, the probability of every edge, and by how much any of these is off at most.
+    /// Returns the permanent, the probability of every edge, and a bound on the absolute error of these
+    /// probabilities.
     pub fn edges(&self, matrix: &Matrix, control: &Control) -> Result<(Sum, Vec<f64>, f64)> {
         let (summed, relative_error, error) = match self {
             Engine::Single => {

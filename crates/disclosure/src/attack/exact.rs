@@ -1,3 +1,10 @@
+//! Exact permanents and edge probabilities.
+//!
+//! The matrix is split into independent blocks. Each block gets the quickest of the feasible algorithms (see
+//! `engine`), and a spare one if the first might lose digits to cancellation. The permanent of the matrix is
+//! the product of those of its blocks; the probability of an edge is that within its block. Every result
+//! comes with a bound on its rounding error.
+
 use super::Matrix;
 use super::blocks::{Block, blocks};
 use super::engine::{Engine, Sum};
@@ -6,30 +13,31 @@ use super::matrix::invalid;
 use crate::matching::{Weight, Wide};
 use crate::{Control, Error, Result, threads};
 
-/// Permanents and what follows from them, exactly. Made at little cost, it knows what the answer will cost.
+/// Exact permanents and the probabilities that follow from them. Creating a value is cheap, and it can
+/// estimate the cost of the answer.
 #[derive(Debug)]
 pub struct Exact<'a> {
     matrix: &'a Matrix,
-    /// `None` where there is no perfect matching.
+    /// Blocks with their engines; `None` if there is no perfect matching.
     parts: Option<Vec<Part>>,
 }
 
-/// The sum over all matchings of the products of their weights.
+/// Permanent of a matrix: the sum, over all matchings, of the products of their weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Permanent {
     value: Wide,
-    /// The permanent is off by no more than this share of it.
+    /// Bound on the relative error of the permanent.
     pub relative_error: f64,
 }
 
 impl Permanent {
-    /// As a double: infinite or zero where it is too large or too small for one.
+    /// Returns the permanent as a double: infinite if it is too large for one, zero if it is too small.
     pub fn value(&self) -> f64 {
         self.value.per(Wide::of(1.0))
     }
 
-    /// Returns it as a double, and an error where it is too large or too small for one. Zero means that there is
-    /// no perfect matching.
+    /// Returns the permanent as a double, or an error if it is too large or too small for one. Zero means
+    /// that there is no perfect matching.
     pub fn in_range(&self) -> Result<f64> {
         let value = self.value();
         let is_out = value.is_infinite() || value == 0.0 && !self.value.is_zero();
@@ -46,49 +54,50 @@ impl Permanent {
         self.value
     }
 
-    /// Its natural logarithm; negative infinity where there is no matching.
+    /// Returns the natural logarithm of the permanent; negative infinity if there is no perfect matching.
     pub fn ln(&self) -> f64 {
         self.value.ln()
     }
 }
 
-/// How likely each edge is in a random matching.
+/// Probabilities of edges in a random matching.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EdgeProbabilities {
-    /// For every positive weight of the matrix, row by row.
+    /// Probability of every positive weight's edge, row by row.
     pub probability: Vec<f64>,
-    /// None of them is off by more than this.
+    /// Bound on the absolute error of every probability.
     pub error: f64,
-    /// The permanent of the matrix.
+    /// Permanent of the matrix.
     pub permanent: Permanent,
 }
 
-/// A block, and how to sum up in it.
+/// A block and the engines that sum over its matchings.
 #[derive(Debug)]
 struct Part {
     block: Block,
     engine: Engine,
-    /// Where the engine loses too many digits, which it knows afterwards.
+    /// Replacement if `engine` loses too many digits, which is only known afterwards.
     spare: Option<Engine>,
-    /// Whether all weights are integers, so that the permanent is.
+    /// Whether all weights are integers, so that the permanent is an integer as well.
     integers: bool,
 }
 
-/// Permanents that are off by a smaller share are exact enough for anybody; where one way cannot promise that, another
-/// may.
+/// Relative error below which a permanent is exact enough. If an engine cannot guarantee it, the spare engine
+/// is tried.
 const SMALL_ERROR: f64 = 1e-10;
 
-/// The same for probabilities, which are shown with fewer digits, and of which bounds are not as tight.
+/// Absolute error below which edge probabilities are exact enough. It is larger than [`SMALL_ERROR`], because
+/// probabilities are shown with fewer digits and their bounds are looser.
 const SMALL_EDGE_ERROR: f64 = 1e-8;
 
-/// Below so many seconds, starting threads takes longer.
+/// Seconds of work below which starting threads takes longer than it saves.
 const WORTH_THREADS: f64 = 1e-3;
 
-/// Integers below this are exact as doubles.
+/// Limit below which all integers are exact as doubles.
 const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
 
 impl Part {
-    /// The quickest engine of those that promise a small error or, if there is none, of all.
+    /// Chooses the quickest of the engines that guarantee a small error or, if there is none, of all engines.
     fn new(block: Block, control: &Control) -> Result<Self> {
         let mut engines = Engine::all(&block.matrix, control)?;
         let merit = |engine: &Engine| (engine.edge_error() > SMALL_EDGE_ERROR, engine.seconds());
@@ -118,7 +127,8 @@ impl Part {
         }
     }
 
-    /// The permanent, the probability of every edge, and by how much any of these is off at most.
+    /// Returns the permanent, the probability of every edge, and a bound on the absolute error of these
+    /// probabilities.
     fn edges(&self, control: &Control) -> Result<(Sum, Vec<f64>, f64)> {
         let with = |engine: &Engine| {
             let (sum, probability, error) = engine.edges(&self.block.matrix, control)?;
@@ -131,7 +141,8 @@ impl Part {
         }
     }
 
-    /// Where a sum has to be an integer, and it follows which, it is that.
+    /// Returns the exact integer if the sum has to be an integer and its error bound leaves only one;
+    /// otherwise the sum itself.
     fn as_integer(&self, sum: Sum, engine: &Engine) -> Sum {
         let found = sum.value.per(Wide::of(1.0));
         let most_off = found * sum.relative_error;
@@ -149,7 +160,8 @@ impl Part {
         }
     }
 
-    /// Whether there is nothing left to wish for.
+    /// Returns whether the sum is exact, for integers below [`LARGEST_INTEGER`], or has a small error, for
+    /// other numbers.
     fn suffices(&self, sum: &Sum) -> bool {
         let fits = sum.value.per(Wide::of(1.0)) < LARGEST_INTEGER;
         sum.relative_error <= if self.integers && fits { 0.0 } else { SMALL_ERROR }
@@ -157,7 +169,7 @@ impl Part {
 }
 
 impl<'a> Exact<'a> {
-    /// Take away edges that no matching uses, and plan how to sum up in each block that is left.
+    /// Removes the edges that no perfect matching uses and plans the sums of each remaining block.
     pub fn new(matrix: &'a Matrix, control: &Control) -> Result<Self> {
         let part = |block| Part::new(block, control);
         let parts = blocks(matrix, control)?.map(|blocks| blocks.into_iter().map(part).collect());
@@ -171,14 +183,15 @@ impl<'a> Exact<'a> {
         self.parts.as_deref().unwrap_or_default()
     }
 
-    /// About how many seconds a core will take for all edge probabilities; infinite where that is out of reach.
+    /// Returns the estimated seconds that one core takes for all edge probabilities; infinite if that is
+    /// infeasible.
     pub fn seconds(&self) -> f64 {
         self.parts()
             .iter()
             .fold(0.0, |sum, part| sum + part.engine.seconds())
     }
 
-    /// About how much memory it will take.
+    /// Returns the estimated bytes that all edge probabilities take.
     pub fn bytes(&self) -> f64 {
         let mut of_parts: Vec<f64> = self.parts().iter().map(|part| part.engine.bytes()).collect();
         of_parts.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -193,17 +206,17 @@ impl<'a> Exact<'a> {
             .fold(0.0, |sum, bytes| sum + bytes)
     }
 
-    /// How many blocks there are: parts that have nothing to do with each other.
+    /// Returns the number of independent blocks.
     pub fn blocks(&self) -> usize {
         self.parts().len()
     }
 
-    /// How many edges lie in some perfect matching.
+    /// Returns the number of edges that lie in some perfect matching.
     pub fn possible_edges(&self) -> usize {
         self.parts().iter().map(|part| part.block.matrix.edges()).sum()
     }
 
-    /// Whether there is a perfect matching.
+    /// Returns whether there is a perfect matching.
     pub fn is_possible(&self) -> bool {
         self.parts.is_some()
     }
@@ -212,12 +225,13 @@ impl<'a> Exact<'a> {
         self.parts().len() > 1 && self.seconds() > WORTH_THREADS
     }
 
-    /// Do something for each block, on several threads where that is worth it.
+    /// Calls a function for every block, on several threads if there is enough work, and returns the results
+    /// in order.
     fn for_parts<T: Send>(&self, of_part: impl Fn(&Part) -> Result<T> + Send + Sync) -> Result<Vec<T>> {
         threads::map(self.parts(), self.is_worth_threads(), of_part)
     }
 
-    /// The permanent; zero where there is no perfect matching.
+    /// Returns the permanent; zero if there is no perfect matching.
     pub fn permanent(&self, control: &Control) -> Result<Permanent> {
         if !self.is_possible() {
             return Ok(Permanent {
@@ -229,7 +243,7 @@ impl<'a> Exact<'a> {
         Ok(self.product(&sums))
     }
 
-    /// The probability of every edge; an error where there is no perfect matching.
+    /// Returns the probability of every edge, or an error if there is no perfect matching.
     pub fn edge_probabilities(&self, control: &Control) -> Result<EdgeProbabilities> {
         if !self.is_possible() {
             return Err(no_matching());
@@ -250,7 +264,7 @@ impl<'a> Exact<'a> {
         })
     }
 
-    /// The permanent of all blocks together.
+    /// Returns the product of the permanents of all blocks.
     fn product(&self, sums: &[Sum]) -> Permanent {
         let value = sums
             .iter()

@@ -1,3 +1,10 @@
+//! Flat matrices: all perfect matchings have the same weight (Malik 2014, section 3.3).
+//!
+//! A block is flat if and only if every weight is the product of a row factor and a column factor. Then every
+//! matching weighs the product of all factors, and the permanent is that product times the number of
+//! matchings. [`Counting`] counts them; it groups rows with the same edges, and columns likewise, so that
+//! large blocks with few kinds of rows are cheap.
+
 use super::Matrix;
 use super::blocks::blocks;
 use super::exact::no_matching;
@@ -8,12 +15,12 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::Hash;
 
-/// Whether all matchings that are possible are equally likely (Malik 2014, section 3.3); an error where there is no
-/// perfect matching.
+/// Returns whether all possible matchings are equally likely (Malik 2014, section 3.3), or an error if there
+/// is no perfect matching.
 ///
-/// That is so exactly if there is a number for every row and one for every column whose products are the weights, of
-/// all edges that lie in some perfect matching. Weights may differ from these products by a share of 10⁻⁹, as numbers
-/// that were divided or read from decimals do.
+/// This holds if and only if there are row factors and column factors whose products are the weights of all
+/// edges that lie in some perfect matching. Weights may deviate from these products by a share of 10⁻⁹,
+/// because numbers that were divided or read from decimals are rounded.
 pub fn is_flat(matrix: &Matrix, control: &Control) -> Result<bool> {
     const TOLERANCE: f64 = 1e-9;
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
@@ -25,19 +32,20 @@ pub fn is_flat(matrix: &Matrix, control: &Control) -> Result<bool> {
     Ok(true)
 }
 
-/// A number for every row and one for every column of a block, whose products are the weights if any are.
+/// Row factors and column factors of a block, whose products are the weights if the block is flat.
 #[derive(Debug)]
 struct Factors {
-    /// Natural logarithms: the sum over rows and columns.
+    /// Sum of the natural logarithms of all row and column factors.
     ln_product: f64,
-    /// … which is off by no more than this.
+    /// Bound on the absolute error of `ln_product`.
     sum_error: f64,
-    /// By what share products differ from weights at most.
+    /// Bound on the relative deviation of the products from the weights.
     deviation: f64,
 }
 
 impl Factors {
-    /// From the first row on, every edge to a line that has no number yet says what that has to be.
+    /// Finds the factors by a breadth-first search from the first row, whose factor is 1: every edge to a row
+    /// or column without a factor determines that factor, and every other edge is compared with its product.
     fn new(matrix: &Matrix, control: &Control) -> Result<Self> {
         let size = matrix.size();
         let mut by_column = vec![Vec::new(); size];
@@ -77,7 +85,8 @@ impl Factors {
         let (mut sum, mut error, mut magnitude) = (0.0, 0.0, 0.0f64);
         let mut largest = 0.0f64;
         for &ln in of_rows.iter().chain(&of_columns).flatten() {
-            // What every addition rounds off is added in the end (Ogita, Rump and Oishi 2005, algorithm 4.1).
+            // Add the rounding errors of all additions at the end (Ogita, Rump and Oishi 2005, algorithm
+            // 4.1).
             let next: f64 = sum + ln;
             let added = next - sum;
             error += (sum - (next - added)) + (ln - added);
@@ -85,7 +94,8 @@ impl Factors {
             magnitude += ln.abs();
             largest = largest.max(ln.abs());
         }
-        // A weight's logarithm is rounded, and so are the differences that deviations are seen by.
+        // The logarithms of weights are rounded, and so are the differences from which deviations are
+        // computed.
         deviation += 16.0 * ROUNDING * if largest > 0.0 { largest.max(1.0) } else { 0.0 };
         Ok(Factors {
             ln_product: sum + error,
@@ -95,23 +105,24 @@ impl Factors {
     }
 }
 
-/// Sums over the matchings of a flat block, which are those of its edges without weights: rows with the same edges
-/// are counted together, and so are columns, so that large blocks of few kinds are no problem.
+/// Plan for a flat block, whose matchings are counted without weights. Rows with the same edges are counted
+/// together, and so are columns, so that large blocks with few kinds of rows are cheap.
 #[derive(Debug)]
 pub(super) struct Flat {
     counting: Counting,
-    /// The class of every row, and of every column.
+    /// Class of every row.
     of_row: Vec<u32>,
+    /// Class of every column.
     of_column: Vec<u32>,
-    /// How many columns every class has.
+    /// Number of columns in every class.
     columns: Vec<u32>,
-    /// For every class of rows, its classes of columns.
+    /// Classes of columns that are candidates of every class of rows.
     candidates: Vec<Vec<u32>>,
     factors: Factors,
 }
 
 impl Flat {
-    /// `None` where the block is not flat, or so little that the answer would not be exact.
+    /// Returns `None` if the block is not flat enough for an exact answer.
     pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
         const TOLERANCE: f64 = 1e-11;
         let size = matrix.size();
@@ -156,19 +167,20 @@ impl Flat {
         }))
     }
 
-    /// About how many seconds a core will take for all edges.
+    /// Returns the estimated seconds that one core takes for all edge probabilities.
     pub fn seconds(&self) -> f64 {
         self.counting.steps() / Counting::STEPS_PER_SECOND
     }
 
-    /// How much memory that will take.
+    /// Returns the estimated bytes that this takes.
     pub fn bytes(&self) -> f64 {
         self.counting.bytes()
     }
 
-    /// How many roundings a count goes through at most. For every class of codes, each class of items that can take
-    /// some adds up to as many terms as there are codes, and multiplies a few times; then items are put together, with
-    /// factorials of no more than all of them, and sums are divided by the largest.
+    /// Returns a bound on the number of roundings in a count. For every class of codes, each class of items
+    /// that can take some of them adds up at most as many terms as there are codes, and multiplies a few
+    /// times. Then items are merged, with factorials of at most the number of all items, and sums are divided
+    /// by the largest.
     fn count_roundings(&self) -> f64 {
         let items = self.of_row.len() as f64;
         let edges = self.candidates.iter().flatten();
@@ -178,8 +190,10 @@ impl Flat {
         terms + (self.columns.len() + 1) as f64 * (3.0 * items + 2.0)
     }
 
-    /// The permanent, and by what share of it that is off at most, which is the error of its logarithm: the count, which
-    /// was summed up from that of every class, has some; weights are not quite products; logarithms are rounded.
+    /// Returns the permanent for a count of matchings, and a bound on its relative error, which is the
+    /// absolute error of its logarithm. This error has three parts: the count, which is put together from the
+    /// counts of all classes, is rounded; weights are not exactly products of factors; and logarithms are
+    /// rounded.
     fn by_count(&self, log_matchings: f64) -> (Wide, f64) {
         let ln = log_matchings + self.factors.ln_product;
         let of_count = roundings(self.count_roundings());
@@ -190,18 +204,19 @@ impl Flat {
         (Wide::exp(ln), of_count + of_logarithms + of_weights)
     }
 
-    /// No probability is off by more than this: it is the difference of two shares of matchings.
+    /// Returns a bound on the absolute error of every edge probability, which is a difference of two shares
+    /// of matchings.
     pub fn edge_error(&self) -> f64 {
         4.0 * roundings(self.count_roundings()) + 2.0 * self.of_row.len() as f64 * self.factors.deviation
     }
 
-    /// The permanent, and by what share of it that is off at most.
+    /// Returns the permanent and a bound on its relative error.
     pub fn permanent(&self, control: &Control) -> Result<(Wide, f64)> {
         Ok(self.by_count(self.counting.log_matchings(control)?))
     }
 
-    /// The permanent, by what share of it that is off at most, the probability of every edge, and by how much any of
-    /// these is off at most.
+    /// Returns the permanent and the probability of every edge, a bound on the relative error of the
+    /// permanent, and a bound on the absolute error of the probabilities.
     pub fn edges(&self, matrix: &Matrix, control: &Control) -> Result<(Summed, f64, f64)> {
         let shares = self.counting.shares(control)?.ok_or_else(no_matching)?;
         let mut probability = Vec::with_capacity(matrix.edges());
@@ -209,7 +224,7 @@ impl Flat {
             let of_class = self.candidates[class as usize]
                 .iter()
                 .zip(&shares.of_class[class as usize]);
-            // All columns of a class are as likely as each other.
+            // All columns of a class are equally likely.
             let of_column: FxHashMap<u32, f64> = of_class
                 .map(|(&class, share)| (class, share / f64::from(self.columns[class as usize])))
                 .collect();
@@ -227,7 +242,8 @@ impl Flat {
     }
 }
 
-/// The class of each, how many every class has, and what these have in common; classes in order of their first.
+/// Groups equal values into classes, in order of first occurrence. Returns the class of every value, the size
+/// of every class, and the value of every class.
 fn twins<T: Hash + Eq + Clone>(all: impl IntoIterator<Item = T>) -> (Vec<u32>, Vec<u32>, Vec<T>) {
     let mut classes: FxHashMap<T, u32> = FxHashMap::default();
     let (mut sizes, mut common) = (Vec::new(), Vec::new());

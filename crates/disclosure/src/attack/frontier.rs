@@ -1,12 +1,18 @@
-//! Sums over the matchings of one sparse block, row by row.
+//! Sums over the matchings of one sparse block by dynamic programming, row by row.
 //!
-//! A *state* is the set of columns that the rows so far have taken, among the *open* ones, which both a row so far and
-//! a row to come could take. A column that no row to come can take is *closed*: it has to be taken by now, and drops
-//! out of the state. Where rows come in a good order few columns are open, and a thousand rows are no problem.
+//! A column is *open* if both a row processed so far and a later row could take it. A *state* is the set of
+//! open columns that the rows so far have taken. A column that no later row can take is *closed*: it has to
+//! be taken by now, and it drops out of the state. If the rows come in a good order (see `order`), few
+//! columns are open at a time, and a thousand rows are feasible.
 //!
-//! There are only sums of products of positive numbers. Nothing cancels, and every operation adds no more than one
-//! rounding to the relative error. Matrices of integers have exact sums as long as those fit: a state from which some
-//! matching can be completed has no larger a sum than the permanent, and others add to nothing in the end.
+//! A forward pass computes, for every state, the sum over the ways to reach it; the last sum is the
+//! permanent. A backward pass computes the sums over the ways to complete every state. Together they give the
+//! probability of every edge.
+//!
+//! All sums are sums of products of positive numbers. Nothing cancels, and every operation adds at most one
+//! rounding to the relative error. For matrices of integers, sums are exact as long as the permanent fits
+//! into a double: a state that can be completed to a matching has no larger sum than the permanent, and other
+//! states contribute nothing in the end.
 
 use super::Matrix;
 use super::order::{Lines, MOST_OPEN, binomial};
@@ -14,56 +20,58 @@ use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
 use rayon::prelude::*;
 
-/// A block with its rows in a good order, or its columns instead of rows.
+/// Plan for a block: its rows in a good order, or its columns in place of rows.
 #[derive(Debug)]
 pub(super) struct Frontier {
     steps: Vec<Step>,
     cost: Cost,
-    /// How many edges there are.
+    /// Number of edges.
     edges: usize,
 }
 
-/// What sums will take.
+/// Cost of the sums.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {
-    /// States by edges of the row to come.
+    /// Number of states times the number of edges of the next row, summed over all layers.
     steps: f64,
-    /// States of all layers.
+    /// Number of states in all layers.
     states: f64,
-    /// States of the largest layer.
+    /// Number of states in the largest layer.
     largest: f64,
 }
 
-/// A row that takes one of its columns.
+/// One row, which takes one of its columns.
 #[derive(Debug)]
 struct Step {
     edges: Vec<Edge>,
-    /// After it, so many columns are open, and so many of them taken.
+    /// Number of open columns after this row.
     open: usize,
+    /// Number of open columns that are taken after this row.
     taken: usize,
 }
 
 #[derive(Debug)]
 struct Edge {
-    /// Where it is among all edges of the block.
+    /// Position among all edges of the block.
     position: usize,
     weight: f64,
-    /// A state lets the row take the column if these of its bits …
+    /// Bits that decide whether the row can take the column in a state: it can if they equal `required`.
     mask: u64,
-    /// … are those: the column's is not set, and those of all other columns that are closed now are.
+    /// Required values of these bits: the column's own bit is not set, and the bits of all other columns that
+    /// this row closes are set.
     required: u64,
-    /// What the state's number grows by then: the column's bit unless that is closed, minus those of closed columns.
-    /// It is the same for all states, so that their order stays.
+    /// Difference between the states after and before: the column's bit, unless that is closed, minus the
+    /// bits of closed columns. It is the same for all states, so that their order is kept.
     shift: i128,
 }
 
-/// Sums by state, which are sorted.
+/// Sums of all states, in ascending order of states.
 struct Layer<W> {
     states: Vec<u64>,
     sums: Vec<W>,
 }
 
-/// A permanent, and the probability of every edge in the order of the block's.
+/// A permanent, and the probability of every edge in the order of the block's edges.
 pub(super) struct Summed {
     pub permanent: Wide,
     pub probability: Vec<f64>,
@@ -72,17 +80,21 @@ pub(super) struct Summed {
 /// Unit roundoff.
 pub(super) const ROUNDING: f64 = f64::EPSILON / 2.0;
 
-/// Seconds that a core of our day takes for a step and all edges; the permanent alone takes half of that.
+/// Seconds that a current core takes per step for all edge probabilities; the permanent alone takes half of
+/// that.
 const SECONDS_PER_STEP: f64 = 12e-9;
 
-/// How many states a thread takes on at a time. More would be shared badly, fewer would not be worth it.
+/// Number of states that a thread processes at a time. With more, threads would share the work unevenly; with
+/// fewer, the overhead would not pay.
 const CHUNK: usize = 1 << 14;
 
-/// Neighbouring states that are summed up first, to keep roundings of a long sum few.
+/// Number of neighbouring states that are summed up first, to keep the number of roundings in a long sum
+/// small.
 const RUN: usize = 256;
 
 impl Frontier {
-    /// Look for a good order; `None` where too many columns are open in all.
+    /// Searches for a good order of rows or columns; returns `None` if too many columns are open in
+    /// every order tried.
     pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
         let rows = Lines::rows(matrix, control)?;
         let by_rows = rows.best_order(control)?;
@@ -155,7 +167,7 @@ impl Frontier {
         frontier
     }
 
-    /// Add what the steps from this one on take at most.
+    /// Adds a bound on the cost of the steps from `first` on.
     fn cost_from(&self, first: usize, mut states: f64, mut cost: Cost) -> Cost {
         for step in &self.steps[first..] {
             cost.add(states, step);
@@ -164,7 +176,8 @@ impl Frontier {
         cost
     }
 
-    /// Go some way without any sums, as not all sets of columns may be possible.
+    /// Refines the cost by enumerating the states of the first steps without their sums, because not all sets
+    /// of columns may be reachable.
     fn try_out(&mut self, control: &Control) -> Result<()> {
         const WORTH_IT: f64 = 1e6;
         const FAR_ENOUGH: f64 = 1e6;
@@ -193,26 +206,27 @@ impl Frontier {
         Ok(())
     }
 
-    /// About how many seconds a core will take for all edges.
+    /// Returns the estimated seconds that one core takes for all edge probabilities.
     pub fn seconds(&self) -> f64 {
         self.cost.steps * SECONDS_PER_STEP
     }
 
-    /// How much memory sums over states will take at most, for all edges.
+    /// Returns a bound on the bytes that the sums over states take for all edge probabilities.
     pub fn bytes(&self) -> f64 {
-        // Every state has its number and its sum; of three layers at a time there are other sums as well, or they
-        // are just being put together.
+        // Every state has a number and a sum. For three layers at a time there are further sums, or the layer
+        // is being put together from parts.
         16.0 * self.cost.states + 24.0 * 3.0 * self.cost.largest
     }
 
-    /// The permanent is off by no more than this share of it: every row multiplies once, and adds as often as it
-    /// has other edges.
+    /// Returns a bound on the relative error of the permanent: every row multiplies once and adds once for
+    /// every edge but one.
     pub fn permanent_error(&self) -> f64 {
         roundings(self.edges as f64)
     }
 
-    /// No probability is off by more than this. Its sum over states has the roundings of the rows before and after,
-    /// of two products more and of runs, chunks and all these; it is divided by all of its row's, which have as many.
+    /// Returns a bound on the absolute error of every edge probability. Its sum over states has the roundings
+    /// of the rows before and after, of two more products, and of the sums within runs, within chunks and
+    /// over all chunks. It is divided by the total of its row, which has as many roundings.
     pub fn edge_error(&self) -> f64 {
         let chunks = self.cost.largest / CHUNK as f64;
         2.0 * roundings(self.edges as f64 + 4.0 + (RUN + CHUNK / RUN) as f64 + chunks)
@@ -225,7 +239,7 @@ impl Frontier {
         }
     }
 
-    /// The permanent, and the probability of every edge.
+    /// Returns the permanent and the probability of every edge.
     pub fn edges(&self, control: &Control) -> Result<Summed> {
         if let Some(summed) = self.forth_and_back::<f64>(control)? {
             return Ok(summed);
@@ -236,7 +250,8 @@ impl Frontier {
         }))
     }
 
-    /// The permanent, and if wanted the layers before every row. `None` where the number type does not suffice.
+    /// Returns the permanent, and stores the layer before every row in `kept`. Returns `None` if the range of
+    /// the number type does not suffice.
     fn forth<N: Number>(
         &self,
         mut kept: Option<&mut Vec<Layer<N>>>,
@@ -271,7 +286,7 @@ impl Frontier {
             return Ok(None);
         };
         let mut probability = vec![0.0; self.edges];
-        // What can follow on every state.
+        // Sums over the ways to complete every state.
         let mut after = Layer {
             states: vec![0],
             sums: vec![N::of(1.0)],
@@ -309,16 +324,17 @@ impl Cost {
     }
 }
 
-/// The relative error of so many roundings (Higham 2002, lemma 3.1).
+/// Returns a bound on the relative error after `count` roundings (Higham 2002, lemma 3.1).
 pub(super) fn roundings(count: f64) -> f64 {
     count * ROUNDING / (1.0 - count * ROUNDING)
 }
 
-/// A number that sums can be held in, all of a layer times one power of two.
+/// Number type of sums. All sums of a layer share a factor, a power of two.
 trait Number: Weight {
-    /// The weights of a row by 2^exponent, and that exponent; `None` where they are too uneven.
+    /// Returns the weights of a row divided by 2^exponent, and that exponent; `None` if they are too uneven.
     fn of_row(edges: &[Edge]) -> Option<(Vec<Self>, i64)>;
-    /// Divide by a power of two so that the largest is near 1; its exponent, or `None` where they are too uneven.
+    /// Divides by a power of two so that the largest number is near 1, and returns its exponent; `None` if
+    /// the numbers are too uneven.
     fn rescale(sums: &mut [Self]) -> Option<i64>;
     fn wide(self) -> Wide;
 }
@@ -331,7 +347,7 @@ impl Number for f64 {
     }
 
     fn rescale(sums: &mut [f64]) -> Option<i64> {
-        // Two of these and a weight are multiplied, which is above 2^-1000 still.
+        // The product of two such numbers and a weight is still above 2^-1000.
         rescale(sums, 400)
     }
 
@@ -354,8 +370,8 @@ impl Number for Wide {
     }
 }
 
-/// Divide numbers by the power of two below the largest, exactly. `None` where the smallest, but for zeros, is less
-/// than 2^-`span` of that.
+/// Divides numbers by the largest power of two not above their maximum, exactly, and returns its exponent.
+/// Returns `None` if the smallest positive number is less than 2^-`span` of that power.
 pub(super) fn rescale(numbers: &mut [f64], span: i32) -> Option<i64> {
     let (mut smallest, mut largest) = (f64::INFINITY, 0.0f64);
     for &number in numbers.iter() {
@@ -376,18 +392,18 @@ pub(super) fn rescale(numbers: &mut [f64], span: i32) -> Option<i64> {
     Some(exponent)
 }
 
-/// The exponent of the power of two below a positive number that is normal.
+/// Returns the exponent of the largest power of two not above a positive normal number.
 pub(super) fn exponent_of(number: f64) -> i64 {
     (number.to_bits() >> 52) as i64 - 1023
 }
 
-/// 2^`exponent`, which has to be from -1022 to 1023.
+/// Returns 2^`exponent`, for an exponent from -1022 to 1023.
 pub(super) fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 impl Step {
-    /// The layer after the row.
+    /// Returns the layer after the row.
     fn forth<W: Weight>(&self, weights: &[W], before: &Layer<W>, control: &Control) -> Result<Layer<W>> {
         let between = |low, high| {
             let mut layer = Layer {
@@ -412,7 +428,8 @@ impl Step {
         if before.states.len() <= CHUNK {
             return between(i128::MIN, i128::MAX);
         }
-        // States after the row are shared out by their numbers, which are spread much like those before.
+        // Divide the states after the row between threads by their numbers, which are distributed much like
+        // those before.
         let mut bounds: Vec<i128> = before
             .states
             .iter()
@@ -437,7 +454,8 @@ impl Step {
         Ok(layer)
     }
 
-    /// What can follow on every state before the row, and the sum over matchings with each of its edges.
+    /// Returns the sums over the completions of every state before the row, and for each edge of the row the
+    /// sum over all matchings that contain it.
     fn back<W: Weight>(
         &self,
         weights: &[W],
@@ -449,7 +467,8 @@ impl Step {
             control.check()?;
             let mut following = Vec::with_capacity(states.len());
             let mut of_edges = vec![W::default(); weights.len()];
-            // Where each edge's states are found among those after the row: they go up together.
+            // Position of every edge's target among the states after the row. States and targets ascend
+            // together, so that positions only move forward.
             let mut found = vec![None; weights.len()];
             for (states, sums) in states.chunks(RUN).zip(sums.chunks(RUN)) {
                 let mut of_run = vec![W::default(); weights.len()];
@@ -498,25 +517,27 @@ impl Step {
 }
 
 impl Edge {
-    /// The state after the row takes this edge; `None` where it cannot.
+    /// Returns the state after the row takes this edge; `None` if it cannot.
     #[inline]
     fn target(&self, state: u64) -> Option<u64> {
         (state & self.mask == self.required).then(|| state.wrapping_add(self.shift as u64))
     }
 }
 
-/// Goes through the states after a row in ascending order: each edge makes an ascending sequence of the states before.
+/// Merge that visits the states after a row in ascending order: each edge maps the states before to an
+/// ascending sequence of targets.
 struct Merge<'a> {
     step: &'a Step,
     before: &'a [u64],
-    /// Only states below this.
+    /// Exclusive upper limit of the states to visit.
     high: i128,
-    /// For every edge, the state that it leads to next, and from where.
+    /// Next target of every edge.
     next: Vec<u64>,
+    /// Position of the state that leads to that target, for every edge.
     position: Vec<usize>,
 }
 
-/// No state: one bit is never used.
+/// Marks the end of a sequence. It is never a state, because one bit is never used.
 const END: u64 = u64::MAX;
 
 impl<'a> Merge<'a> {
@@ -537,7 +558,7 @@ impl<'a> Merge<'a> {
         merge
     }
 
-    /// Find the edge's next state.
+    /// Finds the edge's next target.
     #[inline]
     fn seek(&mut self, number: usize) {
         let edge = &self.step.edges[number];
@@ -558,8 +579,8 @@ impl<'a> Merge<'a> {
         self.position[number] = position;
     }
 
-    /// For every state after the row: all edges that lead there, each with the position of the state that it comes
-    /// from; then the state.
+    /// For every state after the row, calls `edge` with every edge that leads there and the position of the
+    /// state that it comes from, then `state` with the state itself.
     fn run(
         mut self,
         control: &Control,
@@ -596,7 +617,7 @@ mod tests {
         Frontier::new(matrix, &Control::new()).unwrap().unwrap()
     }
 
-    /// Numbers between 0 and 1 that look random (Knuth's MMIX generator).
+    /// Returns pseudo-random numbers between 0 and 1 (Knuth's MMIX generator).
     fn uneven(count: usize) -> Vec<f64> {
         let mut state = 1u64;
         let mut next = || {
@@ -608,7 +629,7 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    /// Layers of 24,310 states are shared out between threads.
+    /// The largest layers have 24,310 states and are divided between threads.
     #[test]
     fn large_layers_are_the_same_for_any_number_of_threads() {
         let control = Control::new();
@@ -651,7 +672,7 @@ mod tests {
         }
     }
 
-    /// A row that can take any column opens all of them; a column that any row can take is one.
+    /// Row by row, the first row opens all columns. Column by column, the first row is only one open line.
     #[test]
     fn columns_are_gone_through_where_rows_open_too_many() {
         let control = Control::new();
@@ -665,7 +686,7 @@ mod tests {
         assert!(lines.best_order(&control).unwrap().is_none());
         let frontier = plan(&matrix);
         assert!(frontier.seconds() < 1e-3);
-        // Wherever the first row goes, the others can go in one way.
+        // For each column of the first row, there is one way to match the other rows.
         let found = frontier.edges(&control).unwrap();
         assert_eq!(found.permanent, Wide::of(200.0));
         assert!((found.probability[77] - 1.0 / 200.0).abs() < 1e-15);

@@ -1,24 +1,29 @@
+//! The square matrix of weights that describes an attack, stored sparsely: row by row, only the positive
+//! weights, with their columns in ascending order. Each positive weight is an *edge* of the bipartite graph
+//! between entries and codes, and its position in this order is the edge's number everywhere in `attack`.
+
 use crate::matching::{Graph, ItemClass};
 use crate::{Control, Error, Result};
 use ndarray::{Array2, ArrayView2};
 
-/// What a probabilistic attack ends with (Malik 2014, section 3.1): how likely the adversary thinks it that an
-/// entry, a row, became a code, a column. A 0/1 matrix says only what is possible. Weights in any unit will do:
-/// nothing that is said about matchings changes where a row or a column is multiplied by a number.
+/// Result of a probabilistic attack (Malik 2014, section 3.1): for every entry (row) and code (column), the
+/// weight of the adversary's belief that the entry became the code. A 0/1 matrix only says which pairs are
+/// possible. Weights may have any unit: multiplying a row or a column by a positive number changes no
+/// probability of a matching.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
-    /// Where every row begins in the two below, and where the last one ends.
+    /// Start of every row in `columns` and `weights`, followed by the end of the last row.
     starts: Vec<usize>,
-    /// The columns of positive weights, ascending within a row.
+    /// Columns of the positive weights, ascending within a row.
     columns: Vec<u32>,
     weights: Vec<f64>,
 }
 
-/// So many edges are gone through between two looks at the control: less than a millisecond.
+/// Number of edges processed between two checks for cancellation: less than a millisecond of work.
 pub(super) const CHUNK: usize = 1 << 14;
 
 impl Matrix {
-    /// All weights, row by row.
+    /// Returns the matrix with these weights, given row by row with zeros included.
     pub fn dense(rows: usize, columns: usize, weights: &[f64]) -> Result<Self> {
         let view = ArrayView2::from_shape((rows, columns), weights).map_err(|_| {
             let problem = format!(
@@ -30,19 +35,20 @@ impl Matrix {
         Matrix::from_dense(view, &Control::new())
     }
 
-    /// The same for a large matrix, so that a cancel is noticed.
+    /// Like [`dense`](Self::dense), for large matrices: checks for cancellation.
     pub fn from_dense(weights: ArrayView2<f64>, control: &Control) -> Result<Self> {
         check_size(weights.nrows(), weights.ncols())?;
         let rows = weights.rows().into_iter();
         Matrix::from_rows(rows.map(|row| (0..).zip(row.into_iter().copied())), control)
     }
 
-    /// The weights that are not zero, as (row, column, weight), in any order.
+    /// Returns the matrix with these weights, given as (row, column, weight) in any order; all others are
+    /// zero.
     pub fn sparse(rows: usize, columns: usize, edges: Vec<(u32, u32, f64)>) -> Result<Self> {
         Matrix::from_sparse(rows, columns, edges, &Control::new())
     }
 
-    /// The same for a large matrix, so that a cancel is noticed.
+    /// Like [`sparse`](Self::sparse), for large matrices: checks for cancellation.
     pub fn from_sparse(
         rows: usize,
         columns: usize,
@@ -68,7 +74,7 @@ impl Matrix {
         Matrix::from_rows(by_row, control)
     }
 
-    /// Returns the matrix with these rows: the columns of each, ascending, and their weights.
+    /// Returns the matrix with these rows, each given by its columns in ascending order and their weights.
     pub(super) fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
         rows: impl IntoIterator<Item = R>,
         control: &Control,
@@ -104,52 +110,53 @@ impl Matrix {
         Ok(())
     }
 
-    /// How many rows it has, and columns.
+    /// Returns the number of rows, which is also the number of columns.
     pub fn size(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many weights are positive.
+    /// Returns the number of positive weights.
     pub fn edges(&self) -> usize {
         self.columns.len()
     }
 
-    /// The positive weights of a row, with their columns in ascending order.
+    /// Returns the positive weights of a row with their columns, in ascending order of columns.
     pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + Clone + '_ {
         let range = self.range(row);
         let columns = self.columns[range.clone()].iter().copied();
         columns.zip(self.weights[range].iter().copied())
     }
 
-    /// Where the positive weights of a row are among all of them.
+    /// Returns the positions of a row's positive weights among all of them.
     pub fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.starts[row]..self.starts[row + 1]
     }
 
-    /// Where the weight of an edge is among all positive ones; `None` where it is zero.
+    /// Returns the position of an edge's weight among all positive weights; `None` if the weight is zero.
     pub fn position(&self, row: usize, column: u32) -> Option<usize> {
         let range = self.range(row);
         let found = self.columns[range.clone()].binary_search(&column);
         found.ok().map(|position| range.start + position)
     }
 
-    /// The weight of an edge.
+    /// Returns the weight of an edge; zero if there is no such edge.
     pub fn weight(&self, row: usize, column: u32) -> f64 {
         self.position(row, column)
             .map_or(0.0, |position| self.weights[position])
     }
 
-    /// The column of the weight at this position among all positive ones.
+    /// Returns the column of the positive weight at this position.
     pub(super) fn column(&self, position: usize) -> u32 {
         self.columns[position]
     }
 
-    /// All positive weights, row by row.
+    /// Returns all positive weights, row by row.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// A table of what `of_edge` makes of every positive weight and its position, and of zeros elsewhere.
+    /// Returns a square table of `of_edge(position, weight)` for every positive weight, with default values
+    /// elsewhere.
     pub(super) fn table<T: Clone + Default>(&self, of_edge: impl Fn(usize, f64) -> T) -> Array2<T> {
         let mut table = Array2::default((self.size(), self.size()));
         for (row, mut cells) in table.rows_mut().into_iter().enumerate() {
@@ -160,7 +167,7 @@ impl Matrix {
         table
     }
 
-    /// The same edges with other weights, which have to be positive.
+    /// Returns a matrix with the same edges and other weights, which have to be positive.
     pub(super) fn with_weights(&self, weights: Vec<f64>) -> Self {
         debug_assert_eq!(weights.len(), self.weights.len());
         Matrix {
@@ -170,13 +177,14 @@ impl Matrix {
         }
     }
 
-    /// The same without keeping this one.
+    /// Like [`with_weights`](Self::with_weights), but consumes this matrix instead of copying its edges.
     pub(super) fn replace_weights(self, weights: Vec<f64>) -> Self {
         debug_assert_eq!(weights.len(), self.weights.len());
         Matrix { weights, ..self }
     }
 
-    /// What is possible: columns are codes, rows are items, each a class of its own.
+    /// Returns the bipartite graph of the edges: columns are codes, rows are items, each in a class of its
+    /// own.
     pub(super) fn graph(&self) -> Graph {
         let item = |row| ItemClass {
             size: 1,

@@ -1,15 +1,16 @@
-//! Risk after a probabilistic attack: given how likely an adversary thinks it that each entry became each code,
-//! how many would he get right?
+//! Disclosure risk after a probabilistic attack: an adversary assigns a probability to every pair of an entry
+//! and a code. How many entries do they identify correctly?
 //!
-//! An attack is a [`Matrix`] of weights. A *matching* gives every entry a code of its own; its probability is the
-//! product of its weights, by the *permanent*, which is the sum of that over all matchings. An entry is *cracked*
-//! where a matching gives it the code that it has in truth. Definitions are those of Malik, 2014.
+//! An attack is a [`Matrix`] of weights with a row for every entry and a column for every code. A *matching*
+//! assigns every entry a code of its own. Its probability is the product of its weights divided by the
+//! *permanent*, the sum of these products over all matchings. An entry is *cracked* if a matching assigns it
+//! its true code. The definitions are those of Malik 2014.
 //!
 //! ```
 //! use disclosure::Control;
 //! use disclosure::attack::{Exact, Matrix, Settings, Truth, estimate, heuristic};
 //!
-//! // Five diseases became five codes. This is what the adversary thinks: Q of Fig. 3.4(b) in the thesis.
+//! // Five diseases became five codes. The adversary's opinion is Q of Fig. 3.4(b) in the thesis.
 //! let opinion = [
 //!     0.00, 0.00, 0.57, 0.40, 0.03, // flu
 //!     0.00, 0.00, 0.30, 0.23, 0.47, // viral fever
@@ -21,12 +22,12 @@
 //! let truth = Truth::new(&matrix, [2, 3, 4, 0, 1].map(Some).to_vec())?;
 //! let control = Control::new();
 //!
-//! // He is expected to get 1.35 of the five right; the heuristic of the thesis comes close to that.
+//! // The adversary is expected to get 1.35 of the five right; the heuristic of the thesis comes close.
 //! let cracks = estimate(&matrix, &truth, &Settings::default(), &control)?;
 //! assert!((cracks.expected - 1.34756).abs() < 1e-5);
 //! assert!((heuristic(&matrix, &truth) - 1.32).abs() < 1e-12);
 //!
-//! // If he only ruled pairs out, the permanent is the number of mappings that are left.
+//! // If the adversary only rules out pairs, the permanent is the number of mappings that remain.
 //! let possible = opinion.map(|weight| if weight > 0.0 { 1.0 } else { 0.0 });
 //! let mappings = Exact::new(&Matrix::dense(5, 5, &possible)?, &control)?.permanent(&control)?;
 //! assert_eq!(mappings.value(), 36.0);

@@ -1,11 +1,18 @@
+//! NMAPE: the mean absolute error of the heuristic H, in percent (Malik 2014, formula 4.5).
+//!
+//! It is a mean over all n! true mappings. For small matrices, all mappings are enumerated. Larger matrices
+//! are split in the middle: for every set of columns that the first half of the rows can take, the errors of
+//! both halves are enumerated separately, sorted, and combined.
+
 use super::cracks::shares;
 use super::matrix::invalid;
 use super::{Exact, Matrix};
 use crate::{Control, Result, threads};
 use ndarray::Array2;
 
-/// By how much H is off on average over all true mappings, in percent of the number of entries (Malik 2014, formula
-/// 4.5); an error where there is no perfect matching, or where the matrix is too large to try all mappings.
+/// Returns the mean absolute error of H over all true mappings, in percent of the number of entries (Malik
+/// 2014, formula 4.5). It is an error if there is no perfect matching, or if the matrix is too large to try
+/// all mappings.
 pub fn nmape(matrix: &Matrix, control: &Control) -> Result<f64> {
     const LARGEST: usize = 16;
     const ONE_BY_ONE: usize = 7;
@@ -27,8 +34,8 @@ pub fn nmape(matrix: &Matrix, control: &Control) -> Result<f64> {
     Ok(sum / mappings / size as f64 * 100.0)
 }
 
-/// For every row and column, by how much H is more than Ψ where the row is the column in truth. Of a mapping, the
-/// difference of both is the sum over its edges.
+/// For every row and column, the amount by which H exceeds Ψ if the column is the row's true one. For a whole
+/// mapping, the difference between H and Ψ is the sum over its edges.
 struct Off(Array2<f64>);
 
 impl Off {
@@ -42,7 +49,8 @@ impl Off {
         self.0.nrows()
     }
 
-    /// The sum of absolute differences over all ways to go on from this row, when these columns are taken.
+    /// Returns the sum of absolute differences over all ways to match the rows from `row` on with columns
+    /// that are not taken.
     fn one_by_one(&self, row: usize, taken: u32, so_far: f64) -> f64 {
         if row == self.size() {
             return so_far.abs();
@@ -53,8 +61,9 @@ impl Off {
             .sum()
     }
 
-    /// The same over all mappings: the first half of the rows takes some set of columns, the others take the rest, and
-    /// what both do is independent of each other. So are sums, and sorted ones are quickly paired.
+    /// Returns the sum of absolute differences over all mappings. The first half of the rows takes some set
+    /// of columns, and the other half takes the rest. Given the set, both halves are independent, and their
+    /// sums can be combined quickly if they are sorted.
     fn by_halves(&self, control: &Control) -> Result<f64> {
         const WORTH_THREADS: usize = 11;
         let size = self.size();
@@ -74,7 +83,7 @@ impl Off {
         Ok(sums.into_iter().sum())
     }
 
-    /// The sums of all ways of these rows to take columns that are not taken.
+    /// Appends the sum of differences for every way to match these rows with columns that are not taken.
     fn sums(&self, rows: std::ops::Range<usize>, taken: u32, so_far: f64, sums: &mut Vec<f64>) {
         if rows.is_empty() {
             return sums.push(so_far);
@@ -87,7 +96,7 @@ impl Off {
     }
 }
 
-/// The sum of |a + b| over all pairs.
+/// Returns the sum of |a + b| over all pairs.
 fn sum_of_distances(mut first: Vec<f64>, mut second: Vec<f64>) -> f64 {
     first.sort_unstable_by(|a, b| b.total_cmp(a));
     second.sort_unstable_by(f64::total_cmp);
@@ -95,7 +104,7 @@ fn sum_of_distances(mut first: Vec<f64>, mut second: Vec<f64>) -> f64 {
     let (mut below, mut sum_below) = (0, 0.0);
     let mut sum = 0.0;
     for a in first {
-        // With smaller a, more b are below -a.
+        // As a decreases, more b are below -a.
         while below < second.len() && second[below] < -a {
             sum_below += second[below];
             below += 1;

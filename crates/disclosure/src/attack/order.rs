@@ -1,24 +1,30 @@
-//! In which order the rows of a block are gone through so that few columns are open at a time.
+//! Order in which the rows of a block are processed by `frontier`, chosen so that few columns are open at a
+//! time.
+//!
+//! The search is greedy: it tries several starts, extends each order by the row that leaves the fewest
+//! columns open, and keeps the order with the lowest estimated cost.
 
 use super::Matrix;
 use crate::{Control, Result};
 
-/// The edges of a block by row, or by column: every permanent is that of the transposed matrix, too.
+/// Edges of a block by row, or by column: a matrix and its transpose have the same permanent. A *line* is a
+/// row or a column; comments call the lines that it crosses columns.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// For every line, the lines that it crosses, and where the edge is among all.
+    /// For every line, the lines that it crosses and the positions of these edges among all edges.
     pub of: Vec<Vec<(u32, usize)>>,
-    /// How many lines cross each of those.
+    /// For every crossed line, the number of lines that cross it.
     degree: Vec<u32>,
 }
 
-/// How many columns may be open at a time: bits of a state, of which one is kept to tell its end.
+/// Largest number of open columns, which are the bits of a state. One bit of 64 is reserved to mark the end
+/// of a sequence.
 pub(super) const MOST_OPEN: usize = 63;
 
-/// What nobody can pay.
+/// Cost that no computer can afford.
 const PROHIBITIVE: f64 = 1e15;
 
-/// How many steps could be done in the time that a look for an order takes for every edge.
+/// Cost of the search for an order per edge, in steps of the sums.
 const STEPS_PER_LOOK: f64 = 16.0;
 
 impl Lines {
@@ -53,9 +59,10 @@ impl Lines {
         Ok(Lines { of, degree })
     }
 
-    /// What going through the lines in this order takes: states by the edges of the line that comes next. A state
-    /// is a set of open columns, and its size is known: the lines so far have taken one each, closed columns are
-    /// taken. `None` where it cannot be done.
+    /// Returns the cost of processing the lines in this order: the number of states times the number of edges
+    /// of the next line, summed over all lines. A state is a set of open columns of known size, because every
+    /// line so far has taken one column and all closed columns are taken. Returns `None` if the order is
+    /// infeasible.
     fn cost(&self, order: &[u32]) -> Option<f64> {
         let mut cost = 0.0;
         let mut states = 1.0;
@@ -67,8 +74,9 @@ impl Lines {
         .then_some(cost)
     }
 
-    /// Visit the lines in order with the numbers of open columns after each, and of those taken; whether it came to
-    /// the end without too many of them, or a visit that says so.
+    /// Visits the lines in order. `visit` gets the line and, after it, the number of open columns and how
+    /// many of them are taken; it returns whether to go on. Returns false if there are too many open columns
+    /// or if `visit` stopped.
     pub fn open_after(&self, order: &[u32], mut visit: impl FnMut(u32, usize, usize) -> bool) -> bool {
         let mut left = self.degree.clone();
         let (mut open, mut closed) = (0, 0);
@@ -93,21 +101,23 @@ impl Lines {
         true
     }
 
-    /// The cheapest of a few orders, and its cost; `None` where too many columns are always open.
+    /// Returns the cheapest of a few orders, and its cost; `None` if too many columns are open in all of
+    /// them.
     pub fn best_order(&self, control: &Control) -> Result<Option<(f64, Vec<u32>)>> {
         let size = self.of.len();
         let natural: Vec<u32> = (0..size as u32).collect();
         let mut best = self.cost(&natural).map(|cost| (cost, natural));
         if self.of.iter().all(|line| line.len() == size) {
-            return Ok(best); // no order is better than another
+            return Ok(best); // all orders cost the same
         }
-        // From a line with few edges; and from where that ended, which is likely to be at the rim.
+        // Start with a line that has few edges, then with the end of that order, which is probably at the
+        // periphery.
         let few = (0..size as u32).min_by_key(|&line| self.of[line as usize].len());
         let end = few.map(|first| self.try_from(first, &mut best, control));
         if let Some(end) = end.transpose()?.flatten() {
             self.try_from(end, &mut best, control)?;
         }
-        // From all over the block, as long as looking costs less than what it may save.
+        // Start anywhere in the block, as long as the search costs less than it can save.
         const STARTS: usize = 64;
         let look = STEPS_PER_LOOK * self.of.iter().map(Vec::len).sum::<usize>() as f64;
         for (number, first) in (0..size as u32).step_by(size.div_ceil(STARTS).max(1)).enumerate() {
@@ -120,7 +130,8 @@ impl Lines {
         Ok(best)
     }
 
-    /// See whether the order that begins here is better; its end, if it has one.
+    /// Keeps the greedy order that starts with `first` if it is better than the best one. Returns its last
+    /// line, if there is such an order.
     fn try_from(
         &self,
         first: u32,
@@ -139,8 +150,9 @@ impl Lines {
         Ok(end)
     }
 
-    /// Next comes always the line after which the fewest columns are open and, of several, the one with the column
-    /// that has been open for longest. `None` where too many are open or it takes too long.
+    /// Returns the greedy order that starts with `first`. The next line is always the one that leaves the
+    /// fewest columns open; of several, the one with the column that has been open longest. Returns `None` if
+    /// too many columns are open or if the search takes too long.
     fn greedy(&self, first: u32, control: &Control) -> Result<Option<Vec<u32>>> {
         const MOST_LOOKS: usize = 10_000_000;
         let size = self.of.len();
@@ -190,7 +202,7 @@ impl Lines {
         Ok((order.len() == size).then_some(order))
     }
 
-    /// The lines that cross each column.
+    /// Returns the lines that cross each column.
     fn crossing(&self, control: &Control) -> Result<Vec<Vec<u32>>> {
         let mut crossing = vec![Vec::new(); self.of.len()];
         for (line, edges) in self.of.iter().enumerate() {
@@ -203,7 +215,7 @@ impl Lines {
     }
 }
 
-/// How many sets of `k` there are out of `n`.
+/// Returns the number of subsets of size `k` of a set of size `n`.
 pub(super) fn binomial(n: usize, k: usize) -> f64 {
     if k > n {
         return 0.0;

@@ -4,11 +4,11 @@ use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// A larger matrix takes more than a gigabyte on its way.
+/// Largest size: a larger matrix would take more than a gigabyte during the computation.
 const LARGEST: usize = 5000;
 
-/// A random doubly stochastic matrix: independent weights, uniform between 0 and 1, to the power of `unevenness`, and
-/// normalised. The larger that is, the more the adversary is sure of.
+/// Returns a random doubly stochastic matrix: independent weights, uniform between 0 and 1, are raised to the
+/// power `unevenness` and normalised. The larger that power, the more certain the adversary.
 pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control) -> Result<Matrix> {
     if !(1..=LARGEST).contains(&size) {
         return Err(Error::invalid(
@@ -24,7 +24,7 @@ pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control)
             "the power that weights between 0 and 1 are raised to, such as 1",
         ));
     }
-    // The pattern, the logarithms and the scaled weights.
+    // Memory for the pattern, the logarithms and the scaled weights.
     control.require::<((u32, f64), f64, f64)>(size * size)?;
     let row = || (0..size as u32).map(|column| (column, 1.0));
     let pattern = Matrix::from_rows((0..size).map(|_| row()), control)?;
@@ -32,7 +32,7 @@ pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control)
     let mut logs = Vec::with_capacity(size * size);
     for _ in 0..size {
         control.check()?;
-        // Logarithms, as powers may be too small for a double; and no weight is zero.
+        // Use logarithms, because powers may be too small for a double. No weight is zero.
         logs.extend((0..size).map(|_| unevenness * (1.0 - random.random::<f64>()).ln()));
     }
     let weights = scaled_from_logs(&pattern, logs, control)?;

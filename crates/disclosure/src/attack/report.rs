@@ -1,4 +1,8 @@
-//! An attack entry by entry, and in one row of figures: which of them comes from which method.
+//! Report of an attack entry by entry, and its summary in one row of figures.
+//!
+//! Both combine methods: crack probabilities come from the method of the settings, the likeliest columns from
+//! exact sums or belief propagation, and figures that need exact sums are left out of a summary if they are
+//! too expensive.
 
 use super::{
     Estimate, Exact, Matrix, Method, Settings, Truth, degree_of_anonymity, edge_probabilities, estimate,
@@ -6,15 +10,15 @@ use super::{
 };
 use crate::{Control, Result};
 
-/// What there is to say of one entry.
+/// Risk of one entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct EntryRisk {
-    /// Its likeliest column, and how likely that is; the first one if several are equally likely.
+    /// Likeliest column and its probability; the first one if several are equally likely.
     pub likeliest: Option<(u32, f64)>,
-    /// What its true edge weighs as a share of the row; `None` if the truth is not known, as below.
+    /// Weight of the true edge as a share of the row's total; `None` if the true code is unknown.
     pub share: Option<f64>,
-    /// How likely it goes with its true column.
+    /// Probability that the entry is matched with its true column; `None` if the true code is unknown.
     pub crack_probability: Option<f64>,
 }
 
@@ -22,11 +26,11 @@ pub struct EntryRisk {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Report {
-    /// For every row of the matrix.
+    /// One element for every row of the matrix.
     pub entries: Vec<EntryRisk>,
-    /// How the probabilities of cracks were found; never [`Method::Auto`].
+    /// Method that computed the crack probabilities; never [`Method::Auto`].
     pub method: Method,
-    /// Whether a sample became as exact as it should.
+    /// Whether a sample reached its relative error; true for other methods.
     pub reached: bool,
 }
 
@@ -34,26 +38,27 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
-    /// How many edges lie in some perfect matching.
+    /// Number of edges that lie in some perfect matching.
     pub possible_edges: usize,
-    /// How many parts there are that have nothing to do with each other.
+    /// Number of independent blocks.
     pub blocks: usize,
-    /// The logarithm of the permanent; `None` if it is too expensive, as below.
+    /// Natural logarithm of the permanent; `None` if it is too expensive.
     pub ln_permanent: Option<f64>,
-    /// How much is left to guess: see [`degree_of_anonymity`].
+    /// Share of the uncertainty that remains: see [`degree_of_anonymity`]; `None` if it is too expensive.
     pub degree_of_anonymity: Option<f64>,
-    /// The expected cracks; `None` if no truth is known, as below.
+    /// Expected cracks; `None` without a true mapping.
     pub cracks: Option<Estimate>,
-    /// H of Malik 2014: see [`heuristic`].
+    /// The heuristic H of Malik 2014: see [`heuristic`]; `None` without a true mapping.
     pub heuristic: Option<f64>,
 }
 
-/// A probability is larger than another one if it is by more than rounding.
+/// Factor by which a probability has to exceed another one to count as larger, because of rounding.
 const MORE_THAN_ROUNDING: f64 = 1.0 + 1e-9;
 
-/// Reports every entry. The probabilities of cracks are found as the settings say, so that they sum up to what
-/// [`estimate`] expects. If that is not exact, the likeliest columns are found by belief propagation, because a sample
-/// says little of single edges. An error if there is no perfect matching.
+/// Returns the risk of every entry, or an error if there is no perfect matching. Crack probabilities come
+/// from the method of the settings, so that they sum to the expected cracks of [`estimate`]. If that method
+/// is not exact, the likeliest columns come from belief propagation, because a sample says little about
+/// single edges.
 pub fn report(
     matrix: &Matrix,
     truth: Option<&Truth>,
@@ -98,7 +103,7 @@ pub fn report(
     Ok(report)
 }
 
-/// The likeliest column of a row, and its probability.
+/// Returns the likeliest column of a row, and its probability.
 fn likeliest(matrix: &Matrix, probability: &[f64], row: usize) -> Option<(u32, f64)> {
     let columns = matrix.row(row).map(|(column, _)| column);
     let edges = columns.zip(probability[matrix.range(row)].iter().copied());
@@ -111,8 +116,8 @@ fn likeliest(matrix: &Matrix, probability: &[f64], row: usize) -> Option<(u32, f
     })
 }
 
-/// Sums an attack up. Figures that have to be exact are left out if they are too expensive, or an error if
-/// [`Method::Exact`] is asked for.
+/// Returns the summary of an attack. Figures that need exact sums are left out if they are too expensive;
+/// with [`Method::Exact`] that is an error.
 pub fn summary(
     matrix: &Matrix,
     truth: Option<&Truth>,
@@ -150,7 +155,7 @@ mod tests {
     use crate::Error;
     use std::time::Duration;
 
-    /// The permanent is 0.74: 0.72 of it for the diagonal.
+    /// Returns an attack with the permanent 0.74, of which the diagonal is 0.72.
     fn small() -> (Matrix, Truth) {
         let matrix = Matrix::dense(2, 2, &[0.9, 0.1, 0.2, 0.8]).unwrap();
         let truth = Truth::new(&matrix, vec![Some(0), None]).unwrap();

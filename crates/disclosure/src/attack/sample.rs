@@ -1,25 +1,28 @@
-//! Random matchings, by a Markov chain: expected cracks with error bars, where sums over all matchings take too long.
+//! Random matchings by a Markov chain: expected cracks with a confidence interval, for matrices whose exact
+//! sums over all matchings would take too long.
 //!
-//! A move is a *loop*: a row, drawn uniformly, gives up its column j. Whichever row u has no column takes a column k with
-//! probability a(u,k) / R(u), R(u) being the sum of its weights; if that is not the free one, j, the row that had it has
-//! no column now, and goes on in the same way. With j the loop is closed.
+//! A move is a *loop*. A row, drawn uniformly from the n rows with a choice, gives up its column j. Then the
+//! row u that has no column takes a column k with probability a(u,k) / R(u), where R(u) is the sum of its
+//! weights. If k is the free column j, the loop is closed. Otherwise the row that had k now has no column and
+//! continues in the same way.
 //!
-//! *It leaves the distribution of matchings as it is.* Let every matching have the weight W, the product of its edges, and
-//! every state in between, in which row u has no column, the weight W · R(u) / n, where W is the product of the edges that
-//! are left. Then every step is as frequent as its way back:
-//! - A matching loses row u's edge (u,j): W · 1/n. Back: (W / a(u,j)) · R(u)/n · a(u,j)/R(u), the same.
-//! - Row u takes column k from row v: W · R(u)/n · a(u,k)/R(u) = W · a(u,k) / n. Back, row v takes k from u:
-//!   (W · a(u,k) / a(v,k)) · R(v)/n · a(v,k)/R(v), the same.
+//! *A move leaves the distribution of matchings invariant.* Let every matching have the weight W, the product
+//! of its edges. Let every intermediate state, in which row u has no column, have the weight W · R(u) / n,
+//! where W is the product of the remaining edges. Then every step is as frequent as its reverse:
+//! - A matching loses row u's edge (u,j): W · 1/n. Reverse: (W / a(u,j)) · R(u)/n · a(u,j)/R(u), the same.
+//! - Row u takes column k from row v: W · R(u)/n · a(u,k)/R(u) = W · a(u,k) / n. Reverse, row v takes k from
+//!   u: (W · a(u,k) / a(v,k)) · R(v)/n · a(v,k)/R(v), the same.
 //!
-//! So the chain is reversible, and it stays so if only its matchings are looked at. A loop that becomes too long is undone:
-//! as the way back of every loop is as long, that changes nothing.
+//! So the chain is reversible, and it remains reversible if only its matchings are observed. A loop that
+//! becomes too long is undone. The reverse of a loop has the same length, so this does not change the
+//! distribution.
 //!
-//! *It reaches every matching*: two of them differ by disjoint cycles, in which edges of the one and of the other take
-//! turns. A loop may follow such a cycle, which takes no more steps than there are rows. Swaps of two rows' columns, in
-//! contrast, get stuck, e.g. in a cycle of three rows and three columns.
+//! *The chain reaches every matching.* Two matchings differ by disjoint cycles in which their edges
+//! alternate. A loop can follow such a cycle, which takes at most as many steps as there are rows. In
+//! contrast, swaps of two rows' columns get stuck, for example in a cycle of three rows and three columns.
 //!
-//! On a doubly stochastic matrix that is not sparse, a loop takes about as many steps as there are rows. Rows are scaled for
-//! that reason only.
+//! On a doubly stochastic matrix that is not sparse, a loop takes about as many steps as there are rows. This
+//! is the only reason why the matrix is scaled.
 
 use super::exact::no_matching;
 use super::subsets::{SubsetCracks, Subsets};
@@ -31,27 +34,29 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Enough for a relative error of 0.001 where one crack is expected; there is an end also where none ever is.
+/// Limit on samples. It suffices for a relative error of 0.001 if one crack is expected, and it ends the
+/// sampling even if no crack ever occurs.
 pub(super) const MOST_SAMPLES: u64 = 1 << 24;
 
-/// Memory for every edge while sampling.
+/// Bytes per edge while sampling.
 pub(super) const BYTES_PER_EDGE: f64 = 64.0;
 
-/// What an independent sample takes for every row, about, as measured with 20 to 100 rows: a few steps of loops, as
-/// samples are not independent, and half of them are dropped.
+/// Estimated seconds per row of an independent sample, as measured with 20 to 100 rows. It includes several
+/// steps of loops, because successive samples are not independent, and a quarter of them is dropped.
 const SECONDS_PER_ROW: f64 = 1e-7;
 
-/// The same where what rows choose from does not stay in a processor's cache, as measured with 1000 rows.
+/// Like [`SECONDS_PER_ROW`], if the choices of all rows do not fit into a processor's cache, as measured with
+/// 1000 rows.
 const SECONDS_PER_ROW_OF_MANY: f64 = 1e-6;
 
-/// That is, if there are so many edges.
+/// Number of edges from which [`SECONDS_PER_ROW_OF_MANY`] applies.
 const MANY_EDGES: usize = 1 << 17;
 
-/// What an edge takes until the first loop, about.
+/// Estimated seconds per edge before the first loop.
 const SECONDS_PER_EDGE: f64 = 5e-7;
 
-/// About how long sampling takes until the relative error is reached, if cracks are about as many as expected: they are
-/// rare and hardly depend on each other, so that their number's variance is its mean.
+/// Returns the estimated seconds until sampling reaches the relative error, if `expected` is about the number
+/// of cracks. Cracks are rare and nearly independent, so the variance of their number is about its mean.
 pub(super) fn seconds(matrix: &Matrix, expected: f64, relative_error: f64) -> f64 {
     let samples = (1.96 / relative_error).powi(2) / expected;
     let seconds_per_row = match matrix.edges() >= MANY_EDGES {
@@ -61,10 +66,11 @@ pub(super) fn seconds(matrix: &Matrix, expected: f64, relative_error: f64) -> f6
     samples.max(1000.0) * matrix.size() as f64 * seconds_per_row + matrix.edges() as f64 * SECONDS_PER_EDGE
 }
 
-/// The expected cracks by random matchings; an error where there is no perfect matching.
+/// Returns the expected cracks by random matchings, or an error if there is no perfect matching.
 ///
-/// What is counted is whether a row is cracked. Its probability given all else but one other row would vary less, but
-/// takes longer than another loop where few rows are cracked.
+/// A sample counts whether each row is cracked. The probability that it is, given everything but one other
+/// row, would have a smaller variance, but computing it takes longer than another loop if few rows are
+/// cracked.
 pub(super) fn estimate(
     matrix: &Matrix,
     truth: &Truth,
@@ -83,7 +89,8 @@ pub(super) fn estimate(
     })
 }
 
-/// The expected number of cracked sets by random matchings; an error where there is no perfect matching.
+/// Returns the expected number of cracked sets by random matchings, or an error if there is no perfect
+/// matching.
 pub(super) fn subset_cracks(
     matrix: &Matrix,
     truth: &Truth,
@@ -114,8 +121,8 @@ fn run(
 ) -> Result<Outcome> {
     let effort = settings.effort();
     effort.check()?;
-    // Should the chains not forget where they began, they had better not all begin at the same place: then the interval
-    // shows it.
+    // Let chains begin at different matchings. If they do not forget where they began, the confidence
+    // interval then shows it.
     let mut seeds = Pcg64Mcg::seed_from_u64(settings.seed);
     let mut starts: Vec<Vec<u32>> = true_matching(scaled, truth).into_iter().collect();
     while starts.len() < STARTS {
@@ -127,10 +134,11 @@ fn run(
     })
 }
 
-/// Chains begin at so many matchings.
+/// Number of matchings at which chains begin.
 const STARTS: usize = 16;
 
-/// For every row, its column: a matching that depends on the order of rows and columns, which is random.
+/// Returns a perfect matching as the column of every row. It depends on the order of rows and columns, which
+/// is shuffled.
 fn a_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) -> Result<Vec<u32>> {
     let size = matrix.size() as u32;
     let (mut rows, mut columns): (Vec<u32>, Vec<u32>) = ((0..size).collect(), (0..size).collect());
@@ -163,7 +171,7 @@ fn a_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) -> Resu
     Ok(matching)
 }
 
-/// The truth, where it is known and possible.
+/// Returns the true mapping if it is completely known and possible.
 fn true_matching(matrix: &Matrix, truth: &Truth) -> Option<Vec<u32>> {
     let column = |(row, &column): (usize, &Option<u32>)| {
         let column = column?;
@@ -172,14 +180,14 @@ fn true_matching(matrix: &Matrix, truth: &Truth) -> Option<Vec<u32>> {
     truth.columns().iter().enumerate().map(column).collect()
 }
 
-/// A matching that changes at random.
+/// State of a chain: a matching that changes at random.
 struct Matching {
-    /// For every row, its column.
+    /// Column of every row.
     columns: Vec<u32>,
-    /// For every column, its row.
+    /// Row of every column.
     rows: Vec<u32>,
     random: Pcg64Mcg,
-    /// The rows that a loop has changed, and the columns that they had.
+    /// Rows that the current loop has changed, and the columns that they had before.
     log: Vec<(u32, u32)>,
     steps: u64,
 }
@@ -206,30 +214,31 @@ impl State for Matching {
     }
 }
 
-/// Every row's columns with their probabilities, so that drawing one takes the same time however many there are (Walker
-/// 1977): every column has the same share; of that, what it has not need of is another one's.
+/// Probabilities of every row's columns in alias tables, so that a draw takes constant time (Walker 1977).
+/// Every column of a row gets a slot of the same size, and fills what it does not need with one other column.
 struct Choices {
-    /// Where every row begins below, and where the last one ends.
+    /// Start of every row in `shares`, followed by the end of the last row.
     starts: Vec<usize>,
     shares: Vec<Share>,
-    /// The rows that have a choice.
+    /// Rows with more than one column.
     rows: Vec<u32>,
-    /// A loop with more steps is undone.
+    /// Largest number of steps of a loop; a longer loop is undone.
     most_steps: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Share {
-    /// What is below, of 2⁶⁴, is the first one's.
+    /// Part of 2⁶⁴ that belongs to the first column; the rest belongs to the second.
     limit: u64,
     first: u32,
     second: u32,
 }
 
-/// A loop may have this many steps for each row. No fewer than one, for it to reach every matching.
+/// Largest number of steps of a loop per row. It has to be at least one for the chain to reach every
+/// matching.
 const STEPS_PER_ROW: u64 = 32;
 
-/// A long loop looks this often whether it is still wanted.
+/// Number of steps of a long loop between two checks for cancellation.
 const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
 
 impl Choices {
@@ -263,7 +272,7 @@ impl Choices {
         while let (Some(&small), Some(&large)) = (below.last(), above.last()) {
             below.pop();
             self.shares.push(Share {
-                // A share that is not zero does not become zero: its edge is possible.
+                // A positive share must not become zero, because its edge is possible.
                 limit: (left[small].1 * ALL).max(1.0) as u64,
                 first: left[small].0,
                 second: left[large].0,
@@ -274,7 +283,7 @@ impl Choices {
                 below.push(large);
             }
         }
-        // What is left is 1 but for rounding.
+        // The remaining shares are 1 except for rounding.
         self.shares
             .extend(below.iter().chain(&above).map(|&number| Share {
                 limit: u64::MAX,
@@ -287,7 +296,8 @@ impl Choices {
     #[inline]
     fn draw(&self, row: u32, random: &mut Pcg64Mcg) -> u32 {
         let shares = &self.shares[self.starts[row as usize]..self.starts[row as usize + 1]];
-        // The whole part of a number below the count is which share; the rest, where in it.
+        // For a number below the count, the integer part selects the slot, and the fraction the position
+        // within it.
         let drawn = u128::from(random.next_u64()) * shares.len() as u128;
         let share = shares[(drawn >> 64) as usize];
         if (drawn as u64) < share.limit {
@@ -322,7 +332,7 @@ impl Move<Matching> for Choices {
             }
         }
         matching.steps += matching.log.len() as u64;
-        // The last row that lost its column has taken none, so it is not in the log.
+        // The last row that lost its column has not taken another one, so it is not in the log.
         matching.rows[matching.columns[row as usize] as usize] = row;
         while let Some((row, column)) = matching.log.pop() {
             matching.columns[row as usize] = column;
@@ -342,10 +352,10 @@ impl Move<Matching> for Choices {
     }
 }
 
-/// Rows that have their own column.
+/// Observer that counts the rows with their true column.
 struct Cracks<'a> {
     truth: &'a Truth,
-    /// How many rows can be.
+    /// Number of rows that can have their true column.
     most: usize,
 }
 
@@ -383,10 +393,10 @@ impl Observe<Matching> for Cracks<'_> {
     }
 }
 
-/// Nobody's own column.
+/// Owner of a column that is not the true column of any row.
 const NOBODY: u32 = u32::MAX;
 
-/// For every column, the row whose own it is.
+/// Returns for every column the row whose true column it is.
 fn owners(truth: &Truth) -> Vec<u32> {
     let mut owners = vec![NOBODY; truth.columns().len()];
     for (row, column) in (0..).zip(truth.columns()) {
@@ -397,12 +407,12 @@ fn owners(truth: &Truth) -> Vec<u32> {
     owners
 }
 
-/// Whether the rows of a set have the columns of the set.
+/// Observer of one set: whether its rows have the true columns of the set, in any order.
 struct OneSet {
     rows: Vec<u32>,
-    /// For every column, whether it is one of the set's.
+    /// For every column, whether it is a true column of the set.
     is_own: Vec<bool>,
-    /// Whether all of the set's columns are known.
+    /// Whether the true columns of all rows in the set are known.
     is_known: bool,
 }
 
@@ -439,7 +449,7 @@ impl Observe<Matching> for OneSet {
     }
 }
 
-/// How many sets of a size have the columns of their own rows.
+/// Observer that counts the sets of a given size whose rows have the true columns of the set, in any order.
 struct AllSets {
     owners: Vec<u32>,
     size: usize,
@@ -463,8 +473,9 @@ impl Observe<Matching> for AllSets {
         0
     }
 
-    /// A set is cracked if it consists of cycles of the permutation that leads from a row to the one whose column it has.
-    /// So sets of a size are as many as its power has in the product of 1 + zˡ over all cycles, of l rows each.
+    /// Consider the map from each row to the owner of the column that it has. A set is cracked if and only if
+    /// it is a union of cycles of this map. So the number of cracked sets of size s is the coefficient of zˢ
+    /// in the product of 1 + zˡ over all cycles, where l is the length of the cycle.
     fn observe(&self, matching: &Matching, _: &mut [f64]) -> f64 {
         let mut is_seen = vec![false; matching.columns.len()];
         let mut sets = vec![0.0; self.size + 1];
@@ -476,7 +487,7 @@ impl Observe<Matching> for AllSets {
                 row = self.owners[matching.columns[row as usize] as usize];
                 length += 1;
             }
-            // Where an own column is not known, it is no cycle.
+            // A path that ends at a column without an owner is not a cycle.
             if row == first as u32 && length > 0 {
                 for size in (length..=self.size).rev() {
                     sets[size] += sets[size - length];
@@ -498,7 +509,7 @@ mod tests {
     #[test]
     fn loops_that_are_undone_change_nothing() {
         let control = Control::new();
-        // Three rows in a cycle, and chords of little weight: with 3 steps, many loops are undone.
+        // Three rows in a cycle, with chords of small weight: with a limit of 3 steps, many loops are undone.
         let weights = [0.5, 0.4, 0.1, 0.1, 0.5, 0.4, 0.4, 0.1, 0.5];
         let matrix = Matrix::dense(3, 3, &weights).unwrap();
         let mut choices = Choices::new(&matrix, &control).unwrap();
@@ -527,8 +538,9 @@ mod tests {
         }
     }
 
-    /// Matchings of a ring differ in how often they go around it. With 1000 rows and weights that differ by a factor of
-    /// 100, chains that all began with the first candidate of each row agreed on 390 cracks, but not those that did not.
+    /// Matchings of a ring differ in how often they go around it. With 1000 rows and weights that differ by a
+    /// factor of 100, chains that all began with the first candidate of each row agreed on 390 cracks. Chains
+    /// with different starts did not.
     #[test]
     fn chains_begin_at_different_matchings() {
         let control = Control::new();

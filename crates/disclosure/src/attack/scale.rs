@@ -1,4 +1,6 @@
-//! Scaling to doubly stochastic: Sinkhorn and Knopp's rounds, and Newton's method where these are slow.
+//! Scaling of a matrix to doubly stochastic: every row and column sums to 1. Rounds of Sinkhorn and Knopp
+//! (1967) alternate between columns and rows; if they converge slowly, Newton's method takes over. Weights
+//! that differ by many orders of magnitude are approached step by step, from powers of them that differ less.
 
 use super::Matrix;
 use super::blocks::{Block, blocks};
@@ -7,14 +9,14 @@ use super::matrix::{CHUNK, invalid};
 use crate::{Control, Error, Result, threads};
 use std::ops::Range;
 
-/// The doubly stochastic matrix that rows and columns can be multiplied to (Sinkhorn and Knopp 1967), without the
-/// edges that no perfect matching uses. The probabilities of matchings stay as they are. An error where there is no
-/// perfect matching.
+/// Returns the doubly stochastic matrix obtained by multiplying rows and columns (Sinkhorn and Knopp 1967),
+/// without the edges that no perfect matching uses. The probabilities of matchings do not change. It is an
+/// error if there is no perfect matching.
 pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let scaled = |block: &Block| scaled(&block.matrix, control);
     let weights = threads::map(&blocks, matrix.edges() > EDGES_PER_PIECE, scaled)?;
-    // Every row is in one block, whose rows and columns are in the same order as those of the whole.
+    // Every row is in one block, and blocks keep the order of rows and columns of the whole matrix.
     let mut place_of = vec![(0, 0); matrix.size()];
     for (number, block) in blocks.iter().enumerate() {
         for (within, &row) in block.rows.iter().enumerate() {
@@ -32,16 +34,17 @@ pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     Matrix::from_rows(rows, control)
 }
 
-/// The unique flat doubly stochastic matrix with these edges, but for those that no perfect matching uses (Malik 2014,
-/// section 3.3): every matching has the same probability. An error where there is no perfect matching.
+/// Returns the unique flat doubly stochastic matrix with these edges, except those that no perfect matching
+/// uses (Malik 2014, section 3.3): all its matchings have the same probability. It is an error if there is no
+/// perfect matching.
 pub fn flat_matrix(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     normalise(&matrix.with_weights(vec![1.0; matrix.edges()]), control)
 }
 
-/// No row or column of what is called doubly stochastic sums to something further away from 1.
+/// Deviation from 1 allowed for the sum of a row or column in a doubly stochastic matrix.
 const TOLERANCE: f64 = 1e-13;
 
-/// The doubly stochastic weights of a block.
+/// Returns the doubly stochastic weights of a block.
 pub(super) fn scaled(block: &Matrix, control: &Control) -> Result<Vec<f64>> {
     scaled_from_logs(block, logarithms(block.weights(), control)?, control)
 }
@@ -55,14 +58,15 @@ fn logarithms(weights: &[f64], control: &Control) -> Result<Vec<f64>> {
     Ok(logs)
 }
 
-/// The same for weights of which the logarithms are given: they may be too small for a double.
+/// Returns the doubly stochastic weights of a block, given the logarithms of its weights, which may be too
+/// small for a double.
 ///
-/// A weight that is too small in the end becomes the smallest normal number: its edge stays possible.
+/// A result that is too small becomes the smallest normal number, so that its edge stays possible.
 pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Control) -> Result<Vec<f64>> {
     let range = equilibrate(block, &mut logs, control)?;
     let mut balance = Balance::new(block);
-    // With weights to the power of 1/t, they differ less, and all matter. From the factors for one t those for the
-    // next smaller one are not far: row by row, no share falls below the square of what it was.
+    // Weights raised to the power of 1/t differ less, so that all of them matter. The factors for one t are a
+    // good start for the next smaller t: within a row, no share falls below the square of its value before.
     let mut t = (range / MODERATE).max(1.0);
     loop {
         balance.load(&logs, t, control)?;
@@ -87,10 +91,11 @@ pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Con
     Ok(weights)
 }
 
-/// Weights that differ by no more than this power of e are scaled as they are.
+/// Weights that differ by at most e to this power are scaled directly.
 const MODERATE: f64 = 100.0;
 
-/// Make the largest weight of every row and column 1; returns how many powers of e the smallest is below it.
+/// Divides weights so that the largest of every row and column is 1. Returns the negative logarithm of the
+/// smallest.
 fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f64> {
     let mut of_columns = vec![f64::NEG_INFINITY; block.size()];
     for row in 0..block.size() {
@@ -114,43 +119,47 @@ fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f6
     Ok(range)
 }
 
-/// A block on its way to become doubly stochastic: rows sum to 1 at any time.
+/// A block that is being scaled: its rows sum to 1 at any time.
 ///
-/// With rows scaled, what is left is to find the logarithms y of the columns' factors, where the convex function
-/// φ(y) = Σᵢ ln Σⱼ aᵢⱼ exp(yⱼ) − Σⱼ yⱼ is least: its gradient is the columns' sums less 1. Sinkhorn and Knopp's
-/// rounds go downhill one coordinate at a time, which takes as many rounds as the square of the length of a block
-/// that is a long band. There, Newton's method goes on (as in Knight and Ruiz 2013), each step by conjugate gradients.
+/// With rows scaled, the logarithms y of the column factors remain to be found. They minimise the convex
+/// function φ(y) = Σᵢ ln Σⱼ aᵢⱼ exp(yⱼ) − Σⱼ yⱼ, whose gradient is the columns' sums minus 1. The rounds of
+/// Sinkhorn and Knopp descend one coordinate at a time. For a block that is a long band, the number of rounds
+/// is quadratic in its length. In such cases Newton's method takes over (as in Knight and Ruiz 2013), with
+/// each step computed by conjugate gradients.
 #[derive(Debug)]
 pub(super) struct Balance<'a> {
     matrix: &'a Matrix,
-    /// Rows, in pieces that threads take: always the same, and so are the sums.
+    /// Ranges of rows that are distributed between threads. They do not depend on the number of threads, so
+    /// neither do the sums.
     pieces: Vec<Range<usize>>,
-    /// Logarithms of the factors of columns.
+    /// Logarithms of the column factors.
     pub potential: Vec<f64>,
-    /// Scaled so that rows sum to 1.
+    /// Weights, scaled so that rows sum to 1.
     pub weights: Vec<f64>,
-    /// Of every column.
+    /// Sum of every column.
     sums: Vec<f64>,
-    /// By how much each of them is above 1, which is more exact where that is little.
+    /// Sum of every column minus 1, which is more precise than `sums` if it is small.
     excess: Vec<f64>,
 }
 
-/// A thread's share has at least so many edges.
+/// Least number of edges in a thread's piece.
 pub(super) const EDGES_PER_PIECE: usize = 1 << 14;
 
-/// More pieces would take more memory for sums than they save time.
+/// Largest number of pieces. With more, the memory for their sums would outweigh the time saved.
 const MOST_PIECES: usize = 16;
 
-/// Sinkhorn and Knopp's rounds end where so many more of them would not suffice.
+/// Sinkhorn and Knopp's rounds end after this many rounds, or earlier if more than this many would still be
+/// needed.
 const MOST_ROUNDS: usize = 100;
 
-/// Each of Newton's steps about halves what is wrong at least, and squares it in the end.
+/// Limit on Newton steps. Each step roughly halves the residual or better, and squares it near the end.
 const MOST_STEPS: usize = 500;
 
-/// A step that takes almost all from a column is too long: there would be no way back.
+/// Least sum of a column after a step. A step that takes almost everything from a column is too long, because
+/// the column could not recover.
 const LEAST_SUM: f64 = 1e-100;
 
-/// μ by the gradient.
+/// Ratio of the regularisation μ to the largest entry of the gradient.
 const REGULARISATION: f64 = 0.01;
 
 impl<'a> Balance<'a> {
@@ -165,7 +174,7 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Begin with weights that are exp(log / t), and the factors that there are.
+    /// Starts from the weights exp(log / t) and the current factors.
     pub fn load(&mut self, logs: &[f64], t: f64, control: &Control) -> Result<()> {
         self.weights.resize(logs.len(), 0.0);
         let (matrix, potential) = (self.matrix, &self.potential);
@@ -188,14 +197,15 @@ impl<'a> Balance<'a> {
         Ok(())
     }
 
-    /// Begin with other weights, and the factors that there are: `fill` gets a row's number and its weights, which
-    /// are those of before.
+    /// Starts from other weights and the current factors: `fill` gets the number of a row and its current
+    /// weights, and replaces them.
     pub fn reload(&mut self, control: &Control, fill: impl Fn(usize, &mut [f64]) + Sync) -> Result<()> {
         let factors: Vec<f64> = self.potential.iter().map(|potential| potential.exp()).collect();
         self.multiply(&factors, control, fill)
     }
 
-    /// Multiply columns by these factors after `fill` has changed their weights, then rows so that they sum to 1.
+    /// Calls `fill` to change the weights, multiplies columns by these factors, and then scales rows to sum
+    /// to 1.
     fn multiply(
         &mut self,
         factors: &[f64],
@@ -217,7 +227,7 @@ impl<'a> Balance<'a> {
         Ok(())
     }
 
-    /// By how much a column's sum is off.
+    /// Returns the largest deviation of a column's sum from 1.
     fn residual(&self) -> f64 {
         let larger = |largest, excess: &f64| {
             if excess.abs() <= largest {
@@ -229,7 +239,7 @@ impl<'a> Balance<'a> {
         self.excess.iter().fold(0.0, larger)
     }
 
-    /// Go on until no column's sum is off by more than the tolerance.
+    /// Iterates until no column's sum deviates from 1 by more than the tolerance.
     pub fn settle(&mut self, tolerance: f64, control: &Control) -> Result<()> {
         let mut residual = self.residual();
         for round in 0.. {
@@ -258,7 +268,7 @@ impl<'a> Balance<'a> {
         Err(does_not_converge())
     }
 
-    /// Multiply columns so that they sum to 1, then rows.
+    /// Multiplies columns so that they sum to 1, then rows.
     fn round(&mut self, control: &Control) -> Result<()> {
         for (potential, sum) in self.potential.iter_mut().zip(&self.sums) {
             *potential -= sum.ln();
@@ -267,7 +277,8 @@ impl<'a> Balance<'a> {
         self.multiply(&factors, control, |_, _| ())
     }
 
-    /// One of Newton's steps, or a part or a multiple of it: along it, φ falls all the way. Whether there is one.
+    /// Makes a Newton step, halved until it is short enough. Returns whether there is such a step; if not,
+    /// the weights are restored.
     fn step(&mut self, control: &Control) -> Result<bool> {
         let direction = self.direction(control)?;
         let slope = |excess: &[f64]| dot(excess, &direction);
@@ -282,8 +293,8 @@ impl<'a> Balance<'a> {
             let steps = direction.iter().map(|along| along * length);
             self.potential = steps.collect();
             self.load(&logs, 1.0, control)?;
-            // Where a convex function rises no more steeply at the end than it fell at first, by a share, no more was
-            // lost than won.
+            // Accept the step if φ, which is convex, rises at its end at most 0.3 times as steeply as it fell
+            // at its start.
             let is_kept = self.sums.iter().all(|&sum| sum > LEAST_SUM);
             if is_kept && slope(&self.excess) <= -0.3 * at_first {
                 for (potential, before) in self.potential.iter_mut().zip(&before) {
@@ -299,10 +310,11 @@ impl<'a> Balance<'a> {
         Ok(false)
     }
 
-    /// The solution d of (C − WᵀW + μ) d = 1 − c, where c are the columns' sums, and C has them on its diagonal: the
-    /// second derivative of φ and its negative gradient. That is singular, as all factors may be multiplied by the same
-    /// number, and nearly so where parts of the block hardly have to do with each other: rounding would be all that is
-    /// left. With μ in proportion to the gradient, it is not, and steps still square what is wrong in the end (Li,
+    /// Returns the solution d of (C − WᵀW + μ) d = 1 − c, where c are the columns' sums and C is the diagonal
+    /// matrix of c. C − WᵀW is the second derivative of φ, and 1 − c its negative gradient. Without μ the
+    /// system would be singular, because all factors may be multiplied by the same number. It would be nearly
+    /// singular if parts of the block are hardly connected, and only rounding errors would remain. With μ
+    /// proportional to the gradient it is regular, and steps still square the residual near the end (Li,
     /// Fukushima, Qi and Yamashita 2004).
     fn direction(&self, control: &Control) -> Result<Vec<f64>> {
         let size = self.matrix.size();
@@ -323,7 +335,7 @@ impl<'a> Balance<'a> {
         let inverse: Vec<f64> = diagonal.iter().map(|diagonal| diagonal.recip()).collect();
         let mut solution = vec![0.0; size];
         let mut residual: Vec<f64> = self.excess.iter().map(|excess| -excess).collect();
-        // Nothing is wrong with all columns together, but for rounding.
+        // The deviations of all columns sum to zero, except for rounding.
         let mean = sum(&residual) / size as f64;
         for residual in &mut residual {
             *residual -= mean;
@@ -331,8 +343,8 @@ impl<'a> Balance<'a> {
         let mut search: Vec<f64> = product(&residual, &inverse);
         let mut weighted = dot(&residual, &search);
         let first = weighted;
-        // Far away, a rough direction will do; near the end, each step squares what is wrong only if its direction
-        // is as exact.
+        // Far from the solution, a rough direction suffices. Near the end, a step squares the residual only
+        // if its direction is correspondingly precise.
         let enough = first * self.residual().clamp(1e-6, 0.1).powi(2);
         for _ in 0..4 * size + 50 {
             if weighted <= enough {
@@ -358,8 +370,9 @@ impl<'a> Balance<'a> {
         Ok(solution)
     }
 
-    /// (C − WᵀW) v: of every row, Σⱼ wⱼ (vⱼ − Σₖ wₖ vₖ) for its columns j. What is in the brackets is found from the
-    /// differences to one of the v, that of the largest weight, so that it is right even where it is small.
+    /// Returns (C − WᵀW) v: every row contributes wⱼ (vⱼ − Σₖ wₖ vₖ) to each of its columns j. The difference
+    /// in brackets is computed relative to the v of the row's largest weight, so that it is precise even if
+    /// it is small.
     fn curvature(&self, vector: &[f64], control: &Control) -> Result<Vec<f64>> {
         let of_piece = |piece: &Range<usize>| {
             let mut image = vec![0.0; vector.len()];
@@ -397,10 +410,10 @@ fn pieces(matrix: &Matrix) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Change every row to one that sums to 1, and find the sums of columns, and by how much they are above 1.
+/// Changes every row, which has to sum to 1 afterwards. Returns the sums of columns, and these sums minus 1.
 ///
-/// Where a weight is near 1, what counts is what the rest of its row lacks to that, and the rest of its column: as the
-/// sum of small numbers that keeps its digits.
+/// A weight near 1 is represented as 1 minus the rest of its row. Then the deviation of its column is a sum
+/// of small numbers, which keeps its digits.
 fn by_rows(
     pieces: &[Range<usize>],
     matrix: &Matrix,
@@ -461,9 +474,10 @@ fn add_sparse(to: &mut [f64], matrix: &Matrix, row: usize, weights: &[f64]) {
     }
 }
 
-/// Of a row that sums to 1, the weight that is more than a half, and the sum of the others, if there is one.
+/// Returns the position of the weight that is more than one half in a row that sums to 1, and the sum of the
+/// other weights; `None` if there is no such weight.
 pub(super) fn dominant(weights: &[f64]) -> Option<(usize, f64)> {
-    // Without a branch for each, so that it takes next to no time where there is none.
+    // No branch per weight, so that this takes almost no time if there is none.
     let largest = weights.iter().fold(
         0.0,
         |largest, &weight| if weight > largest { weight } else { largest },
@@ -476,7 +490,7 @@ pub(super) fn dominant(weights: &[f64]) -> Option<(usize, f64)> {
     Some((number, sum(before) + sum(&after[1..])))
 }
 
-/// Multiply a row's weights by the factors of their columns. In full rows, these are in the same order.
+/// Multiplies a row's weights by the factors of their columns. In a full row, both have the same order.
 fn multiply(matrix: &Matrix, row: usize, weights: &mut [f64], factors: &[f64]) {
     if weights.len() == factors.len() {
         for (weight, factor) in weights.iter_mut().zip(factors) {
@@ -496,7 +510,8 @@ fn to_one(weights: &mut [f64]) {
     }
 }
 
-/// Eight sums at a time, which a processor adds at once, and which are less in error.
+/// Returns the sum of the terms by eight partial sums, which a processor adds in parallel and which have a
+/// smaller error.
 fn sum(terms: &[f64]) -> f64 {
     let (eights, rest) = terms.as_chunks::<8>();
     let mut sums = [0.0; 8];

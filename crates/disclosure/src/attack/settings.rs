@@ -1,4 +1,6 @@
-//! What is asked for, and at what price.
+//! Settings of an attack: which method computes the expected cracks, how precise a sample has to be, and how
+//! much time and memory a computation may use. An answer is refused, or another method is chosen, before a
+//! computation that would exceed the limits begins.
 
 use super::cracks::heuristic;
 use super::{Exact, Matrix, Truth, sample};
@@ -6,36 +8,39 @@ use crate::mcmc::Effort;
 use crate::{Error, Result};
 use std::time::Duration;
 
-/// How expected cracks are found.
+/// Method that computes expected cracks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Method {
-    /// Exactly if that takes no more than is allowed; else by sampling if that does not; else by belief propagation.
+    /// Exact if the time and memory limits allow it, otherwise sampling if they allow that, otherwise belief
+    /// propagation.
     #[default]
     Auto,
-    /// By permanents.
+    /// Exact sums over all matchings, that is, permanents.
     Exact,
-    /// By belief propagation: the Bethe approximation.
+    /// Belief propagation: the Bethe approximation.
     Bethe,
-    /// By random matchings.
+    /// Random matchings.
     Sample,
-    /// H of Malik 2014, formula 4.3.
+    /// The heuristic H of Malik 2014, formula 4.3.
     Heuristic,
 }
 
-/// What is asked for, and at what price.
+/// Method, precision and limits of a computation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How to find the answer.
+    /// Method that computes the answer.
     pub method: Method,
-    /// How exact a sample has to be: the reach of the 95 % confidence interval to either side, as a share.
+    /// Precision of a sample: the half-width of the 95 % confidence interval as a share of the estimate.
     pub relative_error: f64,
-    /// Of the sample.
+    /// Seed of the sample.
     pub seed: u64,
-    /// How long it may take, in the time of one core, so that the answer does not depend on how many there are. `None`
-    /// is without limit for [`Method::Exact`], and a day before [`Method::Auto`] prefers another method.
+    /// Time limit. The estimated time of an exact answer or of a sample on one core is checked against it, so
+    /// that the choice of a method does not depend on the number of cores. A running sample stops after this
+    /// much elapsed time. With `None`, [`Method::Exact`] is unlimited, and [`Method::Auto`] chooses another
+    /// method if the estimate exceeds a day.
     pub budget: Option<Duration>,
-    /// How much memory it may take.
+    /// Memory limit, in bytes.
     pub bytes: f64,
 }
 
@@ -53,16 +58,16 @@ impl Default for Settings {
 
 const MEGABYTE: f64 = 1048576.0;
 
-/// Without a budget, an exact answer or a sample that takes longer is not chosen, in seconds.
+/// Without a budget, seconds above which an exact answer or a sample is not chosen.
 const LONGEST: f64 = 86_400.0;
 
 impl Settings {
-    /// Checks all that does not depend on a matrix.
+    /// Checks everything that does not depend on a matrix.
     pub fn check(&self) -> Result<()> {
         self.effort().check()
     }
 
-    /// What a sample may cost.
+    /// Returns the precision and the limits of a sample.
     pub(super) fn effort(&self) -> Effort {
         Effort {
             relative_error: self.relative_error,
@@ -72,7 +77,7 @@ impl Settings {
         }
     }
 
-    /// Checks that an exact answer takes no more time and memory than is allowed.
+    /// Checks that the estimated time and memory of an exact answer are within the limits.
     pub fn check_cost(&self, exact: &Exact) -> Result<()> {
         self.check_price(exact.seconds(), exact.bytes())
     }

@@ -1,21 +1,25 @@
-//! Sums over the matchings of a small block: over all sets of columns that the first rows take.
+//! Sums over the matchings of a small block by dynamic programming over all subsets of columns.
+//!
+//! For every set of k columns, a forward pass computes the sum over all ways in which the first k rows take
+//! these columns, and a backward pass the sum over all ways in which the other rows take the other columns.
 
 use super::Matrix;
 use super::frontier::{Summed, rescale, roundings};
 use crate::matching::{Weight, Wide};
 use ndarray::Array2;
 
-/// Up to this size nothing is quicker, and the time it takes not worth a plan.
+/// Largest size. Up to it, nothing is quicker, and the time is too short for a plan to pay.
 pub(super) const LARGEST: usize = 8;
 
-/// As in [`Frontier`](super::frontier::Frontier), every row multiplies once and adds as often as there are other
-/// columns.
+/// Returns a bound on the relative error of the permanent. As in [`Frontier`](super::frontier::Frontier),
+/// every row multiplies once and adds once for every column but one.
 pub(super) fn permanent_error(size: usize) -> f64 {
     roundings((size * size) as f64)
 }
 
-/// No probability is off by more than this: a sum over sets has the roundings of all rows, two more products and as
-/// many additions as there are sets, of which no size has more than 70. It is divided by all of its row's.
+/// Returns a bound on the absolute error of every edge probability. A sum over sets has the roundings of all
+/// rows, of two more products, and of one addition per set; there are at most 70 sets of any size. It is
+/// divided by the total of its row.
 pub(super) fn edge_error(size: usize) -> f64 {
     2.0 * roundings((size * size + 4 + 70) as f64)
 }
@@ -30,7 +34,7 @@ pub(super) fn permanent(matrix: &Matrix) -> Wide {
     }
 }
 
-/// The permanent, and the probability of every edge.
+/// Returns the permanent and the probability of every edge.
 pub(super) fn edges(matrix: &Matrix) -> Summed {
     match narrow(matrix) {
         Some((weights, exponent)) => {
@@ -54,13 +58,13 @@ fn last(sums: &[f64]) -> Wide {
     sums.last().map_or(Wide::default(), |&sum| Wide::of(sum))
 }
 
-/// All weights, row by row, each row by a power of two that together have this exponent; `None` where products of
-/// them might leave the range of a double.
+/// Returns all weights, with every row divided by a power of two, and the sum of the exponents of these
+/// powers. Returns `None` if products of weights might leave the range of a double.
 fn narrow(matrix: &Matrix) -> Option<(Array2<f64>, i64)> {
     let mut weights = matrix.table(|_, weight| weight);
     let mut exponent = 0;
     for mut row in weights.rows_mut() {
-        // Eight of these are above 2^-1000 still.
+        // The product of eight such weights is still above 2^-1000.
         exponent += rescale(row.as_slice_mut()?, 100)?;
     }
     Some((weights, exponent))
@@ -70,7 +74,7 @@ fn wide(matrix: &Matrix) -> Array2<Wide> {
     matrix.table(|_, weight| Wide::of(weight))
 }
 
-/// For every set of columns, the sum over the ways of the first rows to take them.
+/// Returns for every set of columns the sum over the ways in which the first rows take them.
 fn forth<W: Weight>(weights: &Array2<W>) -> Vec<W> {
     let mut sums = vec![W::default(); 1 << weights.nrows()];
     sums[0] = W::of(1.0);
@@ -87,8 +91,8 @@ fn forth<W: Weight>(weights: &Array2<W>) -> Vec<W> {
 
 fn forth_and_back<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>, Vec<f64>) {
     let sums = forth(weights);
-    // For every set of columns, the sum over the ways of the rows after to take the others; and for every edge, the
-    // sum over matchings with it.
+    // For every set of columns, the sum over the ways in which the later rows take the other columns; and for
+    // every edge, the sum over the matchings that contain it.
     let mut after = vec![W::default(); sums.len()];
     after[sums.len() - 1] = W::of(1.0);
     let mut of_edges = Array2::<W>::default(weights.raw_dim());
@@ -115,7 +119,7 @@ fn forth_and_back<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>, V
     (sums, probability)
 }
 
-/// The numbers of the bits that are set.
+/// Returns the positions of the bits that are set.
 fn bits(mut set: usize) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = set.trailing_zeros() as usize;

@@ -1,3 +1,9 @@
+//! Cracks of sets of entries: the expected number of sets whose entries a random matching maps onto the codes
+//! of the same set, in any order (Malik 2014, chapter 5, future work 1).
+//!
+//! Exactly, the probability of one set is a product of two permanents divided by the permanent of the matrix.
+//! If that is too expensive, sets are counted in random matchings.
+
 use super::cracks::of_entries;
 use super::exact::no_matching;
 use super::order::binomial;
@@ -6,33 +12,33 @@ use crate::matching::{Weight, Wide};
 use crate::{Control, Error, Result, threads};
 use bitvec::bitvec;
 
-/// Which sets of entries are meant.
+/// Sets of entries in question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Subsets {
-    /// This one.
+    /// Only this set.
     Only(Vec<u32>),
-    /// All with so many entries.
+    /// All sets with this number of entries.
     OfSize(usize),
 }
 
-/// How many sets of entries are expected to be cracked.
+/// Expected number of cracked sets.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SubsetCracks {
-    /// A set counts as cracked where a matching gives its entries the codes of its entries, in any order (Malik 2014,
-    /// chapter 5, future work 1).
+    /// Expected number of cracked sets. A set is cracked if a matching assigns its entries the codes of its
+    /// entries, in any order (Malik 2014, chapter 5, future work 1).
     pub expected: f64,
-    /// The answer lies between this …
+    /// Lower end of the interval that contains the answer.
     pub lower: f64,
-    /// … and this.
+    /// Upper end of that interval.
     pub upper: f64,
-    /// [`Method::Exact`] or [`Method::Sample`].
+    /// Method that computed the answer: [`Method::Exact`] or [`Method::Sample`].
     pub method: Method,
-    /// Whether a sample became as exact as it should.
+    /// Whether a sample reached its relative error; true for the exact method.
     pub reached: bool,
 }
 
-/// The expected number of cracked sets; an error where there is no perfect matching.
+/// Returns the expected number of cracked sets, or an error if there is no perfect matching.
 pub fn subset_cracks(
     matrix: &Matrix,
     truth: &Truth,
@@ -79,7 +85,7 @@ pub fn subset_cracks(
     })
 }
 
-/// Whether these are sets of entries that can be cracked.
+/// Checks that these are sets of entries that can be cracked.
 fn check(truth: &Truth, subsets: &Subsets) -> Result<()> {
     let size = truth.columns().len();
     let invalid = |argument, problem: &str, allowed: String| Err(Error::invalid(argument, problem, allowed));
@@ -109,8 +115,9 @@ fn check(truth: &Truth, subsets: &Subsets) -> Result<()> {
     Ok(())
 }
 
-/// Exact sums. A set is cracked with the probability that its entries go with their codes in any order, and the others
-/// with the others: the product of both permanents by that of the whole.
+/// Exact sums. A set is cracked if its entries are matched with its codes in any order, and all other entries
+/// with all other codes. The probability is the product of the permanents of both parts divided by the
+/// permanent of the whole matrix.
 struct Sums<'a> {
     matrix: &'a Matrix,
     truth: &'a Truth,
@@ -118,7 +125,7 @@ struct Sums<'a> {
 }
 
 impl Sums<'_> {
-    /// About how many seconds a core will take.
+    /// Returns the estimated seconds that one core takes.
     fn seconds(&self, subsets: &Subsets) -> f64 {
         let size = self.matrix.size();
         let sets = match *subsets {
@@ -127,7 +134,8 @@ impl Sums<'_> {
             Subsets::OfSize(of) if of == size && self.is_complete() => return 0.0,
             Subsets::OfSize(of) => binomial(size, of),
         };
-        // Parts have permanents that are no more expensive, each to be planned first.
+        // The permanent of a part costs no more than that of the whole, but each part has to be planned
+        // first.
         const PLAN_SECONDS: f64 = 1e-7;
         sets * (self.whole.seconds() + PLAN_SECONDS * (size + self.matrix.edges()) as f64)
     }
@@ -144,9 +152,9 @@ impl Sums<'_> {
                 self.probability(set, permanent, control)
             }
             Subsets::OfSize(1) => self.entries(control),
-            // All codes go with all entries.
+            // The set of all entries always gets the set of all codes.
             Subsets::OfSize(of) if *of == size && self.is_complete() => Ok(1.0),
-            // With a set, all others are cracked as one set, which has fewer members here.
+            // A set is cracked if and only if its complement is, which is smaller here.
             Subsets::OfSize(of) if 2 * of > size && self.is_complete() => {
                 self.expected(&Subsets::OfSize(size - of), control)
             }
@@ -154,7 +162,7 @@ impl Sums<'_> {
         }
     }
 
-    /// Ψ, as a set of one entry is cracked where that is.
+    /// Returns Ψ, because a set of one entry is cracked if and only if the entry is.
     fn entries(&self, control: &Control) -> Result<f64> {
         let edges = self.whole.edge_probabilities(control)?;
         Ok(of_entries(self.matrix, self.truth, &edges.probability)
@@ -185,7 +193,7 @@ impl Sums<'_> {
         }
     }
 
-    /// The probability that a set is cracked.
+    /// Returns the probability that a set is cracked.
     fn probability(&self, set: &[u32], whole: Wide, control: &Control) -> Result<f64> {
         control.check()?;
         let size = self.matrix.size();
@@ -208,7 +216,7 @@ impl Sums<'_> {
     }
 }
 
-/// The rows and columns that are marked so, as a matrix of their own.
+/// Returns the matrix of the rows and columns whose mark equals `marked`.
 fn part(matrix: &Matrix, rows: &[bool], columns: &[bool], marked: bool) -> Result<Matrix> {
     let number = |marks: &[bool]| {
         let mut next = 0;
@@ -234,7 +242,7 @@ fn part(matrix: &Matrix, rows: &[bool], columns: &[bool], marked: bool) -> Resul
     Matrix::sparse(row_count, column_count, edges)
 }
 
-/// All ways to choose some of several, in lexicographic order.
+/// Iterator over all subsets of a given size of the numbers below `from`, in lexicographic order.
 struct Choices {
     from: usize,
     next: Option<Vec<usize>>,
@@ -255,7 +263,7 @@ impl Iterator for Choices {
     fn next(&mut self) -> Option<Vec<usize>> {
         let current = self.next.take()?;
         let of = current.len();
-        // The last that can go up does, the others follow on it.
+        // Increment the last element that can grow; the elements after it follow consecutively.
         let last = (0..of).rev().find(|&at| current[at] < self.from - of + at);
         self.next = last.map(|last| {
             let mut next = current.clone();

@@ -1,8 +1,8 @@
-//! Equivalence classes: rows that agree on every given column, so that nobody who knows just these
-//! columns can tell them apart. The smallest class size is the k of k-anonymity.
+//! Equivalence classes: sets of rows that agree on every given column, so that an adversary who knows only
+//! these columns cannot tell them apart. The smallest class size is the k of k-anonymity.
 //!
-//! An absent value counts as a value of its own ([`Classes::sizes`]), or as a wildcard that agrees with
-//! anything ([`Classes::wildcard_sizes`]), as after a cell suppression.
+//! An absent value counts as a value of its own ([`Classes::sizes`]), or as a wildcard that agrees with any
+//! value ([`Classes::wildcard_sizes`]), for example after cell suppression.
 //!
 //! ```
 //! use disclosure::{Control, Encoder, Rows, classes::Classes};
@@ -24,8 +24,8 @@ use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// The distinct rows of a table and how often each occurs. Built row by row in one pass; two of them
-/// merge, so that parts of a table can be counted apart.
+/// Distinct rows of a table and how often each occurs. They are counted row by row in one pass. Two such
+/// values can be merged, so that parts of a table can be counted separately.
 #[derive(Debug, Clone, Default)]
 pub struct Classes {
     width: usize,
@@ -37,25 +37,25 @@ pub struct Classes {
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    /// Kept so that growing the index does not hash every class again.
+    /// Stored so that growing the index does not hash every class again.
     hash: u64,
     class: u32,
 }
 
-/// Rows and classes of one size.
+/// Classes of one size, and their rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeGroup {
-    /// The class size that they share.
+    /// Size of these classes.
     pub size: u64,
-    /// How many classes have it.
+    /// Number of classes of this size.
     pub classes: u64,
-    /// How many rows these classes hold.
+    /// Number of rows in these classes.
     pub rows: u64,
 }
 
 impl Classes {
-    /// No rows yet; every row will have `width` codes.
+    /// Returns an empty set of classes for rows of `width` codes.
     pub fn new(width: usize) -> Self {
         Classes {
             width,
@@ -63,7 +63,7 @@ impl Classes {
         }
     }
 
-    /// Add rows, and tell `on_class` the class of each.
+    /// Adds rows and calls `on_class` with the class of each.
     pub fn extend(&mut self, rows: Rows, mut on_class: impl FnMut(u32)) -> Result<()> {
         let mut row = vec![NULL; self.width];
         for number in 0..rows.len() {
@@ -75,7 +75,7 @@ impl Classes {
         Ok(())
     }
 
-    /// Add `rows` equal rows and say which class they belong to.
+    /// Adds `rows` equal rows and returns their class.
     pub fn insert_many(&mut self, row: &[u32], rows: u64) -> Result<u32> {
         debug_assert_eq!(row.len(), self.width);
         let Classes {
@@ -108,7 +108,7 @@ impl Classes {
         }
     }
 
-    /// Add the rows of `other`, whose code `c` in column `i` is `translation[i][c]` here.
+    /// Adds the rows of `other`. Code `c` in its column `i` becomes `translation[i][c]` here.
     pub fn merge(&mut self, other: &Classes, translation: &[Vec<u32>]) -> Result<()> {
         let mut row = vec![0; self.width];
         for class in 0..other.len() {
@@ -120,32 +120,32 @@ impl Classes {
         Ok(())
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether no row was added.
+    /// Returns whether no row was added.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// How many columns a row has.
+    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The codes that the rows of a class share.
+    /// Returns the codes that the rows of a class share.
     pub fn codes(&self, class: usize) -> &[u32] {
         &self.codes[class * self.width..(class + 1) * self.width]
     }
 
-    /// Rows per class.
+    /// Returns the number of rows in each class.
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
     }
 
-    /// Returns how many rows hold each value of a column, codes in order from 1.
+    /// Returns how many rows hold each value of a column. That of code `c` is at index `c - 1`.
     pub fn rows_of_codes(&self, column: usize) -> Vec<u64> {
         let mut rows = Vec::new();
         for (class, &size) in self.sizes.iter().enumerate() {
@@ -160,13 +160,14 @@ impl Classes {
         rows
     }
 
-    /// The size of the smallest class, the k of k-anonymity (Samarati); `None` without rows.
+    /// Returns the size of the smallest class, the k of k-anonymity (Samarati), or `None` if there are no
+    /// rows.
     pub fn k_anonymity(&self) -> Option<u64> {
         self.sizes.iter().min().copied()
     }
 
-    /// How many classes and rows there are of each size, smallest first. `sizes` is what
-    /// [`sizes`](Self::sizes) or [`wildcard_sizes`](Self::wildcard_sizes) returned.
+    /// Returns the number of classes and rows of each size, smallest size first. `sizes` is the result of
+    /// [`sizes`](Self::sizes) or [`wildcard_sizes`](Self::wildcard_sizes).
     pub fn size_groups(&self, sizes: &[u64]) -> Vec<SizeGroup> {
         let mut pairs: Vec<(u64, u64)> = sizes.iter().copied().zip(self.sizes.iter().copied()).collect();
         pairs.sort_unstable_by_key(|pair| pair.0);

@@ -1,30 +1,36 @@
+//! Class sizes with wildcards: an absent value agrees with any value, as in sdcMicro's frequency counts with
+//! suppressed cells.
+//!
+//! Classes are grouped by *pattern*, the set of columns that have a value. Two patterns are compared on the
+//! columns that they share, by hashing.
+
 use super::{Classes, hash};
 use crate::{Control, NULL, Result};
 use hashbrown::HashMap;
 use hashbrown::hash_table::{Entry, HashTable};
 use rayon::prelude::*;
 
-/// The classes that have values in the same columns, and which columns these are.
+/// Classes that have values in the same columns, and these columns.
 struct Pattern {
     present: Vec<usize>,
     classes: Vec<usize>,
 }
 
-/// Rows of one pattern that agree on the columns they share with another pattern.
+/// Rows of one pattern that agree on the columns that it shares with another pattern.
 struct Projection {
     hash: u64,
-    /// Any of the classes that agree: its codes stand for all.
+    /// Any class of these rows; its codes stand for all of them.
     class: usize,
     rows: u64,
 }
 
 impl Classes {
-    /// For each class, the rows that agree with it wherever both have a value: an absent value is a
-    /// wildcard, as in sdcMicro's frequency counts with suppressed cells. The answer is 1 or more for
-    /// every class, and never less than in [`sizes`](Self::sizes).
+    /// Returns for each class the number of rows that agree with it in every column in which both have a
+    /// value. So an absent value is a wildcard, as in sdcMicro's frequency counts with suppressed cells.
+    /// Every result is at least 1, and never less than in [`sizes`](Self::sizes).
     ///
-    /// Classes are grouped by *pattern*, the set of columns that have a value. Two patterns are compared
-    /// on the columns they share by hashing, so the cost is (patterns × classes), not classes².
+    /// The cost is proportional to the number of classes times the number of *patterns*, the sets of columns
+    /// that have a value, and not to the square of the number of classes.
     pub fn wildcard_sizes(&self, control: &Control) -> Result<Vec<u64>> {
         let patterns = self.patterns();
         control.set_total(patterns.len() as u64 * self.len() as u64);
@@ -64,7 +70,7 @@ impl Classes {
         patterns
     }
 
-    /// The wildcard sizes of one pattern's classes, in their order.
+    /// Returns the wildcard sizes of one pattern's classes, in their order.
     fn sizes_within(&self, pattern: &Pattern, all: &[Pattern], control: &Control) -> Result<Vec<u64>> {
         let mut sizes = vec![0; pattern.classes.len()];
         for other in all {

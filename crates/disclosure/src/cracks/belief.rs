@@ -1,35 +1,42 @@
+//! What an adversary believes about the frequencies of the items (Lakshmanan et al. 2008).
+//!
+//! A belief has one interval of transaction counts per item. It is either centred on the true frequencies,
+//! with a [`Width`], or given as a list of intervals. [`Belief::space`] turns it into the space of the crack
+//! mappings that are consistent with it.
+
 use super::{CrackSpace, Frequencies};
 use crate::{Error, Result};
 
-/// What the adversary believes: for every item an interval that its frequency lies in.
+/// An adversary's belief: for every item, an interval that contains its frequency if the adversary is right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Belief {
     intervals: Vec<Interval>,
 }
 
-/// Counts of transactions, both ends included. They are what is compared, so that a belief of ± 0.1 about
-/// 0.3 holds the frequency 0.4, whatever floating point makes of it.
+/// Interval of transaction counts, both ends included. Counts are compared instead of frequencies, with a
+/// margin of [`ROUNDING`], so that a belief of 0.3 ± 0.1 contains the frequency 0.4 despite floating-point
+/// rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Interval {
     low: f64,
     high: f64,
 }
 
-/// How far the frequency may be from what the adversary believes.
+/// Half the width of a belief: the distance from the true frequency to either end of the interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Width {
     /// A share of all transactions; 0 is the point-valued belief.
     Share(f64),
     /// The median gap between successive frequency groups.
     Median,
-    /// The mean gap.
+    /// The mean gap between successive frequency groups.
     Mean,
-    /// Nothing is known: the ignorant belief.
+    /// The whole range, because the adversary knows nothing: the ignorant belief.
     Ignorant,
 }
 
 impl Width {
-    /// Checks that a share is one.
+    /// Checks that a share is between 0 and 1.
     pub fn check(self) -> Result<()> {
         match self {
             Width::Share(share) => Error::check_share("width", share),
@@ -37,7 +44,7 @@ impl Width {
         }
     }
 
-    /// As a share of all transactions. Where a single group has no gaps, 0.
+    /// Returns the width as a share of all transactions; 0 for a gap if there is only one frequency group.
     pub fn share(self, frequencies: &Frequencies) -> Result<f64> {
         self.check()?;
         let gaps = frequencies.gaps();
@@ -50,11 +57,12 @@ impl Width {
     }
 }
 
-/// Shares become counts by a multiplication, which may miss a whole number by this much.
+/// Margin added to both ends of an interval, because a share times the number of transactions may miss a
+/// whole number by rounding.
 const ROUNDING: f64 = 1e-6;
 
 impl Belief {
-    /// The true frequency of every item, give or take `width`.
+    /// Returns the belief that contains the true frequency of every item ± `width`.
     pub fn around(frequencies: &Frequencies, width: Width) -> Result<Self> {
         let reach = width.share(frequencies)? * frequencies.transactions() as f64;
         let around = |&count: &u64| Interval::new(count as f64 - reach, count as f64 + reach);
@@ -63,7 +71,8 @@ impl Belief {
         })
     }
 
-    /// For every item an interval of frequencies, low and high; `None` where the adversary knows nothing.
+    /// Returns the belief with these intervals of frequencies, low and high, one per item; `None` if the
+    /// adversary knows nothing about the item.
     pub fn of_intervals(frequencies: &Frequencies, intervals: &[Option<(f64, f64)>]) -> Self {
         let transactions = frequencies.transactions() as f64;
         let of_item = |interval: &Option<(f64, f64)>| {
@@ -75,13 +84,13 @@ impl Belief {
         }
     }
 
-    /// Whether the belief about an item is true.
+    /// Returns whether the belief about an item is true.
     pub fn holds(&self, frequencies: &Frequencies, item: usize) -> bool {
         self.intervals[item].holds(frequencies.counts()[item])
     }
 
-    /// Knowing that two items nearly always occur together, believe of both what is believed of either
-    /// (Fig. 24); where that contradicts, nothing changes.
+    /// Intersects the beliefs about two items that are known to occur together nearly always (Fig. 24).
+    /// Changes nothing if the intersection is empty.
     pub fn refine(&mut self, one: usize, other: usize) {
         let (a, b) = (self.intervals[one], self.intervals[other]);
         let common = Interval {
@@ -94,7 +103,7 @@ impl Belief {
         }
     }
 
-    /// The crack mappings that are consistent with the belief.
+    /// Returns the space of the crack mappings that are consistent with the belief.
     pub fn space(&self, frequencies: &Frequencies) -> CrackSpace {
         let counts = frequencies.group_counts();
         let candidates = self.intervals.iter().map(|interval| {

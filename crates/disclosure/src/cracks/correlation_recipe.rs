@@ -1,3 +1,10 @@
+//! The recipe Assess-Risk-Corr of Lakshmanan et al. 2008 (Fig. 25): how much does an adversary gain by
+//! knowing which items occur together?
+//!
+//! The recipe first measures the risk from frequencies alone, and then the risk for each kind of knowledge
+//! about pairs of items: pairs that occur together most often, and pairs that never do. The second kind is
+//! left open in the paper.
+
 use super::estimate::sum;
 use super::recipe::{ROUNDING, RiskSettings};
 use super::{
@@ -7,28 +14,28 @@ use super::{
 };
 use crate::{Control, Error, Result};
 
-/// What Assess-Risk-Corr (Fig. 25) needs to know beside the data and the belief.
+/// Settings of Assess-Risk-Corr (Fig. 25).
 #[derive(Debug, Clone, PartialEq)]
 pub struct CorrelationSettings {
-    /// The share of items that may be cracked.
+    /// Share of items that may be cracked.
     pub tolerance: f64,
-    /// How many of the pairs that co-occur most the adversary knows: w.
+    /// Number of the most frequent pairs that the adversary knows: w.
     pub pairs: usize,
-    /// Among how many of the pairs of codes that co-occur most he looks for them, where he is not sure that they
-    /// are the first: 100 as published.
+    /// Number of the most frequent pairs of codes among which the adversary looks for the known pairs, if
+    /// they are not sure that the known pairs come first: 100 as published.
     pub among: usize,
-    /// How many pairs he knows that never co-occur, though both their items are frequent.
+    /// Number of pairs that the adversary knows never to occur together, though both items are frequent.
     pub apart: usize,
-    /// See [`refine_beliefs`].
+    /// Share of transactions that makes two items nearly always together: see [`refine_beliefs`].
     pub nearly_always: f64,
     /// How α_max is found.
     pub compliance: Compliance,
-    /// How expected cracks are found.
+    /// How expected cracks are computed.
     pub settings: Settings,
 }
 
 impl Default for CorrelationSettings {
-    /// 50 pairs among 100, as published.
+    /// Settings for 50 pairs among 100, as published.
     fn default() -> Self {
         CorrelationSettings {
             tolerance: 0.1,
@@ -58,45 +65,46 @@ impl CorrelationSettings {
     }
 }
 
-/// What the adversary knows beside frequencies.
+/// What the adversary knows in addition to the belief about frequencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum KnownPairs {
-    /// Nothing, but every frequency as it is.
+    /// No pairs, but every frequency exactly.
     PointValued,
     /// Nothing.
     None,
-    /// Pairs that he looks for among as many of the codes' pairs: "adjusted".
+    /// Pairs that the adversary looks for among equally many pairs of codes: "adjusted".
     Adjusted,
-    /// Pairs that he looks for among more of the codes' pairs: "adjusted 100".
+    /// Pairs that the adversary looks for among more pairs of codes: "adjusted 100".
     AdjustedAmong,
-    /// Pairs whose items he believes to be equally frequent (Fig. 24).
+    /// Pairs whose items the adversary believes to be equally frequent (Fig. 24).
     RefinedBeliefs,
-    /// Pairs that never co-occur.
+    /// Pairs that never occur together.
     Apart,
 }
 
-/// The risk from an adversary who knows some pairs.
+/// Risk from an adversary with one kind of knowledge about pairs.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CorrelationRisk {
-    /// What he knows.
+    /// What the adversary knows.
     pub knows: KnownPairs,
-    /// How many pairs.
+    /// Number of pairs that the adversary knows and can use.
     pub pairs: usize,
-    /// The O-estimate; there is none for conditions on whole mappings.
+    /// The O-estimate; `None` for [`KnownPairs::Apart`], which is a condition on whole mappings.
     pub o_estimate: Option<f64>,
-    /// The expected cracks; `None` where no mapping agrees with what he knows. The O-estimate decides then.
+    /// Expected cracks; `None` if no mapping is consistent with the adversary's knowledge. The O-estimate
+    /// decides then.
     pub expected: Option<Expected>,
-    /// Whether no more than the tolerance is cracked; the largest value that the expected cracks can have counts.
+    /// Whether the expected cracks are within the tolerance, judged by the upper end of their interval.
     pub is_within: bool,
-    /// The largest share of items that he may be right about; only of [`KnownPairs::None`], and only if more than
-    /// the tolerance is cracked.
+    /// Largest share of items that the adversary may be right about; only for [`KnownPairs::None`], and only
+    /// if the tolerance is exceeded.
     pub alpha_max: Option<f64>,
 }
 
-/// Assess-Risk-Corr (Fig. 25), with every kind of knowledge about pairs that the data itself allows: how many items
-/// does an adversary crack who knows the pairs that occur together most?
+/// Runs Assess-Risk-Corr (Fig. 25) for every kind of knowledge about pairs. The known pairs are taken from
+/// the data itself. Returns one risk per kind of knowledge, first the risk from frequencies alone.
 pub fn assess_correlation_risk(
     transactions: &Transactions,
     frequencies: &Frequencies,
@@ -143,7 +151,7 @@ struct Recipe<'a> {
 }
 
 impl Recipe<'_> {
-    /// Steps 1 to 10: what the adversary cracks by frequencies alone.
+    /// Returns the risk from frequencies alone (steps 1 to 10).
     fn without_pairs(&self, space: &CrackSpace) -> Result<Vec<CorrelationRisk>> {
         let exact = Belief::around(self.frequencies, Width::Share(0.0))?.space(self.frequencies);
         let point_valued = self.risk(KnownPairs::PointValued, 0, &exact)?;
@@ -154,7 +162,7 @@ impl Recipe<'_> {
         Ok(vec![point_valued, interval])
     }
 
-    /// Steps 12 and 13.
+    /// Returns the risk in a space of crack mappings (steps 12 and 13).
     fn risk(&self, knows: KnownPairs, pairs: usize, space: &CrackSpace) -> Result<CorrelationRisk> {
         let found = expected(space, &self.settings.settings, self.control)?;
         Ok(CorrelationRisk {

@@ -1,12 +1,19 @@
+//! Estimates by outdegree: the O-estimate of Lakshmanan et al. 2008 (Fig. 4), and the O-estimate after
+//! propagation (Fig. 5).
+//!
+//! Both look at one item at a time and need no crack mapping. Neither is a bound: they are usually lower than
+//! the exact expectation, but can also be higher.
+
 use super::CrackSpace;
 
-/// The O-estimate (Lakshmanan et al., Fig. 4): the sum of 1/O_x over the items x whose own code is one of
-/// their O_x candidates. An item that the adversary is wrong about is never cracked.
+/// Returns the O-estimate (Lakshmanan et al., Fig. 4): the sum of 1/O_x over the items x whose own code is
+/// one of their O_x candidates. An item that the adversary is wrong about is never cracked.
 pub fn o_estimate(space: &CrackSpace) -> f64 {
     sum(&o_estimate_items(space))
 }
 
-/// What each item adds to the O-estimate: its chance of being cracked as though it were alone.
+/// Returns the contribution of each item to the O-estimate: its probability of being cracked if its code were
+/// drawn from its candidates independently of all other items.
 pub fn o_estimate_items(space: &CrackSpace) -> Vec<f64> {
     let graph = &space.graph;
     let degrees: Vec<u64> = graph.items.iter().map(|class| graph.degree(class)).collect();
@@ -17,23 +24,24 @@ pub fn o_estimate_items(space: &CrackSpace) -> Vec<f64> {
     (0..space.items()).map(of_item).collect()
 }
 
-/// The O-estimate after propagation (Lakshmanan et al., Fig. 5): as long as a code or an item has a single
-/// edge, that edge is taken and both its ends are removed.
+/// Returns the O-estimate after propagation (Lakshmanan et al., Fig. 5): as long as a code or an item has a
+/// single edge, that edge is taken and both its ends are removed.
 ///
-/// Where no crack mapping exists, several codes may have the same item as their only one, or the other way
-/// round. One of them gets it, each with the same chance; the others are left with nothing.
+/// If no crack mapping exists, several codes may have the same item as their only neighbour, or several items
+/// the same code. One of them gets it, each with the same probability; the others get nothing.
 pub fn propagated(space: &CrackSpace) -> f64 {
     sum(&propagated_items(space))
 }
 
-/// What each item adds to the O-estimate after propagation.
+/// Returns the contribution of each item to the O-estimate after propagation.
 pub fn propagated_items(space: &CrackSpace) -> Vec<f64> {
     let mut propagation = Propagation::new(space);
     propagation.run();
     propagation.chances()
 }
 
-/// A sum that does not drift however many there are (Kahan 1965): two million items of one group are one crack.
+/// Returns the sum of any number of summands without accumulating rounding errors (Kahan 1965), so that two
+/// million items of one frequency group add up to one crack.
 pub(super) fn sum(chances: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0, 0.0);
     for chance in chances {
@@ -45,19 +53,21 @@ pub(super) fn sum(chances: &[f64]) -> f64 {
     sum
 }
 
-/// Nodes of a class have the same degree, so degrees are kept per class. Where there is a crack mapping, only
-/// classes of a single node ever have degree 1; hence a class is either whole or empty, or, where there is
-/// none, what is left of it has no edges.
+/// State of the propagation. The nodes of a class have the same degree, so degrees are kept per class.
+///
+/// If a crack mapping exists, only classes of a single node ever reach degree 1, so a class is either
+/// complete or empty. If none exists, a class may be partly used, but then its remaining nodes have no edges.
 struct Propagation<'a> {
     space: &'a CrackSpace,
-    /// For every class of codes, the classes of items that they are candidates of.
+    /// For every class of codes, the classes of items that can take these codes.
     items_of: Vec<Vec<u32>>,
     codes_left: Vec<u32>,
     items_left: Vec<u32>,
     code_degrees: Vec<u64>,
     item_degrees: Vec<u64>,
-    /// For every class of items whose one edge is taken: the class of codes, and the chance that it is the
-    /// edge between one given code of it and one given item of this class.
+    /// For every class of items whose only edge is taken: the class of codes at its other end, and the
+    /// probability that the edge joins one particular code of that class to one particular item of this
+    /// class.
     taken: Vec<Option<(u32, f64)>>,
     due: Vec<Node>,
 }
@@ -104,7 +114,8 @@ impl<'a> Propagation<'a> {
         }
     }
 
-    /// `None` where the edge has been taken meanwhile, or lost.
+    /// Returns the class of codes and the class of items at the ends of a node's only edge; `None` if the
+    /// edge has been taken or removed in the meantime.
     fn only_edge(&self, node: Node) -> Option<(u32, u32)> {
         match node {
             Node::Items(items) if self.item_degrees[items as usize] == 1 => {

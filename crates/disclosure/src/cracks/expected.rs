@@ -1,3 +1,9 @@
+//! Expected cracks: the mean number of items that a crack mapping cracks, over all crack mappings.
+//!
+//! [`expected`] counts the mappings exactly if that is affordable, and otherwise simulates. On request it
+//! returns one of the O-estimates of Lakshmanan et al. 2008 instead. [`cautious`] turns the result into the
+//! probabilities that a decision should rest on.
+
 use super::CrackSpace;
 use super::estimate::{o_estimate_items, propagated_items, sum};
 use super::simulate::{Simulated, Simulation, simulate};
@@ -5,11 +11,11 @@ use crate::matching::{Counting, admissible};
 use crate::{Control, Error, Result};
 use std::time::Duration;
 
-/// How expected cracks are found.
+/// How expected cracks are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Method {
-    /// Exactly if that takes no more than is allowed, else by simulation.
+    /// Exact if the predicted cost is within the limits, otherwise by simulation.
     Auto,
     /// By counting all crack mappings.
     Exact,
@@ -23,27 +29,28 @@ pub enum Method {
     OEstimate,
 }
 
-/// What is asked for, and at what price.
+/// Method and limits of the computation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How to find the answer.
+    /// Method of the computation.
     pub method: Method,
-    /// The share of items that the adversary is right about, nobody knows which.
+    /// Share of the items that the adversary is right about. It is unknown which items these are.
     pub alpha: f64,
-    /// How exact a simulation has to be: the reach of the 95 % confidence interval to either side, as a share.
+    /// Target precision of a simulation: half the width of the 95 % confidence interval, as a share of the
+    /// estimate.
     pub relative_error: f64,
-    /// Of the simulation.
+    /// Seed of the simulation.
     pub seed: u64,
-    /// How many elementary steps counting may take: see [`Counting::steps`].
+    /// Maximum number of elementary steps for counting: see [`Counting::steps`].
     pub steps: f64,
-    /// How much memory counting may take.
+    /// Maximum number of bytes for counting.
     pub bytes: f64,
-    /// How long a simulation may take.
+    /// Maximum time for a simulation.
     pub budget: Option<Duration>,
 }
 
 impl Default for Settings {
-    /// Any answer, whatever it takes.
+    /// Settings without any limit on time, steps or memory.
     fn default() -> Self {
         Settings {
             method: Method::Auto,
@@ -58,7 +65,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the default settings, for an answer within this time; `None` means without limit.
+    /// Returns the default settings with a time limit; `None` means no limit.
     pub fn within(budget: Option<Duration>) -> Self {
         let steps = budget.map(|budget| budget.as_secs_f64() * Counting::STEPS_PER_SECOND);
         Settings {
@@ -68,7 +75,7 @@ impl Settings {
         }
     }
 
-    /// Checks what must hold whatever the method.
+    /// Checks the bounds of all settings that do not depend on the method.
     pub fn check(&self) -> Result<()> {
         Error::check_share("alpha", self.alpha)?;
         self.simulation().check()
@@ -92,25 +99,26 @@ impl Settings {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Expected {
-    /// How many items a random crack mapping cracks on average.
+    /// Mean number of items cracked by a random crack mapping.
     pub expected: f64,
-    /// The answer lies between this, which is the answer itself where it is exact; `None` for estimates, which say
-    /// nothing about their error.
+    /// Lower end of the interval that contains the answer; equal to `expected` if that is exact, `None` for
+    /// estimates, which have no error bound.
     pub lower: Option<f64>,
-    /// … and this.
+    /// Upper end of that interval.
     pub upper: Option<f64>,
-    /// How it was found; never [`Method::Auto`].
+    /// Method that was used; never [`Method::Auto`].
     pub method: Method,
-    /// Whether a simulation became as exact as it should.
+    /// Whether a simulation reached the target precision; true for all other methods.
     pub reached: bool,
-    /// The natural logarithm of the number of crack mappings; only of [`Method::Exact`].
+    /// Natural logarithm of the number of crack mappings; only for [`Method::Exact`].
     pub log_matchings: Option<f64>,
-    /// For every item, its probability of being cracked, if the adversary is right about it.
+    /// Probability that each item is cracked, given that the adversary is right about it.
     pub crack_probability: Vec<f64>,
 }
 
-/// The expected cracks; `None` where no crack mapping is consistent with the belief. Estimates by outdegree ask only
-/// for single items, so there is one even then.
+/// Computes the expected cracks; `None` if no crack mapping is consistent with the belief.
+/// [`Method::OEstimate`] and [`Method::Propagated`] look at one item at a time, so they return an estimate
+/// even then.
 pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {
     settings.check()?;
     let whole = match settings.method {
@@ -131,8 +139,8 @@ pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> R
 }
 
 impl Expected {
-    /// The logarithm of the number of crack mappings, as a share of what it would be if nothing were known; a single
-    /// item is never anonymous. Only of [`Method::Exact`].
+    /// Returns ln m / ln n!, where m is the number of crack mappings and n! what it would be if nothing were
+    /// known; 0 for a single item, which is never anonymous. Only for [`Method::Exact`].
     pub fn degree_of_anonymity(&self) -> Option<f64> {
         let items = self.crack_probability.len();
         let all = (2..=items).fold(0.0, |sum, item| sum + (item as f64).ln());
@@ -177,8 +185,8 @@ impl Expected {
         }
     }
 
-    /// What is left on average if the adversary is right about a random share of the items only. He cracks no other
-    /// (section 4.2), and every item is as likely as any other to be one of them.
+    /// Scales the result to an adversary who is right about a random share of the items. They crack no other
+    /// item (section 4.2), and every item is equally likely to be in that share.
     fn of_compliant(mut self, alpha: f64) -> Self {
         self.expected *= alpha;
         self.lower = self.lower.map(|lower| lower * alpha);
@@ -187,18 +195,22 @@ impl Expected {
     }
 }
 
-/// Every item's probability of being cracked, for a decision: as high as all of them together may be, so that it does
-/// not rest on a simulation that came out low by chance. Where no mapping agrees with the belief, the adversary is wrong
-/// about something, but may be right about the rest; then it is the O-estimate, as published (section 4.2).
+/// Returns the crack probability of every item for use in a decision. The probabilities add up to the upper
+/// end of the interval, so that the decision does not rest on a simulation that came out low by chance: each
+/// one is raised by the same share of its distance to 1, which also raises those that are 0. If no mapping is
+/// consistent with the belief, the adversary is wrong about something but may be right about the rest; then
+/// the probabilities are those of the O-estimate, as published (section 4.2).
 pub fn cautious(space: &CrackSpace, found: Option<&Expected>) -> Vec<f64> {
     let Some(found) = found else {
         return o_estimate_items(space);
     };
-    let factor = match found.upper {
-        Some(upper) if found.expected > 0.0 => upper / found.expected,
-        _ => 1.0,
+    let sum: f64 = found.crack_probability.iter().sum();
+    let room = found.crack_probability.len() as f64 - sum;
+    let share = match found.upper {
+        Some(upper) if upper > sum && room > 0.0 => ((upper - sum) / room).min(1.0),
+        _ => 0.0,
     };
-    let raised = |probability: &f64| (probability * factor).min(1.0);
+    let raised = |probability: &f64| probability + (1.0 - probability) * share;
     found.crack_probability.iter().map(raised).collect()
 }
 

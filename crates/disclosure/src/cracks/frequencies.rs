@@ -1,31 +1,36 @@
-/// In how many transactions every item occurs, and the groups of items that occur equally often.
+//! Frequencies of items, and the frequency groups that they form.
+//!
+//! Items that occur in equally many transactions form a *frequency group*. Nobody can tell them apart by
+//! frequency alone. The gaps between successive groups are the natural unit for the width of a belief.
+
+/// Number of transactions that contain each item, and the groups of items that occur equally often.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frequencies {
     transactions: u64,
     counts: Vec<u64>,
-    /// The different counts, in ascending order.
+    /// Distinct counts, in ascending order.
     group_counts: Vec<u64>,
     group_sizes: Vec<u32>,
     group_of: Vec<u32>,
 }
 
-/// The differences between the frequencies of successive groups.
+/// Statistics of the gaps: the differences between the frequencies of successive groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Gaps {
-    /// Their mean.
+    /// Mean gap.
     pub mean: f64,
-    /// Their median; of an even number of gaps, the mean of the two in the middle.
+    /// Median gap; with an even number of gaps, the mean of the middle two.
     pub median: f64,
-    /// The smallest.
+    /// Smallest gap.
     pub min: f64,
-    /// The largest.
+    /// Largest gap.
     pub max: f64,
 }
 
 impl Frequencies {
-    /// `counts` says for every item in how many of the transactions it is; 0 is an item that the adversary knows
-    /// of and that never occurs, a *phantom*.
+    /// Groups items by `counts`, the number of transactions that contain each item. An item with count 0 is a
+    /// *phantom*: the adversary knows of it, but it never occurs.
     pub fn new(transactions: u64, counts: Vec<u64>) -> Self {
         let mut group_counts = counts.clone();
         group_counts.sort_unstable();
@@ -47,47 +52,49 @@ impl Frequencies {
         }
     }
 
-    /// How many transactions there are.
+    /// Returns the number of transactions.
     pub fn transactions(&self) -> u64 {
         self.transactions
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.counts.len()
     }
 
-    /// For every item, the number of transactions that it is in.
+    /// Returns the number of transactions that contain each item.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The share of transactions that an item is in.
+    /// Returns the share of transactions that contain an item.
     pub fn frequency(&self, item: usize) -> f64 {
         self.share(self.counts[item])
     }
 
-    /// For every item, the group that it belongs to; groups are numbered by ascending frequency.
+    /// Returns the group of every item; groups are numbered by ascending frequency.
     pub fn group_of(&self) -> &[u32] {
         &self.group_of
     }
 
-    /// The number of transactions that an item of each group is in, ascending.
+    /// Returns, for each group, the number of transactions that contain any one of its items, in ascending
+    /// order.
     pub fn group_counts(&self) -> &[u64] {
         &self.group_counts
     }
 
-    /// How many items each group has.
+    /// Returns the number of items in each group.
     pub fn group_sizes(&self) -> &[u32] {
         &self.group_sizes
     }
 
-    /// Groups of a single item, which who knows the frequency knows for sure.
+    /// Returns the number of groups with a single item. An adversary who knows its frequency identifies it
+    /// with certainty.
     pub fn singletons(&self) -> usize {
         self.group_sizes.iter().filter(|&&size| size == 1).count()
     }
 
-    /// `None` where there are fewer than two groups.
+    /// Returns the gaps between groups, or `None` if there are fewer than two groups.
     pub fn gaps(&self) -> Option<Gaps> {
         let pairs = self.group_counts.windows(2);
         let mut gaps: Vec<u64> = pairs.map(|pair| pair[1] - pair[0]).collect();

@@ -1,3 +1,14 @@
+//! Probabilities that itemsets are cracked (Lakshmanan et al. 2008, sections 3 and 4.3).
+//!
+//! An itemset is cracked if the codes of its items are mapped to these items, in any order. For an adversary
+//! who knows nothing or every frequency, there are closed formulas (Lemmas 3.1 to 3.6). For other beliefs,
+//! [`ItemsetCracks`] has the published estimates OS and OS2, and exact probabilities.
+//!
+//! Exact probabilities come from counting perfect matchings. The graph is split into connected components,
+//! which are mapped independently. In each component, the probability is the number of matchings within the
+//! itemset, times the number of matchings of the rest, divided by the number of all matchings. Intermediate
+//! results are cached.
+
 use super::{CrackSpace, Frequencies};
 use crate::matching::{Components, Counting, Graph, ItemClass, Shares, admissible};
 use crate::{Control, Error, Result};
@@ -6,8 +17,9 @@ use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The probability that an adversary who knows nothing cracks an itemset of `size` of so many items: one of all
-/// choices is right (Lakshmanan et al., Lemma 3.1). 0 where there is no itemset of that size.
+/// Returns the probability that an adversary who knows nothing cracks an itemset of `size` out of `items`
+/// items: one of all combinations is right (Lakshmanan et al., Lemma 3.1). 0 if there is no itemset of that
+/// size.
 pub fn ignorant_itemset_probability(items: u64, size: u64) -> f64 {
     let Some(rest) = items.checked_sub(size) else {
         return 0.0;
@@ -16,20 +28,20 @@ pub fn ignorant_itemset_probability(items: u64, size: u64) -> f64 {
     (1..=fewer).fold(1.0, |product, j| product * j as f64 / (items - fewer + j) as f64)
 }
 
-/// How many itemsets of `size` an adversary who knows nothing cracks on average, of those that only have items
-/// of interest (Lemma 3.3): 1 if all items are (Lemma 3.2).
+/// Returns the expected number of itemsets of `size` that an adversary who knows nothing cracks, among those
+/// that contain only items of interest (Lemma 3.3): 1 if all items are of interest (Lemma 3.2).
 pub fn ignorant_itemset_cracks(items: u64, of_interest: u64, size: u64) -> f64 {
     share_of_choices(of_interest.min(items), items, size)
 }
 
-/// The probability that an adversary who knows every frequency cracks an itemset: from every frequency group, the
-/// right items must have been chosen (Lemma 3.4).
+/// Returns the probability that an adversary who knows every frequency cracks an itemset: the right items
+/// must have been chosen from every frequency group (Lemma 3.4).
 pub fn point_valued_itemset_probability(frequencies: &Frequencies, itemset: &[u32]) -> Result<f64> {
     let itemset = distinct("itemset", frequencies.items(), itemset)?;
     Ok(point_valued(frequencies, &itemset))
 }
 
-/// [`point_valued_itemset_probability`] of an itemset that is one for sure.
+/// Returns [`point_valued_itemset_probability`] of an itemset that was checked before.
 pub(super) fn point_valued(frequencies: &Frequencies, itemset: &[u32]) -> f64 {
     let mut groups: Vec<u32> = itemset
         .iter()
@@ -43,13 +55,13 @@ pub(super) fn point_valued(frequencies: &Frequencies, itemset: &[u32]) -> f64 {
     groups.chunk_by(u32::eq).map(of_group).product()
 }
 
-/// How many itemsets of `size` an adversary who knows every frequency cracks on average, of those that only have
-/// items of interest.
+/// Returns the expected number of itemsets of `size` that an adversary who knows every frequency cracks,
+/// among those that contain only items of interest.
 ///
-/// Lemmas 3.5 and 3.6 suppose that every frequency group has at least `size` items. This holds for all
-/// groups: a choice of x items of a group is the right one with probability 1/C(m, x), and C(c, x) choices
-/// are of interest, so the answer is the coefficient of z^size in the product over the groups of
-/// Σ C(c, x)/C(m, x) z^x. Infinite where a number is beyond `f64`.
+/// Lemmas 3.5 and 3.6 assume that every frequency group has at least `size` items. This formula holds for all
+/// groups. Let a group have m items, c of them of interest. A choice of x of its items is the right one with
+/// probability 1/C(m, x), and C(c, x) choices are of interest. So the answer is the coefficient of z^size in
+/// the product over the groups of Σ C(c, x)/C(m, x) z^x. It is infinite if a number is too large for `f64`.
 pub fn point_valued_itemset_cracks(
     frequencies: &Frequencies,
     of_interest: &[u32],
@@ -64,7 +76,7 @@ pub fn point_valued_itemset_cracks(
     for &item in &of_interest {
         interesting[frequencies.group_of()[item as usize] as usize] += 1;
     }
-    // cracked[x]: the expected number of cracked itemsets of x items of the groups so far.
+    // cracked[x]: expected number of cracked itemsets with x items, all from the groups so far.
     let mut cracked = vec![0.0; size + 1];
     cracked[0] = 1.0;
     let mut so_far = 0;
@@ -86,7 +98,7 @@ pub fn point_valued_itemset_cracks(
     Ok(cracked[size])
 }
 
-/// C(part, size) / C(whole, size), also where both are far beyond any number type.
+/// Returns C(part, size) / C(whole, size), even if both are far too large for any number type.
 fn share_of_choices(part: u64, whole: u64, size: u64) -> f64 {
     if size > part {
         return 0.0;
@@ -94,7 +106,7 @@ fn share_of_choices(part: u64, whole: u64, size: u64) -> f64 {
     (0..size).fold(1.0, |product, j| product * (part - j) as f64 / (whole - j) as f64)
 }
 
-/// The itemset in ascending order, if it has no item twice and only items there are.
+/// Returns the itemset in ascending order; an error if it contains an item twice or an unknown item.
 pub(super) fn distinct(argument: &'static str, items: usize, itemset: &[u32]) -> Result<Vec<u32>> {
     let invalid = |problem: &str| Error::invalid(argument, problem, "different items of the data");
     let mut itemset = itemset.to_vec();
@@ -106,26 +118,27 @@ pub(super) fn distinct(argument: &'static str, items: usize, itemset: &[u32]) ->
     }
 }
 
-/// How likely itemsets are cracked: that the codes of an itemset's items are mapped to these items, in
-/// whatever order. Prepared once, for many itemsets; what one needed is remembered for the next.
+/// Computes the probability that itemsets are cracked: that the codes of an itemset's items are mapped to
+/// these items, in any order. One value serves many itemsets, and caches the results that several of them
+/// need.
 pub struct ItemsetCracks<'a> {
     space: &'a CrackSpace,
-    /// For every class of items, how many codes can stand for them.
+    /// Number of codes that can stand for an item of each class.
     degrees: Vec<u64>,
-    /// Only exact answers need it. `None`: no mapping is consistent with the belief.
+    /// Needed for exact answers only. `None` if no mapping is consistent with the belief.
     mappings: OnceLock<Option<Mappings>>,
 }
 
-/// The edges that are in some mapping, in connected components: what is mapped in one says nothing about
-/// another.
+/// The edges that are in some mapping, split into connected components, which are mapped independently.
 struct Mappings {
-    /// For every class of items, its component and its number there.
+    /// Component of every class of items, and its number there.
     items: Vec<Place>,
-    /// For every class of codes.
+    /// Component of every class of codes, and its number there.
     codes: Vec<Place>,
     components: Vec<Component>,
 }
 
+/// Component of a class, and the number of the class within the component.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     component: u32,
@@ -136,57 +149,62 @@ struct Component {
     graph: Graph,
     counting: Counting,
     log_matchings: OnceLock<f64>,
-    /// Of parts of three items or more.
+    /// Cached probabilities of parts of three or more items.
     chances: Memory<Part, f64>,
-    /// How the component, or what an edge leaves of it, is mapped: that serves all smaller parts.
+    /// Cached shares of the component (`None`), or of what remains of it without an edge; they serve all
+    /// parts of one or two items.
     shares: Memory<Option<Edge>, Option<Arc<Rest>>>,
 }
 
-/// The classes of an itemset's items in a component and of its codes there, at the same position where the
-/// adversary may be right about an item.
+/// The part of an itemset that lies in one component: the classes of its items and the classes of its codes.
+/// An item and its own code are at the same position, unless some item of the itemset and its own code are in
+/// different components.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Part {
     items: Vec<u32>,
     codes: Vec<u32>,
 }
 
-/// A class of items and one of codes that can stand for them.
+/// A class of items and a class of codes that can stand for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Edge {
     item: u32,
     code: u32,
 }
 
-/// What takes long about a component.
+/// An expensive computation on a component.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Work {
-    /// How it is mapped, given an edge.
+    /// Finding the shares of the component, or of what remains of it without an edge.
     Map(Option<Edge>),
-    /// How many mappings it has without a part.
+    /// Counting the mappings of the component without a part.
     Count(Part),
 }
 
-/// What is left of a component, and how it is mapped.
+/// What remains of a component, and its shares.
 struct Rest {
     graph: Reduced,
     shares: Shares,
 }
 
-/// A graph without some items and codes. Emptied classes are gone, so classes have new numbers.
+/// A graph without some items and codes. Empty classes are removed, so classes are renumbered.
 struct Reduced {
     graph: Graph,
+    /// New number of every class of items; `None` if it is empty.
     items: Vec<Option<u32>>,
+    /// New number of every class of codes; `None` if it is empty.
     codes: Vec<Option<u32>>,
 }
 
-/// Answers that were needed before. Two threads may find the same one at a time: they find the same.
+/// Cache of results. Two threads may compute the same result at the same time; it does not matter which one
+/// is kept.
 struct Memory<K, V>(Mutex<FxHashMap<K, V>>);
 
-/// Knowing how all codes are mapped takes about this many times as long as counting the mappings.
+/// Cost of finding the shares of all edges, relative to that of counting the mappings.
 const STEPS_OF_SHARES: f64 = 3.0;
 
 impl<'a> ItemsetCracks<'a> {
-    /// Itemsets of a space.
+    /// Prepares the probabilities of the itemsets of a space.
     pub fn new(space: &'a CrackSpace) -> Self {
         let graph = &space.graph;
         ItemsetCracks {
@@ -196,14 +214,14 @@ impl<'a> ItemsetCracks<'a> {
         }
     }
 
-    /// The published estimate OS (section 4.3): every item on its own is mapped to one of the itemset's
-    /// codes. An item that no code can stand for makes it 0.
+    /// Returns the published estimate OS (section 4.3): the probability that every item is mapped to one of
+    /// the itemset's codes, as if items were independent. 0 if no code can stand for some item.
     pub fn os(&self, itemset: &[u32]) -> Result<f64> {
         Ok(self.os_of(&self.distinct(itemset)?))
     }
 
-    /// The published estimate OS2 (section 4.3): the itemset as a single item that all candidates of its
-    /// items can stand for. 0 where one of its codes is no candidate of any.
+    /// Returns the published estimate OS2 (section 4.3): the itemset is treated as a single item that has all
+    /// candidates of its items. 0 if one of the itemset's codes is not a candidate of any of its items.
     pub fn os2(&self, itemset: &[u32]) -> Result<f64> {
         let itemset = self.distinct(itemset)?;
         let classes: FxHashSet<u32> = itemset.iter().map(|&item| self.class_of(item)).collect();
@@ -217,13 +235,14 @@ impl<'a> ItemsetCracks<'a> {
         Ok(1.0 / (size - itemset.len() as u64 + 1) as f64)
     }
 
-    /// The share of all mappings that crack the itemset. `None`: there is no mapping.
+    /// Returns the share of all mappings that crack the itemset; `None` if there is no mapping.
     pub fn exact(&self, itemset: &[u32], control: &Control) -> Result<Option<f64>> {
         self.exact_of(&self.distinct(itemset)?, control)
     }
 
-    /// The predicted steps (see [`Counting::steps`]) of exact answers for all these itemsets together, if
-    /// nothing is remembered yet. To be asked before [`exact`](Self::exact), which does whatever it takes.
+    /// Returns the predicted number of steps (see [`Counting::steps`]) of exact answers for all these
+    /// itemsets together, if nothing is cached yet. Callers should ask before [`exact`](Self::exact), which
+    /// has no limit of its own.
     pub fn steps<'i>(&self, itemsets: impl IntoIterator<Item = &'i [u32]>, control: &Control) -> Result<f64> {
         let Some(mappings) = self.mappings(control)? else {
             return Ok(0.0);
@@ -259,7 +278,7 @@ impl<'a> ItemsetCracks<'a> {
         self.space.own[item as usize]
     }
 
-    /// [`os`](Self::os) of an itemset that is one for sure.
+    /// Returns [`os`](Self::os) of an itemset that was checked before.
     pub(super) fn os_of(&self, itemset: &[u32]) -> f64 {
         let mut codes: Vec<u32> = itemset.iter().map(|&item| self.own(item)).collect();
         codes.sort_unstable();
@@ -282,7 +301,7 @@ impl<'a> ItemsetCracks<'a> {
         classes.chunk_by(u32::eq).map(of_class).product()
     }
 
-    /// [`exact`](Self::exact) of an itemset that is one for sure.
+    /// Returns [`exact`](Self::exact) of an itemset that was checked before.
     pub(super) fn exact_of(&self, itemset: &[u32], control: &Control) -> Result<Option<f64>> {
         let Some(mappings) = self.mappings(control)? else {
             return Ok(None);
@@ -297,12 +316,13 @@ impl<'a> ItemsetCracks<'a> {
         Ok(Some(chance))
     }
 
-    /// Whether any mapping is consistent with the belief.
+    /// Returns whether any mapping is consistent with the belief.
     pub(super) fn has_mapping(&self, control: &Control) -> Result<bool> {
         Ok(self.mappings(control)?.is_some())
     }
 
-    /// Prepared outside of the lock: that is parallel, and its threads may ask for the same.
+    /// Returns the mappings, which are computed on first use. They are computed outside of the lock, because
+    /// the computation is parallel and its threads may ask for them too.
     fn mappings(&self, control: &Control) -> Result<Option<&Mappings>> {
         if let Some(known) = self.mappings.get() {
             return Ok(known.as_ref());
@@ -314,7 +334,7 @@ impl<'a> ItemsetCracks<'a> {
         Ok(self.mappings.get_or_init(|| found).as_ref())
     }
 
-    /// What an itemset takes from each component.
+    /// Splits an itemset into its parts in the components.
     fn parts(&self, mappings: &Mappings, itemset: &[u32]) -> BTreeMap<u32, Part> {
         let signature = |&item: &u32| (self.class_of(item), self.own(item));
         let mut signatures: Vec<(u32, u32)> = itemset.iter().map(signature).collect();
@@ -392,7 +412,7 @@ impl Component {
         candidates.binary_search(&code).is_ok()
     }
 
-    /// How likely these items and these codes are mapped to each other.
+    /// Returns the probability that these items and these codes are mapped to each other.
     fn chance(&self, part: Part, control: &Control) -> Result<f64> {
         if part.items.len() != part.codes.len() {
             return Ok(0.0);
@@ -412,7 +432,8 @@ impl Component {
         }
     }
 
-    /// Matchings of the items with the codes, times matchings of all others, by all matchings.
+    /// Returns the number of matchings of the items with the codes, times the number of matchings of all
+    /// others, divided by the number of all matchings.
     fn chance_by_counting(&self, part: &Part, control: &Control) -> Result<f64> {
         let within = Counting::new(&self.induced(part), control)?.log_matchings(control)?;
         if within == f64::NEG_INFINITY {
@@ -423,8 +444,8 @@ impl Component {
         Ok((within + rest - self.log_matchings(control)?).exp().min(1.0))
     }
 
-    /// The same for two: as all pairs with the same first edge share the rest of its mappings, that is found
-    /// once for all of them.
+    /// Returns the same probability for a part of two items. All pairs with the same first edge share what
+    /// remains of the component without that edge, so its shares are computed once for all of them.
     fn chance_of_pair(&self, pair: &Part, control: &Control) -> Result<f64> {
         let ways = self.ways(pair);
         let Some(&[first, second]) = ways.first() else {
@@ -435,7 +456,7 @@ impl Component {
         Ok((ways.len() as f64 * of_first * of_second).min(1.0))
     }
 
-    /// The ways to match two items with two codes, first that of every item with its own code.
+    /// Returns the ways to match two items with two codes, first the one that matches equal positions.
     fn ways(&self, pair: &Part) -> Vec<[Edge; 2]> {
         let straight = [pair.edge(0, 0), pair.edge(1, 1)];
         let crossed = [pair.edge(0, 1), pair.edge(1, 0)];
@@ -444,8 +465,8 @@ impl Component {
         ways
     }
 
-    /// How likely a particular code of the class is mapped to a particular item, if another edge of the
-    /// component is already.
+    /// Returns the probability that a particular code of the class is mapped to a particular item, given that
+    /// another edge of the component is in the mapping.
     fn chance_of_edge(&self, given: Option<Edge>, edge: Edge, control: &Control) -> Result<f64> {
         let rest = match self.shares.get(&given) {
             Some(rest) => rest,
@@ -460,6 +481,7 @@ impl Component {
         Ok(rest.map_or(0.0, |rest| rest.chance(edge)))
     }
 
+    /// Returns the logarithm of the number of matchings, which is computed on first use.
     fn log_matchings(&self, control: &Control) -> Result<f64> {
         if let Some(&known) = self.log_matchings.get() {
             return Ok(known);
@@ -468,7 +490,7 @@ impl Component {
         Ok(*self.log_matchings.get_or_init(|| found))
     }
 
-    /// What has to be known for the chance of a part.
+    /// Returns the computations that the probability of a part requires.
     fn work(&self, part: Part) -> Vec<Work> {
         match part.items.len() {
             size if size != part.codes.len() => vec![],
@@ -488,7 +510,7 @@ impl Component {
         }
     }
 
-    /// The graph of a part only.
+    /// Returns the graph induced by a part.
     fn induced(&self, part: &Part) -> Graph {
         let codes = counts(&part.codes);
         let items = counts(&part.items).into_iter().map(|(class, size)| {
@@ -504,7 +526,7 @@ impl Component {
         }
     }
 
-    /// The graph without a part.
+    /// Returns the graph without a part.
     fn without(&self, part: &Part) -> Reduced {
         let mut sizes_of_items: Vec<u32> = self.graph.items.iter().map(|items| items.size).collect();
         let mut sizes_of_codes = self.graph.codes.clone();
@@ -555,7 +577,7 @@ impl Part {
 }
 
 impl Rest {
-    /// How likely a particular code of the class is mapped to a particular item.
+    /// Returns the probability that a particular code of the class is mapped to a particular item.
     fn chance(&self, edge: Edge) -> f64 {
         let item = self.graph.items[edge.item as usize];
         let code = self.graph.codes[edge.code as usize];
@@ -586,7 +608,7 @@ impl<K: Eq + Hash, V: Clone> Memory<K, V> {
     }
 }
 
-/// Every class once, ascending, with how often it is there.
+/// Returns every distinct class in ascending order, with its number of occurrences.
 fn counts(classes: &[u32]) -> Vec<(u32, u32)> {
     let mut classes = classes.to_vec();
     classes.sort_unstable();
@@ -594,7 +616,7 @@ fn counts(classes: &[u32]) -> Vec<(u32, u32)> {
     runs.map(|run| (run[0], run.len() as u32)).collect()
 }
 
-/// The numbers of classes once the empty ones are gone.
+/// Returns the new number of every class after empty classes are removed; `None` for an empty class.
 fn numbers_of_rest(sizes: &[u32]) -> Vec<Option<u32>> {
     let mut next = 0;
     let number = |&size: &u32| {

@@ -1,26 +1,33 @@
+//! What an adversary gains by knowing pairs of items that often occur together (Lakshmanan et al. 2008,
+//! section 7).
+//!
+//! Edge filtering (Fig. 22 and 23) removes candidates from the graph. Belief refinement (Fig. 24) narrows the
+//! intervals of the belief.
+
 use super::{Belief, CrackSpace, Frequencies, Pair};
 use crate::matching::{Graph, ItemClass};
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Two items are *nearly always* together where at least this share of the transactions with either has
-/// both, if nobody says otherwise. All of them: with 0.95, what an adversary concludes about CONNECT contradicts
-/// itself, and a risk that is there is not seen.
+/// Default share of the transactions containing either of two items that must contain both for the items to
+/// be *nearly always* together. It is 1, i.e. all of them, because with 0.95 an adversary's conclusions about
+/// the CONNECT data set contradict each other, and a real risk goes unnoticed.
 pub const NEARLY_ALWAYS: f64 = 1.0;
 
-/// Edge filtering (Lakshmanan et al., Fig. 22 and 23): the adversary knows that the items of each of the `known`
-/// pairs often occur together and looks for them among the `frequent` pairs of codes. A known item keeps
-/// only those candidates that are in some frequent pair. A code has the number of the item it stands for.
+/// Filters edges (Lakshmanan et al., Fig. 22 and 23): the adversary knows that the items of each `known` pair
+/// often occur together, and looks for them among the `frequent` pairs of codes. Returns the space in which a
+/// known item keeps only the candidates that are in some frequent pair. A code has the number of the item
+/// that it stands for.
 ///
-/// Codes of a class that are in a frequent pair differ from the others now, so every class of codes becomes
-/// two, first those in a frequent pair, then the others; where one of both is empty, one.
+/// Codes that are in a frequent pair now differ from the other codes of their class. Every class of codes is
+/// therefore split in two, first the codes in a frequent pair, then the others; an empty half is dropped.
 pub fn filter_edges(space: &CrackSpace, known: &[(u32, u32)], frequent: &[(u32, u32)]) -> CrackSpace {
     let is_known = members(known, space.items());
     let is_frequent = members(frequent, space.items());
     let codes = SplitCodes::new(space, &is_frequent);
     let mut items: Vec<ItemClass> = Vec::new();
     let mut by_candidates: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-    // By old class, of items that are known and of those that are not: the new class.
+    // New class by old class, and by whether the items are known (index 1) or not (index 0).
     let mut class_by_old = vec![[None; 2]; space.graph.items.len()];
     let class_of = (0..space.items()).map(|item| {
         let old = space.class_of[item] as usize;
@@ -60,10 +67,10 @@ fn members(pairs: &[(u32, u32)], items: usize) -> BitVec {
     is_member
 }
 
-/// Every class of codes in two: those in a frequent pair, and the others.
+/// Classes of codes, each split into the codes that are in a frequent pair and the others.
 struct SplitCodes {
     sizes: Vec<u32>,
-    /// For every old class its two new ones; `None` where there is no such code.
+    /// The two new classes of every old class; `None` if a half is empty.
     new: Vec<[Option<u32>; 2]>,
 }
 
@@ -101,13 +108,14 @@ impl SplitCodes {
     }
 }
 
-/// Belief refinement (Lakshmanan et al., Fig. 24): of two items that are nearly always together the adversary
-/// believes both what he believes of either. Pairs are taken in their order; those count of which at least
-/// `nearly_always` of the transactions with either item have both. Says how many did.
+/// Refines beliefs (Lakshmanan et al., Fig. 24): of two items that are nearly always together, the adversary
+/// believes both what they believe of either. A pair qualifies if at least a share `nearly_always` of the
+/// transactions with either item have both. Pairs are processed in their order. Returns the number of pairs
+/// that qualify.
 ///
-/// The frequencies of such items differ by at most 1 − `nearly_always` of the transactions with either. So
-/// with 1, no true belief becomes false; with less, one narrower than that difference may: then the adversary is
-/// wrong about the item, and it is not cracked.
+/// The counts of two such items differ by at most 1 − `nearly_always` of the transactions with either. So
+/// with 1, no true belief becomes false. With less, a belief that is narrower than that difference may become
+/// false; then the adversary is wrong about the item, and it is not cracked.
 pub fn refine_beliefs(
     belief: &mut Belief,
     frequencies: &Frequencies,

@@ -1,16 +1,17 @@
-//! Cracks: how many anonymised items can an adversary name who knows roughly how often each occurs?
+//! Cracks: how many anonymised items can an adversary identify from approximate frequencies?
 //!
-//! Names were replaced by codes, but frequencies still show. An adversary's *belief* says in which interval the
-//! frequency of each item lies; a *crack mapping* gives every code an item whose interval holds the code's
-//! frequency; an item is *cracked* where the mapping gives its own code to it. All crack mappings are
-//! equally likely. Definitions are those of Lakshmanan, Ng and Ramesh, 2008, who say *hacker* for adversary.
+//! Names were replaced by codes, but each code still occurs as often as its item. An adversary's *belief* is
+//! an interval for the frequency of each item. A *crack mapping* assigns a different item to every code such
+//! that the frequency of the code lies in the interval of the item. It *cracks* an item if it assigns the
+//! item to its own code. All crack mappings are equally likely. The definitions are those of Lakshmanan, Ng
+//! and Ramesh (2008), who call the adversary a *hacker*.
 //!
 //! ```
 //! use disclosure::Control;
 //! use disclosure::cracks::{Adversary, Scenario, Settings, Width, expected};
 //!
-//! // BigMart (Fig. 1 of the paper): ten transactions, and in how many of them each of six items is. The adversary
-//! // knows every frequency give or take 0.1.
+//! // BigMart (Fig. 1 of the paper): ten transactions, and the number of them that contain each of six items.
+//! // The adversary knows every frequency to within 0.1.
 //! let adversary = Adversary { width: Width::Share(0.1), ..Adversary::default() };
 //! let scenario = Scenario::new(10, [5, 4, 5, 5, 3, 5], None, &adversary)?;
 //! let found = expected(&scenario.space, &Settings::default(), &Control::new())?;

@@ -1,3 +1,11 @@
+//! Pairs of items that occur together most often, or never though both are frequent.
+//!
+//! The pairs are found without storing the matrix of all pair counts. Items are processed from the most to
+//! the least frequent. For each item, the co-occurrences with all items are counted from its own
+//! transactions. The search stops as soon as no remaining item can be in a better pair than those already
+//! found. [`CoOccurrence`] answers the simpler question whether two items ever occur together, with one bit
+//! per pair.
+
 use super::{Frequencies, Transactions};
 use crate::sort::sort;
 use crate::{Control, Result};
@@ -6,24 +14,24 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// Two items and the number of transactions that both are in.
+/// Two items and the number of transactions that contain both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
     /// The smaller item number.
     pub one: u32,
-    /// The larger.
+    /// The larger item number.
     pub other: u32,
-    /// In how many transactions both are.
+    /// Number of transactions that contain both items.
     pub together: u64,
 }
 
 impl Pair {
-    /// Both items.
+    /// Returns both item numbers, the smaller first.
     pub fn items(&self) -> (u32, u32) {
         (self.one, self.other)
     }
 
-    /// Of the transactions that have either item, the share that have both; 0 where there are none.
+    /// Returns the share of the transactions with either item that contain both; 0 if there are none.
     pub fn share(&self, frequencies: &Frequencies) -> f64 {
         let counts = frequencies.counts();
         let either = counts[self.one as usize] + counts[self.other as usize] - self.together;
@@ -31,10 +39,10 @@ impl Pair {
     }
 }
 
-/// The `most` pairs that are together in most transactions, at least in one; best first. Of pairs that are
-/// together equally often, those with the smaller item numbers come first, so that the answer is unique.
+/// Returns up to `most` pairs that occur together in at least one transaction, those with the most common
+/// transactions first. Ties are broken by the smaller item numbers, so that the answer is unique.
 pub fn top_pairs(transactions: &Transactions, most: usize, control: &Control) -> Result<Vec<Pair>> {
-    // Nobody is with another more often than the rarer of both occurs.
+    // A pair cannot occur together more often than its rarer item occurs.
     let bound = |rarer: u64| u128::from(rarer);
     let find = |search: &Search, row: &Row, best: &mut Best| {
         for &partner in row.partners {
@@ -47,15 +55,16 @@ pub fn top_pairs(transactions: &Transactions, most: usize, control: &Control) ->
     Search::new(transactions).run(most, bound, find, control)
 }
 
-/// The `most` pairs that are never together though both are frequent: those with the largest product of
-/// frequencies, best first; of equal ones, those with the smaller item numbers first. Items that never occur
-/// are in none.
+/// Returns up to `most` pairs that never occur together although both items are frequent: those with the
+/// largest product of frequencies first. Ties are broken by the smaller item numbers. Items that never occur
+/// are in no pair.
 pub fn apart_pairs(transactions: &Transactions, most: usize, control: &Control) -> Result<Vec<Pair>> {
     let search = Search::new(transactions);
     let most_frequent = search.by_rank.first().map_or(0, |&item| search.count(item));
     let bound = |rarer: u64| u128::from(rarer) * u128::from(most_frequent);
     let find = |search: &Search, row: &Row, best: &mut Best| {
         for &partner in &search.by_rank[..row.rank as usize] {
+            // `by_rank` is in descending order of frequency, so all later products are at most this large.
             let product = u128::from(search.count(partner)) * u128::from(search.count(row.item));
             if !best.wants(product) {
                 break;
@@ -68,31 +77,34 @@ pub fn apart_pairs(transactions: &Transactions, most: usize, control: &Control) 
     search.run(most, bound, find, control)
 }
 
-/// A row of the triangular matrix of counts: an item and all items that are more frequent. Rows are counted
-/// from the transactions of their item, most frequent item first, until no later row can hold a better
-/// pair; so the matrix is never there as a whole.
+/// A row of the triangular matrix of pair counts: one item against all items that are more frequent. Rows are
+/// counted from the transactions of their item, most frequent item first, until no later row can contain a
+/// better pair. The whole matrix is therefore never in memory.
 struct Row<'a> {
     item: u32,
     rank: u32,
-    /// For every item, in how many transactions it is together with this one.
+    /// Number of transactions that each item shares with this item.
     together: &'a [u32],
-    /// The items where that is not 0.
+    /// Items that share at least one transaction with this item, the item itself included.
     partners: &'a [u32],
 }
 
+/// A search for the best pairs, row by row.
 struct Search<'a> {
     transactions: &'a Transactions,
     frequencies: Frequencies,
-    /// The items that occur, most frequent first; of equally frequent ones, the smaller number first.
+    /// Items that occur, most frequent first; ties are broken by the smaller number.
     by_rank: Vec<u32>,
+    /// Position of every item in `by_rank`, or `u32::MAX` if it does not occur.
     rank: Vec<u32>,
 }
 
-/// How many occurrences are indexed at a time: 64 MB. Only an item that is in more transactions has more.
+/// Maximum number of occurrences that are indexed at a time: 64 MB. Only a single item that occurs more often
+/// than this exceeds it.
 const INDEXED: u64 = 1 << 24;
 
-/// The number of rows in the first round; often one round is enough. Each has eight times the rows of the
-/// one before, as far as memory allows.
+/// Number of rows in the first round; often one round is enough. Each later round has eight times as many
+/// rows, as far as [`INDEXED`] allows.
 const FIRST_ROWS: usize = 64;
 
 impl<'a> Search<'a> {
@@ -118,8 +130,8 @@ impl<'a> Search<'a> {
         self.frequencies.counts()[item as usize]
     }
 
-    /// `find` offers the pairs of a row; `bound` says how good a pair with an item this frequent, and one
-    /// that is no less frequent, can be.
+    /// Finds the best pairs. `find` offers the pairs of a row; `bound` returns the best possible value of a
+    /// pair whose rarer item has the given count.
     fn run(
         &self,
         most: usize,
@@ -164,6 +176,8 @@ impl<'a> Search<'a> {
         best.into_pairs(control)
     }
 
+    /// Returns the end of a round of at most `rows` rows that fit into [`INDEXED`] occurrences; at least one
+    /// row.
     fn end_of_round(&self, start: usize, rows: usize) -> usize {
         let mut occurrences = 0;
         let fits = |&&item: &&u32| {
@@ -174,8 +188,9 @@ impl<'a> Search<'a> {
         start + rows.max(1)
     }
 
-    /// The transactions of the items with these ranks.
+    /// Builds the index of the transactions that contain the items with these ranks.
     fn index(&self, start: usize, end: usize, control: &Control) -> Result<Index> {
+        // First the start of each row; every occurrence moves it on, so that it becomes the end.
         let mut ends = Vec::with_capacity(end - start);
         let mut occurrences = 0;
         for &item in &self.by_rank[start..end] {
@@ -188,6 +203,7 @@ impl<'a> Search<'a> {
                 control.check()?;
             }
             for &item in items {
+                // A smaller rank wraps around to a number that is not a row.
                 let row = (self.rank[item as usize] as usize).wrapping_sub(start);
                 if let Some(end) = ends.get_mut(row) {
                     transactions[*end] = number as u32;
@@ -199,6 +215,7 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Inverted index: the transactions that contain each item of a round.
 struct Index {
     ends: Vec<usize>,
     transactions: Vec<u32>,
@@ -211,6 +228,7 @@ impl Index {
     }
 }
 
+/// Counts the co-occurrences of one item at a time, reusing its buffers.
 struct Counter<'a> {
     all: &'a Transactions,
     together: Vec<u32>,
@@ -246,16 +264,17 @@ impl<'a> Counter<'a> {
     }
 }
 
-/// The best pairs so far.
+/// The best pairs found so far.
 struct Best {
     most: usize,
-    /// What is worse than this is not wanted.
+    /// Pairs with a smaller value are rejected.
     floor: u128,
-    /// The worst on top.
+    /// Min-heap: the worst pair is on top.
     pairs: BinaryHeap<Reverse<Ranked>>,
 }
 
-/// A value, the item numbers and the count. Smaller numbers are better, so they are compared in reverse.
+/// Value, item numbers and count of a pair. Smaller item numbers rank higher, so they are compared in
+/// reverse.
 type Ranked = (u128, Reverse<(u32, u32)>, u64);
 
 impl Best {
@@ -267,7 +286,7 @@ impl Best {
         }
     }
 
-    /// No pairs yet, but only those are wanted that this one wants.
+    /// Returns an empty collection for a thread that rejects every pair that `self` would reject.
     fn of_thread(&self) -> Self {
         let worst = self.pairs.peek().filter(|_| self.pairs.len() == self.most);
         Best {
@@ -276,7 +295,8 @@ impl Best {
         }
     }
 
-    /// Whether a pair of this value may be among the best; of equal values, some may.
+    /// Returns whether a pair of this value may be among the best. A tie with the worst pair may be,
+    /// depending on the item numbers.
     fn wants(&self, value: u128) -> bool {
         let is_full = self.pairs.len() == self.most;
         value >= self.floor && (!is_full || self.pairs.peek().is_some_and(|worst| value >= worst.0.0))
@@ -312,17 +332,18 @@ impl Best {
     }
 }
 
-/// Which of some items are ever together in a transaction: a bit per two items.
+/// Symmetric bit matrix of selected items: whether two of them ever occur together in a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoOccurrence {
-    /// For every item its row and column, or `u32::MAX`.
+    /// Row and column of every item, or `u32::MAX` if it was not selected.
     place: Vec<u32>,
     words_per_row: usize,
     bits: Vec<u64>,
 }
 
 impl CoOccurrence {
-    /// Among these items, in one pass over the transactions. [`bytes`](Self::bytes) says what it takes.
+    /// Builds the matrix of these items in one pass over the transactions. It takes [`bytes`](Self::bytes)
+    /// bytes.
     pub fn among(transactions: &Transactions, items: &[u32], control: &Control) -> Result<Self> {
         let known = items.iter().map(|&item| item as usize + 1).max().unwrap_or(0);
         let mut place = vec![u32::MAX; transactions.items().max(known)];
@@ -346,7 +367,8 @@ impl CoOccurrence {
                     for &column in &places {
                         let word = &bits[row as usize * words_per_row + column as usize / 64];
                         let bit = 1 << (column % 64);
-                        // Nearly always it is there already; writing would make the threads wait.
+                        // Usually the bit is set already. Reading first avoids contention between the
+                        // threads.
                         if word.load(Relaxed) & bit == 0 {
                             word.fetch_or(bit, Relaxed);
                         }
@@ -362,15 +384,15 @@ impl CoOccurrence {
         })
     }
 
-    /// The memory that so many items take.
+    /// Returns the number of bytes for a matrix of this many items.
     pub fn bytes(items: usize) -> usize {
         items
             .saturating_mul(items.div_ceil(64))
             .saturating_mul(size_of::<u64>())
     }
 
-    /// Whether both items are in some transaction; an item is together with itself where it occurs at all.
-    /// `None` where one of them is not among the items asked for.
+    /// Returns whether some transaction contains both items; an item occurs together with itself if it occurs
+    /// at all. `None` if one of them was not selected.
     pub fn together(&self, one: u32, other: u32) -> Option<bool> {
         let (row, column) = (self.place(one)?, self.place(other)?);
         Some(self.bits[row * self.words_per_row + column / 64] >> (column % 64) & 1 == 1)

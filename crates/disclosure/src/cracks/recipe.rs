@@ -1,7 +1,12 @@
-//! The recipes of Lakshmanan, Ng and Ramesh 2008 for items (Fig. 8) and for itemsets (Fig. 9): may the data be disclosed?
+//! The recipes of Lakshmanan, Ng and Ramesh (2008) for items (Fig. 8) and for itemsets (Fig. 9): may the data
+//! be disclosed?
 //!
-//! Both go through the same stages: an adversary who knows every frequency, one who knows it roughly, and one who is
-//! wrong about some items. The first stage that is within tolerance decides.
+//! Both recipes go through the same stages: an adversary who knows every frequency, one who knows it
+//! approximately, and one who is wrong about some items. The first stage that is within tolerance decides.
+//!
+//! The number of itemsets grows too fast to look at all of them. Itemsets whose items have the same
+//! candidates and the same own frequency groups are therefore represented by one of them, with a weight
+//! ([`Theta`]). If there are too many such kinds, a random sample of itemsets represents all.
 
 use super::itemsets::{distinct, point_valued};
 use super::{CrackSpace, Frequencies, ItemsetCracks};
@@ -13,13 +18,14 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// The adversary is wrong about some items, nobody knows which: so nested random sets of items are tried
-/// (section 5.1), every run with an order of its own in which items become compliant.
+/// How an adversary who is wrong about some items is modelled. It is unknown which items these are, so nested
+/// random sets of items are tried (section 5.1): in every run, items become compliant one after the other in
+/// a random order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compliance {
-    /// How many orders the figures are averaged over.
+    /// Number of runs, i.e. of random orders, to average over.
     pub runs: u32,
-    /// The same seed gives the same orders.
+    /// Seed of the orders; the same seed gives the same orders.
     pub seed: u64,
 }
 
@@ -31,7 +37,7 @@ impl Default for Compliance {
 }
 
 impl Compliance {
-    /// Checks that there is a run.
+    /// Checks that there is at least one run.
     pub fn check(&self) -> Result<()> {
         if self.runs > 0 {
             return Ok(());
@@ -44,10 +50,10 @@ impl Compliance {
     }
 }
 
-/// What Assess-Risk needs to know beside the data and the belief.
+/// Settings of Assess-Risk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RiskSettings {
-    /// The share of items that may be cracked.
+    /// Share of items that may be cracked.
     pub tolerance: f64,
     /// How α_max is found.
     pub compliance: Compliance,
@@ -70,25 +76,25 @@ impl RiskSettings {
     }
 }
 
-/// How far the recipe had to go.
+/// The stage at which the recipe stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Stage {
     /// Even an adversary who knows every frequency is within tolerance.
     PointValued,
-    /// An adversary who knows every frequency within the width is.
+    /// An adversary who knows every frequency to within the width is within tolerance.
     Interval,
-    /// Only one who is wrong about some items is.
+    /// Only an adversary who is wrong about some items is within tolerance.
     Compliance,
 }
 
-/// What the recipe tells the owner.
+/// Advice to the data owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Decision {
-    /// Within tolerance.
+    /// Disclose: the risk is within tolerance.
     Disclose,
-    /// The owner has to judge whether an adversary can be right about more than α_max of the items.
+    /// Judge: the owner has to judge whether an adversary can be right about more than α_max of the items.
     Judge,
 }
 
@@ -109,21 +115,21 @@ impl Stage {
     }
 }
 
-/// The figures of Assess-Risk (Fig. 8).
+/// Result of Assess-Risk (Fig. 8).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Assessment {
-    /// The stage that decided.
+    /// Stage that decided.
     pub stage: Stage,
-    /// What it decided.
+    /// Decision of that stage.
     pub decision: Decision,
-    /// How many cracked items are tolerated.
+    /// Number of cracked items that are tolerated.
     pub tolerated: f64,
-    /// The expected cracks of an adversary who knows every frequency: the number of frequency groups.
+    /// Expected cracks of an adversary who knows every frequency: the number of frequency groups.
     pub point_valued: f64,
-    /// The expected cracks under the belief.
+    /// Expected cracks under the belief.
     pub interval: f64,
-    /// The largest share of items that the adversary may be right about; only of [`Stage::Compliance`].
+    /// Largest share of items that the adversary may be right about; only for [`Stage::Compliance`].
     pub alpha_max: Option<f64>,
 }
 
@@ -131,27 +137,27 @@ pub struct Assessment {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct AlphaPoint {
-    /// The share that was asked for.
+    /// Share of items, as given.
     pub alpha: f64,
-    /// The number of items nearest to it.
+    /// Number of items nearest to that share.
     pub compliant: usize,
-    /// The mean over the runs.
+    /// Mean expected cracks over the runs.
     pub mean: f64,
-    /// The run with the fewest.
+    /// Expected cracks of the run with the fewest.
     pub min: f64,
-    /// The run with the most.
+    /// Expected cracks of the run with the most.
     pub max: f64,
 }
 
-/// Figures are compared with this much room for rounding: 29 of 100 items are within a tolerance of 0.29.
+/// Margin for rounding in comparisons, so that 29 of 100 items are within a tolerance of 0.29.
 pub(super) const ROUNDING: f64 = 1e-9;
 
-/// Assess-Risk (Fig. 8): may the data be disclosed if a share of the items may be cracked?
+/// Runs Assess-Risk (Fig. 8): may the data be disclosed if a share of the items may be cracked?
 ///
-/// `cracks` is every item's probability of being cracked under the belief, 0 for an item that the belief is
-/// wrong about: 1/O_x for the O-estimate, or the exact one. The published binary search for α_max halves
-/// nested random sets; as expected cracks only grow with such a set, its limit is found here by adding one
-/// item after the other.
+/// `cracks` is the probability that each item is cracked under the belief: 1/O_x for the O-estimate, or the
+/// exact probability; 0 for an item that the belief is wrong about. The published binary search for α_max
+/// halves nested random sets of items. Expected cracks only grow with such a set, so this implementation
+/// finds the limit by adding one item after the other.
 pub fn assess_risk(
     frequencies: &Frequencies,
     cracks: &[f64],
@@ -189,8 +195,8 @@ pub fn assess_risk(
     })
 }
 
-/// The expected cracks of an adversary who is right about these shares of the items (Fig. 13). `cracks` as in
-/// [`assess_risk`].
+/// Returns the expected cracks of an adversary who is right about these shares of the items (Fig. 13).
+/// `cracks` is as in [`assess_risk`].
 pub fn alpha_curve(
     cracks: &[f64],
     alphas: &[f64],
@@ -223,41 +229,42 @@ pub fn alpha_curve(
     Ok(points)
 }
 
-/// Which itemsets the owner wants to protect: Θ in section 2.3.
+/// Itemsets that the owner wants to protect: Θ in section 2.3.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemsetsOfInterest {
     /// All itemsets of these sizes without the most frequent items, which competitors know anyway.
     Sizes {
-        /// The sizes; the same one twice is one.
+        /// Sizes of the itemsets; duplicates count once.
         sizes: Vec<usize>,
-        /// The share of items that is left out, rounded down to a number of items. Of items that are
-        /// equally frequent, the first ones.
+        /// Share of the items that is left out, rounded down to a number of items. Of equally frequent items,
+        /// those with the smallest numbers are left out first.
         skip_top: f64,
     },
-    /// These itemsets; the same one twice is one.
+    /// These itemsets; duplicates count once.
     Listed(Vec<Vec<u32>>),
 }
 
-/// What Assess-Risk-Itemsets needs to know beside the data and the belief.
+/// Settings of Assess-Risk-Itemsets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ItemsetSettings {
-    /// The itemsets to protect.
+    /// Itemsets to protect.
     pub interest: ItemsetsOfInterest,
     /// An itemset that is cracked with at least this probability is vulnerable: σ in Definition 2.1.
     pub crack_danger: f64,
-    /// The share of the itemsets that may be vulnerable: τ in Definition 2.1.
+    /// Share of the itemsets that may be vulnerable: τ in Definition 2.1.
     pub tolerance: f64,
-    /// Probabilities under the belief are exact if some mapping agrees with it and counting takes at most so many
-    /// steps (see [`Counting::steps`](crate::matching::Counting::steps)), else OS estimates. 0: always estimates.
+    /// Maximum number of steps for exact probabilities under the belief (see
+    /// [`Counting::steps`](crate::matching::Counting::steps)). If more are needed, or if no mapping is
+    /// consistent with the belief, OS estimates are used instead. 0 means always estimates.
     pub exact_steps: f64,
-    /// How many random itemsets stand for all where they are too many.
+    /// Number of random itemsets that represent all itemsets if there are too many.
     pub sample: usize,
-    /// Also the seed of the sample.
+    /// Runs and seed for α_max. The sample of itemsets uses the same seed.
     pub compliance: Compliance,
 }
 
 impl Default for ItemsetSettings {
-    /// All pairs of items.
+    /// Settings for all pairs of items.
     fn default() -> Self {
         ItemsetSettings {
             interest: ItemsetsOfInterest::Sizes {
@@ -274,7 +281,7 @@ impl Default for ItemsetSettings {
 }
 
 impl ItemsetSettings {
-    /// Checks the bounds of all settings. Which items there are is not known yet.
+    /// Checks the bounds of all settings. Whether listed items exist is checked later.
     pub fn check(&self) -> Result<()> {
         if let ItemsetsOfInterest::Sizes { sizes, skip_top } = &self.interest {
             if sizes.is_empty() || sizes.contains(&0) {
@@ -299,65 +306,67 @@ impl ItemsetSettings {
     }
 }
 
-/// How probabilities under the belief were found.
+/// How probabilities under the belief were computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum ItemsetMethod {
-    /// By counting mappings.
+    /// By counting crack mappings.
     Exact,
-    /// By the estimate OS.
+    /// By the OS estimate.
     Os,
 }
 
-/// A number and, if it was found with a random sample, its 95 % confidence interval; else all three are the
-/// same.
+/// A number and its 95 % confidence interval if it was estimated from a random sample; otherwise all three
+/// fields are equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Estimate {
-    /// The number.
+    /// Best estimate of the number.
     pub value: f64,
-    /// Not less than this.
+    /// Lower end of the interval.
     pub lower: f64,
-    /// Not more than this.
+    /// Upper end of the interval.
     pub upper: f64,
 }
 
-/// The figures of Assess-Risk-Itemsets (Fig. 9).
+/// Result of Assess-Risk-Itemsets (Fig. 9).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ItemsetAssessment {
-    /// The stage that decided.
+    /// Stage that decided.
     pub stage: Stage,
-    /// What it decided. A sampled share is within tolerance only if all of its confidence interval is.
+    /// Decision of that stage. A sampled share is within tolerance only if its whole confidence interval is.
     pub decision: Decision,
-    /// How many itemsets are of interest; infinite if that is beyond `f64`.
+    /// Number of itemsets of interest; infinite if it is too large for `f64`.
     pub itemsets: f64,
-    /// Whether a random sample of them stands for all.
+    /// Whether a random sample represents all itemsets.
     pub sampled: bool,
-    /// How probabilities under the belief were found.
+    /// How probabilities under the belief were computed.
     pub method: ItemsetMethod,
-    /// The share of itemsets that are vulnerable to an adversary who knows every frequency.
+    /// Share of itemsets that are vulnerable to an adversary who knows every frequency.
     pub point_valued: Estimate,
-    /// The share of itemsets that are vulnerable under the belief.
+    /// Share of itemsets that are vulnerable under the belief.
     pub interval: Estimate,
-    /// The largest share of items that the adversary may be right about; only of [`Stage::Compliance`].
+    /// Largest share of items that the adversary may be right about; only for [`Stage::Compliance`].
     pub alpha_max: Option<Estimate>,
 }
 
-/// Itemsets of one kind (the same classes, the same own groups) are looked at once; so many kinds at most,
-/// and so many items of their representatives.
+/// Maximum number of kinds of itemsets. Itemsets of one kind have items of the same classes and with the same
+/// own groups, so one representative of them is assessed.
 const MOST_KINDS: usize = 1_000_000;
+/// Maximum total number of items in the representatives.
 const MOST_MEMBERS: usize = 10_000_000;
-/// All vulnerable itemsets are listed for α if they have at most so many items together.
+/// Maximum total number of items in the vulnerable itemsets up to which α_max is computed by listing all of
+/// them.
 const MOST_LISTED: f64 = 2e7;
-/// So much less than σ is rounding.
+/// Margin for rounding in the comparison with σ.
 const DANGER_ROUNDING: f64 = 1e-12;
 
-/// Assess-Risk-Itemsets (Fig. 9): may the data be disclosed if a share of the itemsets of interest may be
-/// vulnerable?
+/// Runs Assess-Risk-Itemsets (Fig. 9): may the data be disclosed if a share of the itemsets of interest may
+/// be vulnerable?
 ///
-/// `space` is that of the belief of the interval stage. For α, an itemset counts if the adversary is right about
-/// all its items.
+/// `space` is the space of the belief of the interval stage. For α_max, a vulnerable itemset counts only if
+/// the adversary is right about all its items.
 pub fn assess_itemset_risk(
     frequencies: &Frequencies,
     space: &CrackSpace,
@@ -422,7 +431,7 @@ pub fn assess_itemset_risk(
     })
 }
 
-/// The random orders in which items become compliant.
+/// Iterator over the random orders in which items become compliant.
 #[derive(Clone)]
 struct Orders {
     items: usize,
@@ -451,7 +460,7 @@ impl Iterator for Orders {
     }
 }
 
-/// The sums of the first 0, 1, 2, … in the order.
+/// Returns the sums of the first 0, 1, 2, … summands in the given order.
 fn prefix_sums<'a>(order: &'a [u32], summands: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
     let sums = order.iter().scan(0.0, |sum, &item| {
         *sum += summands[item as usize];
@@ -460,24 +469,29 @@ fn prefix_sums<'a>(order: &'a [u32], summands: &'a [f64]) -> impl Iterator<Item 
     std::iter::once(0.0).chain(sums)
 }
 
-/// The largest share of items that is within tolerance, given what 0, 1, 2, … items come to.
+/// Returns the largest share of items that is within tolerance. `figures` are the risks with 0, 1, 2, …
+/// compliant items, which never decrease.
 fn largest_share<T>(figures: &[T], is_within: impl FnMut(&T) -> bool) -> f64 {
     let within = figures.partition_point(is_within).saturating_sub(1);
     within as f64 / (figures.len() - 1).max(1) as f64
 }
 
-/// Itemsets that stand for all itemsets of interest.
+/// Itemsets that represent all itemsets of interest (Θ), each with a weight.
+///
+/// The *kind* of an item is its class and the class of its own code. Items of one kind are interchangeable,
+/// so one itemset represents all itemsets with the same number of items of each kind.
 #[derive(Default)]
 struct Theta {
     members: Vec<u32>,
     ends: Vec<usize>,
-    /// How many itemsets each of them stands for.
+    /// Number of itemsets that each representative stands for.
     weights: Vec<f64>,
-    /// How many itemsets of interest there are.
+    /// Number of itemsets of interest.
     whole: f64,
     is_sampled: bool,
-    /// For every item, those of its kind, itself included; empty where every itemset stands for itself.
+    /// Items of each kind; empty if every itemset represents only itself.
     kinds: Vec<Vec<u32>>,
+    /// Kind of each item.
     kind_of: Vec<u32>,
 }
 
@@ -518,7 +532,7 @@ impl Theta {
         Ok(theta)
     }
 
-    /// One itemset of every kind. `None`: there are too many kinds.
+    /// Returns one itemset for every combination of kinds, or `None` if there are too many combinations.
     fn of_kinds(
         space: &CrackSpace,
         items: &[u32],
@@ -540,7 +554,7 @@ impl Theta {
                 theta.kind_of[item as usize] = kind as u32;
             }
         }
-        // How many items there are from each kind on.
+        // `left[kind]`: the number of items of this kind and all later ones.
         let mut left: Vec<usize> = theta.kinds.iter().rev().map(Vec::len).collect();
         left.iter_mut().fold(0, |sum, size| {
             *size += sum;
@@ -557,9 +571,11 @@ impl Theta {
         Ok(theta.whole.is_finite().then_some(theta))
     }
 
-    /// All multisets of kinds of a size, in lexicographic order. Whether there is room for them.
+    /// Adds a representative for every multiset of kinds of this size, in lexicographic order. Returns
+    /// whether they stay within the limits.
     fn add_kinds(&mut self, size: usize, left: &[usize], control: &Control) -> Result<bool> {
-        // The kinds of an itemset with how many of each: as many as possible of the first, then fewer.
+        // The kinds in the current itemset and the number of items of each: as many as possible of the first
+        // kind, then fewer.
         let mut taken: Vec<(usize, usize)> = Vec::new();
         let mut missing = size;
         let mut next = 0;
@@ -580,7 +596,7 @@ impl Theta {
                 weight *= choices(self.kinds[kind].len(), taken);
             }
             self.end(weight);
-            // Take one less of the last kind whose items later ones can replace.
+            // Take one item less of the last kind that later kinds can compensate for.
             loop {
                 let Some((kind, most)) = taken.pop() else {
                     return Ok(true);
@@ -596,6 +612,7 @@ impl Theta {
         }
     }
 
+    /// Draws random itemsets, all itemsets of these sizes being equally likely.
     fn sampled(
         items: &[u32],
         sizes: &[usize],
@@ -610,6 +627,7 @@ impl Theta {
             .collect();
         let logs: Vec<f64> = sizes.iter().map(|&size| ln_choices(items.len(), size)).collect();
         let most = logs.iter().copied().fold(0.0, f64::max);
+        // Relative to the largest number of itemsets, which may be beyond `f64`.
         let weights: Vec<f64> = logs.iter().map(|log| (log - most).exp()).collect();
         let mut theta = Theta {
             whole: sizes
@@ -631,7 +649,8 @@ impl Theta {
         Ok(theta)
     }
 
-    /// What was added to the members is an itemset that stands for so many.
+    /// Completes the itemset whose items were just added to `members`; `weight` is the number of itemsets
+    /// that it represents.
     fn end(&mut self, weight: f64) {
         self.ends.push(self.members.len());
         self.weights.push(weight);
@@ -650,7 +669,7 @@ impl Theta {
         (0..self.len()).map(|number| self.get(number))
     }
 
-    /// The share of all itemsets of interest that those of the representatives are.
+    /// Returns the share of all itemsets of interest that the marked representatives stand for.
     fn share(&self, is_one: impl Iterator<Item = bool>) -> Estimate {
         let ones = self.weights.iter().zip(is_one).filter(|(_, is_one)| *is_one);
         let count = ones.fold(0.0, |sum, (weight, _)| sum + weight);
@@ -660,8 +679,8 @@ impl Theta {
         }
     }
 
-    /// The kinds of an itemset's items and how many it has of each. Of itemsets that stand for themselves,
-    /// every item is of its own kind.
+    /// Returns the kinds of the items of an itemset and the number of items of each kind. If every itemset
+    /// represents only itself, each item is a kind of its own.
     fn parts<'a>(&'a self, itemset: &'a [u32]) -> Vec<(&'a [u32], usize)> {
         if self.kinds.is_empty() {
             return itemset.chunks(1).map(|item| (item, 1)).collect();
@@ -691,7 +710,7 @@ impl Estimate {
     }
 }
 
-/// With 0, 1, 2, … compliant items, the share of the itemsets of interest that are vulnerable.
+/// Returns the share of the itemsets of interest that are vulnerable with 0, 1, 2, … compliant items.
 fn vulnerable_shares(
     theta: &Theta,
     vulnerable: &[usize],
@@ -705,7 +724,7 @@ fn vulnerable_shares(
     let count = weights.last().copied().unwrap_or(0.0);
     let longest = vulnerable.iter().map(|&number| theta.get(number).len()).max();
     let is_listed = theta.kinds.is_empty() || count * longest.unwrap_or(0) as f64 <= MOST_LISTED;
-    // The random numbers that come after those of all orders.
+    // Skip the random numbers of all orders, so that the sample is independent of them.
     let mut after = orders.clone();
     if !is_listed {
         after.by_ref().try_for_each(|_| control.check())?;
@@ -743,11 +762,12 @@ fn vulnerable_shares(
     Ok(shares.collect())
 }
 
-/// So many positions of items are kept at a time, however many orders there are.
+/// Maximum number of item positions in memory at a time, however many orders there are.
 const MOST_POSITIONS: usize = 1 << 17;
 
-/// How many itemsets get their last compliant item at each step, over all orders. `for_each_itemset` calls what it is
-/// given with every itemset, and is called as often as there are batches of orders.
+/// Counts, for each step, the itemsets whose last item becomes compliant at that step, summed over all
+/// orders. `for_each_itemset` passes every itemset to the function that it receives; it is called once per
+/// batch of orders.
 fn entering(
     mut orders: Orders,
     at_a_time: usize,
@@ -774,6 +794,7 @@ fn entering(
     }
 }
 
+/// Returns the position of every item in the order.
 fn inverse(order: &[u32]) -> Vec<u32> {
     let mut positions = vec![0; order.len()];
     for (position, &item) in order.iter().enumerate() {
@@ -782,7 +803,7 @@ fn inverse(order: &[u32]) -> Vec<u32> {
     positions
 }
 
-/// All items but a share of the most frequent ones.
+/// Returns all items except a share of the most frequent ones.
 fn without_top(frequencies: &Frequencies, skip_top: f64) -> Vec<u32> {
     let mut items: Vec<u32> = (0..frequencies.items() as u32).collect();
     items.sort_by_key(|&item| std::cmp::Reverse(frequencies.counts()[item as usize]));
@@ -792,18 +813,20 @@ fn without_top(frequencies: &Frequencies, skip_top: f64) -> Vec<u32> {
     items
 }
 
-/// The binomial coefficient; infinite beyond `f64`.
+/// Returns the binomial coefficient; infinite if it is too large for `f64`.
 fn choices(of: usize, size: usize) -> f64 {
     let fewer = size.min(of - size);
     let product = (1..=fewer).fold(1.0, |product, j| product * (of - fewer + j) as f64 / j as f64);
     product.round()
 }
 
+/// Returns the natural logarithm of the binomial coefficient.
 fn ln_choices(of: usize, size: usize) -> f64 {
     let fewer = size.min(of - size);
     (1..=fewer).fold(0.0, |sum, j| sum + ((of - fewer + j) as f64 / j as f64).ln())
 }
 
+/// Returns the prefix sums of the weights.
 fn cumulative(weights: &[f64]) -> Vec<f64> {
     let sums = weights.iter().scan(0.0, |sum, weight| {
         *sum += weight;
@@ -812,14 +835,14 @@ fn cumulative(weights: &[f64]) -> Vec<f64> {
     sums.collect()
 }
 
-/// A random number of a weight.
+/// Draws an index with a probability proportional to its weight.
 fn weighted(cumulative: &[f64], random: &mut Pcg64) -> usize {
     let last = cumulative.len() - 1;
     let point = random.random::<f64>() * cumulative[last];
     cumulative.partition_point(|&sum| sum <= point).min(last)
 }
 
-/// Adds so many random items, every choice as likely as any other (Floyd's algorithm).
+/// Adds `size` random items to the itemset, all choices being equally likely (Floyd's algorithm).
 fn add_choice(items: &[u32], size: usize, random: &mut Pcg64, itemset: &mut Vec<u32>) {
     let mut chosen: FxHashSet<usize> = FxHashSet::default();
     for last in items.len() - size..items.len() {
@@ -830,7 +853,7 @@ fn add_choice(items: &[u32], size: usize, random: &mut Pcg64, itemset: &mut Vec<
     }
 }
 
-/// Visits every itemset that has so many items of each of these kinds.
+/// Visits every itemset that has the given number of items of each part.
 fn for_each_choice(parts: &[(&[u32], usize)], mut visit: impl FnMut(&[u32]) -> Result<()>) -> Result<()> {
     let first = |taken: usize| (0..taken).collect::<Vec<usize>>();
     let mut chosen: Vec<Vec<usize>> = parts.iter().map(|&(_, taken)| first(taken)).collect();
@@ -855,7 +878,7 @@ fn for_each_choice(parts: &[(&[u32], usize)], mut visit: impl FnMut(&[u32]) -> R
     }
 }
 
-/// The next choice of so many in lexicographic order; whether there is one.
+/// Advances to the next combination in lexicographic order. Returns false if there is none.
 fn to_next_choice(chosen: &mut [usize], of: usize) -> bool {
     let taken = chosen.len();
     let Some(at) = (0..taken).rev().find(|&at| chosen[at] < of - taken + at) else {
@@ -868,7 +891,8 @@ fn to_next_choice(chosen: &mut [usize], of: usize) -> bool {
     true
 }
 
-/// Wilson's 95 % interval for a share of which a sample had so many.
+/// Returns a share in a sample with Wilson's 95 % confidence interval. `count` of `sample` elements have the
+/// property.
 fn wilson(count: f64, sample: f64) -> Estimate {
     const Z: f64 = 1.959_963_984_540_054;
     let share = count / sample;
@@ -897,7 +921,7 @@ mod tests {
             })
             .unwrap()
         };
-        // By the definition, one order after the other.
+        // By the definition, one order at a time.
         let mut expected = vec![0; 6];
         for order in Orders::new(5, &compliance) {
             for itemset in itemsets {

@@ -1,3 +1,11 @@
+//! Re-identification: how many known people can an adversary match with released rows? (Lakshmanan et al.
+//! 2008, section 8.1.)
+//!
+//! People take the place of items, and rows that of codes. A person can be any row that does not contradict
+//! what is known about them. Equal rows form one class, and people with the same candidate rows form another.
+//! The candidates are found with one posting list per column. If people and rows do not match up, the graph
+//! is completed with strangers and with a code for "not released", so that it has a perfect matching.
+
 use super::estimate::sum;
 use super::{CrackSpace, Expected, Method, Settings, expected};
 use crate::classes::Classes;
@@ -9,48 +17,50 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What an adversary knows about a person's value in one column. Codes are those of the released column.
+/// An adversary's knowledge about a person's value in one column. Codes are those of the released column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Knowledge {
     /// Nothing.
     Anything,
-    /// The value. One that is not released has a code of its own.
+    /// The value. A value that is not released has a code of its own.
     Code(u32),
     /// One of these values, in any order.
     Among(Vec<u32>),
-    /// A value with a code from the first to the second, where codes are numbered in the order of values.
+    /// A value with a code between these two, both included. Codes must be numbered in the order of the
+    /// values.
     Between(u32, u32),
 }
 
-/// People that an adversary knows something about, against released rows (Lakshmanan et al., section 8.1): a
-/// person can be every row that does not contradict what is known. A suppressed value, NULL, can be
-/// anything and contradicts nothing.
+/// People known to an adversary, and the released rows that each of them can be (Lakshmanan et al., section
+/// 8.1): all rows that do not contradict what is known. A suppressed value, NULL, can be anything and
+/// contradicts nothing.
 ///
-/// The adversary takes as many people as possible to be in the release, each as one row; all ways to do that are
-/// equally likely. Where there are as many people as rows, these are the crack mappings of the paper.
-/// Otherwise somebody is *not released* or some row is a *stranger's*: every connected part of the graph has
-/// a class of codes and a class of items for as many of them as there must be.
+/// The adversary assumes that as many people as possible are in the release, each as one row; all ways to
+/// achieve this are equally likely. If there are as many people as rows and all of them can be matched, these
+/// are the crack mappings of the paper. Otherwise some people are *not released*, or some rows belong to
+/// *strangers*. Every connected component of the graph then has one class of codes for its people that are
+/// left over, and one class of items for its rows that are left over.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reidentification {
-    /// Codes are rows, items are people. It has a perfect matching.
+    /// Graph of rows (codes) and people (items). It has a perfect matching.
     pub graph: Graph,
-    /// For every person, his class of items.
+    /// Class of items of every person.
     pub class_of: Vec<u32>,
-    /// For every person the class of codes that his own row is in, `None` where it is not released; if known.
+    /// Class of codes of every person's own row, `None` if it is not released; only if there is a key.
     pub own: Option<Vec<Option<u32>>>,
-    /// How many of the classes of codes are rows; the others stand for not being released.
+    /// Number of classes of codes that are rows; the later ones stand for "not released".
     pub row_classes: usize,
-    /// How many of the classes of items are people; the others are strangers.
+    /// Number of classes of items that are people; the later ones are strangers.
     pub people_classes: usize,
-    /// How many people can be in the release at the same time.
+    /// Largest number of people that can be in the release at the same time.
     pub released_people: u64,
 }
 
 impl Reidentification {
-    /// `people` has what is known of every person, column by column; `key`, where the truth is known, the
-    /// number of every person's row, `None` for who is not released. No two have the same. `most_edges`
-    /// limits the pairs of a person and a kind of row that are possible, counting people of whom the same is
-    /// known once: four bytes each.
+    /// Builds the graph. `people` is the knowledge about every person, column by column. `key`, if the truth
+    /// is known, is the number of every person's own row, or `None` if the person is not released; no two
+    /// people have the same row. `most_edges` limits the number of possible pairs of a person and a class of
+    /// rows, four bytes each; people with identical knowledge about them count once.
     pub fn new(
         people: &[Vec<Knowledge>],
         released: Rows,
@@ -81,19 +91,21 @@ impl Reidentification {
         Ok(found)
     }
 
-    /// How many people may be not released, whatever else holds.
+    /// Returns the number of people that cannot be in the release, because there are too few rows that they
+    /// can be.
     pub fn not_released(&self) -> u64 {
         self.class_of.len() as u64 - self.released_people
     }
 
-    /// How many rows are a stranger's.
+    /// Returns the number of rows that belong to strangers.
     pub fn strangers(&self) -> u64 {
         let strangers = self.graph.items[self.people_classes..].iter();
         strangers.map(|class| u64::from(class.size)).sum()
     }
 
-    /// The O-estimate: for every person with a key the chance of his own row among all rows that he can be;
-    /// without a key, of any of them. Not being released is no candidate here, as in the paper.
+    /// Returns the O-estimate: with a key, the sum over all people of the probability of their own row among
+    /// all rows that they can be; without a key, the same for any one of these rows. As in the paper, "not
+    /// released" is not a candidate.
     pub fn o_estimate(&self) -> f64 {
         sum(&self.o_estimate_people())
     }
@@ -114,12 +126,14 @@ impl Reidentification {
         (0..self.class_of.len()).map(chance).collect()
     }
 
-    /// The expected number of people whom the adversary gives their own row.
+    /// Returns the expected number of people that the adversary matches with their own row. `of_class` is as
+    /// in [`chances`](Self::chances).
     pub fn expected(&self, of_class: &[Vec<f64>]) -> f64 {
         sum(&self.chances(of_class))
     }
 
-    /// How many people the adversary is expected to find. Without a key only what is exact or an estimate by outdegree.
+    /// Computes the expected number of people that the adversary identifies. Without a key, only the
+    /// O-estimate and an exact answer within the limits are possible; anything else is an error.
     pub fn cracks(&self, settings: &Settings, control: &Control) -> Result<Expected> {
         settings.check()?;
         if settings.method == Method::OEstimate {
@@ -145,13 +159,14 @@ impl Reidentification {
         ))
     }
 
-    /// For every person the chance to be given his own row. `of_class` says how likely a person of each
-    /// class is matched to each of its candidates:
+    /// Returns the probability that each person is matched with their own row. `of_class` contains, for each
+    /// class, the probability that a person of the class is matched with each of its candidates:
     /// [`Shares::of_class`](crate::matching::Shares::of_class).
     ///
-    /// With a key, that is the chance of his own row; it is 0 for who is not released, or of whom the adversary
-    /// believes what is not true. Without a key, the truth is as uncertain as the guess: both are drawn
-    /// alike, and the chance that they agree on a row is the sum of the squares of the chances of the rows.
+    /// With a key, this is the probability of the person's own row; it is 0 if the person is not released, or
+    /// if the adversary's knowledge about them is false. Without a key, the truth is as uncertain as the
+    /// guess: both are drawn from the same distribution, and the probability that they agree is the sum of
+    /// the squared probabilities of the rows.
     pub fn chances(&self, of_class: &[Vec<f64>]) -> Vec<f64> {
         let size = |codes: u32| f64::from(self.graph.codes[codes as usize]);
         if self.own.is_some() {
@@ -175,8 +190,8 @@ impl Reidentification {
         self.class_of.iter().map(|&class| agree[class as usize]).collect()
     }
 
-    /// The space of crack mappings, where there is a key: people first, then strangers. Who has no row of
-    /// his own has [`NO_CODE`](CrackSpace::NO_CODE).
+    /// Returns the space of crack mappings if there is a key: people first, then strangers. People without a
+    /// row of their own have [`NO_CODE`](CrackSpace::NO_CODE).
     pub fn space(&self) -> Option<CrackSpace> {
         let own = self.own.as_ref()?;
         let strangers = (self.people_classes..self.graph.items.len()).flat_map(|class| {
@@ -193,7 +208,8 @@ impl Reidentification {
         })
     }
 
-    /// The candidates of a class that are rows: which of its candidates, and the class of codes.
+    /// Returns the candidates of a class that are rows: their position among all candidates, and their class
+    /// of codes.
     fn rows_of<'a>(&self, class: &'a ItemClass) -> impl Iterator<Item = (usize, u32)> + 'a {
         let end = class
             .candidates
@@ -201,16 +217,19 @@ impl Reidentification {
         class.candidates[..end].iter().copied().enumerate()
     }
 
-    /// The person's own row among his candidates: which of them, and its class of codes.
+    /// Returns the position of the person's own row among their candidates, and its class of codes.
     fn own_candidate(&self, person: usize) -> Option<(usize, u32)> {
         let own = (*self.own.as_ref()?.get(person)?)?;
         let class = &self.graph.items[self.class_of[person] as usize];
         Some((class.candidates.binary_search(&own).ok()?, own))
     }
 
-    /// Add not being released and strangers, as many as a largest matching leaves over, part by part. So the
-    /// parts stay apart, and the largest matchings of the one graph are the perfect ones of the other, as
-    /// many times as those left over can be ordered.
+    /// Completes the graph so that it has a perfect matching: adds to every connected component a "not
+    /// released" code for each person and a stranger for each row that a maximum matching leaves over.
+    ///
+    /// Components stay separate. Every maximum matching of the old graph becomes the same number of perfect
+    /// matchings of the new one, because only the order of the added nodes varies; so all stay equally
+    /// likely.
     fn even_out(&mut self, control: &Control) -> Result<()> {
         let parts = Components::new(&self.graph, control)?;
         let mut people_left = vec![0u32; parts.len()];
@@ -257,10 +276,11 @@ fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// Rows or people between two looks at the control: some milliseconds.
+/// Number of rows or people between two checks of the control: some milliseconds.
 const PIECE: usize = 1 << 14;
 
-/// Classes of equal rows in the order of their codes, whatever the order of the rows, and the class of every row.
+/// Returns the classes of equal rows, and the class of every row. Classes are sorted by their codes, so they
+/// do not depend on the order of the rows.
 fn classes_of_rows(released: Rows, control: &Control) -> Result<(Classes, Vec<u32>)> {
     let width = released.columns().len();
     let mut found = Classes::new(width);
@@ -293,8 +313,8 @@ fn classes_of_rows(released: Rows, control: &Control) -> Result<(Classes, Vec<u3
     Ok((rows, class_of_row))
 }
 
-/// For every person his class, and the classes: people who can be the same rows. Classes are in the order of their
-/// candidates, whatever the order of the people.
+/// Returns the class of every person, and the classes, each of people with the same candidate rows. Classes
+/// are sorted by their candidates, so they do not depend on the order of the people.
 fn classes_of_people(
     people: &[Vec<Knowledge>],
     release: &Release,
@@ -347,17 +367,17 @@ fn classes_of_people(
     Ok((class_of, items))
 }
 
-/// The released rows, equal ones in classes, and where to find those with a given value.
+/// Classes of equal released rows, with indexes to find those that contain a given value.
 struct Release<'a> {
     rows: &'a Classes,
     class_by_row: FxHashMap<&'a [u32], u32>,
-    /// The different sets of columns in which a row has no value.
+    /// Distinct sets of columns that are suppressed in some row.
     suppressed: Vec<Vec<usize>>,
-    /// For every column, the codes and the classes that have them, in this order.
+    /// Posting list of every column: pairs of a code and a class of rows that has it, in ascending order.
     postings: Vec<Vec<(u32, u32)>>,
 }
 
-/// What is known in one column, ready to be compared.
+/// Knowledge about one column, prepared for comparisons.
 enum Test<'a> {
     Anything,
     /// In ascending order.
@@ -390,7 +410,7 @@ impl<'a> Release<'a> {
         }
     }
 
-    /// The classes of rows that a person can be, in ascending order.
+    /// Returns the classes of rows that a person can be, in ascending order.
     fn candidates(&self, known: &[Knowledge]) -> Vec<u32> {
         let tests: Vec<Test> = known.iter().map(Test::new).collect();
         let in_column = |(column, test): (usize, &Test)| match test {
@@ -400,6 +420,8 @@ impl<'a> Release<'a> {
         let Some((fewest, column)) = tests.iter().enumerate().filter_map(in_column).min() else {
             return (0..self.rows.len() as u32).collect();
         };
+        // Look up whole rows if that takes no more lookups than the shortest posting list has entries;
+        // otherwise test the rows of that list.
         let mut candidates = match codes(known) {
             Some(codes) if self.suppressed.len() <= fewest => self.equal_rows(codes),
             _ => {
@@ -415,7 +437,8 @@ impl<'a> Release<'a> {
         candidates
     }
 
-    /// Where every value is known: look it up, with the values left out that some row lacks.
+    /// Returns the classes of rows that a fully known person can be. Looks up the person's codes once for
+    /// every set of suppressed columns, with NULL in these columns.
     fn equal_rows(&self, mut codes: Vec<u32>) -> Vec<u32> {
         let mut candidates = Vec::new();
         let known = codes.clone();
@@ -427,7 +450,8 @@ impl<'a> Release<'a> {
         candidates
     }
 
-    /// The postings in a column that fit what is known there; suppressed values do.
+    /// Returns the postings of a column that are consistent with the knowledge about it, suppressed values
+    /// included.
     fn slices<'b>(&'b self, column: usize, test: &'b Test) -> impl Iterator<Item = &'b [(u32, u32)]> {
         let postings = &self.postings[column];
         let between = move |low: u32, high: u32| {
@@ -454,7 +478,7 @@ impl<'a> Release<'a> {
     }
 }
 
-/// The codes of who is known in full.
+/// Returns the codes of a fully known person; `None` if some value is not known exactly.
 fn codes(known: &[Knowledge]) -> Option<Vec<u32>> {
     let code = |known: &Knowledge| match known {
         Knowledge::Code(code) => Some(*code),

@@ -1,45 +1,52 @@
+//! Similarity by sampling (Lakshmanan et al. 2008, Fig. 15): how many items is an adversary right about if
+//! they have a random sample of the transactions?
+//!
+//! The adversary believes the frequencies of the sample ± its median gap. The share of items for which this
+//! belief is true, the *degree of compliancy*, shows which α_max of the recipes is plausible.
+
 use super::{Frequencies, Gaps, Transactions};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
-/// How right an adversary is about frequencies who has samples of a certain size.
+/// How right an adversary is about frequencies if they have a sample of a certain size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Similarity {
-    /// The share of transactions that a sample has.
+    /// Share of all transactions that are in a sample.
     pub fraction: f64,
-    /// The number of transactions that a sample has.
+    /// Number of transactions in a sample.
     pub transactions: u64,
-    /// With beliefs that are as wide as the sampled median gap.
+    /// Result for beliefs of ± the median gap of the sample.
     pub median: Compliancy,
-    /// With the sampled mean gap, which misleads: a few wide gaps make the adversary right about everything.
+    /// Result for beliefs of ± the mean gap of the sample. It misleads: a few wide gaps make the adversary
+    /// right about everything.
     pub mean: Compliancy,
 }
 
-/// The degree of compliancy, the share of items that the adversary is right about, over several samples.
+/// Degree of compliancy: the share of items that the adversary is right about, over several samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Compliancy {
-    /// The average width of the beliefs.
+    /// Average width of the beliefs.
     pub width: f64,
-    /// The average degree.
+    /// Average degree of compliancy.
     pub average: f64,
-    /// The lowest.
+    /// Lowest degree of compliancy.
     pub min: f64,
-    /// The highest.
+    /// Highest degree of compliancy.
     pub max: f64,
 }
 
-/// Which samples are drawn.
+/// Sizes and number of the samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplingSettings {
-    /// The shares of all transactions that samples have.
+    /// Sizes of the samples, as shares of all transactions.
     pub fractions: Vec<f64>,
-    /// How many samples are drawn for each of them.
+    /// Number of samples for each size.
     pub samples: usize,
-    /// The same seed gives the same samples.
+    /// Seed of the samples; the same seed gives the same samples.
     pub seed: u64,
 }
 
@@ -75,12 +82,13 @@ impl SamplingSettings {
     }
 }
 
-/// Similarity by sampling (Lakshmanan et al., Fig. 15): draw samples for each of the fractions,
-/// without replacement, and believe of every item the frequency that it has in the sample, give or take the
-/// gap between the frequency groups of the sample. How many items of all transactions is that true of?
+/// Measures similarity by sampling (Lakshmanan et al., Fig. 15). For each fraction, draws samples without
+/// replacement. From each sample, the adversary believes that every item has the frequency that it has in the
+/// sample ± the gap between the frequency groups of the sample. Returns the share of items for which this is
+/// true in all transactions, one result per fraction.
 ///
-/// An item that is not in the sample is believed to have frequency 0, give or take as much; it makes no
-/// group. A sample has at least one transaction. Without items, there is no answer.
+/// An item that is not in the sample is believed to have frequency 0 ± the gap, but does not form a frequency
+/// group. A sample has at least one transaction. The result is empty if no item occurs.
 pub fn similarity_by_sampling(
     transactions: &Transactions,
     settings: &SamplingSettings,
@@ -115,7 +123,7 @@ pub fn similarity_by_sampling(
         if some.is_empty() {
             break;
         }
-        // Added up in the order of the draws, so that the sums do not depend on the threads.
+        // Summed in the order of the draws, so that the sums do not depend on the threads.
         for (number, sampled) in some.par_iter().map(of_draw).collect::<Result<Vec<_>>>()? {
             for (running, sampled) in running[number].iter_mut().zip(sampled) {
                 running.add(sampled);
@@ -131,12 +139,13 @@ pub fn similarity_by_sampling(
     Ok(fractions.iter().zip(&running).map(of_fraction).collect())
 }
 
-/// So many samples are drawn before what they say is added up: any number of samples takes no more memory.
+/// Number of samples that are drawn before their results are summed. It bounds the memory for any number of
+/// samples.
 const AT_A_TIME: usize = 1024;
 
-/// The number of transactions that every item is in, in a sample of this size. Every transaction is taken
-/// with the chance of still wanted to still there, which makes all samples equally likely (Fan, Muller and
-/// Rezucha 1962).
+/// Draws a sample of this size, and returns the number of its transactions that contain each item. Each
+/// transaction is taken with probability (transactions still wanted) / (transactions still left), which makes
+/// all samples equally likely (Fan, Muller and Rezucha 1962).
 fn draw(
     transactions: &Transactions,
     size: u64,
@@ -160,19 +169,20 @@ fn draw(
     Ok(counts)
 }
 
-/// The width of the beliefs and the degree of compliancy from one sample.
+/// Width of the beliefs and degree of compliancy from one sample.
 struct Sampled {
     width: f64,
     degree: f64,
 }
 
-/// By the median and by the mean gap of the sample.
+/// Returns the results for the median gap and for the mean gap of the sample.
 fn compliancy(all: &Frequencies, size: u64, sample: &[u64]) -> [Sampled; 2] {
     let occurring = sample.iter().copied().filter(|&count| count > 0).collect();
     let groups = Frequencies::new(size, occurring);
     let gaps = groups.gaps();
     let width = |of_gaps: fn(&Gaps) -> f64| gaps.as_ref().map_or(0.0, of_gaps);
-    // A gap is a number of transactions of the sample, or such a number divided by this.
+    // In transactions of the sample, the median gap is a multiple of 1/2 and the mean gap a multiple of
+    // 1/`steps`.
     let steps = groups.group_counts().len().saturating_sub(1).max(1) as u64;
     [(width(|gaps| gaps.median), 2), (width(|gaps| gaps.mean), steps)].map(|(width, divisor)| Sampled {
         width,
@@ -186,9 +196,9 @@ fn compliancy(all: &Frequencies, size: u64, sample: &[u64]) -> [Sampled; 2] {
     })
 }
 
-/// The share of the items that occur of which the frequency differs from that in the sample by at most
-/// `reach / divisor` transactions of the sample; in whole numbers, so that no rounding makes or unmakes a
-/// tie.
+/// Returns the share of the occurring items whose frequency differs from that in the sample by at most
+/// `reach / divisor` transactions of the sample. It computes in whole numbers, so that rounding does not
+/// affect ties.
 fn degree(all: &Frequencies, size: u64, sample: &[u64], reach: u64, divisor: u64) -> f64 {
     let [transactions, size, reach, divisor] = [all.transactions(), size, reach, divisor].map(u128::from);
     let mut items = 0u64;
@@ -201,7 +211,7 @@ fn degree(all: &Frequencies, size: u64, sample: &[u64], reach: u64, divisor: u64
     right as f64 / items as f64
 }
 
-/// What the samples so far add up to.
+/// Running totals over the samples so far.
 #[derive(Clone, Copy)]
 struct Running {
     width: f64,
@@ -233,7 +243,7 @@ impl Running {
         let count = samples as f64;
         Compliancy {
             width: self.width / count,
-            // Rounding must not put the average of equal degrees beside them.
+            // Rounding must not move the average of equal degrees away from them.
             average: (self.degree / count).clamp(self.min, self.max),
             min: self.min,
             max: self.max,
@@ -248,7 +258,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
 
-    /// Twelve transactions: item x is in every (x + 1)-th.
+    /// Twelve transactions; item x is in every (x + 1)-th of them.
     fn transactions() -> Transactions {
         let mut transactions = Transactions::new(7);
         for number in 0..12 {
@@ -278,7 +288,7 @@ mod tests {
     fn a_sample_of_all_is_right_about_all() {
         let all = similarity(&[1.0], 3, 0).unwrap()[0];
         let gaps = transactions().frequencies();
-        // The phantom, item 6, makes no group in the sample.
+        // Item 6 is a phantom and does not form a group in the sample.
         let gaps = Frequencies::new(12, gaps.counts()[..6].to_vec()).gaps().unwrap();
         assert_eq!((all.transactions, all.fraction), (12, 1.0));
         let compliancy = |width| Compliancy {
@@ -318,7 +328,7 @@ mod tests {
         assert!(one[1].median.min < one[1].median.max);
     }
 
-    /// What the answer would be if all samples were kept and added up in the end.
+    /// Returns the answer that results from keeping all samples and averaging at the end.
     fn collected(fraction: f64, samples: usize, seed: u64) -> Compliancy {
         let (transactions, control) = (transactions(), Control::new());
         let size = (fraction * transactions.len() as f64).round() as u64;
@@ -388,7 +398,7 @@ mod tests {
             *times.entry(sample).or_insert(0u32) += 1;
         }
         assert_eq!(times.len(), 6);
-        // Five standard deviations.
+        // The tolerance is five standard deviations.
         assert!(
             times.values().all(|&times| times.abs_diff(1_000) < 145),
             "{times:?}"
@@ -414,7 +424,8 @@ mod tests {
         assert_eq!(cancelled, Err(Error::Cancelled));
     }
 
-    /// Steps (b) to (d) of Fig. 15 in fractions: the width's numerator and denominator, and the share.
+    /// Computes steps (b) to (d) of Fig. 15 in fractions; returns the width and the share of items that are
+    /// right, for the median gap and for the mean gap.
     fn defined(all: &[u64], transactions: u64, sample: &[u64], size: u64) -> [(f64, f64); 2] {
         let mut groups: Vec<u64> = sample.iter().copied().filter(|&count| count > 0).collect();
         groups.sort();

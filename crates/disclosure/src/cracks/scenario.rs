@@ -1,18 +1,22 @@
+//! Scenarios: the frequencies of the items, the belief of an adversary about them, and the crack mappings
+//! that follow.
+
 use super::{Belief, CrackSpace, Frequencies, Width};
 use crate::{Error, Result};
 use std::iter::repeat_n;
 
-/// What is assumed of an adversary.
+/// Assumptions about an adversary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Adversary {
-    /// How far his beliefs may be from the true frequencies, unless they are listed.
+    /// Distance of the adversary's beliefs from the true frequencies, unless the beliefs are listed.
     pub width: Width,
-    /// How many items he knows of that never occur, besides those that are listed.
+    /// Number of items that the adversary knows of although they never occur, in addition to those that are
+    /// listed.
     pub phantoms: usize,
 }
 
 impl Default for Adversary {
-    /// One who knows every frequency, give or take the median gap.
+    /// An adversary who knows every frequency ± the median gap.
     fn default() -> Self {
         Adversary {
             width: Width::Median,
@@ -22,7 +26,7 @@ impl Default for Adversary {
 }
 
 impl Adversary {
-    /// How many phantoms there may be: each takes as much room as an item.
+    /// Maximum number of phantoms. There is a limit because each of them takes as much memory as an item.
     pub const MOST_PHANTOMS: usize = 1_000_000;
 
     /// Checks the bounds of all assumptions.
@@ -39,22 +43,24 @@ impl Adversary {
     }
 }
 
-/// Items, and what an adversary can make of them.
+/// Frequencies, a belief about them, and the resulting space of crack mappings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// How often every item occurs; phantoms come last.
+    /// Frequency of every item; phantoms come last.
     pub frequencies: Frequencies,
-    /// What the adversary believes.
+    /// Belief of the adversary.
     pub belief: Belief,
-    /// The crack mappings that agree with it.
+    /// Crack mappings that are consistent with the belief.
     pub space: CrackSpace,
-    /// How far beliefs are from the true frequencies; `None` if they were listed.
+    /// Distance of the beliefs from the true frequencies as a share of all transactions; `None` if they were
+    /// listed.
     pub width: Option<f64>,
 }
 
 impl Scenario {
-    /// `counts` says in how many of the transactions every item is. `intervals` are beliefs about these items, if they
-    /// are listed: see [`Belief::of_intervals`].
+    /// Builds the scenario from the number of transactions that contain each item (`counts`) and the beliefs
+    /// about these items (`intervals`), if they are listed: see [`Belief::of_intervals`]. Nothing is believed
+    /// about an item that the list does not reach.
     pub fn new(
         transactions: u64,
         counts: impl IntoIterator<Item = u64>,

@@ -3,24 +3,25 @@ use crate::matching::{Graph, ItemClass};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// The space of crack mappings (section 2.2.1): the graph whose perfect matchings they are, with codes in
-/// classes by frequency, and where every item and its own code are in it.
+/// The space of crack mappings (section 2.2.1): a bipartite graph whose perfect matchings are the crack
+/// mappings, the class of every item in it, and the class of every item's own code. Codes are in classes by
+/// frequency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrackSpace {
-    /// Which codes can be which items.
+    /// The codes that can stand for each item.
     pub graph: Graph,
-    /// For every item, its class in the graph.
+    /// Class of every item in the graph.
     pub class_of: Vec<u32>,
-    /// For every item, the class of its own code. Not always a candidate: the adversary may be wrong.
-    /// [`NO_CODE`](Self::NO_CODE) where it has none.
+    /// Class of every item's own code, or [`NO_CODE`](Self::NO_CODE). It is not always a candidate of the
+    /// item, because the adversary may be wrong.
     pub own: Vec<u32>,
 }
 
 impl CrackSpace {
-    /// Instead of the class of its own code, for an item that has none and so cannot be cracked.
+    /// Value of [`own`](Self::own) for an item that has no code of its own and therefore cannot be cracked.
     pub const NO_CODE: u32 = u32::MAX;
 
-    /// `candidates` are, for every item, the frequency groups that its belief holds.
+    /// Returns the space in which the candidates of every item are the frequency groups within its belief.
     pub fn new(frequencies: &Frequencies, candidates: impl Iterator<Item = Range<u32>>) -> Self {
         let mut items: Vec<ItemClass> = Vec::new();
         let mut class_by_candidates: FxHashMap<Range<u32>, u32> = FxHashMap::default();
@@ -47,17 +48,17 @@ impl CrackSpace {
         }
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.class_of.len()
     }
 
-    /// The class of an item.
+    /// Returns the class of an item.
     pub fn class(&self, item: usize) -> &ItemClass {
         &self.graph.items[self.class_of[item] as usize]
     }
 
-    /// Whether an item's own code is one of its candidates.
+    /// Returns whether an item's own code is one of its candidates.
     pub fn is_compliant(&self, item: usize) -> bool {
         self.class(item).candidates.binary_search(&self.own[item]).is_ok()
     }

@@ -1,8 +1,9 @@
-//! Summaries of items as they are stored and printed.
+//! Summaries of items: how they are stored and printed.
 //!
-//! A summary names the type of its items, and the collation that tells them apart, and has every item as text. So it
-//! can be printed, moved to another server and merged with others of its kind wherever it is, even where the type
-//! does not exist any more.
+//! A summary contains the name of the items' type, the name of the collation that determines which items are
+//! equal, and every item as text with its count. It does not depend on anything else in the database. So it
+//! can be printed, moved to another server and merged with other summaries of the same type, even if the type
+//! no longer exists.
 
 use crate::json::{Reader, put_string, string_length};
 use crate::wire::{Damaged, put, put_bytes, take, take_array, take_bytes};
@@ -11,29 +12,29 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 use thiserror::Error;
 
-/// How many transactions there are, and how many of them have each item.
+/// Number of transactions, and number of transactions that contain each item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemSummary<'a> {
-    /// The name of the items' type, under which SQL finds it whatever the search path.
+    /// Name of the items' type, in a form that SQL resolves under any search path.
     pub type_name: Cow<'a, str>,
-    /// The name of the collation, where it makes different texts equal.
+    /// Name of the collation, if it treats different texts as equal.
     pub collation: Option<Cow<'a, str>>,
-    /// At most [`MOST`](Self::MOST).
+    /// Number of transactions, at most [`MOST`](Self::MOST).
     pub transactions: u64,
-    /// The items and their counts, in any order.
+    /// Items and their counts, in any order.
     pub items: Vec<(Cow<'a, str>, u64)>,
 }
 
-/// Why something is no summary. Messages never contain an item.
+/// Reason why a text or a byte string is not a valid summary. Messages never contain an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SummaryError {
-    /// The text is not one of a summary, or contradicts itself.
+    /// The text is not a summary, or contradicts itself.
     #[error("{0}")]
     Invalid(&'static str),
     /// The bytes were written by another version of this code.
     #[error("version {0} of the format is not known")]
     Version(u8),
-    /// The bytes are none of a summary.
+    /// The bytes are not a summary.
     #[error(transparent)]
     Damaged(#[from] Damaged),
 }
@@ -41,13 +42,14 @@ pub enum SummaryError {
 use SummaryError::Invalid;
 
 impl<'a> ItemSummary<'a> {
-    /// The first byte of what is stored.
+    /// Version of the byte format, stored in the first byte.
     pub const VERSION: u8 = 1;
 
-    /// How many transactions there may be: as many as a `bigint` can show.
+    /// Maximum number of transactions: the largest `bigint`.
     pub const MOST: u64 = i64::MAX as u64;
 
-    /// Puts items into the order in which they are printed, and checks what must hold of every summary.
+    /// Sorts the items into the order in which they are printed, and checks the invariants of a summary:
+    /// items are distinct, counts are from 1 to the number of transactions, and no transaction is empty.
     fn checked(mut self) -> Result<Self, SummaryError> {
         self.items.sort_unstable();
         if self.items.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -65,7 +67,7 @@ impl<'a> ItemSummary<'a> {
         Ok(self)
     }
 
-    /// Returns the summary of items in any order.
+    /// Returns the summary of these items, which may come in any order.
     pub fn new(
         type_name: Cow<'a, str>,
         collation: Option<Cow<'a, str>>,
@@ -84,8 +86,8 @@ impl<'a> ItemSummary<'a> {
         }
     }
 
-    /// Returns what is stored: the version, the names of type and collation (empty where none matters), the number
-    /// of transactions, the number of items, and every item with its count.
+    /// Returns the byte format: the version, the names of the type and the collation (empty if there is
+    /// none), the number of transactions, the number of items, and every item with its count.
     pub fn to_bytes(&self) -> Vec<u8> {
         let collation = self.collation.as_deref();
         let mut out = SummaryWriter::new(&self.type_name, collation, self.transactions, self.items.len());
@@ -95,7 +97,7 @@ impl<'a> ItemSummary<'a> {
         out.finish()
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) has made.
+    /// Reads the byte format that [`to_bytes`](Self::to_bytes) writes.
     pub fn of_bytes(mut bytes: &'a [u8]) -> Result<Self, SummaryError> {
         let input = &mut bytes;
         match take_array(input)? {
@@ -122,8 +124,8 @@ impl<'a> ItemSummary<'a> {
         })
     }
 
-    /// Prints `{"type": "text", "transactions": 10, "items": [["beer", 5], …]}`, the most frequent items first, with a
-    /// "collation" after the type where there is one.
+    /// Prints `{"type": "text", "transactions": 10, "items": [["beer", 5], …]}`, the most frequent items
+    /// first, with a "collation" after the type if there is one.
     pub fn to_text(&self) -> String {
         let mut out = String::with_capacity(self.text_length());
         out.push_str(r#"{"type": "#);
@@ -132,7 +134,7 @@ impl<'a> ItemSummary<'a> {
             out.push_str(r#", "collation": "#);
             put_string(&mut out, collation);
         }
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(out, r#", "transactions": {}, "items": ["#, self.transactions);
         let mut items: Vec<_> = self.items.iter().collect();
         items.sort_unstable_by_key(|(text, count)| (Reverse(*count), text));
@@ -145,7 +147,7 @@ impl<'a> ItemSummary<'a> {
         out
     }
 
-    /// Returns how many bytes [`to_text`](Self::to_text) has at most.
+    /// Returns an upper bound on the length of [`to_text`](Self::to_text) in bytes.
     pub fn text_length(&self) -> usize {
         const DIGITS: usize = 20;
         let item = |(text, _): &(Cow<'_, str>, u64)| string_length(text) + DIGITS + ", [, ]".len();
@@ -154,7 +156,7 @@ impl<'a> ItemSummary<'a> {
         rest + names + self.items.iter().map(item).sum::<usize>()
     }
 
-    /// Reads what [`to_text`](Self::to_text) prints, or somebody has written: any JSON with these keys.
+    /// Reads the text that [`to_text`](Self::to_text) prints, or any other JSON object with the same keys.
     pub fn of_text(text: &'a str) -> Result<Self, SummaryError> {
         const NOT_JSON: SummaryError = Invalid("it is not JSON");
         let mut json = Reader::new(text);
@@ -192,11 +194,11 @@ impl<'a> ItemSummary<'a> {
     }
 }
 
-/// Writes what [`ItemSummary::to_bytes`] returns, item by item.
+/// Writes the byte format of [`ItemSummary::to_bytes`] item by item.
 pub struct SummaryWriter(Vec<u8>);
 
 impl SummaryWriter {
-    /// Begins a summary of so many different items.
+    /// Starts a summary with this number of distinct items.
     pub fn new(type_name: &str, collation: Option<&str>, transactions: u64, items: usize) -> Self {
         let mut out = vec![ItemSummary::VERSION];
         put_bytes(&mut out, type_name.as_bytes());
@@ -206,13 +208,13 @@ impl SummaryWriter {
         SummaryWriter(out)
     }
 
-    /// Adds an item, with how many transactions have it.
+    /// Adds an item and the number of transactions that contain it.
     pub fn item(&mut self, text: &str, count: u64) {
         put_bytes(&mut self.0, text.as_bytes());
         put(&mut self.0, count);
     }
 
-    /// Returns what is stored, after the last item.
+    /// Returns the bytes. To be called after the last item.
     pub fn finish(self) -> Vec<u8> {
         self.0
     }
@@ -254,25 +256,25 @@ fn read_items<'a>(json: &mut Reader<'a>) -> Result<Vec<(Cow<'a, str>, u64)>, Sum
     Ok(items)
 }
 
-/// The name of a type or collation in SQL.
+/// Name of a type or collation in SQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Name {
     /// `schema.name`, which means the same under any search path.
     Qualified {
         /// The schema.
         schema: String,
-        /// The name in it.
+        /// The name within the schema.
         name: String,
     },
-    /// One word or more, such as `timestamp with time zone`, or one in quotes.
+    /// One or more words, such as `timestamp with time zone`, or a quoted identifier.
     Words,
 }
 
 impl Name {
-    /// Bytes in an identifier of Postgres.
+    /// Maximum number of bytes in a Postgres identifier.
     const LONGEST: usize = 63;
 
-    /// Returns `None` where it is no name.
+    /// Parses a name; `None` if the text is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let mut rest = text;
         let first = identifier(&mut rest)?;
@@ -292,7 +294,8 @@ impl Name {
     }
 }
 
-/// An identifier at the beginning of `text`, which is moved past it: in quotes as it stands, else in lower case.
+/// Reads the identifier at the beginning of `text` and advances `text` past it. A quoted identifier keeps its
+/// case; any other is converted to lower case.
 fn identifier(text: &mut &str) -> Option<String> {
     let mut found = String::new();
     if let Some(quoted) = text.strip_prefix('"') {

@@ -1,20 +1,23 @@
+//! Transactions: sets of items, stored as one flat array of item numbers with the end of each set.
+
 use super::Frequencies;
 use crate::sort::sort;
 use crate::{Control, Error, Result};
 
-/// Transactions as sets of item numbers, one after the other in one stretch of memory. Transactions and
-/// items are counted in 32 bits.
+/// Transactions as sets of item numbers, stored one after the other in one array. The numbers of transactions
+/// and of items fit in 32 bits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Transactions {
-    /// The items of all transactions; ascending in each, without duplicates.
+    /// Items of all transactions; within each transaction ascending and without duplicates.
     items: Vec<u32>,
-    /// Where in `items` each transaction ends.
+    /// End of each transaction in `items`.
     ends: Vec<u64>,
     item_count: usize,
 }
 
 impl Transactions {
-    /// None yet. Items are numbered from 0; there are `items` of them, or more if more occur.
+    /// Returns an empty list of transactions. Items are numbered from 0 to `items` − 1; larger numbers may be
+    /// added later.
     pub fn new(items: usize) -> Self {
         Transactions {
             item_count: items,
@@ -22,7 +25,7 @@ impl Transactions {
         }
     }
 
-    /// Add a transaction. Its items may come in any order; an item counts once however often it is there.
+    /// Adds a transaction. Its items may come in any order; duplicates count once.
     pub fn push(&mut self, transaction: &[u32]) -> Result<()> {
         if self.ends.len() == u32::MAX as usize {
             return Err(Error::TooMany {
@@ -50,38 +53,38 @@ impl Transactions {
         Ok(())
     }
 
-    /// How many transactions there are.
+    /// Returns the number of transactions.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are no transactions.
+    /// Returns whether there are no transactions.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many items there are.
+    /// Returns the number of items, including those that do not occur.
     pub fn items(&self) -> usize {
         self.item_count
     }
 
-    /// How many times an item is in a transaction, over all of both.
+    /// Returns the total number of items in all transactions, without duplicates within a transaction.
     pub fn occurrences(&self) -> usize {
         self.items.len()
     }
 
-    /// The items of a transaction, ascending.
+    /// Returns the items of a transaction in ascending order.
     pub fn get(&self, transaction: usize) -> &[u32] {
         let start = transaction.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.items[start as usize..self.ends[transaction] as usize]
     }
 
-    /// The items of every transaction.
+    /// Returns the items of every transaction.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.len()).map(|transaction| self.get(transaction))
     }
 
-    /// In how many transactions every item is.
+    /// Counts the transactions that contain each item.
     pub fn frequencies(&self) -> Frequencies {
         let mut counts = vec![0; self.item_count];
         for &item in &self.items {
@@ -90,8 +93,9 @@ impl Transactions {
         Frequencies::new(self.len() as u64, counts)
     }
 
-    /// The same transactions in an order that depends on nothing but the items in them, which are numbered anew: the
-    /// first of `items`, which has every item once, becomes 0, and so on.
+    /// Returns the same transactions with items renumbered and transactions sorted, so that the result does
+    /// not depend on their original order. `items` contains every item once: the first becomes 0, the second
+    /// 1, and so on.
     pub fn in_order(&self, items: impl Iterator<Item = u32>, control: &Control) -> Result<Self> {
         let items: Vec<u32> = items.collect();
         control.require::<u32>(self.items.len() + items.len())?;
@@ -116,7 +120,7 @@ impl Transactions {
         Ok(sorted)
     }
 
-    /// The memory that they take.
+    /// Returns the number of bytes allocated for the transactions.
     pub fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<u32>() + self.ends.capacity() * size_of::<u64>()
     }
@@ -149,7 +153,7 @@ mod tests {
                 .for_each(|transaction| transactions.push(transaction).unwrap());
             transactions
         };
-        // The same transactions, with items 0 and 2 named the other way round.
+        // The same transactions, with items 0 and 2 swapped.
         let one = of(&[&[0, 1], &[2], &[1]]).in_order([2, 1, 0].into_iter(), &Control::new());
         let other = of(&[&[1], &[1, 2], &[0]]).in_order(0..3, &Control::new());
         assert_eq!(one.unwrap(), other.unwrap());

@@ -1,61 +1,65 @@
-//! Numbers in bins, so that near values become one attribute.
+//! Bins for numeric columns: values in the same bin become one attribute.
+//!
+//! The bins either hold about the same number of rows each, or they have the same width and start at
+//! multiples of it. NaN and the two infinities get a bin of their own.
 
-/// How the values of a column are put into bins.
+/// Method of grouping a column's values into bins.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Binning {
     /// This many bins, all with about the same number of rows.
     EqualFrequency(usize),
-    /// From a multiple of the width up to the next one.
+    /// Bins of this width. Each one starts at a multiple of the width and ends before the next multiple.
     EqualWidth(f64),
 }
 
 impl Binning {
-    /// Returns a binning into this many bins, or `None` if that is not a number of bins.
+    /// Returns a binning into this many bins, or `None` if `bins` is 0.
     pub fn equal_frequency(bins: u64) -> Option<Self> {
         (bins > 0).then(|| Binning::EqualFrequency(usize::try_from(bins).unwrap_or(usize::MAX)))
     }
 
-    /// Returns a binning into bins of this width, or `None` if that is not a width.
+    /// Returns a binning into bins of this width, or `None` unless the width is finite and more than 0.
     pub fn equal_width(width: f64) -> Option<Self> {
         (width.is_finite() && width > 0.0).then_some(Binning::EqualWidth(width))
     }
 }
 
-/// The bins of a column.
+/// Bins of a column's values.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bins {
-    /// All bins that hold a value: those between bounds in ascending order, then those that are not finite.
+    /// All bins that hold a value: those of finite values in ascending order, then the others.
     pub bins: Vec<Bin>,
-    /// The bin of every value.
+    /// Bin of every value, as an index into `bins`.
     pub of_value: Vec<u32>,
 }
 
-/// A bin.
+/// One bin of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Bin {
-    /// Of equal width.
+    /// Bin of a given width.
     Between {
-        /// The lower bound, which is in the bin.
+        /// Inclusive lower bound.
         lower: f64,
-        /// The upper bound, which is not.
+        /// Exclusive upper bound.
         upper: f64,
     },
-    /// Of equal frequency.
+    /// Bin with about as many rows as each of the others.
     FromTo {
-        /// Which value is the smallest in the bin.
+        /// Index of the smallest value in the bin.
         smallest: usize,
-        /// Which value is the largest.
+        /// Index of the largest value in the bin.
         largest: usize,
     },
-    /// A number that is not finite, which is a bin of its own.
+    /// NaN or an infinity, each in a bin of its own.
     NotFinite(f64),
 }
 
 impl Bins {
-    /// Puts values into bins. `rows_of` returns how many rows hold each value; it is called only if bins depend on it.
-    /// Returns `None` if numbers are too large to tell neighbouring multiples of a width apart.
+    /// Returns the bins of `values`, or `None` if a value is so large that neighbouring multiples of the
+    /// width cannot be told apart. `rows_of` returns how many rows hold each value; it is called only if the
+    /// bins depend on it.
     pub fn new(values: &[f64], binning: Binning, rows_of: impl FnOnce() -> Vec<u64>) -> Option<Self> {
         let mut of_value = vec![0; values.len()];
         let mut bins = match binning {
@@ -78,13 +82,14 @@ impl Bins {
     }
 }
 
-/// Makes bins of about as many rows each; equal numbers are never separated.
+/// Returns bins with about the same number of rows each and sets `of_value` for every finite value. Equal
+/// numbers always share a bin.
 fn equal_frequency(values: &[f64], rows_of: &[u64], parts: usize, of_value: &mut [u32]) -> Vec<Bin> {
     let mut sorted: Vec<usize> = (0..values.len())
         .filter(|&value| values[value].is_finite())
         .collect();
     sorted.sort_unstable_by(|&one, &other| values[one].total_cmp(&values[other]));
-    // Different integers may be the same float.
+    // Different integers may become the same float.
     let equal: Vec<&[usize]> = sorted
         .chunk_by(|&one, &other| values[one] == values[other])
         .collect();
@@ -108,18 +113,20 @@ fn equal_frequency(values: &[f64], rows_of: &[u64], parts: usize, of_value: &mut
     bins
 }
 
-/// Returns how many consecutive groups to put into each of `parts` parts, or as many as there are groups, so that
-/// all parts have about as many rows.
+/// Returns how many consecutive groups to put into each part, so that all parts have about the same number of
+/// rows. There are `parts` parts, or one per group if there are fewer groups.
 fn even_parts(rows_of_group: &[u64], parts: usize) -> Vec<usize> {
     let mut lengths = Vec::new();
     let mut rest = rows_of_group;
     let mut rows_left: u64 = rest.iter().sum();
     for parts_left in (1..=parts.min(rest.len())).rev() {
-        // Large groups among those before have changed what is even.
+        // Recomputed for every part, because a large group may have given an earlier part more than its
+        // share.
         let even = rows_left as f64 / parts_left as f64;
         let mut rows = rest[0];
         let mut length = 1;
-        // Every part gets a group, and one more if that brings it nearer to what is even.
+        // Every part gets one group. It gets another one if that brings it closer to its even share and
+        // enough groups remain for the later parts.
         while rest.len() - length >= parts_left && rows as f64 + rest[length] as f64 / 2.0 <= even {
             rows += rest[length];
             length += 1;
@@ -131,8 +138,9 @@ fn even_parts(rows_of_group: &[u64], parts: usize) -> Vec<usize> {
     lengths
 }
 
-/// Makes bins between neighbouring multiples of a width, as far as there are numbers in them. Returns `None` if
-/// numbers are too large to tell neighbouring multiples apart.
+/// Returns the bins between neighbouring multiples of a width that hold a value, and sets `of_value` for
+/// every finite value. Returns `None` if a value is so large that neighbouring multiples cannot be told
+/// apart.
 fn equal_width(values: &[f64], grid: Grid, of_value: &mut [u32]) -> Option<Vec<Bin>> {
     let mut multiples = Vec::new();
     for &value in values.iter().filter(|value| value.is_finite()) {
@@ -155,8 +163,8 @@ fn equal_width(values: &[f64], grid: Grid, of_value: &mut [u32]) -> Option<Vec<B
     Some(distinct.into_iter().map(between).collect())
 }
 
-/// The multiples of a width that may be a decimal fraction: 3 times 0.1 is to be 0.3, which it is as 3 / 10,
-/// but not as floats are multiplied.
+/// Multiples of a width, which may be a decimal fraction. The width is stored as a fraction, because 3 times
+/// 0.1 has to be 0.3. The quotient 3 / 10 is 0.3, but the floating-point product of 3 and 0.1 is not.
 #[derive(Clone, Copy)]
 struct Grid {
     width: f64,
@@ -165,7 +173,8 @@ struct Grid {
 }
 
 impl Grid {
-    /// Above, powers of ten are not exact.
+    /// Largest number of decimals of a width that is stored as a fraction. Larger powers of ten are not
+    /// exact.
     const DECIMALS: usize = 22;
 
     fn new(width: f64) -> Self {
@@ -190,14 +199,15 @@ impl Grid {
         multiple as f64 * self.numerator / self.denominator
     }
 
-    /// Returns the largest multiple that is not above a finite number.
+    /// Returns which multiple of the width is the largest one that is not above a finite number, or `None` if
+    /// neighbouring multiples cannot be told apart.
     fn multiple_below(self, number: f64) -> Option<i64> {
         const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
         let multiple = (number / self.width).floor();
         if multiple.abs() >= EXACT {
             return None;
         }
-        // The division is rounded, so the number may be just beyond a bound.
+        // The division is rounded, so the number may lie just outside these bounds.
         let multiple = multiple as i64;
         if self.bound(multiple) > number {
             Some(multiple - 1)

@@ -1,14 +1,15 @@
-//! Attributes that cannot be inferred: where a row agrees with another one on everything else, what tells
-//! them apart follows from nothing.
+//! Blocked attributes, which cannot be inferred. If two rows differ in one slot only, their attributes in
+//! that slot do not follow from their other attributes.
 
 use super::bitset::Words;
 use super::score::SearchInput;
 use crate::sort::sort;
 use rayon::prelude::*;
 
-/// For every row the slots of attributes that are in no closure without themselves, as far as rows with
-/// one difference show. There may be more in rows that are contained in others; knowing fewer makes a
-/// search longer, not wrong.
+/// Returns for every row the slots of its blocked attributes: those that are in no closure of other
+/// attributes. Finds only attributes that are blocked by a row with a single difference. A row that has all
+/// other attributes and more would block too, but is not found. Missing some makes a search longer, not
+/// wrong.
 pub(super) fn blocked<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
     let rows = input.rows;
     let mut blocked = vec![[0; P]; rows.len()];

@@ -1,21 +1,21 @@
 use crate::{Label, NULL, Weights};
 
-/// What the values of a column say about a row: which attributes it has (White, Definition 2.8), and how
-/// likely each of them is known and how much it hurts when inferred.
+/// Meaning of a column's values: the attributes that they give a row (White, Definition 2.8), and for each
+/// attribute how likely it is to be known and how harmful it is if inferred.
 #[derive(Debug, Clone, Default)]
 pub struct Column {
-    /// The weights of every attribute that the column can give to a row.
+    /// Weights of every attribute that the column can give a row.
     pub attributes: Vec<Weights>,
-    /// Which attributes a value stands for.
+    /// Attributes that each value stands for.
     pub meaning: Meaning,
 }
 
-/// From codes of values to attributes. The code [`NULL`] never gives a row an attribute.
+/// Map from the codes of values to attributes. The code [`NULL`] never gives a row an attribute.
 #[derive(Debug, Clone)]
 pub enum Meaning {
-    /// A value is one attribute, or none: that of code `c` is at `c - 1`.
+    /// A value stands for at most one attribute. That of code `c` is at index `c - 1`.
     One(Vec<Option<u32>>),
-    /// A value is a set of attributes, e.g. an array: those of code `c` are at `c - 1`.
+    /// A value stands for a set of attributes, for example an array. Those of code `c` are at index `c - 1`.
     Set(Vec<Vec<u32>>),
 }
 
@@ -26,12 +26,12 @@ impl Default for Meaning {
 }
 
 impl Column {
-    /// A column without a part in the score.
+    /// Returns a column that takes no part in the score.
     pub fn ignored() -> Self {
         Self::default()
     }
 
-    /// Every value is an attribute of its own, all with these weights.
+    /// Returns a column in which every value is an attribute of its own, all with these weights.
     pub fn categories(values: u32, weights: Weights) -> Self {
         Column {
             attributes: vec![weights; values as usize],
@@ -39,14 +39,15 @@ impl Column {
         }
     }
 
-    /// Every value is an attribute of its own, all with the weights of the label.
+    /// Returns a column in which every value is an attribute of its own, all with the weights of the label.
+    /// If the label has no weights, the column is ignored.
     pub fn labelled(values: u32, label: Label) -> Self {
         label
             .weights()
             .map_or_else(Self::ignored, |weights| Self::categories(values, weights))
     }
 
-    /// The attributes of the value with this code.
+    /// Returns the attributes of the value with this code.
     pub(super) fn of_code(&self, code: u32) -> &[u32] {
         if code == NULL {
             return &[];
@@ -61,19 +62,19 @@ impl Column {
         }
     }
 
-    /// Whether an attribute can change any score: one that is neither known nor hurts cannot.
+    /// Returns whether an attribute can change a score. One with likelihood 0 and danger 0 cannot.
     pub(super) fn matters(&self, attribute: u32) -> bool {
         let weights = self.attributes[attribute as usize];
         weights.likelihood > 0.0 || weights.danger > 0.0
     }
 }
 
-/// An attribute of the table: the `index`-th of a column.
+/// Attribute of a table, identified by its column and its index there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Attribute {
-    /// The position of the column.
+    /// Position of the column.
     pub column: u32,
-    /// Its position in [`Column::attributes`].
+    /// Position in [`Column::attributes`].
     pub index: u32,
 }

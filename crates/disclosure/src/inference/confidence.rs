@@ -1,9 +1,11 @@
-//! Probable inference (White, sections 3.4 and 7): y counts as inferred from K as soon as a share of at
-//! least `min_confidence` of the rows with K have it, and its danger counts times that share.
+//! Search for probable inferences (White, sections 3.4 and 7). An attribute y counts as inferred from K if at
+//! least a share `min_confidence` of the rows with K have it, and its danger is multiplied by that share.
 //!
-//! What makes the search for certain inferences fast does not hold here: with more known, a share may rise
-//! or fall. What does hold is that no inference about a row hurts more than all that is not known, and that
-//! an attribute which all rows of a part share is better inferred than known.
+//! The table is split recursively into parts whose rows share one more known attribute.
+//!
+//! The pruning of the search for certain inferences does not apply here, because a share may rise or fall as
+//! more becomes known. Two facts still hold. No inference about a row is more dangerous than all its unknown
+//! attributes together. And an attribute that all rows of a part share is better inferred than known.
 
 use super::bitset::Words;
 use super::packed_table::Slot;
@@ -12,14 +14,14 @@ use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Parts larger than this are worth another thread.
+/// Number of rows above which the parts of a part are searched in parallel.
 const MANY_ROWS: usize = 5_000;
 
-/// So many rows are gone through between two looks at the limits.
+/// Number of rows that are processed between two checks of the limits.
 const ROWS_PER_LOOK: usize = 4_096;
 
-/// Find the worst inference about every open row, of which there is one at least. They stay open if there was
-/// no time for it.
+/// Finds the worst inference about every open row. There must be at least one. All of them stay open if the
+/// search had to stop early.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     min_confidence: f64,
@@ -61,38 +63,43 @@ pub(super) fn search<const P: usize>(
     }
 }
 
+/// Search for probable inferences about all open rows.
 struct Probable<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     min_confidence: f64,
     found: &'a Found,
-    /// Per slot the place of its first code among those of all slots.
+    /// Per slot, the index of its first code among the codes of all slots.
     offsets: Vec<usize>,
     attributes: usize,
-    /// Per slot the largest likelihood in it and all slots after it.
+    /// Per slot, the largest likelihood in it and in all slots after it.
     likeliest_from: Vec<f64>,
-    /// Room for a count of every attribute, all 0.
+    /// Buffers with a count for every attribute, all 0 between uses.
     rooms: Pool<Vec<u64>>,
     stop: Stop<'a>,
 }
 
+/// Row about which a worse inference may still be found.
 #[derive(Clone, Copy)]
 struct Active {
     row: u32,
-    /// The danger of all that is not known.
+    /// Sum of the dangers of its attributes that are not known.
     danger: f64,
 }
 
-/// The rows that share `known`: active as long as something worse may be found, else witnesses.
+/// Rows that share `known`. A row is active as long as a worse inference about it may be found; otherwise it
+/// is a witness.
 struct Part<const P: usize> {
     known: [u64; P],
     likelihood: f64,
+    /// First slot that may become known too.
     from: usize,
     active: Vec<Active>,
     witnesses: Vec<u32>,
 }
 
 impl<const P: usize> Probable<'_, P> {
-    /// [`split`](Self::split) with room that no other thread is using: rooms are as large as the table has values.
+    /// Calls [`split`](Self::split) with a buffer that no other thread is using. Buffers are lent, because
+    /// each has a count for every attribute of the table.
     fn split_with_own_room(&self, part: &Part<P>) {
         if !self.stop.is_due() {
             self.rooms
@@ -100,7 +107,8 @@ impl<const P: usize> Probable<'_, P> {
         }
     }
 
-    /// Look at the part and at all parts of it. `support` is all 0, before and after, unless it is over.
+    /// Searches the part and, recursively, its parts. `support` is all 0 before and after, unless the search
+    /// has to stop.
     fn split(&self, support: &mut Vec<u64>, part: &Part<P>) {
         let rows = part.active.len() + part.witnesses.len();
         if self.stop.is_due() {
@@ -145,8 +153,8 @@ impl<const P: usize> Probable<'_, P> {
         self.found.weight(row as usize) * NEARLY_EQUAL
     }
 
-    /// Improve the part's active rows by what is inferred from what they share. Returns the slots in which
-    /// all rows agree; `None` where it is over.
+    /// Improves the scores of the part's active rows by the inferences from `part.known`. Returns the slots
+    /// in which all rows have the same attribute, or `None` if the search has to stop.
     fn weigh(&self, support: &mut [u64], part: &Part<P>) -> Option<[u64; P]> {
         let slots = &self.input.table.slots;
         let rows = || {
@@ -205,12 +213,13 @@ impl<const P: usize> Probable<'_, P> {
         Some(shared)
     }
 
-    /// Whether to stop, asked for some of many rows only.
+    /// Returns whether the search has to stop. Checks the limits only once every `ROWS_PER_LOOK` rows.
     fn is_over_at(&self, number: usize) -> bool {
         number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.stop.is_due()
     }
 
-    /// The parts of a part whose rows share one attribute more, as far as that may show something worse.
+    /// Returns the parts of a part whose rows also share an attribute of this slot, without those that cannot
+    /// lead to a worse inference.
     fn parts(
         &self,
         part: &Part<P>,

@@ -1,8 +1,9 @@
-//! Rows that nobody stands for, added to break inferences (White, section 6.2).
+//! Decoys: rows that do not stand for a person, added to break inferences (White, section 6.2).
 //!
-//! A *hole* is a set of attributes that no row has while every set with one of them left out is had by some
-//! row. A row with exactly these attributes scores 0 and raises no other score; nothing is inferred any
-//! more from what is within the hole (White, Theorem 6.5 and Corollary 6.6).
+//! A *hole* is a set of attributes that no row has, although for each of its attributes some row has all the
+//! others. A row with exactly the attributes of a hole scores 0 and raises no other score. Nothing is
+//! inferred any more from any set within the hole (White, Theorem 6.5 and Corollary 6.6). Decoys are chosen
+//! greedily, one hole at a time.
 
 use super::Attribute;
 use super::bitset::Words;
@@ -13,53 +14,58 @@ use crate::{Control, Result};
 use bitvec::prelude::*;
 use rayon::prelude::*;
 
-/// A row to add, and what it does to the rows that were there.
+/// Row to add, and its effect on the scores of the original rows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Decoy {
-    /// All that the row has.
+    /// All attributes of the row.
     pub attributes: Vec<Attribute>,
-    /// The scores with the decoys before this one.
+    /// Scores with the decoys before this one.
     pub before: Summary,
-    /// The scores with this one too.
+    /// Scores with this decoy too.
     pub after: Summary,
 }
 
-/// The scores of the original rows, each as often as it occurs: decoys do not count.
+/// Summary of the scores of the original rows, each counted as often as it occurs. Decoys do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
-    /// How many rows there are.
+    /// Number of original rows.
     pub rows: u64,
-    /// The mean of their scores.
+    /// Mean of their scores.
     pub average: f64,
-    /// The worst of their scores.
+    /// Highest of their scores.
     pub maximum: f64,
-    /// Whether these are the scores. If not, some searches ran out of time, and no score is higher.
+    /// Whether the figures are exact. If not, some searches ran out of time, and the figures are upper
+    /// bounds.
     pub exact: bool,
 }
 
-/// Worst inferences that are looked at together for holes around what is known; and at most, as long as no
-/// hole helps.
+/// Number of worst inferences around which holes are searched in one batch.
 const INFERENCES: usize = 50;
+/// Number of inferences after which the search ends if no hole helps.
 const INFERENCES_IN_VAIN: usize = 20_000;
 
-/// Holes whose effect is computed, the most promising first; and at most, as long as none helps.
+/// Number of holes per batch whose effect is computed, the most promising first. More are tried only until
+/// one helps.
 const TRIED: usize = 5;
+/// Number of holes that do not help after which the search ends.
 const TRIED_IN_VAIN: usize = 40;
 
-/// An average has fallen if it is less than this share of what it was: scores are exact up to 1e-12.
+/// An average has fallen if it is below the previous one times this factor. The factor is less than 1,
+/// because scores are exact only up to a relative error of 1e-12.
 const FALLEN: f64 = 1.0 - 1e-11;
 
-/// Up to `wanted` rows that make the scores of the rows in the table fall, each given those before it.
+/// Returns up to `wanted` rows that lower the scores of the rows in the table, each one given those before
+/// it.
 ///
-/// This is greedy, not the best set of rows: every step looks at the worst inferences K behind the current
-/// scores and at the holes that consist of K and one attribute more, and takes the one after which the
-/// average is lowest, of the few that promise most. It ends early when it finds no such hole that lowers the
-/// average. A budget that runs out ends it after the decoy that is being looked for.
+/// The choice is greedy and not always the best set of rows. Every step looks at the worst inferences K
+/// behind the current scores and at the holes that consist of K and one more attribute. Of the few most
+/// promising holes, it takes the one that leaves the lowest average. The search ends early if it finds no
+/// such hole that lowers the average. If the budget runs out, it ends after the current decoy.
 ///
-/// With a `min_confidence` below 1 the theorem does not hold, as one more row also changes shares: the
-/// figures are still true and the average falls, but single scores may rise.
+/// With a `min_confidence` below 1 the theorem does not hold, because one more row also changes shares. The
+/// figures are still correct and the average falls, but single scores may rise.
 pub fn decoys(
     table: &PackedTable,
     settings: &Settings,
@@ -101,36 +107,38 @@ fn add_decoys<const P: usize>(
     Ok(decoys)
 }
 
-/// The table with the decoys so far.
+/// Table with the decoys so far.
 struct WithDecoys<const P: usize> {
     table: PackedTable,
     fields: Fields<P>,
-    /// Whether only what is certain counts as inferred.
+    /// Whether only certain inferences count.
     certain_only: bool,
     scores: Scores,
-    /// Which distinct rows are not decoys: no row has a hole, so a decoy never equals another row.
+    /// Whether each distinct row is an original row. A decoy never equals another row, because no row has all
+    /// attributes of a hole.
     original: Vec<bool>,
 }
 
-/// The table with one more hole filled.
+/// Table with one more hole filled.
 struct Filled<const P: usize> {
     attributes: Vec<Attribute>,
     current: WithDecoys<P>,
     after: Summary,
 }
 
-/// What rows share that have the same worst inference.
+/// Worst inference that some rows have in common.
 struct Inference<const P: usize> {
-    /// What is known.
+    /// Known attributes, as a packed row.
     known: [u64; P],
-    /// The sum of their scores.
+    /// Sum of the scores of these rows, each counted as often as it occurs.
     total: f64,
+    /// Highest score of these rows.
     worst: f64,
 }
 
 impl<const P: usize> WithDecoys<P> {
-    /// What is known in the worst inference about a row, and all that can be known besides at no loss: only a
-    /// hole around all of it breaks the inference for good.
+    /// Returns the slots that are known in the worst inference about a row, together with all slots that can
+    /// be known at no loss. Only a hole around all of them breaks the inference for good.
     fn known(&self, row: usize) -> [u64; P] {
         let bits = &self.table.rows::<P>()[row];
         let known = self.scores.known.as_chunks::<P>().0[row];
@@ -139,13 +147,13 @@ impl<const P: usize> WithDecoys<P> {
             slot.likelihood[code] == 1.0 && slot.danger[code] == 0.0
         };
         if !self.certain_only {
-            return known; // with more known, shares may fall
+            return known; // knowing more may lower a share
         }
         let free = self.table.slots.iter().filter(is_free);
         free.fold(known, |known, slot| known.or(&Words::single(slot.bit)))
     }
 
-    /// Number, score and multiplicity of the original rows.
+    /// Returns the number, score and multiplicity of each original row.
     fn original_rows(&self) -> impl Iterator<Item = (usize, f64, u64)> + '_ {
         let rows = (0..self.original.len()).filter(|&row| self.original[row]);
         rows.map(|row| (row, self.scores.upper[row], self.table.multiplicity[row]))
@@ -163,8 +171,8 @@ impl<const P: usize> WithDecoys<P> {
         }
     }
 
-    /// The worst inferences behind the scores: those about the rows with the highest score first, then those
-    /// about the most rows.
+    /// Returns the worst inferences behind the scores. Those about a row with the highest score come first;
+    /// otherwise, the inference whose rows have the largest total score comes first.
     fn inferences(&self) -> Vec<Inference<P>> {
         let rows = self.table.rows::<P>();
         let mut of_rows: Vec<([u64; P], f64, f64)> = self
@@ -175,7 +183,7 @@ impl<const P: usize> WithDecoys<P> {
                 (known, score, score * multiplicity as f64)
             })
             .collect();
-        // Stable, so that sums do not depend on how equals are sorted.
+        // The sort is stable, so that scores with equal keys are always added up in the order of the rows.
         of_rows.sort_by_key(|of_row| of_row.0);
         let mut inferences: Vec<Inference<P>> = of_rows
             .chunk_by(|a, b| a.0 == b.0)
@@ -193,12 +201,12 @@ impl<const P: usize> WithDecoys<P> {
         inferences
     }
 
-    /// The holes that consist of these attributes and one more.
+    /// Returns the holes that consist of these attributes and one more.
     fn holes_around(&self, known: &[u64; P]) -> Vec<[u64; P]> {
         let slots = &self.table.slots;
         let known_slots = self.fields.occupied(known);
-        // Per attribute, as slot and code: whether some row has it along with all that is known, and the
-        // slots of what can be left out such that some row has it along with the rest.
+        // For an attribute x, by slot and code: `with_all` says whether some row has x and all of `known`.
+        // `with_all_but` holds each known slot that some row with x lacks while it has the rest of `known`.
         let mut with_all: Vec<BitVec> = slots.iter().map(|s| bitvec![0; s.danger.len()]).collect();
         let mut with_all_but: Vec<Vec<[u64; P]>> =
             slots.iter().map(|s| vec![[0; P]; s.danger.len()]).collect();
@@ -217,7 +225,7 @@ impl<const P: usize> WithDecoys<P> {
         }
         let mut holes = Vec::new();
         for (number, slot) in slots.iter().enumerate() {
-            // A row has no two attributes of one slot.
+            // A row cannot have two attributes of one slot.
             if known_slots.has(slot.bit) {
                 continue;
             }
@@ -230,7 +238,8 @@ impl<const P: usize> WithDecoys<P> {
         holes
     }
 
-    /// The hole that lowers the average most when it is filled, of those that are tried.
+    /// Fills one hole after another and returns the result with the lowest average, or `None` if no hole
+    /// lowers it.
     fn best_hole(
         &self,
         settings: &Settings,
@@ -261,7 +270,7 @@ impl<const P: usize> WithDecoys<P> {
         Ok(None)
     }
 
-    /// The holes around some inferences, those first that might lower the average most.
+    /// Returns the holes around these inferences. Those that might lower the average most come first.
     fn promising_holes(
         &self,
         worst: &[Inference<P>],
@@ -278,7 +287,7 @@ impl<const P: usize> WithDecoys<P> {
         let mut holes = holes.concat();
         holes.sort_unstable();
         holes.dedup();
-        // No more can be won than the scores whose inferences lie within the hole.
+        // The gain is at most the total score of the inferences within the hole.
         let estimate = |hole: &[u64; P]| -> f64 {
             let is_within = |one: &&Inference<P>| {
                 let slots = self.fields.occupied(&one.known);
@@ -297,8 +306,8 @@ impl<const P: usize> WithDecoys<P> {
         Ok(estimated.into_iter().map(|(_, hole)| hole).collect())
     }
 
-    /// The table with a hole filled. A row whose worst inference, with all that can be known at no loss, is
-    /// not within the hole keeps its score: that inference stays, and no other gets worse.
+    /// Returns the table with a hole filled. A row keeps its score if its worst inference, including all that
+    /// can be known at no loss, is not within the hole: that inference stays, and no other gets worse.
     fn fill(&self, hole: &[u64; P], settings: &Settings, control: &Control) -> Result<Filled<P>> {
         let edited = self.table.edited(None, hole);
         let rows = self.table.rows::<P>();

@@ -1,4 +1,9 @@
-//! The inference behind a score, as something to read.
+//! Explanations: the worst inference behind a score, with its known and inferred attributes, its likelihood
+//! and danger, and as text.
+//!
+//! A search stores the slots that are known in the worst inference about a row. From these, the inferred
+//! attributes and their confidence are counted again, with the help of posting lists. Rows that share an
+//! inference share its explanation.
 
 use super::Attribute;
 use super::bitset::Words;
@@ -11,43 +16,44 @@ use crate::{Control, Result};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// An inference: whoever knows these attributes learns those.
+/// Inference from known attributes to others.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Inference {
-    /// What the adversary has to know; nothing that could be left out.
+    /// Attributes that the adversary has to know.
     pub known: Vec<Attribute>,
-    /// What he then infers, as far as it hurts.
+    /// Harmful attributes that the adversary then infers.
     pub inferred: Vec<Inferred>,
-    /// lk(K) of White's Definition 3.3.
+    /// Likelihood lk(K) of the known attributes (White, Definition 3.3).
     pub likelihood: f64,
-    /// dg(I) of White's Definition 3.4.
+    /// Danger dg(I) of the inferred attributes (White, Definition 3.4).
     pub danger: f64,
-    /// How many rows of the table have what is known.
+    /// Number of rows of the table that have all known attributes.
     pub support: u64,
 }
 
 impl Inference {
-    /// w(K) of White's Definition 3.2.
+    /// Returns the weight w(K) of the inference (White, Definition 3.2).
     pub fn weight(&self) -> f64 {
         self.likelihood * self.danger
     }
 
-    /// Returns the confidence of the least certain attribute that is inferred; `None` if there is none.
+    /// Returns the confidence of the least certain inferred attribute, or `None` if nothing is inferred.
     pub fn confidence(&self) -> Option<f64> {
         let confidences = self.inferred.iter().map(|inferred| inferred.confidence);
         confidences.min_by(f64::total_cmp)
     }
 
-    /// Writes the inference as a formula, `zip=90210 & sex=f ⇒ diagnosis=hiv`, with the names that `name` has for
-    /// attributes. What everybody shares follows from nothing, `⇒ country=fr`. Returns `None` if nothing is inferred.
+    /// Returns the inference as a formula, such as `zip=90210 & sex=f ⇒ diagnosis=hiv`, or `None` if nothing
+    /// is inferred. `name` returns the name of an attribute. Attributes that all rows share follow from
+    /// nothing: `⇒ country=fr`.
     pub fn formula(&self, name: impl Fn(Attribute) -> String) -> Option<String> {
         let (known, inferred) = self.conjunctions(name)?;
         Some(format!("{known} ⇒ {inferred}").trim_start().into())
     }
 
-    /// Writes the inference as a sentence, `who knows zip=90210 & sex=f learns diagnosis=hiv`, with the names that
-    /// `name` has for attributes. Returns `None` if nothing is inferred.
+    /// Returns the inference as a sentence, such as `who knows zip=90210 & sex=f learns diagnosis=hiv`, or
+    /// `None` if nothing is inferred. `name` returns the name of an attribute.
     pub fn sentence(&self, name: impl Fn(Attribute) -> String) -> Option<String> {
         let (known, inferred) = self.conjunctions(name)?;
         let who = if self.known.is_empty() {
@@ -62,7 +68,8 @@ impl Inference {
         Some(format!("{who} {probably}learns {inferred}"))
     }
 
-    /// The names of what is known and of what is inferred, unless nothing is.
+    /// Returns the names of the known and of the inferred attributes, each joined by `&`, or `None` if
+    /// nothing is inferred.
     fn conjunctions(&self, name: impl Fn(Attribute) -> String) -> Option<(String, String)> {
         let known: Vec<String> = self.known.iter().map(|&known| name(known)).collect();
         let inferred = self.inferred.iter().map(|inferred| name(inferred.attribute));
@@ -71,33 +78,35 @@ impl Inference {
     }
 }
 
-/// An attribute that is inferred.
+/// Inferred attribute and its confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Inferred {
-    /// Which one.
+    /// Attribute that is inferred.
     pub attribute: Attribute,
-    /// The share of the rows with what is known that have it.
+    /// Share of the rows with the known attributes that have this one too.
     pub confidence: f64,
 }
 
-/// The worst inferences about some rows.
+/// Worst inferences about some rows.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Explanations {
-    /// Rows about which the same is inferred from the same share one.
+    /// Inferences about the rows. Rows with the same certain inference share one.
     inferences: Vec<Inference>,
+    /// Index into `inferences` for each of the rows.
     of_row: Vec<u32>,
 }
 
 impl Explanations {
-    /// That of the row that was asked about at this place.
+    /// Returns the inference about the row at this position of the rows that were given to [`explain`].
     pub fn of(&self, place: usize) -> &Inference {
         &self.inferences[self.of_row[place] as usize]
     }
 }
 
-/// The worst inference about each of these distinct rows, as `scores` found it.
+/// Returns the worst inference about each of these distinct rows, as found by `scores`. If only certain
+/// inferences count, known attributes that are not needed are left out.
 pub fn explain(
     table: &PackedTable,
     settings: &Settings,
@@ -109,7 +118,8 @@ pub fn explain(
     with_width!(table.width, explain_rows(table, settings, scores, rows, control))
 }
 
-/// What is known of a row, as attributes and as slots, and its place among those asked about.
+/// Known attributes of a row's worst inference, as a packed row and as slots, and the row's position among
+/// the given rows.
 type Keyed<const P: usize> = ([u64; P], [u64; P], u32);
 
 fn explain_rows<const P: usize>(
@@ -160,8 +170,9 @@ fn explain_rows<const P: usize>(
     Ok(explanations)
 }
 
-/// The inferences about rows that share what is known: what is certain follows for all of them alike, and is given
-/// once; what is only probable depends on what each of them has.
+/// Returns the inferences about rows that share the known attributes. A certain inference is the same for all
+/// of them and is returned once. Probable inferences depend on the other attributes of each row, so one is
+/// returned per row.
 fn explain_alike<const P: usize>(
     input: &SearchInput<P>,
     postings: &Postings,
@@ -195,8 +206,8 @@ fn explain_alike<const P: usize>(
     rows.iter().map(explain).collect()
 }
 
-/// Leave out what is not needed: attributes that are known for certain make an inference no less likely,
-/// so a search may have taken some that add nothing.
+/// Returns the known slots without those that are not needed. An attribute that is known for certain does not
+/// make an inference less likely, so a search may have taken some that add nothing.
 fn shorten<const P: usize>(
     input: &SearchInput<P>,
     postings: &Postings,
@@ -218,7 +229,7 @@ fn shorten<const P: usize>(
         }
     }
     let mut needed = known;
-    // Those that tell rows apart best come first: keep them.
+    // The slots that tell rows apart best come first. Going backwards keeps those.
     for slot in input.table.slots.iter().rev() {
         if needed.has(slot.bit) && slot.likelihood[slot.code(bits)] == 1.0 {
             let without = needed.without(&Words::single(slot.bit));
@@ -231,7 +242,7 @@ fn shorten<const P: usize>(
     needed
 }
 
-/// What follows for certain from these attributes of a row.
+/// Returns the certain inference from these attributes of a row.
 fn inference<const P: usize>(
     input: &SearchInput<P>,
     postings: &Postings,
@@ -256,9 +267,9 @@ fn inference<const P: usize>(
     conclude(input, 1.0, row, known, support, of_row)
 }
 
-/// The inference from these attributes of a row, which `support` rows have, to those of `others` that
-/// follow: attributes by slot and code, with the number of rows that have them too. Code 0 and what is
-/// known are left out.
+/// Returns the inference from the known attributes of `row`, which `support` rows have. `others` are the
+/// attributes that may be inferred, by slot and code, each with the number of rows that have it along with
+/// the known ones. Code 0, known attributes, harmless ones and those below `min_confidence` are left out.
 pub(super) fn conclude<'a, const P: usize>(
     input: &SearchInput<P>,
     min_confidence: f64,

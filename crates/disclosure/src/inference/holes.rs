@@ -1,13 +1,16 @@
-//! Holes: combinations that nobody has, though everything short of them occurs (White, chapter 6).
+//! Holes: combinations of attributes that no row has, although some row has every smaller part (White,
+//! chapter 6).
 //!
-//! What is inferred from within a hole lies outside of it (Theorem 6.4), and a row with just the hole's
-//! attributes takes all of these inferences away and adds none (Theorem 6.5, Corollary 6.6): holes are where
-//! false rows help most.
+//! Everything that is inferred from within a hole lies outside of it (Theorem 6.4). A row with exactly the
+//! hole's attributes removes all of these inferences and adds none (Theorem 6.5, Corollary 6.6). So decoys
+//! help most if they fill holes.
 //!
-//! The worst inference from within a hole is one from a set K of which nothing can be left out (Lemma 4.11),
-//! so holes are found around such sets, those of the largest weight first. A hole around K is K and some J
-//! such that no row with K has J, but each J without one of its attributes; and for every x of K, some row
-//! has all but x.
+//! The worst inference from within a hole is one from a *free* set K, of which nothing can be left out (Lemma
+//! 4.11). So holes are searched around free sets, those with the largest weight first. A hole around K
+//! consists of K and a set J with three properties:
+//! - No row with K has all of J.
+//! - For every attribute of J, some row with K has the rest of J.
+//! - For every attribute of K, some row has the rest of K and all of J.
 
 use super::bitset::Words;
 use super::packed_table::{PackedTable, Slot, with_width};
@@ -22,13 +25,13 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A combination of attributes that no row has, while some row has each part of it.
+/// Combination of attributes that no row has, although some row has every smaller part of it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Hole {
-    /// In ascending order.
+    /// Attributes in ascending order.
     pub attributes: Vec<Attribute>,
-    /// The worst inference from within. A row with just these attributes would remove it.
+    /// Worst inference from within the hole. A row with exactly the hole's attributes would remove it.
     pub worst: Inference,
 }
 
@@ -36,19 +39,20 @@ pub struct Hole {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Holes {
-    /// Of holes with the same weight, up to 1e-12 of it, those with fewer attributes come first.
+    /// Holes in descending order of weight. Of holes whose weights are equal up to a relative error of 1e-12,
+    /// those with fewer attributes come first.
     pub holes: Vec<Hole>,
     /// Whether these are the holes with the worst inferences. If not, the budget ran out: these are holes,
     /// but there may be others, and worse inferences from within these.
     pub complete: bool,
 }
 
-/// Which holes the caller wants.
+/// Limits on the holes to find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoleSettings {
-    /// No holes of more attributes, from 2 to 8.
+    /// Largest number of attributes of a hole, from 2 to 8.
     pub max_size: usize,
-    /// No more holes than this.
+    /// Largest number of holes to return.
     pub most: usize,
 }
 
@@ -76,9 +80,10 @@ impl HoleSettings {
     }
 }
 
-/// The holes with the worst inferences from within. Holes that nothing harmful is inferred from do not count.
+/// Returns the holes with the worst inferences from within. Holes from which nothing harmful is inferred are
+/// left out.
 ///
-/// Only certain inferences have holes as their cause, so that `min_confidence` must be 1.
+/// `min_confidence` must be 1, because only certain inferences are caused by holes.
 pub fn holes(
     table: &PackedTable,
     settings: &Settings,
@@ -156,24 +161,24 @@ fn find_holes<const P: usize>(
     Ok(Holes { holes, complete })
 }
 
-/// Where an attribute is packed.
+/// Place at which an attribute is packed.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     attribute: Attribute,
     slot: &'a Slot,
     code: usize,
-    /// Its number among all codes of all slots.
+    /// Index of the code among the codes of all slots.
     number: usize,
 }
 
-/// The holes with the worst inferences so far.
+/// Holes with the worst inferences so far, at most `most` of them.
 struct Best<const P: usize> {
     most: usize,
     kept: BTreeMap<Key, Within<P>>,
     rank_of: FxHashMap<Vec<Attribute>, u64>,
 }
 
-/// Holes in the order in which they are reported.
+/// Sort key of a hole. Holes are reported in this order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     rank: Reverse<u64>,
@@ -181,7 +186,8 @@ struct Key {
     attributes: Vec<Attribute>,
 }
 
-/// An inference from within a hole. Of several that are as bad, the first is reported.
+/// Inference from within a hole. Of several inferences that are equally bad, the first in this order is
+/// reported.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Within<const P: usize> {
     size: usize,
@@ -237,18 +243,18 @@ impl<const P: usize> Best<P> {
     }
 }
 
-/// Finds holes around sets.
+/// Search for holes around free sets.
 struct Finder<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     /// All attributes, in ascending order.
     places: Vec<Place<'a>>,
-    /// Per slot the number of its first code.
+    /// Per slot, the index of its first code among the codes of all slots.
     offsets: Vec<usize>,
-    /// How many codes there are.
+    /// Number of codes of all slots.
     attributes: usize,
     max_size: usize,
-    /// Sets to look around, by their rank.
+    /// Free sets around which holes are still to be searched, the highest rank first.
     waiting: BTreeSet<(Reverse<u64>, Within<P>)>,
     best: Best<P>,
     cut_short: bool,
@@ -287,14 +293,14 @@ impl<const P: usize> Audience<P> for Finder<'_, P> {
     }
 }
 
-/// Rows that have all of a set but one attribute, that in the slot `omitted`.
+/// Rows that have all attributes of a set except the one in the slot `omitted`.
 struct Lacking<const P: usize> {
     omitted: [u64; P],
     rows: Vec<u32>,
 }
 
 impl<const P: usize> Finder<'_, P> {
-    /// Find the holes that this inference is from within of.
+    /// Finds the holes from within which this inference is made.
     fn look_around(&mut self, rank: u64, within: &Within<P>) {
         if within.size > 0 {
             let rows = within.set.rows(self.input, self.postings);
@@ -302,7 +308,7 @@ impl<const P: usize> Finder<'_, P> {
             self.some_more(within.set, &rows, rank, within);
             return;
         }
-        // What everybody gives away follows from within every hole. Small ones come first.
+        // An inference from nothing is made from within every hole. Small holes come first.
         for larger in [false, true] {
             for place in 0..self.places.len() {
                 if self.too_late() || (larger && !self.may_have_room(rank, 3)) {
@@ -328,7 +334,7 @@ impl<const P: usize> Finder<'_, P> {
         worst.is_none_or(|worst| (Reverse(rank), size) <= (worst.rank, worst.size))
     }
 
-    /// An attribute as a set, and the rows that have it.
+    /// Returns the set of one attribute, and the rows that have it.
     fn single(&self, place: Place) -> (KnownSet<P>, Vec<u32>) {
         let has = |&row: &u32| place.slot.code(&self.input.rows[row as usize]) == place.code;
         let rows: Vec<u32> = (0..self.input.rows.len() as u32).filter(has).collect();
@@ -339,7 +345,7 @@ impl<const P: usize> Finder<'_, P> {
         (set, rows)
     }
 
-    /// A set, packed like a row.
+    /// Returns a set of attributes as a packed row.
     fn packed(&self, set: &KnownSet<P>) -> [u64; P] {
         let row = &self.input.rows[set.row as usize];
         let slots = self.input.table.slots.iter();
@@ -350,7 +356,8 @@ impl<const P: usize> Finder<'_, P> {
             })
     }
 
-    /// The rows that lack one attribute of the set: that which fewest lack alone.
+    /// Returns the rows that lack exactly one attribute of the set: of all attributes, the one that the
+    /// fewest rows lack alone.
     fn lacking_one(&self, set: &KnownSet<P>) -> Lacking<P> {
         let mut witnesses = TableWitnesses::new(self.input, self.postings, set.row as usize);
         let mut fewest: Option<Lacking<P>> = None;
@@ -379,7 +386,7 @@ impl<const P: usize> Finder<'_, P> {
         })
     }
 
-    /// Which attributes these rows have.
+    /// Returns which attributes occur in these rows.
     fn occurring(&self, rows: &[u32]) -> BitVec {
         let mut occurring = bitvec![0; self.attributes];
         for &row in rows {
@@ -390,7 +397,8 @@ impl<const P: usize> Finder<'_, P> {
         occurring
     }
 
-    /// Whether for each of these slots some row has all of a hole but the attribute there.
+    /// Returns whether for each of these slots some row has all attributes of the hole except the one in the
+    /// slot.
     fn all_but_each_occur(&self, hole: &[u64; P], slots: [u64; P]) -> bool {
         let all = self.input.fields.occupied(hole);
         let mut witnesses = TableWitnesses::about(self.input, self.postings, *hole);
@@ -404,20 +412,24 @@ impl<const P: usize> Finder<'_, P> {
         occur
     }
 
-    /// Holes with one attribute more than a set that these rows have: an attribute that none of them has.
+    /// Finds the holes that consist of a set and one more attribute. `rows` are the rows that have the set;
+    /// none of them has that attribute.
     fn one_more(&mut self, set: KnownSet<P>, rows: &[u32], rank: u64, within: &Within<P>) {
         let known = set.attributes(self.input);
         if known.len() + 1 > self.max_size || !self.may_have_room(rank, known.len() + 1) {
             return;
         }
         let with_set = self.occurring(rows);
-        // Without the only attribute of a set, nothing is left that others would have to occur with.
+        // A set of one attribute needs no check: without it, only the other attribute of the hole is left,
+        // and every attribute occurs.
         let lacking = (known.len() > 1).then(|| self.lacking_one(&set));
         let with_rest = lacking.as_ref().map(|lacking| self.occurring(&lacking.rows));
         let packed = self.packed(&set);
         for number in 0..self.places.len() {
             let place = self.places[number];
-            // A row has one attribute of a slot, and cannot be given two but by adding to a set.
+            // Two attributes of one slot never occur together. In an array column, such a pair is a hole, so
+            // a larger set that contains it is not. In any other column, no row could have both, so it does
+            // not count.
             let excluded = set.slots.has(place.slot.bit) && !(place.slot.of_set && known.len() == 1);
             let with_rest = with_rest.as_ref().is_none_or(|with_rest| with_rest[place.number]);
             if excluded || with_set[place.number] || !with_rest {
@@ -427,7 +439,7 @@ impl<const P: usize> Finder<'_, P> {
             attributes.push(place.attribute);
             let key = Key::new(rank, attributes);
             if !self.best.has_room_for(&key) {
-                // Holes with later attributes come later.
+                // Holes with later attributes come later, so there is no room for them either.
                 return;
             }
             let occur = lacking.as_ref().is_none_or(|lacking| {
@@ -440,8 +452,8 @@ impl<const P: usize> Finder<'_, P> {
         }
     }
 
-    /// Holes with at least two attributes more than a set that these rows have: each of them occurs in
-    /// some of the rows, but together in none.
+    /// Finds the holes that consist of a set and at least two more attributes. Each of these occurs in some
+    /// of `rows`, the rows that have the set, but none of the rows has all of them.
     fn some_more(&mut self, set: KnownSet<P>, rows: &[u32], rank: u64, within: &Within<P>) {
         let size = set.slots.count() as usize;
         if rows.len() < 2 || size + 2 > self.max_size || !self.may_have_room(rank, size + 2) {
@@ -484,8 +496,9 @@ impl<const P: usize> Finder<'_, P> {
         }
     }
 
-    /// What rows that lack one attribute of the set have beyond the set, as far as it also occurs in these
-    /// rows, which have the set: packed like rows, without duplicates.
+    /// Returns the attributes beyond the set of every row that lacks one attribute of the set. Attributes
+    /// that do not occur in `rows`, which have the set, are left out. The result consists of packed rows
+    /// without duplicates.
     fn what_occurs_with(&self, set: &KnownSet<P>, rows: &[u32], lacking: &Lacking<P>) -> Vec<[u64; P]> {
         let occurring = self.occurring(rows);
         let reduced = |&row: &u32| {
@@ -504,7 +517,7 @@ impl<const P: usize> Finder<'_, P> {
     }
 }
 
-/// Those of the masks that hold no other.
+/// Returns the masks that contain no other mask.
 fn minimal<const P: usize>(mut masks: Vec<[u64; P]>) -> Vec<[u64; P]> {
     masks.sort_unstable_by_key(|mask| (mask.count(), *mask));
     masks.dedup();
@@ -517,10 +530,10 @@ fn minimal<const P: usize>(mut masks: Vec<[u64; P]>) -> Vec<[u64; P]> {
     minimal
 }
 
-/// Sets that meet all masks, and would not without any of their elements.
+/// Search for minimal hitting sets: sets that meet all masks, but no longer if any element is removed.
 struct HittingSets<'a, 'b, const P: usize> {
     masks: &'a [[u64; P]],
-    /// How many elements they may have.
+    /// Largest number of elements of a set.
     most: usize,
     found: Vec<[u64; P]>,
     looked_at: u32,
@@ -528,6 +541,7 @@ struct HittingSets<'a, 'b, const P: usize> {
 }
 
 impl<const P: usize> HittingSets<'_, '_, P> {
+    /// Finds the minimal hitting sets that contain `chosen` but nothing of `excluded`.
     fn extend(&mut self, chosen: [u64; P], mut excluded: [u64; P]) {
         self.looked_at += 1;
         if self.looked_at.is_multiple_of(256) && self.finder.too_late() {
@@ -540,6 +554,7 @@ impl<const P: usize> HittingSets<'_, '_, P> {
                 needed = needed.or(&hits);
             }
         }
+        // Every element has to be the only one that hits some mask. Otherwise, it could be left out.
         if needed != chosen {
             return;
         }

@@ -1,8 +1,9 @@
 //! Attribute inference: the privacy score of White (A Privacy Score for Anonymous Databases, 2021).
 //!
-//! An adversary knows some attributes K of a row. Whatever else all rows with K have in common, the
-//! *closure* of K without K itself, he infers. How bad that is depends on how likely he knows K and on
-//! how much the inferred attributes hurt; a row's score is the worst of all K that it has:
+//! An adversary knows some attributes K of a row. They infer everything else that all rows with K have in
+//! common: the *closure* of K without K itself. How bad that is depends on how likely the adversary is to
+//! know K and on how harmful the inferred attributes are. A row's score is the weight of the worst inference
+//! from any set K of its attributes:
 //!
 //! ```text
 //! priv(i) = max over K ⊆ Att(i) of  lk(K) · dg(closure(K) \ K)       Definitions 3.1 and 3.2
@@ -10,11 +11,12 @@
 //! dg(I)   = D / (c + D) with D = sum of d(x), x ∈ I, and c = 1       Definition 3.4
 //! ```
 //!
-//! Scores are exact up to 1e-12 of their value, or, where a budget ran out, certified bounds. They do not
-//! depend on the number of threads.
+//! Scores are exact up to a relative error of 1e-12. If a budget ran out, they are certified bounds instead.
+//! They do not depend on the number of threads.
 //!
-//! Three patients, of whom an adversary may know the ZIP code but not the diagnosis. Who lives in 10001 has HIV; those
-//! in 90210 differ, so that nothing follows:
+//! In the following example, an adversary may know the ZIP codes of three patients but not their diagnoses.
+//! The only patient in 10001 has HIV, so the diagnosis follows from the ZIP code. The two patients in 90210
+//! have no diagnosis in common, so nothing follows:
 //!
 //! ```
 //! use disclosure::classes::Classes;
@@ -36,14 +38,14 @@
 //!
 //! # Numberings
 //!
-//! | of | number | given by |
+//! | what is numbered | number | assigned by |
 //! |---|---|---|
 //! | a value in its column | *code*, from 1; 0 is NULL | [`Encoder`](crate::Encoder) |
-//! | what a value says about a row | *attribute*: column, and index from 0 | [`Column`] |
+//! | an attribute that a value gives a row | *attribute*: column, and index from 0 | [`Column`] |
 //! | an attribute in a packed row | *slot*, and *slot code* from 1; 0 is no attribute | [`PackedTable`] |
 //! | a row of the table | *position*, from 0 | the caller |
-//! | a row with equal codes | *class*, from 0 | [`Classes`](crate::classes::Classes) |
-//! | a row with equal attributes | *distinct row*, from 0 | [`PackedTable::row_of_class`] |
+//! | all rows with equal codes | *class*, from 0 | [`Classes`](crate::classes::Classes) |
+//! | all rows with equal attributes | *distinct row*, from 0 | [`PackedTable::row_of_class`] |
 
 mod bins;
 mod bitset;

@@ -1,5 +1,7 @@
-//! One row against a table that somebody else looks things up in: for a row that is about to enter a table
-//! which is too large to read for it.
+//! Score of a single row that is about to enter a table, if the table is too large to be read for it.
+//!
+//! The row is searched by branch and bound, as in `search`. The caller looks up other rows of the table
+//! whenever the search needs one to show that something is not inferred.
 
 use super::bitset::Words;
 use super::packed_table::{WIDTHS, with_width};
@@ -7,27 +9,28 @@ use super::score::{Danger, Limits, Settings};
 use super::search::{Kinds, RowSearch, Witnesses, Workspace};
 use crate::{Control, Error, Result, Weights};
 
-/// Who looks things up. Attributes of the row are numbered from 0.
+/// Access to the rows of the table. The attributes of the new row are numbered from 0.
 pub trait Lookup {
-    /// For some rows of the table that have all of `known` but not all of `inferred`, the attributes of our
-    /// row that they lack; and whether there may be more such rows. `None` ends the search.
+    /// Looks for rows of the table that have all of `known` but not all of `inferred`. Returns the attributes
+    /// of the new row that they lack, for some of these rows, and whether there may be more such rows.
+    /// Returns `None` to end the search.
     fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)>;
 }
 
-/// The score of one row.
+/// Score of one row.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RowScore {
-    /// The worst inference that was found.
+    /// Weight of the worst inference that was found.
     pub lower: f64,
-    /// No inference is worse. Equal to `lower` if the search was finished.
+    /// Upper bound on the weight of every inference. Equal to `lower` if the search was finished.
     pub upper: f64,
-    /// What has to be known for it.
+    /// Known attributes of the worst inference that was found.
     pub known: Vec<usize>,
 }
 
-/// The score of a row that has attributes with these weights, in the table together with the row itself.
-/// Only what is certain counts as inferred, whatever `settings` says.
+/// Returns the score of a row whose attributes have these weights, in the table with the row added. Only
+/// certain inferences count, whatever `settings` says.
 pub fn score_row(
     attributes: &[Weights],
     settings: &Settings,
@@ -36,7 +39,8 @@ pub fn score_row(
 ) -> Result<RowScore> {
     settings.check()?;
     attributes.iter().try_for_each(Weights::check)?;
-    // The search goes as deep as there are attributes, on the stack of a thread that is not ours.
+    // The number of attributes is limited, because the search recurses once per attribute on the stack of a
+    // thread that is not ours.
     const MOST_WORDS: usize = 8;
     let needed = attributes.len().div_ceil(64);
     let widths = WIDTHS.into_iter().take_while(|&width| width <= MOST_WORDS);

@@ -1,9 +1,9 @@
-//! The table as the algorithms see it: distinct rows of attributes, packed into a few words each.
+//! The table in the form that the algorithms use: distinct rows of attributes, each packed into a few words.
 //!
-//! Attributes of which a row can have only one, such as the values of a column, share a *slot*: a field of
-//! bits that holds 0 (none of them) or the number of one. Array elements are spread over slots so that no
-//! row has two in the same. Whether two rows share an attribute is then one exclusive or for all slots of
-//! a word, and the highest bit of a slot's field stands for the slot in sets of slots.
+//! Attributes of which a row can have only one, such as the values of a column, share a *slot*. A slot is a
+//! bit field that holds the code of one attribute, or 0 for none. Array elements are distributed over slots
+//! so that no row has two in the same slot. One xor then compares all slots of a word in two rows. In a set
+//! of slots, a slot is represented by the highest bit of its field.
 
 use super::bitset::Words;
 use super::{Attribute, Column, Meaning};
@@ -13,10 +13,10 @@ use crate::{Control, Error, Result, Weights};
 use bitvec::prelude::*;
 use rayon::prelude::*;
 
-/// Numbers of words that a row may be packed into: the algorithms are compiled for each of them.
+/// Numbers of words that a row may be packed into. The algorithms are compiled for each of them.
 pub(super) const WIDTHS: [usize; 5] = [1, 2, 4, 8, 32];
 
-/// Call a function that is generic over the number of words with that of a table.
+/// Calls a function that is generic over the number of words with the number of words of a table.
 macro_rules! with_width {
     ($width:expr, $function:ident ( $($argument:expr),* $(,)? )) => {
         match $width {
@@ -30,63 +30,66 @@ macro_rules! with_width {
 }
 pub(super) use with_width;
 
-/// The distinct rows of a table as sets of attributes, and how often each occurs.
+/// Distinct rows of a table as sets of attributes, and how often each occurs.
 #[derive(Debug, Default, Clone)]
 pub struct PackedTable {
     pub(super) slots: Vec<Slot>,
-    /// The first slots, as many as this, have attributes that can be known beforehand.
+    /// Number of slots, at the beginning of `slots`, with attributes that can be known beforehand.
     pub(super) searchable: usize,
-    /// The words of a row.
+    /// Number of words per row.
     pub(super) width: usize,
-    /// All rows, in ascending order.
+    /// Words of all rows. The rows are in ascending order.
     words: Vec<u64>,
     pub(super) multiplicity: Vec<u64>,
     row_of_class: Vec<u32>,
 }
 
-/// Attributes of which a row has at most one.
+/// Set of attributes of which a row has at most one.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     column: u32,
-    /// Whether the column's values are sets, so that a row may have other attributes of it elsewhere.
+    /// Whether the column's values are sets. If so, a row may have other attributes of the column in other
+    /// slots.
     pub of_set: bool,
-    /// The column's attribute of each code, from 1.
+    /// Attribute of the column for each code. That of code `c` is at index `c - 1`.
     attributes: Vec<u32>,
-    /// Of each code; nothing at 0, which is no attribute.
+    /// Likelihood of the attribute with each code. At index 0, which means no attribute, it is 0.
     pub likelihood: Vec<f64>,
+    /// Danger of the attribute with each code. At index 0, it is 0.
     pub danger: Vec<f64>,
-    /// How likely two rows have the same attribute here: the lower, the sooner a search should look here.
+    /// Estimated probability that two rows have the same attribute here. The lower it is, the earlier a
+    /// search should look at the slot.
     collision: f64,
     word: usize,
     shift: u32,
     mask: u64,
-    /// The bit that stands for the slot in a set of slots: the field's highest.
+    /// Bit that represents the slot in a set of slots: the highest bit of its field.
     pub bit: usize,
 }
 
 impl Slot {
-    /// The code of a row's attribute in this slot, 0 if it has none.
+    /// Returns the code of a row's attribute in this slot, or 0 if it has none.
     #[inline(always)]
     pub fn code<const P: usize>(&self, row: &[u64; P]) -> usize {
         (row[self.word] >> self.shift & self.mask) as usize
     }
 
-    /// Its attribute with this code, as the part of a packed row.
+    /// Returns the attribute with this code as part of a packed row.
     pub fn packed<const P: usize>(&self, code: usize) -> [u64; P] {
         let mut row = [0; P];
         row[self.word] = (code as u64) << self.shift;
         row
     }
 
-    /// All bits of its field.
+    /// Returns all bits of the slot's field.
     pub fn field<const P: usize>(&self) -> [u64; P] {
         let mut field = [0; P];
         field[self.word] = self.mask << self.shift;
         field
     }
 
-    /// Whether all its attributes are known for certain and harmless, so that nothing is lost by taking
-    /// them as known.
+    /// Returns whether all attributes of the slot are known for certain and harmless. Nothing is lost by
+    /// assuming that they are known.
     pub fn is_free(&self) -> bool {
         self.likelihood[1..].iter().all(|&likelihood| likelihood == 1.0)
             && self.danger[1..].iter().all(|&danger| danger == 0.0)
@@ -98,7 +101,8 @@ impl Slot {
 }
 
 impl PackedTable {
-    /// The rows that `classes` counted, whose columns mean what `columns` says.
+    /// Packs the rows that `classes` counted. `columns` says which attributes the codes of each column stand
+    /// for.
     pub fn new(classes: &Classes, columns: &[Column], control: &Control) -> Result<Self> {
         let mut slots = Vec::new();
         let mut places = Vec::new();
@@ -125,32 +129,33 @@ impl PackedTable {
         Ok(table)
     }
 
-    /// How many distinct rows there are.
+    /// Returns the number of distinct rows.
     pub fn len(&self) -> usize {
         self.multiplicity.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.multiplicity.is_empty()
     }
 
-    /// How many rows the table has.
+    /// Returns the number of rows of the table, each counted as often as it occurs.
     pub fn total(&self) -> u64 {
         self.multiplicity.iter().sum()
     }
 
-    /// The distinct row that a class became.
+    /// Returns the distinct row that a class became.
     pub fn row_of_class(&self, class: usize) -> usize {
         self.row_of_class[class] as usize
     }
 
-    /// How often a distinct row occurs.
+    /// Returns how often a distinct row occurs.
     pub fn multiplicity(&self, row: usize) -> u64 {
         self.multiplicity[row]
     }
 
-    /// A copy of the table with one row more and, if so asked, one of the rows at `less` less.
+    /// Returns a copy of the table with the row `more` added and, if `less` is given, with one occurrence of
+    /// that distinct row removed.
     pub(super) fn edited<const P: usize>(&self, less: Option<usize>, more: &[u64; P]) -> Edited {
         let (mut words, mut multiplicity) = (self.words.clone(), self.multiplicity.clone());
         let mut removed = None;
@@ -188,12 +193,12 @@ impl PackedTable {
         self.words.as_chunks().0
     }
 
-    /// The attributes of a distinct row.
+    /// Returns the attributes of a distinct row.
     pub fn attributes(&self, row: usize) -> Vec<Attribute> {
         with_width!(self.width, attributes_of_row(self, row))
     }
 
-    /// The weights of a row's attributes, by the bits of their slots.
+    /// Returns the weights of a row's attributes, each with the bit of its slot.
     pub(super) fn weights<'a, const P: usize>(
         &'a self,
         row: &'a [u64; P],
@@ -208,7 +213,8 @@ impl PackedTable {
         })
     }
 
-    /// Per searchable slot the largest likelihood in it and all searchable slots after it; 0 after the last.
+    /// Returns for every searchable slot the largest likelihood in it and in all searchable slots after it,
+    /// and then 0 as the last element.
     pub(super) fn likeliest_from(&self) -> Vec<f64> {
         let mut likeliest = vec![0f64; self.searchable + 1];
         for (number, slot) in self.slots[..self.searchable].iter().enumerate().rev() {
@@ -218,13 +224,13 @@ impl PackedTable {
         likeliest
     }
 
-    /// A row's attributes in these slots, as a packed row.
+    /// Returns a row's attributes in these slots, as a packed row.
     pub(super) fn within<const P: usize>(&self, row: &[u64; P], slots: &[u64; P]) -> [u64; P] {
         let chosen = self.slots.iter().filter(|slot| slots.has(slot.bit));
         row.and(&chosen.fold([0; P], |bits, slot| bits.or(&slot.field())))
     }
 
-    /// The attributes of a packed row, whether or not the table has it.
+    /// Returns the attributes of a packed row, which need not be in the table.
     pub(super) fn unpacked<const P: usize>(&self, row: &[u64; P]) -> Vec<Attribute> {
         let slots = self.slots.iter().map(|slot| (slot, slot.code(row)));
         slots
@@ -233,7 +239,7 @@ impl PackedTable {
             .collect()
     }
 
-    /// The attribute with this code in a slot.
+    /// Returns the attribute with this code in a slot.
     pub(super) fn attribute(&self, slot: &Slot, code: usize) -> Attribute {
         Attribute {
             column: slot.column,
@@ -246,19 +252,19 @@ fn attributes_of_row<const P: usize>(table: &PackedTable, row: usize) -> Vec<Att
     table.unpacked(&table.rows::<P>()[row])
 }
 
-/// An edited copy of a table. It does not know which class became which row.
+/// Edited copy of a table. It does not know which class became which row.
 #[derive(Debug)]
 pub(super) struct Edited {
     pub table: PackedTable,
-    /// The distinct row that is gone, by its old place.
+    /// Distinct row that was removed, by its old position.
     removed: Option<usize>,
-    /// The distinct row that is new, by its new place.
+    /// Distinct row that was inserted, by its new position.
     inserted: Option<usize>,
 }
 
 impl Edited {
-    /// What is known of each old row, `width` values per row, in the order of the copy's rows. The new row
-    /// gets `new`.
+    /// Returns values of the old rows, `width` per row, in the order of the copy's rows. An inserted row gets
+    /// `new`.
     pub fn carry<T: Copy>(&self, of_rows: &[T], width: usize, new: T) -> Vec<T> {
         let mut of_rows = of_rows.to_vec();
         if let Some(row) = self.removed {
@@ -271,10 +277,11 @@ impl Edited {
     }
 }
 
-/// Where an attribute is packed: slot and code. `None` for one that changes no score.
+/// Place at which an attribute is packed: slot and code. `None` if the attribute does not occur or cannot
+/// change a score.
 type Place = Option<(u32, u32)>;
 
-/// Put a column's attributes that matter and occur into slots.
+/// Puts those attributes of a column that occur and matter into slots. Returns the place of every attribute.
 fn place_attributes(
     position: usize,
     column: &Column,
@@ -321,7 +328,7 @@ fn place_attributes(
     Ok(places)
 }
 
-/// In how many classes each attribute of a column occurs.
+/// Returns the number of classes in which each attribute of a column occurs.
 fn support(position: usize, column: &Column, classes: &Classes) -> Vec<u64> {
     let mut of_attribute = vec![0; column.attributes.len()];
     for class in 0..classes.len() {
@@ -332,8 +339,8 @@ fn support(position: usize, column: &Column, classes: &Classes) -> Vec<u64> {
     of_attribute
 }
 
-/// Spread attributes over groups such that no set holds two of one group: the most frequent first, each
-/// into the first group that has room for it.
+/// Distributes attributes over groups so that no set contains two attributes of one group. The most frequent
+/// attributes come first, and each goes into the first group that has room for it.
 fn exclusive_groups(
     mut attributes: Vec<u32>,
     sets: &[Vec<u32>],
@@ -355,7 +362,7 @@ fn exclusive_groups(
         let place = groups.iter().position(|(_, taken)| has_room(taken));
         let place = place.unwrap_or(groups.len());
         if place == groups.len() {
-            // Every group needs a bit at least.
+            // Every group needs at least one bit.
             if place == MOST_BITS {
                 return Err(too_many_bits());
             }
@@ -369,7 +376,7 @@ fn exclusive_groups(
     Ok(groups.into_iter().map(|(group, _)| group).collect())
 }
 
-/// How many bits the attributes of a row may take.
+/// Largest number of bits that the attributes of a row may take.
 const MOST_BITS: usize = 64 * WIDTHS[WIDTHS.len() - 1];
 
 fn too_many_bits() -> Error {
@@ -379,8 +386,9 @@ fn too_many_bits() -> Error {
     }
 }
 
-/// Put the slots into the order in which they are searched: free ones first, for they need no choice; then
-/// those that tell rows apart best; those that nobody can know last. Returns the new place of each.
+/// Sorts the slots into the order in which they are searched. Free slots come first, because they need no
+/// choice. Then come those that tell rows apart best. Slots whose attributes cannot be known come last.
+/// Returns the new position of each slot.
 fn search_order(slots: &mut Vec<Slot>) -> Vec<u32> {
     let mut order: Vec<usize> = (0..slots.len()).collect();
     let rank = |slot: &Slot| (!slot.is_searchable(), !slot.is_free());
@@ -398,8 +406,8 @@ fn search_order(slots: &mut Vec<Slot>) -> Vec<u32> {
     place
 }
 
-/// Give each slot a field of bits, from the highest bits of the first word on, so that the order of packed
-/// rows is that of their codes, slot by slot. Returns how many words a row needs.
+/// Assigns each slot a bit field, from the highest bits of the first word on, so that packed rows are ordered
+/// by their codes, slot by slot. Returns the number of words per row.
 fn lay_out(slots: &mut [Slot]) -> Result<usize> {
     let (mut word, mut room) = (0, u64::BITS);
     for slot in slots {
@@ -460,10 +468,10 @@ fn pack<const P: usize>(
     Ok(())
 }
 
-/// Which bits of a word belong to what, for all slots at once.
+/// Bit masks of the fields of all slots.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<const P: usize> {
-    /// The highest bit of every field: the set of all slots.
+    /// Highest bit of every field: the set of all slots.
     high: [u64; P],
     /// All other bits of every field.
     low: [u64; P],
@@ -483,8 +491,8 @@ impl<const P: usize> Fields<P> {
         }
     }
 
-    /// The slots whose fields are not 0: adding a field's low bits to themselves carries into its highest
-    /// bit exactly if they are not 0, and never beyond.
+    /// Returns the slots whose fields are not 0. The mask `low` is added to the low bits of each field. The
+    /// sum carries into the highest bit of the field exactly if these are not 0, and never beyond.
     #[inline(always)]
     pub fn occupied(&self, bits: &[u64; P]) -> [u64; P] {
         std::array::from_fn(|word| {
@@ -492,7 +500,7 @@ impl<const P: usize> Fields<P> {
         })
     }
 
-    /// The slots in which `row` has an attribute that `other` lacks, of the slots in `of_row`, those that
+    /// Returns the slots in which `row` has an attribute that `other` lacks. `of_row` are the slots that
     /// `row` occupies.
     #[inline(always)]
     pub fn missing(&self, row: &[u64; P], of_row: &[u64; P], other: &[u64; P]) -> [u64; P] {

@@ -1,10 +1,11 @@
-//! All rows at once, by splitting the table along what is known: the rows that share K are the parts of
-//! those that share one attribute less, so every look at a row serves all K that it has in common with
-//! others. Good for few slots and many rows.
+//! Search for all rows at once, by splitting the table along the known attributes. The rows that share K are
+//! a part of the rows that share one attribute less. So each look at a row serves all sets K that the row has
+//! in common with others. This is good for few slots and many rows. Only certain inferences are searched.
 //!
-//! In each part some rows are *active*: something worse may still be found about them with what is known
-//! here. The others are witnesses; they only show what is not inferred. A row becomes a witness as soon as
-//! no set of known attributes below can beat the worst inference that was already found about it.
+//! In each part some rows are *active*: a worse inference about them may still be found from the known
+//! attributes of the part and more. The others are *witnesses*, which only show what is not inferred. A row
+//! becomes a witness as soon as no set of known attributes that extends those of the part can beat the worst
+//! inference already found about it.
 
 use super::bitset::Words;
 use super::packed_table::Slot;
@@ -14,21 +15,23 @@ use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Parts that small, or with one active row only, are left to the search for single rows.
+/// Largest number of rows of a part that is left to the search for single rows. Parts with one active row are
+/// left to it too.
 const FEW_ROWS: usize = 8;
 
-/// Sets that are looked at for a single row where not all are to be.
+/// Number of sets that are searched for a single row if the number of known attributes is limited.
 const FEW_SETS: u64 = 40;
 
-/// Parts larger than this are worth another thread.
+/// Number of rows above which the parts of a part are searched in parallel.
 const MANY_ROWS: usize = 10_000;
 
-/// Parts up to this size do not look at the clock: there are few slots where parts are searched at all.
+/// Number of rows up to which a part does not check the limits. Such a part is finished soon, because this
+/// search is used only for few slots or few known attributes.
 const FEW_ENOUGH_TO_FINISH: usize = 100;
 
-/// Find the worst inference about every open row from at most `most` known attributes, not counting those by
-/// which nothing is lost. Rows stay open, with a bound on what was left out in `upper`, if there may be worse
-/// ones, or if there was no time.
+/// Finds the worst inference about every open row from at most `most` known attributes. Attributes that are
+/// known at no loss do not count. A row stays open if an inference that was left out may be worse; `upper`
+/// then bounds it. All rows stay open if the search had to stop early.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     found: &Found,
@@ -72,60 +75,63 @@ pub(super) fn search<const P: usize>(
     }
 }
 
+/// Search for the worst inferences about all open rows.
 struct Partition<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     found: &'a Found,
     slots: &'a [Slot],
     rows: Vec<Prospect<P>>,
-    /// Per slot the largest likelihood in it and all slots after it.
+    /// Per slot, the largest likelihood in it and in all slots after it.
     likeliest_from: Vec<f64>,
-    /// Per slot the set of it and all searchable slots after it.
+    /// Per slot, the set of it and all searchable slots after it.
     slots_from: Vec<[u64; P]>,
-    /// How many attributes may become known that cost something.
+    /// Largest number of known attributes, not counting those that are known at no loss.
     most: u32,
-    /// Per row a bound on the inferences from more than that.
+    /// Per row, a bound on the inferences that were left out, as the bits of an `f64`.
     left_out: Vec<AtomicU64>,
     buffers: Pool<Buffers<P>>,
     stop: Stop<'a>,
 }
 
-/// What is known of a row beforehand.
+/// Facts about a row that hold in every part.
 struct Prospect<const P: usize> {
-    /// Known for certain, and harmless or impossible to infer: nothing is lost by knowing them.
+    /// Slots of attributes that are known for certain and are harmless or impossible to infer. Nothing is
+    /// lost by knowing them.
     forced: [u64; P],
-    /// The danger of all that might be inferred.
+    /// Sum of the dangers of all attributes that might be inferred.
     danger: f64,
-    /// The smallest danger that knowing one more attribute costs.
+    /// Smallest danger that is lost by knowing one more attribute.
     least_danger: f64,
 }
 
+/// Row about which a worse inference may still be found.
 #[derive(Clone, Copy)]
 struct Active<const P: usize> {
     bits: [u64; P],
-    /// The danger of all that might still be inferred.
+    /// Sum of the dangers of all attributes that might still be inferred.
     danger: f64,
-    /// How many known attributes cost something.
+    /// Number of known attributes, not counting those that are known at no loss.
     chosen: u32,
     row: u32,
 }
 
-/// The rows that share `known`.
+/// Rows that share `known`.
 struct Part<'a, const P: usize> {
     known: [u64; P],
     likelihood: f64,
-    /// The slots that they all share, known or not.
+    /// Slots in which all these rows have the same attribute, known or not.
     inferred: [u64; P],
-    /// The first slot that is not decided on.
+    /// First slot that has not been decided on.
     from: usize,
     active: &'a [Active<P>],
     witnesses: &'a [[u64; P]],
 }
 
-/// Memory for the parts of one level, used for one slot after another.
+/// Buffers for the parts at one depth, reused for one slot after another.
 struct Level<const P: usize> {
     active: Vec<Active<P>>,
     witnesses: Vec<[u64; P]>,
-    /// The bucket of every active row, and whether it stays active there.
+    /// Bucket of every active row, and whether the row stays active there.
     places: Vec<(u32, bool)>,
     buckets: Vec<Bucket<P>>,
 }
@@ -141,9 +147,10 @@ impl<const P: usize> Default for Level<P> {
     }
 }
 
+/// Buffers of one thread.
 struct Buffers<const P: usize> {
     levels: Vec<Level<P>>,
-    /// From a slot's codes to buckets, 0 for none; all 0 between uses.
+    /// Map from a slot's codes to buckets, which are numbered from 1; 0 means none. All 0 between uses.
     bucket_of_code: Vec<u32>,
     workspace: Workspace<P>,
 }
@@ -158,27 +165,33 @@ impl<const P: usize> Default for Buffers<P> {
     }
 }
 
-/// The rows of a part that have one attribute of a slot.
+/// Rows of a part that have the same attribute in a slot.
 #[derive(Clone, Copy)]
 struct Bucket<const P: usize> {
     code: u32,
     first: [u64; P],
     /// Bits in which some row differs from the first.
     differing: [u64; P],
-    /// Rows that may be active, and others.
+    /// Number of rows that may be active.
     candidates: u32,
+    /// Number of other rows.
     others: u32,
-    /// Rows that stay active, and where they are.
+    /// Number of rows that stay active.
     active: u32,
+    /// Index of the first of them in [`Level::active`].
     active_start: u32,
+    /// Number of witnesses.
     witnesses: u32,
+    /// Index of the first of them in [`Level::witnesses`].
     witnesses_start: u32,
     likelihood: f64,
-    /// The slots that all its rows share.
+    /// Slots in which all its rows have the same attribute.
     shared: [u64; P],
+    /// Weight of the inference from the known attributes, including that of the bucket.
     weight: f64,
 }
 
+/// Marks a row whose attribute in the slot cannot be known.
 const NO_BUCKET: u32 = u32::MAX;
 
 impl<'a, const P: usize> Partition<'a, P> {
@@ -230,7 +243,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
     }
 
-    /// Look at every set that holds what the part's rows share and more.
+    /// Searches every set that contains the known attributes of the part and more.
     fn split(&self, buffers: &mut Buffers<P>, depth: usize, part: &Part<P>) {
         if part.active.len() + part.witnesses.len() <= FEW_ROWS || part.active.len() == 1 {
             for active in part.active {
@@ -241,7 +254,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         if buffers.levels.len() <= depth {
             buffers.levels.resize_with(depth + 1, Level::default);
         }
-        // Taken out, so that deeper levels can be handed on beside it.
+        // Taken out, so that the deeper levels can be borrowed at the same time.
         let mut level = std::mem::take(&mut buffers.levels[depth]);
         let is_large = part.active.len() + part.witnesses.len() > FEW_ENOUGH_TO_FINISH;
         let mut skipped = [0; P];
@@ -254,11 +267,13 @@ impl<'a, const P: usize> Partition<'a, P> {
                 self.input.limits.control.advance(1);
             }
             if part.inferred.has(slot.bit) {
-                continue; // to know what is inferred anyway is never better (White, Lemma 4.11)
+                continue; // knowing an inferred attribute never gives a worse inference (White, Lemma 4.11)
             }
             self.fill(&mut level, &mut buffers.bucket_of_code, part, number, &skipped);
             self.split_buckets(buffers, depth, part, &level, number);
             skipped = skipped.or(&Words::single(slot.bit));
+            // A row whose forced attribute was skipped needs no further slots: knowing that attribute costs
+            // nothing.
             let undecided = |active: &&Active<P>| !self.rows[active.row as usize].forced.meets(&skipped);
             if !part.active.iter().any(|active| undecided(&active)) {
                 break;
@@ -301,7 +316,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             .sum();
         let buckets = level.buckets.iter().filter(|bucket| bucket.active > 0);
         if rows as usize > MANY_ROWS && rayon::current_num_threads() > 1 {
-            // Rows of different buckets are different rows, so the threads do not meet.
+            // Different buckets contain different rows, so no two threads work on the same row.
             let buckets: Vec<&Bucket<P>> = buckets.collect();
             buckets.into_par_iter().with_max_len(1).for_each(|bucket| {
                 if !self.stop.is_due() {
@@ -314,8 +329,8 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
     }
 
-    /// Sort the part's rows by their attribute in a slot, look at what each of these sets infers, and keep
-    /// the rows about which something worse may be found with still more known.
+    /// Puts the part's rows into buckets by their attribute in a slot, weighs the inference from each bucket,
+    /// and keeps the rows about which a worse inference may be found from more known attributes.
     fn fill(
         &self,
         level: &mut Level<P>,
@@ -381,7 +396,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             .for_each(|bucket| bucket_of_code[bucket.code as usize] = 0);
     }
 
-    /// The danger that is left for inference about a row once its attribute in a slot is known.
+    /// Returns the danger that can still be inferred about a row once its attribute in a slot is known.
     #[inline(always)]
     fn danger_left(&self, row: &Active<P>, slot: &Slot, code: usize) -> f64 {
         if self.input.blocked[row.row as usize].has(slot.bit) {
@@ -391,7 +406,8 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
     }
 
-    /// Note that an inference about a row was not looked at. Returns that it was not.
+    /// Records a bound on an inference about a row that is not searched. Always returns `false`, so that it
+    /// can end a condition for searching it.
     fn leave_out(&self, row: &Active<P>, bound: f64) -> bool {
         let left_out = &self.left_out[row.row as usize];
         let before = f64::from_bits(left_out.load(Relaxed));
@@ -399,7 +415,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         false
     }
 
-    /// What each bucket infers, and room for its rows.
+    /// Weighs the inference from each bucket and assigns room for its rows.
     fn weigh(&self, part: &Part<P>, slot: &Slot, buckets: &mut [Bucket<P>]) {
         let known = part.known.or(&Words::single(slot.bit));
         let (mut active_start, mut witnesses_start) = (0, 0);
@@ -416,6 +432,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
     }
 
+    /// Improves the scores of the candidates in each bucket and stores those that stay active.
     fn keep_active(
         &self,
         kept: &mut Vec<Active<P>>,
@@ -467,7 +484,8 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
     }
 
-    /// The worst inference about one row of a part, all of whose rows are at hand.
+    /// Finds the worst inference about one row of a part. The part contains all rows that matter, so all
+    /// masks are computed beforehand.
     fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &Active<P>) {
         let input = self.input;
         let number = row.row as usize;
@@ -510,7 +528,7 @@ impl<'a, const P: usize> Partition<'a, P> {
         );
         let (weight, known, ended, left_out) = (search.weight, search.known, search.ended, search.open);
         if ended {
-            // If for lack of time, the parts that are left have to know.
+            // If the search ended for lack of time, this makes the other parts stop too.
             self.stop.is_due();
             self.leave_out(row, left_out);
         }
@@ -539,7 +557,7 @@ impl<const P: usize> Bucket<P> {
     }
 }
 
-/// Rows that are not active but share what active rows have.
+/// Stores the witnesses of each bucket that has active rows: all its rows that are not active.
 fn keep_witnesses<const P: usize>(
     kept: &mut Vec<[u64; P]>,
     places: &[(u32, bool)],

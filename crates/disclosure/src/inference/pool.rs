@@ -1,6 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 
-/// Buffers that are too large to be made anew for every part of a search: as many as were ever needed at a time.
+/// Pool of buffers that are too large to be allocated for every part of a search. It grows to as many buffers
+/// as were ever in use at the same time.
 pub(super) struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Pool<T> {
@@ -10,7 +11,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Does a job with a buffer that nobody else is using, or with a new one.
+    /// Runs a job with a buffer that no other thread is using, or with a new one if there is none.
     pub fn lend(&self, new: impl FnOnce() -> T, job: impl FnOnce(&mut T)) {
         let unused = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let buffer = unused().pop();

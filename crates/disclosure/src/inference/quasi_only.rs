@@ -1,13 +1,14 @@
-//! Quasi-identifiers against the rest, the case of k-anonymity (White, section 5.1): what can be known is
-//! known for certain and harmless. Then nothing is lost by knowing all of it, and rows that agree on it
-//! stand side by side, as packed rows are sorted by their searchable slots first.
+//! Search for tables in which only quasi-identifiers can be known, the case of k-anonymity (White, section
+//! 5.1): everything that can be known is known for certain and harmless. Then nothing is lost by knowing all
+//! of it. Rows that agree on it are adjacent, because packed rows are sorted by their searchable slots first.
 
 use super::bitset::Words;
 use super::score::{Found, SearchInput};
 use rayon::prelude::*;
 
-/// Score the rows for which there is no choice. A row that lacks one of the free attributes is left open:
-/// rows that have one there may agree with it on all others, wherever they stand.
+/// Scores the rows that have all free attributes, because there is no choice for them. A row that lacks one
+/// is left open: rows that have an attribute in that slot may agree with it on all others, and they may be
+/// anywhere in the table.
 pub(super) fn search<const P: usize>(input: &SearchInput<P>, found: &Found, open: &mut [bool]) {
     let slots = &input.table.slots;
     let free = &slots[..input.table.searchable];

@@ -1,8 +1,10 @@
-//! Few cells to blank such that every score falls below a threshold (White, chapter 7, asks for it).
+//! Remedies: a few cells to suppress so that every score falls below a threshold (White, chapter 7, asks for
+//! this).
 //!
-//! To blank y in one row that has K breaks K ⟹ y for all rows with K at once: that is why few cells do. What
-//! it can make worse are inferences *from* y, as fewer rows have it then; only rows that have y themselves
-//! can be concerned. So if nobody can know y beforehand, l(y) = 0, no score rises.
+//! Suppressing y in one row that has K breaks K ⟹ y for all rows with K at once, which is why a few cells
+//! suffice. The only inferences that can get worse are those *from* y, because fewer rows have y afterwards.
+//! They concern only rows that have y themselves. So if y cannot be known beforehand, l(y) = 0, no score
+//! rises.
 
 use super::Attribute;
 use super::bitset::Words;
@@ -11,39 +13,39 @@ use super::score::{Limits, Scores, Settings, rescore, scores};
 use super::summary::{Totals, each_row};
 use crate::{Control, Error, Result};
 
-/// A cell to blank.
+/// Cell to suppress.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Suppression {
-    /// The row before: one of those that have exactly these attributes by then.
+    /// Attributes of the row just before this suppression. Any row with exactly these attributes will do.
     pub row: Vec<Attribute>,
-    /// The one that it shall no longer have.
+    /// Attribute that the row loses.
     pub attribute: Attribute,
-    /// The scores after this suppression and all before it.
+    /// Scores after this suppression and all before it.
     pub after: State,
 }
 
-/// How far a table is from what is wanted.
+/// Scores of a table, compared with the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct State {
-    /// How many rows have a score at or above the threshold.
+    /// Number of rows with a score at or above the threshold.
     pub at_or_above: u64,
-    /// The worst score.
+    /// Highest score.
     pub maximum: f64,
-    /// The mean of the scores of all rows.
+    /// Mean of the scores of all rows.
     pub average: f64,
-    /// Whether these are the scores. If not, some searches ran out of time, and no score, nor number of
-    /// rows, is higher.
+    /// Whether the figures are exact. If not, some searches ran out of time, and the figures are upper
+    /// bounds.
     pub exact: bool,
 }
 
-/// What the caller wants.
+/// Goal of the suppressions, and limit on their number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RemedySettings {
-    /// The score that all rows are to stay below, more than 0 and at most 1.
+    /// Score that all rows have to stay below, more than 0 and at most 1.
     pub threshold: f64,
-    /// No more suppressions than this.
+    /// Largest number of suppressions.
     pub most: usize,
 }
 
@@ -70,36 +72,37 @@ impl RemedySettings {
     }
 }
 
-/// What to blank, in this order.
+/// Suppressions, to be made in this order.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Remedies {
-    /// The cells.
+    /// Cells to suppress.
     pub suppressions: Vec<Suppression>,
-    /// The scores without any of them.
+    /// Scores before the first suppression.
     pub before: State,
-    /// Whether all rows are below the threshold in the end.
+    /// Whether all rows are below the threshold after the last suppression.
     pub done: bool,
 }
 
-/// Inferred attributes to try to blank, the most dangerous first.
+/// Number of inferred attributes whose suppression is tried, the most dangerous first.
 const INFERRED_TRIED: usize = 4;
 
-/// Known attributes to try to blank, if no inferred one helps.
+/// Number of known attributes whose suppression is tried if that of no inferred one helps.
 const KNOWN_TRIED: usize = 6;
 
-/// Scores are exact up to 1e-12 of their value: one so little below the threshold may be at it, and a sum that
-/// falls by less has not fallen.
+/// Relative tolerance in comparisons, because scores are exact only up to a relative error of 1e-12. A score
+/// that is less than this below the threshold may be at it, and a sum that falls by less has not fallen.
 const TOLERANCE: f64 = 1e-11;
 
-/// Suppressions after which as few rows as possible score at or above the threshold.
+/// Returns suppressions after which as few rows as possible score at or above the threshold.
 ///
-/// This is greedy, not the least number of cells. In each round the rows at or above the threshold are put
-/// together by their worst inference; beginning with that of the most rows, weighted by their scores, one
-/// cell is blanked per inference: of the inferred attributes, or, if none of those helps and there is but
-/// one such row, of the known ones, that which leaves the fewest rows at or above the threshold, then the
-/// lowest maximum, then the lowest average. Nothing is blanked that does not lower the number of these
-/// rows, or the average with as many of them. A budget that runs out ends it after the cell at hand.
+/// The choice is greedy and not always the smallest number of cells. Each round groups the rows at or above
+/// the threshold by their worst inference. It then suppresses one cell per inference, beginning with the
+/// inference whose rows have the largest total score. The cell holds an inferred attribute or, if none of
+/// those helps and the inference concerns only one distinct row, a known one. Of the cells that are tried,
+/// the choice is the one that leaves the fewest rows at or above the threshold, then the lowest maximum, then
+/// the lowest average. A cell is suppressed only if that lowers the number of these rows, or lowers the
+/// average and does not raise their number. If the budget runs out, the search ends after the current cell.
 pub fn remedies(
     table: &PackedTable,
     settings: &Settings,
@@ -165,7 +168,7 @@ fn state(table: &PackedTable, scores: &Scores, threshold: f64) -> State {
     }
 }
 
-/// The table with the suppressions so far.
+/// Table with the suppressions so far.
 struct Suppress<'a, const P: usize> {
     fields: Fields<P>,
     settings: &'a Settings,
@@ -176,20 +179,21 @@ struct Suppress<'a, const P: usize> {
     state: State,
 }
 
-/// The worst inference about some rows at or above the threshold.
+/// Worst inference that some rows at or above the threshold have in common.
 struct Inference<const P: usize> {
+    /// Known attributes, as a packed row.
     known: [u64; P],
-    /// The sum of the scores of these rows.
+    /// Sum of the scores of these rows, each counted as often as it occurs.
     total: f64,
 }
 
-/// A cell that could be blanked.
+/// Cell that could be suppressed.
 struct Cell<'a> {
     row: usize,
     slot: &'a Slot,
 }
 
-/// The table after one more suppression.
+/// Table after one more suppression.
 struct Outcome {
     table: PackedTable,
     scores: Scores,
@@ -198,7 +202,7 @@ struct Outcome {
 }
 
 impl<const P: usize> Suppress<'_, P> {
-    /// The inferences to break, those with the highest scores in total first.
+    /// Returns the inferences to break. Those whose rows have the largest total score come first.
     fn inferences(&self) -> Vec<Inference<P>> {
         let rows = self.table.rows::<P>();
         let mut of_rows: Vec<([u64; P], f64)> = (0..rows.len())
@@ -208,7 +212,7 @@ impl<const P: usize> Suppress<'_, P> {
                 (known, self.total_of(row))
             })
             .collect();
-        // Stable, so that sums do not depend on how equals are sorted.
+        // The sort is stable, so that scores with equal keys are always added up in the order of the rows.
         of_rows.sort_by_key(|of_row| of_row.0);
         let mut inferences: Vec<Inference<P>> = of_rows
             .chunk_by(|a, b| a.0 == b.0)
@@ -229,8 +233,9 @@ impl<const P: usize> Suppress<'_, P> {
         self.scores.upper[row] * self.table.multiplicity[row] as f64
     }
 
-    /// Blank a cell such that fewer rows are concerned by an inference. An inference that concerns fewer rows
-    /// than when it was ranked has to wait for the next ranking.
+    /// Suppresses a cell so that an inference concerns fewer rows. Returns `None` if no cell helps. Also
+    /// returns `None` if the total score of the rows that it concerns has fallen since it was ranked; such an
+    /// inference has to wait for the next ranking.
     fn break_inference(&mut self, inference: &Inference<P>) -> Result<Option<Suppression>> {
         self.control.check()?;
         let known_slots = self.fields.occupied(&inference.known);
@@ -273,8 +278,8 @@ impl<const P: usize> Suppress<'_, P> {
         }))
     }
 
-    /// For each attribute that is inferred about `row`, one cell that holds it, of the rows that have what is
-    /// known.
+    /// Returns cells that hold an attribute which is inferred about `row`: one cell per attribute, in one of
+    /// the rows `having` the known attributes. The most dangerous attributes come first.
     fn inferred_cells(&self, row: usize, known_slots: &[u64; P], having: &[usize]) -> Vec<Cell<'_>> {
         let rows = self.table.rows::<P>();
         let multiplicity = &self.table.multiplicity;
@@ -295,9 +300,10 @@ impl<const P: usize> Suppress<'_, P> {
             if share < self.settings.min_confidence {
                 continue;
             }
-            // A row that is not the last of its kind leaves no set of attributes behind that fewer rows have.
-            // Else, what nobody can know is best taken from the row with the most attributes, which breaks the
-            // most inferences; anything else from that with the fewest, which makes the fewest worse.
+            // Prefer a row that occurs more than once: an equal row remains, so every set of attributes still
+            // has the same distinct rows. Otherwise, an attribute that cannot be known is best suppressed in
+            // the row with the most attributes, which breaks the most inferences. Any other attribute is best
+            // suppressed in the row with the fewest attributes, which makes the fewest inferences worse.
             let attributes = |other: usize| i64::from(self.fields.occupied(&rows[other]).count());
             let direction = if slot.likelihood[code] == 0.0 { -1 } else { 1 };
             let holder = holders()
@@ -309,7 +315,8 @@ impl<const P: usize> Suppress<'_, P> {
         cells.take(INFERRED_TRIED).collect()
     }
 
-    /// The best outcome of blanking one of these cells, if any brings the table nearer to what is wanted.
+    /// Returns the best outcome of suppressing one of these cells, or `None` if none brings the table closer
+    /// to the goal.
     fn best_of(&self, cells: &[Cell]) -> Result<Option<Outcome>> {
         let mut best: Option<Outcome> = None;
         for cell in cells {
@@ -332,6 +339,7 @@ impl<const P: usize> Suppress<'_, P> {
         Ok(best)
     }
 
+    /// Returns the table after the suppression of a cell.
     fn blank(&self, cell: &Cell) -> Result<Outcome> {
         let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
@@ -352,9 +360,11 @@ impl<const P: usize> Suppress<'_, P> {
         })
     }
 
-    /// The rows whose scores may change when y is blanked in a row: none without y, as what they have without
-    /// y is shared by the same rows as before. If no set with y in it matters or becomes rarer, inferences
-    /// only get weaker, and only those of y from what the row has: then the others keep their worst one.
+    /// Returns which rows may change their scores when y is suppressed in a row. Rows without y do not,
+    /// because each set of their attributes is shared by the same rows as before. Inferences only get weaker
+    /// if y cannot be known, or if an equal row remains and only certain inferences count. The ones that get
+    /// weaker are then those of y from attributes of the changed row. So a row with y also keeps its score
+    /// unless its worst inference is from such attributes.
     fn stale(&self, cell: &Cell) -> Vec<bool> {
         let rows = self.table.rows::<P>();
         let row = &rows[cell.row];

@@ -1,5 +1,6 @@
-//! Row by row: for tables with so many slots that sets of them cannot be gone through, each row is searched
-//! on its own, and other rows are looked up only when one is needed to show that something is not inferred.
+//! Search row by row, for tables with so many slots that it is impossible to go through all sets of them.
+//! Each row is searched on its own, by branch and bound. Other rows are looked up only when one is needed to
+//! show that something is not inferred.
 
 use super::bitset::Words;
 use super::partition;
@@ -9,31 +10,35 @@ use super::search::{Kinds, RowSearch, Workspace};
 use crate::sort::sort;
 use rayon::prelude::*;
 
-/// Sets looked at per row: first few, for good bounds on all rows early; then more each time.
+/// Number of sets that are searched per row in the first round. It is small, so that all rows have good
+/// bounds early.
 const FIRST_BUDGET: u64 = 40;
+/// Number of sets that are searched per row in the second round.
 const SECOND_BUDGET: u64 = 2_000;
+/// Factor by which the number grows in each later round.
 const GROWTH: u64 = 10;
 
-/// Masks that an unfinished search hands on to the next.
+/// Number of masks that an unfinished search passes on to the next round.
 const KEPT_MASKS: usize = 160;
 
-/// A row whose search is not finished.
+/// Row whose search is not finished.
 struct Unfinished<const P: usize> {
     row: usize,
     masks: Vec<[u64; P]>,
-    /// No inference is worse.
+    /// Upper bound on the weight of every inference about the row.
     upper: f64,
     finished: bool,
 }
 
-/// Find the worst inference about every open row; for rows that stay open, narrow `upper`.
+/// Finds the worst inference about every open row. For rows that stay open, narrows `upper`.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     found: &Found,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    // What single attributes infer is cheap to see for all rows together, and the worst for many of them.
+    // Inferences from single attributes are cheap to find for all rows together, and they are the worst ones
+    // about many rows.
     partition::search(input, found, 1, open, upper);
     if !open.contains(&true) {
         return;
@@ -130,8 +135,8 @@ fn search_row<const P: usize>(
     }
 }
 
-/// Rows that stand near each other in one of several orders differ in little: their masks are small, which
-/// is what bounds a search best.
+/// Several orders of the rows. Rows that are adjacent in one of them differ in few attributes, so their masks
+/// are small, and small masks give the best bounds.
 struct Neighbours {
     orders: Vec<Order>,
 }
@@ -141,11 +146,14 @@ struct Order {
     place_of: Vec<u32>,
 }
 
+/// Number of orders.
 const ORDERS: usize = 8;
+/// Number of neighbours on each side of a row, per order.
 const NEIGHBOURS: usize = 8;
 
 impl Neighbours {
-    /// Orders that begin with different slots; every other one has them backwards.
+    /// Sorts the rows in several orders, which begin with different slots. Every other order reads the bits
+    /// backwards.
     fn new<const P: usize>(input: &SearchInput<P>) -> Self {
         let slots = &input.table.slots;
         let order = |number: usize| {
@@ -158,7 +166,7 @@ impl Neighbours {
                 .zip(0..)
                 .map(|(row, place)| (rotated(row, start, number % 2 == 1), place))
                 .collect();
-            // Nobody uses an order that a cancel has left unfinished.
+            // If a cancel has left the order unfinished, it is not used.
             let _ = sort(&mut keys, input.limits.control);
             let rows: Vec<u32> = keys.into_iter().map(|(_, row)| row).collect();
             let mut place_of = vec![0; rows.len()];
@@ -172,7 +180,7 @@ impl Neighbours {
         }
     }
 
-    /// The masks of a row's neighbours, and of those that differ in one attribute.
+    /// Returns the masks of a row's neighbours, and of rows that differ from it in a single slot.
     fn masks<const P: usize>(&self, input: &SearchInput<P>, row: usize) -> Vec<[u64; P]> {
         let bits = input.rows[row];
         let all = input.fields.occupied(&bits);
@@ -190,9 +198,9 @@ impl Neighbours {
     }
 }
 
-/// The row's bits from `start` on, then those before it; or all of that backwards.
+/// Returns the row's bits from `start` on, followed by those before it; or all of these backwards.
 fn rotated<const P: usize>(row: &[u64; P], start: usize, backwards: bool) -> [u64; P] {
-    // Bit 63 of word 0 is the first: a slot's highest bit is its first.
+    // Bit 63 of word 0 comes first, because a slot's highest bit is its first.
     let (word, bits) = (start / 64, 63 - start as u32 % 64);
     let mut turned = [0; P];
     for (place, turned) in turned.iter_mut().enumerate() {

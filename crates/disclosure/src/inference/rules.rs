@@ -1,9 +1,8 @@
-//! The rules K ⇒ I of a table, those of the largest weight: what a table gives away, rather than whom it
-//! gives away.
+//! The rules K ⇒ I with the largest weights in a table. They show what a table gives away, not about whom.
 //!
-//! Sets K are searched by their bounds, the largest first. No inference from K or more than K hurts more
-//! than everything that a row with K has and that is not known, so that the search ends as soon as there
-//! are as many rules as were asked for and no bound is above the smallest weight of them.
+//! Sets K are searched by a bound on their weight, the largest bound first. No inference from K or more than
+//! K is more dangerous than all unknown attributes of a row with K together. So the search ends as soon as
+//! there are as many rules as requested and no bound is above the smallest of their weights.
 
 use super::bitset::Words;
 use super::explain::conclude;
@@ -16,12 +15,12 @@ use crate::{Control, Error, Result};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// Which rules the caller wants.
+/// Limits on the rules to find.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RuleSettings {
-    /// No rules of a smaller weight, between 0 and 1.
+    /// Smallest weight of a rule, between 0 and 1.
     pub min_weight: f64,
-    /// No more rules than this.
+    /// Largest number of rules to return.
     pub most: usize,
 }
 
@@ -48,23 +47,24 @@ impl RuleSettings {
     }
 }
 
-/// Rules of a table, those of the largest weight first.
+/// Rules of a table, those with the largest weight first.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Rules {
-    /// Of rules with the same weight, up to 1e-12 of it, those with fewer known attributes come first.
+    /// Rules in descending order of weight. Of rules whose weights are equal up to a relative error of 1e-12,
+    /// those with fewer known attributes come first.
     pub rules: Vec<Inference>,
-    /// Whether these are the rules of the largest weight. If not, the budget ran out: these are rules, but
-    /// there may be others with a larger weight.
+    /// Whether these are the rules with the largest weights. If not, the budget ran out: these are rules, but
+    /// there may be others with larger weights.
     pub complete: bool,
 }
 
-/// The rules K ⇒ I of the largest weight lk(K) · dg(I) (White, Definition 3.2).
+/// Returns the rules K ⇒ I with the largest weights lk(K) · dg(I) (White, Definition 3.2).
 ///
-/// K is every set of attributes that some row has and of which none can be left out: without any of them,
-/// more rows have the rest. Others are no more likely and infer no more than the part of them that is
-/// needed (White, Lemma 4.11). I is all that does harm and that at least a share of `min_confidence` of the
-/// rows with K have. Rules without weight are none.
+/// K is every set of attributes that some row has and that is *free*: without any one of them, more rows have
+/// the rest. A set that is not free is no more likely and infers no more than the free part of it (White,
+/// Lemma 4.11). I consists of all harmful attributes that at least a share `min_confidence` of the rows with
+/// K have. Rules of weight 0 are left out.
 pub fn rules(
     table: &PackedTable,
     settings: &Settings,
@@ -109,14 +109,14 @@ fn find_rules<const P: usize>(
     Ok(Rules { rules, complete })
 }
 
-/// The rules of the largest weight so far.
+/// Rules with the largest weights so far.
 struct Best<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     wanted: &'a RuleSettings,
     kept: BTreeSet<Rule<P>>,
 }
 
-/// Ordered as rules are reported.
+/// Rule, in the order in which rules are reported.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rule<const P: usize> {
     rank: Reverse<u64>,
@@ -127,7 +127,7 @@ struct Rule<const P: usize> {
 
 impl<const P: usize> Audience<P> for Best<'_, P> {
     fn wants(&self, weight: f64, size: usize) -> bool {
-        // Twice, as a bound may be a little below the weight that it bounds.
+        // Twice, because a bound may be slightly below the weight that it bounds.
         let enough = weight * NEARLY_EQUAL * NEARLY_EQUAL >= self.wanted.min_weight;
         let worst = self.kept.last().filter(|_| self.kept.len() >= self.wanted.most);
         enough && worst.is_none_or(|worst| may_precede(weight, size, worst.rank.0, worst.size))
@@ -150,22 +150,22 @@ impl<const P: usize> Audience<P> for Best<'_, P> {
     }
 }
 
-/// Weights in their order, but equal for those that differ by rounding only, some 1e-12 of their value (but
-/// for pairs on both sides of a border). Sums and products of the same numbers in another order would be
-/// sorted by chance otherwise.
+/// Returns a number that orders weights but is equal for weights that differ by rounding only, by about 1e-12
+/// of their value (unless they are on different sides of a rounding boundary). Otherwise, sums and products
+/// of the same numbers in another order would be sorted by chance.
 pub(super) fn rank(weight: f64) -> u64 {
     const DROPPED_BITS: u32 = 12;
     (weight.to_bits() + (1 << (DROPPED_BITS - 1))) >> DROPPED_BITS
 }
 
-/// Whether something of about this weight and size may come before what has this rank and size, in an
-/// order of weights first and sizes second.
+/// Returns whether something of about this weight and size may come before something of rank `worst_rank` and
+/// size `worst_size`. The order is by weight, then by size.
 pub(super) fn may_precede(weight: f64, size: usize, worst_rank: u64, worst_size: usize) -> bool {
     let rank = rank(weight);
     rank > worst_rank || (rank + 1 >= worst_rank && size <= worst_size)
 }
 
-/// A set of attributes: those of a row in some slots.
+/// Set of attributes: those of a row in some slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KnownSet<const P: usize> {
     pub slots: [u64; P],
@@ -173,7 +173,7 @@ pub(super) struct KnownSet<const P: usize> {
 }
 
 impl<const P: usize> KnownSet<P> {
-    /// In ascending order.
+    /// Returns the attributes in ascending order.
     pub fn attributes(&self, input: &SearchInput<P>) -> Vec<Attribute> {
         let row = &input.rows[self.row as usize];
         let slots = &input.table.slots;
@@ -185,7 +185,7 @@ impl<const P: usize> KnownSet<P> {
         attributes
     }
 
-    /// Whether more rows have what is left without any of the attributes.
+    /// Returns whether the set is free: without any one of its attributes, more rows have the rest.
     fn is_free(&self, input: &SearchInput<P>, postings: &Postings) -> bool {
         let mut witnesses = TableWitnesses::new(input, postings, self.row as usize);
         let mut free = true;
@@ -198,7 +198,7 @@ impl<const P: usize> KnownSet<P> {
         free
     }
 
-    /// All distinct rows that have it, in ascending order.
+    /// Returns all distinct rows that have the set, in ascending order.
     pub fn rows(&self, input: &SearchInput<P>, postings: &Postings) -> Vec<u32> {
         let mut witnesses = TableWitnesses::new(input, postings, self.row as usize);
         witnesses.begin(&self.slots);
@@ -210,7 +210,7 @@ impl<const P: usize> KnownSet<P> {
         rows
     }
 
-    /// What follows from it, whoever has it.
+    /// Returns the inference from the set, to attributes of any rows that have it.
     pub fn inference(
         &self,
         input: &SearchInput<P>,
@@ -239,13 +239,13 @@ impl<const P: usize> KnownSet<P> {
     }
 }
 
-/// Counts how many rows have which attributes.
+/// Counter of the rows that have each attribute.
 pub(super) struct Tally {
     of_code: Vec<u64>,
     counted: Vec<Had>,
 }
 
-/// An attribute that some rows have.
+/// Attribute, and the number of rows that have it.
 pub(super) struct Had {
     pub slot: usize,
     pub code: usize,
@@ -260,7 +260,8 @@ impl Tally {
         }
     }
 
-    /// By slot, and in the order of the rows.
+    /// Returns the codes that occur in these rows, including 0, with the number of rows that have each. They
+    /// are ordered by slot, and then by the first row that has them.
     fn count<const P: usize>(&mut self, input: &SearchInput<P>, rows: &[u32]) -> &[Had] {
         self.counted.clear();
         for (number, slot) in input.table.slots.iter().enumerate() {
@@ -284,32 +285,32 @@ impl Tally {
     }
 }
 
-/// The codes of the slot with most of them, 0 included.
+/// Returns the largest number of codes of a slot, including 0.
 fn most_codes(table: &PackedTable) -> usize {
     let codes = table.slots.iter().map(|slot| slot.danger.len());
     codes.max().unwrap_or_default()
 }
 
-/// Whoever looks for free sets of a large weight.
+/// Consumer of free sets with large weights.
 pub(super) trait Audience<const P: usize> {
-    /// Whether a set of this many attributes is of use, if its weight is this or smaller. Never again true
-    /// once it is false.
+    /// Returns whether a set of this many attributes is of use if its weight is at most `weight`. Once false,
+    /// it is never true again.
     fn wants(&self, weight: f64, size: usize) -> bool;
-    /// Here is a free set of this weight.
+    /// Takes a free set of this weight.
     fn take(&mut self, set: KnownSet<P>, weight: f64);
-    /// All sets of a larger weight have been shown.
+    /// Is called when all sets with a larger weight have been taken.
     fn expect_at_most(&mut self, _weight: f64) {}
 }
 
-/// Row numbers that may wait to be searched. If there are more, parts are searched at once, which takes no
-/// room, but is a worse order.
+/// Largest number of rows in all waiting parts together. Beyond it, parts are searched immediately, which
+/// needs no room but is a worse order.
 const MOST_WAITING: usize = 50_000_000;
 
-/// In parts larger than this, a single slot may take milliseconds.
+/// Number of rows above which a single slot may take milliseconds.
 const MANY_ROWS: usize = 10_000;
 
-/// Show the audience all free sets that have a weight and that it wants. Returns whether there was time
-/// for all.
+/// Passes to the audience all free sets with a positive weight that it wants. Returns whether the search was
+/// finished in time.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     postings: &Postings,
@@ -355,11 +356,12 @@ pub(super) fn search<const P: usize>(
     true
 }
 
+/// Search for free sets, the largest bound first.
 struct FreeSets<'a, const P: usize, A> {
     input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     min_confidence: f64,
-    /// Per slot, what can become known there or later.
+    /// Per slot, bounds on the attributes that can become known in it or in later slots.
     ahead: Vec<Ahead>,
     danger_of_row: Vec<f64>,
     audience: &'a mut A,
@@ -392,23 +394,23 @@ impl Ahead {
     }
 }
 
-/// What the rows of a part share and the adversary is taken to know.
+/// Attributes that the rows of a part share and that the adversary is assumed to know.
 #[derive(Clone, Copy)]
 struct Known<const P: usize> {
     slots: [u64; P],
     size: usize,
     likelihood: f64,
-    /// The sum of its dangers.
+    /// Sum of the dangers of these attributes.
     danger: f64,
-    /// The slots from this on may become known too.
+    /// First slot that may become known too.
     from: usize,
 }
 
-/// All rows that share something.
+/// All rows that share the known attributes.
 struct Part<const P: usize> {
     known: Known<P>,
     rows: Vec<u32>,
-    /// No set with more known attributes has a larger weight.
+    /// Upper bound on the weight of every set that contains the known attributes and more.
     bound: f64,
 }
 
@@ -434,7 +436,7 @@ impl<const P: usize> PartialEq for Part<P> {
 impl<const P: usize> Eq for Part<P> {}
 
 impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
-    /// Look at all sets with one more known attribute. Returns whether there was time for it.
+    /// Searches all sets with one more known attribute. Returns whether the search was finished in time.
     fn divide(&mut self, part: Part<P>) -> bool {
         if !self.audience.wants(part.bound, part.known.size + 1) {
             return true;
@@ -443,7 +445,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         if input.limits.reached() {
             return false;
         }
-        // Sets that hold one that is not free are not free either.
+        // A set is not free if it contains a set that is not free.
         if part.known.size > 1 && !part.known.set(&part.rows).is_free(input, self.postings) {
             return true;
         }
@@ -481,10 +483,10 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         true
     }
 
-    /// Show the rule from what all these rows, and no others, share to the audience, if it wants it.
-    /// Returns the part if there may be something in knowing more.
+    /// Passes the set of known attributes to the audience if it wants it. `rows` are all rows that have the
+    /// set. Returns the part if a set with more known attributes may be wanted.
     fn look(&mut self, known: Known<P>, rows: &[u32]) -> Option<Part<P>> {
-        // Differences of sums may be off by some last digits.
+        // Differences of sums may be wrong in the last digits.
         const ROUNDING: f64 = 1e-13;
         let input = self.input;
         let (mut worst, mut sum, mut support) = (rows[0], 0.0, 0);
@@ -505,7 +507,8 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         if !self.audience.wants(bound(largest), known.size) {
             return None;
         }
-        // What a share of the rows have counts times that share: no more than an average row has.
+        // An inferred danger counts times the share of rows that have it, so all of them together are at most
+        // the average danger of a row.
         if self.audience.wants(bound(sum / support as f64), known.size) {
             let weight = known.likelihood * input.danger.of(self.inferred_danger(&known, rows, support));
             let set = known.set(rows);
@@ -516,7 +519,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
                 self.audience.take(set, weight);
             }
         }
-        // All that one row has follows from what tells it from all others: more need not be known.
+        // If only one row has the set, all its attributes are inferred, so more need not be known.
         let ahead = self.ahead[known.from];
         if rows.len() == 1 || ahead.likeliest == 0.0 {
             return None;
@@ -533,7 +536,7 @@ impl<const P: usize, A: Audience<P>> FreeSets<'_, P, A> {
         })
     }
 
-    /// The sum of the dangers of all that is inferred.
+    /// Returns the sum of the dangers of all inferred attributes, each times its confidence.
     fn inferred_danger(&mut self, known: &Known<P>, rows: &[u32], support: u64) -> f64 {
         let input = self.input;
         if self.min_confidence == 1.0 {
@@ -567,12 +570,12 @@ impl<const P: usize> Known<P> {
     }
 }
 
-/// Rows by their attribute in a slot.
+/// Rows grouped by their attribute in a slot.
 #[derive(Default)]
 struct Groups {
-    /// Per code the place for its next row; 0 but while rows are split.
+    /// Per code, the position of its next row. All 0 except while rows are split.
     place: Vec<u32>,
-    /// Codes with the ends of their groups.
+    /// Codes that occur, and the ends of their groups in `rows`.
     ends: Vec<(usize, usize)>,
     rows: Vec<u32>,
 }
@@ -585,7 +588,7 @@ impl Groups {
         }
     }
 
-    /// Split rows, which keep their order within a group.
+    /// Splits rows into groups by counting sort. Rows keep their order within a group.
     fn split<const P: usize>(&mut self, input: &SearchInput<P>, slot: &Slot, rows: &[u32]) {
         self.ends.clear();
         self.rows.resize(rows.len(), 0);
@@ -612,6 +615,7 @@ impl Groups {
         }
     }
 
+    /// Returns the code and the rows of each group.
     fn iter(&self) -> impl Iterator<Item = (usize, &[u32])> {
         let mut start = 0;
         self.ends.iter().map(move |&(code, end)| {

@@ -1,4 +1,8 @@
-//! The score of every row: settings, what all searches share, and which search is used.
+//! Scores of all rows (White, Definitions 3.1 to 3.4): the settings, the input that all searches share, and
+//! the choice of the search.
+//!
+//! Probable inferences are searched by `confidence`. Certain ones are searched by `quasi_only` if that
+//! applies, and then by `partition` (all rows together) or `row_by_row`, whichever is expected to be faster.
 
 use super::bitset::Words;
 use super::packed_table::{Edited, Fields, PackedTable, with_width};
@@ -10,26 +14,26 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// What the caller decides.
+/// Settings of the privacy score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// The constant in the danger's denominator, more than 0 (White, Definition 3.4, where it is 1).
+    /// Constant in the denominator of the danger, more than 0 (White, Definition 3.4, has 1).
     pub constant: f64,
-    /// From which share of the rows on something counts as inferred, more than 0 and at most 1. At 1, only
-    /// what is certain counts, as the definition has it.
+    /// Share of the rows from which on an attribute counts as inferred, more than 0 and at most 1. At 1, only
+    /// certain inferences count, as in the definition.
     pub min_confidence: f64,
-    /// How long to search for; without it, until all scores are exact.
+    /// Time limit of the search. Without one, the search ends when all scores are exact.
     pub budget: Option<Duration>,
-    /// How to search. It changes the time that it takes, not the scores; tests try all ways.
+    /// Algorithm to use. It changes the running time, not the scores; tests try all of them.
     #[doc(hidden)]
     pub search: Search,
 }
 
-/// Ways to find the worst inferences.
+/// Algorithm that finds the worst inferences.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Search {
-    /// Whichever is expected to be faster.
+    /// Whichever algorithm is expected to be faster.
     #[default]
     Automatic,
     /// All rows at once: for few columns.
@@ -70,27 +74,27 @@ impl Settings {
     }
 }
 
-/// The scores of a table's distinct rows.
+/// Scores of a table's distinct rows.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Scores {
-    /// The worst inference that was found.
+    /// Weight of the worst inference that was found, per row.
     pub lower: Vec<f64>,
-    /// No inference is worse. Equal to `lower` where the search was finished.
+    /// Upper bound on the weight of every inference, per row. Equal to `lower` if the search was finished.
     pub upper: Vec<f64>,
-    /// The slots of the worst inference's known attributes, `width` words per row.
+    /// Slots of the known attributes of the worst inference, `width` words per row.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) known: Vec<u64>,
 }
 
 impl Scores {
-    /// Whether all searches were finished.
+    /// Returns whether all searches were finished.
     pub fn exact(&self) -> bool {
         self.lower == self.upper
     }
 }
 
-/// The score of every distinct row.
+/// Returns the score of every distinct row.
 pub fn scores(table: &PackedTable, settings: &Settings, control: &Control) -> Result<Scores> {
     settings.check()?;
     if table.is_empty() {
@@ -99,8 +103,9 @@ pub fn scores(table: &PackedTable, settings: &Settings, control: &Control) -> Re
     with_width!(table.width, score_rows(table, settings, None, control))
 }
 
-/// The scores of an edited table, given those before. Only `stale` rows, by their old places, and a new row
-/// are searched: the caller knows that the scores of all others, and what is behind them, stay true.
+/// Returns the scores of an edited table, given those before the edit. Only rows that are `stale`, by their
+/// old positions, and an inserted row are searched. The caller guarantees that the scores of all other rows,
+/// and the inferences behind them, are still true.
 pub(super) fn rescore<const P: usize>(
     edited: &Edited,
     settings: &Settings,
@@ -120,11 +125,11 @@ pub(super) fn rescore<const P: usize>(
     score_rows::<P>(&edited.table, settings, Some((&carried, &stale)), control)
 }
 
-/// Two weights that differ by less are taken as equal: without it, the search would go on through every
-/// tie that differs in the last bit only.
+/// Weights that differ by less than this factor count as equal. Otherwise, the search would go on through
+/// every tie that differs only in the last bit.
 pub(super) const NEARLY_EQUAL: f64 = 1.0 + 1e-12;
 
-/// dg(I) of White's Definition 3.4, by the sum of the dangers of I.
+/// Danger dg(I) (White, Definition 3.4), as a function of the sum of the dangers of I.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Danger {
     pub constant: f64,
@@ -137,7 +142,7 @@ impl Danger {
     }
 }
 
-/// When to stop before the end.
+/// Limits of a search: cancellation and a deadline.
 pub(super) struct Limits<'a> {
     pub control: &'a Control,
     deadline: Option<Instant>,
@@ -156,7 +161,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Tells a search over parts of the table that it has to end, and remembers that it was told.
+/// Stop signal of a search over parts of the table. It remembers whether it was given.
 pub(super) struct Stop<'a> {
     limits: &'a Limits<'a>,
     was_told: AtomicBool,
@@ -170,7 +175,7 @@ impl<'a> Stop<'a> {
         }
     }
 
-    /// Returns whether the search has to end; the answer stays the same once it is yes.
+    /// Returns whether the search has to end. Once true, it stays true.
     pub fn is_due(&self) -> bool {
         let reached = self.limits.reached();
         if reached {
@@ -179,27 +184,27 @@ impl<'a> Stop<'a> {
         reached
     }
 
-    /// Returns whether the search was told to end before it had looked at everything.
+    /// Returns whether the search was told to end before it was complete.
     pub fn was_told(self) -> bool {
         self.was_told.into_inner()
     }
 }
 
-/// The input of all searches: a table, and what is derived from it and the settings once.
+/// Input of all searches: a table, and data that are derived once from it and from the settings.
 pub(super) struct SearchInput<'a, const P: usize> {
     pub table: &'a PackedTable,
     pub rows: &'a [[u64; P]],
     pub fields: Fields<P>,
     pub danger: Danger,
     pub limits: Limits<'a>,
-    /// Per row: attributes that no other attributes of the row imply.
+    /// Per row, the slots of attributes that no other attributes of the row imply.
     pub blocked: Vec<[u64; P]>,
-    /// What everybody has: the closure of nothing.
+    /// Slots in which all rows have the same attribute: the closure of the empty set.
     pub common: [u64; P],
 }
 
 impl<'a, const P: usize> SearchInput<'a, P> {
-    /// Of a table that is not empty; nothing is known to be blocked.
+    /// Returns the input for a table that is not empty. No attributes are known to be blocked yet.
     pub fn new(table: &'a PackedTable, settings: &Settings, control: &'a Control) -> Self {
         let rows = table.rows::<P>();
         let fields = Fields::of(&table.slots);
@@ -216,7 +221,7 @@ impl<'a, const P: usize> SearchInput<'a, P> {
         }
     }
 
-    /// The sum of the dangers of a row's attributes in these slots.
+    /// Returns the sum of the dangers of a row's attributes in these slots.
     #[inline(always)]
     pub fn danger_of(&self, row: &[u64; P], slots: &[u64; P]) -> f64 {
         let of_slot = |slot: &super::packed_table::Slot| {
@@ -226,7 +231,7 @@ impl<'a, const P: usize> SearchInput<'a, P> {
                 0.0
             }
         };
-        // Not sum(), which is -0 of nothing.
+        // Not `sum()`, which returns -0 if there is nothing to add.
         self.table
             .slots
             .iter()
@@ -235,7 +240,7 @@ impl<'a, const P: usize> SearchInput<'a, P> {
     }
 }
 
-/// The best inference so far of every row. Each row is worked on by one thread at a time.
+/// Worst inference so far about every row. Only one thread at a time works on a row.
 pub(super) struct Found {
     weight: Vec<AtomicU64>,
     known: Vec<AtomicU64>,
@@ -269,7 +274,7 @@ impl Found {
     }
 }
 
-/// Score all rows, or only the stale ones if scores of the others are at hand.
+/// Returns the scores of all rows. If scores are `carried` over, only the stale rows are searched.
 fn score_rows<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
@@ -327,8 +332,8 @@ fn score_rows<const P: usize>(
     })
 }
 
-/// Bound every row by what is not blocked, and close those of which no more can be inferred than what
-/// everybody has.
+/// Bounds the score of every open row by its attributes that are not blocked. Closes the rows about which no
+/// more can be inferred than the attributes that all rows have.
 fn close_harmless_rows<const P: usize>(
     input: &SearchInput<P>,
     found: &Found,
@@ -346,7 +351,7 @@ fn close_harmless_rows<const P: usize>(
     }
 }
 
-/// The slots in which all rows have the same attribute.
+/// Returns the slots in which all rows have the same attribute.
 fn common_slots<const P: usize>(rows: &[[u64; P]], fields: &Fields<P>) -> [u64; P] {
     let first = rows[0];
     let differing = rows
@@ -355,8 +360,8 @@ fn common_slots<const P: usize>(rows: &[[u64; P]], fields: &Fields<P>) -> [u64; 
     fields.occupied(&first).without(&fields.occupied(&differing))
 }
 
-/// Whether there are so few sets of slots that it is faster to go through them for all rows together. The
-/// cost of that is some 10 ns per row and set; a row on its own costs some 30 µs, and 1 ns for each row to
+/// Returns whether there are so few sets of slots that it is faster to go through them for all rows together.
+/// That costs about 10 ns per row and set. A row on its own costs about 30 µs, and 1 ns for each row to
 /// compare it with (measured on two cores).
 fn few_choices(table: &PackedTable) -> bool {
     let slots = &table.slots[..table.searchable];

@@ -1,34 +1,36 @@
-//! The worst inference about one row, by branch and bound over what is known.
+//! Search for the worst inference about one row, by branch and bound over sets of known attributes.
 //!
-//! Every other row j stands for a *mask*: the attributes of our row that j lacks. K excludes j if it holds
-//! an attribute of j's mask, and infers whatever is in no mask of the rows left. So the search is for a
-//! set that hits masks, as White's algorithm 7 is, but it weighs what each hit costs and gives, and so
-//! never lists them all. Three observations carry it:
+//! Every other row j has a *mask*: the attributes of our row that j lacks. K excludes j if K contains an
+//! attribute of j's mask. K infers every attribute that is in no mask of the remaining rows. So the search is
+//! for a set that hits masks, as in White's algorithm 7. But it weighs the cost and the gain of each hit, and
+//! so it never lists all such sets. It relies on three observations:
 //!
-//! - An attribute x that is known for certain (l = 1) costs nothing. If some row left lacks x, x is not
-//!   inferred, and to know it can only help: every mask with a certain attribute may be taken to be hit.
-//! - What K does not hit stays unhit below K unless it is still up for choice: then everything in such a
-//!   mask is *blocked*, i.e. never inferred.
-//! - Of disjoint masks, each costs at least its likeliest attribute if hit, and all its danger if not.
+//! - An attribute x that is known for certain (l = 1) costs nothing. If some remaining row lacks x, then x is
+//!   not inferred, and knowing it can only help. So every mask with a certain attribute may be assumed to be
+//!   hit.
+//! - A mask that K does not hit can still be hit only by attributes that are left to choose from. If it
+//!   contains none of these, all its attributes are *blocked*: they are never inferred.
+//! - Of several disjoint masks, each costs at least the factor of its likeliest attribute if it is hit, and
+//!   all its danger if it is not.
 
 use super::bitset::Words;
 use super::score::{Danger, Limits, NEARLY_EQUAL};
 use crate::Weights;
 
-/// Who knows the other rows.
+/// Source of the masks of other rows.
 pub(super) trait Witnesses<const P: usize> {
-    /// Whether the masks that the search starts with are those of all rows.
+    /// Whether the search starts with the masks of all rows.
     const COMPLETE: bool;
 
-    /// The next look is for rows that have the attributes in `known`.
+    /// Begins a look for rows that have the attributes in `known`.
     fn begin(&mut self, known: &[u64; P]);
 
-    /// Masks of some rows that have what is known but lack some of `inferred`. Returns whether there may be
-    /// more of them, or `None` if it cannot say and the search has to end.
+    /// Adds the masks of some rows that have the known attributes but lack some of `inferred`. Returns
+    /// whether there may be more such rows, or `None` if that is unknown and the search has to end.
     fn find(&mut self, inferred: &[u64; P], masks: &mut Vec<[u64; P]>) -> Option<bool>;
 }
 
-/// For searches that start with all masks.
+/// Empty source, for searches that start with the masks of all rows.
 pub(super) struct NoMoreWitnesses;
 
 impl<const P: usize> Witnesses<P> for NoMoreWitnesses {
@@ -41,13 +43,14 @@ impl<const P: usize> Witnesses<P> for NoMoreWitnesses {
     }
 }
 
-/// Memory of a search, to be used again for the next row.
+/// Buffers of a search, reused for the next row.
 pub(super) struct Workspace<const P: usize> {
-    /// Per depth of the search the masks that are not hit.
+    /// Per depth of the search, the masks that are not hit.
     masks: Vec<Vec<[u64; P]>>,
     found: Vec<[u64; P]>,
-    /// The weights of the row's attributes, by the bits of their slots.
+    /// Likelihoods of the row's attributes, by the bits of their slots.
     likelihood: Vec<f64>,
+    /// Dangers of the row's attributes, by the bits of their slots.
     danger: Vec<f64>,
 }
 
@@ -63,12 +66,13 @@ impl<const P: usize> Default for Workspace<P> {
 }
 
 impl<const P: usize> Workspace<P> {
-    /// The masks to start with.
+    /// Returns the masks that the search starts with.
     pub fn masks(&mut self) -> &mut Vec<[u64; P]> {
         &mut self.masks[0]
     }
 
-    /// Take in the weights of a row's attributes, by the bits of their slots.
+    /// Stores the weights of a row's attributes, given by the bits of their slots. Returns the kinds of the
+    /// attributes.
     pub fn weigh(&mut self, attributes: impl Iterator<Item = (usize, Weights)>) -> Kinds<P> {
         let mut kinds = Kinds {
             all: [0; P],
@@ -94,58 +98,61 @@ impl<const P: usize> Workspace<P> {
     }
 }
 
-/// A row's attributes by what knowing them means.
+/// Slots of a row's attributes, by the consequences of knowing them.
 pub(super) struct Kinds<const P: usize> {
     pub all: [u64; P],
-    /// Known for certain.
+    /// Attributes that are known for certain.
     pub certain: [u64; P],
-    /// Known for certain and harmless: nothing is lost by knowing them.
+    /// Attributes that are known for certain and harmless: nothing is lost by knowing them.
     pub free: [u64; P],
-    /// All others that may be known.
+    /// All other attributes that may be known.
     pub choice: [u64; P],
 }
 
-/// A search and its outcome.
+/// Search for the worst inference about a row, and its outcome.
 pub(super) struct RowSearch<'a, const P: usize, W> {
     pub workspace: &'a mut Workspace<P>,
     pub witnesses: W,
     pub danger: Danger,
     pub limits: &'a Limits<'a>,
-    /// The slots in which the row has an attribute.
+    /// Slots in which the row has an attribute.
     pub all: [u64; P],
-    /// Those of them whose attribute is known for certain.
+    /// Slots whose attribute is known for certain.
     pub certain: [u64; P],
-    /// The worst inference so far.
+    /// Weight of the worst inference so far.
     pub weight: f64,
+    /// Known slots of that inference, if this search found it.
     pub known: Option<[u64; P]>,
-    /// How many more sets may be looked at.
+    /// Number of sets that may still be searched.
     pub budget: u64,
-    /// The bound on what was not looked at, 0 if nothing was left out.
+    /// Upper bound on the weights of the sets that were not searched, 0 if all were.
     pub open: f64,
+    /// Whether the search ended before it was complete.
     pub ended: bool,
 }
 
-/// Cuts that a look brings beyond those that show something as not inferred: near misses help later.
+/// Number of masks that a look always keeps. All others are kept only if they show that something is not
+/// inferred. Near misses help later.
 const EXTRA_CUTS: usize = 2;
 
-/// What can still come of a set of known attributes.
+/// Inferences that are still possible if more attributes become known.
 struct Outlook<const P: usize> {
     /// Attributes that will not be inferred, whatever else becomes known.
     blocked: [u64; P],
-    /// The danger of all others.
+    /// Sum of the dangers of all other attributes that are not known.
     danger: f64,
     next: Next<P>,
 }
 
 enum Next<const P: usize> {
-    /// These must become known.
+    /// All of these must become known.
     Take([u64; P]),
-    /// One of these may become known, or none; `mandatory` says that none is no option.
+    /// One of these may become known. If `mandatory`, one of them must.
     Choose { among: [u64; P], mandatory: bool },
 }
 
 impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
-    /// Search all sets that hold `known` and any of `choice`.
+    /// Searches all sets that contain `known` and any attributes of `choice`.
     pub fn run(&mut self, known: [u64; P], likelihood: f64, choice: [u64; P]) {
         self.node(0, known, likelihood, choice);
     }
@@ -160,6 +167,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         weight > self.weight * NEARLY_EQUAL
     }
 
+    /// Searches one node of the tree: `known`, and all sets that extend it by attributes of `choice`.
     fn node(&mut self, depth: usize, known: [u64; P], likelihood: f64, mut choice: [u64; P]) {
         self.budget = self.budget.saturating_sub(1);
         if self.budget == 0 || (self.budget.is_multiple_of(128) && self.limits.reached()) {
@@ -206,7 +214,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         }
     }
 
-    /// End the search here; nothing below is worse than `bound`.
+    /// Ends the search at this node. No set below the node has a larger weight than `bound`.
     fn leave(&mut self, bound: f64) {
         self.ended = true;
         self.open = self.open.max(bound);
@@ -228,8 +236,8 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         self.node(depth + 1, known.or(&more), likelihood, choice.without(&more));
     }
 
-    /// Look whether all rows that have what is known share what seems to be inferred. Rows that do not
-    /// become masks; if what is left still is the worst inference so far, keep it.
+    /// Checks whether all rows that have the known attributes share those that seem to be inferred. Adds the
+    /// masks of rows that do not. If the rest is still the worst inference so far, stores it.
     fn verify(
         &mut self,
         depth: usize,
@@ -246,7 +254,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                 self.leave(f64::INFINITY);
                 return;
             };
-            // Masks with few choices bound best.
+            // Masks with few choices give the best bounds.
             found.sort_unstable_by_key(|mask| (mask.and(choice).count(), mask.count(), *mask));
             found.dedup();
             let mut cuts = 0;
@@ -272,7 +280,8 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         }
     }
 
-    /// Narrow `choice` to what can still give something worse; `None` if nothing can.
+    /// Narrows `choice` to attributes that can still lead to a worse inference. Returns `None` if there are
+    /// none.
     fn outlook(
         &self,
         depth: usize,
@@ -296,7 +305,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                     continue;
                 }
                 if count == 1 {
-                    // Known, or else not inferred as the row that lacks it stays.
+                    // This attribute becomes known or is not inferred, because the row that lacks it remains.
                     blocked = blocked.or(&hits);
                     if must_be_hit {
                         forced = forced.or(&hits);
@@ -333,7 +342,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         }
     }
 
-    /// What is lost by knowing an attribute instead of inferring it.
+    /// Returns the danger that is lost by knowing an attribute instead of inferring it.
     #[inline(always)]
     fn danger_unless(&self, blocked: &[u64; P], bit: usize) -> f64 {
         if blocked.has(bit) {
@@ -343,7 +352,8 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         }
     }
 
-    /// The attribute to decide on: what gives most, and of equals that which excludes most rows.
+    /// Returns the attribute to decide on: the one with the largest bound and, of about equal ones, the one
+    /// that excludes the most rows.
     fn pick(&self, depth: usize, outlook: &Outlook<P>, among: &[u64; P]) -> usize {
         const ABOUT_EQUAL: f64 = 1.0 + 1e-9;
         let masks = &self.workspace.masks[depth];
@@ -361,9 +371,10 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         picked
     }
 
-    /// A bound on every set that holds one more attribute at least, relative to the likelihood so far. Of
-    /// disjoint masks each is either hit (the likeliest attribute's factor, and at least the smallest danger
-    /// is known instead of inferred) or never hit (all its attributes are lost).
+    /// Returns a bound on the weight of every set with at least one more attribute, relative to the
+    /// likelihood so far. Of disjoint masks, each is either hit or never hit. If it is hit, the factor of its
+    /// likeliest attribute applies, and at least its smallest danger is known instead of inferred. If it is
+    /// never hit, all its attributes are lost.
     fn bound(
         &self,
         depth: usize,
@@ -372,7 +383,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         first: [u64; P],
         first_mandatory: bool,
     ) -> f64 {
-        /// Masks for which both cases are tried, of all that need not be hit.
+        /// Number of masks for which both cases are tried, out of those that need not be hit.
         const TRIED: usize = 4;
         let (mut factor, mut danger) = (1.0, outlook.danger);
         let mut tried = [(0.0, 0.0, 0.0); TRIED];

@@ -1,10 +1,13 @@
+//! Summary of a table's scores: their average and maximum, and the number of rows at or above a threshold.
+//! Every score counts as often as its row occurs.
+
 use super::{PackedTable, Scores};
 use crate::{Error, Result};
 
-/// What a summary of scores counts.
+/// Settings of a summary of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SummarySettings {
-    /// From which score on a row is counted, from 0 to 1.
+    /// Score from which on a row is counted, from 0 to 1.
     pub threshold: f64,
 }
 
@@ -21,28 +24,30 @@ impl SummarySettings {
     }
 }
 
-/// The scores of a table's rows, each as often as the row occurs.
+/// Summary of the scores of a table's rows, each counted as often as the row occurs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ScoreSummary {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
-    /// The mean of the scores, or of their upper bounds; `None` without rows, as below.
+    /// Mean of the scores, or of their upper bounds. Like the other optional figures, it is `None` if there
+    /// are no rows.
     pub average: Option<f64>,
-    /// The mean of the lower bounds.
+    /// Mean of the lower bounds.
     pub lower_average: Option<f64>,
-    /// The worst score.
+    /// Highest score, or upper bound.
     pub maximum: Option<f64>,
-    /// How many rows have a score at or above the threshold.
+    /// Number of rows with a score at or above the threshold.
     pub at_or_above: u64,
-    /// Which share of the rows that is.
+    /// Share of these rows among all rows.
     pub share: Option<f64>,
-    /// Whether these are the scores. If not, some searches ran out of time, and no score is higher.
+    /// Whether the figures are exact. If not, some searches ran out of time, and the figures except
+    /// `lower_average` are upper bounds.
     pub exact: bool,
 }
 
 impl Scores {
-    /// Summarises the scores of the rows of `table`, whose scores these are.
+    /// Returns a summary of these scores, which have to be those of the rows of `table`.
     pub fn summary(&self, table: &PackedTable, settings: &SummarySettings) -> Result<ScoreSummary> {
         settings.check()?;
         let each = |scores| each_row(scores, &table.multiplicity);
@@ -62,7 +67,7 @@ impl Scores {
     }
 }
 
-/// Returns score and multiplicity of every distinct row.
+/// Returns the score and the multiplicity of every distinct row.
 pub(super) fn each_row<'a>(
     scores: &'a [f64],
     multiplicity: &'a [u64],
@@ -79,7 +84,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Of distinct rows with these scores and multiplicities.
+    /// Returns the totals of distinct rows with these scores and multiplicities.
     pub fn of(rows: impl Iterator<Item = (f64, u64)>) -> Self {
         let nothing = Totals {
             rows: 0,
@@ -93,7 +98,7 @@ impl Totals {
         })
     }
 
-    /// The mean of the scores; 0 without rows.
+    /// Returns the mean of the scores, or 0 if there are no rows.
     pub fn average(&self) -> f64 {
         if self.rows > 0 {
             self.sum / self.rows as f64

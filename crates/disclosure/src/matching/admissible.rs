@@ -4,12 +4,13 @@ use super::perfect::perfect;
 use super::{Graph, ItemClass};
 use crate::{Control, Result};
 
-/// The graph without the edges that no perfect matching uses, with the same classes in the same order;
-/// `None` if there is no perfect matching at all.
+/// Returns the graph without the edges that no perfect matching uses, with the same classes in the same
+/// order; `None` if there is no perfect matching.
 ///
-/// Given one perfect matching, an edge lies in some other one exactly if it closes a cycle of edges that are
-/// in turn outside and inside of the given one (Berge), i.e. if both its ends are in one strongly connected
-/// component when edges lead from items to codes and matched ones back.
+/// Given one perfect matching, an edge lies in some perfect matching if and only if it is matched or closes
+/// an alternating cycle, whose edges are in turn outside and inside of the given matching (Berge). That is
+/// the case if and only if both ends of the edge are in one strongly connected component of the directed
+/// graph in which all edges lead from items to codes, and matched edges also lead back.
 pub fn admissible(graph: &Graph, control: &Control) -> Result<Option<Graph>> {
     let Some(matched) = perfect(graph, control)? else {
         return Ok(None);
@@ -32,8 +33,8 @@ pub fn admissible(graph: &Graph, control: &Control) -> Result<Option<Graph>> {
     }))
 }
 
-/// The strongly connected component of every class of codes and, after these, of items (Tarjan 1972,
-/// without recursion).
+/// Returns the strongly connected component of every class of codes, followed by those of every class of
+/// items (Tarjan 1972, without recursion).
 fn components(graph: &Graph, matched: &[Vec<u32>], control: &Control) -> Result<Vec<u32>> {
     let codes = graph.codes.len();
     let mut successors: Vec<Vec<u32>> = vec![Vec::new(); codes];

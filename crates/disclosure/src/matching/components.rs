@@ -1,24 +1,27 @@
+//! Connected components of a bipartite graph, by union-find.
+
 use super::Graph;
 use crate::{Control, Result};
 
-/// The connected components of a graph, numbered by their first class of codes; classes of items without any
-/// candidates follow, each alone.
+/// Connected components of a graph, numbered by their first class of codes. Classes of items without
+/// candidates come last, each as a component of its own.
 #[derive(Debug)]
 pub(crate) struct Components {
-    /// For every class of codes, its component.
+    /// Component of every class of codes.
     pub of_codes: Vec<u32>,
-    /// For every class of items.
+    /// Component of every class of items.
     pub of_items: Vec<u32>,
-    /// For every component, its classes of codes in ascending order.
+    /// Classes of codes in every component, ascending.
     pub codes: Vec<Vec<u32>>,
-    /// For every component, its classes of items in ascending order.
+    /// Classes of items in every component, ascending.
     pub items: Vec<Vec<u32>>,
 }
 
 impl Components {
     pub fn new(graph: &Graph, control: &Control) -> Result<Self> {
         let codes = graph.codes.len();
-        // Every class points towards the first one of its component; those of items come after those of codes.
+        // Every class points towards the first class of its component. Classes of items come after those of
+        // codes.
         let mut towards: Vec<u32> = (0..(codes + graph.items.len()) as u32).collect();
         for (class, items) in graph.items.iter().enumerate() {
             control.check()?;
@@ -43,7 +46,7 @@ impl Components {
                 components.items.push(Vec::new());
                 components.codes.len() - 1
             } else {
-                components.of_codes[first] as usize // an item class is never the first of others
+                components.of_codes[first] as usize // a class of items is never the first of several
             };
             match class.checked_sub(codes) {
                 None => {
@@ -59,7 +62,7 @@ impl Components {
         Ok(components)
     }
 
-    /// How many there are.
+    /// Returns the number of components.
     pub fn len(&self) -> usize {
         self.codes.len()
     }

@@ -1,4 +1,10 @@
-//! The number of perfect matchings of a graph, exactly, and how many of them use each edge.
+//! Exact number of perfect matchings of a graph, and the share of them that use each edge.
+//!
+//! Edges that no perfect matching uses are removed first, and each connected component is counted on its own.
+//! `plan` describes the states of the dynamic program and its cost. A forward pass counts the ways to reach
+//! every state; a backward pass counts the ways to complete it. Both together give the probability that an
+//! item is still without a code at each step, and the difference of two such probabilities is the share of an
+//! edge. Counts are doubles as long as their range suffices, and [`Wide`] numbers otherwise.
 
 use super::plan::{Component, Cost, Layer, Op, Plan, Regroup};
 use super::weight::{Weight, Wide};
@@ -8,41 +14,42 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::convert::Infallible;
 
-/// Counts the perfect matchings of a graph. Made at little cost, it knows what counting will cost.
+/// Plan for counting the perfect matchings of a graph. Creating one is cheap, and it can estimate the cost of
+/// counting.
 #[derive(Debug)]
 pub struct Counting {
-    /// `None` where there is no perfect matching.
+    /// Connected components; `None` if there is no perfect matching.
     components: Option<Vec<Part>>,
-    /// The candidates of every class of items.
+    /// Candidates of every class of items.
     candidates: Vec<Vec<u32>>,
 }
 
-/// Edges by how many perfect matchings use them.
+/// Share of perfect matchings that use each edge.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shares {
-    /// The natural logarithm of the number of perfect matchings.
+    /// Natural logarithm of the number of perfect matchings.
     pub log_matchings: f64,
-    /// For every class of items and each of its candidates in order: the share of perfect matchings that give
-    /// one and the same item of the class some code of that class of codes.
+    /// For every class of items and each of its candidates, in order: the share of perfect matchings that
+    /// give one particular item of the class a code of that candidate class.
     pub of_class: Vec<Vec<f64>>,
 }
 
-/// A connected component, and where it is in the whole graph.
+/// A connected component, with its plan and its place in the whole graph.
 #[derive(Debug)]
 struct Part {
     component: Component,
     plan: Plan,
     classes: Vec<u32>,
-    /// The class of codes that each step deals out.
+    /// Class of codes that each step deals out.
     codes: Vec<u32>,
 }
 
 impl Counting {
-    /// About how many [`steps`](Self::steps) a core of our day does in a second.
+    /// Estimated number of [`steps`](Self::steps) that a current core performs in a second.
     pub const STEPS_PER_SECOND: f64 = 5e8;
 
-    /// Take away edges that no perfect matching uses, and plan how to count in each part that is left.
+    /// Removes the edges that no perfect matching uses and plans how to count in each remaining component.
     pub fn new(graph: &Graph, control: &Control) -> Result<Self> {
         let admissible = admissible(graph, control)?;
         let components = admissible.map(|graph| parts(&graph, control)).transpose()?;
@@ -56,17 +63,17 @@ impl Counting {
         self.components.iter().flatten().map(|part| part.plan.cost)
     }
 
-    /// How many elementary steps counting will take, about.
+    /// Returns the estimated number of elementary steps for counting.
     pub fn steps(&self) -> f64 {
         self.cost().map(|cost| cost.steps).fold(0.0, std::ops::Add::add)
     }
 
-    /// How much memory counting will take, about.
+    /// Returns the estimated number of bytes for counting.
     pub fn bytes(&self) -> f64 {
         self.cost().map(|cost| cost.bytes).fold(0.0, std::ops::Add::add)
     }
 
-    /// The natural logarithm of the number of perfect matchings; negative infinity where there is none.
+    /// Returns the natural logarithm of the number of perfect matchings; negative infinity if there is none.
     pub fn log_matchings(&self, control: &Control) -> Result<f64> {
         let Some(parts) = &self.components else {
             return Ok(f64::NEG_INFINITY);
@@ -78,7 +85,7 @@ impl Counting {
         Ok(logs.into_iter().fold(0.0, std::ops::Add::add))
     }
 
-    /// How many of the perfect matchings use each edge; `None` where there is none.
+    /// Returns the share of perfect matchings that use each edge; `None` if there is no perfect matching.
     pub fn shares(&self, control: &Control) -> Result<Option<Shares>> {
         let Some(parts) = &self.components else {
             return Ok(None);
@@ -107,7 +114,7 @@ impl Counting {
     }
 }
 
-/// The connected components of a graph of admissible edges.
+/// Returns the connected components of a graph of admissible edges.
 fn parts(graph: &Graph, control: &Control) -> Result<Vec<Part>> {
     let components = Components::new(graph, control)?;
     let members = components.codes.into_par_iter().zip(components.items);
@@ -117,8 +124,8 @@ fn parts(graph: &Graph, control: &Control) -> Result<Vec<Part>> {
 }
 
 impl Part {
-    /// In the order that is given, by frequency where codes are frequency groups; where that is expensive, in the
-    /// cheapest of a few orders.
+    /// Plans a component in the given order of codes, which is by frequency if codes are frequency groups. If
+    /// that is expensive, tries a few other orders and keeps the cheapest.
     fn new(graph: &Graph, codes: Vec<u32>, classes: Vec<u32>, control: &Control) -> Result<Self> {
         let mut best = Part::in_order(graph, codes, classes, control)?;
         if best.plan.cost.steps > CHEAP {
@@ -165,7 +172,7 @@ impl Part {
         }
     }
 
-    /// The logarithm of the number of matchings, and every class's shares by its candidates.
+    /// Returns the logarithm of the number of matchings, and the shares of every class by its candidates.
     fn shares(&self, control: &Control) -> Result<(f64, Vec<Vec<f64>>)> {
         let narrow = match self.back::<f64>(control)? {
             Some(back) => self.forth(Some(&back), control)?,
@@ -181,7 +188,7 @@ impl Part {
         let whole = whole.unwrap_or_default();
         let of_class = whole.waiting.iter().map(|waiting| {
             let after = waiting.iter().skip(1).chain([&0.0]);
-            // A difference of two shares that are equal but for rounding may be below 0.
+            // The difference of two shares that are equal except for rounding may be below 0.
             let given = waiting.iter().zip(after);
             given.map(|(before, after)| (before - after).max(0.0)).collect()
         });
@@ -189,8 +196,8 @@ impl Part {
     }
 }
 
-/// An order that always takes next the codes after which the fewest states are open; `None` where there are so
-/// many that looking for it would take long.
+/// Returns a greedy order, in which the next class of codes is always the one that leaves the fewest states
+/// open; `None` if there are so many classes that the search would take long.
 fn few_open_order(
     graph: &Graph,
     codes: &[u32],
@@ -202,7 +209,8 @@ fn few_open_order(
         return Ok(None);
     }
     let mut holders: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    // Of every class: the candidates that were not dealt out yet, and what it adds to the states while it is open.
+    // For every class: the number of candidates that are not dealt out yet, and the logarithm of the factor
+    // by which the class multiplies the number of states while it is open.
     let mut left: FxHashMap<u32, (usize, f64)> = FxHashMap::default();
     for &class in classes {
         let items = &graph.items[class as usize];
@@ -238,7 +246,7 @@ fn few_open_order(
         for class in &holders[&code] {
             if let Some((left, _)) = left.get_mut(class) {
                 *left -= 1;
-                // A class that has just begun, or has one candidate left, now counts differently.
+                // A class that has just begun, or that has one candidate left, now contributes differently.
                 if *left == 1 || *left + 1 == candidates(*class).len() {
                     affected.extend(candidates(*class));
                 }
@@ -253,13 +261,14 @@ fn few_open_order(
     Ok(Some(order))
 }
 
-/// Steps that are not worth a second thought.
+/// Number of steps below which looking for a better order does not pay.
 const CHEAP: f64 = 1e6;
 
-/// Weights between two looks at the control.
+/// Number of weights between two checks for cancellation.
 const LOOK_EVERY: usize = 1 << 14;
 
-/// Looks at the control from time to time, and at the first weight: layers may be many and small.
+/// Check for cancellation every [`LOOK_EVERY`] weights, and at the first one, because layers may be many and
+/// small.
 struct Lookout<'a> {
     control: &'a Control,
     seen: usize,
@@ -273,7 +282,7 @@ impl<'a> Lookout<'a> {
         }
     }
 
-    /// To be called for every state, with its number of weights.
+    /// Has to be called for every state, with its number of weights.
     #[inline]
     fn pass(&mut self, weights: usize) -> Result<()> {
         self.seen += weights;
@@ -285,16 +294,16 @@ impl<'a> Lookout<'a> {
     }
 }
 
-/// What the way forth finds.
+/// Result of the forward pass.
 #[derive(Debug, Default)]
 struct Whole {
     log_matchings: f64,
-    /// For every class and each of its candidates: the probability that an item has no code yet when those are
-    /// dealt out.
+    /// For every class and each of its candidates: the probability that an item has no code yet when the
+    /// codes of that candidate are dealt out.
     waiting: Vec<Vec<f64>>,
 }
 
-/// k! and 1/k!.
+/// k! and 1/k! for every k up to a limit.
 struct Factorials<W> {
     of: Vec<W>,
     inverse: Vec<W>,
@@ -317,14 +326,16 @@ impl<W: Weight> Factorials<W> {
 
 /// A weight for every cell of a layer.
 ///
-/// On the way forth, the weight of a state is the number of ways to get there, times r! for every pool of r
-/// items: then a pool that takes u codes has the weight 1/u! whatever its size, instead of r over u. On the way
-/// back it is the number of ways to go on from there, divided by the same, so that the product of both is the
-/// number of matchings that pass through the state.
+/// In the forward pass, the weight of a state is the number of ways to reach it, times r! for every pool of r
+/// items. Then a pool that takes u codes has the factor 1/u! regardless of its size, instead of the binomial
+/// coefficient of r and u. In the backward pass, the weight is the number of ways to complete the state,
+/// divided by the same factorials. So the product of both weights is the number of matchings that pass
+/// through the state.
 type Cells<W> = Vec<W>;
 
 impl Part {
-    /// The number of ways to go on from every state of each layer that begins a step.
+    /// Returns the weights of the backward pass, for every state of each layer that begins a step. Returns
+    /// `None` if the range of the number type does not suffice.
     fn back<W: Weight>(&self, control: &Control) -> Result<Option<Vec<Cells<W>>>> {
         if self.plan.largest > W::LARGEST_POOL {
             return Ok(None);
@@ -353,8 +364,8 @@ impl Part {
         Ok(Some(of_steps))
     }
 
-    /// Count all matchings and, if the way back is known, how many leave an item waiting until each of its
-    /// candidates. `None` where the number type does not suffice.
+    /// Counts all matchings and, if `back` has the weights of the backward pass, how many leave an item
+    /// waiting until each of its candidates. Returns `None` if the range of the number type does not suffice.
     fn forth<W: Weight>(&self, back: Option<&[Cells<W>]>, control: &Control) -> Result<Option<Whole>> {
         if self.plan.largest > W::LARGEST_POOL {
             return Ok(None);
@@ -370,7 +381,7 @@ impl Part {
                 .collect(),
         };
         let mut cells = vec![W::of(1.0)];
-        // The weights of the ways that leave one and the same item of a class waiting, by class and pool.
+        // Weights of the ways that leave one particular item of a class waiting, by class and pool.
         let mut tracked: Vec<Track<W>> = Vec::new();
         let mut from = &Layer::empty();
         let mut members: &[Vec<usize>] = &[];
@@ -419,7 +430,8 @@ impl Part {
         Ok(Some(whole))
     }
 
-    /// The probability that an item of every class that can get codes of this step is still waiting.
+    /// Appends, for every class that can get codes of this step, the probability that an item is still
+    /// waiting.
     #[expect(
         clippy::too_many_arguments,
         reason = "one moment of a computation that has many parts"
@@ -472,14 +484,15 @@ impl Part {
     }
 }
 
-/// A class that shares its pool with others, so that its items are not as likely to wait as theirs.
+/// A class that shares its pool with others and is tracked on its own, because its items are not as likely to
+/// wait as the others.
 struct Track<W> {
     class: usize,
     pool: usize,
     cells: Cells<W>,
 }
 
-/// Where weights go in a step: those of all ways, and those of every class that is followed.
+/// Weights after an operation: those of all ways, and those of every tracked class.
 struct Scattered<W> {
     all: Cells<W>,
     tracked: Vec<Cells<W>>,
@@ -494,7 +507,7 @@ impl<W: Weight> Scattered<W> {
         })
     }
 
-    /// Leaves the classes that are followed with their weights after the step, and returns those of all ways.
+    /// Stores the new weights of the tracked classes, and returns those of all ways.
     fn finish(self, tracked: &mut [Track<W>]) -> Cells<W> {
         for (track, after) in tracked.iter_mut().zip(self.tracked) {
             track.cells = after;
@@ -503,8 +516,8 @@ impl<W: Weight> Scattered<W> {
     }
 }
 
-/// Before pools are put together: follow the classes in them from now on, and forget those that are done.
-/// Returns the classes that are followed.
+/// Before pools are merged: starts to track the classes whose pools will be shared, and drops the classes
+/// that are done. Returns the tracked classes.
 fn retrack<W: Weight>(
     tracked: &mut Vec<Track<W>>,
     regroup: &Regroup,
@@ -545,8 +558,8 @@ fn retrack<W: Weight>(
     tracked.iter().map(|track| track.class).collect()
 }
 
-/// After pools were put together: follow the classes that came new into a pool with others. All their items
-/// are waiting.
+/// After pools are merged: starts to track the classes that are new in a shared pool. All their items are
+/// waiting.
 fn track_fresh<W: Weight>(
     tracked: &mut Vec<Track<W>>,
     regroup: &Regroup,
@@ -567,7 +580,8 @@ fn track_fresh<W: Weight>(
     }
 }
 
-/// How many codes a pool can take, from `from` to `to`.
+/// Returns the numbers of codes that a pool of `items` items can take out of `rest`, so that the new state is
+/// in the range of layer `to`.
 #[inline]
 fn choices(to: &Layer, pool: usize, items: u32, rest: u32) -> std::ops::RangeInclusive<u32> {
     let (pool, of_rest) = (to.ranges[pool], to.ranges[to.rest()]);
@@ -581,7 +595,8 @@ fn choices(to: &Layer, pool: usize, items: u32, rest: u32) -> std::ops::RangeInc
     least..=(items - pool.low).min(rest - of_rest.low)
 }
 
-/// A pool takes codes. States are visited once for all ways and for those of every class that is followed.
+/// Applies [`Op::Take`] in the forward pass: a pool takes codes. Every state is visited once, for all ways
+/// and for every tracked class.
 fn scatter_take<W: Weight>(
     from: &Layer,
     to: &Layer,
@@ -605,7 +620,7 @@ fn scatter_take<W: Weight>(
             let target = (target - i64::from(taken) * stride) as usize;
             let share = factorials.inverse[taken as usize];
             after.all[target].add(weight.times(share));
-            // Any item of the pool is as likely as the others to be left waiting.
+            // All items of the pool are equally likely to be left waiting.
             let waiting = share.times(W::of(f64::from(items - taken) / f64::from(items.max(1))));
             for (track, after) in tracked.iter().zip(&mut after.tracked) {
                 let share = if track.pool == pool { waiting } else { share };
@@ -641,9 +656,9 @@ fn gather_take<W: Weight>(
     Ok(before)
 }
 
-/// Where a state goes when pools are put together, and its factor R!/∏r! for every pool of R items that were
-/// r in each of the old ones; `None` where it leads nowhere. The factor is never below 1, nor is what it is made
-/// from step by step.
+/// Returns the cell of a state after pools are merged, and its factor: R!/∏r! for every pool of R items, of
+/// which r come from each old pool. Returns `None` if the new state is out of range. Neither the factor nor
+/// any of its intermediate products is below 1.
 fn regrouped<W: Weight>(
     to: &Layer,
     regroup: &Regroup,
@@ -717,7 +732,7 @@ fn gather_regroup<W: Weight>(
     from.for_each(|cell, state| {
         lookout.pass(1)?;
         if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
-            // A factor may be infinite, which is noticed later unless it makes something of nothing.
+            // The factor may be infinite, which is noticed later. But infinity times zero would be NaN.
             if !after[target].is_zero() {
                 before[cell] = after[target].times(factor);
             }
@@ -727,7 +742,7 @@ fn gather_regroup<W: Weight>(
     Ok(before)
 }
 
-/// Divide all weights by the largest, which is returned; `None` where the number type cannot hold them.
+/// Divides all weights by the largest and returns it; `None` if the number type cannot hold them.
 fn scale<W: Weight>(cells: &mut Cells<W>) -> Option<W> {
     let (mut smallest, mut largest) = (None::<W>, W::default());
     for &cell in cells.iter().filter(|cell| !cell.is_zero()) {
@@ -757,7 +772,8 @@ mod tests {
     #[test]
     fn doubles_agree_with_wide_numbers_where_pools_are_many() {
         const CLASSES: u32 = 11;
-        // Every class comes in at a step of its own and takes up to two codes, before the first gets all the others.
+        // Every class comes in at a step of its own and takes at most two codes before the large classes of
+        // codes are dealt out.
         let class = |number: u32| ItemClass {
             size: 29,
             candidates: vec![

@@ -1,37 +1,40 @@
-/// A bipartite graph between codes and items, with twins in classes: all codes of a class have the same
-/// neighbours, and so have all items of a class. Sixteen thousand items are a few hundred classes then.
+/// A bipartite graph between codes and items, in which vertices with the same neighbours form a class: all
+/// codes of a class have the same neighbours, and so have all items of a class. In this form, sixteen
+/// thousand items are a few hundred classes.
 ///
-/// A perfect matching is one way to say what every code stands for, so there are as many codes as items.
+/// A perfect matching says what every code stands for. So a graph with a perfect matching has as many codes
+/// as items.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Graph {
-    /// How many codes every class of codes has; none is empty.
+    /// Number of codes in every class of codes; at least one.
     pub codes: Vec<u32>,
-    /// The classes of items.
+    /// Classes of items.
     pub items: Vec<ItemClass>,
 }
 
-/// Items that the same codes can stand for.
+/// Items with the same candidate codes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ItemClass {
-    /// How many items; more than none.
+    /// Number of items; at least one.
     pub size: u32,
-    /// The classes of codes that can stand for them, in ascending order.
+    /// Classes of codes that can stand for these items, in ascending order.
     pub candidates: Vec<u32>,
 }
 
 impl Graph {
-    /// How many codes can stand for an item of this class: its degree, O_x in Lakshmanan et al. 2008.
+    /// Returns the number of codes that can stand for an item of this class: its degree, O_x in Lakshmanan et
+    /// al. 2008.
     pub fn degree(&self, items: &ItemClass) -> u64 {
         let sizes = items.candidates.iter().map(|&codes| self.codes[codes as usize]);
         sizes.map(u64::from).sum()
     }
 
-    /// How many codes there are.
+    /// Returns the number of codes.
     pub fn code_count(&self) -> u64 {
         self.codes.iter().copied().map(u64::from).sum()
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn item_count(&self) -> u64 {
         self.items.iter().map(|items| u64::from(items.size)).sum()
     }

@@ -1,10 +1,10 @@
-//! Perfect matchings of bipartite graphs: which codes can be which items.
+//! Perfect matchings of bipartite graphs between codes and items: which items a code can stand for.
 //!
 //! ```
 //! use disclosure::Control;
 //! use disclosure::matching::{Counting, Graph, ItemClass};
 //!
-//! // Two codes of one class and one of another. Two items can be any code, the third only one of the first class.
+//! // Two codes of one class, one of another. Two items can have any code, the third only one of class 0.
 //! let graph = Graph {
 //!     codes: vec![2, 1],
 //!     items: vec![
@@ -14,7 +14,7 @@
 //! };
 //! let counting = Counting::new(&graph, &Control::new())?;
 //! let shares = counting.shares(&Control::new())?.expect("there is a perfect matching");
-//! // 2 codes for the third item, and then 2 ways to deal out the other two: 4 matchings.
+//! // 2 codes for the third item, and then 2 ways to assign the other two: 4 matchings.
 //! assert!((shares.log_matchings - 4.0_f64.ln()).abs() < 1e-12);
 //! // An item of the first class gets a code of the first class in half of them.
 //! assert!((shares.of_class[0][0] - 0.5).abs() < 1e-12);

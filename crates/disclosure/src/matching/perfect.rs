@@ -1,8 +1,13 @@
+//! Maximum and perfect matchings of a graph of classes.
+//!
+//! A greedy sweep finds most of the matching, and all of it if candidates are intervals. Shortest augmenting
+//! paths find the rest.
+
 use super::Graph;
 use crate::{Control, Result};
 
-/// A perfect matching of the graph: for every class of items, how many of them get a code of each candidate
-/// class. `None` where there is no perfect matching.
+/// Returns a perfect matching of the graph: for every class of items, how many of them get a code of each
+/// candidate class. Returns `None` if there is no perfect matching.
 pub(crate) fn perfect(graph: &Graph, control: &Control) -> Result<Option<Vec<Vec<u32>>>> {
     if graph.code_count() != graph.item_count() {
         return Ok(None);
@@ -12,10 +17,12 @@ pub(crate) fn perfect(graph: &Graph, control: &Control) -> Result<Option<Vec<Vec
     Ok((given == graph.item_count()).then_some(matching))
 }
 
-/// A matching of as many items as possible, in the same form. There may be more codes than items, or fewer.
+/// Returns a matching of as many items as possible, in the same form as [`perfect`]. There may be more codes
+/// than items, or fewer.
 ///
-/// A sweep over the codes serves first the items whose last candidate comes first. That is the best there is
-/// where candidates are intervals (Glover 1967); elsewhere shortest augmenting paths (Dinic 1970) do the rest.
+/// A sweep over the codes serves those items first whose last candidate is the earliest. That is optimal if
+/// candidates are intervals (Glover 1967). In other cases, shortest augmenting paths complete the matching
+/// (Dinic 1970).
 pub(crate) fn maximum(graph: &Graph, control: &Control) -> Result<Vec<Vec<u32>>> {
     let mut matching = Partial::new(graph, control)?;
     matching.sweep(control)?;
@@ -23,16 +30,17 @@ pub(crate) fn maximum(graph: &Graph, control: &Control) -> Result<Vec<Vec<u32>>>
     Ok(matching.given)
 }
 
-/// A matching in which some items still wait for a code.
+/// A matching in which some items are still without a code.
 struct Partial<'a> {
     graph: &'a Graph,
-    /// For every class of items and every candidate, how many of them have a code of it.
+    /// For every class of items and every candidate, the number of items that have a code of it.
     given: Vec<Vec<u32>>,
-    /// Items without a code, by class.
+    /// Number of items without a code, by class.
     waiting: Vec<u32>,
-    /// Codes without an item, by class.
+    /// Number of codes without an item, by class.
     free: Vec<u32>,
-    /// For every class of codes, the classes of items that it is a candidate of, and which of theirs.
+    /// For every class of codes, the classes of items that have it as a candidate, and its index among their
+    /// candidates.
     holders: Vec<Vec<(u32, u32)>>,
 }
 
@@ -73,10 +81,11 @@ impl<'a> Partial<'a> {
         Ok(())
     }
 
-    /// Serve waiting items along as many shortest augmenting paths as there are. False: there are none.
+    /// Serves waiting items along all shortest augmenting paths. Returns false if there are none.
     fn augment(&mut self, control: &Control) -> Result<bool> {
         let level = self.levels(control)?;
-        // Classes of items are nodes 0, 1, …; those of codes follow. Arcs that led nowhere are not tried again.
+        // Classes of items are nodes 0, 1, …; those of codes follow. Arcs that lead nowhere are not tried
+        // again.
         let mut next_arc = vec![0; level.len()];
         let mut any = false;
         for start in 0..self.waiting.len() {
@@ -88,7 +97,7 @@ impl<'a> Partial<'a> {
         Ok(any)
     }
 
-    /// How far every node is from a waiting item.
+    /// Returns the distance of every node from a waiting item.
     fn levels(&self, control: &Control) -> Result<Vec<u32>> {
         let items = self.waiting.len();
         let mut level = vec![u32::MAX; items + self.free.len()];
@@ -117,7 +126,8 @@ impl<'a> Partial<'a> {
         }
     }
 
-    /// An item can take any candidate; a code can be taken from those who have it.
+    /// Returns the node that an arc leads to. An item can take any candidate; a code can be taken from a
+    /// class of items only if that class has some, otherwise the result is `None`.
     fn follow(&self, node: usize, arc: usize) -> Option<usize> {
         let items = self.waiting.len();
         match node.checked_sub(items) {
@@ -157,7 +167,8 @@ impl<'a> Partial<'a> {
         false
     }
 
-    /// Every item on the path takes a code of the class that follows it, from the class after that.
+    /// Moves codes along the path: every class of items on it takes codes of the next node, which the class
+    /// of items after that node gives up.
     fn shift(&mut self, path: &[usize], arcs: &[usize]) {
         let items = self.waiting.len();
         let (start, end) = (path[0], path[path.len() - 1] - items);
@@ -185,7 +196,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
 
-    /// Whether the items from this class on can all be given one of the free codes, tried one by one.
+    /// Returns whether all these items can be given one of the free codes, trying all ways.
     fn has_perfect(items: &[ItemClass], free: &mut [u32]) -> bool {
         let Some(class) = items.iter().position(|items| items.size > 0) else {
             return true;
@@ -215,7 +226,7 @@ mod tests {
         assert_eq!(used, graph.codes);
     }
 
-    /// Up to five classes of up to three twins each; as many codes as items more often than by chance.
+    /// Generates up to five classes of up to three codes or items each, usually with as many codes as items.
     fn graphs() -> impl Strategy<Value = Graph> {
         let codes = prop::collection::vec(1..4u32, 0..6);
         let items = prop::collection::vec((1..4u32, prop::collection::vec(any::<bool>(), 5)), 0..6);
@@ -266,8 +277,8 @@ mod tests {
         assert_eq!(perfect(&Graph::default(), &Control::new()), Ok(Some(Vec::new())));
     }
 
-    /// The sweep gives code i to item i; then two items want the code after them, and one path has to move
-    /// everybody on to the code that nobody took.
+    /// The sweep gives code i to item i. Then two items need the code after them, and one path has to move
+    /// all items on to the code that is still free.
     #[test]
     fn a_long_path_is_found() {
         let length = 3000;

@@ -1,10 +1,10 @@
-//! How the matchings of one connected component will be counted, and what that will cost.
+//! Plan for counting the matchings of one connected component, and its cost.
 //!
-//! Codes are dealt out class by class. Between two such *steps* all that matters for the rest is how many items
-//! are still without a code, by which codes they can still get: items with the same future are one *pool*.
-//! Within a step the pools take their share of its codes one after another, so that the state is the number of
-//! items left in every pool and the number of codes left of the step, the *rest*. Since pools and rest go down
-//! together, any one of these coordinates follows from the others, and is left out.
+//! Codes are dealt out class by class. Between two such *steps*, all that matters is how many items are still
+//! without a code, and which codes they can still get. Items that can still get the same codes have the same
+//! *future* and form a *pool*. Within a step, the pools take their share of its codes one after another. So a
+//! state is the number of items left in every pool, and the number of codes left in the step, the *rest*.
+//! Pools and rest decrease together, so any one of these coordinates follows from the others and is left out.
 
 use crate::Control;
 
@@ -19,21 +19,21 @@ pub(super) struct Component {
     pub candidates: Vec<Vec<u32>>,
 }
 
-/// The states that are possible at one moment, as cells of an array.
+/// Possible states at one moment, as cells of an array.
 #[derive(Debug, Clone)]
 pub(super) struct Layer {
-    /// The pools and, last, the rest.
+    /// Ranges of the pools, followed by that of the rest.
     pub ranges: Vec<Range>,
-    /// Items in pools minus codes in the rest.
+    /// Number of items in pools minus number of codes in the rest.
     balance: i64,
-    /// The coordinate that follows from the others: the one with the most values.
+    /// Coordinate that follows from the others: the one with the most values.
     implied: usize,
-    /// The other coordinates that have more than one value, the fastest first, and the distance of their cells.
+    /// The other coordinates with more than one value, the fastest first, each with its stride in cells.
     pub axes: Vec<(usize, usize)>,
     pub cells: f64,
 }
 
-/// From `low` to `high`, both included.
+/// Numbers from `low` to `high`, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub low: u32,
@@ -57,47 +57,48 @@ impl Range {
     }
 }
 
-/// How one layer becomes the next.
+/// Operation that leads from one layer to the next.
 #[derive(Debug)]
 pub(super) enum Op {
-    /// A pool takes some of the rest.
+    /// A pool takes some codes of the rest.
     Take { pool: usize },
-    /// The next step begins: items with the same future now are put together, new ones come in.
+    /// The next step begins: pools whose items now have the same future are merged, and new items come in.
     Regroup(Regroup),
 }
 
 #[derive(Debug)]
 pub(super) struct Regroup {
-    /// What becomes of every pool: `None` where it is empty, as its items have no more candidates.
+    /// New pool of every old pool; `None` if the old pool is empty because its items have no more candidates.
     pub into: Vec<Option<usize>>,
-    /// How many items come new into every pool.
+    /// Number of new items in every pool.
     pub fresh: Vec<u32>,
-    /// How many codes the next step deals out.
+    /// Number of codes that the next step deals out.
     pub codes: u32,
-    /// The classes in every pool, of which some have their items elsewhere already.
+    /// Classes in every pool; some of their items may already have codes.
     pub members: Vec<Vec<usize>>,
 }
 
-/// All operations, each with the layer that it leads to, and their cost. The last one leads to a layer without
-/// pools.
+/// All operations, each with the layer that it leads to, and their cost. The last one leads to a layer
+/// without pools.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub ops: Vec<(Op, Layer)>,
     pub cost: Cost,
-    /// The largest number of items in a pool or codes in a step.
+    /// Largest number of items in a pool or codes in a step.
     pub largest: u32,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cost {
-    /// Elementary steps.
+    /// Number of elementary steps.
     pub steps: f64,
-    /// Memory.
+    /// Memory in bytes.
     pub bytes: f64,
 }
 
 impl Cost {
-    /// What nobody can pay. Planning ends there, so that it is never expensive itself.
+    /// Number of steps that no computer can afford. Planning stops there, so that it is never expensive
+    /// itself.
     pub const PROHIBITIVE: f64 = 1e15;
 
     pub fn is_prohibitive(self) -> bool {
@@ -105,11 +106,11 @@ impl Cost {
     }
 }
 
-/// How much memory a cell takes.
+/// Bytes per cell.
 const CELL: f64 = 16.0;
 
 impl Layer {
-    /// Before the first step.
+    /// Returns the layer before the first step.
     pub fn empty() -> Self {
         Layer::new(vec![Range::only(0)], 0)
     }
@@ -134,18 +135,18 @@ impl Layer {
         }
     }
 
-    /// The coordinate of the rest.
+    /// Returns the coordinate of the rest.
     pub fn rest(&self) -> usize {
         self.ranges.len() - 1
     }
 
-    /// How far one coordinate's next value is from the last one's.
+    /// Returns the distance in cells between neighbouring values of a coordinate.
     pub fn stride(&self, coordinate: usize) -> i64 {
         let axis = self.axes.iter().find(|&&(axis, _)| axis == coordinate);
         axis.map_or(0, |&(_, stride)| stride as i64)
     }
 
-    /// The cell of a state, without looking whether its coordinates are in range.
+    /// Returns the cell of a state, without checking that its coordinates are in range.
     #[inline]
     pub fn cell(&self, state: &[u32]) -> i64 {
         self.cell_of(|coordinate| i64::from(state[coordinate]))
@@ -159,20 +160,20 @@ impl Layer {
         parts.sum()
     }
 
-    /// A weight of 0 for every cell, if there is room for them.
+    /// Returns a zero weight for every cell, or an error if there is not enough memory.
     pub fn empty_cells<W: Copy + Default>(&self, control: &Control) -> crate::Result<Vec<W>> {
         control.require::<W>(self.cells as usize)?;
         Ok(vec![W::default(); self.cells as usize])
     }
 
-    /// Visit every cell in turn that is a state.
+    /// Visits every cell that is a state, in order.
     #[inline]
     pub fn for_each<E>(&self, mut visit: impl FnMut(usize, &[u32]) -> Result<(), E>) -> Result<(), E> {
         self.for_each_towards(self, |cell, _, state| visit(cell, state))
     }
 
-    /// Visit every cell in turn that is a state, with the cell that the same state has in a layer of the same pools:
-    /// without looking whether its coordinates are in range there.
+    /// Visits every cell that is a state, in order, together with the cell of the same state in another layer
+    /// with the same pools. That cell is not checked to be in range.
     #[inline]
     pub fn for_each_towards<E>(
         &self,
@@ -188,7 +189,7 @@ impl Layer {
             true => implied,
             false => i64::from(state[coordinate]),
         });
-        // How the coordinate that follows and the cell over there change with an axis.
+        // Changes of the implied coordinate and of the target cell per unit of each axis.
         let slopes = self.axes.iter().map(|&(axis, _)| {
             let of_implied = -sign(axis) * sign(self.implied);
             (
@@ -232,11 +233,11 @@ impl Layer {
 /// Items with the same future.
 #[derive(Debug, Clone)]
 struct Pool {
-    /// Classes, the first of which tells the future: its candidates from this index on.
+    /// Classes in the pool. The first one determines the future: its candidates from `next` on.
     members: Vec<usize>,
     next: usize,
     range: Range,
-    /// Whether they all came in just now, so that none has a code yet.
+    /// Whether all items have just come in, so that none has a code yet.
     is_fresh: bool,
 }
 
@@ -276,10 +277,10 @@ struct Planner<'a> {
     component: &'a Component,
     plan: Plan,
     pools: Vec<Pool>,
-    /// How many items are in the pools.
+    /// Number of items in the pools.
     items: i64,
     layer: Layer,
-    /// Classes that share a pool and so have to be followed one by one.
+    /// Number of classes that share a pool and therefore have to be tracked one by one.
     tracked: f64,
     largest_layer: f64,
 }
@@ -289,7 +290,7 @@ impl Planner<'_> {
         &self.component.candidates[pool.members[0]][pool.next..]
     }
 
-    /// How many codes the pool can still get.
+    /// Returns the number of codes that the pool can still get.
     fn capacity(&self, pool: &Pool) -> u64 {
         let codes = self.future(pool).iter();
         codes
@@ -331,7 +332,7 @@ impl Planner<'_> {
                 .entry(&component.candidates[class][..])
                 .or_insert(pools.len());
             if let Some(same) = pools.get_mut(target) {
-                // The first member tells the future, and may be further on in its candidates.
+                // The first member determines the future, and may be further on in its candidates.
                 same.members.push(class);
                 same.range.low += size;
                 same.range.high += size;
@@ -366,11 +367,12 @@ impl Planner<'_> {
             members,
         };
         self.push(Op::Regroup(regroup), Range::only(codes), balance, 1.0);
-        // What the way back leaves here for the way forth.
+        // The backward pass keeps this layer's weights for the forward pass.
         self.plan.cost.bytes += self.layer.cells * CELL;
     }
 
-    /// Leave out what cannot be: the pools have `items` in all, and none can be left without candidates.
+    /// Narrows the ranges of the pools to possible values: together they have `items` items, and no item may
+    /// be left without candidates.
     fn tighten(&mut self, items: i64) {
         let sum = |end: fn(Range) -> u32, pools: &[Pool]| -> i64 {
             pools.iter().map(|pool| i64::from(end(pool.range))).sum()
@@ -384,14 +386,15 @@ impl Planner<'_> {
         for pool in &mut self.pools {
             let Range { low, high } = pool.range;
             let (low, high) = (i64::from(low), i64::from(high));
-            // Admissible edges leave something possible, so the two ends cannot cross.
+            // With admissible edges only, some state is possible, so `low` never exceeds `high`.
             pool.range.low = low.max(items - (highs - high)) as u32;
             pool.range.high = high.min(items - (lows - low)).max(low) as u32;
         }
     }
 
-    /// The pools that can take codes of this step do so: those first that cannot get any later, and last the one
-    /// that is largest, if possible one whose size is still certain; it has to take what is left.
+    /// Lets the pools take codes of this step. Pools that cannot get codes later come first. The last pool,
+    /// which has to take the remaining codes, is the largest one, if possible one whose size is still
+    /// certain.
     fn deal_out(&mut self, step: usize) {
         let takes = |pool: &usize| self.future(&self.pools[*pool])[0] as usize == step;
         let mut takers: Vec<usize> = (0..self.pools.len()).filter(takes).collect();
@@ -415,7 +418,7 @@ impl Planner<'_> {
                 ..after
             };
             self.pools[taker].range = after;
-            // What those who come later can and must take.
+            // Codes that the pools after this one can take, and those that they have to take.
             let possible: u64 = later
                 .iter()
                 .map(|&other| u64::from(self.pools[other].range.high))
@@ -446,13 +449,14 @@ impl Planner<'_> {
         self.items = self.layer.balance;
     }
 
-    /// `targets` is how many cells of the new layer one of the old one reaches.
+    /// Appends an operation and adds its cost; `targets` is the number of cells in the new layer that one
+    /// cell of the old layer reaches.
     fn push(&mut self, op: Op, rest: Range, balance: i64, targets: f64) {
         let mut ranges: Vec<Range> = self.pools.iter().map(|pool| pool.range).collect();
         ranges.push(rest);
         let before = std::mem::replace(&mut self.layer, Layer::new(ranges, balance));
         let arrays = 2.0 + self.tracked;
-        // Forth and back, a cell has to be found and its targets too; a class that is followed comes along.
+        // In both passes, a cell and its targets have to be found; a tracked class adds to that.
         let per_cell = 2.0 * (2.0 + before.ranges.len() as f64 / 2.0 + targets);
         let per_class = 1.0 + targets;
         self.plan.cost.steps += before.cells * (per_cell + self.tracked * per_class);

@@ -1,23 +1,28 @@
-/// A number that is never negative, for sums of products that may span hundreds of thousands of decimal
-/// powers: the matchings of sixteen thousand items are more than 10^38000.
+//! Number types for counts of matchings and sums over them: doubles while their range suffices, and otherwise
+//! [`Wide`], a double with an extended exponent.
+
+/// A non-negative number for sums of products that may span hundreds of thousands of powers of ten: sixteen
+/// thousand items have more than 10^38000 matchings.
 pub(crate) trait Weight: Copy + Default + Send + Sync {
     fn of(value: f64) -> Self;
     fn times(self, other: Self) -> Self;
     fn add(&mut self, other: Self);
     fn is_zero(self) -> bool;
     fn ln(self) -> f64;
-    /// Up to how many items in a pool there is room enough for factorials.
+    /// Largest pool whose factorials the type can hold.
     const LARGEST_POOL: u32;
-    /// Whether numbers between this and 1 can be multiplied with each other and added without a loss.
+    /// Returns whether numbers between `smallest` and 1 can be multiplied with each other and added without
+    /// loss.
     fn can_hold(smallest: Self) -> bool;
-    /// 1 by this, which is not zero.
+    /// Returns 1 divided by this number, which must not be zero.
     fn inverse(self) -> Self;
     fn is_less(self, other: Self) -> bool;
-    /// This by `other`, which is not zero; infinite or zero only where a double cannot hold it.
+    /// Returns this number divided by `other`, which must not be zero; infinite or zero only if a double
+    /// cannot hold the result.
     fn per(self, other: Self) -> f64;
 }
 
-/// Fast, and enough as long as nothing comes near the ends of its range.
+/// Fast, and sufficient as long as nothing comes near the ends of its range.
 impl Weight for f64 {
     fn of(value: f64) -> Self {
         value
@@ -45,8 +50,9 @@ impl Weight for f64 {
     const LARGEST_POOL: u32 = 100;
 
     fn can_hold(smallest: Self) -> bool {
-        // Below 1e-307 a double loses digits. Two such numbers are multiplied at most; and one step divides by the
-        // factorials of what the pools take, which together is no more than the largest pool's 100! < 1e158.
+        // Below 1e-307 a double loses digits. At most two such numbers are multiplied, and one step divides
+        // by the factorials of what the pools take. Together these are at most the largest pool's 100! <
+        // 1e158.
         smallest > 1e-120
     }
 
@@ -63,16 +69,18 @@ impl Weight for f64 {
     }
 }
 
-/// A double with an exponent of its own, for any range: `digits` · 2^(512·`power`).
+/// A double with an extended exponent, for any range: `digits` · 2^(512·`power`).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Wide {
-    /// 0, or between 2^-256 and 2^256: products of two do not leave the range of a double.
+    /// 0, or between 2^-256 and 2^256, so that the product of two does not leave the range of a double.
     digits: f64,
     power: i32,
 }
 
-/// 2^256 and 2^512, exactly.
+/// 2^256, exactly.
 const LARGE: f64 = f64::from_bits((1023 + 256) << 52);
+
+/// 2^512, exactly.
 const STEP: f64 = f64::from_bits((1023 + 512) << 52);
 
 impl Wide {
@@ -91,12 +99,12 @@ impl Wide {
         self
     }
 
-    /// This times 2^`exponent`, without rounding.
+    /// Returns this number times 2^`exponent`, without rounding.
     pub fn times_power_of_two(self, exponent: i64) -> Self {
         if self.digits == 0.0 {
             return self;
         }
-        // The remainder is below 512, so that 1023 more is an exponent that a double can have.
+        // The remainder is below 512, so that adding 1023 gives a valid exponent of a double.
         let within = f64::from_bits((exponent.rem_euclid(512) as u64 + 1023) << 52);
         Wide {
             digits: self.digits * within,
@@ -105,7 +113,7 @@ impl Wide {
         .normal()
     }
 
-    /// e^`ln`.
+    /// Returns e^`ln`.
     pub fn exp(ln: f64) -> Self {
         if ln == f64::NEG_INFINITY {
             return Wide::default();
@@ -122,7 +130,7 @@ impl Weight for Wide {
             digits: value,
             power: 0,
         };
-        // Twice, as a double reaches to 2^±1074.
+        // Normalise twice, because the exponents of doubles reach from -1074 to 1023.
         for _ in 0..2 {
             wide = wide.normal();
         }
@@ -146,7 +154,7 @@ impl Weight for Wide {
                 *self = self.normal();
                 return;
             }
-            // The power of 0 says nothing.
+            // The power of 0 has no meaning.
             _ if self.digits == 0.0 => return *self = other,
             _ if other.digits == 0.0 => return,
             std::cmp::Ordering::Less => (*self, other),
@@ -191,7 +199,8 @@ impl Weight for Wide {
 
     fn per(self, other: Self) -> f64 {
         let digits = self.digits / other.digits;
-        // Step by step: a power of the step may be out of range where the result is not.
+        // Multiply one factor at a time, because a power of `STEP` may be out of range even if the result is
+        // not.
         match self.power - other.power {
             0 => digits,
             1 => digits * STEP,
@@ -212,13 +221,13 @@ mod tests {
 
     #[test]
     fn wide_numbers_hold_what_doubles_cannot() {
-        // 2000! by multiplication, against Stirling's series.
+        // 2000! by multiplication, compared with Stirling's series.
         let mut factorial = Wide::of(1.0);
         for n in 1..=2000 {
             factorial = factorial.times(Wide::of(f64::from(n)));
         }
         assert!((factorial.ln() - 13206.524350513806).abs() < 1e-8);
-        // Up and down again.
+        // Divide by the same factors again.
         for n in 1..=2000 {
             factorial = factorial.times(Wide::of(1.0 / f64::from(n)));
         }

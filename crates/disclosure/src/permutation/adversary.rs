@@ -1,7 +1,11 @@
+//! Record linkage by an adversary with maximum knowledge (section 5 of the paper). They have the whole
+//! original table and the whole released table, but do not know which records belong together. They
+//! [link](super::link) the nearest records and compare the links [with chance](super::plausibility_of).
+
 use super::{Chance, Linkage, Plausibility, Points, Ties, link, plausibility_of};
 use crate::{Control, Result};
 
-/// Two tables in rank space, as an adversary with maximum knowledge has them: the whole original, and the release.
+/// Original and released table in rank space, both known to the adversary.
 #[derive(Debug, Clone)]
 pub struct RankedTables {
     original: Points,
@@ -9,19 +13,19 @@ pub struct RankedTables {
     is_paired: bool,
 }
 
-/// How many records the adversary links correctly.
+/// Number of records that the adversary links correctly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Hits {
-    /// Records whose counterpart is among their matches.
+    /// Number of records whose counterpart is among their matches.
     pub correct: u64,
-    /// The expected number of correct links if one of the matches of each record is drawn.
+    /// Expected number of correct links if the adversary draws one of the matches of each record.
     pub expected_correct: f64,
 }
 
 impl RankedTables {
-    /// Ranks the records of two tables, given by the places of their values, column by column. There is at least one
-    /// column. If they are paired, records with the same number belong together.
+    /// Ranks the records of two tables. A table is given by the places of its values, column by column, and
+    /// has at least one column. If the tables are paired, records with the same number belong together.
     pub fn new(
         original: &[&[u32]],
         released: &[&[u32]],
@@ -36,8 +40,8 @@ impl RankedTables {
         })
     }
 
-    /// Links every original record with the released ones that are nearest. If the tables are paired, also tells for
-    /// every original record whether its counterpart is among them.
+    /// Links every original record with the nearest released records. If the tables are paired, also returns
+    /// for every original record whether its counterpart is among them.
     pub fn link(&self, control: &Control) -> Result<(Linkage, Option<Vec<bool>>)> {
         let linkage = link(&self.original, &self.released, control)?;
         let correct = self.is_paired.then(|| {
@@ -47,8 +51,8 @@ impl RankedTables {
         Ok((linkage, correct))
     }
 
-    /// Tells whether the links are more than luck and, if the tables are paired, how many are correct. `None` if there
-    /// are no records.
+    /// Compares the links with chance and, if the tables are paired, counts the correct ones. Returns `None`
+    /// if there are no original records.
     pub fn assess(&self, chance: &Chance, control: &Control) -> Result<Option<(Plausibility, Option<Hits>)>> {
         chance.check()?;
         if self.original.is_empty() {

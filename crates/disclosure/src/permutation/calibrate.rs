@@ -1,41 +1,46 @@
+//! Calibration: finds how much rank swapping is enough to protect a table.
+//!
+//! Every candidate distance is tried on the table. The paper (section 5) requires only that an adversary's
+//! matches are plausibly random. Here the expected number of correct matches is limited as well.
+
 use super::chance::RandomRecords;
 use super::linkage::link_trees;
 use super::{
-    Chance, HalfRanks, Plausibility, Points, RankSwap, Ties, Tree, Verdict, rank_correlation, ranks,
+    Chance, Finding, HalfRanks, Plausibility, Points, RankSwap, Ties, Tree, rank_correlation, ranks,
     swap_records,
 };
 use crate::{Control, Error, Result};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// What swapping ranks by up to `p` percent does to risk and to utility.
+/// Effect of swapping ranks by up to `p` percent on risk and on utility.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Candidate {
-    /// How far values are swapped, in percent of the number of records.
+    /// Largest distance of a swap, in percent of the number of records.
     pub p: f64,
-    /// What is left of each column: its rank correlation with what it was. `None` for one that has a single
-    /// value.
+    /// Rank correlation of each column before and after swapping; `None` for a column with a single value.
     pub correlations: Vec<Option<f64>>,
-    /// Whether the matches of an adversary are more than luck.
+    /// Comparison of an adversary's matches with chance.
     pub plausibility: Plausibility,
-    /// The number of records whose counterpart is among their matches.
+    /// Number of records whose counterpart is among their matches.
     pub correct: u64,
-    /// The expected number of correct links if an adversary draws one of the matches of each record.
+    /// Expected number of correct links if an adversary draws one of the matches of each record.
     pub expected_correct: f64,
-    /// Whether this is the least `p` with which matches are plausibly random and few of them correct.
+    /// Whether this is the smallest `p` with which matches are plausibly random and few enough of them are
+    /// expected to be correct.
     pub chosen: bool,
 }
 
-/// How much permutation is tried, and how much is enough.
+/// Settings of [`calibrate`]: the distances to try, and the limits that make one enough.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// How far values are swapped, in percent of the number of records: one trial each.
+    /// Largest distances of swaps, in percent of the number of records. Each of them is tried once.
     pub candidates: Vec<f64>,
-    /// How matches are compared with chance.
+    /// Settings of the comparison with chance.
     pub chance: Chance,
-    /// The share of the records of which more must not be expected to be linked correctly.
-    pub most_correct: f64,
+    /// Largest share of the records that may be expected to be linked correctly.
+    pub at_most: f64,
 }
 
 impl Default for Calibration {
@@ -45,7 +50,7 @@ impl Default for Calibration {
                 .map(f64::from)
                 .into(),
             chance: Chance::default(),
-            most_correct: 0.05,
+            at_most: 0.05,
         }
     }
 }
@@ -61,18 +66,18 @@ impl Calibration {
             ));
         }
         self.chance.check()?;
-        Error::check_share("most_correct", self.most_correct)
+        Error::check_share("at_most", self.at_most)
     }
 }
 
-/// Finds how much permutation is enough: swaps the ranks of every column by up to each of the candidate distances, and
-/// chooses the least one for which matches are plausibly random and not too many of them expected to be correct. Both
-/// matter because matches that look random may be right: the first is what an adversary can prove, the second what he
-/// gets.
+/// Swaps the ranks of every column by up to each of the candidate distances and returns the effect of each
+/// one. Marks as chosen the smallest distance for which matches are plausibly random and not too many of them
+/// are expected to be correct. Both conditions matter because matches that look random may be right: the
+/// first limits what an adversary can prove, the second limits what they get right.
 ///
-/// Swaps of different columns have nothing to do with each other, and those of one candidate do not depend on
-/// which other candidates there are. Where ties are broken at random, this is done anew for every column and
-/// on both sides: the same order on both would tell who is who.
+/// Swaps of different columns are independent, and those of one candidate do not depend on the other
+/// candidates. If ties are broken at random, every column of every table gets its own draw: the same order on
+/// both sides would reveal which records belong together.
 pub fn calibrate(
     columns: &[Vec<u32>],
     ties: Ties,
@@ -83,11 +88,11 @@ pub fn calibrate(
     let Calibration {
         candidates,
         chance,
-        most_correct,
+        at_most,
     } = settings;
     let original = Points::new(&ranks_of(columns, ties, ORIGINAL, control)?);
     let random = RandomRecords::new(&original, chance)?;
-    control.set_total(candidates.len() as u64 * (original.len() as u64 + random.number));
+    control.set_total((candidates.len() as u64).saturating_mul(original.len() as u64 + random.number));
     let tree = Tree::new(&original, control)?;
     let own: Vec<u32> = (0..original.len() as u32).collect();
     let evaluate = |&p: &f64| {
@@ -109,10 +114,9 @@ pub fn calibrate(
         })
     };
     let mut candidates: Vec<Candidate> = candidates.iter().map(evaluate).collect::<Result<_>>()?;
-    let most_correct = most_correct * original.len() as f64;
+    let at_most = at_most * original.len() as f64;
     let safe = candidates.iter_mut().filter(|candidate| {
-        candidate.plausibility.verdict == Verdict::PlausiblyRandom
-            && candidate.expected_correct <= most_correct
+        candidate.plausibility.finding == Finding::PlausiblyRandom && candidate.expected_correct <= at_most
     });
     if let Some(least) = safe.min_by(|one, other| one.p.total_cmp(&other.p)) {
         least.chosen = true;
@@ -120,11 +124,11 @@ pub fn calibrate(
     Ok(candidates)
 }
 
-/// What the ties of the original are broken for, where those of a release are for the bits of its `p`: no
-/// percentage has these.
+/// Value of `side` for the original, from which the seeds of its ties are derived. A swapped table uses the
+/// bits of its `p`, and no percentage has these bits.
 const ORIGINAL: u64 = u64::MAX;
 
-/// The columns with their ranks swapped.
+/// Returns the columns with their ranks swapped.
 fn swap(columns: &[Vec<u32>], p: f64, seed: u64, control: &Control) -> Result<Vec<Vec<u32>>> {
     let swapped = |(number, column): (u64, &Vec<u32>)| {
         let seed = derived(seed, [p.to_bits(), number]);
@@ -134,7 +138,8 @@ fn swap(columns: &[Vec<u32>], p: f64, seed: u64, control: &Control) -> Result<Ve
     (0..).zip(columns).map(swapped).collect()
 }
 
-/// The ranks of every column.
+/// Returns the ranks of every column. If ties are broken at random, the seed of each draw is derived from
+/// `side` and the number of the column.
 fn ranks_of(columns: &[Vec<u32>], ties: Ties, side: u64, control: &Control) -> Result<Vec<Vec<HalfRanks>>> {
     let of_column = |(number, column): (u64, &Vec<u32>)| match ties {
         Ties::Shared => ranks(column, ties, control),
@@ -149,7 +154,7 @@ fn ranks_of(columns: &[Vec<u32>], ties: Ties, side: u64, control: &Control) -> R
     (0..).zip(columns).map(of_column).collect()
 }
 
-/// A seed for one of many purposes.
+/// Derives a seed for one of many purposes.
 fn derived(seed: u64, purpose: [u64; 2]) -> u64 {
     let mix = |seed, part| Pcg64Mcg::seed_from_u64(seed).next_u64() ^ part;
     purpose.into_iter().fold(seed, mix)

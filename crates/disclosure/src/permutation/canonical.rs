@@ -1,13 +1,13 @@
 use super::rank::{ranks_up_to, sort_by_places};
 use crate::{Control, Result};
 
-/// The numbers of all records in an order that depends on nothing but their values: by the places of the
-/// first column, then of the second, and so on, absent values last. Records that are equal in every column
-/// stay as they were, and nobody can tell them apart.
+/// Returns the numbers of all records in an order that depends only on their values: sorted by the places of
+/// the first column, then of the second, and so on, absent values last. Records that are equal in every
+/// column keep their order; they cannot be told apart.
 pub fn canonical_order(columns: &[&[u32]], control: &Control) -> Result<Vec<u32>> {
     let records = columns.first().map_or(0, |column| column.len());
     let mut order: Vec<u32> = (0..records as u32).collect();
-    // A stable sort by every column, the last one first.
+    // Stable sorts by one column at a time, the last column first, amount to a sort by all columns.
     for places in columns.iter().rev() {
         order = sort_by_places(&order, places, ranks_up_to(places, control)?, control)?;
     }

@@ -1,3 +1,10 @@
+//! Comparison of an adversary's matches with chance (section 5 of the paper).
+//!
+//! Random records are made by drawing the value of each column independently from the original table. They
+//! are linked with the released table like real records. If their matches are as near as those of the real
+//! records, a near match proves nothing. The distances of both are compared by their
+//! [overlap](Sample::overlap) and by a one-sided [test](Sample::shorter_than).
+
 use super::linkage::link_trees;
 use super::nearest::QUESTIONS;
 use super::{HalfRanks, Linkage, Points, Quantiles, Sample, Shorter, Tree};
@@ -6,13 +13,14 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
-/// How an adversary's matches are compared with those of chance.
+/// Settings of the comparison of an adversary's matches with chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chance {
-    /// How many random records are drawn for each original one, where all combinations are too many.
+    /// Number of random records drawn for each original one, if there are too many combinations to use them
+    /// all.
     pub draws: u32,
-    /// The overlap of real and random distances that is enough for matches to be plausibly random.
-    pub enough: f64,
+    /// Smallest overlap of real and random distances that makes matches plausibly random.
+    pub at_least: f64,
     /// The same seed draws the same records.
     pub seed: u64,
 }
@@ -21,7 +29,7 @@ impl Default for Chance {
     fn default() -> Self {
         Chance {
             draws: 10,
-            enough: 0.8,
+            at_least: 0.8,
             seed: 1,
         }
     }
@@ -37,58 +45,59 @@ impl Chance {
                 "a number of random records for each original one, such as 10",
             ));
         }
-        Error::check_share("enough", self.enough)
+        Error::check_share("at_least", self.at_least)
     }
 }
 
-/// Whether an adversary's matches are more than luck.
+/// Conclusion on whether an adversary's matches are better than chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub enum Verdict {
-    /// The distances of real and random matches overlap enough, and at none of them the real ones lead by more
-    /// than that leaves: the adversary has nothing to boast of.
+pub enum Finding {
+    /// The distances of real and random matches overlap by at least [`Chance::at_least`], and at no distance is
+    /// the cumulative share of real matches ahead by more than 1 − `at_least`. A near match proves nothing.
     PlausiblyRandom,
-    /// They overlap too little, but chance alone could have made the real ones as near as they are: there
-    /// are too few records to tell, or the real ones are rather farther. Also where less than two columns
-    /// have different values: their combinations are the original records, and say nothing about chance.
+    /// The distances overlap too little, but chance alone could have made the real ones as short as they are:
+    /// there are too few records to tell, or the real matches are even farther away than the random ones.
+    /// Also the verdict if fewer than two columns have different values: the combinations are then the
+    /// original records themselves and say nothing about chance.
     Undecided,
     /// Real matches are nearer than chance explains.
     BetterThanChance,
 }
 
-/// A p-value below this one is no accident.
+/// Significance level: p-values below it are not explained by chance.
 const SIGNIFICANT: f64 = 0.05;
 
-/// The matches of real records, beside those of random ones.
+/// Comparison of the matches of real records with those of random records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Plausibility {
-    /// How many random records there are.
+    /// Number of random records.
     pub random_records: u64,
-    /// Whether they are all combinations of the original values, each as often as it is likely.
+    /// Whether the random records are all combinations of the original values, each weighted by its
+    /// probability.
     pub all_combinations: bool,
-    /// Quantiles of the distances at which original records have their matches.
+    /// Quantiles of the distances between original records and their matches.
     pub real_distances: Quantiles,
-    /// The same of random records.
+    /// Quantiles of the distances between random records and their matches.
     pub random_distances: Quantiles,
-    /// What the distributions of both have in common: see [`Sample::overlap`].
+    /// Common part of both distributions of distances: see [`Sample::overlap`].
     pub overlap: f64,
-    /// Whether the distances of original records are the shorter ones.
+    /// Test of whether the distances of original records are shorter.
     pub shorter: Shorter,
-    /// The mean number of released records that are the match of an original one.
+    /// Mean number of matches of an original record.
     pub ties: f64,
-    /// How many released records are nobody's match.
+    /// Number of released records that are not the match of any original record.
     pub unlinked: u64,
-    /// What follows.
-    pub verdict: Verdict,
+    /// Conclusion from the overlap and the test.
+    pub finding: Finding,
 }
 
-/// Compares the matches of a maximum-knowledge adversary (the paper's intruder) with those of random records (section 5
-/// of the paper).
+/// Compares the matches of a maximum-knowledge adversary (the paper's intruder) with those of random records.
 ///
-/// The random records have their value in each column from an original record of its own, as if the columns
-/// had nothing to do with each other. They are all combinations, weighted by how likely each one is, if these
-/// are not more than the records that would be drawn, or than 100,000.
+/// Each value of a random record comes from an original record drawn for this value alone, as if the columns
+/// were independent. If there are at most 100,000 combinations, or at most as many as records would be drawn,
+/// all combinations are used instead, each weighted by its probability.
 pub fn plausibility(
     original: &Points,
     released: &Points,
@@ -102,7 +111,7 @@ pub fn plausibility(
     random.compare(&linkage, &released, control)
 }
 
-/// The same for records that were [linked](super::link) before.
+/// Compares matches with chance like [`plausibility`], for records that were [linked](super::link) before.
 pub fn plausibility_of(
     linkage: &Linkage,
     original: &Points,
@@ -115,12 +124,12 @@ pub fn plausibility_of(
     random.compare(linkage, &Tree::new(released, control)?, control)
 }
 
-/// The random records of an original: set A of the paper.
+/// Random records made from the values of an original table: set A of the paper.
 pub(super) struct RandomRecords<'a> {
     original: &'a Points,
     chance: &'a Chance,
     margins: Margins,
-    /// How many they are.
+    /// Number of random records.
     pub number: u64,
     all_combinations: bool,
 }
@@ -141,7 +150,7 @@ impl<'a> RandomRecords<'a> {
         })
     }
 
-    /// Compares their matches with those of the original records.
+    /// Compares the matches of the random records with those of the original records.
     pub fn compare(&self, linkage: &Linkage, released: &Tree, control: &Control) -> Result<Plausibility> {
         let matches = &linkage.matches;
         let real = Sample::of_records(matches.iter().map(|found| found.distance).collect());
@@ -162,26 +171,27 @@ impl<'a> RandomRecords<'a> {
             shorter,
             ties: matches.iter().map(|found| found.ties as f64).sum::<f64>() / matches.len() as f64,
             unlinked: linkage.unlinked,
-            verdict: self.verdict(overlap, shorter),
+            finding: self.finding(overlap, shorter),
         })
     }
 
-    fn verdict(&self, overlap: f64, shorter: Shorter) -> Verdict {
-        // Where records are few, bins are wide, and may join exact matches with what is far from exact. But two
-        // distributions have no more in common than the largest difference of their shares leaves.
+    fn finding(&self, overlap: f64, shorter: Shorter) -> Finding {
+        // If there are few records, bins are wide and may hold both exact matches and distant ones. But two
+        // distributions have no more in common than 1 minus the largest difference of their cumulative
+        // shares.
         let in_common = overlap.min(1.0 - shorter.statistic);
         if self.margins.columns_that_vary() < 2 {
-            Verdict::Undecided
-        } else if in_common >= self.chance.enough {
-            Verdict::PlausiblyRandom
+            Finding::Undecided
+        } else if in_common >= self.chance.at_least {
+            Finding::PlausiblyRandom
         } else if shorter.p_value >= SIGNIFICANT {
-            Verdict::Undecided
+            Finding::Undecided
         } else {
-            Verdict::BetterThanChance
+            Finding::BetterThanChance
         }
     }
 
-    /// The distances of their matches.
+    /// Returns the distances of the random records' matches.
     fn distances(&self, released: &Tree, control: &Control) -> Result<Sample> {
         if self.all_combinations {
             let weights = by_distance(self.number, control, |from, records| {
@@ -192,7 +202,8 @@ impl<'a> RandomRecords<'a> {
         }
         let seeds = Pcg64Mcg::seed_from_u64(self.chance.seed);
         let counts = by_distance(self.number, control, |from, records| {
-            // There may be too many chunks to keep a seed for each.
+            // There may be too many chunks to store a seed for each. Skipping ahead finds the seed of this
+            // chunk.
             let mut seeds = seeds.clone();
             seeds.advance(u128::from(from / CHUNK));
             let mut random = Pcg64Mcg::seed_from_u64(seeds.next_u64());
@@ -214,21 +225,22 @@ fn no_records(original: &Points) -> Error {
     )
 }
 
-/// So many combinations are always taken all.
+/// Number of combinations up to which all of them are always used.
 const ALWAYS_ALL: u64 = 100_000;
 
-/// Random records that one thread looks at in one go: some milliseconds. Part of what a seed means.
+/// Number of random records that one thread handles at a time: some milliseconds of work. The records that a
+/// seed draws depend on this number.
 const CHUNK: u64 = 1 << 12;
 
-/// Chunks whose results are kept until they are added up, in their order, so that the sums do not depend on
-/// who was first.
+/// Number of chunks whose results are kept until they are added up. They are added in order, so that the sums
+/// do not depend on which thread finishes first.
 const WAVE: u64 = 1 << 8;
 
-/// A distance, and how often it occurs.
+/// A distance and how often it occurs.
 type Weighted = (HalfRanks, f64);
 
-/// The weight of every distance, from 0 on, of the matches of so many random records. `distances` finds those
-/// of a chunk, given its first record and the number of its records.
+/// Returns the weight of every distance, from 0 on, over the matches of `records` random records. `distances`
+/// returns the distances of one chunk, given the number of its first record and its number of records.
 fn by_distance(
     records: u64,
     control: &Control,
@@ -255,8 +267,8 @@ fn by_distance(
     Ok(weights)
 }
 
-/// The distances of the matches of records that have each of their values from an original record drawn for
-/// it.
+/// Returns the distances of the matches of random records. Each value of a random record comes from an
+/// original record drawn for this value alone.
 fn distances_of_draws(
     original: &Points,
     tree: &Tree,
@@ -269,7 +281,8 @@ fn distances_of_draws(
         (0..records).map(|_| draw()).collect()
     };
     let columns: Vec<Vec<HalfRanks>> = (0..original.width()).map(&mut column).collect();
-    // Equal records have equal matches, and neighbours need the same part of the other tree.
+    // Equal records are looked up only once in a tree, and neighbours, which need the same part of `tree`,
+    // follow each other.
     let drawn = Tree::new(&Points::new(&columns), control)?;
     let mut found = Vec::with_capacity(drawn.points());
     for number in 0..drawn.points() {
@@ -282,7 +295,7 @@ fn distances_of_draws(
     Ok(found)
 }
 
-/// The different values of every column of the original, and how many records have each.
+/// Distinct values of every column of the original, each with the number of records that have it.
 struct Margins(Vec<Vec<(HalfRanks, u32)>>);
 
 impl Margins {
@@ -300,15 +313,16 @@ impl Margins {
         self.0.iter().filter(|values| values.len() > 1).count()
     }
 
-    /// How many combinations there are; `None` where this is too large for a number.
+    /// Returns the number of combinations; `None` if it does not fit into a `u64`.
     fn combinations(&self) -> Option<u64> {
         self.0
             .iter()
             .try_fold(1u64, |product, values| product.checked_mul(values.len() as u64))
     }
 
-    /// The distances of the matches of some of the combinations, numbered so that the last column changes
-    /// first, each as often as the combination occurs when every value is drawn on its own.
+    /// Returns the distances of the matches of some combinations. The combinations are numbered so that the
+    /// last column changes fastest. Each distance is weighted by how often its combination occurs if every
+    /// value is drawn independently.
     fn distances_of_combinations(
         &self,
         tree: &Tree,
@@ -332,7 +346,7 @@ impl Margins {
             for ((place, values), &at) in place.iter_mut().zip(&self.0).zip(&at) {
                 let (value, records) = values[at];
                 *place = value;
-                // A column that has one value would only make weights too large.
+                // A column with a single value would only make the weights unnecessarily large.
                 weight *= if values.len() > 1 { f64::from(records) } else { 1.0 };
             }
             found.extend(tree.nearest(&place, &place).map(|distance| (distance, weight)));

@@ -2,10 +2,11 @@ use super::HalfRanks;
 use super::rank::{Ties, ranks};
 use crate::{Control, Result};
 
-/// Spearman's rank correlation of two columns of the same records, equal values sharing their mean rank;
-/// `None` where a column has less than two different values. All sums are exact.
+/// Returns Spearman's rank correlation of two columns of the same records; `None` if a column has fewer than
+/// two different values. Equal values share their mean rank. All sums are exact.
 ///
-/// The paper's measure of disclosure risk, as the second column has the ranks of the reverse-mapped one.
+/// This is the paper's measure of disclosure risk (section 2), which compares the original column with the
+/// reverse-mapped one: the reverse-mapped column has the ranks of the released column.
 pub fn rank_correlation(first: &[u32], second: &[u32], control: &Control) -> Result<Option<f64>> {
     debug_assert_eq!(first.len(), second.len());
     let (first, second) = (
@@ -15,7 +16,7 @@ pub fn rank_correlation(first: &[u32], second: &[u32], control: &Control) -> Res
     Ok(of_ranks(first.iter().copied().zip(second.iter().copied())))
 }
 
-/// Pearson's correlation of ranks, whose mean is known.
+/// Returns Pearson's correlation of ranks, whose mean is known.
 fn of_ranks(pairs: impl ExactSizeIterator<Item = (HalfRanks, HalfRanks)>) -> Option<f64> {
     let twice_the_mean = pairs.len() as i64 + 1;
     let mut sums = [0i128; 3];
@@ -30,6 +31,6 @@ fn of_ranks(pairs: impl ExactSizeIterator<Item = (HalfRanks, HalfRanks)>) -> Opt
         }
     }
     let [together, first, second] = sums.map(|sum| sum as f64);
-    // The root of a square is exact, so that two equal columns correlate by exactly 1.
+    // The square root of a square is exact, so that two equal columns have a correlation of exactly 1.
     (first > 0.0 && second > 0.0).then(|| together / (first * second).sqrt())
 }

@@ -2,30 +2,31 @@ use super::{HalfRanks, Hits, Points, Tree, distance};
 use crate::{Control, Result};
 use rayon::prelude::*;
 
-/// The released records that an adversary takes for an original one: those at the shortest distance.
+/// Matches of one original record: the released records at the shortest distance. An adversary takes one of
+/// them for the original record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Match {
-    /// How far they are.
+    /// Distance of the matches from the original record.
     pub distance: HalfRanks,
-    /// How many there are.
+    /// Number of matches.
     pub ties: u64,
-    /// The one with the lowest number.
+    /// Lowest record number of a match.
     pub first: u32,
 }
 
-/// What an adversary gets who links every original record with the released ones nearest to it.
+/// Links of every original record with the nearest released records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Linkage {
-    /// Per original record; empty if no record was released.
+    /// Matches of each original record; empty if no record was released.
     pub matches: Vec<Match>,
-    /// How many released records are nobody's match.
+    /// Number of released records that are not the match of any original record.
     pub unlinked: u64,
 }
 
-/// Links every original record with the released ones at the shortest permutation distance. Both have the
-/// same columns.
+/// Links every original record with the released records at the shortest permutation distance. Both tables
+/// have the same columns.
 pub fn link(original: &Points, released: &Points, control: &Control) -> Result<Linkage> {
     control.set_total(original.len() as u64);
     link_trees(
@@ -35,8 +36,9 @@ pub fn link(original: &Points, released: &Points, control: &Control) -> Result<L
     )
 }
 
-/// The same for records that are arranged, as part of some larger task. Equal original records have equal
-/// matches, and neighbours need the same part of the other tree.
+/// Links records like [`link`], if they are already arranged in trees and linking is part of a larger task.
+/// Equal original records are looked up only once, and neighbours, which need the same part of the other
+/// tree, follow each other.
 pub(super) fn link_trees(original: &Tree, released: &Tree, control: &Control) -> Result<Linkage> {
     let marks = released.marks();
     let matches = original.per_record(control, |place| {
@@ -55,8 +57,9 @@ pub(super) fn link_trees(original: &Tree, released: &Tree, control: &Control) ->
 }
 
 impl Linkage {
-    /// Per original record whether its counterpart, number `own` of the released ones, is among its matches.
-    /// A number that no released record has stands for a record that was not released.
+    /// Returns for each original record whether its counterpart is among its matches. `own` has the number of
+    /// each counterpart among the released records. A number that no released record has stands for a record
+    /// that was not released.
     pub fn correct(&self, original: &Points, released: &Points, own: &[u32]) -> Vec<bool> {
         let records = self.matches.par_iter().zip(own).enumerate();
         let is_correct = records.map(|(record, (found, &own))| {
@@ -66,12 +69,12 @@ impl Linkage {
         is_correct.collect()
     }
 
-    /// How many links are correct, given whether the counterpart of each record is [among its matches](Self::correct).
+    /// Counts the correct links, given the result of [`correct`](Self::correct).
     pub fn hits(&self, correct: &[bool]) -> Hits {
         let hits = self.matches.iter().zip(correct).filter(|(_, correct)| **correct);
         Hits {
             correct: hits.clone().count() as u64,
-            // Not `sum`: that of nothing is a negative zero.
+            // Not `sum`, because the sum of nothing is -0.0.
             expected_correct: hits.fold(0.0, |sum, (found, _)| sum + 1.0 / found.ties as f64),
         }
     }

@@ -1,22 +1,23 @@
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
 
-/// An order of values that have none of their own (Domingo-Ferrer, Sánchez and Rufian-Torrell 2013): from
-/// the most central one to the most marginal one.
+/// Order of values that have no order of their own, from the most central to the most marginal value
+/// (Domingo-Ferrer, Sánchez and Rufian-Torrell 2013).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Marginality {
-    /// The place of every value in the order, from 1. Equally marginal values share a place.
+    /// Place of every value in the order, from 1. Equally marginal values share a place.
     pub places: Vec<u32>,
-    /// For every place the marginality of its values.
+    /// Marginality of the values at each place.
     pub scale: Vec<f64>,
 }
 
-/// What differs by less, relatively, differs by rounding only.
+/// Relative difference up to which two marginalities count as equal, because rounding explains it.
 const ROUNDING: f64 = 1e-12;
 
-/// The marginality of a value is the sum of its distances to the values of all records. `counts` has the
-/// number of records of every value, `distance` tells how far two values are from each other.
+/// Orders values by marginality. The marginality of a value is the sum of its distances to the values of all
+/// records. `counts` has the number of records of every value, and `distance` returns the distance of two
+/// values.
 pub fn marginality(
     counts: &[u64],
     distance: impl Fn(usize, usize) -> f64 + Sync,
@@ -68,7 +69,7 @@ impl Marginality {
         found
     }
 
-    /// The marginality of a value.
+    /// Returns the marginality of a value.
     pub fn of_value(&self, value: usize) -> f64 {
         self.scale[self.places[value] as usize - 1]
     }

@@ -2,10 +2,10 @@ use super::moments::Moments;
 use super::spread::{finite, unit};
 use crate::{Control, Error, Result};
 
-/// How large groups are.
+/// Settings of [`microaggregate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Microaggregation {
-    /// The least number of values in a group.
+    /// Smallest number of values in a group.
     pub k: usize,
 }
 
@@ -29,12 +29,13 @@ impl Microaggregation {
     }
 }
 
-/// Optimal microaggregation of one column: every value becomes the mean of its group, where groups have at
-/// least `k` values and the sum of squared differences from the means is the least possible one. Less than
-/// `k` values make one group. Absent values stay absent.
+/// Replaces every value of a column by the mean of its group: optimal microaggregation. Groups have at least
+/// `k` values, and the sum of squared differences from the means is the smallest possible. Fewer than `k`
+/// values form one group. Absent values stay absent.
 ///
-/// Groups are runs of the sorted values, and none needs 2 `k` values, as it could be parted. So the best ones
-/// are a shortest path (Hansen and Mukherjee 2003), in time of the order of `k` times the number of values.
+/// Groups are runs of the sorted values. No group needs 2 `k` values, because it could be split without
+/// increasing the sum. The best groups are therefore a shortest path (Hansen and Mukherjee 2003), which is
+/// found in time proportional to `k` times the number of values.
 pub fn microaggregate(
     values: &[Option<f64>],
     settings: &Microaggregation,
@@ -62,12 +63,12 @@ pub fn microaggregate(
     Ok(means)
 }
 
-/// How many of the sorted values are in each of the best groups.
+/// Returns the sizes of the best groups, in the order of the sorted values.
 fn group_sizes(sorted: &[(f64, usize)], k: usize, control: &Control) -> Result<Vec<usize>> {
     if sorted.len() < k.saturating_mul(2) {
         return Ok(vec![sorted.len()]);
     }
-    // For the first so many values: the least sum of squares, and the size of the last group.
+    // `best[n]` is for the first n values: the smallest sum of squares, and the size of the last group.
     let mut best = vec![(f64::INFINITY, 0); sorted.len() + 1];
     best[0] = (0.0, 0);
     for start in 0..=sorted.len() - k {

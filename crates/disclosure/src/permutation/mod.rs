@@ -1,22 +1,26 @@
-//! Anonymisation as permutation (Domingo-Ferrer and Muralidhar 2015): any anonymised column is the original
-//! one, permuted, plus noise that changes no rank.
+//! The permutation paradigm (Domingo-Ferrer and Muralidhar 2015): any released column is a permutation of the
+//! original column plus noise that changes no rank.
 //!
-//! The words for a sorted column:
-//! - the *place* of a value is its number among the different values of the column, from 1; equal values share one.
-//!   [`NULL`](crate::NULL) stands for an absent value, which comes after all others.
-//! - the *rank* of a record is its number among all records, in steps of a half rank ([`HalfRanks`]), so that the mean
-//!   rank of equal values is whole.
-//! - the *order* of a column is the list of its records, sorted by their values.
-//! - the *scale* of a column has the number that the value at each place counts as.
+//! Section 2 of the paper defines reverse mapping ([`reverse_map`]), section 4 permuted privacy
+//! ([`Release`]), and section 5 an adversary's record linkage ([`link`]) and its comparison with chance
+//! ([`plausibility`]).
 //!
-//! A column that is to be sorted comes in as a [`Sortable`], one that was sorted as its places, with its scale as an
-//! [`Ordinal`]. Records are compared by ranks.
+//! Terms for a sorted column:
+//! - The *place* of a value is its number among the distinct values of the column, from 1; equal values share
+//!   a place. [`NULL`](crate::NULL) stands for an absent value, which comes after all others.
+//! - The *rank* of a record is its number among all records. Ranks are stored as [`HalfRanks`], so that the
+//!   mean rank of equal values is a whole number.
+//! - The *order* of a column is the list of its records, sorted by their values.
+//! - The *scale* of a column has, for each place, the number that the value at this place counts as.
+//!
+//! A column that is still to be sorted comes in as a [`Sortable`]. A sorted column comes in as its places or,
+//! together with its scale, as an [`Ordinal`]. Records are compared by ranks.
 //!
 //! ```
 //! use disclosure::Control;
 //! use disclosure::permutation::{Sortable, orders, rank_shifts, reverse_map, sort_key};
 //!
-//! // Reverse mapping gives every record the original value that has the rank of its anonymised value.
+//! // Reverse mapping gives every record the original value that has the rank of its released value.
 //! let (original, anonymised) = ([10, 20, 30, 40], [25, 11, 44, 29]);
 //! let column = |bits| Sortable::Numbers {
 //!     bits,
@@ -57,7 +61,7 @@ mod swap;
 pub use adversary::{Hits, RankedTables};
 pub use calibrate::{Calibration, Candidate, calibrate};
 pub use canonical::canonical_order;
-pub use chance::{Chance, Plausibility, Verdict, plausibility, plausibility_of};
+pub use chance::{Chance, Finding, Plausibility, plausibility, plausibility_of};
 pub use correlation::rank_correlation;
 pub use linkage::{Linkage, Match, link};
 pub use mapping::{order_of_places, rank_shifts, reverse_map};
@@ -79,10 +83,10 @@ pub use sortable::{Sortable, orders};
 pub use subject::{Demand, Verified};
 pub use swap::{RankSwap, rank_swap, swap_records};
 
-/// Steps of a half: twice a rank, or twice the distance of two ranks.
+/// Twice a rank, or twice the difference of two ranks.
 pub type HalfRanks = u32;
 
-/// A rank or a distance of ranks as people count it.
+/// Returns a rank or a difference of ranks in whole ranks.
 pub fn in_ranks(half_ranks: HalfRanks) -> f64 {
     f64::from(half_ranks) / 2.0
 }

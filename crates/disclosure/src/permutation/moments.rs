@@ -1,17 +1,23 @@
-/// How many values there are, their mean, and how far they are from it. Merging adds only squares, so that
-/// nothing cancels, whatever the mean (Chan, Golub and LeVeque 1979).
+//! Means and variances that can be merged, for single values and for ranges of values.
+//!
+//! [`Moments`] are merged by the formula of Chan, Golub and LeVeque (1979). [`Ranges`] is a segment tree of
+//! moments: it merges a number of them that is logarithmic in the length of the range.
+
+/// Number of values, their mean, and the sum of their squared distances from it. Merging adds only squares,
+/// so that nothing cancels, however large the mean is (Chan, Golub and LeVeque 1979).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Moments {
     number: f64,
-    /// The mean is the sum of both. One number would be too coarse beside values that differ by little.
+    /// The mean is the sum of `mean` and `rest_of_mean`. One number would be too coarse for large values that
+    /// differ by little.
     mean: f64,
     rest_of_mean: f64,
-    /// The sum of the squared distances from the mean.
+    /// Sum of the squared distances from the mean.
     squares: f64,
 }
 
 impl Moments {
-    /// Some equal values.
+    /// Returns the moments of `number` equal values.
     pub(super) fn equal(value: f64, number: u32) -> Moments {
         Moments {
             number: f64::from(number),
@@ -20,7 +26,7 @@ impl Moments {
         }
     }
 
-    /// Those of both together.
+    /// Returns the moments of all values of both.
     pub(super) fn and(self, other: Moments) -> Moments {
         if self.number == 0.0 {
             return other;
@@ -37,17 +43,17 @@ impl Moments {
         }
     }
 
-    /// The mean; 0 without values.
+    /// Returns the mean; 0 without values.
     pub(super) fn mean(self) -> f64 {
         self.mean + self.rest_of_mean
     }
 
-    /// The sum of the squared distances from the mean.
+    /// Returns the sum of the squared distances from the mean.
     pub(super) fn squares(self) -> f64 {
         self.squares
     }
 
-    /// The population variance, infinite where it is too large for a number; `None` without values.
+    /// Returns the population variance, infinite if it is too large for an `f64`; `None` without values.
     pub(super) fn variance(self) -> Option<f64> {
         let variance = self.squares / self.number;
         (self.number > 0.0).then_some(if variance.is_nan() {
@@ -58,20 +64,21 @@ impl Moments {
     }
 }
 
-/// A sum and what is lost by rounding it (Knuth's TwoSum).
+/// Returns a rounded sum and its rounding error (Knuth's TwoSum).
 fn sum(first: f64, second: f64) -> (f64, f64) {
     let sum = first + second;
     let of_second = sum - first;
     (sum, (first - (sum - of_second)) + (second - of_second))
 }
 
-/// How many values are merged one by one. Fewer make [`Ranges`] larger, more make it slower.
+/// Number of values that are merged one by one. Smaller blocks make [`Ranges`] larger, larger blocks make it
+/// slower.
 const BLOCK: usize = 16;
 
-/// The moments of any range of values, soon.
+/// Segment tree that returns the moments of any range of values quickly.
 #[derive(Debug, Clone)]
 pub(super) struct Ranges {
-    /// A tree: the parts of number i are those of numbers 2i and 2i + 1, the second half are blocks.
+    /// Nodes of the tree. Node i merges nodes 2i and 2i + 1; the second half of the nodes are the blocks.
     blocks: Vec<Moments>,
 }
 
@@ -89,7 +96,8 @@ impl Ranges {
         Ranges { blocks }
     }
 
-    /// The moments of a range of values, each of which has the given ones, as when this was made.
+    /// Returns the moments of a range of values. `moments` must return the same moments of single values as
+    /// when the tree was made.
     pub(super) fn of(&self, values: std::ops::Range<usize>, moments: impl Fn(usize) -> Moments) -> Moments {
         let together = |all: Moments, value: usize| all.and(moments(value));
         let (mut first, mut last) = (values.start.div_ceil(BLOCK), values.end / BLOCK);

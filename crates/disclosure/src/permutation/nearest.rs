@@ -1,10 +1,10 @@
-//! Nearest neighbours in rank space.
+//! Nearest neighbours in rank space: a k-d tree.
 //!
-//! A k-d tree of our own, because those of crates such as kiddo do less: the distance here is the largest difference
-//! of `u32` half ranks in any column (Chebyshev), points may have any number of columns and are compared with boxes,
-//! equal records are one point, many answers are united without listing them ([`Marks`]), and building and asking can
-//! be cancelled. Coordinates, boxes and marks are flat vectors that loops index by hand: they are the hot part of
-//! record linkage.
+//! The tree is our own because those of crates such as kiddo do less. Here the distance is the largest
+//! difference of `u32` half ranks in any column (Chebyshev), points may have any number of columns and are
+//! compared with boxes, equal records are one point, the results of many queries are united without listing
+//! them ([`Marks`]), and building and querying can be cancelled. Coordinates, boxes and marks are flat
+//! vectors that loops index by hand, because they are the hot part of record linkage.
 
 use super::{HalfRanks, Points};
 use crate::{Control, Result};
@@ -12,37 +12,37 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Records that are not split further. Larger leaves make a search compare more points, smaller ones make
-/// it visit more nodes.
+/// Number of records up to which a node is not split. Larger leaves make a search compare more points,
+/// smaller ones make it visit more nodes.
 const LEAF: usize = 8;
-/// Records whose subtree one thread builds alone: about a millisecond.
+/// Number of records up to which one thread builds a subtree alone: about a millisecond of work.
 const PIECE: usize = 1 << 13;
-/// Records that are looked at to choose the column in which a node is split.
+/// Largest number of records sampled to choose the column in which a node is split.
 const SAMPLE: usize = 64;
 
-/// Columns of wide points that are compared at once.
+/// Number of columns of wide points that are compared at once.
 const COLUMNS: usize = 4;
-/// Points about which something is asked between two looks at the control.
+/// Number of points queried between two checks for a cancel.
 pub(super) const QUESTIONS: usize = 64;
 
-/// Points in rank space, so arranged that those near a place are found without looking at all: a k-d tree.
+/// k-d tree of points in rank space, which finds the points near a location without comparing all of them.
 ///
-/// Equal records are one point. A node is split at a value, so that equal points stay together, and about
-/// in the middle, in the column where the points are most spread.
+/// Equal records are one point. A node is split at a value, so that equal points stay together, about in the
+/// middle, and in the column in which the points are spread most.
 #[derive(Debug, Clone)]
 pub struct Tree {
     width: usize,
-    /// In preorder: the left child follows its parent.
+    /// Nodes in preorder: the left child follows its parent.
     nodes: Vec<Node>,
-    /// Per node and column the lowest and the highest coordinate.
+    /// Lowest and highest coordinate, by node and column.
     boxes: Vec<Interval>,
-    /// Per node the lowest record number.
+    /// Lowest record number of each node.
     firsts: Vec<u32>,
-    /// The coordinates of each different point; points of a subtree are neighbours.
+    /// Coordinates of each distinct point. The points of a subtree are next to each other.
     coordinates: Vec<HalfRanks>,
-    /// Where the records of each point begin in `order`, and the end of the last.
+    /// Index in `order` of the first record of each point, followed by the end of the last point.
     starts: Vec<u32>,
-    /// The records, point by point, ascending within one.
+    /// Records, point by point, in ascending order within a point.
     order: Vec<u32>,
 }
 
@@ -54,14 +54,14 @@ struct Interval {
 }
 
 impl Interval {
-    /// How far it is from another one, 0 if they meet.
+    /// Returns the distance from another interval; 0 if they meet.
     #[inline]
     fn gap(self, other: Interval) -> HalfRanks {
-        // One of them is 0.
+        // At least one of the two is 0.
         self.low.saturating_sub(other.high) | other.low.saturating_sub(self.high)
     }
 
-    /// How far it protrudes from another one, 0 if it is inside.
+    /// Returns how far the interval extends beyond another one; 0 if it is inside.
     #[inline]
     fn excess(self, other: Interval) -> HalfRanks {
         let (below, above) = (
@@ -79,13 +79,15 @@ impl Interval {
 
 #[derive(Debug, Clone)]
 struct Node {
-    /// Its points.
+    /// Number of its first point.
     begin: u32,
+    /// Number after that of its last point.
     end: u32,
-    /// How many nodes further on its right child is; 0 for a leaf.
+    /// Offset of the right child in the list of nodes; 0 for a leaf.
     right: u32,
-    /// Where the points are split, and how far those of either child reach in this column.
+    /// Column in which the points are split.
     column: u32,
+    /// Range of the coordinates of each child in this column.
     sides: [Interval; 2],
 }
 
@@ -100,29 +102,29 @@ impl Node {
     }
 }
 
-/// The records that a question has found.
+/// Records found by a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// How many.
+    /// Number of records.
     pub records: u64,
-    /// The lowest record number; `u32::MAX` if there is none.
+    /// Lowest record number; `u32::MAX` if there are no records.
     pub first: u32,
 }
 
-/// The union of what several questions have found, gathered by all threads at once.
+/// Union of the results of several queries, gathered by all threads at once.
 #[derive(Debug)]
 pub struct Marks {
     nodes: Vec<AtomicBool>,
     points: Vec<AtomicBool>,
 }
 
-/// Part of an answer.
+/// Part of the result of a query.
 enum Piece {
     Subtree(usize),
     Point(usize),
 }
 
-/// Calls a method for the width of the tree, known at compile time if it is small; 0 stands for any width.
+/// Calls a method for the width of the tree. A small width is known at compile time; 0 stands for any width.
 macro_rules! with_width {
     ($tree:ident . $method:ident ( $($argument:expr),* )) => {
         match $tree.width {
@@ -138,7 +140,7 @@ macro_rules! with_width {
 }
 
 impl Tree {
-    /// Arranges points, of which there may be none.
+    /// Builds the tree of `points`, of which there may be none.
     pub fn new(points: &Points, control: &Control) -> Result<Tree> {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
         let mut branch = if order.is_empty() {
@@ -162,23 +164,24 @@ impl Tree {
         })
     }
 
-    /// How many different points there are.
+    /// Returns the number of distinct points.
     pub fn points(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// A point; those whose numbers are near are near each other.
+    /// Returns a point. Points with close numbers are close to each other.
     pub fn point(&self, number: usize) -> &[HalfRanks] {
         &self.coordinates[number * self.width..(number + 1) * self.width]
     }
 
-    /// The records that are this point, ascending.
+    /// Returns the records at a point, in ascending order.
     pub fn records(&self, number: usize) -> &[u32] {
         &self.order[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 
-    /// What there is to say about each point, as a list per record. Points are looked at on all threads, in
-    /// their order. Nothing, if there is nothing to say about one.
+    /// Calls `say` for each distinct point and returns the results per record. All threads take part, and
+    /// neighbouring points follow each other. Records for which `say` returns `None` are left out, so it must
+    /// do so for all points or for none.
     pub(super) fn per_record<T: Clone + Send>(
         &self,
         control: &Control,
@@ -202,10 +205,10 @@ impl Tree {
         Ok(of_records.into_iter().flatten().collect())
     }
 
-    /// The distance of the nearest point to a closed box, which is a point where `low` and `high` are equal:
-    /// the largest gap in any column. `None` if there is no point.
+    /// Returns the distance of the nearest point from a closed box: the largest gap in any column. The box is
+    /// a point if `low` and `high` are equal. Returns `None` if there are no points.
     pub fn nearest(&self, low: &[HalfRanks], high: &[HalfRanks]) -> Option<HalfRanks> {
-        // No distance of two ranks is as large.
+        // Larger than any distance of two ranks.
         let mut best = HalfRanks::MAX;
         if !self.nodes.is_empty() {
             with_width!(self.search(low, high, 0, 0, &mut best));
@@ -213,12 +216,12 @@ impl Tree {
         (best < HalfRanks::MAX).then_some(best)
     }
 
-    /// All points that are at most so far from a closed box.
+    /// Finds all records within `distance` of a closed box.
     pub fn within(&self, low: &[HalfRanks], high: &[HalfRanks], distance: HalfRanks) -> Found {
         self.gather(low, high, distance, |_| {})
     }
 
-    /// The same, and remember them.
+    /// Finds all records within `distance` of a closed box and marks them.
     pub fn mark_within(
         &self,
         low: &[HalfRanks],
@@ -229,7 +232,7 @@ impl Tree {
         self.gather(low, high, distance, |piece| marks.add(piece))
     }
 
-    /// Nothing is marked yet.
+    /// Returns marks for this tree, none of them set.
     pub fn marks(&self) -> Marks {
         let none = |number: usize| (0..number).map(|_| AtomicBool::new(false)).collect();
         Marks {
@@ -238,7 +241,7 @@ impl Tree {
         }
     }
 
-    /// How many records are not marked.
+    /// Returns the number of records that are not marked.
     pub fn unmarked(&self, marks: &Marks) -> u64 {
         let mut unmarked = 0;
         let mut covered_up_to = 0;
@@ -253,8 +256,8 @@ impl Tree {
         unmarked
     }
 
-    /// Makes `best` the distance of the nearest point below a node, if that is nearer. `gap` is a distance
-    /// that no point of the node falls below.
+    /// Lowers `best` to the distance of the nearest point below a node, if that is shorter. `gap` is a lower
+    /// bound of the distances of all points of the node.
     fn search<const WIDTH: usize>(
         &self,
         low: &[HalfRanks],
@@ -293,7 +296,8 @@ impl Tree {
         }
     }
 
-    /// The distance of a point to a box, or anything that is `enough` where it is not less.
+    /// Returns the distance of a point from a box. If that is at least `enough`, the result may be any number
+    /// from `enough` to the distance.
     #[inline]
     fn gap_to_point<const WIDTH: usize>(
         &self,
@@ -308,7 +312,8 @@ impl Tree {
         if WIDTH > 0 {
             return gap(point, low, high);
         }
-        // Most points are too far in one of the first columns. Whether in the very first is hard to guess.
+        // Most points are too far away in one of the first columns. A branch after each column would be hard
+        // to predict.
         let (points, rest_of_point) = point.as_chunks::<COLUMNS>();
         let (lows, rest_of_low) = low.as_chunks::<COLUMNS>();
         let (highs, rest_of_high) = high.as_chunks::<COLUMNS>();
@@ -322,7 +327,7 @@ impl Tree {
         farthest.max(gap(rest_of_point, rest_of_low, rest_of_high))
     }
 
-    /// Finds what is at most so far from a box; `keep` gets it in pieces.
+    /// Finds all records within `distance` of a box. `keep` gets them in pieces.
     fn gather(
         &self,
         low: &[HalfRanks],
@@ -392,7 +397,7 @@ impl Tree {
         }
     }
 
-    /// Whether no point of a node can be farther from the box.
+    /// Returns whether all points of a node are certainly within `distance` of the box.
     #[inline]
     fn is_inside<const WIDTH: usize>(
         &self,
@@ -415,26 +420,26 @@ impl Marks {
             Piece::Subtree(node) => &self.nodes[node],
             Piece::Point(point) => &self.points[point],
         };
-        // Threads that only read do not take the memory from each other.
+        // A store would take the cache line away from other threads, even if it changes nothing.
         if !mark.load(Relaxed) {
             mark.store(true, Relaxed);
         }
     }
 }
 
-/// The distance of a point to a box.
+/// Returns the distance of a point from a box.
 #[inline]
 fn gap(point: &[HalfRanks], low: &[HalfRanks], high: &[HalfRanks]) -> HalfRanks {
     let sides = low.iter().zip(high);
     let gaps = point.iter().zip(sides).map(|(&coordinate, (&low, &high))| {
-        // One of them is 0.
+        // At least one of the two is 0.
         low.saturating_sub(coordinate) | coordinate.saturating_sub(high)
     });
     gaps.max().unwrap_or(0)
 }
 
-/// A part of a tree while it grows. Points are numbered from its first, records from the first of the slice
-/// of the order that it is made of.
+/// Part of a tree under construction. Points are numbered from the first point of the branch, records from
+/// the start of the slice of `order` from which the branch is built.
 #[derive(Default)]
 struct Branch {
     nodes: Vec<Node>,
@@ -444,13 +449,13 @@ struct Branch {
 }
 
 impl Branch {
-    /// The tree of the records in `order`, which is put in the order of the points. There is at least one. The
-    /// parent is split in column `above`.
+    /// Builds the tree of the records in `order`, of which there is at least one, and sorts `order` by
+    /// points. The parent is split in column `above`.
     fn grown(points: &Points, order: &mut [u32], above: usize, control: &Control) -> Result<Branch> {
         let mut branch = Branch::default();
         if order.len() <= PIECE {
             control.check()?;
-            // They are scattered in memory; a copy of their points fits into the cache.
+            // The points are scattered in memory; a copy of them fits into the cache.
             order.sort_unstable();
             let mut copies: Vec<u32> = (0..order.len() as u32).collect();
             branch.grow(&points.of(order), &mut copies, 0, above, &mut Vec::new());
@@ -480,8 +485,8 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Appends the tree of the records in `order`, which begins at `start`; the parent is split in column `above`.
-    /// Returns its root.
+    /// Appends the tree of the records in `order`, which begins at `start`, and returns its root. The parent
+    /// is split in column `above`. `keys` is a buffer that is reused.
     fn grow(
         &mut self,
         points: &Points,
@@ -503,7 +508,7 @@ impl Branch {
         root
     }
 
-    /// Appends a node of which nothing is known yet. Returns its number.
+    /// Appends an empty node and returns its number.
     fn push_node(&mut self, width: usize) -> usize {
         const EMPTY: Interval = Interval {
             low: HalfRanks::MAX,
@@ -522,7 +527,7 @@ impl Branch {
         self.nodes.len() - 1
     }
 
-    /// Appends a leaf with these records. Returns its number.
+    /// Appends a leaf with these records and returns its number.
     fn push_leaf(&mut self, points: &Points, order: &mut [u32], start: u32) -> usize {
         let point = |record: u32| points.point(record as usize);
         order.sort_unstable_by(|&a, &b| point(a).cmp(point(b)).then(a.cmp(&b)));
@@ -544,7 +549,7 @@ impl Branch {
         leaf
     }
 
-    /// Appends what has grown elsewhere, from records that begin at `start`.
+    /// Appends a branch that was built separately, from records that begin at `start`.
     fn append(&mut self, mut other: Branch, start: u32) {
         let points = self.starts.len() as u32;
         for node in &mut other.nodes {
@@ -557,7 +562,7 @@ impl Branch {
         self.firsts.append(&mut other.firsts);
     }
 
-    /// Tells a node about its children, which have just been appended.
+    /// Completes a node with the data of its children, which have just been appended.
     fn join(&mut self, root: usize, column: usize, children: [usize; 2], width: usize) {
         for (side, child) in children.into_iter().enumerate() {
             self.nodes[root].sides[side] = self.boxes[child * width + column];
@@ -574,15 +579,17 @@ impl Branch {
     }
 }
 
-/// The column in which some records are spread most, `None` if all of them are equal. Where others are hardly
-/// less spread, it is the next one after the column `above`.
+/// Returns the column in which the records are spread most; `None` if all records are equal. Columns with
+/// nearly the same spread take turns, beginning after column `above`. The spread is that of a sample, or of
+/// all records if the sampled ones are equal.
 fn most_spread(points: &Points, records: &[u32], above: usize) -> Option<usize> {
     let sample = || records.iter().step_by(records.len().div_ceil(SAMPLE)).copied();
     widest(points, above, |column| {
         let coordinates = || sample().map(|record| points.point(record as usize)[column]);
         let number = coordinates().count() as u64;
         let mean = coordinates().map(u64::from).sum::<u64>() / number;
-        // A column in which few records differ from all others is a bad one to split, however far they are.
+        // Mean distance, not range: a column in which few records differ from all others is a bad one to
+        // split, however far away these are.
         coordinates()
             .map(|coordinate| u64::from(coordinate).abs_diff(mean))
             .sum()
@@ -600,8 +607,9 @@ fn most_spread(points: &Points, records: &[u32], above: usize) -> Option<usize> 
     })
 }
 
-/// The next column after `above` that is about as wide as any, `None` if none has any width. Were columns that
-/// go together not taken in turn, a search would not see how far away points are in one of them.
+/// Returns the next column after `above` whose width is close to the largest one; `None` if all widths are 0.
+/// If correlated columns did not take turns, a search would not see how far away points are in the columns
+/// that are never split.
 fn widest(points: &Points, above: usize, width: impl Fn(usize) -> u64) -> Option<usize> {
     let widths: Vec<u64> = (0..points.width()).map(width).collect();
     let largest = *widths.iter().max().filter(|&&largest| largest > 0)?;
@@ -609,8 +617,8 @@ fn widest(points: &Points, above: usize, width: impl Fn(usize) -> u64) -> Option
     in_turn.find(|&column| widths[column] >= largest - largest / 8)
 }
 
-/// Puts the records with lower values in a column first, about half of them, but never a part of equal ones.
-/// Returns how many. The column has two different values at least.
+/// Moves the records with lower values in a column to the front and returns their number. These are about
+/// half of the records, but equal values are never separated. The column has at least two different values.
 fn split(points: &Points, order: &mut [u32], column: usize, keys: &mut Vec<u64>) -> usize {
     let coordinate = |record: u32| points.point(record as usize)[column];
     keys.clear();
@@ -624,7 +632,7 @@ fn split(points: &Points, order: &mut [u32], column: usize, keys: &mut Vec<u64>)
     let median = median >> 32;
     let below = lower.iter().filter(|&&key| key >> 32 < median).count();
     let up_to = order.len() - upper.iter().filter(|&&key| key >> 32 > median).count();
-    // The records at the median go to the side that makes both more equal, and leaves none empty.
+    // The records at the median go to the side that makes both sides more equal and leaves neither empty.
     let median_is_upper = below > 0 && (up_to == order.len() || half - below <= up_to - half);
     let middle = if median_is_upper { below } else { up_to };
     let mut ends = [0, middle];

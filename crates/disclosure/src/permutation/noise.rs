@@ -3,10 +3,10 @@ use crate::{Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// How much noise is added.
+/// Settings of [`add_noise`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noise {
-    /// The standard deviation of the noise as a share of that of the values.
+    /// Standard deviation of the noise as a share of that of the values.
     pub share: f64,
     /// The same seed draws the same noise.
     pub seed: u64,
@@ -32,8 +32,8 @@ impl Noise {
     }
 }
 
-/// Additive noise: every value plus a normally distributed number, whose standard deviation is a share of
-/// that of the values. Absent values stay absent. The same seed draws the same noise.
+/// Adds a normally distributed number to every value. Its standard deviation is a share of that of the
+/// values. Absent values stay absent. The same seed draws the same noise.
 pub fn add_noise(values: &[Option<f64>], settings: &Noise) -> Result<Vec<Option<f64>>> {
     settings.check()?;
     let deviation = settings.share * standard_deviation(&finite(values)?);
@@ -42,7 +42,7 @@ pub fn add_noise(values: &[Option<f64>], settings: &Noise) -> Result<Vec<Option<
     Ok(values.iter().map(|value| value.map(&mut noisy)).collect())
 }
 
-/// A draw from the standard normal distribution (Box and Muller 1958).
+/// Draws from the standard normal distribution (Box and Muller 1958).
 fn normal(random: &mut impl Rng) -> f64 {
     let (above_zero, turn) = (1.0 - random.random::<f64>(), random.random::<f64>());
     (-2.0 * above_zero.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()

@@ -1,17 +1,18 @@
 use crate::NULL;
 
-/// A column whose values have an order and differ by amounts.
+/// Column whose values have an order and differ by amounts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ordinal {
-    /// The place of each record's value in the order of the different ones, from 1; [`NULL`] if absent.
+    /// Place of each record's value among the distinct values, from 1; [`NULL`] if absent.
     pub places: Vec<u32>,
-    /// What the value at each place counts as where differences matter, from place 1 on: the number itself,
-    /// the days of a date. It does not fall; what is infinite or no number is at the ends, NaN last.
+    /// Number that the value at each place counts as if differences matter, from place 1 on: the number
+    /// itself, or the days of a date. The numbers never decrease. Infinite ones are at the ends, and NaN is
+    /// last.
     pub scale: Vec<f64>,
 }
 
 impl Ordinal {
-    /// What a record's value counts as.
+    /// Returns the number that a record's value counts as; `None` if the value is absent.
     pub fn value(&self, record: usize) -> Option<f64> {
         match self.places[record] {
             NULL => None,
@@ -20,8 +21,9 @@ impl Ordinal {
     }
 }
 
-/// The scale of the places up to `last` if only those of `released` values count, and those between two of them are
-/// half-way. Values that were not released have no influence on it, because a reader of the release does not know them.
+/// Returns a scale for the places up to `last`. The places of `released` values count from 1, and places
+/// between two of them are half-way. Values that were not released have no influence on the scale, because a
+/// reader of the released table does not know them.
 pub fn scale_of_released(mut released: Vec<u32>, last: usize) -> Vec<f64> {
     released.sort_unstable();
     released.dedup();

@@ -1,66 +1,76 @@
+//! (d, **v**)-permuted privacy (Domingo-Ferrer and Muralidhar 2015, section 4): how well a released table
+//! hides a record.
+//!
+//! In each column, the released value closest to that of the record is looked up. The distance d holds if
+//! every released record is at least d ranks away from the closest value in some column. The largest such d
+//! is the distance of the nearest point in a [`Tree`] of the released ranks, in whole ranks. The variances
+//! **v** are those of the released values at most d ranks away from the closest one in each column. They are
+//! computed from [`Ranges`] of the sorted values.
+
 use super::moments::{Moments, Ranges};
 use super::{HalfRanks, Ordinal, Points, Ties, Tree, ranks};
 use crate::{Control, NULL, Result};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
-/// An anonymised table, prepared to be asked how well it hides a record: (d, **v**)-permuted privacy.
+/// Released table, prepared to tell how well it hides a record.
 ///
-/// The paper takes *the* released value closest to each of the record's own. Where several are, because they
-/// are equal or as far below as above, any of them may be meant, and what is promised holds for all: ranks
-/// are then compared with those from the lowest to the highest of the closest.
+/// The paper takes *the* released value closest to each value of the record. If several are closest, because
+/// they are equal or equally far below and above, any of them may be meant, and the result holds for all of
+/// them: distances are measured from the range of ranks between the lowest and the highest of the closest
+/// values.
 #[derive(Debug, Clone)]
 pub struct Release {
     columns: Vec<Column>,
     tree: Tree,
 }
 
-/// How well a record is hidden.
+/// Permuted privacy of one record.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Permuted {
-    /// The largest distance that holds: in every released record some column is at least so many ranks away
-    /// from the closest value.
+    /// Largest distance that holds: every released record is at least this many ranks away from the closest
+    /// value in some column.
     pub d: u64,
-    /// Per column the variance of the values at most `d` ranks away from the closest one; see
+    /// Variance, in each column, of the values at most `d` ranks away from the closest one; see
     /// [`Release::variances`].
     pub variances: Vec<Option<f64>>,
 }
 
-/// The released values that are closest to a value: those at these places and between them.
+/// Released values that are closest to a value: those from the first to the last of these places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Closest {
-    /// The first of their places, [`NULL`] where absent values are closest.
+    /// First of the places; [`NULL`] if absent values are closest.
     pub first: u32,
-    /// The last one.
+    /// Last of the places.
     pub last: u32,
 }
 
-/// The ranks of the closest values in a column.
+/// Lowest and highest rank in a column: of the closest values, or of a group.
 #[derive(Debug, Clone, Copy)]
 struct Sides {
     low: HalfRanks,
     high: HalfRanks,
 }
 
-/// Records with equal values.
+/// Group of records with equal values in a column.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     place: u32,
-    /// What it counts as; NaN for absent values.
+    /// Number that the value counts as; NaN for absent values.
     value: f64,
-    /// Where it begins among the sorted records.
+    /// Index of its first record among the sorted records.
     start: u32,
     sides: Sides,
 }
 
-/// A sorted column.
+/// Sorted column of the released table.
 #[derive(Debug, Clone)]
 struct Column {
-    /// In order, absent values last.
+    /// Groups in the order of their values, absent values last.
     groups: Vec<Group>,
-    /// How many groups have a value.
+    /// Number of groups that have a value.
     values: usize,
     records: u32,
     shares_ranks: bool,
@@ -68,11 +78,12 @@ struct Column {
 }
 
 impl Release {
-    /// Prepares a table of at least one column.
+    /// Prepares a released table of at least one column.
     pub fn new(columns: &[Ordinal], ties: Ties, control: &Control) -> Result<Release> {
         let ranks: Vec<_> = columns
             .par_iter()
-            .map(|column| ranks(&column.places, ties, control))
+            .enumerate()
+            .map(|(number, column)| ranks(&column.places, ties.of_column(number), control))
             .collect::<Result<_>>()?;
         control.check()?;
         let tree = Tree::new(&Points::new(&ranks), control)?;
@@ -83,8 +94,8 @@ impl Release {
         })
     }
 
-    /// How well a record is hidden, given by what its values count as; `None` if no record was released, so
-    /// that any distance holds.
+    /// Returns how well a record is hidden; `None` if no record was released, because then any distance
+    /// holds. The record is given by the numbers that its values count as.
     pub fn check(&self, record: &[Option<f64>]) -> Option<Permuted> {
         let (low, high): (Vec<_>, Vec<_>) = self
             .sides(record)?
@@ -94,9 +105,9 @@ impl Release {
         self.check_box(&low, &high)
     }
 
-    /// The variances that permuted privacy at distance `d` asks for: of the values at most so many ranks away
-    /// from the closest one, in each column. Absent values are left out. `None` where no value is left, or
-    /// one that is not finite.
+    /// Returns the variances for permuted privacy at distance `d`: in each column, the variance of the values
+    /// at most `d` ranks away from the closest one. Absent values are left out. A variance is `None` if no
+    /// value is left, or if one of them is not finite.
     pub fn variances(&self, record: &[Option<f64>], d: u64) -> Vec<Option<f64>> {
         match self.sides(record) {
             None => vec![None; self.columns.len()],
@@ -107,7 +118,8 @@ impl Release {
         }
     }
 
-    /// The released values closest to those of a record, column by column; `None` if there are none.
+    /// Returns the released values closest to those of a record, column by column; `None` if no record was
+    /// released.
     pub fn closest(&self, record: &[Option<f64>]) -> Option<Vec<Closest>> {
         let columns = self.columns.iter().zip(record);
         columns
@@ -121,8 +133,8 @@ impl Release {
             .collect()
     }
 
-    /// How well each record of a table is hidden, which has the same columns; empty if no record was
-    /// released.
+    /// Returns how well each record of an original table with the same columns is hidden; empty if no record
+    /// was released.
     pub fn check_all(&self, original: &[Ordinal], control: &Control) -> Result<Vec<Permuted>> {
         let records = original.first().map_or(0, |column| column.places.len());
         control.set_total(records as u64);
@@ -135,7 +147,8 @@ impl Release {
         let Some(sides) = sides else {
             return Ok(Vec::new());
         };
-        // Equal boxes have equal answers, and neighbours need the same part of the tree.
+        // Equal boxes are looked up only once in a tree, and neighbours, which need the same part of the
+        // other tree, follow each other.
         let side =
             |side: fn(&Sides) -> HalfRanks| sides.iter().map(move |column| column.iter().map(side).collect());
         let columns: Vec<Vec<HalfRanks>> = side(|sides| sides.low).chain(side(|sides| sides.high)).collect();
@@ -205,7 +218,7 @@ impl Column {
         column
     }
 
-    /// Where a group ends among the sorted records.
+    /// Returns the index after the last record of a group among the sorted records.
     fn end(&self, group: usize) -> u32 {
         self.groups.get(group + 1).map_or(self.records, |next| next.start)
     }
@@ -219,8 +232,9 @@ impl Column {
         }
     }
 
-    /// The first and the last of the groups closest to a value: absent ones to an absent value, or the last
-    /// value if none is absent. `None` if there is no record.
+    /// Returns the first and the last of the groups closest to a value. Closest to an absent value are the
+    /// absent values, or the last value if none is absent. If all values are absent, they are closest to any
+    /// value. Returns `None` if there are no records.
     fn closest(&self, value: Option<f64>) -> Option<(usize, usize)> {
         let last = self.groups.len().checked_sub(1)?;
         let Some(value) = value.filter(|_| self.values > 0) else {
@@ -255,7 +269,8 @@ impl Column {
         })
     }
 
-    /// The ranks of the values closest to those of all records of the original column.
+    /// Returns the ranks of the values closest to that of each record of the original column; `None` if no
+    /// record was released.
     fn sides_of_all(&self, original: &Ordinal) -> Option<Vec<Sides>> {
         let values = original.scale.iter().map(|&value| Some(value));
         let of_places: Vec<Sides> = std::iter::once(None)
@@ -266,13 +281,13 @@ impl Column {
         Some(places.map(|&place| of_places[place as usize]).collect())
     }
 
-    /// The variance of the values at most `d` ranks away from some.
+    /// Returns the variance of the values at most `d` ranks away from `sides`.
     fn variance(&self, sides: Sides, d: u64) -> Option<f64> {
         let reach = d.saturating_mul(2);
         let low = u64::from(sides.low).saturating_sub(reach);
         let high = u64::from(sides.high).saturating_add(reach);
         let values = &self.groups[..self.values];
-        // The groups of which a record at least is so near.
+        // First and last group that have at least one record within reach.
         let first = values.partition_point(|group| u64::from(group.sides.high) < low);
         let last = values
             .partition_point(|group| u64::from(group.sides.low) <= high)
@@ -281,7 +296,7 @@ impl Column {
         if !values[first].value.is_finite() || !values[last].value.is_finite() {
             return None;
         }
-        // Records of a group that do not share their rank may be near in part.
+        // If records do not share their ranks, only a part of a group may be within reach.
         let near = |group: usize| {
             if self.shares_ranks {
                 return self.moments(group);
@@ -298,15 +313,15 @@ impl Column {
     }
 }
 
-/// The order of numbers with NaN after all others, and equal to itself.
+/// Compares numbers. NaN comes after all others and is equal to itself.
 fn order(first: f64, second: f64) -> Ordering {
     first
         .partial_cmp(&second)
         .unwrap_or_else(|| first.is_nan().cmp(&second.is_nan()))
 }
 
-/// Which of two values is nearer to one between them: `Less` for the lower one. Distances that differ by no
-/// more than the rounding of their ends are equal, as those of 0.2 and 0.4 to 0.3.
+/// Returns which of two values is nearer to a value between them: `Less` for the lower one. Distances that
+/// differ by no more than the rounding of their ends are equal, such as those of 0.2 and 0.4 from 0.3.
 fn nearer(below: f64, value: f64, above: f64) -> Ordering {
     if order(value, above) == Ordering::Equal {
         return Ordering::Greater;

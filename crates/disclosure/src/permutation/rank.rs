@@ -1,15 +1,21 @@
+//! Places and ranks of the values of a column, and its records in the order of the values.
+//!
+//! Values come in as [sort keys](super::sort_key) or as places. Long columns of keys are sorted with a radix
+//! sort, places with a counting sort. Equal values are ranked at random, as in the paper, or share their mean
+//! rank: see [`Ties`].
+
 use super::HalfRanks;
 use crate::{Control, Error, NULL, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::borrow::Cow;
 
-/// What ranks equal values have.
+/// Treatment of ties: the ranks of equal values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ties {
-    /// Different ones in an order that is drawn at random. It depends on the seed and the number of records
-    /// only, so that two columns of the same records are treated alike, and one that was not changed has
-    /// the same ranks on both sides.
+    /// Different ranks, in an order that is drawn at random. The draw depends only on the seed and the number
+    /// of records, so that two columns of the same records are treated alike, and an unchanged column has the
+    /// same ranks on both sides.
     Random {
         /// The same seed draws the same order.
         seed: u64,
@@ -19,32 +25,49 @@ pub enum Ties {
 }
 
 impl Ties {
-    /// The ties of a release whose original has these: another draw, because the same draw for both would bring
-    /// together the records that belong together.
+    /// Returns the treatment of ties for the released table, given that for the original. A random order is
+    /// drawn with another seed, because the same draw for both would bring together the records that belong
+    /// together.
     pub fn of_released(self) -> Self {
         match self {
             Ties::Random { seed } => Ties::Random { seed: !seed },
             Ties::Shared => Ties::Shared,
         }
     }
+
+    /// Returns the treatment of ties in one of several columns. A random order is drawn for each column
+    /// separately, because the same draw for all would bring together records that are tied in several.
+    pub fn of_column(self, column: usize) -> Self {
+        match self {
+            Ties::Random { seed } => Ties::Random {
+                seed: seed.wrapping_add((column as u64).wrapping_mul(SEED_STEP)),
+            },
+            Ties::Shared => Ties::Shared,
+        }
+    }
 }
 
-/// Records that can be ranked in half steps.
+/// Difference between the seeds of two columns. It is so large that the columns of neighbouring seeds do not
+/// share seeds.
+const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Largest number of records that can be ranked in half steps.
 pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
 
-/// Records between two looks at the control: less than a millisecond.
+/// Number of records between two checks for a cancel: less than a millisecond of work.
 pub(super) const PIECE: usize = 1 << 16;
 
-/// The records of a column in the order of their values; those whose values are absent come last.
+/// Records of a column in the order of their values; absent values come last.
 pub(super) struct Sorted<'a> {
-    /// Equal ones are in any order.
+    /// Sorted records; those with equal values are in any order.
     pub records: Vec<u32>,
-    /// The place of every record's value, [`NULL`] if it is absent; `None` if all values differ.
+    /// Place of every record's value, [`NULL`] if it is absent; `None` if all values differ.
     tied_places: Option<Cow<'a, [u32]>>,
 }
 
 impl<'a> Sorted<'a> {
-    /// Sorts values, of which `keys` are in the same order. Those of `absent` records, ascending, are `u64::MAX`.
+    /// Sorts values by their `keys`, which have the same order. The keys of the `absent` records, which are
+    /// listed in ascending order, are `u64::MAX`.
     pub fn by_keys(keys: &[u64], absent: &[u32], control: &Control) -> Result<Self> {
         check_number(keys.len())?;
         match Packed::all(keys) {
@@ -72,7 +95,7 @@ impl<'a> Sorted<'a> {
         })
     }
 
-    /// Sorts values of which the places are known.
+    /// Sorts values by their known places.
     pub fn by_places(places: &'a [u32], control: &Control) -> Result<Self> {
         check_number(places.len())?;
         let ranks_up_to = ranks_up_to(places, control)?;
@@ -84,12 +107,13 @@ impl<'a> Sorted<'a> {
         })
     }
 
-    /// Whether two records have equal values.
+    /// Returns whether any two records have equal values.
     pub fn has_ties(&self) -> bool {
         self.tied_places.is_some()
     }
 
-    /// The records in the order of their values, equal ones in the order of `turns`, which has all records.
+    /// Returns the records in the order of their values. Equal values are in the order of `turns`, which
+    /// lists all records.
     pub fn with_ties_in(&self, turns: &[u32], control: &Control) -> Result<Vec<u32>> {
         match &self.tied_places {
             None => Ok(self.records.clone()),
@@ -98,8 +122,8 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// The place of every value in their order, from 1; equal values share one. `keys` are in the order of the
-/// values.
+/// Returns the place of every value among the distinct values, from 1; equal values share a place. `keys`
+/// have the order of the values.
 pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
     match Packed::all(keys) {
         Some(packed) => places_sorted(&sort(packed, control)?, control),
@@ -107,13 +131,13 @@ pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
     }
 }
 
-/// A record and its key.
+/// A record with its sort key.
 trait Keyed: Copy + Default + Ord {
     fn key(self) -> u64;
     fn record(self) -> u32;
 }
 
-/// Any key, and the record.
+/// A key of any size and its record.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair(u64, u32);
 
@@ -136,7 +160,7 @@ impl Keyed for Pair {
     }
 }
 
-/// The difference of a key to the least one, and the record, in one word: half as much memory to move.
+/// A key, relative to the smallest one, and its record in one word. This halves the memory to move.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Packed(u64);
 
@@ -145,7 +169,7 @@ impl Packed {
         Packed(u64::from(key) << 32 | u64::from(record))
     }
 
-    /// `None` where keys are too far apart.
+    /// Packs all keys with their records; `None` if there are no keys or if they are too far apart.
     fn all(keys: &[u64]) -> Option<Vec<Self>> {
         let (&least, &most) = (keys.iter().min()?, keys.iter().max()?);
         let pack = |(&key, record): (&u64, u32)| Packed::new((key - least) as u32, record);
@@ -176,7 +200,7 @@ fn places_sorted<K: Keyed>(sorted: &[K], control: &Control) -> Result<Vec<u32>> 
     Ok(places)
 }
 
-/// In the order of the keys.
+/// Sorts records by their keys.
 fn sort<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
     match all.len() {
         0..=FEW => all.sort_unstable(),
@@ -185,10 +209,11 @@ fn sort<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
     Ok(all)
 }
 
-/// Bits by which keys are dealt out in one pass: as many as there may be open pages at the same time.
+/// Number of key bits by which records are distributed in one pass. Each of the 2¹¹ buckets writes to a
+/// memory page of its own, and not many more pages can be open at the same time.
 const DIGIT: u32 = 11;
 
-/// Sorts by keys, from their last digit to the first.
+/// Sorts records by their keys, from the last digit to the first.
 fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
     let digit = |key: u64, shift: u32| (key >> shift) as usize & ((1 << DIGIT) - 1);
     let bits = u64::BITS
@@ -209,7 +234,7 @@ fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
     let mut dealt = vec![K::default(); all.len()];
     for (counts, shift) in counts.iter_mut().zip(shifts()) {
         if counts.iter().any(|&count| count as usize == all.len()) {
-            continue; // all have the same digit
+            continue; // all keys have the same digit
         }
         let mut next = 0;
         for count in counts.iter_mut() {
@@ -228,11 +253,11 @@ fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
     Ok(())
 }
 
-/// So few records that neither other threads nor sorting by digits would be worth it. Columns that are not longer are
-/// sorted, swapped and grouped on the calling thread alone.
+/// Number of records up to which neither other threads nor sorting by digits are worth it. Columns of at most
+/// this length are sorted, swapped and grouped on the calling thread alone.
 pub const FEW: usize = 1 << 14;
 
-/// Twice the rank of every record, from 2 on. Absent values come last.
+/// Returns the rank of every record, in half ranks, from 2 on. Absent values come last.
 pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRanks>> {
     check_number(places.len())?;
     let ranks_up_to = ranks_up_to(places, control)?;
@@ -249,7 +274,7 @@ pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRa
             Ok(ranks)
         }
         Ties::Random { seed } => {
-            // Where all values differ, there is nothing to draw.
+            // If all values differ, there is nothing to draw.
             let records = if ranks_up_to.len() >= places.len() && all_differ(&ranks_up_to) {
                 (0..places.len() as u32).collect()
             } else {
@@ -280,7 +305,7 @@ fn check_number(records: usize) -> Result<()> {
     Ok(())
 }
 
-/// Where a place is counted: in order, the absent values at the end.
+/// Returns the index at which a place is counted: in the order of places, with absent values at the end.
 #[inline]
 pub(super) fn bucket<T>(place: u32, buckets: &[T]) -> usize {
     match place {
@@ -289,7 +314,8 @@ pub(super) fn bucket<T>(place: u32, buckets: &[T]) -> usize {
     }
 }
 
-/// How many records have this place or one before it; the last entry is for absent values.
+/// Returns for each place the number of records at this place or before it. The last entry is for absent
+/// values.
 pub(super) fn ranks_up_to(places: &[u32], control: &Control) -> Result<Vec<u32>> {
     let last = places.iter().max().map_or(0, |&place| place as usize);
     let mut counts = vec![0; last + 1];
@@ -308,14 +334,14 @@ pub(super) fn ranks_up_to(places: &[u32], control: &Control) -> Result<Vec<u32>>
     Ok(counts)
 }
 
-/// Whether no two records share a place.
+/// Returns whether no two records share a place.
 fn all_differ(ranks_up_to: &[u32]) -> bool {
     let after_the_first = ranks_up_to.windows(2).all(|pair| pair[1] - pair[0] <= 1);
     after_the_first && ranks_up_to.first().is_none_or(|&first| first <= 1)
 }
 
-/// Sorts records by their places, absent values last; those that share a place stay as they were. [`ranks_up_to`] is
-/// that of the places.
+/// Sorts records by their places, absent values last. Records that share a place keep their order. The
+/// argument `ranks_up_to` is the result of [`ranks_up_to`] for these places.
 pub(super) fn sort_by_places(
     records: &[u32],
     places: &[u32],
@@ -335,7 +361,7 @@ pub(super) fn sort_by_places(
     Ok(sorted)
 }
 
-/// Records in an order that depends on nothing but the one in which they are given, and the seed.
+/// Shuffles records. The result depends only on the order in which they are given and on the seed.
 pub(super) fn shuffled(mut records: Vec<u32>, seed: u64, control: &Control) -> Result<Vec<u32>> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     for last in (1..records.len()).rev() {

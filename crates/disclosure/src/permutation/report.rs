@@ -1,48 +1,52 @@
+//! Comparison of a column with its released version: how far values were moved in rank, and how much noise
+//! was added beyond that (section 3 of the paper).
+
 use super::rank::PIECE;
 use super::spread::{root_mean_square, standard_deviation};
 use super::{order_of_places, rank_correlation, rank_shifts, reverse_map};
 use crate::{Control, NULL, Result};
 
-/// One side of a column: the place of every record's value, and the number that every place stands for
-/// where values are numbers.
+/// One side of a column, original or released: the place of every record's value and, if values are numbers,
+/// the number that every place stands for.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// Records in the same order on both sides.
+    /// Place of every record's value. Records are in the same order on both sides.
     pub places: &'a [u32],
-    /// By place from 1; `None` where values are not numbers.
+    /// Number at each place, from place 1 on; `None` if values are not numbers.
     pub numbers: Option<&'a [f64]>,
 }
 
-/// How much a column was permuted, and what else was done to it.
+/// Permutation of a column and the noise beyond it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shift {
-    /// Between the original and the reverse-mapped values; `None` where a side has less than two values.
+    /// Rank correlation of the original and the reverse-mapped values, which have the ranks of the released
+    /// values; `None` if a side has fewer than two different values.
     pub rank_correlation: Option<f64>,
-    /// Ranks that a value has moved; `None` without records.
+    /// Mean number of ranks that a value has moved; `None` without records.
     pub mean: Option<f64>,
-    /// The lower one of two in the middle.
+    /// Median number of ranks that a value has moved; of two in the middle, the lower one.
     pub median: Option<f64>,
-    /// The farthest that a value has moved.
+    /// Largest number of ranks that a value has moved.
     pub max: Option<u64>,
-    /// The mean shift in units of that of a random permutation; `None` with less than two records.
+    /// Mean shift in units of that of a random permutation; `None` with fewer than two records.
     pub permutation: Option<f64>,
-    /// The root mean square of what was added to the reverse-mapped values, over records where both are
-    /// finite numbers; `None` where there is no such record.
+    /// Root mean square of the noise that was added to the reverse-mapped values, over the records for which
+    /// both values are finite numbers; `None` if there is no such record.
     pub residual_noise: Option<f64>,
-    /// The residual noise in units of the standard deviation of the original values; `None` where they do
-    /// not vary.
+    /// Residual noise in units of the standard deviation of the original values; `None` if they do not vary.
     pub noise_share: Option<f64>,
-    /// `None` where a side has less than two values, and there is nothing to permute.
-    pub verdict: Option<Extent>,
+    /// Extent of the permutation; `None` if a side has fewer than two different values, so that there is
+    /// nothing to permute.
+    pub extent: Option<Extent>,
 }
 
 impl Shift {
-    /// What holds for every column: the farthest that the least moved one has moved, and the largest correlation
-    /// by its absolute value. Columns in which there is nothing to permute do not matter, and noise in
-    /// different units cannot be compared.
+    /// Returns what holds for every column: the smallest shifts and noise share, the rank correlation with
+    /// the largest absolute value, and the weakest verdict. Columns in which there is nothing to permute are
+    /// left out. There is no residual noise, because noise in different units cannot be compared.
     pub fn weakest(columns: &[Shift]) -> Self {
-        let columns: Vec<&Shift> = columns.iter().filter(|column| column.verdict.is_some()).collect();
+        let columns: Vec<&Shift> = columns.iter().filter(|column| column.extent.is_some()).collect();
         let least = |value: fn(&Shift) -> Option<f64>| {
             let values = columns.iter().filter_map(|column| value(column));
             values.min_by(f64::total_cmp)
@@ -56,25 +60,25 @@ impl Shift {
             permutation: least(|column| column.permutation),
             residual_noise: None,
             noise_share: least(|column| column.noise_share),
-            verdict: columns.iter().filter_map(|column| column.verdict).min(),
+            extent: columns.iter().filter_map(|column| column.extent).min(),
         }
     }
 }
 
-/// What columns have seen on average, as far as there is something to permute.
+/// Averages over the columns in which there is something to permute.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Average {
-    /// Of the absolute values.
+    /// Mean absolute value of the rank correlations.
     pub rank_correlation: Option<f64>,
-    /// In units of a random permutation.
+    /// Mean of [`Shift::permutation`].
     pub permutation: Option<f64>,
 }
 
 impl Average {
-    /// Of these columns; `None` where there is none to count.
+    /// Returns the averages of these columns; each is `None` if there is nothing to average.
     pub fn of(columns: &[Shift]) -> Self {
-        let columns = columns.iter().filter(|column| column.verdict.is_some());
+        let columns = columns.iter().filter(|column| column.extent.is_some());
         let mean =
             |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let correlations = columns.clone().filter_map(|column| column.rank_correlation);
@@ -85,30 +89,30 @@ impl Average {
     }
 }
 
-/// What permutation a column has seen, the weakest first.
+/// Extent to which a column was permuted, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Extent {
     /// No rank has changed.
     NotPermuted,
-    /// Ranks tell something about the original ones.
+    /// The rank correlation is significant (5 %): the released ranks tell something about the original ones.
     PartlyPermuted,
-    /// The rank correlation is not significant (5 %), but there are so few records that one of 0.2 would
-    /// not be, either.
+    /// The rank correlation is not significant (5 %), but with so few records one of 0.2 would not be
+    /// significant either.
     Undecided,
-    /// The rank correlation is not significant (5 %), though one of 0.2 would be.
+    /// The rank correlation is not significant (5 %), although one of 0.2 would be.
     AsGoodAsRandom,
 }
 
-/// A rank correlation that would tell an adversary little.
+/// Rank correlation that would tell an adversary little.
 const SMALL: f64 = 0.2;
 
-/// The 97.5 % quantile of the standard normal distribution, which a rank correlation of independent columns
-/// times √(n − 1) follows.
+/// 97.5 % quantile of the standard normal distribution. The rank correlation of two independent columns of n
+/// records, times √(n − 1), approximately follows this distribution.
 const SIGNIFICANT: f64 = 1.96;
 
-/// Compares a column with its anonymised version. Ties are broken by one draw for both, so that a column that was
-/// not changed has not moved.
+/// Compares a column with its released version. Ties are broken by the same draw on both sides, so that an
+/// unchanged column has not moved.
 pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Result<Shift> {
     let before = order_of_places(original.places, seed, control)?;
     let after = order_of_places(released.places, seed, control)?;
@@ -143,7 +147,7 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
         noise_share: residual_noise
             .zip(deviation)
             .map(|(noise, deviation)| noise / deviation),
-        verdict: rank_correlation.map(|correlation| {
+        extent: rank_correlation.map(|correlation| {
             let spread = ((records - 1) as f64).sqrt();
             match max {
                 Some(0) => Extent::NotPermuted,
@@ -155,14 +159,14 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
     })
 }
 
-/// How far a random permutation moves a value on average.
+/// Returns the mean number of ranks by which a random permutation moves a value.
 fn mean_of_random(records: usize) -> f64 {
     let records = records as f64;
     (records * records - 1.0) / (3.0 * records)
 }
 
-/// The root mean square of the anonymised values less the reverse-mapped ones, of which both the places, and the
-/// numbers by place, are given.
+/// Returns the root mean square of the released values minus the reverse-mapped ones; `None` if no record has
+/// two finite values. Each column is given by its places and by the number at each place.
 fn noise(
     (mapped, of_mapped): (&[u32], &[f64]),
     (released, of_released): (&[u32], &[f64]),
@@ -177,7 +181,7 @@ fn noise(
         control.check()?;
         for (&mapped, &released) in mapped.iter().zip(released) {
             if let (Some(z), Some(y)) = (finite(mapped, of_mapped), finite(released, of_released)) {
-                // Of any two numbers, the halves have a difference that is not infinite.
+                // Halves, because the difference of two finite numbers may be infinite.
                 halves.push(y / 2.0 - z / 2.0);
             }
         }
@@ -185,7 +189,7 @@ fn noise(
     Ok((!halves.is_empty()).then(|| 2.0 * root_mean_square(&halves)))
 }
 
-/// What the values of all records count as, as far as they are finite.
+/// Returns the finite numbers that the values of the records count as; `None` if values are not numbers.
 fn finite_values(side: Side) -> Option<Vec<f64>> {
     let numbers = side.numbers?;
     let present = side.places.iter().filter(|&&place| place != NULL);

@@ -1,64 +1,73 @@
+//! Distributions of distances: their quantiles, their overlap, and the one-sided Kolmogorov–Smirnov test.
+//!
+//! The test tells whether one sample of distances is shorter than another. Its p-value is exact for small
+//! samples, asymptotic for large ones, and an upper bound (Massart 1990) if one of the distributions is
+//! known: see [`PValue`].
+
 use super::HalfRanks;
 use crate::{Control, Result};
 
-/// How distances are distributed: over records that were observed or drawn, or over all that could be.
+/// Distribution of distances, either of records that were observed or drawn, or of all records that are
+/// possible.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// The different distances, increasing.
+    /// Distinct distances, in increasing order.
     distances: Vec<HalfRanks>,
-    /// The weight of this distance and all shorter ones.
+    /// Cumulative weight of each distance: its own weight and that of all shorter distances.
     up_to: Vec<f64>,
-    /// How many records there are; `None` where this is not a sample but the whole distribution.
+    /// Number of records; `None` if this is not a sample but the whole distribution.
     records: Option<u64>,
 }
 
-/// Whether one sample of distances is shorter than another: the one-sided test of Kolmogorov and Smirnov.
+/// Result of the one-sided Kolmogorov–Smirnov test of whether one sample of distances is shorter than
+/// another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shorter {
-    /// The largest difference of the shares that are at any distance or nearer, D⁺: so many of the records
-    /// are nearer than the others explain.
+    /// D⁺: the largest lead in cumulative share over all distances. This share of the records is nearer than
+    /// the other distribution explains.
     pub statistic: f64,
-    /// How likely a statistic as large as this one is if both come from the same distribution.
+    /// Probability of a statistic at least as large if both come from the same distribution.
     pub p_value: f64,
-    /// What the p-value is worth.
+    /// Method by which the p-value was found.
     pub p_is: PValue,
 }
 
-/// How a p-value was found.
+/// Method by which a p-value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum PValue {
-    /// The share of all ways to deal the distances, ties included, to the two samples.
+    /// Share of the ways to deal the distances, ties included, to the two samples in which the statistic is
+    /// at least as large.
     Exact,
-    /// What the exact one approaches when there are many records and no ties: exp(−2 D² n m / (n + m)).
+    /// Limit of the exact p-value for many records without ties: exp(−2 D² n m / (n + m)).
     Asymptotic,
-    /// Not below the exact one, whatever the distribution: exp(−2 n D²), or 1 where this is above a half
-    /// (Massart 1990). Needs one of the distributions to be known.
+    /// Upper bound of the exact p-value for any distribution: exp(−2 n D²), or 1 if this is above one half
+    /// (Massart 1990). One of the distributions must be known.
     Bound,
 }
 
-/// The shares at which quantiles are taken, in twentieths: 0, 5, 25, 50, 75, 95 and 100 %.
+/// Shares at which quantiles are taken, in twentieths: 0, 5, 25, 50, 75, 95 and 100 %.
 const TWENTIETHS: [u8; 7] = [0, 1, 5, 10, 15, 19, 20];
 
 /// Quantiles of a distribution: see [`Sample::quantiles`].
 pub type Quantiles = [HalfRanks; TWENTIETHS.len()];
 
-/// Which of the quantiles is the median.
+/// Index of the median in [`Quantiles`].
 pub const MEDIAN: usize = 3;
 
-/// The product of the numbers of records up to which the test is exact: some hundredths of a second.
+/// Largest product of the two numbers of records for which the test is exact: some hundredths of a second.
 const MOST_PAIRS: u64 = 20_000_000;
 
-/// More bins say nothing more about an overlap.
+/// Largest number of bins. More bins say nothing more about an overlap.
 const MOST_BINS: u64 = 20;
 
-/// With so many records per bin, what chance alone takes from the overlap of two samples of the same
-/// distribution stays about a tenth.
+/// Number of records per bin. It limits what chance alone takes from the overlap of two samples of the same
+/// distribution to about a tenth.
 const RECORDS_PER_BIN: u64 = 20;
 
 impl Sample {
-    /// The distances of records, in any order.
+    /// Creates a sample from the distances of records, in any order.
     pub fn of_records(mut distances: Vec<HalfRanks>) -> Self {
         distances.sort_unstable();
         let alike = distances.chunk_by(|one, other| one == other);
@@ -66,13 +75,13 @@ impl Sample {
         Self::new(counts, Some(distances.len() as u64))
     }
 
-    /// `counts` has how many records are at each distance, from 0 on.
+    /// Creates a sample from the number of records at each distance, from 0 on.
     pub fn of_counts(counts: &[f64]) -> Self {
         Self::new(Self::by_distance(counts), Some(counts.iter().sum::<f64>() as u64))
     }
 
-    /// The distribution itself, not a sample of it: `weights` has how likely each distance is, from 0 on, up
-    /// to a common factor.
+    /// Creates a whole distribution, not a sample of it. `weights` has the probability of each distance, from
+    /// 0 on, up to a common factor.
     pub fn of_weights(weights: &[f64]) -> Self {
         Self::new(Self::by_distance(weights), None)
     }
@@ -97,7 +106,7 @@ impl Sample {
         }
     }
 
-    /// How many records there are; `None` for a distribution that is known as a whole.
+    /// Returns the number of records; `None` for a whole distribution.
     pub fn records(&self) -> Option<u64> {
         self.records
     }
@@ -106,11 +115,11 @@ impl Sample {
         self.up_to.last().copied().unwrap_or(0.0)
     }
 
-    /// The shortest distance within which there are 0, 5, 25, 50, 75, 95 and 100 % of the records; for 0 %
-    /// the shortest of all. `None` without records.
+    /// Returns the shortest distances within which 0, 5, 25, 50, 75, 95 and 100 % of the records lie; for 0 %
+    /// the shortest distance of all. Returns `None` without records.
     pub fn quantiles(&self) -> Option<Quantiles> {
         let (&longest, total) = (self.distances.last()?, self.total());
-        // In twentieths, as counts then are compared exactly.
+        // Twentieths are whole numbers, so that counts are compared exactly.
         let quantile = |part: u8| {
             let short = |&up_to: &f64| 20.0 * up_to < f64::from(part) * total;
             let first = self.up_to.partition_point(short);
@@ -119,14 +128,14 @@ impl Sample {
         Some(TWENTIETHS.map(quantile))
     }
 
-    /// The part of both distributions that they have in common: the sum over bins of the smaller one of the
-    /// two shares. 1 for equal distributions, 0 where one ends before the other begins; `None` where there
-    /// are no records.
+    /// Returns the part that both distributions have in common: the sum over bins of the smaller of the two
+    /// shares. It is 1 for equal distributions and 0 if one ends before the other begins. Returns `None` if
+    /// there are no records.
     ///
-    /// The distances are cut into bins at quantiles of the even mixture of both, as hardly any two are equal
-    /// where there are many; equal ones are never parted. There are up to 20 bins, as many as leave 20
-    /// records of the smaller sample to each, but an even number, for the median of the mixture to be a
-    /// cut.
+    /// Distances are grouped into bins because hardly any two are equal if there are many. Bins are cut at
+    /// quantiles of the even mixture of both distributions, and equal distances are never separated. There
+    /// are up to 20 bins, as many as leave 20 records of the smaller sample to each, but at least 2. Their
+    /// number is even, so that the median of the mixture is a cut.
     pub fn overlap(&self, other: &Sample) -> Option<f64> {
         if self.distances.is_empty() || other.distances.is_empty() {
             return None;
@@ -145,8 +154,8 @@ impl Sample {
         Some(common.clamp(0.0, 1.0))
     }
 
-    /// Whether the distances are shorter than those of another sample, or of a distribution. `None` where
-    /// there are no records.
+    /// Tests whether the distances are shorter than those of another sample or distribution. Returns `None`
+    /// if there are no records.
     pub fn shorter_than(&self, other: &Sample, control: &Control) -> Result<Option<Shorter>> {
         if self.distances.is_empty() || other.distances.is_empty() {
             return Ok(None);
@@ -175,13 +184,13 @@ impl Sample {
         }))
     }
 
-    /// Of all ways to deal the distances of both samples to samples of these sizes, the share in which the
-    /// largest lead is at least what it is here.
+    /// Returns the exact p-value: among all ways to deal the distances of both samples to two samples of the
+    /// same sizes, the share in which the largest lead is at least the observed one.
     ///
-    /// A way to deal them is a path over a lattice: a step to `here` or to `there` for every distance in
-    /// increasing order. The share of the paths to a point that led by so much somewhere follows from the
-    /// shares at the two points before it. Within equal distances the order of the steps means nothing, so
-    /// that only the points after the last of them count.
+    /// A way to deal the distances is a path over a lattice: one step, to `here` or to `there`, for each
+    /// distance in increasing order. The share of the paths to a lattice point that had such a lead anywhere
+    /// follows from the shares at the two points before it. The order of the steps within equal distances
+    /// means nothing, so that only the points after the last of them count.
     fn share_of_dealings(&self, other: &Sample, control: &Control) -> Result<f64> {
         let (all_here, all_there) = (self.total() as usize, other.total() as usize);
         let all = all_here + all_there;
@@ -195,7 +204,7 @@ impl Sample {
         if largest_lead == 0 {
             return Ok(1.0);
         }
-        // By the number of steps to `here`, after so many steps in all.
+        // All three are indexed by the number of steps to `here`. `before` is the share after one step less.
         let steps_here: Vec<f64> = (0..=all_here).map(|here| here as f64).collect();
         let (mut before, mut share) = (vec![0.0; all_here + 1], vec![0.0; all_here + 1]);
         for (steps, &is_last) in last_of_equal.iter().enumerate().skip(1) {
@@ -217,14 +226,14 @@ impl Sample {
         Ok(before[all_here])
     }
 
-    /// The shares of both at every distance of either, or nearer.
+    /// Returns the cumulative shares of both at each distance that occurs in either.
     fn shares<'a>(&'a self, other: &'a Sample) -> impl Iterator<Item = (f64, f64)> + 'a {
         let (here, there) = (self.total(), other.total());
         let share = move |(up_to_here, up_to_there)| (up_to_here / here, up_to_there / there);
         self.weights(other).map(share)
     }
 
-    /// The weights of both at every distance of either, or nearer.
+    /// Returns the cumulative weights of both at each distance that occurs in either.
     fn weights<'a>(&'a self, other: &'a Sample) -> impl Iterator<Item = (f64, f64)> + 'a {
         let (mut here, mut there) = (0, 0);
         std::iter::from_fn(move || {

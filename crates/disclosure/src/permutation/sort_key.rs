@@ -1,14 +1,15 @@
-//! Sort keys: whole numbers in the order of other numbers, so that every column of numbers is sorted as `u64`.
+//! Sort keys: `u64` numbers in the order of integers, floats or decimals, so that columns of any kind of
+//! number are sorted by the same code. Keys of different kinds cannot be compared.
 
-/// The key of zero; keys of negative numbers are below it.
+/// Key of zero; the keys of negative numbers are below it.
 const ZERO: u64 = 1 << 63;
 
-/// The key of an integer.
+/// Returns the key of an integer.
 pub fn of_integer(number: i64) -> u64 {
     number as u64 ^ ZERO
 }
 
-/// The key of a float. All zeros are equal, and all NaNs are equal and above all numbers.
+/// Returns the key of a float. All zeros are equal. All NaNs are equal and above all numbers.
 pub fn of_float(number: f64) -> u64 {
     let bits = number.to_bits();
     match number {
@@ -19,7 +20,7 @@ pub fn of_float(number: f64) -> u64 {
     }
 }
 
-/// The key of a decimal number that is not finite.
+/// Key of a decimal number that is not finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Special {
@@ -31,8 +32,9 @@ pub enum Special {
     NaN = u64::MAX,
 }
 
-/// The key of a decimal number, given by its digits to the base 10,000 and the power of 10,000 of the first one. The
-/// first and the last digit are not 0; zero has none. `None` if a key has no room for so many digits or for the power.
+/// Returns the key of a decimal number; `None` if it has too many digits for a key, or too large or small a
+/// power. The number is given by its digits in base 10,000 and by the power of 10,000 of the first digit. The
+/// first and the last digit are not 0; zero has no digits.
 ///
 /// The key has one bit for the sign, seven for the power and 56 for four digits.
 pub fn of_decimal(is_negative: bool, power: i16, digits: impl ExactSizeIterator<Item = u16>) -> Option<u64> {
@@ -61,7 +63,7 @@ mod tests {
     use proptest::test_runner::RngSeed;
     use std::cmp::Ordering;
 
-    /// The key of a whole number of 1 / 10,000s.
+    /// Returns the key of a number given in ten-thousandths.
     fn of_ten_thousandths(number: i64) -> Option<u64> {
         let (mut digits, mut rest) = (Vec::new(), number.unsigned_abs());
         while rest > 0 {

@@ -1,24 +1,27 @@
+//! Columns that are to be sorted, and the orders of two columns of the same records with a common draw for
+//! ties.
+
 use super::rank::{FEW, Sorted, places, shuffled};
 use crate::{Control, NULL, Result};
 
-/// A column whose values can be sorted.
+/// Column whose values can be sorted.
 #[derive(Debug, Clone, Copy)]
 pub enum Sortable<'a> {
     /// Numbers of any kind.
     Numbers {
-        /// The bits of every record's value; anything if it is absent.
+        /// Bits of every record's value; any bits if the value is absent.
         bits: &'a [u64],
-        /// Makes [sort keys](super::sort_key) of the bits.
+        /// Turns the bits of a value into its [sort key](super::sort_key).
         key: fn(u64) -> u64,
-        /// The records whose value is absent, ascending.
+        /// Records whose value is absent, in ascending order.
         absent: &'a [u32],
     },
-    /// The place of every record's value, [`NULL`] if it is absent: values that were sorted before.
+    /// Place of every record's value, [`NULL`] if it is absent, for values that were sorted before.
     Places(&'a [u32]),
 }
 
 impl Sortable<'_> {
-    /// How many records there are.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         match self {
             Sortable::Numbers { bits, .. } => bits.len(),
@@ -26,12 +29,12 @@ impl Sortable<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The place of every record's value; [`NULL`] if it is absent.
+    /// Returns the place of every record's value; [`NULL`] if it is absent.
     pub fn places(&self, control: &Control) -> Result<Vec<u32>> {
         match *self {
             Sortable::Numbers { bits, key, absent } => {
@@ -53,26 +56,26 @@ impl Sortable<'_> {
     }
 }
 
-/// The records of two columns in the order of the values of each, absent ones last. Equal values are in an order that
-/// the seed draws, one for both columns. Which values meet depends on the values and the seed, not on the order in
-/// which records are given.
+/// Returns the records of two columns, each sorted by the values of its column, absent values last. Equal
+/// values are in an order that is drawn once for both columns. Which values of the two columns have the same
+/// rank depends only on the values and the seed, not on the order in which records are given.
 pub fn orders(columns: [Sortable; 2], seed: u64, control: &Control) -> Result<[Vec<u32>; 2]> {
     let is_small = columns[0].len() <= FEW;
     let [one, other] = both(columns.each_ref(), is_small, |column| column.sorted(control))?;
     if !one.has_ties() && !other.has_ties() {
         return Ok([one.records, other.records]);
     }
-    // Records that are equal in both columns stay as they were, and nobody can tell them apart.
+    // Records that are equal in both columns keep their order; they cannot be told apart.
     let canonical = one.with_ties_in(&other.records, control)?;
     let mut turns = shuffled(canonical, seed, control)?;
-    // As `ranks` has it, the first that is drawn gets the last rank.
+    // As in `ranks`, the record that is drawn first gets the last rank.
     turns.reverse();
     both([one, other], is_small, |sorted| {
         sorted.with_ties_in(&turns, control)
     })
 }
 
-/// Does the same with two things, on two threads unless they are small.
+/// Applies an action to two things, on two threads unless they are small.
 fn both<T: Send, U: Send>(
     [one, other]: [T; 2],
     is_small: bool,
@@ -86,7 +89,8 @@ fn both<T: Send, U: Send>(
     Ok([one?, other?])
 }
 
-/// Absent values sort last, so that they do not change the places of others.
+/// Returns the sort keys of all values. Absent values get the largest key, so that they do not change the
+/// places of other values.
 fn keys(bits: &[u64], key: fn(u64) -> u64, absent: &[u32]) -> Vec<u64> {
     let mut keys: Vec<u64> = bits.iter().map(|&bits| key(bits)).collect();
     absent.iter().for_each(|&record| keys[record as usize] = u64::MAX);

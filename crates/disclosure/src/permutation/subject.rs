@@ -1,35 +1,41 @@
+//! Verification of permuted privacy by the subject of a record (section 4 of the paper). They need only their
+//! own record and the released table.
+
 use super::{Closest, Release};
 use crate::{Error, Result};
 
-/// The privacy that the subject of a record asks for: (d, **v**)-permuted privacy.
+/// Privacy that the subject of a record asks for: (d, **v**)-permuted privacy.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Demand {
-    /// The permutation distance; `None` for the largest one that holds.
+    /// Permutation distance; `None` for the largest one that holds.
     pub d: Option<i64>,
-    /// The variance of each column that is to be exceeded, `None` for a column that does not matter.
+    /// Variance that must be exceeded in each column; an element is `None` if its column does not matter.
     pub v: Option<Vec<Option<f64>>>,
 }
 
-/// What the subject of a record can verify.
+/// Result of verifying a [`Demand`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Verified {
-    /// The largest permutation distance that holds.
+    /// Largest permutation distance that holds.
     pub largest_d: u64,
-    /// The released values that are closest to those of the record, column by column.
+    /// Released values closest to those of the record, column by column.
     pub closest: Vec<Closest>,
-    /// The variance of the values around them, within the distance that was asked for or else the largest one.
+    /// Variance of the values around the closest ones in each column, up to the distance that was asked for,
+    /// or else up to the largest one that holds.
     pub variances: Vec<Option<f64>>,
-    /// Whether the distance holds; `None` if none was asked for.
-    pub d_holds: Option<bool>,
-    /// Whether each variance is exceeded; `None` if it does not matter or is not known.
-    pub v_holds: Option<Vec<Option<bool>>>,
-    /// Whether all of it holds; `None` if nothing was asked for, or if what is not known decides.
-    pub holds: Option<bool>,
+    /// Whether the distance that was asked for holds; `None` if none was asked for.
+    pub d_met: Option<bool>,
+    /// Whether each variance is exceeded; an element is `None` if its column does not matter or its variance
+    /// is unknown.
+    pub v_met: Option<Vec<Option<bool>>>,
+    /// Whether the whole demand holds; `None` if nothing was asked for, or if it depends on an unknown
+    /// variance.
+    pub is_met: Option<bool>,
 }
 
 impl Demand {
-    /// Checks the bounds of both, for a table of so many columns.
+    /// Checks the bounds of `d` and `v` for a table with this number of columns.
     pub fn check(&self, columns: usize) -> Result<()> {
         if self.d.is_some_and(|d| d < 0) {
             return Err(Error::invalid(
@@ -59,8 +65,8 @@ impl Demand {
 }
 
 impl Release {
-    /// Verifies what the subject of a record asks for; the record is given by what its values count as. `None` if no
-    /// record was released.
+    /// Verifies the demand of the subject of a record, which is given by the numbers that its values count
+    /// as. Returns `None` if no record was released.
     pub fn verify(&self, record: &[Option<f64>], demand: &Demand) -> Result<Option<Verified>> {
         demand.check(record.len())?;
         let Some((found, closest)) = self.check(record).zip(self.closest(record)) else {
@@ -71,27 +77,27 @@ impl Release {
             Some(d) => self.variances(record, d),
             None => found.variances,
         };
-        let d_holds = d.map(|d| d <= found.d);
-        let v_holds = demand.v.as_ref().map(|v| {
+        let d_met = d.map(|d| d <= found.d);
+        let v_met = demand.v.as_ref().map(|v| {
             let exceeds = |(asked, variance): (&Option<f64>, &Option<f64>)| Some((*variance)? > (*asked)?);
             v.iter().zip(&variances).map(exceeds).collect::<Vec<_>>()
         });
-        let asked = demand.v.iter().flatten().zip(v_holds.iter().flatten());
+        let asked = demand.v.iter().flatten().zip(v_met.iter().flatten());
         let of_v = asked
             .filter(|(asked, _)| asked.is_some())
             .map(|(_, &holds)| holds);
         Ok(Some(Verified {
             largest_d: found.d,
-            holds: all(d_holds.map(Some).into_iter().chain(of_v)),
+            is_met: all(d_met.map(Some).into_iter().chain(of_v)),
             closest,
             variances,
-            d_holds,
-            v_holds,
+            d_met,
+            v_met,
         }))
     }
 }
 
-/// Whether all hold, in three-valued logic; `None` also if there is nothing.
+/// Returns whether all hold, in three-valued logic; `None` also if there are none.
 fn all(holds: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let and = |one: Option<bool>, other: Option<bool>| match (one, other) {
         (Some(false), _) | (_, Some(false)) => Some(false),
@@ -107,7 +113,7 @@ mod tests {
     use super::*;
     use crate::Control;
 
-    /// One column with the values 10, 20, 30, 40 and 50.
+    /// Returns a released table with one column: 10, 20, 30, 40 and 50.
     fn release() -> Release {
         let column = Ordinal {
             places: vec![1, 2, 3, 4, 5],
@@ -126,17 +132,14 @@ mod tests {
         let nothing = verified(None, None);
         assert_eq!((nothing.largest_d, nothing.variances), (0, vec![Some(0.0)]));
         assert_eq!(nothing.closest, [Closest { first: 3, last: 3 }]);
-        assert_eq!(
-            (nothing.d_holds, nothing.v_holds, nothing.holds),
-            (None, None, None)
-        );
-        // Within one rank are 20, 30 and 40.
+        assert_eq!((nothing.d_met, nothing.v_met, nothing.is_met), (None, None, None));
+        // The values within one rank are 20, 30 and 40.
         let near = verified(Some(1), Some(vec![Some(66.0)]));
         assert!((near.variances[0].unwrap() - 200.0 / 3.0).abs() < 1e-9);
-        assert_eq!((near.d_holds, near.holds), (Some(false), Some(false)));
-        assert_eq!(near.v_holds, Some(vec![Some(true)]));
-        assert_eq!(verified(Some(0), Some(vec![None])).holds, Some(true));
-        assert_eq!(verified(None, Some(vec![None])).holds, None);
+        assert_eq!((near.d_met, near.is_met), (Some(false), Some(false)));
+        assert_eq!(near.v_met, Some(vec![Some(true)]));
+        assert_eq!(verified(Some(0), Some(vec![None])).is_met, Some(true));
+        assert_eq!(verified(None, Some(vec![None])).is_met, None);
     }
 
     #[test]

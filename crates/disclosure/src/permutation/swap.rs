@@ -1,12 +1,14 @@
+//! Rank swapping (Moore 1996), a masker: every value changes places with another one of a similar rank.
+
 use super::rank::{MOST_RECORDS, PIECE, Ties, ranks};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// How far ranks are swapped.
+/// Settings of [`rank_swap`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankSwap {
-    /// The farthest that a value moves, in percent of the number of records.
+    /// Largest distance that a value moves, in percent of the number of records.
     pub p: f64,
     /// The same seed draws the same swaps.
     pub seed: u64,
@@ -32,12 +34,12 @@ impl RankSwap {
     }
 }
 
-/// Rank swapping (Moore 1996): in increasing order, every value that was not yet swapped changes places with
-/// one that is drawn among those that were not yet swapped and are at most `p` percent of all ranks above it.
-/// Where there is none, the value stays.
+/// Swaps ranks at random (Moore 1996) and returns, for every rank from 0 on, the rank whose value it gets.
 ///
-/// The answer has for every rank, from 0 on, the rank whose value it gets. No value moves by more than `p`
-/// percent of the number of records. The same seed draws the same swaps.
+/// In increasing order, every value that was not yet swapped changes places with a value drawn from those
+/// that were not yet swapped and are at most `p` percent of all ranks above it. If there is none, the value
+/// stays. So no value moves by more than `p` percent of the number of records. The same seed draws the same
+/// swaps.
 pub fn rank_swap(records: usize, settings: &RankSwap, control: &Control) -> Result<Vec<u32>> {
     settings.check()?;
     if records > MOST_RECORDS {
@@ -63,8 +65,8 @@ pub fn rank_swap(records: usize, settings: &RankSwap, control: &Control) -> Resu
     Ok(swapped)
 }
 
-/// Rank swapping of the values of records: the record whose value each one gets. Equal values are ordered at
-/// random; absent ones come last and are swapped like others.
+/// Swaps the values of records by rank swapping and returns, for every record, the record whose value it
+/// gets. Equal values are ordered at random. Absent values come last and are swapped like others.
 pub fn swap_records(places: &[u32], settings: &RankSwap, control: &Control) -> Result<Vec<u32>> {
     let mut seeds = Pcg64Mcg::seed_from_u64(settings.seed);
     let of_swaps = RankSwap {
@@ -85,18 +87,19 @@ pub fn swap_records(places: &[u32], settings: &RankSwap, control: &Control) -> R
     Ok(ranks.iter().map(giver).collect())
 }
 
-/// The number of ranks that are `p` percent of all. What is whole but for rounding counts as whole.
+/// Returns the number of ranks that are `p` percent of all, rounded down. A number that is whole except for
+/// rounding errors counts as whole.
 fn reach(records: usize, p: f64) -> usize {
     (p / 100.0 * records as f64 * (1.0 + 4.0 * f64::EPSILON)).floor() as usize
 }
 
-/// The ranks that may still be swapped, in no order, and where each of them is.
+/// Ranks that may still be swapped, in no order, and the position of each of them.
 struct Free {
     ranks: Vec<u32>,
     position: Vec<u32>,
 }
 
-/// The position of a rank that is not free.
+/// Position of a rank that is not free.
 const TAKEN: u32 = u32::MAX;
 
 impl Free {
@@ -107,7 +110,7 @@ impl Free {
         }
     }
 
-    /// Ranks below `end` are free unless they were taken.
+    /// Adds the ranks below `end` that were not added before.
     fn add_up_to(&mut self, end: usize) {
         for rank in self.position.len()..end {
             self.position.push(self.ranks.len() as u32);
@@ -115,7 +118,7 @@ impl Free {
         }
     }
 
-    /// Takes a rank; tells whether it was free.
+    /// Removes a rank and returns whether it was free.
     fn remove(&mut self, rank: u32) -> bool {
         let position = std::mem::replace(&mut self.position[rank as usize], TAKEN);
         if position == TAKEN {
@@ -128,7 +131,8 @@ impl Free {
         true
     }
 
-    /// Takes one of the free ranks, each with the same chance.
+    /// Removes one of the free ranks, each with the same probability, and returns it; `None` if there is
+    /// none.
     fn draw(&mut self, random: &mut impl Rng) -> Option<u32> {
         if self.ranks.is_empty() {
             return None;

@@ -2,10 +2,10 @@ use super::{DistanceTable, Eliminations, Entry, Scoring, Strategy, Target, Trans
 use crate::{Control, Result, threads};
 use bitvec::prelude::*;
 
-/// Cells of all tables from which on threads are worth it.
+/// Total number of cells from which starting threads pays off.
 const MANY: usize = 10_000;
 
-/// The distance table of every target, or [twin](super::Twin).
+/// Computes the distance table of each target or [twin](super::Twin).
 pub fn distance_tables<T: AsRef<Target> + Sync>(
     targets: &[T],
     scoring: &dyn Scoring,
@@ -23,14 +23,16 @@ pub fn attack(tables: &[DistanceTable], strategy: &Strategy, control: &Control) 
     let cells = tables.iter().map(|table| table.distances().len());
     let is_worth_it = cells.sum::<usize>() >= MANY;
     threads::map(0..tables.len(), is_worth_it, |number| {
-        // Were it the same for all, tables of the same shape would lose the same cells.
+        // With one seed for all, the random baseline would eliminate the same cells from tables of the same
+        // shape.
         let seed = strategy.seed.wrapping_add(number as u64);
         eliminate(&tables[number], &Strategy { seed, ..*strategy }, control)
     })
 }
 
-/// The items that each transaction may still have, ascending, when an attack on all [targets](Target::all) is over;
-/// without one, those that it may have as it was released.
+/// Returns the items that each transaction may still contain, ascending, after an attack on all
+/// [targets](Target::all). Without `eliminations`, returns the items that each transaction may contain as
+/// released.
 pub fn left_over(
     transactions: &Transactions,
     targets: &[Target],

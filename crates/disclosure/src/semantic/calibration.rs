@@ -1,7 +1,9 @@
-//! How likely is it that an elimination is right? The thesis leaves that open (section 6.2). Here it is learnt from what
-//! the release itself shows: items that are not generalised are generalised again, so that the truth about them is
-//! known, and attacked in the same way. Whether such eliminations are right is then regressed on how far the cell stood
-//! out; what share of those with such a score was right is the confidence in the real ones.
+//! Confidence in eliminations: how likely is an elimination right? Ong 2015 leaves that open (section 6.2).
+//! Here, it is learnt from the released transactions themselves. Items that are not generalised are
+//! generalised again into *twins*, so that the truth about them is known, and the twins are attacked in the
+//! same way. A logistic regression gives each elimination a score from how far its cell stood out. An
+//! isotonic regression then maps the score to a confidence: the share of eliminations in twins with such a
+//! score that were right.
 
 use super::elimination::mean;
 use super::target::{items_of, nearest};
@@ -11,10 +13,11 @@ use ndarray::ArrayView1;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// A generalised item that we made, of items whose transactions are known.
+/// A generalised item made of items that are not generalised in the release, so that its original cells are
+/// known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Twin {
-    /// What is attacked.
+    /// The generalised item and its contexts, which are attacked like a real target.
     pub target: Target,
     /// Whether each cell is original, row by row.
     pub is_original: Vec<bool>,
@@ -26,16 +29,17 @@ impl AsRef<Target> for Twin {
     }
 }
 
-/// Items from among which the members of a twin are drawn, at least.
+/// Minimum number of candidates from which the members of a twin are drawn.
 const CHOICE: usize = 50;
 
-/// Cells of all twins together, at most, but for the last.
+/// Maximum number of cells of all twins together. The last twin may exceed it.
 const MOST_CELLS: usize = 200_000;
 
 impl Twin {
-    /// Twins of the targets in turn, `count` of them or fewer where they are large. A twin has as many members, drawn by
-    /// the seed from the items that occur about as often as its target's have to; its transactions are all that have
-    /// one of them. There are none where too few items are as they are.
+    /// Draws up to `count` twins, taking the targets in turn; fewer if twins are large. A twin has as many
+    /// members as its target. They are drawn by `seed` from the items whose support is close to the least
+    /// that the members of the target can have on average. The rows of a twin are all transactions that
+    /// contain one of its members. Returns no twins if too few items occur that are not generalised.
     pub fn draw(
         transactions: &Transactions,
         targets: &[Target],
@@ -48,7 +52,7 @@ impl Twin {
         let mut by_support: Vec<u32> = (0..postings.len() as u32).collect();
         by_support.retain(|&item| !postings[item as usize].is_empty());
         by_support.sort_by_key(|&item| (postings[item as usize].len(), item));
-        // From fewer items, the same few cells would be learnt from again and again.
+        // With fewer items, twins would repeat the same few cells.
         if by_support.len() < CHOICE {
             return Ok(Vec::new());
         }
@@ -111,12 +115,13 @@ impl Twin {
     }
 }
 
-/// Numbers by which an elimination is judged, the first of which is always 1.
+/// Number of features of an elimination. The first feature is always 1, for the intercept.
 const FEATURES: usize = 6;
 type Features = [f64; FEATURES];
 
-/// How far the cells that were eliminated stood out, in the order of elimination: the cell's distance by the mean of the
-/// table, of its row and of its column, how early it went, and how few members there are.
+/// Returns the features of each eliminated cell, in the order of elimination: 1, its distance relative to the
+/// means of the table, of its row and of its column, its step as a share of all cells, and the reciprocal of
+/// the number of members.
 fn features(table: &DistanceTable, eliminations: &Eliminations) -> Vec<Features> {
     let (rows, columns) = (table.rows(), table.columns());
     let of_reliable =
@@ -124,7 +129,7 @@ fn features(table: &DistanceTable, eliminations: &Eliminations) -> Vec<Features>
     let of_row: Vec<f64> = table.view().rows().into_iter().map(of_reliable).collect();
     let of_column: Vec<f64> = table.view().columns().into_iter().map(of_reliable).collect();
     let of_all = mean(table.reliable().map(|(row, column)| table.distance(row, column)));
-    // A ratio to a mean of 0, where the distance is 0 as well, says nothing.
+    // If the mean is 0, the distance is 0 as well, and the ratio says nothing.
     let ratio = |distance: f64, mean: f64| if mean > 0.0 { distance / mean } else { 1.0 };
     let cells = eliminations.cells.iter().enumerate();
     let features = cells.map(|(step, cell)| {
@@ -142,22 +147,23 @@ fn features(table: &DistanceTable, eliminations: &Eliminations) -> Vec<Features>
     features.collect()
 }
 
-/// What the confidence in eliminations is, by what was learnt from [twins](Twin).
+/// Model of the confidence in eliminations, learnt from attacks on [twins](Twin).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
     model: Model,
-    /// Predictions for eliminations in twins that had no part in what predicted them, and whether they were right.
+    /// Predicted confidence of each elimination in the twins, from a model learnt without that twin, and
+    /// whether the elimination was right.
     pub held_out: Vec<(f64, bool)>,
 }
 
-/// Fewer eliminations than these teach nothing.
+/// Minimum number of eliminations to learn from.
 const FEWEST: usize = 50;
 
-/// Of how many parts of the twins each is held out once.
+/// Number of folds of the cross-validation. Each fold of the twins is held out once.
 const FOLDS: usize = 5;
 
 impl Calibration {
-    /// Learn from attacks on twins; `None` where there was too little to learn from.
+    /// Learns from attacks on twins. Returns `None` if there are too few eliminations to learn from.
     pub fn learn(
         twins: &[Twin],
         tables: &[DistanceTable],
@@ -193,7 +199,7 @@ impl Calibration {
         Ok(Some(Calibration { model, held_out }))
     }
 
-    /// How likely each elimination is right, in their order.
+    /// Returns the probability that each elimination is right, in the order of elimination.
     pub fn confidence(&self, table: &DistanceTable, eliminations: &Eliminations) -> Vec<f64> {
         let features = features(table, eliminations);
         features
@@ -203,22 +209,23 @@ impl Calibration {
     }
 }
 
-/// An elimination, and whether it was right.
+/// Features of an elimination, and whether it was right.
 type Seen = (Features, bool);
 
-/// How features become a confidence.
+/// Mapping from features to a confidence, which is interpolated linearly between the steps.
 #[derive(Debug, Clone, PartialEq)]
 struct Model {
-    /// Their weights in the score.
+    /// Weights of the features in the score.
     weights: Features,
-    /// Mean scores of neighbours, ascending, and the share of them that was right, which never falls.
+    /// Mean score of each block of eliminations, ascending, and the share of them that was right, which never
+    /// decreases.
     steps: Vec<(f64, f64)>,
 }
 
-/// Neighbours whose share is looked at, at least.
+/// Minimum number of eliminations in a block, except the last one.
 const NEIGHBOURS: usize = 25;
 
-/// Shares that are looked at, at most.
+/// Maximum number of blocks before they are pooled.
 const MOST_STEPS: usize = 50;
 
 impl Model {
@@ -235,7 +242,8 @@ impl Model {
             score: part.iter().map(|(score, _)| score).sum(),
             right: part.iter().filter(|(_, is_right)| *is_right).count() as f64,
         });
-        // Isotonic regression by pooling neighbours that are the wrong way round (Ayer et al. 1955).
+        // Isotonic regression: adjacent blocks whose shares are in the wrong order are pooled (Ayer et al.
+        // 1955).
         let mut pooled: Vec<Block> = Vec::new();
         for mut block in blocks {
             while let Some(before) = pooled.pop_if(|before| before.share() >= block.share()) {
@@ -268,7 +276,7 @@ impl Model {
     }
 }
 
-/// Eliminations with neighbouring scores.
+/// A run of eliminations with neighbouring scores.
 struct Block {
     count: f64,
     score: f64,
@@ -284,25 +292,27 @@ impl Block {
         }
     }
 
-    /// By Laplace's rule, as none is sure because some were right.
+    /// Returns the share that was right by Laplace's rule of succession: even if all were right, the next
+    /// need not be.
     fn share(&self) -> f64 {
         (self.right + 1.0) / (self.count + 2.0)
     }
 }
 
-/// Eliminations of about the same confidence.
+/// A bin of eliminations of similar confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bin {
-    /// How many there are.
+    /// Number of eliminations.
     pub eliminations: u64,
-    /// Their mean confidence.
+    /// Mean confidence.
     pub predicted: f64,
-    /// The share that is right.
+    /// Share of the eliminations that is right.
     pub observed: f64,
 }
 
-/// Eliminations by confidence, in up to `bins` bins of the same size.
+/// Sorts eliminations by confidence and divides them into up to `bins` bins of the same size; the last may be
+/// smaller.
 pub fn reliability(mut predictions: Vec<(f64, bool)>, bins: usize) -> Vec<Bin> {
     predictions.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
     let size = predictions.len().div_ceil(bins.max(1)).max(1);
@@ -322,13 +332,14 @@ fn score(weights: &Features, features: &Features) -> f64 {
         .sum()
 }
 
-/// How much a weight other than 0 costs: enough for a maximum to exist where all are right.
+/// Strength of the ridge penalty on the weights. Without it, the likelihood has no maximum if all
+/// eliminations are right.
 const RIDGE: f64 = 1.0;
 
-/// Steps of Newton's method; ten are plenty as the likelihood is concave.
+/// Maximum number of steps of Newton's method. Ten are plenty because the likelihood is concave.
 const STEPS: usize = 50;
 
-/// Logistic regression: the weights under which what was seen is likeliest, by Newton's method.
+/// Fits a logistic regression by Newton's method and returns the weights of greatest penalised likelihood.
 fn regress(seen: &[Seen]) -> Features {
     let mut weights = [0.0; FEATURES];
     for _ in 0..STEPS {
@@ -349,7 +360,7 @@ fn regress(seen: &[Seen]) -> Features {
         let longest = step
             .iter()
             .fold(0.0, |longest: f64, part| longest.max(part.abs()));
-        // A full step may overshoot from afar.
+        // Far from the maximum, a full step may overshoot.
         let scale = (4.0 / longest.max(4.0)).min(1.0);
         (0..FEATURES).for_each(|at| weights[at] += scale * step[at]);
         if longest < 1e-9 {
@@ -359,7 +370,8 @@ fn regress(seen: &[Seen]) -> Features {
     weights
 }
 
-/// Solve a system of equations whose matrix is symmetric and positive, by elimination; no pivoting is needed then.
+/// Solves a system of linear equations by Gaussian elimination. No pivoting is needed because the matrix is
+/// symmetric and positive definite.
 fn solve(mut matrix: [Features; FEATURES], mut right: Features) -> Features {
     for at in 0..FEATURES {
         for below in at + 1..FEATURES {

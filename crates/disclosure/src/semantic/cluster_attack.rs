@@ -1,3 +1,14 @@
+//! The attacks by groups, GBA and RBA, which differ only in their [`Weighting`] (Ong 2015, Algorithms 4.3 and
+//! 4.5).
+//!
+//! A *group* is a row or a column of the distance table. The largest gap between neighbouring weighted
+//! distances divides it into a near (lower) and a far cluster: the wider the gap, the more *vulnerable* the
+//! group. Each step eliminates the furthest cell of the most vulnerable group and updates the weights.
+//!
+//! An elimination changes a cell of almost every group, but hardly any vulnerability by much. The attack
+//! therefore keeps an upper bound of each vulnerability and recomputes a group only when its bound is the
+//! greatest.
+
 use super::clusters::{Groups, Member};
 use super::elimination::{mean, weighted};
 use super::remaining::Left;
@@ -5,20 +16,22 @@ use super::{DistanceTable, Elimination, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 use ndarray::{Array2, ArrayView1};
 
-/// Cells that are weighted between two looks at the control.
+/// Number of cells weighted between two checks for cancellation.
 const PIECE: usize = 1 << 12;
 
-/// How likely items are to be original, from 0 to 1: all that the two attacks by groups differ in.
+/// Weights of cells: how likely each is to be original, from 0 to 1. The two attacks by groups differ only in
+/// them.
 pub(super) trait Weighting {
-    /// Whether weights are passed on to lower clusters; otherwise these need not be known.
+    /// Whether weights are passed on to the lower clusters. If not, the lower clusters need not be known.
     const BY_CLUSTERS: bool;
 
     fn row_weight(&self, row: usize, column: usize) -> f64;
 
     fn column_weight(&self, row: usize, column: usize) -> f64;
 
-    /// Make others likelier, as a cell is eliminated. What is left is without it; the lower clusters of its row and its
-    /// column may still have it. No weight outside of these changes, and none becomes less.
+    /// Makes other cells likelier to be original after a cell was eliminated. `left` no longer counts that
+    /// cell, but the lower clusters of its row and its column may still contain it. Weights change only in
+    /// that row and that column, and none decreases.
     fn pass_on(
         &mut self,
         eliminated: (usize, usize),
@@ -28,8 +41,8 @@ pub(super) trait Weighting {
     );
 }
 
-/// The furthest cell of the group that falls into two clusters most clearly, again and again (Ong 2015, Algorithm 4.3).
-/// A group whose furthest cell may not be eliminated is passed over.
+/// Eliminates the furthest cell of the most vulnerable group until no group is above the threshold (Ong 2015,
+/// Algorithm 4.3). A group whose furthest cell may not be eliminated is skipped.
 pub(super) fn eliminate(
     table: &DistanceTable,
     weights: impl Weighting,
@@ -38,7 +51,7 @@ pub(super) fn eliminate(
     control: &Control,
 ) -> Result<Eliminations> {
     let mut attack = Attack::new(table, weights, vulnerability, control)?;
-    // No group has changed yet: bounds are vulnerabilities.
+    // No group has changed yet, so the bounds are the vulnerabilities themselves.
     let threshold = threshold.resolve(|| mean(attack.bounds.iter().copied()));
     let mut cells = Vec::new();
     while let Some((cell, score)) = attack.most_vulnerable(threshold, control)? {
@@ -50,21 +63,22 @@ pub(super) fn eliminate(
     })
 }
 
-/// An elimination changes a cell of almost every group, but hardly any vulnerability by much. A group is therefore looked
-/// at again only when it may have become the most vulnerable.
+/// State of an attack. Groups are numbered: first all rows, then all columns. A group is refreshed only when
+/// it may have become the most vulnerable.
 struct Attack<W> {
-    /// NaN where a cell is unreliable or eliminated.
+    /// Distances, NaN if the cell is unreliable or eliminated.
     distances: Array2<f64>,
     weights: W,
     vulnerability: Vulnerability,
     left: Left,
-    /// The same, weighted.
+    /// Weighted distances, NaN for the same cells.
     weighted: Array2<f64>,
     rows: Groups,
     columns: Groups,
-    /// By how much members of each row, then of each column, came nearer since the group was refreshed, at most.
+    /// By group, an upper bound of how much nearer any member came since the group was refreshed.
     slacks: Vec<f64>,
-    /// What vulnerabilities are at most, and without slack, just that; minus infinity where a group is passed over.
+    /// By group, an upper bound of its vulnerability; the vulnerability itself if the slack is 0, and minus
+    /// infinity if the group is skipped.
     bounds: Vec<f64>,
 }
 
@@ -112,7 +126,8 @@ impl<W: Weighting> Attack<W> {
         })
     }
 
-    /// The furthest cell of the first group of the greatest vulnerability, if that is above the threshold.
+    /// Returns the furthest cell of the first group of the greatest vulnerability, and that vulnerability, if
+    /// it is above the threshold.
     fn most_vulnerable(
         &mut self,
         threshold: f64,
@@ -161,10 +176,11 @@ impl<W: Weighting> Attack<W> {
         self.slacks[group] = 0.0;
     }
 
-    /// A member came nearer, by NaN if it is none.
+    /// Records that a member of the group came nearer. `nearer` is NaN if the cell is not a member.
     #[inline]
     fn loosen(&mut self, group: usize, nearer: f64) {
-        // No branch, as it cannot be foreseen which cells are eliminated.
+        // `max` turns NaN into 0 without a branch, because the processor could not predict which cells are
+        // eliminated.
         let slack = self.slacks[group] + nearer.max(0.0);
         self.slacks[group] = slack;
         if slack > 0.0 {
@@ -206,13 +222,14 @@ impl<W: Weighting> Attack<W> {
                 self.loosen(other, nearer);
             }
         }
-        // These lost a member: any gap may be the largest now.
+        // The row and the column lost a member, so no finite slack bounds the change of their largest gaps.
         self.loosen(row, f64::INFINITY);
         self.loosen(rows + column, f64::INFINITY);
         Ok(elimination)
     }
 
-    /// By how much a cell came nearer; NaN if it is none.
+    /// Recomputes the weighted distance of a cell and returns how much nearer it came, NaN if it is
+    /// unreliable or eliminated.
     #[inline]
     fn weigh_again(&mut self, row: usize, column: usize) -> f64 {
         let now = weigh(self.distances[(row, column)], &self.weights, row, column);
@@ -225,9 +242,9 @@ fn weigh(distance: f64, weights: &impl Weighting, row: usize, column: usize) -> 
     weighted(distance, row_weight, weights.column_weight(row, column))
 }
 
-/// Of at least one value.
+/// Returns the place and the value of the first greatest of at least one value.
 fn first_greatest(values: &[f64]) -> (usize, f64) {
-    // In lanes, of which processors compare several at once.
+    // Independent lanes let the processor compare several values at once.
     let greater = |a: f64, b: f64| if b > a { b } else { a };
     let (chunks, rest) = values.as_chunks::<8>();
     let lanes = chunks.iter().fold([f64::NEG_INFINITY; 8], |mut lanes, chunk| {

@@ -1,23 +1,29 @@
+//! Rows and columns of a distance table as groups of comparable distances, each of which falls into two
+//! clusters at its largest gap (Ong 2015, Definitions 18 to 20).
+//!
+//! Members of a group are kept sorted by distance. After an elimination, they rarely move far, so a refresh
+//! inserts them one by one and resorts to a full sort only if that takes too many moves.
+
 use super::Vulnerability;
 use std::cmp::Ordering;
 
-/// What bounds are stretched by: more than a sum of 2^32 numbers is off by rounding.
+/// Factor by which bounds are widened, more than the relative rounding error of a sum of 2^32 numbers.
 const ROUNDING: f64 = 1.0 + 1e-6;
 
-/// So many moves for every member take about as long as a sort.
+/// Number of moves per member that take about as long as a full sort.
 const MOVES: usize = 8;
 
 /// A cell of a row or a column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Member {
-    /// Its weighted distance.
+    /// Weighted distance.
     pub(super) distance: f64,
-    /// The column, in a row; the row, in a column.
+    /// Number of the column in a row, of the row in a column.
     pub(super) number: u32,
 }
 
 impl Member {
-    /// By distance; of equal ones, that with the lower number is the last.
+    /// Compares by distance. Of equal distances, the one with the lower number sorts last.
     fn order(&self, other: &Member) -> Ordering {
         let by_distance = self.distance.partial_cmp(&other.distance);
         by_distance
@@ -30,21 +36,21 @@ impl Member {
     }
 }
 
-/// All rows, or all columns: comparable distances (Ong 2015, Definition 18), which are kept sorted.
+/// All rows, or all columns: groups of comparable distances (Ong 2015, Definition 18), kept sorted.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// The most that a group has.
+    /// Maximum number of members of a group, and the distance between the starts of two groups in `members`.
     stride: usize,
     sizes: Vec<usize>,
     members: Vec<Member>,
-    /// The largest gap between neighbours; 0 if there are none.
+    /// Largest gap between neighbouring members of each group, 0 if it has fewer than two.
     gaps: Vec<f64>,
-    /// How far the furthest is from the nearest.
+    /// Difference between the furthest and the nearest distance of each group.
     ranges: Vec<f64>,
 }
 
 impl Groups {
-    /// No groups yet, of up to so many members each.
+    /// Creates an empty collection of groups with up to `stride` members each.
     pub(super) fn new(stride: usize) -> Self {
         Groups {
             stride,
@@ -55,7 +61,7 @@ impl Groups {
         }
     }
 
-    /// One more.
+    /// Adds a group.
     pub(super) fn push(&mut self, members: Vec<Member>) {
         let start = self.members.len();
         self.members.extend(members);
@@ -67,7 +73,7 @@ impl Groups {
         self.members.resize(start + self.stride, Member::default());
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub(super) fn len(&self) -> usize {
         self.sizes.len()
     }
@@ -76,12 +82,12 @@ impl Groups {
         &self.members[group * self.stride..][..self.sizes[group]]
     }
 
-    /// The number of the member that is furthest away.
+    /// Returns the number of the member that is furthest away, `None` if the group is empty.
     pub(super) fn furthest(&self, group: usize) -> Option<u32> {
         self.members(group).last().map(|member| member.number)
     }
 
-    /// How clearly a group falls into two clusters (Ong 2015, Definition 20).
+    /// Returns how clearly a group falls into two clusters (Ong 2015, Definition 20).
     pub(super) fn vulnerability(&self, group: usize, kind: Vulnerability) -> f64 {
         let (gap, range) = (self.gaps[group], self.ranges[group]);
         match kind {
@@ -90,8 +96,9 @@ impl Groups {
         }
     }
 
-    /// No vulnerability is more after members came nearer, none of them by more than `slack`: the k-th of them did not
-    /// either, so that no gap is wider, and the range not narrower, by more than that.
+    /// Returns an upper bound of the vulnerability after members came nearer, none of them by more than
+    /// `slack`. The k-th nearest distance did not decrease by more than that either, so no gap is wider and
+    /// the range is not narrower by more than `slack`.
     #[inline]
     pub(super) fn most_vulnerability(&self, group: usize, kind: Vulnerability, slack: f64) -> f64 {
         let gap = (self.gaps[group] + slack) * ROUNDING;
@@ -104,8 +111,8 @@ impl Groups {
         }
     }
 
-    /// The members below the largest gap, the lowest of equal ones (Ong 2015, Definition 19). If all are at the same
-    /// distance, there is but one cluster.
+    /// Returns the members below the largest gap, the lowest of equal gaps (Ong 2015, Definition 19). If all
+    /// distances are equal, there is only one cluster.
     pub(super) fn lower_cluster(&self, group: usize) -> &[Member] {
         let members = self.members(group);
         let gap = self.gaps[group];
@@ -116,10 +123,10 @@ impl Groups {
         }
     }
 
-    /// Give all members the distances that they have now, NaN those that are members no more.
+    /// Gives all members their current distances, and removes those whose distance is NaN.
     pub(super) fn refresh(&mut self, group: usize, distance: impl Fn(u32) -> f64) {
         let members = &mut self.members[group * self.stride..][..self.sizes[group]];
-        // Hardly any has moved far, mostly: then there is less to do than in a sort.
+        // Members rarely move far, and insertion is then faster than a sort.
         let (mut kept, mut moves) = (0, 0);
         let most_moves = MOVES * members.len();
         for place in 0..members.len() {
@@ -143,7 +150,8 @@ impl Groups {
     }
 }
 
-/// Put the last member to where it belongs among the others, which are sorted; returns how far that is.
+/// Moves the last member to its place among the others, which are sorted, and returns by how many places it
+/// moved.
 fn sink(members: &mut [Member]) -> usize {
     let last = members.len() - 1;
     let member = members[last];
@@ -181,7 +189,7 @@ mod tests {
         let mut groups = Groups::new(100);
         groups.push((0..100).map(member).collect());
         assert_eq!(groups.furthest(0), Some(99));
-        // The other way round, without the last, and with a gap of 10 in the middle.
+        // In reverse order, without number 99, and with a gap of 10 in the middle.
         groups.refresh(0, |number| match number {
             99 => f64::NAN,
             0..50 => -f64::from(number),

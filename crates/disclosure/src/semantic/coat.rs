@@ -1,4 +1,10 @@
-//! COAT, constraint-based anonymisation of transactions (Loukides, Gkoulalas-Divanis and Malin 2011).
+//! COAT, constraint-based anonymisation of transactions (Loukides, Gkoulalas-Divanis and Malin 2011):
+//! generalises items until every privacy constraint is satisfied, and suppresses items that cannot be
+//! generalised further. See [`coat()`] for the order of the steps.
+//!
+//! At any time, the items that occur are divided into *groups*: generalised items, and single items that are
+//! not generalised. Two groups of the same utility constraint are merged, or a group is suppressed, until no
+//! transaction has a part of a privacy constraint that fewer than k transactions have.
 
 use super::constraints::{Projections, as_set, check_k, check_utility, support_below, utility_of};
 use super::{Entry, Transactions};
@@ -8,24 +14,24 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::cmp::{Ordering, Reverse};
 
-/// Transactions between two looks at the control: less than a millisecond.
+/// Number of transactions between two checks for cancellation: less than a millisecond.
 const PIECE: usize = 1 << 12;
 
-/// What protected transactions have to satisfy, and what may be done to them.
+/// Requirements that protected transactions must meet, and limits on the changes that protect them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constraints {
-    /// Sets of items; every part of one that any transaction may have, at least `k` may have (Ong 2015,
-    /// Definition 13).
+    /// Privacy constraints: sets of items. The number of transactions that may contain a subset of such a set
+    /// must be 0 or at least `k` (Ong 2015, Definition 13).
     pub privacy: Vec<Vec<u32>>,
-    /// Sets of items, no two of which overlap; only items of the same one make a generalised item (Definition 14).
-    /// An item in none of them is not generalised. Without any, all items are one set.
+    /// Utility constraints: disjoint sets of items. Only items of the same set are generalised together
+    /// (Definition 14). An item in none of them is not generalised. `None` means that all items form one set.
     pub utility: Option<Vec<Vec<u32>>>,
-    /// How many transactions have to share what is protected.
+    /// Minimum number of transactions that share each subset of a privacy constraint.
     pub k: u64,
-    /// The share of a utility constraint's items that may be suppressed, of those that occur. Items in none of them
-    /// count like one more.
+    /// Share of the items of a utility constraint that may be suppressed, of those that occur. Items in no
+    /// utility constraint count as one more constraint.
     pub max_suppressed: f64,
-    /// Of what is equally good, the same seed draws the same.
+    /// Seed for the choice between equally good alternatives.
     pub seed: u64,
 }
 
@@ -42,7 +48,7 @@ impl Default for Constraints {
 }
 
 impl Constraints {
-    /// Whether they can be asked for.
+    /// Returns an error if a value is out of range or if two utility constraints overlap.
     pub fn check(&self) -> Result<()> {
         check_k(self.k)?;
         Error::check_share("max_suppressed", self.max_suppressed)?;
@@ -50,61 +56,64 @@ impl Constraints {
     }
 }
 
-/// What became of an item.
+/// Treatment of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Fate {
-    /// It stayed, or occurs in no transaction.
+    /// The item is unchanged, or occurs in no transaction.
     Itself,
-    /// It is a member of a generalised item, by number: see [`Coat::generalised`].
+    /// The item is a member of the generalised item with this number: see [`Coat::generalised`].
     Generalised(u32),
-    /// It was left out.
+    /// The item is left out of all transactions.
     Suppressed,
 }
 
-/// A set of items that stands wherever one of them stood.
+/// A set of items that replaces each of its members in every transaction.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct GeneralisedItem {
-    /// Ascending.
+    /// Codes of the members, ascending.
     pub members: Vec<u32>,
-    /// How many transactions have it.
+    /// Number of transactions that contain the generalised item.
     pub support: u64,
-    /// How many of its members, over all transactions that have it, were not there.
+    /// Number of cover items: members that an original transaction does not contain, summed over all
+    /// transactions that contain the generalised item.
     pub cover: u64,
-    /// UL: (2^members − 1) / (2^items − 1) × support / transactions (Loukides et al. 2011, all weights 1).
+    /// Utility loss UL: (2^members − 1) / (2^items − 1) × support / transactions (Loukides et al. 2011, with
+    /// all weights 1).
     pub utility_loss: f64,
 }
 
-/// An item that was left out.
+/// An item that is left out of all transactions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SuppressedItem {
-    /// Its code.
+    /// Code of the item.
     pub item: u32,
-    /// How many transactions had it.
+    /// Number of original transactions that contain the item.
     pub support: u64,
-    /// Loukides et al. do not say what it loses; here it is the most that a generalised item of its support could:
-    /// support / transactions.
+    /// Utility loss: support / transactions, the most that a generalised item of this support could lose.
+    /// Loukides et al. do not define the loss of a suppressed item.
     pub utility_loss: f64,
 }
 
-/// How transactions are protected.
+/// Result of COAT: the treatment of every item, and its cost.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Coat {
-    /// What became of every item, by code.
+    /// Treatment of every item, by code.
     pub fates: Vec<Fate>,
-    /// By their lowest members.
+    /// Generalised items, in the order of their lowest members.
     pub generalised: Vec<GeneralisedItem>,
-    /// Ascending.
+    /// Suppressed items, in ascending order of their codes.
     pub suppressed: Vec<SuppressedItem>,
-    /// Of all generalised and suppressed items. Items that stay lose nothing.
+    /// Sum of the utility losses of all generalised and suppressed items. Other items lose nothing.
     pub utility_loss: f64,
 }
 
 impl Coat {
-    /// The protected transactions. Order is kept; a generalised item stands where the first of its members stood.
+    /// Returns the protected transactions. The order of items is kept: a generalised item takes the place of
+    /// the first of its members.
     pub fn released(&self, transactions: &Transactions, control: &Control) -> Result<Transactions> {
         let mut released = Transactions::new();
         for (number, entries) in transactions.iter().enumerate() {
@@ -128,15 +137,18 @@ impl Coat {
     }
 }
 
-/// COAT, constraint-based anonymisation of transactions (Loukides, Gkoulalas-Divanis and Malin 2011): generalise items
-/// until every privacy constraint is satisfied, and suppress those that cannot be generalised further.
+/// Protects transactions by COAT, constraint-based anonymisation of transactions (Loukides, Gkoulalas-Divanis
+/// and Malin 2011): generalises items until every privacy constraint is satisfied, and suppresses items that
+/// cannot be generalised further.
 ///
-/// The constraint with the greatest support comes first. Of what transactions have of it, the part whose support is
-/// nearest to k is mended, by generalising its rarest item with the item of the same utility constraint that loses
-/// the least utility. Only an item that brings further transactions is considered: without them, that part gains no
-/// support, whatever else is generalised. Where there is none left, the item is suppressed.
+/// The constraint with the greatest support comes first. Of the parts of it that transactions have and too
+/// few of them share, the one whose support is nearest to k is repaired: its rarest item is generalised with
+/// the item of the same utility constraint that loses the least utility. Only an item that brings further
+/// transactions is considered, because without them the part gains no support, whatever else is generalised.
+/// If there is no such item, the rarest item is suppressed.
 ///
-/// [`broken_constraints`](super::broken_constraints) finds nothing in what is [released](Coat::released).
+/// [`broken_constraints`](super::broken_constraints) finds nothing in the [released](Coat::released)
+/// transactions.
 pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Control) -> Result<Coat> {
     constraints.check()?;
     let mut protection = Protection::new(transactions, constraints, control)?;
@@ -149,63 +161,67 @@ pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Co
     Ok(protection.into_coat())
 }
 
-/// The group of an item that was suppressed, and the number of one that does not occur.
+/// Group of a suppressed item, and number of an item that does not occur.
 const NONE: u32 = u32::MAX;
 
-/// What is done so far. Items that occur are numbered in a random order, and so are constraints: of what is equally
-/// good, the lowest number is drawn. An item that is not generalised is a group of one; a group has the number of its
-/// lowest member.
+/// State of COAT. The items that occur are numbered in random order, and so are the constraints. Of equally
+/// good alternatives, the one with the lowest number is chosen. An item that is not generalised is a group of
+/// one. A group has the number of its lowest member.
 struct Protection<'a> {
     control: &'a Control,
     k: u64,
     max_suppressed: f64,
-    /// How many transactions there are.
+    /// Number of transactions.
     transactions: usize,
-    /// By code of an item.
+    /// Number of item codes, including items that do not occur.
     codes: usize,
+    /// Code of each item.
     code_of: Vec<u32>,
-    /// The groups of every transaction, in no order.
+    /// Groups in each transaction, in no order.
     groups_in: Vec<Vec<u32>>,
-    /// By item.
+    /// Group of each item, [`NONE`] if it is suppressed.
     group_of: Vec<u32>,
+    /// Number of original transactions that contain each item.
     original_support: Vec<u32>,
+    /// Utility constraint of each item.
     utility_of: Vec<u32>,
+    /// Privacy constraints of each item.
     constraints_of: Vec<Vec<u32>>,
     groups: Vec<Group>,
     of_utility: Vec<Utility>,
     of_constraint: Vec<Constraint>,
-    /// By group, room to count the transactions that it has in common with another.
+    /// Scratch space: by group, the number of transactions that it shares with another group.
     shared: Vec<u32>,
     projections: Projections,
 }
 
-/// What became one.
+/// Items that are generalised together, or a single item.
 #[derive(Default)]
 struct Group {
     members: Vec<u32>,
-    /// Those that have it, ascending.
+    /// Transactions that contain a member, ascending.
     transactions: Vec<u32>,
 }
 
-/// A utility constraint, or the items that are in none.
+/// A utility constraint, or the set of all items that are in none.
 struct Utility {
     may_generalise: bool,
-    /// How many of its items occur.
+    /// Number of its items that occur.
     items: usize,
     suppressed: usize,
-    /// Those that were not suppressed.
+    /// Groups of its items, without suppressed ones.
     groups: Vec<u32>,
 }
 
 /// A privacy constraint.
 struct Constraint {
-    /// Those that occur.
+    /// Items of the constraint that occur.
     items: Vec<u32>,
     /// Whether all of its items occur.
     occurs: bool,
-    /// Whether it may be broken.
+    /// Whether the constraint may be broken.
     is_open: bool,
-    /// Unless it has changed.
+    /// Number of transactions that contain all of its groups, `None` if it has to be recomputed.
     support: Option<u64>,
 }
 
@@ -310,7 +326,7 @@ impl<'a> Protection<'a> {
         })
     }
 
-    /// The groups of a constraint's items, ascending.
+    /// Returns the groups of a constraint's items, ascending, without suppressed ones.
     fn groups_of(&self, constraint: usize) -> Vec<u32> {
         let of_items = self.of_constraint[constraint].items.iter();
         let mut groups: Vec<u32> = of_items.map(|&item| self.group_of[item as usize]).collect();
@@ -324,7 +340,7 @@ impl<'a> Protection<'a> {
         self.groups[group as usize].transactions.len() as u64
     }
 
-    /// The constraint with the greatest support of those that may be broken.
+    /// Returns the constraint with the greatest support among those that may be broken.
     fn next(&mut self) -> Result<Option<usize>> {
         for number in 0..self.of_constraint.len() {
             let constraint = &self.of_constraint[number];
@@ -337,7 +353,8 @@ impl<'a> Protection<'a> {
         Ok(open.max_by_key(|&number| (self.of_constraint[number].support, Reverse(number))))
     }
 
-    /// How many transactions have all that its items became.
+    /// Returns the number of transactions that contain all groups of the constraint's items, 0 if one of its
+    /// items does not occur.
     fn support_of_constraint(&self, constraint: usize) -> u64 {
         if !self.of_constraint[constraint].occurs {
             return 0;
@@ -348,7 +365,8 @@ impl<'a> Protection<'a> {
         support_below(&mut postings, u64::MAX).unwrap_or(u64::MAX)
     }
 
-    /// What too few transactions have of a constraint, if there is such a part: the one whose support is nearest to k.
+    /// Returns the part of a constraint that too few transactions have, if there is one: of several, the one
+    /// whose support is nearest to k.
     fn broken_part(&mut self, constraint: usize) -> Result<Option<Vec<u32>>> {
         self.control.check()?;
         let groups = self.groups_of(constraint);
@@ -367,7 +385,7 @@ impl<'a> Protection<'a> {
         Ok(nearest.map(|(_, part)| part))
     }
 
-    /// Generalise or suppress the rarest of what too few transactions have of a constraint.
+    /// Generalises or suppresses the rarest group of a part that too few transactions have.
     fn mend(&mut self, constraint: usize, part: &[u32]) -> Result<()> {
         let Some(&rarest) = part.iter().min_by_key(|&&group| (self.support(group), group)) else {
             return Ok(());
@@ -379,8 +397,8 @@ impl<'a> Protection<'a> {
         Ok(())
     }
 
-    /// The group that brings further transactions and with which the least utility is lost; of equal ones one of the
-    /// constraint that is to be satisfied.
+    /// Returns the group that brings further transactions at the least loss of utility. Of equal ones, a
+    /// group of the constraint that is being satisfied comes first.
     fn partner(&mut self, group: u32, of_constraint: &[u32]) -> Result<Option<u32>> {
         let utility = &self.of_utility[self.utility_of[group as usize] as usize];
         if !utility.may_generalise {
@@ -438,10 +456,10 @@ impl<'a> Protection<'a> {
         let group = &mut self.groups[into as usize];
         group.members.extend(joined.members);
         group.transactions.extend(joined.transactions);
-        // Two ascending runs: merged in one pass.
+        // The list consists of two ascending runs, which a stable sort merges in one pass.
         group.transactions.sort();
         group.transactions.dedup();
-        // Transactions that have more of a constraint than before may break it again.
+        // Transactions may now have more of a constraint than before and break it again.
         for &item in &group.members {
             for &constraint in &self.constraints_of[item as usize] {
                 let constraint = &mut self.of_constraint[constraint as usize];
@@ -458,7 +476,7 @@ impl<'a> Protection<'a> {
             transactions,
         } = std::mem::take(&mut self.groups[group as usize]);
         utility.suppressed += members.len();
-        // What is whole but for rounding counts as whole.
+        // A limit that is a whole number except for rounding counts as that number.
         let most = self.max_suppressed * utility.items as f64 * (1.0 + 4.0 * f64::EPSILON);
         if utility.suppressed as f64 > most {
             return Err(Error::invalid(
@@ -473,7 +491,7 @@ impl<'a> Protection<'a> {
         }
         for item in members {
             self.group_of[item as usize] = NONE;
-            // What is satisfied stays so: what transactions still have of a constraint, no fewer of them share.
+            // A satisfied constraint stays satisfied: no part that transactions still have loses support.
             for &constraint in &self.constraints_of[item as usize] {
                 self.of_constraint[constraint as usize].support = None;
             }
@@ -540,7 +558,7 @@ impl<'a> Protection<'a> {
     }
 }
 
-/// The item of an entry of transactions that are to be protected.
+/// Returns the item of an entry. Transactions that are to be protected must not contain generalised items.
 fn item(entry: &Entry) -> Result<u32> {
     match entry {
         Entry::Item(item) => Ok(*item),
@@ -552,23 +570,23 @@ fn item(entry: &Entry) -> Result<u32> {
     }
 }
 
-/// What the utility loss of a generalised item, UL (Loukides et al. 2011), depends on. UL itself underflows where there
-/// are thousands of items.
+/// The numbers that determine the utility loss UL of a generalised item (Loukides et al. 2011). Losses are
+/// compared by these numbers, because UL itself underflows if there are thousands of items.
 #[derive(Clone, Copy)]
 struct Loss {
     members: usize,
-    /// From 1, below 2³².
+    /// At least 1 and less than 2³².
     support: u64,
 }
 
 impl Loss {
-    /// (2^members − 1) / (2^items − 1) × support / transactions.
+    /// Returns UL: (2^members − 1) / (2^items − 1) × support / transactions.
     fn value(self, items: usize, transactions: usize) -> f64 {
         let share = ((self.members as f64) - (items as f64)).exp2();
         let without_one = |size: usize| 1.0 - (-(size as f64)).exp2();
         share * without_one(self.members) / without_one(items) * self.support as f64 / transactions as f64
     }
-    /// By (2^members − 1) × support, without rounding.
+    /// Compares by (2^members − 1) × support, without rounding.
     fn compare(&self, other: &Self) -> Ordering {
         if self.members < other.members {
             return other.compare(self).reverse();
@@ -578,8 +596,8 @@ impl Loss {
             return Ordering::Greater;
         }
         let (support, of_other) = (i128::from(self.support), i128::from(other.support));
-        // 2^other.members × (2^more × support − of_other) against support − of_other. The latter has 33 bits, so that
-        // higher powers decide alike.
+        // Compares 2^other.members × (2^more × support − of_other) with support − of_other. The latter has 33
+        // bits, so powers above 2^34 give the same result as 2^34.
         let powers = ((support << more) - of_other) << other.members.min(34);
         powers.cmp(&(support - of_other))
     }

@@ -1,31 +1,40 @@
+//! Privacy constraints: which of them transactions break (Loukides et al. 2011; Ong 2015, Definitions 13 and
+//! 15).
+//!
+//! The *projection* of a transaction on a constraint is the set of the constraint's items that the
+//! transaction may contain. A constraint is broken if and only if fewer than k transactions support some
+//! projection, so not all of its subsets have to be examined. For a small constraint, supports are summed in
+//! a table of all subsets; for a large one, posting lists are intersected.
+
 use crate::sort::sort;
 use crate::{Control, Error, Result};
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Steps between two looks at the control: less than a millisecond.
+/// Number of steps between two checks for cancellation: less than a millisecond.
 const PIECE: usize = 1 << 14;
 
 /// A privacy constraint that is not satisfied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Broken {
-    /// Its number, from 0.
+    /// Number of the constraint, from 0.
     pub constraint: usize,
-    /// The part of it with the least support that is all that some transaction may have of it; of equal ones the
-    /// smallest, then the one with the lowest codes.
+    /// The least supported part of the constraint, among the parts that are all that some transaction may
+    /// contain of it. Of equal ones, the smallest, then the one with the lowest codes.
     pub itemset: Vec<u32>,
-    /// How many transactions may have all of that part.
+    /// Number of transactions that may contain all of that part.
     pub support: u64,
-    /// How many transactions are exposed: less than k may have all that such a one may have of the constraint.
+    /// Number of exposed transactions: fewer than k transactions may contain all that an exposed one may
+    /// contain of the constraint.
     pub transactions: u64,
 }
 
-/// The privacy constraints that are not satisfied: those with a part that some transactions, but less than `k`, may
-/// have (Loukides et al. 2011; Ong 2015, Definitions 13 and 15 for every part).
+/// Returns the privacy constraints that are not satisfied: those with a part that at least one transaction,
+/// but fewer than `k`, may contain (Loukides et al. 2011; Ong 2015, Definitions 13 and 15 for every part).
 ///
-/// `visible` has for every transaction the items that it may have, ascending: those that stand for themselves, and
-/// the members of generalised ones.
+/// `visible` holds for every transaction the items that it may contain, ascending: the items that are not
+/// generalised, and the members of generalised items.
 pub fn broken_constraints(
     visible: &[Vec<u32>],
     privacy: &[Vec<u32>],
@@ -62,7 +71,7 @@ pub fn broken_constraints(
     Ok(broken)
 }
 
-/// The transactions of every item of a privacy constraint; those of others are not looked for.
+/// Returns the posting list of every item in a privacy constraint. Those of other items are empty.
 fn postings_of(visible: &[Vec<u32>], privacy: &[Vec<u32>], control: &Control) -> Result<Vec<Vec<u32>>> {
     let items = privacy
         .iter()
@@ -90,22 +99,23 @@ fn postings_of(visible: &[Vec<u32>], privacy: &[Vec<u32>], control: &Control) ->
     Ok(postings)
 }
 
-/// All that some transactions have of a set of items.
+/// A projection: all items of a set that some transactions contain.
 pub(super) struct Projection<'a> {
-    /// Ascending.
+    /// Items of the projection, ascending.
     pub items: &'a [u32],
-    /// How many transactions have all of it.
+    /// Number of transactions that contain all of these items.
     pub support: u64,
-    /// How many transactions have all of it and nothing more of the set.
+    /// Number of transactions that contain all of these items and no other item of the set.
     pub transactions: u64,
 }
 
-/// Sets of no more items may be looked at by a table of all their parts. At most 16, a bit for each.
+/// Maximum size of a set for which a table of all subsets may be used. It cannot exceed 16, the number of
+/// bits of a mask.
 const NARROW: usize = 13;
 
-/// Finds what transactions have of sets of items.
+/// Finder of the projections of transactions on sets of items.
 pub(super) struct Projections {
-    /// By transaction, which items of the set it has; nothing between two sets.
+    /// By transaction, a mask of the items of the current set that it contains; all 0 between two sets.
     had: Vec<u16>,
 }
 
@@ -116,12 +126,12 @@ impl Projections {
         }
     }
 
-    /// Find the projections of transactions on a set of items that less than `k` transactions support, each once and in
-    /// no order. There are none if and only if every part of the set has support of at least `k`, or none: a part with
-    /// less, but some, lies within the projection of a transaction that supports it, and whatever supports that
-    /// projection supports the part.
+    /// Calls `found` for each projection of transactions on a set of items that fewer than `k` transactions
+    /// support, once each and in no order. There are none if and only if every part of the set has a support
+    /// of 0 or of at least `k`: any other part lies within the projection of a transaction that supports it,
+    /// and every transaction that supports this projection supports the part.
     ///
-    /// The items come ascending, each with its transactions, ascending.
+    /// `postings` holds the items, ascending, each with its posting list, ascending.
     pub fn violated(
         &mut self,
         postings: &[(u32, &[u32])],
@@ -130,7 +140,7 @@ impl Projections {
         found: impl FnMut(Projection),
     ) -> Result<()> {
         let held: usize = postings.iter().map(|(_, posting)| posting.len()).sum();
-        // A table that is larger than what goes into it does not pay.
+        // A table that is larger than its input does not pay off.
         match postings.len() <= NARROW && 1 << postings.len() <= held {
             true => self.violated_narrow(postings, k, control, found),
             false => violated_wide(postings, k, control, found),
@@ -156,9 +166,11 @@ impl Projections {
                 counts[std::mem::take(&mut self.had[transaction as usize]) as usize] += 1;
             }
         }
-        // Those that were counted before.
+        // Every transaction is counted at its first posting. Later postings find an empty mask and end up
+        // here.
         counts[0] = 0;
         let mut supports = counts.clone();
+        // Superset sums: every transaction whose projection contains a part supports that part.
         for place in 0..postings.len() {
             for part in (0..supports.len()).filter(|part| part & 1 << place == 0) {
                 supports[part] += supports[part | 1 << place];
@@ -182,7 +194,7 @@ impl Projections {
     }
 }
 
-/// As [`Projections::violated`], for sets with too many parts to list them.
+/// Does the same as [`Projections::violated`] for sets with too many subsets for a table.
 fn violated_wide(
     postings: &[(u32, &[u32])],
     k: u64,
@@ -234,7 +246,8 @@ fn violated_wide(
     Ok(())
 }
 
-/// How many transactions are in all of these postings, if less than `limit`; in none of no postings.
+/// Returns the number of transactions that are in all of these posting lists, if it is less than `limit`.
+/// Without any posting lists, it is 0.
 pub(super) fn support_below(postings: &mut [&[u32]], limit: u64) -> Option<u64> {
     postings.sort_unstable_by_key(|posting| posting.len());
     let support = match postings {
@@ -252,7 +265,7 @@ pub(super) fn support_below(postings: &mut [&[u32]], limit: u64) -> Option<u64> 
     (support < limit).then_some(support)
 }
 
-/// Whether no two utility constraints have an item in common.
+/// Returns an error if two utility constraints have an item in common.
 pub(super) fn check_utility(utility: Option<&[Vec<u32>]>) -> Result<()> {
     let mut constraint_of: FxHashMap<u32, usize> = FxHashMap::default();
     for (number, constraint) in utility.unwrap_or_default().iter().enumerate() {
@@ -269,7 +282,8 @@ pub(super) fn check_utility(utility: Option<&[Vec<u32>]>) -> Result<()> {
     Ok(())
 }
 
-/// Which utility constraint every item below `items` is in; no two of them have one in common.
+/// Returns the utility constraint of every item below `items`, `None` if it is in none. Constraints must not
+/// overlap.
 pub(super) fn utility_of(utility: &[Vec<u32>], items: usize) -> Vec<Option<u32>> {
     let mut constraint_of = vec![None; items];
     for (number, constraint) in (0..).zip(utility) {
@@ -282,7 +296,7 @@ pub(super) fn utility_of(utility: &[Vec<u32>], items: usize) -> Vec<Option<u32>>
     constraint_of
 }
 
-/// Whether so many transactions can be asked to share what is protected.
+/// Returns an error if `k` is 0.
 pub fn check_k(k: u64) -> Result<()> {
     if k == 0 {
         return Err(Error::invalid(

@@ -1,21 +1,27 @@
+//! Co-occurrence of terms: in how many documents each term and each pair of terms occurs, and the normalised
+//! Google distance that follows from these counts. Pairs are stored as one array of counts, either of all
+//! pairs or of a sorted list of pairs.
+
 use super::{Scoring, normalised_google_distance};
 use crate::{Error, Result};
 
-/// In how many documents terms are, and pairs of terms; their distance is the
+/// Numbers of documents that contain each term and each pair of terms. The distance of two terms is their
 /// [normalised Google distance](normalised_google_distance).
 #[derive(Debug, Clone)]
 pub struct Cooccurrence {
     documents: u64,
     singles: Vec<u64>,
     pairs: Pairs,
-    /// In how many documents each pair is.
+    /// Number of documents that contain each pair.
     together: Vec<u64>,
+    /// Number of documents, less than 1, that two terms are assumed to share if both occur, but never
+    /// together.
     unseen: f64,
 }
 
 impl Cooccurrence {
-    /// Counts from elsewhere: of all documents, of those with each term, and of those with each of some pairs of terms.
-    /// Pairs that are not given are never together.
+    /// Creates the counts from numbers that were obtained elsewhere: of all documents, of those with each
+    /// term, and of those with each of some pairs of terms. Pairs that are not given never occur together.
     pub fn given(documents: u64, singles: Vec<u64>, mut pairs: Vec<(u32, u32, u64)>) -> Result<Self> {
         let invalid = |problem: &str| {
             Error::invalid(
@@ -67,15 +73,15 @@ impl Cooccurrence {
         }
     }
 
-    /// As how many documents it counts if two terms are known, but never together. It is 0 unless something else is
-    /// said: then these are infinitely far apart.
+    /// Sets the number of documents that two terms are assumed to share if both occur, but never together.
+    /// The default is 0, which makes such terms infinitely far apart.
     pub fn with_unseen(mut self, unseen: f64) -> Result<Self> {
         Self::check_unseen(unseen)?;
         self.unseen = unseen;
         Ok(self)
     }
 
-    /// Whether terms that are never together can count as so many documents.
+    /// Returns an error unless 0 ≤ `unseen` < 1.
     pub fn check_unseen(unseen: f64) -> Result<()> {
         if (0.0..1.0).contains(&unseen) {
             return Ok(());
@@ -87,12 +93,13 @@ impl Cooccurrence {
         ))
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// In how many documents one term is, the other is, and both are. Pairs that nobody counted are in none.
+    /// Returns the numbers of documents that contain one term, the other term, and both. A pair that was not
+    /// counted is in none.
     pub fn counts(&self, one: u32, other: u32) -> (u64, u64, u64) {
         let single = |term: u32| self.singles.get(term as usize).copied().unwrap_or(0);
         let both = match one == other {
@@ -118,21 +125,23 @@ impl Scoring for Cooccurrence {
     }
 }
 
-/// Pairs of different terms in a row, by the smaller number, then by the larger one.
+/// Sequence of pairs of different terms, sorted by the smaller number, then by the larger one.
 #[derive(Debug, Clone)]
 pub(super) enum Pairs {
-    /// All of so many terms.
+    /// All pairs of this number of terms.
     All(usize),
-    /// Some.
+    /// Some pairs.
     Listed {
-        /// Where in `partners` those of each term start, and where the last ones end.
+        /// Place in `partners` at which those of each term start, followed by the end of the last ones.
         starts: Vec<usize>,
+        /// Larger term of each pair.
         partners: Vec<u32>,
     },
 }
 
 impl Pairs {
-    /// Pairs of so many terms, ascending, in each the smaller number first.
+    /// Creates the sequence of the given pairs of `terms` terms. They must be ascending, with the smaller
+    /// number first.
     pub(super) fn listed(terms: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut starts = vec![0; terms + 1];
         let mut partners = Vec::with_capacity(pairs.size_hint().0);
@@ -146,16 +155,17 @@ impl Pairs {
         Pairs::Listed { starts, partners }
     }
 
-    /// Where the pairs of a term with larger ones start; after the last term, where they end.
+    /// Returns the place at which the pairs of a term with larger ones start; after the last term, the number
+    /// of pairs.
     pub(super) fn start(&self, term: usize) -> usize {
         match self {
-            // As many as with all terms before.
+            // The number of pairs whose smaller term is before this one.
             Pairs::All(terms) => term * (2 * terms - term).saturating_sub(1) / 2,
             Pairs::Listed { starts, .. } => starts[term],
         }
     }
 
-    /// Where a pair is, smaller number first.
+    /// Returns the place of a pair, smaller number first.
     fn place(&self, one: u32, other: u32) -> Option<usize> {
         match self {
             Pairs::All(terms) => {

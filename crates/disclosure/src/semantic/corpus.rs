@@ -1,3 +1,9 @@
+//! A corpus of documents, and the number of documents that contain each pair of terms.
+//!
+//! For each term, an inverted index gives its documents. All larger terms of these documents are counted in
+//! one array, from which the counts of the wanted pairs are kept. Threads share the terms in parts of about
+//! the same work.
+
 use super::Cooccurrence;
 use super::cooccurrence::Pairs;
 use crate::cracks::Transactions;
@@ -5,54 +11,54 @@ use crate::sort::sort;
 use crate::{Control, Error, Result, threads};
 use std::ops::Range;
 
-/// Documents as sets of terms, which are numbered from 0.
+/// Documents, each a set of terms. Terms are numbered from 0.
 #[derive(Debug, Clone, Default)]
 pub struct Corpus {
     documents: Transactions,
 }
 
-/// Pairs of terms that are to be counted.
+/// Pairs of terms to be counted.
 #[derive(Debug, Clone, Copy)]
 pub enum Wanted<'a> {
-    /// All of up to [`Corpus::MOST_OF_ALL`] terms.
+    /// All pairs of up to [`Corpus::MOST_OF_ALL`] terms.
     All,
-    /// These, in any order, either way round.
+    /// These pairs, in any order, either way round.
     Pairs(&'a [(u32, u32)]),
 }
 
-/// Below so many steps, about a millisecond, starting threads takes longer.
+/// Number of steps, about a millisecond, below which starting threads takes longer.
 const WORTH_THREADS: u64 = 1 << 21;
 
-/// How many parts of about the same work the threads share. Each takes some memory for every term.
+/// Number of parts of about the same work that threads share. Each takes some memory for every term.
 const PARTS: u64 = 64;
 
 impl Corpus {
-    /// Of how many terms all pairs may be counted: 268 MB.
+    /// Maximum number of terms of which all pairs may be counted. The counts take 268 MB.
     pub const MOST_OF_ALL: usize = 1 << 13;
 
-    /// No documents yet; there are so many terms, or more if more occur.
+    /// Creates a corpus without documents. It has `terms` terms, or more if larger ones occur.
     pub fn new(terms: usize) -> Self {
         Corpus {
             documents: Transactions::new(terms),
         }
     }
 
-    /// Add a document, be it without any term.
+    /// Adds a document, which may have no terms.
     pub fn push(&mut self, terms: &[u32]) -> Result<()> {
         self.documents.push(terms)
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn documents(&self) -> usize {
         self.documents.len()
     }
 
-    /// The memory that they take.
+    /// Returns the memory that the documents take, in bytes.
     pub fn bytes(&self) -> usize {
         self.documents.bytes()
     }
 
-    /// In how many documents all terms are, and pairs that are wanted.
+    /// Counts the documents that contain each term and each wanted pair.
     pub fn cooccurrence(self, wanted: Wanted, control: &Control) -> Result<Cooccurrence> {
         let terms = self.documents.items();
         let pairs = match wanted {
@@ -64,7 +70,7 @@ impl Corpus {
             }
             Wanted::All => Pairs::All(terms),
             Wanted::Pairs(pairs) => {
-                // A term that is in no document is with none.
+                // A term from `terms` on is in no document, so it never occurs together with another.
                 let is_there = |&(one, other): &(u32, u32)| one != other && (one.max(other) as usize) < terms;
                 let pairs = pairs.iter().copied().filter(is_there);
                 let mut pairs: Vec<(u32, u32)> = pairs
@@ -87,17 +93,17 @@ impl Corpus {
     }
 }
 
-/// The documents of every term.
+/// Inverted index: the documents that contain each term.
 struct Index<'a> {
     documents: &'a Transactions,
-    /// Where in `documents_of` those of each term start, and where the last ones end.
+    /// Place in `documents_of` at which those of each term start, followed by the end of the last ones.
     starts: Vec<usize>,
     documents_of: Vec<u32>,
-    /// For every term, how many larger ones its documents have in all.
+    /// By term, the number of larger terms in its documents, summed over these documents.
     steps: Vec<u64>,
 }
 
-/// Part of the counts: of the pairs of these terms with larger ones.
+/// Part of the counts: those of the pairs of `terms` with larger terms.
 struct Part<'a> {
     terms: Range<usize>,
     together: &'a mut [u64],
@@ -135,7 +141,7 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// In how many documents each pair is.
+    /// Returns the number of documents that contain each pair.
     fn together(&self, pairs: &Pairs, control: &Control) -> Result<Vec<u64>> {
         let terms = self.documents.items();
         control.require::<u64>(pairs.start(terms))?;
@@ -162,7 +168,7 @@ impl<'a> Index<'a> {
         Ok(together)
     }
 
-    /// Count all terms of a term's documents, and keep what is wanted.
+    /// Counts all larger terms in the documents of each term, and keeps the counts of wanted pairs.
     fn count(&self, part: Part, pairs: &Pairs, control: &Control) -> Result<()> {
         let mut counts = vec![0_u32; self.documents.items()];
         let start = pairs.start(part.terms.start);
@@ -186,6 +192,7 @@ impl<'a> Index<'a> {
                     }
                 }
             }
+            // Clears only what was counted if that takes fewer steps than clearing everything.
             if self.steps[term] < counts.len() as u64 {
                 self.for_each_larger(term, control, |other| counts[other as usize] = 0)?;
             } else {
@@ -196,9 +203,9 @@ impl<'a> Index<'a> {
         Ok(())
     }
 
-    /// Every larger term of each document that has a term.
+    /// Calls `each` for every larger term of each document that contains `term`.
     fn for_each_larger(&self, term: usize, control: &Control, mut each: impl FnMut(u32)) -> Result<()> {
-        /// A fraction of a millisecond.
+        /// Number of steps between two checks for cancellation: a fraction of a millisecond.
         const STEPS_PER_CHECK: usize = 1 << 18;
         let mut steps = 0;
         for &document in &self.documents_of[self.starts[term]..self.starts[term + 1]] {

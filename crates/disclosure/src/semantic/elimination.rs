@@ -1,7 +1,10 @@
+//! Eliminations of cells that seem to be cover from a distance table: the methods of Ong 2015 (chapter 4, and
+//! the baseline of section 5.2) and their parameters. Each method is in a module of its own.
+
 use super::{DistanceTable, gba, mda, random_baseline, rba, tba, wba};
 use crate::{Control, Error, Result};
 
-/// How cells are chosen that seem to be cover.
+/// Method of choosing the cells that seem to be cover (Ong 2015).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// The baseline: cells drawn at random, each eliminated or not by the toss of a coin (section 5.2).
@@ -10,42 +13,46 @@ pub enum Method {
     Mda,
     /// Threshold: all cells that are further away than a threshold (section 4.2).
     Tba,
-    /// Weight: one at a time, whereby what is left of its row and column becomes likelier to be original (section 4.3).
+    /// Weight: the furthest cell by weighted distance, one at a time. Each elimination makes the other cells
+    /// of its row and column likelier to be original (section 4.3).
     Wba,
-    /// Grouping: the furthest cell of the row or column that falls into two clusters most clearly (section 4.4).
+    /// Grouping: the furthest cell of the row or column that falls into two clusters most clearly (section
+    /// 4.4).
     Gba,
-    /// Redistribution: as grouping, but only the near cluster becomes likelier to be original (section 4.5).
+    /// Redistribution: like grouping, but only the near cluster becomes likelier to be original (section
+    /// 4.5).
     Rba,
 }
 
-/// What a cell's distance, or a group's vulnerability, has to exceed.
+/// Limit that a cell's distance or a group's vulnerability has to exceed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
-    /// This multiple of the mean, as it is before the first elimination.
+    /// This multiple of the mean before the first elimination.
     Mean(f64),
-    /// A number.
+    /// This number.
     At(f64),
 }
 
-/// How clearly a row or column falls into two clusters.
+/// Measure of how clearly a row or column falls into two clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vulnerability {
-    /// The largest gap between neighbouring distances: what Figures 4.11 to 4.17 show.
+    /// The largest gap between neighbouring distances, as in Figures 4.11 to 4.17.
     Gap,
-    /// By the distance of the furthest from the nearest (Definition 20).
+    /// The largest gap divided by the difference between the furthest and the nearest distance (Definition
+    /// 20).
     Normalised,
 }
 
-/// How to attack a distance table.
+/// Parameters of an attack on a distance table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Strategy {
-    /// How cells are chosen.
+    /// Method of choosing cells.
     pub method: Method,
-    /// Where it ends; [`Method::Random`] and [`Method::Mda`] have none.
+    /// Threshold at which the attack ends. [`Method::Random`] and [`Method::Mda`] have none.
     pub threshold: Threshold,
-    /// For [`Method::Gba`] and [`Method::Rba`].
+    /// Measure of vulnerability, for [`Method::Gba`] and [`Method::Rba`].
     pub vulnerability: Vulnerability,
-    /// For [`Method::Random`].
+    /// Seed, for [`Method::Random`].
     pub seed: u64,
 }
 
@@ -61,41 +68,41 @@ impl Default for Strategy {
 }
 
 impl Strategy {
-    /// Whether it can be followed.
+    /// Returns an error if the threshold is invalid.
     pub fn check(&self) -> Result<()> {
         self.threshold.check()
     }
 }
 
-/// A cell that was eliminated.
+/// An eliminated cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Elimination {
-    /// The transaction.
+    /// Row of the cell: the transaction.
     pub row: u32,
-    /// The member of the generalised item.
+    /// Column of the cell: the member of the generalised item.
     pub column: u32,
-    /// What was above the threshold: the cell's distance (MDA, TBA), its weighted distance (WBA), the vulnerability of
-    /// its group (GBA, RBA); nothing for the baseline.
+    /// Value that was compared with the threshold: the cell's distance (TBA; for MDA without a threshold),
+    /// its weighted distance (WBA), or the vulnerability of its group (GBA, RBA). `None` for the baseline.
     pub score: Option<f64>,
 }
 
-/// What an attack eliminates.
+/// Result of an attack on a distance table.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Eliminations {
-    /// What scores had to exceed; nothing for the baseline and MDA, or where from the outset no cell may be eliminated:
-    /// none is reliable, or there is only one row or column.
+    /// Threshold that scores had to exceed. `None` for the baseline and MDA, or if no cell may be eliminated
+    /// from the outset, because none is reliable or there is at most one row or column.
     pub threshold: Option<f64>,
-    /// In the order in which they were made.
+    /// Eliminated cells, in the order of elimination.
     pub cells: Vec<Elimination>,
 }
 
 /// Eliminates the cells of a distance table that seem to be cover.
 ///
-/// Only reliable cells are eliminated, and never the last of a row or a column. Of equal distances that of the lower row,
-/// then of the lower column counts as the greatest; of equal vulnerabilities that of a row before that of a column, then
-/// that with the lower number.
+/// Only reliable cells are eliminated, and never the last of a row or a column. Of equal distances, the one
+/// in the lower row, then in the lower column, counts as the greatest. Of equal vulnerabilities, a row comes
+/// before a column, then the lower number comes first.
 pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) -> Result<Eliminations> {
     let &Strategy {
         method,
@@ -110,7 +117,7 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
             cells: Vec::new(),
         });
     }
-    // Every method but the simplest keeps at least two numbers for each cell.
+    // Every method except the simplest keeps at least two numbers for each cell.
     control.require::<[f64; 2]>(table.distances().len())?;
     match method {
         Method::Random => random_baseline::eliminate(table, seed, control),
@@ -123,7 +130,7 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
 }
 
 impl Threshold {
-    /// Whether it can be one.
+    /// Returns an error if the number is not finite, or if the multiple of the mean is negative.
     fn check(self) -> Result<()> {
         match self {
             Threshold::At(threshold) if !threshold.is_finite() => Err(Error::invalid(
@@ -148,13 +155,14 @@ impl Threshold {
     }
 }
 
-/// NaN where there are none, as of a distance that is not known.
+/// Returns the mean of the values. Without any, it is NaN, like an unknown distance.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count
 }
 
-/// The likelier it is that an item is original, the nearer it is (Ong 2015, Definition 17).
+/// Returns the weighted distance: the likelier an item is original, the nearer it is (Ong 2015, Definition
+/// 17).
 pub(super) fn weighted(distance: f64, row_weight: f64, column_weight: f64) -> f64 {
     distance * (1.0 - row_weight) * (1.0 - column_weight)
 }

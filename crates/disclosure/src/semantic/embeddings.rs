@@ -1,24 +1,27 @@
 use super::Scoring;
 use crate::{Error, Result};
 
-/// Terms as directions: how far a term is from another is 1 − the cosine of their angle, from 0 to 2.
+/// Vectors of terms. The distance of two terms is 1 minus the cosine of the angle between their vectors, from
+/// 0 to 2.
 #[derive(Debug, Clone, Default)]
 pub struct Embeddings {
     /// The vectors, one after the other.
     values: Vec<f32>,
-    /// As long as the first vector.
+    /// Length of every vector, `None` before the first.
     length: Option<usize>,
-    /// Where each term's vector is, as a multiple of the length, and the square of its own length, which is not 0.
+    /// By term, the place of its vector, as a multiple of the length, and the square of its norm, which is
+    /// not 0.
     places: Vec<Option<(u32, f64)>>,
 }
 
 impl Embeddings {
-    /// None yet.
+    /// Creates an empty collection of vectors.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A term's vector. Nothing is known of a term that has none, or one without a direction, which is all 0.
+    /// Adds the vector of a term. Nothing is known about a term without a vector, or with a zero vector,
+    /// which has no direction.
     pub fn insert(&mut self, term: u32, vector: &[f32]) -> Result<()> {
         let invalid = |problem: &str| {
             Error::invalid(
@@ -52,7 +55,7 @@ impl Embeddings {
         Ok(())
     }
 
-    /// A term's vector and the square of its length.
+    /// Returns the vector of a term and the square of its norm.
     fn get(&self, term: u32) -> Option<(&[f32], f64)> {
         let (place, square) = (*self.places.get(term as usize)?)?;
         let vector = self.values.chunks_exact(self.length?).nth(place as usize)?;
@@ -63,7 +66,8 @@ impl Embeddings {
 impl Scoring for Embeddings {
     fn distance(&self, one: u32, other: u32) -> Option<f64> {
         let (one, other) = (self.get(one)?, self.get(other)?);
-        // In doubles, neither the squares of floats nor their products overflow or vanish.
+        // In double precision, the squares of single-precision numbers and their products neither overflow
+        // nor underflow.
         let cosine = product(one.0, other.0) / (one.1 * other.1).sqrt();
         Some((1.0 - cosine).clamp(0.0, 2.0))
     }
@@ -73,7 +77,8 @@ impl Scoring for Embeddings {
     }
 }
 
-/// The scalar product of two vectors, in lanes that need not wait for each other.
+/// Returns the scalar product of two vectors. It is summed in independent lanes, so that additions need not
+/// wait for each other.
 fn product(one: &[f32], other: &[f32]) -> f64 {
     let mut sums = [0.0; 8];
     for (one, other) in one.chunks(sums.len()).zip(other.chunks(sums.len())) {

@@ -4,7 +4,8 @@ use super::remaining::Left;
 use super::{DistanceTable, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 
-/// Grouping, with weights shared by all that are left (Ong 2015, Algorithm 4.3).
+/// Eliminates cells by grouping: all items left in a row share its weight equally, and so do those in a
+/// column (Ong 2015, Algorithm 4.3).
 pub(super) fn eliminate(
     table: &DistanceTable,
     threshold: Threshold,
@@ -21,7 +22,7 @@ pub(super) fn eliminate(
     cluster_attack::eliminate(table, weights, threshold, vulnerability, control)
 }
 
-/// All items that are left in a row, and in a column, have the same weight.
+/// Equal weights: the same for all items left in a row, and for all items left in a column.
 struct Equal {
     rows: Vec<f64>,
     columns: Vec<f64>,

@@ -1,33 +1,42 @@
+//! k^m-anonymity of transactions (Terrovitis et al. 2008; Ong 2015, Definition 6): every set of at most m
+//! items that any transaction contains is contained in at least k transactions.
+//!
+//! Sets are searched depth first, in ascending order of their items. Each set keeps the list of the
+//! transactions that contain it, so that its extensions and their supports follow from the rest of these
+//! transactions.
+
 use super::constraints::{check_k, support_below};
 use super::{Entry, Transactions};
 use crate::{Control, Error, Result};
 
-/// Steps between two looks at the control: less than a millisecond.
+/// Number of steps between two checks for cancellation: less than a millisecond.
 const PIECE: usize = 1 << 14;
 
-/// A set of items that too few transactions have, though enough have each of its parts.
+/// A minimal violation: a set of items that too few transactions contain, although enough contain each of its
+/// parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Violation {
-    /// Items by code, then generalised items by number.
+    /// Items by code, followed by generalised items by number.
     pub set: Vec<Entry>,
-    /// How many transactions have it.
+    /// Number of transactions that contain the set.
     pub support: u64,
 }
 
-/// The largest k for which transactions are k^m-anonymous (Terrovitis et al. 2008; Ong 2015, Definition 6): how many
-/// have a set of at most `m` items if any has it. A generalised item is one item. `None` where no transaction has
-/// any.
+/// Returns the largest k for which transactions are k^m-anonymous (Terrovitis et al. 2008; Ong 2015,
+/// Definition 6): the least support of any set of at most `m` items that a transaction contains. A
+/// generalised item counts as one item. Returns `None` if no transaction contains an item.
 pub fn km_anonymity(transactions: &Transactions, m: usize, control: &Control) -> Result<Option<u64>> {
     check_m(m)?;
-    // What is rare comes first, to meet a set that only one transaction has as early as possible.
+    // Rare items come first, to find a set that only one transaction contains as early as possible.
     let index = Index::new(transactions, true, control)?;
     let mut least: Option<u64> = None;
     let mut meet = |support: u64| {
         least = Some(least.map_or(support, |least| least.min(support)));
         support == 1
     };
-    // The more items, the fewer transactions: only the whole of a shorter transaction, and sets of m of others count.
+    // The more items, the smaller the support. So it suffices to look at sets of exactly m items, and at the
+    // whole of each shorter transaction.
     let (short, long): (Vec<u32>, Vec<u32>) =
         (0..index.sets.len() as u32).partition(|&transaction| index.sets[transaction as usize].len() < m);
     for transaction in short {
@@ -46,8 +55,9 @@ pub fn km_anonymity(transactions: &Transactions, m: usize, control: &Control) ->
     Ok(least)
 }
 
-/// Why transactions are not k^m-anonymous: the sets of at most `m` items that less than `k` of them have, but some, and
-/// no part of which is one; the smallest first, then by items, at most so many.
+/// Returns why transactions are not k^m-anonymous: the minimal sets of at most `m` items that at least one of
+/// them, but fewer than `k`, contain. Smaller sets come first, then sets of lower items. Returns at most
+/// `most` sets.
 pub fn km_violations(
     transactions: &Transactions,
     k: u64,
@@ -75,7 +85,8 @@ pub fn km_violations(
                 return Ok(Next::Other);
             }
             control.check()?;
-            // Without its last item it is known to have enough.
+            // Without its last item, the set is known to have enough support: otherwise the search would not
+            // have reached it.
             let without = |left_out: usize| {
                 let others = set
                     .iter()
@@ -101,7 +112,7 @@ pub fn km_violations(
     Ok(violations)
 }
 
-/// Whether somebody may know so many items of a transaction.
+/// Returns an error if `m` is 0.
 pub fn check_m(m: usize) -> Result<()> {
     if m == 0 {
         return Err(Error::invalid(
@@ -113,24 +124,26 @@ pub fn check_m(m: usize) -> Result<()> {
     Ok(())
 }
 
-/// Where to go from a set.
+/// Continuation of the search after a set.
 enum Next {
-    /// To larger sets that begin with it.
+    /// Go on to larger sets that begin with this one.
     Larger,
-    /// To the next one that does not.
+    /// Go on to the next set that does not begin with this one.
     Other,
     Stop,
 }
 
-/// Entries by number, and where they are.
+/// Entries that occur, by number, and the transactions that contain them.
 struct Index {
     entries: Vec<Entry>,
-    /// The numbers of every transaction's entries, ascending.
+    /// Numbers of the entries of each transaction, ascending.
     sets: Vec<Vec<u32>>,
+    /// Transactions that contain each entry, ascending.
     postings: Vec<Vec<u32>>,
 }
 
-/// A transaction that has a set: the next item to add to it, the transaction, and the place of what follows that item.
+/// A transaction that contains a set and an item to add to it: the item, the transaction, and the place after
+/// that item in the transaction.
 type Holder = (u32, u32, u32);
 
 impl Index {
@@ -172,7 +185,7 @@ impl Index {
         })
     }
 
-    /// Leave out what less than `k` transactions have.
+    /// Removes the entries that fewer than `k` transactions contain.
     fn keep_shared_by(&mut self, k: u64) {
         for set in &mut self.sets {
             set.retain(|&number| self.postings[number as usize].len() as u64 >= k);
@@ -184,8 +197,8 @@ impl Index {
         support_below(&mut postings, u64::MAX).unwrap_or(u64::MAX)
     }
 
-    /// Visit the sets of up to `size` items that any of some transactions has, ascending, with the number of those that
-    /// have it.
+    /// Visits the sets of up to `size` items that any of `transactions` contains, in ascending order, with
+    /// the number of those that contain it.
     fn walk(
         &self,
         transactions: &[u32],
@@ -195,7 +208,8 @@ impl Index {
     ) -> Result<()> {
         let all = transactions.iter().map(|&transaction| (transaction, 0));
         let mut set = Vec::new();
-        // What is left to be visited, by size; not recursive, as m may be large.
+        // Extensions that are left to be visited, by the size of the set. This is a stack instead of a
+        // recursion because m may be large.
         let mut open: Vec<(Vec<Holder>, usize)> = vec![(self.extensions(all, control)?, 0)];
         while let Some((holders, start)) = open.last_mut() {
             let rest = &holders[*start..];
@@ -223,7 +237,7 @@ impl Index {
         Ok(())
     }
 
-    /// What follows in transactions, each from a place on, by item.
+    /// Returns all items that follow in transactions, each from a given place on, sorted by item.
     fn extensions(
         &self,
         suffixes: impl Iterator<Item = (u32, u32)>,

@@ -1,6 +1,7 @@
-//! Lexemes with positions as text, in the notation of Postgres' `tsvector`.
+//! Reads lexemes with positions from text in the notation of Postgres' `tsvector`.
 
-/// Hands every lexeme and its positions, ascending, to `each`: `'fat':2A,11 'o''neil'` has two, one without positions.
+/// Calls `each` for every lexeme with its positions, ascending. For example, `'fat':2A,11 'o''neil'` has two
+/// lexemes, the second without positions.
 pub fn for_each_lexeme(text: &str, mut each: impl FnMut(&str, &[u16])) {
     let (mut lexeme, mut positions) = (String::new(), Vec::new());
     let mut characters = text.chars().peekable();
@@ -22,7 +23,7 @@ pub fn for_each_lexeme(text: &str, mut each: impl FnMut(&str, &[u16])) {
                 characters.next();
             }
             positions.push(position);
-            characters.next_if(char::is_ascii_uppercase); // its weight
+            characters.next_if(char::is_ascii_uppercase); // weight of the position
         }
         each(&lexeme, &positions);
     }

@@ -1,7 +1,8 @@
 use super::remaining::Left;
 use super::{DistanceTable, Eliminations};
 
-/// The reliable cell that is furthest away (Ong 2015, formula 4.1); of equal ones the first, row by row.
+/// Eliminates the reliable cell that is furthest away (Ong 2015, formula 4.1). Ties go to the first cell, row
+/// by row.
 pub(super) fn eliminate(table: &DistanceTable) -> Eliminations {
     let mut left = Left::new(table);
     let furthest = table

@@ -1,19 +1,23 @@
-//! Semantic attack on set-generalised transactions (Ong 2015): how much of the cover that generalisation adds survives
-//! an adversary who knows what words mean?
+//! Semantic attacks on transactions anonymised by set-based generalisation (Ong 2015): how much of the cover
+//! that generalisation adds survives an adversary who knows what words mean?
 //!
-//! A *transaction* is a list of items, some of which are *generalised*: sets of items, of which at least one is
-//! *original* and the others are *cover*. Items that are not generalised are the *context*. How far the members of a
-//! generalised item are from the contexts in which it occurs makes a [`DistanceTable`], from which an attack
-//! [eliminates](eliminate) what seems to be cover.
+//! A *transaction* is a list of items. Some of them are *generalised*: sets of items, of which at least one
+//! is *original* and the others are *cover*. Items that are not generalised are the *context*. The distances
+//! of the members of a generalised item from the contexts in which it occurs make a [`DistanceTable`], from
+//! which an attack [eliminates](eliminate) the cells that seem to be cover.
 //!
-//! Distances come from a [`Scoring`]: counts of documents with two [`Terms`], of a [`Corpus`] or from elsewhere, or
-//! [`Embeddings`]. A [`Study`] goes all the way from the transactions of a release to what is believed of them.
+//! Distances come from a [`Scoring`]: either [`Embeddings`], or the [`Cooccurrence`] of [`Terms`] in the
+//! documents of a [`Corpus`], which may also be counted elsewhere. A [`Study`] is a complete attack on
+//! released transactions.
+//!
+//! Transactions are protected by [COAT](coat()) and checked by [`broken_constraints`] and [`km_anonymity()`].
+//! If generalised items were released without marks, [`mark_generalised`] guesses which items they are.
 //!
 //! ```
 //! use disclosure::semantic::{DistanceTable, Method, Strategy, eliminate};
 //!
-//! // Four patients, each of whom has one or more of blood pressure, icd, limbs, injury: how far each of these is from
-//! // the other words of the patient's record (Ong 2015, Figure 3.6).
+//! // Four patients, who each have one or more of blood pressure, icd, limbs and injury: the distances of
+//! // these four from the other words in the record of each patient (Ong 2015, Figure 3.6).
 //! let distances = vec![
 //!     0.56, 0.78, 1.57, 2.19, // heart disease
 //!     1.75, 0.58, 1.74, 1.53, // anesthesia
@@ -23,7 +27,7 @@
 //! let table = DistanceTable::new(4, distances)?;
 //! let strategy = Strategy { method: Method::Tba, ..Strategy::default() };
 //! let attack = eliminate(&table, &strategy, &disclosure::Control::new())?;
-//! // Eight of the sixteen are further away than the mean. The furthest is the gangrene patient's icd.
+//! // Eight of the sixteen cells are further away than the mean. The furthest is icd in the row of gangrene.
 //! assert_eq!(attack.cells.len(), 8);
 //! assert_eq!((attack.cells[0].row, attack.cells[0].column), (2, 1));
 //! # Ok::<(), disclosure::Error>(())

@@ -1,21 +1,22 @@
 use super::{Eliminations, Target};
 
-/// How well an attack tells cover from original items (section 5.2).
+/// Counts that show how well an attack tells cover from original items (Ong 2015, section 5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Quality {
-    /// Members of generalised items, in all transactions that have them.
+    /// Number of cells: members of generalised items, in all transactions that contain them.
     pub cells: u64,
-    /// Those of them that are cover.
+    /// Number of cells that are cover.
     pub cover: u64,
-    /// Those that were eliminated.
+    /// Number of cells that were eliminated.
     pub eliminations: u64,
-    /// Those that were eliminated and are cover.
+    /// Number of cells that were eliminated and are cover.
     pub correct: u64,
 }
 
 impl Quality {
-    /// Of an attack, where it is known which items transactions have had.
+    /// Measures an attack if the original transactions are known: `is_original` takes a transaction and an
+    /// item.
     pub fn of(
         targets: &[Target],
         eliminations: &[Eliminations],
@@ -39,22 +40,22 @@ impl Quality {
         quality
     }
 
-    /// The share of eliminations that is right.
+    /// Returns the share of eliminations that is right.
     pub fn precision(&self) -> Option<f64> {
         share(self.correct, self.eliminations)
     }
 
-    /// The share of cover that is eliminated.
+    /// Returns the share of cover that was eliminated.
     pub fn recall(&self) -> Option<f64> {
         share(self.correct, self.cover)
     }
 
-    /// The harmonic mean of both.
+    /// Returns the harmonic mean of precision and recall.
     pub fn f_score(&self) -> Option<f64> {
         share(2 * self.correct, self.eliminations + self.cover)
     }
 
-    /// The share of original items (Definition 16).
+    /// Returns the share of cells that are original (Ong 2015, Definition 16).
     pub fn density(&self) -> Option<f64> {
         share(self.cells - self.cover, self.cells)
     }

@@ -4,8 +4,9 @@ use crate::{Control, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// A number of attempts, uniform between none and one for every cell; each draws a cell that is left and reliable, and
-/// tosses a coin (Ong 2015, section 5.2).
+/// Eliminates cells at random (Ong 2015, section 5.2). The number of attempts is uniform between 0 and the
+/// number of cells. Each attempt draws a reliable cell that is left, and tosses a coin whether to eliminate
+/// it.
 pub(super) fn eliminate(table: &DistanceTable, seed: u64, control: &Control) -> Result<Eliminations> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut left = Left::new(table);

@@ -4,7 +4,8 @@ use super::remaining::Left;
 use super::{DistanceTable, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 
-/// Grouping, with weights passed on to the near cluster alone (Ong 2015, Algorithms 4.4 and 4.5).
+/// Eliminates cells by grouping, with weights passed on to the near cluster only (Ong 2015, Algorithms 4.4
+/// and 4.5).
 pub(super) fn eliminate(
     table: &DistanceTable,
     threshold: Threshold,
@@ -20,8 +21,8 @@ pub(super) fn eliminate(
     cluster_attack::eliminate(table, weights, threshold, vulnerability, control)
 }
 
-/// Every cell has weights of its own, row by row. In an `Array2` of ndarray, the whole attack takes 6 to 9 % longer
-/// (benches/semantic.rs, 100 × 20 and 200 × 20).
+/// Weights of each cell, row by row. They are vectors because with an `Array2` of ndarray, the whole attack
+/// takes 6 to 9 % longer (benches/semantic.rs, 100 × 20 and 200 × 20).
 struct Redistributed {
     columns: usize,
     row_weights: Vec<f64>,
@@ -52,12 +53,14 @@ impl Weighting for Redistributed {
     }
 }
 
-/// Shares the weight of an eliminated cell equally among a cluster; if that is the cell alone, it is lost.
+/// Shares the weight of an eliminated cell equally among the other cells of a cluster. If there are none, the
+/// weight is lost.
 fn share(weights: &mut [f64], eliminated: usize, cluster: impl Iterator<Item = usize> + Clone) {
     let receivers = cluster.filter(|&cell| cell != eliminated);
     let share = weights[eliminated] / receivers.clone().count() as f64;
     for cell in receivers {
-        // Weights of a row sum to 1, but for rounding, by which no distance shall become negative.
+        // Weights of a row or column sum to at most 1, except for rounding, which must not make a distance
+        // negative.
         weights[cell] = (weights[cell] + share).min(1.0);
     }
 }

@@ -1,6 +1,6 @@
 use super::{DistanceTable, Elimination};
 
-/// How many items each row and each column has left, unreliable ones among them.
+/// Numbers of items left in each row and each column, including unreliable ones.
 #[derive(Debug)]
 pub(super) struct Left {
     rows: Vec<u32>,
@@ -8,7 +8,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// All of them.
+    /// Creates the counts of a table from which nothing is eliminated yet.
     pub(super) fn new(table: &DistanceTable) -> Self {
         Left {
             rows: vec![table.columns() as u32; table.rows()],
@@ -16,7 +16,8 @@ impl Left {
         }
     }
 
-    /// There is an original item in every row and every column (Ong 2015, Observation 1), so none may lose its last.
+    /// Returns whether a cell may be eliminated. Every row and every column contains an original item (Ong
+    /// 2015, Observation 1), so none may lose its last item.
     pub(super) fn may_be_eliminated(&self, row: usize, column: usize) -> bool {
         self.rows[row] >= 2 && self.columns[column] >= 2
     }
@@ -31,12 +32,13 @@ impl Left {
         }
     }
 
-    /// The weight of every item in a row: all that are left are as likely to be original (Ong 2015, Figure 4.6a).
+    /// Returns the weight of every item in a row: all that are left are equally likely to be original (Ong
+    /// 2015, Figure 4.6a).
     pub(super) fn row_weight(&self, row: usize) -> f64 {
         1.0 / f64::from(self.rows[row])
     }
 
-    /// The weight of every item in a column (Ong 2015, Figure 4.6b).
+    /// Returns the weight of every item in a column (Ong 2015, Figure 4.6b).
     pub(super) fn column_weight(&self, column: usize) -> f64 {
         1.0 / f64::from(self.columns[column])
     }

@@ -1,8 +1,8 @@
-/// What is known of how far terms are from each other. Terms are numbers.
+/// A source of distances between terms, which are numbered.
 pub trait Scoring: Sync {
-    /// How far a term is from another; nothing where that is not known.
+    /// Returns the distance of two terms, `None` if it is unknown.
     fn distance(&self, one: u32, other: u32) -> Option<f64>;
 
-    /// Whether anything is known of a term.
+    /// Returns whether anything is known about a term.
     fn is_known(&self, term: u32) -> bool;
 }

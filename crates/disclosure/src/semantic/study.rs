@@ -1,5 +1,5 @@
-//! A release under attack, from its transactions to what is believed of them: which distances have to be known, what is
-//! eliminated, how sure that is, and how much of it is right where the original is known.
+//! A complete attack on released transactions: which distances have to be known, which cells are eliminated,
+//! with what confidence, and how many eliminations are right if the original is known.
 
 use super::attack::{attack, distance_tables, left_over};
 use super::calibration::{Bin, Calibration, Twin, reliability};
@@ -8,14 +8,14 @@ use super::{DistanceTable, Eliminations, Entry, Quality, Scoring, Strategy, Targ
 use crate::{Control, Error, Result};
 use rustc_hash::FxHashMap;
 
-/// What is looked at in a release.
+/// Settings of a [`Study`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StudySettings {
-    /// How many items around a generalised one are looked at.
+    /// Maximum number of items in the context of a generalised item.
     pub context: usize,
-    /// How many [twins](Twin) confidence is learnt from; with 0 there is none.
+    /// Number of [twins](Twin) from which confidence is learnt; 0 for no confidence.
     pub calibration: usize,
-    /// What twins are drawn by.
+    /// Seed for drawing twins.
     pub seed: u64,
 }
 
@@ -30,7 +30,7 @@ impl Default for StudySettings {
 }
 
 impl StudySettings {
-    /// Whether they can be used.
+    /// Returns an error if `context` is 0.
     pub fn check(&self) -> Result<()> {
         if self.context == 0 {
             return Err(Error::invalid(
@@ -43,43 +43,44 @@ impl StudySettings {
     }
 }
 
-/// What an adversary looks at in a release.
+/// The part of released transactions that an adversary looks at: generalised items with their contexts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Study {
     targets: Vec<Target>,
+    /// Whether confidence was requested.
     is_calibrated: bool,
-    /// Items that were generalised again, to learn how sure eliminations are.
+    /// Twins of the targets, from which confidence is learnt.
     twins: Vec<Twin>,
 }
 
-/// What an attack on a [`Study`] came to.
+/// Result of an attack on a [`Study`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attacked {
     tables: Vec<DistanceTable>,
-    /// By target.
+    /// Eliminations, by target.
     pub eliminations: Vec<Eliminations>,
-    /// `None` if there was too little to learn from.
+    /// Source of confidence, `None` if there was too little to learn from.
     calibration: Option<Calibration>,
 }
 
-/// A member of a generalised item in one of the transactions that have it.
+/// A member of a generalised item in one of the transactions that contain it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Cell {
-    /// The number of the transaction.
+    /// Number of the transaction.
     pub transaction: u32,
-    /// The place of the member.
+    /// Place of the member in [`Target::members`].
     pub member: usize,
-    /// How far it is from the context, if that is known.
+    /// Distance from the context, if it is known.
     pub distance: Option<f64>,
-    /// At which step it was eliminated, from 0.
+    /// Step at which the cell was eliminated, from 0; `None` if it is left.
     pub step: Option<usize>,
-    /// How likely it is that this is right.
+    /// Probability that the elimination is right, if it was learnt.
     pub confidence: Option<f64>,
 }
 
 impl Study {
-    /// Finds all generalised items of a release with their contexts, and draws twins of them.
+    /// Finds all generalised items of released transactions with their contexts, and draws twins of them.
     pub fn new(transactions: &Transactions, settings: &StudySettings, control: &Control) -> Result<Self> {
         settings.check()?;
         let &StudySettings {
@@ -96,18 +97,19 @@ impl Study {
         })
     }
 
-    /// The generalised items, by number.
+    /// Returns the generalised items, by number.
     pub fn targets(&self) -> &[Target] {
         &self.targets
     }
 
-    /// The pairs of terms whose distances an attack needs, ascending, each once.
+    /// Returns the pairs of terms whose distances an attack needs, ascending, each once.
     pub fn pairs(&self, control: &Control) -> Result<Vec<(u32, u32)>> {
         let twins = self.twins.iter().map(|twin| &twin.target);
         Target::pairs(self.targets.iter().chain(twins), control)
     }
 
-    /// Attacks all generalised items, and their twins in the same way to learn how sure that is.
+    /// Attacks all generalised items, and their twins in the same way, to learn the confidence in
+    /// eliminations.
     pub fn attack(&self, scoring: &dyn Scoring, strategy: &Strategy, control: &Control) -> Result<Attacked> {
         strategy.check()?;
         let tables = distance_tables(&self.targets, scoring, control)?;
@@ -122,7 +124,8 @@ impl Study {
         })
     }
 
-    /// Whether confidence was wanted, but there was too little to learn it from.
+    /// Returns whether cells were eliminated and confidence was requested, but there was too little to learn
+    /// it from.
     pub fn lacks_confidence(&self, attacked: &Attacked) -> bool {
         let has_any = attacked
             .eliminations
@@ -131,7 +134,7 @@ impl Study {
         self.is_calibrated && has_any && attacked.calibration.is_none()
     }
 
-    /// Every cell of a target, row by row.
+    /// Returns every cell of a target, row by row.
     pub fn cells(&self, attacked: &Attacked, target: usize) -> Vec<Cell> {
         let (table, eliminations) = (&attacked.tables[target], &attacked.eliminations[target]);
         let target_cells = self.targets[target]
@@ -157,8 +160,10 @@ impl Study {
         cells
     }
 
-    /// How far confidence can be trusted: eliminations in ten bins of rising confidence. Of the release if the truth
-    /// about it is known, else of twins that had no part in what was learnt. None if nothing was learnt.
+    /// Returns how far confidence can be trusted: eliminations in ten bins of rising confidence. These are
+    /// the eliminations of the released transactions if the truth about them is known, otherwise those of
+    /// twins, each predicted by a model learnt without that twin. Returns no bins if no confidence was
+    /// learnt.
     pub fn reliability(&self, attacked: &Attacked, truth: Option<&Truth>) -> Vec<Bin> {
         const BINS: usize = 10;
         let held_out = || {
@@ -169,7 +174,7 @@ impl Study {
         reliability(predictions, BINS)
     }
 
-    /// How sure each elimination of the release is, and whether it is right.
+    /// Returns the confidence in each elimination of the released transactions, and whether it is right.
     fn predictions(&self, attacked: &Attacked, truth: &Truth) -> Vec<(f64, bool)> {
         let of_target = |(number, target): (usize, &Target)| {
             let confidence = attacked.confidence(number).unwrap_or_default();
@@ -183,7 +188,7 @@ impl Study {
         self.targets.iter().enumerate().flat_map(of_target).collect()
     }
 
-    /// How well attacks tell cover from original items.
+    /// Measures how well each strategy tells cover from original items.
     pub fn quality(
         &self,
         scoring: &dyn Scoring,
@@ -202,8 +207,8 @@ impl Study {
         strategies.iter().map(of_strategy).collect()
     }
 
-    /// The privacy constraints that do not hold any more when an attack on these transactions is over, and whether each
-    /// held before.
+    /// Returns the privacy constraints that do not hold after an attack on these transactions, and whether
+    /// each held before.
     pub fn broken_constraints(
         &self,
         transactions: &Transactions,
@@ -228,22 +233,25 @@ impl Study {
 }
 
 impl Attacked {
-    /// How sure each elimination of a target is, in their order; `None` if nothing was learnt.
+    /// Returns the confidence in each elimination of a target, in their order; `None` if no confidence was
+    /// learnt.
     fn confidence(&self, target: usize) -> Option<Vec<f64>> {
         let calibration = self.calibration.as_ref()?;
         Some(calibration.confidence(&self.tables[target], &self.eliminations[target]))
     }
 }
 
-/// Which items the transactions of a release have had.
+/// Items that the released transactions originally contained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
-    /// By the number of the transaction in the release: its items, ascending.
+    /// By the number of the released transaction: its original items, ascending.
     items: Vec<Vec<u32>>,
 }
 
 impl Truth {
-    /// Finds for every transaction of a release, by its id, the one of the original.
+    /// Finds the original of every released transaction by its key: `ids` are the keys of the original
+    /// transactions, `released_ids` those of the released ones. Returns an error if keys are not unique, if a
+    /// released transaction has no original, or if an original contains generalised items.
     pub fn new(original: &Transactions, ids: &[String], released_ids: &[String]) -> Result<Self> {
         let by_id = numbers_by_id("original", ids)?;
         numbers_by_id("released", released_ids)?;
@@ -269,13 +277,13 @@ impl Truth {
         })
     }
 
-    /// Whether a transaction of the release has had an item.
+    /// Returns whether a released transaction originally contained an item.
     pub fn is_original(&self, transaction: u32, item: u32) -> bool {
         self.items[transaction as usize].binary_search(&item).is_ok()
     }
 }
 
-/// The numbers of transactions by id, of which no two may be the same.
+/// Returns the number of each transaction by its key, or an error if two keys are the same.
 fn numbers_by_id<'a>(of: &'static str, ids: &'a [String]) -> Result<FxHashMap<&'a str, usize>> {
     let mut by_id = FxHashMap::default();
     for (number, id) in ids.iter().enumerate() {
@@ -295,7 +303,8 @@ mod tests {
     use super::*;
     use crate::semantic::{Method, Threshold};
 
-    /// Ong's Figure 1.5: items 0 to 3 are generalised; 4 to 7 are the contexts of the four patients.
+    /// Returns the transactions of Ong 2015, Figure 1.5: items 0 to 3 are generalised; 4 to 7 are the
+    /// contexts of the four patients.
     fn release() -> Transactions {
         let mut release = Transactions::new();
         for context in 4..8 {
@@ -321,7 +330,8 @@ mod tests {
         ids.map(String::from).to_vec()
     }
 
-    /// What the patients had, by Figure 1.3, in another order than that of the release.
+    /// Returns the items that the patients had by Figure 1.3. The original has them in another order than the
+    /// release.
     fn truth() -> Truth {
         let original = original([&[3], &[3, 2], &[1], &[1, 0]]);
         Truth::new(&original, &ids(["d", "c", "b", "a"]), &ids(["a", "b", "c", "d"])).unwrap()
@@ -361,7 +371,7 @@ mod tests {
         let pairs = (4..8).flat_map(|context| (0..4).map(move |member| (context, member)));
         assert_eq!(study.pairs(&control).unwrap(), pairs.collect::<Vec<_>>());
 
-        // Eight cells are further away than the mean, 1.596; that of patient 3's limbs is original.
+        // Eight cells are further away than the mean, 1.596. One of them, patient 3's limbs, is original.
         let attacked = study.attack(&Figure36, &strategy(Method::Tba), &control).unwrap();
         assert!(study.lacks_confidence(&attacked));
         assert_eq!(study.reliability(&attacked, None), []);
@@ -386,7 +396,7 @@ mod tests {
         );
         assert_eq!((quality[1].eliminations, quality[1].correct), (1, 1));
 
-        // All four may have limbs as they were released; when the attack is over, only patient 1 may.
+        // As released, all four patients may have limbs. After the attack, only patient 1 may.
         let broken = study
             .broken_constraints(&release, &attacked, &[vec![2], vec![9]], 4, &control)
             .unwrap();

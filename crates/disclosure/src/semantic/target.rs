@@ -1,32 +1,39 @@
+//! Targets of an attack: the generalised items of released transactions, with their contexts and distance
+//! tables.
+//!
+//! The context of a generalised item in a transaction is made of the nearest items that are not generalised
+//! (Ong 2015, section 3.3.1). The distance of a member from a context is the mean over the items of the
+//! context (formula 3.3).
+
 use super::elimination::mean;
 use super::{DistanceTable, Entry, Scoring, Transactions};
 use crate::sort::sort;
 use crate::{Control, Result};
 use ndarray::Array2;
 
-/// A generalised item under attack: its members, and the contexts in which it stands.
+/// A generalised item under attack: its members, and the contexts in which it occurs.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Target {
-    /// Ascending; the columns of its distance table.
+    /// Codes of the members, ascending: the columns of its distance table.
     pub members: Vec<u32>,
-    /// The rows of its distance table.
+    /// Transactions that contain the generalised item: the rows of its distance table.
     pub rows: Vec<Occurrence>,
 }
 
-/// A transaction that has a generalised item.
+/// A transaction that contains a generalised item.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Occurrence {
-    /// Its number.
+    /// Number of the transaction.
     pub transaction: u32,
-    /// Items near the generalised one that are not generalised themselves. Without any, it cannot be attacked.
+    /// Nearby items that are not generalised. If there are none, the row cannot be attacked.
     pub context: Vec<u32>,
 }
 
 impl Target {
-    /// Every generalised item of some transactions; their numbers are its places here. A context has up to `context`
-    /// items.
+    /// Returns every generalised item of some transactions; its number is its place in the result. A context
+    /// has up to `context` items.
     pub fn all(transactions: &Transactions, context: usize, control: &Control) -> Result<Vec<Self>> {
         let members = (0..transactions.generalised() as u32).map(|number| Target {
             members: transactions.members(number).to_vec(),
@@ -48,7 +55,7 @@ impl Target {
         Ok(targets)
     }
 
-    /// The items of all contexts, ascending.
+    /// Returns the items of all contexts, ascending, each once.
     fn contexts(&self) -> Vec<u32> {
         let mut items: Vec<u32> = self.rows.iter().flat_map(|row| &row.context).copied().collect();
         items.sort_unstable();
@@ -75,8 +82,9 @@ impl Target {
         Ok(pairs)
     }
 
-    /// How far each member is from each context: the mean over its items (Ong 2015, formula 3.3), of which distances
-    /// that are not known or infinite, or negative and so not reliable, are left out as long as there are others.
+    /// Computes the distance of each member from each context: the mean over the items of the context (Ong
+    /// 2015, formula 3.3). Unknown and infinite distances are left out. Negative distances, which are
+    /// unreliable, are left out if there are others.
     pub fn table(&self, scoring: &dyn Scoring, control: &Control) -> Result<DistanceTable> {
         let (contexts, columns) = (self.contexts(), self.members.len());
         control.require::<f64>(contexts.len().saturating_mul(columns))?;
@@ -116,15 +124,15 @@ impl AsRef<Target> for Target {
     }
 }
 
-/// The items of a transaction that are not generalised and may be used, with their places.
+/// Returns the items of a transaction that are not generalised and may be used, with their places.
 pub(super) fn items_of(entries: &[Entry], may_be_used: impl Fn(u32) -> bool) -> Vec<(usize, u32)> {
     let items = entries.iter().enumerate();
     let items = items.filter_map(|(place, entry)| Some((place, entry.item()?)));
     items.filter(|&(_, item)| may_be_used(item)).collect()
 }
 
-/// Up to `size` items that stand closest to a place, nearest first; of two that are as near, the one in front comes first
-/// (section 3.3.1).
+/// Returns up to `size` items that are closest to a place, nearest first. Of two items that are equally near,
+/// the one in front comes first (Ong 2015, section 3.3.1).
 pub(super) fn nearest(items: &[(usize, u32)], place: usize, size: usize) -> Vec<u32> {
     let (mut before, mut after) = items.split_at(items.partition_point(|item| item.0 < place));
     let mut nearest = Vec::with_capacity(size.min(items.len()));

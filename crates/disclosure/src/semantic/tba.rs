@@ -5,8 +5,9 @@ use crate::{Control, Result};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// All cells further away than the threshold (Ong 2015, formulas 4.2 and 4.3), the furthest first, as another may be the
-/// last of its row or column by then; of equal ones the first, row by row.
+/// Eliminates all cells that are further away than the threshold (Ong 2015, formulas 4.2 and 4.3). The
+/// furthest comes first, because a later cell may then be the last of its row or column and has to stay. Ties
+/// go to the first cell, row by row.
 pub(super) fn eliminate(
     table: &DistanceTable,
     threshold: Threshold,
@@ -14,14 +15,14 @@ pub(super) fn eliminate(
 ) -> Result<Eliminations> {
     let distances = table.reliable().map(|(row, column)| table.distance(row, column));
     let threshold = threshold.resolve(|| mean(distances));
-    // Bits of numbers that are not negative are in their order; the sum is 0 also of -0.
+    // The bits of non-negative numbers are in the order of the numbers. Adding 0.0 turns -0.0 into 0.0.
     let order = |(row, column)| {
         (
             (table.distance(row, column) + 0.0).to_bits(),
             Reverse((row, column)),
         )
     };
-    // A heap, as a sort would not notice a cancel.
+    // A heap, because a sort of the standard library could not be cancelled.
     let mut beyond: BinaryHeap<_> = table
         .reliable()
         .filter(|&(row, column)| table.distance(row, column) > threshold)

@@ -1,5 +1,9 @@
-//! Terms in documents. The automaton is that of Aho and Corasick (1975) over words, which are numbers here. The crate
-//! aho-corasick searches bytes: it would find `knee` in `kneel`, and cannot fold case, accents and plurals word by word.
+//! Search for terms in documents.
+//!
+//! Terms in texts are found by the automaton of Aho and Corasick (1975) over words, which are numbered. The
+//! crate aho-corasick searches bytes: it would find `knee` in `kneel`, and cannot fold case, accents and
+//! plurals word by word. Terms in documents made of lexemes with positions are found by their first lexeme
+//! and the offsets of the others.
 
 use super::Folding;
 use crate::{Control, Error, Result};
@@ -8,41 +12,45 @@ use rustc_hash::FxBuildHasher;
 
 type Numbers = HashMap<String, u32, FxBuildHasher>;
 
-/// Terms that are looked for, numbered from 0 in the order in which they came: sequences of words. Terms that are the
-/// same words occur together; a term without any word never occurs.
+/// Terms to be found in texts. A term is a sequence of words. Terms are numbered from 0 in the order given.
+/// Terms of the same words are found together; a term without words never occurs.
 #[derive(Debug, Clone)]
 pub struct Terms {
     folding: Folding,
     words: Numbers,
-    /// From the beginning of a term, a node, by a word to a longer one.
+    /// Transitions of the automaton: from a node, which stands for a prefix of a term, by a word to a longer
+    /// prefix.
     steps: HashMap<(u32, u32), u32, FxBuildHasher>,
-    /// The terms that end at each node, ascending.
+    /// Terms that end at each node, ascending.
     ends: Vec<Vec<u32>>,
-    /// By node, the longest other beginning of a term that its words end with (Aho and Corasick 1975).
+    /// By node, the longest other prefix of a term that its words end with: the failure function of Aho and
+    /// Corasick (1975).
     fallbacks: Vec<u32>,
-    /// By node, the longest other term that its words end with; [`ROOT`] where there is none.
+    /// By node, the longest other term that its words end with; [`ROOT`] if there is none.
     shorter: Vec<u32>,
     count: usize,
 }
 
-/// The beginning of all terms.
+/// The node of the empty prefix.
 const ROOT: u32 = 0;
 
-/// Memory for looking for terms, to be used again.
+/// Memory for searches, to be reused.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     word: String,
-    /// How many texts there were, and at which of them each node was met last.
+    /// Number of texts searched so far.
     texts: u64,
+    /// By node, the last text in which it was reached.
     met: Vec<u64>,
-    /// The lexemes that the document has.
+    /// Lexemes that the document contains.
     there: Vec<u32>,
-    /// Where in the document each of these lexemes is; nothing for others, nor between documents.
+    /// By lexeme, its place in the document; `None` if the document does not contain it, and between
+    /// documents.
     places: Vec<Option<u32>>,
 }
 
 impl Terms {
-    /// The terms, in the order of their numbers.
+    /// Builds the automaton of terms, which are numbered in the order given.
     pub fn new<'a>(terms: impl Iterator<Item = &'a str>, folding: Folding) -> Result<Self> {
         let mut found = Terms {
             folding,
@@ -61,7 +69,8 @@ impl Terms {
         Ok(found)
     }
 
-    /// Find what each node falls back on; shorter ones first, as theirs lead to those of longer ones.
+    /// Computes what each node falls back on. Shorter prefixes come first, because longer ones depend on
+    /// theirs.
     fn link(&mut self) {
         let nodes = self.ends.len();
         self.fallbacks = vec![ROOT; nodes];
@@ -89,7 +98,7 @@ impl Terms {
         }
     }
 
-    /// The longest beginning of a term that a node's words and one more end with.
+    /// Returns the longest prefix of a term that the words of a node, followed by one more word, end with.
     fn step(&self, mut node: u32, word: u32) -> u32 {
         loop {
             match self.steps.get(&(node, word)) {
@@ -118,18 +127,18 @@ impl Terms {
         check_size("words of terms", self.ends.len())
     }
 
-    /// How many terms there are.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The terms that occur in a text as consecutive words, ascending, each once, whether or not others do where they
-    /// do. They take the place of what was found before.
+    /// Finds the terms that occur in a text as consecutive words, even if they overlap. Replaces the contents
+    /// of `found` by their numbers, ascending, each once.
     pub fn in_text(
         &self,
         text: &str,
@@ -151,7 +160,7 @@ impl Terms {
                 };
                 node = self.step(node, word);
                 let mut ending = node;
-                // Where a node was met before, so were the shorter ones.
+                // If a node was reached before in this text, so were the shorter ones.
                 while ending != ROOT && std::mem::replace(&mut met[ending as usize], *texts) != *texts {
                     found.extend_from_slice(&self.ends[ending as usize]);
                     ending = self.shorter[ending as usize];
@@ -162,7 +171,8 @@ impl Terms {
         Ok(())
     }
 
-    /// The terms that the whole of a text is, ascending: `Blood Pressure` is the term `blood pressure`, but not `blood`.
+    /// Returns the terms that match a whole text, ascending. For example, `Blood Pressure` matches the term
+    /// `blood pressure`, but not `blood`.
     pub fn of_whole(&self, text: &str, scratch: &mut Scratch) -> &[u32] {
         let mut node = Some(ROOT);
         self.folding.words(text, &mut scratch.word, |word| {
@@ -172,8 +182,8 @@ impl Terms {
         node.map_or(&[], |node| &self.ends[node as usize])
     }
 
-    /// The terms that are elements of a list, see [`of_whole`](Self::of_whole); ascending, each once. They take the
-    /// place of what was found before.
+    /// Finds the terms that match an element of a list, see [`of_whole`](Self::of_whole). Replaces the
+    /// contents of `found` by their numbers, ascending, each once.
     pub fn in_list<'a>(
         &self,
         elements: impl IntoIterator<Item = &'a str>,
@@ -194,10 +204,11 @@ impl Terms {
     }
 }
 
-/// Bytes of a text between two looks at the control: about a millisecond.
+/// Number of bytes of a text between two checks for cancellation: about a millisecond.
 const PIECE: usize = 1 << 16;
 
-/// Where to divide a text, at plain spaces, so that no word is cut in two: the start and end of each piece.
+/// Divides a text into pieces, at plain spaces, so that no word is cut in two. Returns the start and end of
+/// each piece.
 fn pieces(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -213,13 +224,13 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Terms that are looked for in documents that are lexemes with positions, as Postgres' `tsvector`: lexemes at distances
-/// from each other, as stop words leave gaps. Terms are numbered from 0 in the order in which they came; one without
-/// lexemes never occurs.
+/// Terms to be found in documents that consist of lexemes with positions, like Postgres' `tsvector`. A term
+/// consists of lexemes at offsets from each other, which may be larger than 1 because stop words leave gaps.
+/// Terms are numbered from 0 in the order given. A term without lexemes never occurs.
 #[derive(Debug, Clone)]
 pub struct LexemeTerms {
     lexemes: Numbers,
-    /// By the lexeme that they begin with.
+    /// Terms, by their first lexeme.
     terms: Vec<Vec<LexemeTerm>>,
     count: usize,
 }
@@ -227,12 +238,12 @@ pub struct LexemeTerms {
 #[derive(Debug, Clone)]
 struct LexemeTerm {
     number: u32,
-    /// The other lexemes, and how much further each stands than the first.
+    /// Other lexemes, with their offsets from the first.
     others: Vec<(u32, u32)>,
 }
 
 impl LexemeTerms {
-    /// The lexemes of every term with their positions in it.
+    /// Creates terms from the lexemes of each term and their positions in it.
     pub fn new(terms: Vec<Vec<(String, u32)>>) -> Result<Self> {
         let mut found = LexemeTerms {
             lexemes: Numbers::default(),
@@ -261,18 +272,19 @@ impl LexemeTerms {
         Ok(found)
     }
 
-    /// How many terms there are.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The terms that occur in a document, ascending. A document is different lexemes, each with its positions,
-    /// ascending; these are not needed for terms of one lexeme. They take the place of what was found before.
+    /// Finds the terms that occur in a document. A document consists of different lexemes, each with its
+    /// positions, ascending. Terms of one lexeme need no positions. Replaces the contents of `found` by the
+    /// numbers of the terms, ascending.
     pub fn in_lexemes(&self, document: &[(&str, &[u16])], scratch: &mut Scratch, found: &mut Vec<u32>) {
         found.clear();
         let (places, there) = (&mut scratch.places, &mut scratch.there);
@@ -306,7 +318,7 @@ impl LexemeTerms {
     }
 }
 
-/// The number of a word, a new one if it is new.
+/// Returns the number of a word, a new one if the word is new.
 fn number(numbers: &mut Numbers, word: &str) -> u32 {
     let next = numbers.len() as u32;
     *numbers.entry_ref(word).or_insert(next)

@@ -1,23 +1,26 @@
+//! Transactions: lists of items, some of which are generalised. Each set of items that makes a generalised
+//! item is stored once and has a number.
+
 use crate::{Control, Error, Result};
 use bitvec::prelude::*;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// Transactions between two looks at the control: less than a millisecond.
+/// Number of transactions between two checks for cancellation: less than a millisecond.
 const PIECE: usize = 1 << 12;
 
-/// One place in a transaction.
+/// One entry of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Entry {
-    /// An item as it is; its code, from 0.
+    /// An item that is not generalised, by its code, from 0.
     Item(u32),
-    /// A generalised item; its number, see [`Transactions::members`].
+    /// A generalised item, by its number: see [`Transactions::members`].
     Generalised(u32),
 }
 
 impl Entry {
-    /// The item, unless it is generalised.
+    /// Returns the item, `None` if the entry is generalised.
     pub fn item(&self) -> Option<u32> {
         match self {
             Entry::Item(item) => Some(*item),
@@ -26,27 +29,28 @@ impl Entry {
     }
 }
 
-/// Transactions whose items are codes from 0 on, in the order in which they stand.
+/// A list of transactions. Items are codes from 0 on, and keep their order in the transaction.
 #[derive(Debug, Clone, Default)]
 pub struct Transactions {
-    /// Where each transaction ends.
+    /// Place in `entries` at which each transaction ends.
     ends: Vec<u32>,
     entries: Vec<Entry>,
-    /// The members of every generalised item, ascending.
+    /// Members of every generalised item, ascending.
     members: Vec<Box<[u32]>>,
     numbers: HashMap<Box<[u32]>, u32, FxBuildHasher>,
-    /// How many transactions there were when each item, and each generalised item, was added last.
+    /// By item, the number of transactions when it was last added, 0 if it never was.
     last_item: Vec<u32>,
+    /// The same by generalised item.
     last_generalised: Vec<u32>,
 }
 
 impl Transactions {
-    /// None yet.
+    /// Creates an empty list of transactions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Begin the next transaction.
+    /// Begins the next transaction.
     pub fn begin(&mut self) -> Result<()> {
         self.ends.push(self.entries.len() as u32);
         match self.ends.len() < u32::MAX as usize {
@@ -55,9 +59,9 @@ impl Transactions {
         }
     }
 
-    /// Adds to the transaction that was begun last; without one nothing is added. What comes is a set of items that stand
-    /// in one place. One alone is not generalised; an empty one is nothing. What the transaction has already is not
-    /// added again.
+    /// Adds an entry to the last transaction: a set of items that stand in one place. A set of one item is
+    /// not generalised, and an empty set is ignored. So is an entry that the transaction already contains,
+    /// and any entry before the first transaction is begun.
     pub fn push(&mut self, mut set: Vec<u32>) -> Result<()> {
         set.sort_unstable();
         set.dedup();
@@ -74,7 +78,7 @@ impl Transactions {
         }
     }
 
-    /// Adds one item that is not generalised, as [`push`](Self::push) does.
+    /// Adds one item that is not generalised, by the same rules as [`push`](Self::push).
     #[inline]
     pub fn push_item(&mut self, item: u32) -> Result<()> {
         self.make_room(item);
@@ -88,7 +92,8 @@ impl Transactions {
         }
     }
 
-    /// Adds an entry, unless it was added to the same transaction last.
+    /// Adds an entry, unless the last transaction already contains it: `last` is the number of transactions
+    /// when it was last added. Before the first transaction, both numbers are 0 and nothing is added.
     fn push_new(&mut self, entry: Entry, last: u32) -> Result<()> {
         let transactions = self.ends.len();
         if last as usize == transactions {
@@ -115,50 +120,51 @@ impl Transactions {
         number
     }
 
-    /// How many transactions there are.
+    /// Returns the number of transactions.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no transactions.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// One more than the largest code of an item.
+    /// Returns one more than the largest code of an item.
     pub fn items(&self) -> usize {
         self.last_item.len()
     }
 
-    /// How many different generalised items there are.
+    /// Returns the number of different generalised items.
     pub fn generalised(&self) -> usize {
         self.members.len()
     }
 
-    /// The members of a generalised item, ascending.
+    /// Returns the members of a generalised item, ascending.
     pub fn members(&self, generalised: u32) -> &[u32] {
         &self.members[generalised as usize]
     }
 
-    /// The number of a generalised item, by its members in any order.
+    /// Returns the number of a generalised item by its members, in any order.
     pub fn find(&self, mut members: Vec<u32>) -> Option<u32> {
         members.sort_unstable();
         members.dedup();
         self.numbers.get(&members[..]).copied()
     }
 
-    /// A transaction, as it stands.
+    /// Returns the entries of a transaction, in their order.
     pub fn entries(&self, transaction: usize) -> &[Entry] {
         let start = transaction.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.entries[start as usize..self.ends[transaction] as usize]
     }
 
-    /// Every transaction, as it stands.
+    /// Returns the entries of every transaction, in their order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Entry]> + '_ {
         (0..self.len()).map(|transaction| self.entries(transaction))
     }
 
-    /// The transactions that have each item as it is, ascending.
+    /// Returns the posting list of each item: the transactions that contain it as an item that is not
+    /// generalised, ascending.
     pub fn postings(&self, control: &Control) -> Result<Vec<Vec<u32>>> {
         let mut postings = vec![Vec::new(); self.items()];
         for (transaction, entries) in (0..).zip(self.iter()) {
@@ -172,8 +178,8 @@ impl Transactions {
         Ok(postings)
     }
 
-    /// The same transactions with other codes: `codes` has the new one of every item. Items with the same new code become
-    /// one.
+    /// Returns the same transactions with other codes: `codes` holds the new code of every item. Items with
+    /// the same new code become one.
     pub fn recoded(mut self, codes: &[u32], control: &Control) -> Result<Self> {
         let mut recoded = Transactions::new();
         if let Some(&most) = codes.iter().max() {
@@ -194,7 +200,7 @@ impl Transactions {
             }
             return Ok(recoded);
         }
-        // No entry goes: only the items of each change.
+        // The codes are one to one, so no entry disappears. Only the items of each entry change.
         for members in &self.members {
             let mut members: Vec<u32> = recode(members);
             members.sort_unstable();
@@ -217,7 +223,7 @@ impl Transactions {
         Ok(recoded)
     }
 
-    /// The items that an entry may stand for, ascending.
+    /// Returns the items that an entry may stand for, ascending.
     pub fn may_be<'a>(&'a self, entry: &'a Entry) -> &'a [u32] {
         match entry {
             Entry::Item(item) => std::slice::from_ref(item),

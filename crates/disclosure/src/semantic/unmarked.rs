@@ -1,44 +1,50 @@
+//! Generalised items in transactions that were released without marks, so that all members of generalised
+//! items stand as plain items (Ong 2015, section 3.5.2). An adversary guesses which items belong together, by
+//! a [`Rule`] and by what is [`Known`] about the generalisation.
+
 use super::constraints::{check_k, check_utility, utility_of};
 use super::{Entry, Transactions};
 use crate::{Control, Result};
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Transactions between two looks at the control: less than a millisecond.
+/// Number of transactions between two checks for cancellation: less than a millisecond.
 const PIECE: usize = 1 << 12;
 
-/// By what items are taken for members of a generalised item.
+/// Rule by which items are taken for members of one generalised item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Members of one generalised item stand in the same transactions, of which there are at least two: items that do
-    /// make one.
+    /// Items that are in exactly the same transactions, at least two, form a generalised item, because its
+    /// members always stand together.
     Together,
-    /// All items of a transaction that are in any other as well make one (Ong 2015, section 3.5.2).
+    /// All items of a transaction that are also in another transaction form a generalised item (Ong 2015,
+    /// section 3.5.2).
     Repeated,
 }
 
-/// What an adversary knows of how transactions were generalised.
+/// Knowledge of an adversary about how transactions were generalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// In how many transactions a generalised item is at least.
+    /// Minimum number of transactions that contain a generalised item.
     pub k: Option<u64>,
-    /// A generalised item has items of one of these only, which do not overlap.
+    /// Disjoint sets of items. All members of a generalised item are in the same set.
     pub utility: Option<Vec<Vec<u32>>>,
-    /// A generalised item has an item of one of these at least: COAT generalises nothing else.
+    /// Sets of items. At least one member of a generalised item is in one of them, because COAT generalises
+    /// nothing else.
     pub privacy: Option<Vec<Vec<u32>>>,
 }
 
 impl Known {
-    /// Whether it can be known.
+    /// Returns an error if `k` is 0 or if utility constraints overlap.
     pub fn check(&self) -> Result<()> {
         self.k.map_or(Ok(()), check_k)?;
         check_utility(self.utility.as_deref())
     }
 }
 
-/// Marks what seems to be generalised in transactions that were released without marks, all members of generalised items
-/// standing as items (Ong 2015, section 3.5.2). What is marked already stays. A marked set stands where its first
-/// member stood.
+/// Marks the items that seem to be members of generalised items, in transactions that were released without
+/// marks (Ong 2015, section 3.5.2). Generalised items that are already marked stay as they are. A new one
+/// stands where its first member stood.
 pub fn mark_generalised(
     transactions: &Transactions,
     rule: Rule,
@@ -61,7 +67,7 @@ pub fn mark_generalised(
         Rule::Repeated => None,
     };
     let least = known.k.unwrap_or(2).max(2);
-    // Items of a transaction with the same key make one set; those without are context.
+    // Items of a transaction with the same key form one set. Items without a key are context.
     let key = |item: u32| {
         let utility = match &utility_of {
             Some(utility_of) => utility_of[item as usize]?,
@@ -88,7 +94,8 @@ pub fn mark_generalised(
         }
         marked.begin()?;
         for entry in entries {
-            // Nothing is left of a set when its second member comes.
+            // The first member takes its set away, so that the other members add only an empty set, which is
+            // ignored.
             let set = entry.item().and_then(key).and_then(|key| sets.get_mut(&key));
             marked.push(set.map_or_else(|| transactions.may_be(entry).to_vec(), std::mem::take))?;
         }
@@ -96,7 +103,7 @@ pub fn mark_generalised(
     Ok(marked)
 }
 
-/// The same number for the same transactions.
+/// Returns a number for each posting list, the same for equal lists.
 fn numbered(postings: &[Vec<u32>], control: &Control) -> Result<Vec<u32>> {
     let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
     let mut numbered = Vec::with_capacity(postings.len());

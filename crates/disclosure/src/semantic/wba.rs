@@ -1,14 +1,20 @@
+//! Elimination by weight: the furthest cell by weighted distance, one at a time (Ong 2015, section 4.3).
+//!
+//! The furthest cell of each row is remembered. An elimination decreases distances only in its row and its
+//! column, so only that row, and rows whose furthest cell is in that column, have to be searched again.
+
 use super::elimination::{mean, weighted};
 use super::remaining::Left;
 use super::{DistanceTable, Eliminations, Threshold};
 use crate::{Control, Result};
 use ndarray::Array2;
 
-/// Rows that are looked through between two looks at the control.
+/// Number of rows searched between two checks for cancellation.
 const PIECE: usize = 1 << 12;
 
-/// The furthest cell that may be eliminated, again and again, by distances weighted with how many items are left (Ong
-/// 2015, Definition 17 and Algorithm 4.1); of equal ones the first, row by row.
+/// Eliminates the furthest cell that may be eliminated until none is above the threshold. Distances are
+/// weighted by how many items are left (Ong 2015, Definition 17 and Algorithm 4.1). Ties go to the first
+/// cell, row by row.
 pub(super) fn eliminate(
     table: &DistanceTable,
     threshold: Threshold,
@@ -41,7 +47,8 @@ pub(super) fn eliminate(
         cells.push(left.eliminate(row, column, Some(distance)));
         weights.eliminate(row, column, &left);
         furthest[row] = weights.furthest(row);
-        // Distances in the column are less now: no row but those where it was the furthest has another.
+        // Distances in the column have decreased, so another cell can be the furthest only in rows whose
+        // furthest cell was in this column.
         for (piece, rows) in furthest.chunks_mut(PIECE).enumerate() {
             control.check()?;
             for (row, furthest) in rows.iter_mut().enumerate() {
@@ -61,11 +68,12 @@ pub(super) fn eliminate(
 #[derive(Debug, Clone, Copy)]
 struct Furthest {
     column: usize,
-    /// Minus infinity where there is none.
+    /// Weighted distance, minus infinity if there is no such cell.
     distance: f64,
 }
 
-/// What weighted distances are made of. NaN stands for what may not be eliminated, and is not greater than anything.
+/// Distances and weights. NaN marks cells, rows and columns in which nothing may be eliminated, and is not
+/// greater than anything.
 struct Weights {
     distances: Array2<f64>,
     row_weights: Vec<f64>,
@@ -98,7 +106,8 @@ impl Weights {
     }
 
     fn furthest(&self, row: usize) -> Furthest {
-        // A slice: through the iterator of ndarray, the whole attack takes 9 % longer (benches/semantic.rs, 200 × 20).
+        // A slice, because with the iterator of ndarray, the whole attack takes 9 % longer
+        // (benches/semantic.rs, 200 × 20).
         let distances = self.distances.row(row).to_slice().unwrap_or_default();
         let row_weight = self.row_weights[row];
         let none = Furthest {

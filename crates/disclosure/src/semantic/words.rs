@@ -1,25 +1,27 @@
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible, is_combining_mark};
 
-/// How a text becomes words, the same for terms and for documents.
+/// Rules for splitting a text into words, the same for terms and for documents.
 ///
-/// A word is a run of letters and digits; anything else separates, hyphens and apostrophes too. Case is folded, and so
-/// are variants of characters and accents (each character's compatibility decomposition, as in NFKD, without its
-/// accents): `Café ﬁfty STRASSE` and `cafe fifty Straße` are the same words. Signs that make another letter rather than
-/// an accented one (vowel signs, virama, kana voicing) remain.
+/// A word is a run of letters and digits. Everything else separates words, including hyphens and apostrophes.
+/// Case is folded, and so are variants of characters and accents (each character is replaced by its
+/// compatibility decomposition, as in NFKD, without accents): `Café ﬁfty STRASSE` and `cafe fifty Straße` are
+/// the same words. Signs that make a different letter rather than an accented one (vowel signs, virama, kana
+/// voicing) are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Folding {
-    /// Whether English plurals are their singular. What it becomes need not be a word, but both become the same. Of
-    /// words of more than three letters
-    /// - a last `s` goes, unless it is one of `ss`, `us` or `is`;
-    /// - if there are still more than three, a last `ie` becomes `y`, and a last `e` goes after `ss`, `us`, `is`, `sh`,
-    ///   `ch`, `x` or `z`.
+    /// Whether English plurals are folded into their singular. The result need not be a word, but it is the
+    /// same for both. In words of more than three letters
+    /// - a final `s` is removed, unless it is part of `ss`, `us` or `is`;
+    /// - if there are still more than three letters, a final `ie` becomes `y`, and a final `e` is removed
+    ///   after `ss`, `us`, `is`, `sh`, `ch`, `x` or `z`.
     ///
-    /// So allergies are an allergy, calories a calorie, viruses a virus, headaches a headache; feet are no foot.
+    /// So `allergies` is the same as `allergy`, `calories` as `calorie`, `viruses` as `virus` and `headaches`
+    /// as `headache`, but `feet` is not the same as `foot`.
     pub plurals: bool,
 }
 
 impl Folding {
-    /// Every word of a text. The buffer is for the words; what it held is gone.
+    /// Calls `each` for every word of a text. `buffer` is memory for the words; its contents are lost.
     pub fn words(&self, text: &str, buffer: &mut String, mut each: impl FnMut(&str)) {
         buffer.clear();
         let mut end = |word: &mut String| {
@@ -55,7 +57,8 @@ impl Folding {
     }
 }
 
-/// In small letters, by way of capitals, of which there are fewer: ς is σ, ß is ss, and so is ẞ, which is ß.
+/// Returns a character in lower case, by way of upper case, which has fewer variants: ς becomes σ, and both ß
+/// and ẞ become ss.
 fn small(character: char) -> impl Iterator<Item = char> {
     let capitals = character.to_lowercase().flat_map(char::to_uppercase);
     capitals.flat_map(char::to_lowercase)
@@ -68,7 +71,8 @@ enum Role {
 }
 
 fn role(character: char) -> Role {
-    // Classes 7 to 9 are nukta, kana voicing and virama; those of vowel signs are 0; those above are beside a letter.
+    // Combining classes 7 to 9 are nukta, kana voicing and virama. Vowel signs have class 0. Higher classes
+    // are marks placed around a letter.
     match canonical_combining_class(character) {
         10.. => Role::Accent,
         7..=9 => Role::Letter,

@@ -1,4 +1,5 @@
-//! Attacks that are too large for exact answers: scaling, belief propagation and samples, against the definitions.
+//! Approximations for attacks that are too large for exact answers: scaling, belief propagation and sampling,
+//! compared with the definitions.
 
 use crate::dense;
 use disclosure::attack::{
@@ -29,7 +30,7 @@ fn identity(matrix: &Matrix) -> Truth {
     truth(matrix, &(0..matrix.size() as u32).collect::<Vec<_>>())
 }
 
-/// The attack by its definition.
+/// Returns the attack by its definition.
 fn definition(matrix: &Matrix) -> Attack {
     let size = matrix.size();
     let weights: Vec<f64> = (0..size * size)
@@ -72,7 +73,8 @@ fn assert_doubly_stochastic(matrix: &Matrix, tolerance: f64) {
     assert_all_close(&sums, &vec![1.0; matrix.size()], tolerance);
 }
 
-/// Pseudo-random weights with the edges of `pattern`, between 10 to the power of −`decades` and 1.
+/// Returns a matrix of pseudo-random weights between 10 to the power of −`decades` and 1, with the edges of
+/// `pattern`.
 fn weighted(size: usize, decades: f64, pattern: impl Fn(usize, usize) -> bool) -> Matrix {
     let random = random_attack(size, 1.0, 7, &Control::new()).unwrap();
     let mut edges = Vec::new();
@@ -155,7 +157,8 @@ fn blocks_without_a_choice_are_exact() {
     }
 }
 
-/// How far off H and Bethe are on average, for true mappings that are drawn uniformly, or from the attack.
+/// Returns the absolute errors of H and of the Bethe approximation, each summed over all true mappings with
+/// equal weights, and with their probabilities in the attack.
 fn errors(size: usize, unevenness: f64, attacks: u64) -> [[f64; 2]; 2] {
     let control = Control::new();
     let mut errors = [[0.0; 2]; 2];
@@ -184,7 +187,8 @@ fn errors(size: usize, unevenness: f64, attacks: u64) -> [[f64; 2]; 2] {
 
 #[test]
 fn bethe_is_at_least_three_times_better_than_h() {
-    // Few attacks with much to gain decide about the mean where the attacker is sure: it takes many.
+    // If the adversary is certain, a few attacks with large errors dominate the mean, so many attacks are
+    // needed.
     for (size, attacks) in [(3, 300), (4, 150), (5, 60), (6, 20)] {
         for unevenness in [0.5, 1.0, 2.0, 4.0, 8.0, 16.0] {
             let [heuristic, bethe] = errors(size, unevenness, attacks);
@@ -208,7 +212,7 @@ fn beliefs_are_doubly_stochastic() {
         weighted(60, 2.0, ring),
         weighted(60, 300.0, ring),
     ] {
-        // Beliefs of zero are edges all the same.
+        // Pair the beliefs with all edges, because a belief may be zero.
         let beliefs = bethe(&matrix).into_iter();
         let edges = (0..matrix.size() as u32)
             .flat_map(|row| matrix.row(row as usize).map(move |(column, _)| (row, column)))
@@ -242,7 +246,7 @@ fn intervals_hold_what_they_promise() {
         let matrix = random_attack(5, [0.5, 2.0, 6.0, 20.0][seed as usize % 4], seed, &control).unwrap();
         let truth = identity(&matrix);
         let exact = estimate(&matrix, &truth, &settings(Method::Exact), &control).unwrap();
-        // What is rarer takes a large sample.
+        // Rarer cracks would take a large sample.
         if exact.expected < 0.1 {
             continue;
         }
@@ -263,14 +267,16 @@ fn intervals_hold_what_they_promise() {
     assert!(all >= 25 && held * 100 >= 90 * all, "{held} of {all}");
 }
 
-/// A ring: a row's columns are those with its own number, the next, and the seventh after it.
+/// Returns a ring: the columns of a row are those with its own number, with the next one, and with the
+/// seventh after it.
 fn ring(size: usize) -> Matrix {
     let is_near = |row: usize, column: usize| [0, 1, 7].contains(&((column + size - row) % size));
     normalise(&weighted(size, 2.0, is_near), &Control::new()).unwrap()
 }
 
-/// How many rows of a ring have the column with their own number, on average: row by row, for each set of the next eight
-/// columns that are taken, the weight of all ways to that, and the same times the cracks.
+/// Returns the expected number of rows of a ring that have the column with their own number. Row by row, it
+/// computes for every set of taken columns, among the next eight, the total weight of all ways to reach it,
+/// and the same weighted by the number of cracks.
 fn cracks_of_ring(ring: &Matrix) -> f64 {
     let size = ring.size();
     let (mut all, mut cracked) = (0.0, 0.0);
@@ -283,7 +289,7 @@ fn cracks_of_ring(ring: &Matrix) -> f64 {
                 for step in [0, 1, 7].into_iter().filter(|step| taken >> step & 1 == 0) {
                     let taken = taken | 1 << step;
                     let own = ring.weight(row, ((row + step) % size) as u32);
-                    // No later row could take the first of them.
+                    // The first of the eight columns has to be taken, because no later row could take it.
                     if taken & 1 == 1 {
                         let is_crack = f64::from(u8::from(step == 0));
                         next[taken >> 1].0 += weight * own;
@@ -511,7 +517,7 @@ fn random_attacks_are_what_they_say() {
         assert_doubly_stochastic(&matrix, 1.1e-13);
         assert_eq!(matrix, random_attack(size, unevenness, 3, &control).unwrap());
     }
-    // Here, rounding would keep Newton's method from the last digit.
+    // A matrix for which rounding can keep Newton's method from reaching the last digit.
     assert_doubly_stochastic(&random_attack(3, 4.0, 1154, &control).unwrap(), 1.1e-13);
     assert_eq!(bethe(&random_attack(3, 4.0, 1154, &control).unwrap()).len(), 9);
     assert_ne!(
@@ -533,7 +539,7 @@ proptest! {
         let (before, after) = (definition(&matrix), definition(&scaled));
         let truth = [0, 1, 2, 3, 4];
         prop_assert!((after.cracks(&truth) - before.cracks(&truth)).abs() < 1e-12);
-        // And what no matching uses is gone.
+        // Edges that no matching uses are gone.
         for row in 0..5 {
             for (column, _) in scaled.row(row) {
                 prop_assert!(before.edge(row, column as usize) > 0.0);

@@ -1,4 +1,5 @@
-//! Probabilistic attacks: the values of Malik 2014 as verified, and the definitions.
+//! Exact answers for probabilistic attacks, compared with the verified values of Malik 2014 and with the
+//! definitions.
 
 use crate::dense;
 use disclosure::attack::{
@@ -15,7 +16,7 @@ const FIG_2_4_B: [&str; 5] = ["00111", "01011", "01001", "10100", "11000"];
 const FIG_2_4_C: [&str; 5] = ["11110", "10010", "10001", "11111", "11000"];
 const FIG_3_4_A: [&str; 5] = ["00111", "00111", "11111", "11111", "11111"];
 
-/// Q of Fig. 3.4(b), with the cell (Tuberculosis, y) that makes it doubly stochastic.
+/// Q of Fig. 3.4(b), with the value in the cell (Tuberculosis, y) that makes it doubly stochastic.
 const Q: [f64; 25] = [
     0.0, 0.0, 0.57, 0.40, 0.03, //
     0.0, 0.0, 0.30, 0.23, 0.47, //
@@ -33,7 +34,7 @@ fn zero_one(rows: &[&str]) -> Matrix {
     Matrix::dense(rows.len(), rows.len(), &weights).unwrap()
 }
 
-/// Flu–x, Viral Fever–y, Cold–z, Asthma–u, Tuberculosis–v.
+/// Returns the true mapping Flu–x, Viral Fever–y, Cold–z, Asthma–u, Tuberculosis–v.
 fn m0(matrix: &Matrix) -> Truth {
     Truth::new(matrix, [2, 3, 4, 0, 1].map(Some).to_vec()).unwrap()
 }
@@ -52,7 +53,7 @@ fn assert_close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
 }
 
-/// Small matrices of every kind, and a true mapping.
+/// Generates small matrices of every kind, each with a true mapping.
 fn attacks() -> impl Strategy<Value = (Vec<f64>, Vec<usize>)> {
     let weights = |size: usize| {
         let cells = size * size;
@@ -65,7 +66,7 @@ fn attacks() -> impl Strategy<Value = (Vec<f64>, Vec<usize>)> {
                 prop_oneof![Just(0.0), (-40.0..40.0f64).prop_map(f64::exp2)],
                 cells
             ),
-            // Flat but for zeros.
+            // Flat except for zeros.
             (
                 prop::collection::vec(prop_oneof![Just(0.0), Just(1.0), Just(1.0)], cells),
                 prop::collection::vec(0.01..1.0f64, 2 * size)
@@ -116,7 +117,7 @@ proptest! {
             prop_assert_eq!(permanent.relative_error, 0.0);
         }
         prop_assert!(permanent.relative_error < 1e-13);
-        // The definition rounds, too.
+        // The definition is rounded as well.
         let off = (permanent.value() / definition.permanent - 1.0).abs();
         prop_assert!(off <= permanent.relative_error + 2e-13, "{}", off);
         prop_assert!((permanent.ln() - definition.permanent.ln()).abs() < 1e-12);
@@ -140,7 +141,7 @@ proptest! {
         let flat = is_flat(&matrix, &control).unwrap();
         let possible = || definition.matchings.iter().map(|(_, weight)| *weight).filter(|weight| *weight > 0.0);
         let span = possible().fold(0.0, f64::max) / possible().fold(f64::INFINITY, f64::min);
-        // In between, tolerances differ.
+        // Between these limits, the result depends on tolerances.
         if !(1.0 + 1e-10..1.0 + 1e-7).contains(&span) {
             prop_assert_eq!(flat, span < 1.0 + 1e-8);
         }
@@ -187,7 +188,7 @@ proptest! {
     }
 }
 
-/// Numbers that look random, and are the same for ever (Knuth's MMIX generator).
+/// Returns a generator of pseudo-random numbers, the same in every run (Knuth's MMIX generator).
 fn numbers(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -198,8 +199,8 @@ fn numbers(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Larger matrices take other ways: with many zeros and in another order of rows, their permanents by expansion along
-/// the first row, minor by minor.
+/// Larger matrices use other algorithms. Compares those of matrices with many zeros, whose rows are
+/// reordered, with the expansion of the permanent along the first row, minor by minor.
 #[test]
 fn middling_sizes_agree_with_expansion() {
     fn by_expansion(weights: &[Vec<f64>], columns: &[usize]) -> f64 {
@@ -256,7 +257,8 @@ fn middling_sizes_agree_with_expansion() {
     }
 }
 
-/// Dense ones are summed up with signs, and agree with a recursion over sets of columns; of integers exactly.
+/// Dense matrices are summed over signs. The sums agree with a recursion over sets of columns, exactly for
+/// integers.
 #[test]
 fn dense_matrices_agree_with_sums_over_sets() {
     let control = Control::new();
@@ -296,7 +298,8 @@ fn dense_matrices_agree_with_sums_over_sets() {
         for row in 0..size {
             assert_close(edges.probability[matrix.range(row)].iter().sum(), 1.0, 1e-9);
         }
-        // The first row's: what the others do with the columns that it leaves.
+        // Probabilities of the first row's edges: sum over the ways in which the other rows take the other
+        // columns.
         let mut backwards = vec![0.0; 1 << size];
         backwards[0] = 1.0;
         for set in 1..1usize << size {
@@ -317,7 +320,8 @@ fn dense_matrices_agree_with_sums_over_sets() {
     }
 }
 
-/// The permanent of a band of ones is a Fibonacci number; edges are products of these.
+/// The permanent of a band of ones is a Fibonacci number; the probabilities of edges are products of such
+/// numbers.
 #[test]
 fn bands_of_ones() {
     let control = Control::new();
@@ -349,7 +353,7 @@ fn bands_of_ones() {
             assert_close(edges.probability[edge], own, 1e-11);
         }
     }
-    // Wider ones, with any weights: a table of all sets of columns near the diagonal.
+    // A wider band with arbitrary weights, compared with a table of all sets of columns near the diagonal.
     let shape = band(300, 4);
     let mut next = numbers(3);
     let edges: Vec<(u32, u32, f64)> = (0..300)
@@ -358,7 +362,7 @@ fn bands_of_ones() {
         .collect();
     let matrix = Matrix::sparse(300, 300, edges.clone()).unwrap();
     let mut sums = vec![0.0; 512]; // bit b: column row - 4 + b is taken
-    sums[0b1111] = 1.0; // those before the first
+    sums[0b1111] = 1.0; // columns before the first one
     let mut ln = 0.0;
     for row in 0..300 {
         let mut after = vec![0.0; 512];
@@ -379,7 +383,7 @@ fn bands_of_ones() {
     let found = exact.edge_probabilities(&control).unwrap();
     assert!((found.permanent.ln() / ln - 1.0).abs() < 1e-13);
     assert!(found.error < 2e-12 && found.permanent.relative_error < 1e-12);
-    // Every row and every column is taken once.
+    // Every row and every column is matched once.
     let mut of_columns = vec![0.0; 300];
     for row in 0..300 {
         let of_row = &found.probability[matrix.range(row)];
@@ -392,7 +396,7 @@ fn bands_of_ones() {
     of_columns
         .into_iter()
         .for_each(|sum| assert_close(sum, 1.0, 1e-11));
-    // In another order of rows and columns it is the same.
+    // The permanent does not depend on the order of rows and columns.
     let shuffled = |(row, column, weight): &(u32, u32, f64)| (row * 7 % 300, column * 11 % 300, *weight);
     let shuffled = Matrix::sparse(300, 300, edges.iter().map(shuffled).collect()).unwrap();
     let exact = Exact::new(&shuffled, &control).unwrap();
@@ -423,7 +427,7 @@ fn blocks_have_nothing_to_do_with_each_other() {
         }
     }
     let edges: Vec<(u32, u32, f64)> = edges;
-    // Columns are shuffled: 3 and 250 have no divisor in common.
+    // Columns are shuffled, because 3 and 250 have no common divisor.
     let matrix = Matrix::sparse(250, 250, edges.clone()).unwrap();
     let exact = Exact::new(&matrix, &control).unwrap();
     assert_eq!(exact.blocks(), 50);
@@ -436,7 +440,7 @@ fn blocks_have_nothing_to_do_with_each_other() {
     }
 }
 
-/// Large flat blocks of few kinds of rows are counted: of all ones, and with factors.
+/// Large flat blocks with few kinds of rows are counted, both of ones and with row and column factors.
 #[test]
 fn flat_blocks_are_counted() {
     let control = Control::new();
@@ -459,7 +463,8 @@ fn flat_blocks_are_counted() {
         .iter()
         .for_each(|&share| assert_close(share, 1.0 / size as f64, 1e-12));
     assert!(is_flat(&matrix, &control).unwrap());
-    // Counted, too, but small enough to be an integer: 12! of all ones, and one more weight makes it uneven.
+    // A block of ones is counted as well, and its permanent, 12!, is small enough to be exact. A change of
+    // one weight makes the block uneven unless it is within the tolerance.
     let ones = dense(&[1.0; 144]);
     let permanent = Exact::new(&ones, &control).unwrap().permanent(&control).unwrap();
     assert_eq!((permanent.value(), permanent.relative_error), (479001600.0, 0.0));
@@ -470,7 +475,7 @@ fn flat_blocks_are_counted() {
     assert!(is_flat(&dense(&weights), &control).unwrap());
 }
 
-/// Weights that no double can hold the products of.
+/// Weights whose products no double can hold.
 #[test]
 fn weights_of_any_size() {
     let control = Control::new();
@@ -507,7 +512,7 @@ fn weights_of_any_size() {
     }
 }
 
-/// By halves, against one by one.
+/// Compares the sum by halves with the enumeration of all mappings.
 #[test]
 fn nmape_of_more_rows() {
     let control = Control::new();
@@ -529,7 +534,7 @@ fn nmape_of_more_rows() {
         mean / 8.0 * 100.0,
         1e-10,
     );
-    // Nothing is known, and nothing is off.
+    // H is exact if all weights are equal.
     assert_close(nmape(&dense(&[0.1; 81]), &control).unwrap(), 0.0, 1e-10);
     let error = nmape(&dense(&[1.0; 400]), &control).unwrap_err();
     assert!(matches!(
@@ -576,7 +581,7 @@ fn flat_f_of_fig_3_5() {
     assert_eq!(exact.possible_edges(), graph.edges() - 1);
     let edges = exact.edge_probabilities(&control).unwrap();
     assert_eq!(edges.probability[graph.position(0, 3).unwrap()], 0.0);
-    // F of the figure, but for that edge.
+    // F of the figure, except for that edge.
     let root = 5f64.sqrt();
     let (a, b, c) = ((root - 1.0) / 2.0, (3.0 - root) / 2.0, root - 2.0);
     let f = dense(&[
@@ -600,7 +605,8 @@ fn flat_f_of_fig_3_5() {
         .for_each(|&weight| assert_close(weight, 1.0 / 6.0, 1e-14));
 }
 
-/// Of the 4! matchings of four entries one edge less leaves 18; the fifth entry is alone.
+/// Four entries have 4! matchings, of which one missing edge leaves 18; the fifth entry is a block of its
+/// own.
 #[test]
 fn degree_of_anonymity_of_18_matchings() {
     let control = Control::new();
@@ -630,7 +636,7 @@ fn sets_that_cannot_be_cracked() {
             other => panic!("{other:?}"),
         }
     }
-    // Sets with an entry whose code is not known are never cracked.
+    // A set with an entry whose code is unknown is never cracked.
     let all = subset_cracks(&q, &truth, &Subsets::OfSize(5), &exactly(), &control).unwrap();
     assert_eq!(all.expected, 0.0);
     let all = subset_cracks(&q, &m0(&q), &Subsets::OfSize(5), &exactly(), &control).unwrap();
@@ -729,7 +735,7 @@ impl Scaled {
         Scaled::new(large.digits + small.digits * 2f64.powi(shift), large.exponent)
     }
 
-    /// `None` where a double cannot hold it.
+    /// Returns the number as a double; `None` if a double cannot hold it.
     fn value(self) -> Option<f64> {
         let half = self.exponent / 2;
         let value = self.digits * 2f64.powi(half as i32) * 2f64.powi((self.exponent - half) as i32);
@@ -737,7 +743,7 @@ impl Scaled {
     }
 }
 
-/// The permanent by its definition, with any range.
+/// Returns the permanent by its definition, for any range of weights.
 fn scaled_permanent(weights: &[f64], size: usize) -> Scaled {
     let of_mapping = |mapping: &Vec<usize>| {
         let weights = mapping
@@ -828,7 +834,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Weights from all over the range, of which some are zero.
+    /// Weights from the whole range of doubles; some are zero.
     #[test]
     fn permanents_of_any_range_are_as_defined(
         size in 1usize..5,
@@ -842,7 +848,7 @@ proptest! {
         let expected = scaled_permanent(weights, size);
         match expected.value() {
             Some(0.0) => prop_assert_eq!(found, Ok(0.0)),
-            // A double below this has fewer digits.
+            // Smaller doubles have fewer digits.
             Some(value) if value < f64::MIN_POSITIVE => prop_assert!(found.unwrap() < 2.0 * f64::MIN_POSITIVE),
             Some(value) => prop_assert!((found.clone().unwrap() / value - 1.0).abs() < 1e-9, "{found:?} {value}"),
             None => prop_assert_eq!(found, Err(out_of_range("the permanent", expected.exponent > 0))),

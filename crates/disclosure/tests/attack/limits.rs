@@ -1,4 +1,4 @@
-//! Arguments that ask for more memory than there is.
+//! Arguments that need more memory than is allowed.
 
 use disclosure::attack::random_attack;
 use disclosure::{Control, Error, Memory};

@@ -1,3 +1,3 @@
-//! Equivalence classes: see `disclosure::classes`.
+//! Tests of equivalence classes: see `disclosure::classes`.
 
 mod sizes;

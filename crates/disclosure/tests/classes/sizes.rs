@@ -1,4 +1,4 @@
-//! Equivalence classes against their definitions.
+//! Compares equivalence classes with their definitions.
 
 use disclosure::classes::{Classes, SizeGroup};
 use disclosure::{Control, Error, NULL, Rows};
@@ -21,7 +21,7 @@ fn classes_of(rows: &[Vec<u32>], width: usize) -> (Classes, Vec<usize>) {
     (classes, of_row)
 }
 
-/// Small tables with few values, so that rows do collide, and some NULLs.
+/// Generates small tables with few values, so that rows collide, and with some NULLs.
 fn tables() -> impl Strategy<Value = (usize, Vec<Vec<u32>>)> {
     (0usize..6).prop_flat_map(|width| {
         let row = prop::collection::vec(0u32..4, width);
@@ -61,7 +61,7 @@ proptest! {
     fn parts_merge_into_the_whole((width, rows) in tables(), cut in 0usize..40) {
         let (left, right) = rows.split_at(cut.min(rows.len()));
         let (mut merged, _) = classes_of(left, width);
-        // The right part was encoded apart: its code c is code 4 - c on the left (NULL stays NULL).
+        // The right part was encoded separately: its code c is code 4 - c on the left (NULL stays NULL).
         let swap = |code: u32| if code == NULL { NULL } else { 4 - code };
         let foreign: Vec<Vec<u32>> = right
             .iter()
@@ -108,7 +108,8 @@ fn no_rows_no_k() {
 
 #[test]
 fn a_suppressed_cell_hides_in_both_classes() {
-    // (1,1) ×2, (1,2) ×1 and (1,NULL) ×1: the last agrees with all four, each other one with it.
+    // (1,1) occurs twice, (1,2) once and (1,NULL) once. The last agrees with all four rows, and each other
+    // row agrees with it.
     let (classes, _) = classes_of(&[vec![1, 1], vec![1, 1], vec![1, 2], vec![1, NULL]], 2);
     assert_eq!(classes.sizes(), [2, 1, 1]);
     assert_eq!(classes.wildcard_sizes(&Control::new()), Ok(vec![3, 2, 4]));

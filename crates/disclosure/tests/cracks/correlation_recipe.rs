@@ -1,4 +1,4 @@
-//! What known pairs of items add to the risk, against all mappings.
+//! Compares the risk from known pairs of items with the definition: the mean over all mappings.
 
 use crate::spaces::{assert_close, big_mart, mappings};
 use disclosure::cracks::{
@@ -8,7 +8,7 @@ use disclosure::cracks::{
 use disclosure::{Control, Error};
 use reference::cracks::crack_probabilities;
 
-/// Fig. 1.
+/// The transactions of BigMart (Fig. 1).
 fn transactions() -> Transactions {
     let mut transactions = Transactions::new(6);
     for items in [
@@ -80,7 +80,7 @@ fn every_kind_of_knowledge_is_as_defined() {
     let filtered = mappings(&filter_edges(&space(), &pairs, &pairs));
     assert_close(expected(KnownPairs::Adjusted).expected, mean_cracks(&filtered));
     assert!(!risk(&risks, KnownPairs::Adjusted).is_within);
-    // There are fewer than 100 pairs, so looking among them excludes nothing.
+    // There are fewer than 100 pairs, so looking among 100 pairs of codes excludes nothing.
     assert_close(expected(KnownPairs::AdjustedAmong).expected, 11.0 / 6.0);
 }
 

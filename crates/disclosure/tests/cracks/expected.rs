@@ -1,4 +1,4 @@
-//! Expected cracks against their definition: the mean over all crack mappings.
+//! Compares expected cracks with their definition: the mean over all crack mappings.
 
 use crate::spaces::{around, assert_close, big_mart, config, h, k, mappings};
 use disclosure::cracks::{
@@ -59,7 +59,8 @@ fn who_is_wrong_may_have_no_mapping() {
 
 #[test]
 fn edges_in_no_mapping_mislead_the_estimate() {
-    // Fig. 6(a): the first item has one candidate, the second one more, and so on: all are cracked.
+    // Fig. 6(a): the first item has one candidate, the second two, and so on. There is a single mapping,
+    // which cracks all items.
     let space = CrackSpace {
         graph: Graph {
             codes: vec![1; 4],
@@ -129,6 +130,18 @@ fn decisions_are_cautious() {
     let found = by(Method::Simulate, &h()).unwrap();
     let sum: f64 = cautious(&h(), Some(&found)).iter().sum();
     assert_close(sum, found.upper.unwrap());
+    // A simulation that ended early: some items were always cracked, or none was ever seen to be.
+    for crack_probability in [vec![1.0, 0.0, 0.0, 0.5, 0.0, 0.0], vec![0.0; 6]] {
+        let early = Expected {
+            expected: crack_probability.iter().sum(),
+            upper: Some(4.5),
+            crack_probability,
+            ..found.clone()
+        };
+        let raised = cautious(&h(), Some(&early));
+        assert_close(raised.iter().sum(), 4.5);
+        assert!(raised.iter().all(|probability| (0.0..=1.0).contains(probability)));
+    }
     let sum: f64 = cautious(&k(), None).iter().sum();
     assert_close(sum, 19.0 / 20.0);
 }
@@ -153,7 +166,7 @@ fn nothing_and_one_item() {
     }
 }
 
-/// Few items in few transactions, and beliefs that are most often right.
+/// Generates few items in few transactions, with beliefs that are mostly right.
 fn beliefs() -> impl Strategy<Value = CrackSpace> {
     let item = (0u64..6, 0u64..3, 0u64..3, proptest::bool::weighted(0.9));
     proptest::collection::vec(item, 1..7).prop_map(|items| {

@@ -1,4 +1,5 @@
-//! Cracked itemsets against their definition: all mappings of a few codes, one by one.
+//! Compares the probabilities of cracked itemsets with their definition: all mappings of a few codes, one by
+//! one.
 
 use crate::spaces::{around, assert_close, big_mart, config, edges, k, mappings};
 use disclosure::cracks::{
@@ -15,7 +16,8 @@ fn of_size(n: usize, size: usize) -> impl Iterator<Item = Vec<u32>> {
     itemsets(n).filter(move |itemset| itemset.len() == size)
 }
 
-/// For every item the class of its own code, and a set of classes of codes that can stand for it.
+/// Returns the space given by the class of every item's own code, and for every item a bit set of the classes
+/// of codes that can stand for it.
 fn space(own: &[u32], candidates: &[u32]) -> CrackSpace {
     let mut present = own.to_vec();
     present.sort_unstable();
@@ -64,7 +66,8 @@ fn belief_h() -> CrackSpace {
     Belief::of_intervals(&big_mart(), &h).space(&big_mart())
 }
 
-/// Every code is a class: N(1) = N(2) = {1', 2'}, N(3) = {2', 3', 4'}, N(4) = {3', 4'}.
+/// The graph of Fig. 6(b), in which every code is a class: N(1) = N(2) = {1', 2'}, N(3) = {2', 3', 4'}, N(4)
+/// = {3', 4'}.
 fn figure_6b() -> CrackSpace {
     space(&[0, 1, 2, 3], &[0b0011, 0b0011, 0b1110, 0b1100])
 }
@@ -228,7 +231,7 @@ fn steps_are_counted_once() {
     assert!(steps(&[&[0, 1, 2], &[0, 1, 3]]) > steps(&[&[0, 1, 2]]));
 }
 
-/// Any graph: half of its edges, or most of them.
+/// Generates any graph, with half of all possible edges or most of them.
 fn any_space() -> impl Strategy<Value = CrackSpace> {
     (0..=6usize, 1..=6u32)
         .prop_flat_map(|(n, classes)| {

@@ -1,4 +1,4 @@
-//! Edge filtering and belief refinement against graphs of single nodes.
+//! Compares edge filtering and belief refinement with graphs of single nodes.
 
 use crate::spaces::{big_mart, edges};
 use disclosure::Control;
@@ -8,7 +8,8 @@ use disclosure::cracks::{
 };
 use proptest::prelude::*;
 
-/// Classes are of twins, none is empty, and their sizes are right.
+/// Asserts that candidates are in ascending order, that no two classes of items have the same candidates,
+/// that no class of codes is empty, and that the sizes of all classes are right.
 fn assert_sound(space: &CrackSpace) {
     let count = |of: &[u32], class: usize| of.iter().filter(|&&other| other as usize == class).count();
     for (class, &size) in space.graph.codes.iter().enumerate() {
@@ -68,7 +69,7 @@ fn one_pair_of_bigmart() {
     let adjusted = filter_edges(&space, &pair, &pair);
     // Item 1 has one candidate instead of four.
     assert!((o_estimate(&adjusted) - 3.75).abs() < 1e-12);
-    // Then its code is gone for the three others.
+    // Propagation removes its code from the candidates of the three others.
     assert!((propagated(&adjusted) - 4.0).abs() < 1e-12);
     assert_eq!(edges(&filter_edges(&space, &[], &pair)), edges(&space));
 }

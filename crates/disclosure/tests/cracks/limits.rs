@@ -1,4 +1,4 @@
-//! Arguments that ask for more than there is room or time for.
+//! Arguments that would take more memory or time than allowed.
 
 use disclosure::cracks::{
     Belief, Compliance, CrackSpace, Frequencies, ItemsetAssessment, ItemsetSettings, ItemsetsOfInterest,
@@ -6,7 +6,7 @@ use disclosure::cracks::{
 };
 use disclosure::{Control, Error, Memory, Result};
 
-/// A megabyte, of which nothing is in use.
+/// Returns a control with one megabyte of memory, none of it in use.
 fn tight() -> Control {
     Control::with_memory(Memory {
         limit: 1 << 20,
@@ -16,7 +16,8 @@ fn tight() -> Control {
 
 const OUT_OF_MEMORY: Error = Error::OutOfMemory { limit: 1 << 20 };
 
-/// Items of which every frequency is unique, so that a rival who knows them knows all.
+/// Returns items with unique frequencies, so that an adversary who knows the frequencies identifies all of
+/// them.
 fn frequencies(items: u64) -> Frequencies {
     Frequencies::new(2 * items, (1..=items).collect())
 }
@@ -42,7 +43,7 @@ fn assess(items: u64, question: &ItemsetSettings, control: &Control) -> Result<I
     assess_itemset_risk(&frequencies, &space(&frequencies), question, control)
 }
 
-/// Runs what would never end until it has begun, and cancels it.
+/// Starts a job that would never end, cancels it as soon as it makes progress, and returns its result.
 fn ends_when_cancelled<T: Send>(job: impl Fn(&Control) -> Result<T> + Sync) -> Result<T> {
     let control = tight();
     std::thread::scope(|scope| {
@@ -57,7 +58,7 @@ fn ends_when_cancelled<T: Send>(job: impl Fn(&Control) -> Result<T> + Sync) -> R
 
 #[test]
 fn any_number_of_runs_takes_little_memory() {
-    // More than a few runs do not fit into a batch.
+    // A batch has room for only some of these runs.
     let few = assess(40, &question(vec![2], 100, 1), &tight()).unwrap();
     assert_eq!(few.stage, Stage::Compliance);
     let endless = ends_when_cancelled(|control| assess(40, &question(vec![2], 100, u32::MAX), control));
@@ -66,7 +67,7 @@ fn any_number_of_runs_takes_little_memory() {
 
 #[test]
 fn runs_that_are_sampled_end_as_well() {
-    // Too many vulnerable pairs to list them all: a sample of them follows on all orders.
+    // There are too many vulnerable pairs to list them all, so a sample of them is drawn after all orders.
     let endless = ends_when_cancelled(|control| {
         let many = Frequencies::new(10, vec![1; 4000]);
         let space = CrackSpace::clone(&space(&many));
@@ -81,7 +82,7 @@ fn runs_that_are_sampled_end_as_well() {
 
 #[test]
 fn a_sample_of_itemsets_asks_for_its_memory() {
-    // Too many kinds of itemsets to look at them all.
+    // There are too many kinds of itemsets to assess them all.
     let sizes = vec![20];
     assert!(assess(40, &question(sizes.clone(), 10, 1), &tight()).is_ok());
     for sample in [1 << 20, usize::MAX] {

@@ -1,4 +1,4 @@
-//! Cracks of anonymised items: see `disclosure::cracks`.
+//! Tests of `disclosure::cracks`: cracks of anonymised items.
 
 mod correlation_recipe;
 mod expected;

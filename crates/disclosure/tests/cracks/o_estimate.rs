@@ -1,4 +1,4 @@
-//! The O-estimate, with and without propagation, against graphs of single nodes.
+//! Compares the O-estimate, with and without propagation, with graphs of single nodes.
 
 use crate::spaces::{big_mart, h, k};
 use disclosure::cracks::{CrackSpace, Width, o_estimate, o_estimate_items, propagated};
@@ -6,7 +6,7 @@ use disclosure::matching::{Graph, ItemClass};
 use proptest::prelude::*;
 use reference::cracks::{Edges, mappings, propagate};
 
-/// Codes and items with the same neighbours in one class.
+/// Returns the space in which codes and items with the same neighbours form classes.
 fn space(edges: &Edges) -> CrackSpace {
     let items = edges.len();
     let column = |code: usize| edges.iter().map(|row| row[code]).collect::<Vec<_>>();
@@ -79,10 +79,10 @@ fn the_beliefs_of_bigmart() {
 
 #[test]
 fn rivals_for_one_code_have_equal_chances() {
-    // Items 1 and 2 can only be code 1; code 2 and 3 are left to item 3.
+    // Items 1 and 2 can only have code 1, so codes 2 and 3 are left for item 3.
     let edges = graph_of_codes(&[&[1], &[1], &[1, 2, 3]]);
     assert_close(propagated(&space(&edges)), 0.5 + 0.5);
-    // Nobody can be anything.
+    // No item has a candidate.
     assert_eq!(
         propagated(&space(&graph_of_codes(&[&[], &[]]))).to_bits(),
         0.0f64.to_bits()
@@ -91,7 +91,7 @@ fn rivals_for_one_code_have_equal_chances() {
 }
 
 fn edges() -> impl Strategy<Value = Edges> {
-    // A cell of a coarse grid per node, so that twins are common.
+    // Each node gets a row or column of a coarse grid, so that nodes with the same neighbours are common.
     (1usize..=7, 1usize..=7, 0.1..0.9f64).prop_flat_map(|(nodes, kinds, density)| {
         let grid = proptest::collection::vec(proptest::bool::weighted(density), kinds * kinds);
         let kind = || proptest::collection::vec(0..kinds, nodes);

@@ -1,4 +1,4 @@
-//! Pairs of items that are often, or never, together, against counting every pair.
+//! Compares the pairs of items that occur together most often, or never, with a count of every pair.
 
 use disclosure::cracks::{CoOccurrence, Pair, Transactions, apart_pairs, top_pairs};
 use disclosure::{Control, Error};
@@ -18,7 +18,7 @@ fn count(sets: &Sets, items: &[u32]) -> u64 {
     sets.iter().filter(all).count() as u64
 }
 
-/// All pairs that have a value, by descending value and then by ascending items.
+/// Returns the first `most` pairs that have a value, by descending value and then by ascending items.
 fn ranked(sets: &Sets, items: u32, most: usize, value: impl Fn(u32, u32) -> Option<u64>) -> Vec<Pair> {
     let pairs = (0..items).flat_map(|one| (one + 1..items).map(move |other| (one, other)));
     let mut pairs: Vec<(u64, u32, u32)> = pairs
@@ -34,7 +34,7 @@ fn ranked(sets: &Sets, items: u32, most: usize, value: impl Fn(u32, u32) -> Opti
 }
 
 fn sets() -> impl Strategy<Value = (Sets, u32)> {
-    // Squares make small numbers frequent.
+    // A power of a uniform number makes items with small numbers frequent.
     (1u32..12, 0.0..1.0f64).prop_flat_map(|(items, skew)| {
         let item = (0.0..1.0f64).prop_map(move |x| (x.powf(1.0 + 2.0 * skew) * f64::from(items)) as u32);
         let sets = prop::collection::vec(prop::collection::vec(item, 0..8), 0..12);
@@ -87,8 +87,8 @@ proptest! {
     }
 }
 
-/// More items than the first rounds have rows, so that later rounds and ties across them matter: item x is
-/// with item y where x·y is small, and with some neighbours once.
+/// There are more items than rows in the first rounds, so later rounds and ties between rounds matter. Item x
+/// occurs with item y often if x·y is small, and with some other items once.
 #[test]
 fn many_rounds_find_the_same() {
     let items = 900u32;

@@ -1,4 +1,4 @@
-//! The recipes against their definitions.
+//! Compares the recipes with their definitions.
 
 use crate::spaces::{around, assert_close, big_mart, config, edges, mappings};
 use disclosure::cracks::{
@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use reference::cracks::{itemset_probability, itemsets, o_estimate, os};
 
-/// The orders in which items become compliant.
+/// Returns the orders in which items become compliant.
 fn orders(items: usize, compliance: &Compliance) -> Vec<Vec<u32>> {
     let mut random = Pcg64::seed_from_u64(compliance.seed);
     let mut order = || {
@@ -23,7 +23,7 @@ fn orders(items: usize, compliance: &Compliance) -> Vec<Vec<u32>> {
     (0..compliance.runs).map(|_| order()).collect()
 }
 
-/// The largest share of the items that may be compliant, by trying all.
+/// Returns the largest share of the items that may be compliant, by trying all numbers of items.
 fn alpha_max(orders: &[Vec<u32>], risk: impl Fn(&[u32]) -> f64, tolerated: f64) -> f64 {
     let items = orders[0].len();
     let mean = |compliant: usize| {
@@ -128,7 +128,7 @@ fn equal_items_need_no_luck() {
     assert_eq!(assess(0.29, 7).alpha_max, Some(0.58));
     assert_eq!(assess(0.0, 8).alpha_max, Some(0.0));
     assert_eq!(assess(0.5, 9).stage, Stage::Interval);
-    // In floating point 0.29 of 100 is less than 29.
+    // In floating point, 0.29 · 100 is less than 29.
     let groups = Frequencies::new(29, (0..100).map(|item| item % 29).collect());
     let assessment = assess_risk(
         &groups,
@@ -179,8 +179,8 @@ fn a_curve_of_big_mart() {
 
 #[test]
 fn pairs_of_big_mart() {
-    // Items 2 and 5 have a frequency of their own: their pair is cracked for sure, pairs with one of them
-    // once in four times.
+    // Items 2 and 5 have unique frequencies: their pair is cracked with certainty, and a pair with one of
+    // them with probability 1/4.
     let known = assess(&big_mart(), Width::Median, &pairs(0.5, 0.1)).unwrap();
     assert_is(known.point_valued, 1.0 / 15.0);
     assert_eq!(
@@ -188,7 +188,7 @@ fn pairs_of_big_mart() {
         (Stage::PointValued, Decision::Disclose, 15.0)
     );
     assert_eq!((known.method, known.sampled), (ItemsetMethod::Os, false));
-    // OS is 1/3 for the pair of 2 and 5, and less for all others.
+    // OS is 1/3 for the pair of 2 and 5, and less for all other pairs.
     let roughly = assess(&big_mart(), Width::Median, &pairs(0.25, 0.1)).unwrap();
     assert_is(roughly.point_valued, 9.0 / 15.0);
     assert_is(roughly.interval, 1.0 / 15.0);
@@ -201,7 +201,7 @@ fn pairs_of_big_mart() {
         (wrong.stage, wrong.decision),
         (Stage::Compliance, Decision::Judge)
     );
-    // Not one of the runs may have both.
+    // In none of the runs may both items be compliant.
     let both = |compliant: &[u32]| f64::from(u8::from(compliant.contains(&1) && compliant.contains(&4)));
     assert_is(
         wrong.alpha_max.unwrap(),
@@ -224,7 +224,7 @@ fn pairs_of_big_mart() {
 
 #[test]
 fn a_vulnerable_itemset_may_be_so_by_a_hair() {
-    // 1/25 is 0.04.
+    // The probability, 1/25, equals the limit, 0.04.
     let frequencies = Frequencies::new(1, vec![1; 25]);
     let mut question = pairs(0.04, 0.1);
     question.interest = ItemsetsOfInterest::Sizes {
@@ -258,8 +258,8 @@ fn exact_if_that_is_not_too_much() {
 
 #[test]
 fn too_many_kinds_are_sampled() {
-    // Forty items with a frequency of their own and ten with the same: an itemset is vulnerable if it has
-    // none of the ten.
+    // Forty items have unique frequencies and ten share one, so an itemset is vulnerable if it contains none
+    // of the ten.
     let frequencies = Frequencies::new(100, (0..50u64).map(|item| item.min(40)).collect());
     let question = |seed| ItemsetSettings {
         interest: ItemsetsOfInterest::Sizes {
@@ -296,7 +296,7 @@ fn too_many_kinds_are_sampled() {
 
 #[test]
 fn too_many_vulnerable_itemsets_are_sampled() {
-    // All itemsets are vulnerable: with p compliant items, C(p, 3) of them.
+    // All itemsets are vulnerable; with p compliant items, C(p, 3) of them count.
     let frequencies = Frequencies::new(4, (0..400).map(|item| item % 4).collect());
     let mut question = pairs(0.0, 0.1);
     question.interest = ItemsetsOfInterest::Sizes {
@@ -389,10 +389,10 @@ fn a_rival_who_is_always_wrong() {
     )
     .unwrap();
     assert_eq!((assessment.stage, assessment.interval), (Stage::Interval, 0.0));
-    // Yet the pair as such is found.
+    // But the pair is cracked as a set.
     let of_pairs = assess_itemset_risk(&frequencies, &space, &pairs(0.5, 0.0), &Control::new()).unwrap();
     assert_is(of_pairs.interval, 1.0);
-    // Nobody can be so wrong and still map every code.
+    // With this belief, no mapping is consistent.
     let impossible = Belief::of_intervals(&frequencies, &[Some((0.0, 0.0)); 2]).space(&frequencies);
     let mut question = pairs(0.5, 0.0);
     assert_is(
@@ -401,7 +401,7 @@ fn a_rival_who_is_always_wrong() {
             .interval,
         0.0,
     );
-    // Then there is nothing to count.
+    // Then there is nothing to count, and the method is OS.
     question.exact_steps = 1e9;
     let answer = assess_itemset_risk(&frequencies, &impossible, &question, &Control::new()).unwrap();
     assert_eq!(answer.method, ItemsetMethod::Os);

@@ -1,4 +1,4 @@
-//! People against released rows, compared with all ways to give people rows.
+//! Compares re-identification with its definition: all ways to match people with released rows.
 
 use Knowledge::{Among, Anything, Between, Code};
 use disclosure::cracks::{Knowledge, Method, Reidentification, Settings, Simulation, simulate};
@@ -7,7 +7,7 @@ use disclosure::{Control, Error, NULL, Rows};
 use proptest::prelude::*;
 use reference::matching::shares;
 
-/// What is known of every person, column by column; the released rows; the row of every person.
+/// The knowledge about every person, column by column; the released rows; the own row of every person.
 #[derive(Debug, Clone)]
 struct Case {
     people: Vec<Vec<Knowledge>>,
@@ -38,7 +38,7 @@ impl Case {
         Reidentification::new(&self.people, released, key, 1_000, &Control::new()).unwrap()
     }
 
-    /// Every way to give people different rows that they can be, as many people as possible.
+    /// Returns all ways to match as many people as possible with different rows that they can be.
     fn largest_mappings(&self) -> Vec<Vec<Option<usize>>> {
         let mut mappings = vec![Vec::new()];
         for known in &self.people {
@@ -148,7 +148,7 @@ fn cases() -> impl Strategy<Value = Case> {
         let key = prop::collection::vec(prop::option::weighted(0.8, 0..7u32), 6);
         (people, rows, key).prop_map(|(people, rows, mut key)| {
             key.truncate(people.len());
-            // No two have the same row.
+            // No two people have the same row.
             for person in 0..key.len() {
                 if key[..person].contains(&key[person]) {
                     key[person] = None;
@@ -172,14 +172,14 @@ proptest! {
 
     #[test]
     fn reidentification_is_as_defined(case in cases()) {
-        // The width is taken from the people.
+        // The number of columns is taken from the people.
         if !case.people.is_empty() {
             assert_as_defined(&case);
         }
     }
 }
 
-/// John is a Chinese owner of a Toyota, Mary is 30 to 35, of Bob nothing is known.
+/// John is a Chinese owner of a Toyota, Mary is 30 to 35 years old, and nothing is known about Bob.
 #[test]
 fn john_mary_and_bob() {
     let (age, chinese, toyota) = (|years: u32| years, 1, 1);
@@ -202,7 +202,8 @@ fn john_mary_and_bob() {
     assert_close(found.expected(&shares(&found.graph).unwrap()), 3.0);
 }
 
-/// One has too many people, the other too many rows: parts stay apart, and each has its own left over.
+/// One component has too many people, another too many rows: components stay separate, and each completes its
+/// own surplus.
 #[test]
 fn each_part_has_its_own_left_over() {
     let case = Case {
@@ -216,7 +217,7 @@ fn each_part_has_its_own_left_over() {
     assert_close(found.expected(&shares(&found.graph).unwrap()), 0.5 + 1.0 / 3.0);
 }
 
-/// Strangers and who is not released have no code, which the simulation must cope with.
+/// The simulation must cope with strangers and with people who are not released, who have no code.
 #[test]
 fn simulation_agrees() {
     let case = Case {
@@ -271,7 +272,7 @@ fn limits_are_obeyed() {
 
 #[test]
 fn without_a_key_only_exact_answers_and_estimates() {
-    // Two people who can be either of two rows.
+    // Two people and two rows; each person can be either row.
     let case = Case {
         people: vec![vec![Anything], vec![Anything]],
         rows: vec![vec![1], vec![2]],

@@ -1,4 +1,4 @@
-//! Simulated cracks against all mappings, counted one by one.
+//! Compares simulated cracks with all mappings, counted one by one.
 
 use crate::spaces::{around, big_mart, h, k, mappings};
 use disclosure::cracks::{
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use reference::cracks::{crack_probabilities, itemset_probability, itemsets};
 use std::time::Duration;
 
-/// A space from what is known of each item: the group of its own code, and the groups it may be in.
+/// Returns the space given by the group of every item's own code, and the groups that are its candidates.
 fn space_of(items: &[(u32, Vec<u32>)]) -> CrackSpace {
     let groups = items.iter().map(|(own, _)| own + 1).max().unwrap_or(0);
     let mut classes: Vec<ItemClass> = Vec::new();
@@ -39,7 +39,7 @@ fn space_of(items: &[(u32, Vec<u32>)]) -> CrackSpace {
     }
 }
 
-/// Up to six items in up to six groups, with any candidates; often, but not always, the own group is one.
+/// Generates up to six items in up to six groups, with any candidates; the own group is usually one of them.
 fn a_space() -> impl Strategy<Value = CrackSpace> {
     let item = (0..6u32, 0..64u32, prop::bool::weighted(0.8));
     prop::collection::vec(item, 0..=6).prop_map(|items| {
@@ -59,7 +59,7 @@ fn a_space() -> impl Strategy<Value = CrackSpace> {
     })
 }
 
-/// As many samples as allowed, however good the estimate.
+/// Returns settings that take the maximum number of samples, however precise the estimate is.
 fn all_samples(moves: Moves, max_samples: u64) -> Simulation {
     Simulation {
         moves,
@@ -72,7 +72,8 @@ fn all_samples(moves: Moves, max_samples: u64) -> Simulation {
 
 fn check(simulated: &Simulated, exact: &[f64]) {
     let expected = exact.iter().fold(0.0, |sum, p| sum + p);
-    // The interval is 2.13 standard errors to either side, if not at an end of the possible.
+    // The interval is 2.13 standard errors to either side, unless it is cut off at an end of the possible
+    // range.
     let half_width = (simulated.upper - simulated.expected).max(simulated.expected - simulated.lower);
     let tolerance = 5.0 / 2.13 * half_width + 1e-9;
     assert!(
@@ -131,7 +132,7 @@ proptest! {
         };
         let apart = Apart { pairs: &pairs, together: &together };
         let possible: Vec<Vec<u32>> = all.iter().filter(|mapping| keeps_apart(mapping)).cloned().collect();
-        // A search for what does not exist takes long: no need to see that more often than in its own test.
+        // A search for a mapping that does not exist takes long, and has a test of its own.
         prop_assume!(all.is_empty() || !possible.is_empty());
         match simulate_apart(&space, &apart, &all_samples(Moves::Groups, 4096), &Control::new()).unwrap() {
             None => prop_assert!(all.is_empty()),
@@ -245,7 +246,7 @@ fn the_published_chain_finds_about_the_same() {
         .unwrap();
     assert_eq!(simulated.samples, 250);
     assert!((simulated.expected - 29.0 / 16.0).abs() < 0.3, "{simulated:?}");
-    // One seed matching tells nothing about the error, nor does one sample.
+    // Neither one seed matching nor one sample tells anything about the error.
     assert_eq!((simulated.lower, simulated.upper), (0.0, 6.0));
     let simulated = simulate_as_published(&h(), 1, 1, &Control::new())
         .unwrap()
@@ -256,7 +257,8 @@ fn the_published_chain_finds_about_the_same() {
     );
 }
 
-/// Three items, each with its own code or the next one's: all are cracked or none is.
+/// Three items, each with its own code and the next item's as candidates: a mapping cracks all of them or
+/// none.
 fn six_cycle() -> CrackSpace {
     space_of(&[(0, vec![0, 1]), (1, vec![1, 2]), (2, vec![0, 2])])
 }
@@ -355,7 +357,8 @@ fn without_time_anything_is_possible() {
 
 #[test]
 fn what_was_never_seen_is_not_excluded() {
-    // Both items can only have the other's code, but the first's own code is among its candidates.
+    // The only mapping gives each item the other's code, although the first item's own code is one of its
+    // candidates.
     let space = space_of(&[(0, vec![0, 1]), (1, vec![0])]);
     let simulated = simulate(&space, &all_samples(Moves::Groups, 10_000), &Control::new())
         .unwrap()

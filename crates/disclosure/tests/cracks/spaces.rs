@@ -1,22 +1,23 @@
-//! Spaces of crack mappings that several tests look at: beliefs about BigMart, and graphs of single nodes.
+//! Spaces of crack mappings for several tests: beliefs about BigMart, and conversion to graphs of single
+//! nodes.
 
 use disclosure::cracks::{Belief, CrackSpace, Frequencies, Width};
 use proptest::prelude::*;
 use reference::cracks::Edges;
 
-/// For every item, whether each code can stand for it.
+/// Returns, for every item, whether each code can stand for it.
 pub fn edges(space: &CrackSpace) -> Edges {
     let edge = |item: usize, code: usize| space.class(item).candidates.contains(&space.own[code]);
     let codes = |item| (0..space.items()).map(|code| edge(item, code)).collect();
     (0..space.items()).map(codes).collect()
 }
 
-/// All crack mappings: for every item, the code that it gets.
+/// Returns all crack mappings: for every item, the code that it gets.
 pub fn mappings(space: &CrackSpace) -> Vec<Vec<u32>> {
     reference::cracks::mappings(&edges(space))
 }
 
-/// Fig. 1.
+/// The frequencies of BigMart (Fig. 1).
 pub fn big_mart() -> Frequencies {
     Frequencies::new(10, vec![5, 4, 5, 5, 3, 5])
 }
@@ -30,7 +31,7 @@ fn intervals(of_items: [(f64, f64); 6]) -> CrackSpace {
     Belief::of_intervals(&frequencies, &of_items.map(Some)).space(&frequencies)
 }
 
-/// Fig. 2.
+/// Belief h of Fig. 2.
 pub fn h() -> CrackSpace {
     intervals([
         (0.0, 1.0),
@@ -42,7 +43,7 @@ pub fn h() -> CrackSpace {
     ])
 }
 
-/// Fig. 2: wrong about the first three items.
+/// Belief k of Fig. 2, which is wrong about the first three items.
 pub fn k() -> CrackSpace {
     intervals([
         (0.1, 0.4),

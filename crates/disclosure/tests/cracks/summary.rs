@@ -1,4 +1,4 @@
-//! Summaries of items: what is stored and printed reads back as itself, and nothing else is accepted.
+//! Summaries of items: what is stored or printed can be read back unchanged, and nothing else is accepted.
 
 use disclosure::cracks::{ItemSummary, Name, SummaryError};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn of_text(text: &str) -> Result<ItemSummary<'_>, SummaryError> {
     ItemSummary::of_text(text)
 }
 
-/// A text with these items, of which no more is known.
+/// Returns the text of a summary of three transactions with these items.
 fn with_items(items: &str) -> String {
     format!(r#"{{"type": "text", "transactions": 3, "items": {items}}}"#)
 }
@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// Changes a few bytes: some are overwritten, inserted, removed, or everything behind is cut off.
+/// Makes a few random changes: overwrites, inserts or removes a byte, or cuts off the rest.
 fn mutate(bytes: &mut Vec<u8>, random: &mut Pcg64) {
     const LIKELY: &[u8] = b"\"\\[]{},: 019-.eEu\x00\x01\x7f\x80\xff";
     for _ in 0..random.random_range(1..4) {

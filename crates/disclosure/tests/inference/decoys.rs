@@ -1,4 +1,4 @@
-//! Decoys: what they do to all scores, against the definition.
+//! Tests of decoys: compares their effect on all scores with the definition.
 
 use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
@@ -20,7 +20,7 @@ fn assert_summary(summary: &Summary, scores: &[f64]) {
     assert_close(summary.maximum, maximum(scores));
 }
 
-/// White, Example 6.3: three triangles around the hole ABC.
+/// White, Example 6.3: three triangles surround the hole ABC.
 #[test]
 fn a_hole_between_three_rows() {
     let weights = [QUASI, QUASI, QUASI, SENSITIVE, SENSITIVE, SENSITIVE];
@@ -32,7 +32,7 @@ fn a_hole_between_three_rows() {
     assert_summary(&found[0].after, &[0.0; 3]);
 }
 
-/// ab ⟹ x can be broken by a b y, as there are a y and b y elsewhere; nothing is wrong with these.
+/// ab ⟹ e can be broken by the decoy abf, because af and bf occur in other rows. These score 0 already.
 #[test]
 fn the_other_diagnosis() {
     let weights = [QUASI, QUASI, QUASI, QUASI, SENSITIVE, SENSITIVE];
@@ -47,7 +47,7 @@ fn the_other_diagnosis() {
 #[test]
 fn nothing_to_fill() {
     assert!(found(&Table::of_words(&[], &[QUASI]), &Settings::default(), 5).is_empty());
-    // Nobody has anything but this: there are no holes.
+    // There is only one row, so there are no holes.
     let alone = Table::of_words(&["ab"], &[QUASI, SENSITIVE]);
     assert!(found(&alone, &Settings::default(), 5).is_empty());
 }
@@ -72,7 +72,7 @@ proptest! {
             }
             with_decoys.rows.push(hole);
             let mut after = with_decoys.scores(constant, 1.0);
-            // White, Theorem 6.5: the decoys score nothing and nobody scores more.
+            // White, Theorem 6.5: decoys score 0, and no other score rises.
             prop_assert!(after.drain(table.rows.len()..).all(|score| score == 0.0));
             prop_assert!(after.iter().zip(&before).all(|(after, before)| *after <= before + 1e-9));
             assert_summary(&decoy.before, &before);

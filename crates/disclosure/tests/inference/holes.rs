@@ -1,4 +1,4 @@
-//! Holes against their definition, and White's theorems about them.
+//! Compares holes with their definition, and checks White's theorems about them.
 
 use crate::tables::{Table, a_constant, config};
 use disclosure::inference::{Attribute, HoleSettings, Holes, Settings, holes, scores};
@@ -14,7 +14,8 @@ struct Expected {
     weight: f64,
 }
 
-/// All holes of attributes that matter and can be had together, with a weight, sorted as they are reported.
+/// Returns all holes with a positive weight, in the order in which they are reported. Their attributes
+/// matter, and a row can have all of them together.
 fn expected_holes(table: &Table, constant: f64, max_size: usize) -> Vec<Expected> {
     let matters = |x: usize| table.weights[x].likelihood > 0.0 || table.weights[x].danger > 0.0;
     let is_possible = |set: u32| {
@@ -44,7 +45,7 @@ fn expected_holes(table: &Table, constant: f64, max_size: usize) -> Vec<Expected
     holes
 }
 
-/// The score of the distinct row that each row became, by the row's attributes.
+/// Returns the attributes and the score of every distinct row.
 fn found_scores(table: &Table, constant: f64) -> Vec<(Vec<Attribute>, f64)> {
     let settings = Settings {
         constant,
@@ -103,8 +104,8 @@ fn words(holes: &Holes) -> Vec<String> {
 
 #[test]
 fn three_triangles_around_a_hole() {
-    // White, Examples 6.1 and 6.3. AE ⇒ C is an inference from the outer boundary; pairs that nobody has,
-    // such as AF, are holes as well.
+    // White, Examples 6.1 and 6.3. AE ⇒ C is an inference from the outer boundary. Pairs that no row has,
+    // such as AF, are holes too.
     let table = Table::of_words(&["ace", "abd", "bcf"], &[(1.0, 1.0); 6]);
     let found = find(&table, 1.0, 3, 100);
     assert_eq!(words(&found), ["af", "be", "cd", "de", "df", "ef", "abc"]);

@@ -1,4 +1,4 @@
-//! Privacy scores and what follows from them: see `disclosure::inference`.
+//! Tests of privacy scores and of everything that is based on them: see `disclosure::inference`.
 
 mod decoys;
 mod holes;

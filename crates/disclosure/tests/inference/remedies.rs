@@ -1,4 +1,4 @@
-//! Suppressions: what they do to all scores, against the definition.
+//! Tests of suppressions: compares their effect on all scores with the definition.
 
 use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
@@ -26,7 +26,7 @@ fn assert_state(state: &State, scores: &[f64], threshold: f64) {
     assert_close(state.maximum, maximum(scores));
 }
 
-/// Blank a cell of a table. Attributes that change no score are not mentioned in rows.
+/// Suppresses a cell of a table. `row` does not mention attributes that change no score.
 fn blank(table: &mut Table, row: &[Attribute], attribute: Attribute) {
     let (set, cell) = (table.set(row), table.set(&[attribute]));
     assert_eq!(set & cell, cell);
@@ -39,7 +39,7 @@ fn blank(table: &mut Table, row: &[Attribute], attribute: Attribute) {
     table.rows[place.unwrap()] &= !cell;
 }
 
-/// Three rows with zip a have disease x: to blank it in one of them is enough.
+/// Three rows with ZIP code a have disease c. It is enough to suppress it in one of them.
 #[test]
 fn one_cell_helps_a_whole_group() {
     let weights = [QUASI, QUASI, SENSITIVE, SENSITIVE];
@@ -53,7 +53,7 @@ fn one_cell_helps_a_whole_group() {
     assert_state(&found.suppressions[0].after, &[0.0; 5], 0.5);
 }
 
-/// The larger group comes first, and the other one has to wait for more suppressions.
+/// The larger group comes first. The other one needs another suppression.
 #[test]
 fn the_larger_group_comes_first() {
     let weights = [QUASI, QUASI, SENSITIVE, SENSITIVE];
@@ -68,8 +68,8 @@ fn the_larger_group_comes_first() {
     assert_state(&all.suppressions[1].after, &[0.0; 5], 0.5);
 }
 
-/// Everybody has a, and it is known of everybody. Once the first row lacks it, a tells c of the other one:
-/// a second cell has to go.
+/// All rows have a, and it is known for certain. Once the first row lacks it, c of the other row follows from
+/// a, so a second cell has to be suppressed.
 #[test]
 fn a_blank_cell_may_make_others_stand_out() {
     let table = Table::of_words(&["ab", "ac"], &[(1.0, 1.0); 3]);
@@ -112,7 +112,7 @@ fn cancelling_ends_it() {
     assert!(remedies(&population, &Settings::default(), &wanted, &control).is_err());
 }
 
-/// Blank all that was proposed, one by one, and compare every state with the definition.
+/// Makes all proposed suppressions, one by one, and compares every state with the definition.
 fn check(table: &Table, settings: &Settings, threshold: f64, most: usize) {
     let found = found(table, settings, threshold, most);
     let mut table = table.clone();

@@ -1,4 +1,4 @@
-//! The rules of a table against their definition.
+//! Compares the rules of a table with their definition.
 
 use crate::tables::Table;
 use disclosure::inference::{Attribute, Inference, RuleSettings, Rules, Search, Settings, rules};
@@ -52,13 +52,13 @@ const CERTAIN: Settings = Settings {
 
 #[test]
 fn an_intersection_infers_itself() {
-    // White, Example 6.2: A ⇒ B and B ⇒ A; here everybody has both.
+    // White, Example 6.2: A ⇒ B and B ⇒ A. Here all rows have both.
     let table = Table::of_words(&["abc", "abd"], &[(1.0, 1.0); 4]);
     assert_eq!(words(&find(&table, &CERTAIN, 0.0, 10)), [">ab", "c>ab", "d>ab"]);
     assert_eq!(words(&find(&table, &CERTAIN, 0.0, 2)), [">ab", "c>ab"]);
     assert_eq!(words(&find(&table, &CERTAIN, 2.0 / 3.0, 10)).len(), 3);
     assert!(find(&table, &CERTAIN, 0.7, 10).rules.is_empty());
-    // With others that have only one of them, there is an inference from A, and none from nothing.
+    // If another row has only B, there is an inference from A, and A is no longer inferred from nothing.
     let table = Table::of_words(&["abc", "abd", "b"], &[(1.0, 1.0); 4]);
     assert_eq!(
         words(&find(&table, &CERTAIN, 0.0, 10)),
@@ -66,8 +66,8 @@ fn an_intersection_infers_itself() {
     );
 }
 
-/// White, Example 4.13: the rows between a set and the empty one lack ab, bc, bdf and ef of it; what has to be known
-/// for all of it are the minimal sets that meet each of these.
+/// White, Example 4.13: the other rows lack ab, bc, bdf and ef of the first row. Everything about the first
+/// row is inferred from the minimal sets that meet each of these.
 #[test]
 fn minimal_sets_that_infer_everything() {
     let table = Table::of_words(&["abcdef", "cdef", "adef", "ace", "abcd"], &[(1.0, 1.0); 6]);
@@ -188,7 +188,7 @@ proptest! {
         let all = table.rules(constant, min_confidence, 0.0);
         assert_same(&table, &find(&table, &settings, 0.0, most), &all[..most.min(all.len())]);
         if !all.is_empty() {
-            // Exactly the weight of a rule: that one belongs to them.
+            // `min_weight` is exactly the weight of a rule, which has to be included.
             let min_weight = threshold.get(&all).weight;
             let heavy = table.rules(constant, min_confidence, min_weight);
             assert_same(&table, &find(&table, &settings, min_weight, most), &heavy[..most.min(heavy.len())]);

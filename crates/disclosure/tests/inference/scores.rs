@@ -1,4 +1,4 @@
-//! The privacy score against its definition.
+//! Compares the privacy score with its definition.
 
 use crate::tables::{self, a_constant, a_weight, config};
 use disclosure::classes::Classes;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use reference::inference::{Table, subsets};
 use std::time::Duration;
 
-/// Rows of codes, a column's values being attributes of their own.
+/// Rows of codes. Every value of a column is an attribute of its own.
 #[derive(Debug, Clone)]
 struct Coded {
     rows: Vec<Vec<u32>>,
@@ -39,7 +39,7 @@ impl Coded {
     }
 }
 
-/// Scores row by row, in the order of `classes` being filled by `rows` rows.
+/// Returns lower and upper bounds of the score of each row, given the class of each row.
 fn by_row(
     classes: &Classes,
     columns: &[Column],
@@ -71,7 +71,7 @@ fn class_of_row<T: PartialEq>(rows: &[T]) -> Vec<u32> {
 
 const SEARCHES: [Search; 3] = [Search::Automatic, Search::Together, Search::RowByRow];
 
-/// Scores that must not depend on the way of searching.
+/// Returns the exact score of each row, which must not depend on the algorithm.
 fn exact_by_row(classes: &Classes, columns: &[Column], constant: f64, class_of_row: &[u32]) -> Vec<f64> {
     let [automatic, together, row_by_row] = SEARCHES.map(|search| {
         let settings = Settings {
@@ -253,10 +253,10 @@ proptest! {
     }
 }
 
-/// Looks things up in a table of sets; a few rows at a time, so that the search has to ask again.
+/// Lookup in a table of sets. It returns a few rows at a time, so that the search has to ask again.
 struct InTable<'a> {
     table: &'a Table,
-    /// The table's attribute of each attribute of the row.
+    /// Attribute of the table for each attribute of the row.
     attributes: Vec<usize>,
 }
 
@@ -295,7 +295,7 @@ proptest! {
     }
 }
 
-/// Pseudo-random numbers, always the same.
+/// Pseudo-random numbers, the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -307,7 +307,7 @@ impl Numbers {
         (self.0 >> 33) % limit
     }
 
-    /// Rows of columns with this many values each; smaller codes are more frequent.
+    /// Returns rows with this many values per column. Smaller codes are more frequent.
     fn rows(&mut self, rows: usize, values: &[u64]) -> Vec<Vec<u32>> {
         let mut code = |values: u64| 1 + self.below(values).min(self.below(values)) as u32;
         (0..rows)
@@ -328,7 +328,7 @@ impl Numbers {
     }
 }
 
-/// More rows than one thread takes at once, and rows of several words.
+/// The tables have more rows than one thread takes at once, and rows of several words.
 #[test]
 fn large_tables_score_the_same_however_they_are_searched() {
     let mut numbers = Numbers(7);
@@ -387,7 +387,7 @@ fn a_cancelled_search_ends() {
     }
 }
 
-/// Bounds are those of the exact scores, whenever the search ends; and it does end.
+/// The bounds contain the exact score whenever the search ends, and some searches do end early.
 #[test]
 fn an_unfinished_search_gives_bounds() {
     let mut numbers = Numbers(2);
@@ -432,7 +432,7 @@ fn an_unfinished_search_gives_bounds() {
 proptest! {
     #![proptest_config(config())]
 
-    /// White, section 3.1: who has all that another has is at least as much at risk.
+    /// White, section 3.1: a row that has all attributes of another row has at least its score.
     #[test]
     fn more_attributes_never_score_less(table in a_table()) {
         let scores = exact_scores(&table, 1.0);
@@ -443,8 +443,8 @@ proptest! {
         }
     }
 
-    /// White, section 3.1: without inference no risk, and the other way round where everything is known and
-    /// everything hurts.
+    /// White, section 3.1: without inference, the score is 0. The converse holds if everything is known and
+    /// everything is harmful.
     #[test]
     fn no_inference_no_score(table in a_table()) {
         let weights = vec![Weights::UNLABELLED; table.weights.len()];
@@ -456,7 +456,7 @@ proptest! {
     }
 
     /// White, Theorem 5.2, as far as it holds: adding harmless quasi-identifiers to rows, as k-anonymity by
-    /// generalisation does, makes no inference worse from what somebody had before.
+    /// generalisation does, does not make any inference worse if some row had its known attributes before.
     #[test]
     fn added_quasi_identifiers_make_no_inference_worse(
         table in a_table(), harmless in any::<u32>(), added in prop::collection::vec(any::<u32>(), 14),
@@ -483,8 +483,9 @@ proptest! {
     }
 }
 
-/// White's Theorem 5.3 says more: that no score rises at all. Its proof takes what follows from K to follow
-/// from K without its quasi-identifiers; a combination that nobody had before shows that it need not.
+/// White's Theorem 5.3 says that no score rises at all. Its proof assumes that what follows from K also
+/// follows from K without its quasi-identifiers. A combination that no row had before shows that this is not
+/// always true.
 #[test]
 fn a_new_quasi_identifier_can_raise_a_score() {
     let weights = [(1.0, 0.0), (0.0, 1.0)];

@@ -1,4 +1,4 @@
-//! Tables of attributes in columns, for tests that compare them with their definition.
+//! Tables of attributes in columns, for tests that compare results with their definition.
 
 use disclosure::classes::Classes;
 use disclosure::inference::{Attribute, Column, Meaning, PackedTable};
@@ -6,11 +6,11 @@ use disclosure::{Control, NULL, Weights};
 use proptest::prelude::*;
 use std::ops::{Deref, DerefMut};
 
-/// A table whose attributes are in columns.
+/// Table whose attributes are in columns.
 #[derive(Debug, Clone)]
 pub struct Table {
     pub sets: reference::inference::Table,
-    /// Per column its first attribute, and whether a row can have several of its attributes.
+    /// Per column, its first attribute, and whether a row can have several of its attributes.
     pub columns: Vec<(u32, bool)>,
 }
 
@@ -29,12 +29,13 @@ impl DerefMut for Table {
 }
 
 impl Table {
-    /// Rows as words of letters, a for attribute 0, all of one array column. Weights are likelihood and danger.
+    /// Returns a table whose rows are given as words, all in one array column. Each letter is an attribute,
+    /// `a` is attribute 0. A weight is a likelihood and a danger.
     pub fn of_words(rows: &[&str], weights: &[(f64, f64)]) -> Self {
         Self::of_sets(reference::inference::Table::of_words(rows, weights))
     }
 
-    /// All attributes in one array column.
+    /// Returns a table with all attributes in one array column.
     pub fn of_sets(sets: reference::inference::Table) -> Self {
         Table {
             sets,
@@ -42,7 +43,8 @@ impl Table {
         }
     }
 
-    /// Rows of codes, 0 where a value is absent, in columns of one attribute per code with these weights.
+    /// Returns a table whose rows are given as codes, 0 for an absent value. Every code of a column is an
+    /// attribute with these weights.
     pub fn of_codes(rows: &[Vec<u32>], weights: &[Vec<Weights>]) -> Self {
         let start = |end: &mut u32, weights: &Vec<Weights>| {
             Some((std::mem::replace(end, *end + weights.len() as u32), false))
@@ -59,7 +61,7 @@ impl Table {
         Table { sets, columns }
     }
 
-    /// The attribute at a place of the sets.
+    /// Returns the attribute at a position of the sets.
     pub fn attribute(&self, place: usize) -> Attribute {
         let starts = self
             .columns
@@ -72,7 +74,7 @@ impl Table {
         }
     }
 
-    /// The set of some attributes.
+    /// Returns the set of some attributes.
     pub fn set(&self, attributes: &[Attribute]) -> u32 {
         let bit = |attribute: &Attribute| self.columns[attribute.column as usize].0 + attribute.index;
         attributes
@@ -80,8 +82,8 @@ impl Table {
             .fold(0, |set, attribute| set | 1 << bit(attribute))
     }
 
-    /// The table as the algorithms have it. In every other column, an absent value is NULL; in the others it is a value
-    /// without an attribute.
+    /// Returns the table in the form that the algorithms use. In every other column, an absent value is NULL;
+    /// in the others, it is a value without an attribute.
     pub fn population(&self) -> PackedTable {
         let (classes, columns) = self.encoded();
         PackedTable::new(&classes, &columns, &Control::new()).unwrap()
@@ -143,7 +145,7 @@ pub fn a_weight() -> impl Strategy<Value = f64> {
     prop_oneof![2 => Just(0.0), 3 => Just(1.0), 4 => (0u32..=1000).prop_map(|weight| f64::from(weight) / 1000.0)]
 }
 
-/// Columns of up to four attributes, the last of them an array column at times.
+/// Generates tables with columns of up to four attributes. The last one is sometimes an array column.
 pub fn a_table() -> impl Strategy<Value = Table> {
     (prop::collection::vec(1u32..=4, 1..=4), any::<bool>()).prop_flat_map(|(sizes, with_array)| {
         let last = sizes.len() - 1;

@@ -1,4 +1,5 @@
-//! Perfect matchings against their definition: all ways to give every item a code of its own.
+//! Counts of perfect matchings, compared with their definition: all ways to give every item a code of its
+//! own.
 
 use disclosure::Control;
 use disclosure::matching::{Counting, Graph, ItemClass, admissible};
@@ -6,7 +7,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use reference::matching::{matchings, shares};
 
-/// Any small graph of as many codes as items, most often with a perfect matching: item `i` may have code `i`.
+/// Generates small graphs with as many codes as items. Most have a perfect matching, because item `i` may
+/// have code `i`.
 fn graphs() -> impl Strategy<Value = Graph> {
     let codes = proptest::collection::vec(1u32..4, 1..5);
     codes
@@ -98,7 +100,8 @@ fn log_factorial(n: u32) -> f64 {
 
 #[test]
 fn large_classes_are_counted_too() {
-    // 700 codes for 300 items that can have nothing else and for 400 of 900 others.
+    // The first class has 700 codes: for the 300 items that have no other candidate, and for 400 of the other
+    // 900.
     let graph = Graph {
         codes: vec![700, 1000],
         items: vec![class(300, &[0]), class(900, &[0, 1]), class(500, &[1])],
@@ -119,7 +122,7 @@ fn large_classes_are_counted_too() {
 
 #[test]
 fn nobody_gets_his_own_code() {
-    // Derangements of 16 items, which no order of the codes makes cheap.
+    // Derangements of 16 items: no order of the codes makes them cheap.
     let all_but = |own: u32| (0..16).filter(|&codes| codes != own).collect::<Vec<u32>>();
     let graph = Graph {
         codes: vec![1; 16],

@@ -1,7 +1,7 @@
-//! Real matches against those of chance, by the definition and on data whose answer is known.
+//! Comparison of real matches with chance, against the definition and on data whose answer is known.
 
 use disclosure::permutation::{
-    Calibration, Candidate, Chance, PValue, Plausibility, Points, RankSwap, Sample, Ties, Verdict, calibrate,
+    Calibration, Candidate, Chance, Finding, PValue, Plausibility, Points, RankSwap, Sample, Ties, calibrate,
     link, plausibility, rank_swap, ranks,
 };
 use disclosure::{Control, Error, NULL};
@@ -20,20 +20,20 @@ fn compared(original: &Points, released: &Points, chance: &Chance) -> Plausibili
     plausibility(original, released, chance, &Control::new()).unwrap()
 }
 
-/// A permutation of places 1 to `records`: ranks swapped across the whole column.
+/// Returns a permutation of the places 1 to `records`: ranks swapped across the whole column.
 fn shuffled(records: usize, seed: u64) -> Vec<u32> {
     let swapped = rank_swap(records, &RankSwap { p: 100.0, seed }, &Control::new()).unwrap();
     swapped.into_iter().map(|rank| rank + 1).collect()
 }
 
-/// Columns that have nothing to do with each other.
+/// Returns three independent columns.
 fn independent(records: usize, seed: u64) -> Vec<Vec<u32>> {
     (0..3)
         .map(|column| shuffled(records, 10 * seed + column))
         .collect()
 }
 
-/// Let every value come from any record: the distances of all random records, by definition.
+/// Returns the distances of all random records by definition: each of their values may come from any record.
 fn distances_of_all(original: &Points, released: &Points) -> Vec<u32> {
     let records = original.len();
     let number_of = original.width() as u32;
@@ -45,7 +45,7 @@ fn distances_of_all(original: &Points, released: &Points) -> Vec<u32> {
     random.map(|random| nearest(&random, released.iter()).0).collect()
 }
 
-/// How many of the random records are at each distance.
+/// Counts the random records at each distance.
 fn weights(distances: &[u32]) -> Vec<f64> {
     let mut weights = vec![0.0; 1 + *distances.iter().max().unwrap() as usize];
     distances
@@ -58,7 +58,7 @@ fn weights(distances: &[u32]) -> Vec<f64> {
 fn an_unchanged_release_is_better_than_chance() {
     let original = points(&independent(200, 1));
     let found = compared(&original, &original, &Chance::default());
-    assert_eq!(found.verdict, Verdict::BetterThanChance);
+    assert_eq!(found.finding, Finding::BetterThanChance);
     assert_eq!(found.real_distances, [0; 7]);
     assert_eq!((found.all_combinations, found.random_records), (false, 2000));
     assert_eq!((found.ties, found.unlinked), (1.0, 0));
@@ -72,10 +72,10 @@ fn an_unchanged_release_is_better_than_chance() {
 fn an_independent_release_is_plausibly_random() {
     let (original, released) = (points(&independent(400, 1)), points(&independent(400, 2)));
     let found = compared(&original, &released, &Chance::default());
-    assert_eq!(found.verdict, Verdict::PlausiblyRandom);
+    assert_eq!(found.finding, Finding::PlausiblyRandom);
     assert_eq!(found.shorter.p_is, PValue::Exact);
     assert!(found.shorter.p_value > 0.05 && found.unlinked > 100, "{found:?}");
-    // All 400³ combinations would be too many, and more than 400 draws for each record too.
+    // All 400³ combinations are too many, so 10 records are drawn for each original one.
     assert_eq!(found.random_records, 4000);
 }
 
@@ -84,8 +84,8 @@ fn few_records_leave_it_undecided() {
     let original = points(&[vec![1, 2, 3], vec![2, 3, 1]]);
     let found = compared(&original, &original, &Chance::default());
     assert_eq!(
-        (found.verdict, found.shorter.p_is),
-        (Verdict::Undecided, PValue::Bound)
+        (found.finding, found.shorter.p_is),
+        (Finding::Undecided, PValue::Bound)
     );
     assert!(found.overlap < 0.8 && found.shorter.p_value >= 0.05);
 }
@@ -96,13 +96,13 @@ fn one_column_says_nothing() {
     for columns in [vec![column.clone()], vec![column, vec![1; 100]]] {
         let original = points(&columns);
         let found = compared(&original, &original, &Chance::default());
-        assert_eq!((found.verdict, found.overlap), (Verdict::Undecided, 1.0));
+        assert_eq!((found.finding, found.overlap), (Finding::Undecided, 1.0));
     }
 }
 
 #[test]
 fn matches_that_are_farther_than_chance_are_not_called_better() {
-    // Values that go together in the original exclude each other in the release.
+    // Columns that rise together in the original run against each other in the released table.
     let up: Vec<u32> = (1..=200).collect();
     let down: Vec<u32> = (1..=200).rev().collect();
     let found = compared(
@@ -110,14 +110,14 @@ fn matches_that_are_farther_than_chance_are_not_called_better() {
         &points(&[up, down]),
         &Chance::default(),
     );
-    assert_eq!(found.verdict, Verdict::Undecided);
+    assert_eq!(found.finding, Finding::Undecided);
     assert!(found.overlap < 0.8 && found.shorter.p_value > 0.05, "{found:?}");
 }
 
 #[test]
 fn wide_bins_do_not_hide_exact_matches() {
-    // One half is released as it is, along the diagonal. The other half is as far from it as can be, and random
-    // records are in between.
+    // One half of the records is released unchanged, along the diagonal. The other half is as far from it as
+    // possible, and random records are in between.
     let along = |at: u32| 100 * at;
     let first = (0..30).map(along).chain((0..30).map(|at| along(29 * (at % 2))));
     let second = (0..30)
@@ -127,13 +127,13 @@ fn wide_bins_do_not_hide_exact_matches() {
     let released = Points::new(&[(0..30).map(along).collect(), (0..30).map(along).collect()]);
     let found = compared(&original, &released, &Chance::default());
     assert!(found.overlap > 0.8 && found.shorter.statistic > 0.3, "{found:?}");
-    assert_eq!(found.verdict, Verdict::BetterThanChance);
+    assert_eq!(found.finding, Finding::BetterThanChance);
 }
 
 #[test]
 fn draws_come_from_the_distribution_of_all_combinations() {
     let (original, released) = (points(&independent(50, 1)), points(&independent(50, 2)));
-    // 125,000 combinations are more than 100,000 and than 50 · 2,000.
+    // 125,000 combinations are more than 100,000 and more than 50 · 2,000.
     let found = compared(
         &original,
         &released,
@@ -199,7 +199,7 @@ fn arguments_are_checked() {
         released,
         &Chance {
             draws,
-            enough,
+            at_least: enough,
             seed: 1,
         },
         &Control::new(),
@@ -208,8 +208,8 @@ fn arguments_are_checked() {
         answer => panic!("{answer:?}"),
     };
     assert_eq!(argument(&some, &some, 0, 0.8), "draws");
-    assert_eq!(argument(&some, &some, 1, 1.1), "enough");
-    assert_eq!(argument(&some, &some, 1, f64::NAN), "enough");
+    assert_eq!(argument(&some, &some, 1, 1.1), "at_least");
+    assert_eq!(argument(&some, &some, 1, f64::NAN), "at_least");
     assert_eq!(argument(&none, &some, 1, 0.8), "original");
     assert_eq!(argument(&some, &none, 1, 0.8), "released");
     let control = Control::new();
@@ -222,7 +222,8 @@ fn arguments_are_checked() {
 
 #[test]
 fn draws_without_end_need_no_memory_and_can_be_cancelled() {
-    // So many that even more combinations are possible, and that a number for every 4096 draws would not fit.
+    // So many draws that a seed for every 4096 of them would not fit into memory. There are even more
+    // combinations, so that these are not used instead.
     const RECORDS: usize = 70_000;
     let original = points(&independent(RECORDS, 1));
     let chance = Chance {
@@ -233,7 +234,7 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
     let control = Control::new();
     std::thread::scope(|scope| {
         let answer = scope.spawn(|| plausibility(&original, &original, &chance, &control));
-        // Until the first random records were linked.
+        // Wait until the first random records have been linked.
         while !answer.is_finished() && control.progress().unwrap_or(0.0) * all < RECORDS as f64 + 1000.0 {
             std::thread::yield_now();
         }
@@ -242,11 +243,11 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
     });
 }
 
-fn calibration(candidates: &[f64], chance: Chance, most_correct: f64) -> Calibration {
+fn calibration(candidates: &[f64], chance: Chance, at_most: f64) -> Calibration {
     Calibration {
         candidates: candidates.to_vec(),
         chance,
-        most_correct,
+        at_most,
     }
 }
 
@@ -263,13 +264,13 @@ fn the_least_swapping_that_is_enough_is_chosen() {
         found.iter().map(|candidate| candidate.p).collect::<Vec<_>>(),
         [60.0, 0.0, 1.0, 80.0, 5.0]
     );
-    let verdicts: Vec<Verdict> = found
+    let findings: Vec<Finding> = found
         .iter()
-        .map(|candidate| candidate.plausibility.verdict)
+        .map(|candidate| candidate.plausibility.finding)
         .collect();
-    use Verdict::{BetterThanChance, PlausiblyRandom};
+    use Finding::{BetterThanChance, PlausiblyRandom};
     assert_eq!(
-        verdicts,
+        findings,
         [
             PlausiblyRandom,
             BetterThanChance,
@@ -304,21 +305,21 @@ fn the_least_swapping_that_is_enough_is_chosen() {
 fn matches_that_look_random_may_still_be_right() {
     let columns = independent(300, 1);
     let candidates: Vec<f64> = (0..30).map(f64::from).collect();
-    let chosen = |most_correct: f64| {
-        let settings = calibration(&candidates, Chance::default(), most_correct);
+    let chosen = |at_most: f64| {
+        let settings = calibration(&candidates, Chance::default(), at_most);
         let found = calibrate(&columns, Ties::Shared, &settings, &Control::new()).unwrap();
         found.into_iter().find(|candidate| candidate.chosen).unwrap()
     };
     let (lenient, strict) = (chosen(1.0), chosen(0.02));
     assert!(lenient.expected_correct > 6.0 && strict.expected_correct <= 6.0);
     assert!(lenient.p < strict.p);
-    for most_correct in [-0.1, 1.1, f64::NAN] {
-        let settings = calibration(&candidates, Chance::default(), most_correct);
+    for at_most in [-0.1, 1.1, f64::NAN] {
+        let settings = calibration(&candidates, Chance::default(), at_most);
         let answer = calibrate(&columns, Ties::Shared, &settings, &Control::new());
         assert!(matches!(
             answer,
             Err(Error::InvalidArgument {
-                argument: "most_correct",
+                argument: "at_most",
                 ..
             })
         ));
@@ -342,7 +343,7 @@ fn candidates_do_not_depend_on_each_other() {
 
 #[test]
 fn equal_records_are_told_apart_by_luck_only() {
-    // Two columns of two values: 25 records of each kind.
+    // Two columns of two values: 25 records with each combination.
     let columns: Vec<Vec<u32>> = vec![
         (0..100).map(|at| 1 + at % 2).collect(),
         (0..100).map(|at| 1 + at / 2 % 2).collect(),
@@ -350,7 +351,8 @@ fn equal_records_are_told_apart_by_luck_only() {
     let found = &calibrated(&columns, Ties::Shared, &[0.0])[0];
     assert_eq!(found.correct, 100);
     assert!((found.expected_correct - 4.0).abs() < 1e-9);
-    // Ties that are broken at random hide the records from the intruder, as order is no knowledge.
+    // Ties broken at random hide the records from the adversary, because the order that was drawn means
+    // nothing.
     let found = &calibrated(&columns, Ties::Random { seed: 1 }, &[0.0])[0];
     assert!(found.correct < 20, "{found:?}");
 }

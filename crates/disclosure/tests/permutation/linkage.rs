@@ -13,10 +13,10 @@ fn points(columns: &[Vec<u32>], ties: Ties) -> Points {
     Points::new(&ranks.collect::<Vec<_>>())
 }
 
-/// Places, column by column.
+/// Places of a table, column by column.
 type Table = Vec<Vec<u32>>;
 
-/// A table with few or many different values.
+/// Generates a table with few or many different values.
 fn table(records: usize, width: usize, values: u32) -> impl Strategy<Value = Table> {
     prop::collection::vec(prop::collection::vec(0..=values, records), width)
 }

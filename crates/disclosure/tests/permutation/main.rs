@@ -1,4 +1,4 @@
-//! The permutation model: see `disclosure::permutation`.
+//! Tests of the permutation paradigm: see `disclosure::permutation`.
 
 mod chance;
 mod linkage;

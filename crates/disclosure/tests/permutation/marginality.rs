@@ -5,7 +5,8 @@ use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Distances in a small tree of diseases: flu and cold are both of the lungs, gangrene is far from both.
+/// Distances between flu, cold and gangrene: flu and cold are both diseases of the lungs, gangrene is far
+/// from both.
 const DISTANCE: [[f64; 3]; 3] = [[0.0, 0.1, 0.9], [0.1, 0.0, 0.8], [0.9, 0.8, 0.0]];
 
 #[test]
@@ -22,7 +23,7 @@ fn the_frequent_and_near_are_central() {
 
 #[test]
 fn equally_marginal_values_share_a_place() {
-    // 0.1 + 0.2 + 0.3 depends on the order of the sum.
+    // The floating-point sum of 0.1, 0.2 and 0.3 depends on their order.
     let ring = [
         [0.0, 0.1, 0.2, 0.3],
         [0.1, 0.0, 0.3, 0.2],

@@ -24,7 +24,7 @@ fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Outcom
     permutation::microaggregate(values, &Microaggregation { k }, control)
 }
 
-/// Every outcome of rank swapping by its definition, with its probability.
+/// Adds every outcome of rank swapping, by its definition, to `found`, with its probability.
 fn all_swaps(reach: usize, swapped: Vec<Option<usize>>, chance: f64, found: &mut HashMap<Vec<u32>, f64>) {
     let Some(rank) = swapped.iter().position(Option::is_none) else {
         let outcome = swapped.iter().flatten().map(|&rank| rank as u32).collect();
@@ -103,7 +103,7 @@ fn percentages_are_checked() {
 
 #[test]
 fn equal_values_are_ordered_at_random() {
-    // Only the first of the equal values reaches the larger one.
+    // Only the last of the equal values reaches the larger one.
     let partners = |seed| swap_records(&[1, 1, 1, 2], 25.0, seed, &Control::new()).unwrap();
     let mut of_the_larger: Vec<u32> = (0..100).map(|seed| partners(seed)[3]).collect();
     of_the_larger.sort_unstable();
@@ -113,7 +113,7 @@ fn equal_values_are_ordered_at_random() {
 
 #[test]
 fn noise_has_the_share_of_the_deviation() {
-    // Deviation 5, far from zero.
+    // Values with a standard deviation of 5, far from zero.
     let values: Vec<Option<f64>> = (0..40_000)
         .map(|at| Some(1e9 + f64::from(at % 2) * 10.0))
         .collect();
@@ -126,7 +126,8 @@ fn noise_has_the_share_of_the_deviation() {
     let mean = |numbers: &[f64], power: i32| {
         numbers.iter().map(|x| x.powi(power)).sum::<f64>() / numbers.len() as f64
     };
-    // Five standard errors of the moments of a normal distribution with standard deviation 1.
+    // The tolerances are five standard errors of the moments of a normal distribution with standard deviation
+    // 1.
     assert!(mean(&noise, 1).abs() < 5.0 / 200.0);
     assert!((mean(&noise, 2) - 1.0).abs() < 5.0 * 2f64.sqrt() / 200.0);
     assert!(mean(&noise, 3).abs() < 5.0 * 15f64.sqrt() / 200.0);
@@ -212,13 +213,13 @@ fn microaggregation_can_be_cancelled() {
     );
 }
 
-/// The sum of squared differences from the mean.
+/// Returns the sum of squared differences from the mean.
 fn squares(group: &[f64]) -> f64 {
     let mean = group.iter().sum::<f64>() / group.len() as f64;
     group.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// The least sum of squares over all ways to cut the sorted values into groups of at least `k`.
+/// Returns the smallest sum of squares over all ways to cut the sorted values into groups of at least `k`.
 fn least_squares(sorted: &[f64], k: usize) -> f64 {
     let first = |size| squares(&sorted[..size]) + least_squares(&sorted[size..], k);
     match sorted.len() {
@@ -258,7 +259,7 @@ proptest! {
         let key = |place: u32| if place == NULL { u32::MAX } else { place };
         for (record, &giver) in from.iter().enumerate() {
             prop_assert_eq!(from[giver as usize] as usize, record);
-            // The ranks that are certainly between the two values.
+            // Number of ranks that are certainly between the two values.
             let ends = [key(places[record]), key(places[giver as usize])];
             let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
             let between = places.iter().filter(|&&place| key(place) > low && key(place) < high).count();

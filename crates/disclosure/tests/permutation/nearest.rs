@@ -10,14 +10,14 @@ fn points(records: &[Vec<HalfRanks>], width: usize) -> Points {
     Points::new(&(0..width).map(column).collect::<Vec<_>>())
 }
 
-/// The distance of a point to a box, by looking at every column.
+/// Returns the distance of a point from a box by looking at every column.
 fn gap(point: &[HalfRanks], low: &[HalfRanks], high: &[HalfRanks]) -> HalfRanks {
     let columns = 0..point.len();
     let gap = |column: usize| point[column].abs_diff(point[column].clamp(low[column], high[column]));
     columns.map(gap).max().unwrap()
 }
 
-/// Which records are near, by looking at all.
+/// Returns for every record whether it is near, by looking at all of them.
 fn near(records: &[Vec<HalfRanks>], low: &[HalfRanks], high: &[HalfRanks], distance: HalfRanks) -> Vec<bool> {
     records
         .iter()
@@ -35,7 +35,7 @@ fn found(near: &[bool]) -> Found {
     }
 }
 
-/// Ask about every box, and compare.
+/// Queries the tree with every box and compares the results with the definition.
 fn compare(records: &[Vec<HalfRanks>], width: usize, boxes: &[Corners]) {
     let tree = Tree::new(&points(records, width), &Control::new()).unwrap();
     let marks = tree.marks();
@@ -73,10 +73,10 @@ fn compare(records: &[Vec<HalfRanks>], width: usize, boxes: &[Corners]) {
     assert_eq!(tree.points(), different.len());
 }
 
-/// The lowest and the highest corner.
+/// Lowest and highest corner of a box.
 type Corners = (Vec<HalfRanks>, Vec<HalfRanks>);
 
-/// Points with few and with many different coordinates, and boxes that are often points.
+/// Generates points with few and with many different coordinates, and boxes that are often points.
 fn cases() -> impl Strategy<Value = (Vec<Vec<HalfRanks>>, usize, Vec<Corners>)> {
     (1usize..=14, prop::sample::select(vec![1u32, 2, 4, 30])).prop_flat_map(|(width, values)| {
         let point = || prop::collection::vec(2..2 + values, width);
@@ -103,12 +103,12 @@ proptest! {
     }
 }
 
-/// Numbers that look drawn, below a limit.
+/// Returns a number below `limit` that looks random.
 fn scattered(number: usize, limit: u32) -> u32 {
     ((number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) as u32 % limit
 }
 
-/// Enough records for several threads.
+/// Number of records that is large enough for several threads.
 const MANY: usize = 30_000;
 
 #[test]

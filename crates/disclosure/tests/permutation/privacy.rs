@@ -7,7 +7,7 @@ use proptest::test_runner::RngSeed;
 
 type Value = Option<f64>;
 
-/// The values that `values` and `others` have, in order.
+/// Returns the distinct values of `values` and `others`, in order.
 fn different(values: &[Value], others: &[Value]) -> Vec<f64> {
     let mut different: Vec<f64> = values.iter().chain(others).copied().flatten().collect();
     different.sort_by(f64::total_cmp);
@@ -15,7 +15,7 @@ fn different(values: &[Value], others: &[Value]) -> Vec<f64> {
     different
 }
 
-/// A column whose places are those in the order of some values.
+/// Returns a column of these values, whose places are those of `scale`.
 fn ordinal(values: &[Value], scale: Vec<f64>) -> Ordinal {
     let place = |value: f64| scale.iter().position(|other| other.total_cmp(&value).is_eq());
     let places = values.iter().map(|value| match value {
@@ -37,7 +37,7 @@ fn distance(first: f64, second: f64) -> f64 {
     }
 }
 
-/// Which records of a released column are closest to a value, by looking at all.
+/// Returns the records of a released column that are closest to a value, by looking at all of them.
 fn closest(value: Value, released: &[Value]) -> Vec<usize> {
     let all = || 0..released.len();
     let present: Vec<f64> = released.iter().copied().flatten().collect();
@@ -65,7 +65,7 @@ fn closest(value: Value, released: &[Value]) -> Vec<usize> {
     if shortest.is_finite() {
         return with(&|other| distance(other, value) == shortest);
     }
-    // Infinitely far are all; the next ones in order are closest.
+    // All values are infinitely far away; the next ones in order are closest.
     let below = present
         .iter()
         .copied()
@@ -84,7 +84,7 @@ fn closest(value: Value, released: &[Value]) -> Vec<usize> {
     })
 }
 
-/// The population variance in two passes.
+/// Returns the population variance, computed in two passes.
 fn variance(values: &[f64]) -> Option<f64> {
     if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -97,7 +97,7 @@ fn variance(values: &[f64]) -> Option<f64> {
 struct Definition {
     released: Vec<Vec<Value>>,
     ranks: Vec<Vec<u32>>,
-    /// The ranks of the closest values, column by column.
+    /// Lowest and highest rank of the closest values, column by column.
     sides: Vec<(u32, u32)>,
 }
 
@@ -105,10 +105,11 @@ impl Definition {
     fn new(record: &[Value], released: &[Vec<Value>], ties: Ties) -> Definition {
         let ranks: Vec<Vec<u32>> = released
             .iter()
-            .map(|column| {
+            .enumerate()
+            .map(|(number, column)| {
                 ranks(
                     &ordinal(column, different(column, &[])).places,
-                    ties,
+                    ties.of_column(number),
                     &Control::new(),
                 )
                 .unwrap()
@@ -126,7 +127,7 @@ impl Definition {
         }
     }
 
-    /// How many ranks a released record is away from the closest ones in a column.
+    /// Returns how many ranks a released record is away from the closest values in a column.
     fn away(&self, column: usize, record: usize) -> f64 {
         let (rank, (low, high)) = (self.ranks[column][record], self.sides[column]);
         f64::from(rank.abs_diff(rank.clamp(low, high))) / 2.0
@@ -205,7 +206,7 @@ proptest! {
     #[test]
     fn answers_are_those_of_the_definition((original, released, ties, common) in cases()) {
         let pairs = || original.iter().zip(&released);
-        // The release may have places that none of its records has.
+        // The released table may have places that none of its records has.
         let own = |values: &[Value], other: &[Value]| {
             ordinal(values, different(values, if common { other } else { &[] }))
         };
@@ -264,7 +265,8 @@ fn an_example_by_hand() {
 
 #[test]
 fn what_is_as_near_on_both_sides_counts_on_both() {
-    // 20 is between 10 and 30. Taking 10 for the closest value would leave the record (30, 3) at 1 rank.
+    // 20 is half-way between 10 and 30. If 10 alone were the closest value, the record (30, 3) would be 1
+    // rank away.
     let release = release(&[&[10.0, 30.0, 50.0], &[1.0, 3.0, 5.0]]);
     assert_eq!(release.check(&[Some(20.0), Some(3.0)]).unwrap().d, 0);
     assert_eq!(release.check(&[Some(19.9), Some(3.0)]).unwrap().d, 1);
@@ -289,7 +291,7 @@ fn rounding_breaks_no_tie() {
 
 #[test]
 fn variances_do_not_cancel() {
-    // A variance of 1e-6 beside values of 1e9, in a column that begins at 0.
+    // A variance of about 1e-6, among values near 0 or 1e9, in a column that begins at -1e6.
     let small = [0.0, 0.001, 0.002, 0.003];
     for (base, tolerance) in [(0.0, 1e-12), (1e9, 1e-4)] {
         let mut values: Vec<f64> = (0..1000).map(f64::from).map(|number| number - 1e6).collect();

@@ -1,4 +1,4 @@
-//! Ranks and their correlation: the definitions, golden values, and properties.
+//! Ranks, reverse mapping and rank correlation: the definitions, golden values, and properties.
 
 use disclosure::permutation::{self, Sortable, Ties, sort_key};
 use disclosure::{Control, NULL};
@@ -19,7 +19,7 @@ fn rank_correlation(first: &[u32], second: &[u32]) -> Option<f64> {
     permutation::rank_correlation(first, second, &Control::new()).unwrap()
 }
 
-/// The orders of two columns as numbers and as places, which are the same.
+/// Returns the orders of two columns, and asserts that they are the same for numbers and for places.
 fn orders(columns: [&[Option<i64>]; 2], seed: u64) -> [Vec<u32>; 2] {
     let control = Control::new();
     let bits = columns.map(|column| column.iter().map(|value| value.unwrap_or(7) as u64).collect());
@@ -53,7 +53,7 @@ fn reverse_map(original: &[i64], anonymised: &[i64], seed: u64) -> Vec<i64> {
     sources.iter().map(|&source| original[source as usize]).collect()
 }
 
-/// Values as they are sorted: absent ones last.
+/// Sorts values, absent ones last.
 fn sort_values(values: &mut [Option<i64>]) {
     values.sort_by_key(|value| (value.is_none(), *value));
 }
@@ -82,7 +82,8 @@ fn places_are_those_of_the_different_values() {
     assert_eq!(places(&[i64::MAX, -5, i64::MIN, -5]), [3, 2, 1, 2]);
 }
 
-/// Whether records are sorted by their values, and equal ones of both columns in one order.
+/// Asserts that records are sorted by their values, and that records equal in both columns have the same
+/// order in both.
 fn assert_in_order(columns: [&[Option<i64>]; 2], orders: &[Vec<u32>; 2]) {
     let mut rank_of = [vec![0; columns[0].len()], vec![0; columns[1].len()]];
     for ((column, order), rank_of) in columns.iter().zip(orders).zip(&mut rank_of) {
@@ -108,7 +109,7 @@ fn assert_in_order(columns: [&[Option<i64>]; 2], orders: &[Vec<u32>; 2]) {
 
 #[test]
 fn many_records_are_in_order() {
-    // Values near each other and far apart, two, few and many different ones.
+    // Values close together and far apart; two, few and many distinct values.
     for (different, stretch) in [(2, 1), (500, 1), (1 << 20, 1), (500, 1 << 50), (1 << 14, 1 << 49)] {
         let value = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % different * stretch;
         let mut column: Vec<Option<i64>> = (0..40_000).map(|number| Some(value(number) as i64)).collect();
@@ -141,7 +142,7 @@ fn ties_are_broken_by_the_seed_in_every_way() {
     seen.sort();
     seen.dedup();
     assert_eq!(seen.len(), 6);
-    // Of two columns as well, and as often in one way as in another.
+    // The ties of two columns are broken in every way, too, and in each way about equally often.
     let mut found = std::collections::BTreeMap::new();
     for seed in 0..6000 {
         let [tied, _] = orders([&present(&[1, 1, 1]), &present(&[3, 1, 2])], seed);
@@ -193,7 +194,7 @@ proptest! {
         let found = results(&rows);
         prop_assert_eq!(&found, &results(&shuffled));
 
-        // Records with equal anonymised values get, in some order, the original values that have their ranks.
+        // Records with equal released values get, in some order, the original values that have their ranks.
         let mut by_anonymised: Vec<_> = found.iter().map(|(((_, y), z), _)| (y.is_none(), *y, z.is_none(), *z)).collect();
         by_anonymised.sort_unstable();
         let mapped: Vec<_> = by_anonymised.iter().map(|found| found.3).collect();
@@ -219,7 +220,7 @@ proptest! {
         y in prop::collection::btree_set(-99i64..99, 12),
         seed: u64,
     ) {
-        // Sets come sorted; a seeded order of their values makes columns of them.
+        // Sets are sorted; an order drawn with the seed turns their values into columns.
         let order = ranks(&[1; 12], Ties::Random { seed });
         let column = |set: &std::collections::BTreeSet<i64>, step: usize| -> Vec<i64> {
             let values: Vec<i64> = set.iter().copied().collect();

@@ -1,5 +1,4 @@
-//! Distributions of distances: quantiles, overlap, and the test of Kolmogorov and Smirnov against its
-//! definition.
+//! Distributions of distances: quantiles, overlap, and the Kolmogorov–Smirnov test against its definition.
 
 use disclosure::Control;
 use disclosure::permutation::{PValue, Sample};
@@ -14,19 +13,20 @@ fn distances() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(0u32..8, 1..8)
 }
 
-/// How many are at this distance or nearer.
+/// Counts the distances up to this one.
 fn up_to(distances: &[u32], distance: u32) -> i64 {
     distances.iter().filter(|&&other| other <= distance).count() as i64
 }
 
-/// D⁺, times both numbers of records.
+/// Returns D⁺ times both numbers of records.
 fn largest_lead(here: &[u32], there: &[u32]) -> i64 {
     let (all_here, all_there) = (here.len() as i64, there.len() as i64);
     let lead = |&distance| up_to(here, distance) * all_there - up_to(there, distance) * all_here;
     here.iter().chain(there).map(lead).max().unwrap()
 }
 
-/// The share of all ways to deal the distances that lead by at least as much.
+/// Returns the share of all ways to deal the distances in which the largest lead is at least the observed
+/// one.
 fn p_value_by_dealing(here: &[u32], there: &[u32]) -> f64 {
     let pooled = [here, there].concat();
     let observed = largest_lead(here, there);
@@ -93,7 +93,7 @@ fn many_records_are_tested_by_the_limit() {
         .unwrap();
     assert_eq!(limit.p_is, PValue::Asymptotic);
     assert!((limit.p_value - (-2.0 * limit.statistic.powi(2) * 2500.0).exp()).abs() < 1e-15);
-    // As near as the limit is at sizes that are still exact.
+    // At sizes for which the test is still exact, it is close to the limit.
     let (here, there) = (&here[..4000], &there[..4000]);
     let exact = sample(here)
         .shorter_than(&sample(there), &control)
@@ -117,11 +117,11 @@ fn a_known_distribution_bounds_the_p_value() {
     };
     let near = test(&[0; 10]);
     assert_eq!((near.statistic, near.p_is), (0.75, PValue::Bound));
-    // The exact one is the chance that all ten are 0: 4⁻¹⁰.
+    // The exact p-value is the probability that all ten are 0: 4⁻¹⁰.
     assert_eq!(near.p_value, (-2.0 * 10.0 * 0.75f64.powi(2)).exp());
     let far = test(&[3; 10]);
     assert_eq!((far.statistic, far.p_value), (0.0, 1.0));
-    // Above a half, Massart's bound is not proven.
+    // Above one half, Massart's bound is not proven.
     assert_eq!(test(&[0, 1, 1, 2]).p_value, 1.0);
 }
 
@@ -159,7 +159,7 @@ fn records_that_are_all_different_can_overlap() {
     );
 }
 
-/// The overlap in bins that were made by hand.
+/// Compares the overlap with one computed by hand.
 #[test]
 fn few_records_make_two_bins() {
     // Half of the mixture is at distance 1 or nearer.
@@ -190,7 +190,7 @@ proptest! {
         weights in prop::collection::vec((1u32..5).prop_map(f64::from), 1..4),
         here in prop::collection::vec(0u32..4, 1..6),
     ) {
-        // All samples of this size, weighted by how likely they are.
+        // Enumerate all samples of this size, weighted by their probability.
         let known = Sample::of_weights(&weights);
         let here: Vec<u32> = here.into_iter().map(|distance| distance % weights.len() as u32).collect();
         let total: f64 = weights.iter().sum();

@@ -1,4 +1,4 @@
-//! How much a column was permuted.
+//! Comparison of a column with its released version: rank shifts, noise and verdict.
 
 use disclosure::permutation::{Average, Extent, Shift, Side, places, shift};
 use disclosure::{Control, NULL};
@@ -22,7 +22,7 @@ fn report_of(x: (&[u32], Option<&[f64]>), y: (&[u32], Option<&[f64]>)) -> Shift 
     shift(side(x), side(y), 1, &Control::new()).unwrap()
 }
 
-/// The column of GOLDEN.md: Z = 30 10 50 20 40, moved by 2 1 2 2 1.
+/// Column of GOLDEN.md: Z = 30 10 50 20 40, with rank shifts 2 1 2 2 1.
 #[test]
 fn by_hand() {
     let report = report(&[10., 20., 30., 40., 50.], &[33., 11., 58., 22., 47.]);
@@ -31,24 +31,24 @@ fn by_hand() {
         (report.mean, report.median, report.max),
         (Some(1.6), Some(2.0), Some(2))
     );
-    // A random permutation of 5 moves a value by 24 / 15 on average.
+    // A random permutation of 5 records moves a value by 24 / 15 ranks on average.
     assert_eq!(report.permutation, Some(1.0));
-    // 3, 1, 8, 2 and 7.
+    // The noise is 3, 1, 8, 2 and 7.
     assert_eq!(report.residual_noise, Some((127.0_f64 / 5.0).sqrt()));
     assert_eq!(report.noise_share, Some((127.0_f64 / 5.0 / 200.0).sqrt()));
-    assert_eq!(report.verdict, Some(Extent::Undecided));
+    assert_eq!(report.extent, Some(Extent::Undecided));
 }
 
-/// With n records, a correlation of 0.2 is significant from 0.2 √(n − 1) ≥ 1.96 on.
+/// With n records, a correlation of 0.2 is significant if 0.2 √(n − 1) ≥ 1.96.
 #[test]
 fn few_records_do_not_decide() {
     let verdict = |records: i64| {
         let original: Vec<f64> = (0..records).map(|record| record as f64).collect();
-        // Upwards and downwards in turn: hardly a correlation.
+        // Alternately rising and falling values: hardly any correlation.
         let released: Vec<f64> = (0..records)
             .map(|record| (1000 + record * (-1i64).pow(record as u32 % 2)) as f64)
             .collect();
-        report(&original, &released).verdict
+        report(&original, &released).extent
     };
     assert_eq!(verdict(97), Some(Extent::Undecided));
     assert_eq!(verdict(98), Some(Extent::AsGoodAsRandom));
@@ -62,24 +62,25 @@ fn nothing_moved() {
     );
     assert_eq!((report.mean, report.max), (Some(0.0), Some(0)));
     assert_eq!(report.residual_noise, Some(10.0));
-    assert_eq!(report.verdict, Some(Extent::NotPermuted));
+    assert_eq!(report.extent, Some(Extent::NotPermuted));
 }
 
 #[test]
 fn little_to_say() {
     let none = report(&[], &[]);
     assert_eq!(
-        (none.mean, none.median, none.max, none.verdict),
+        (none.mean, none.median, none.max, none.extent),
         (None, None, None, None)
     );
     let one = report(&[7.], &[8.]);
-    assert_eq!((one.mean, one.permutation, one.verdict), (Some(0.0), None, None));
+    assert_eq!((one.mean, one.permutation, one.extent), (Some(0.0), None, None));
     assert_eq!((one.residual_noise, one.noise_share), (Some(1.0), None));
     let constant = report(&[7., 7., 7.], &[1., 2., 3.]);
-    assert_eq!((constant.rank_correlation, constant.verdict), (None, None));
+    assert_eq!((constant.rank_correlation, constant.extent), (None, None));
 }
 
-/// An absent value has no noise, nor has one that took an absent one's rank, or an infinite one.
+/// A record has no noise if one of its two values is absent or infinite: its released value, or the original
+/// value whose rank it took.
 #[test]
 fn absent_values() {
     let (x, y) = ([1, 2, NULL], [2, NULL, 1]);
@@ -113,8 +114,8 @@ fn the_weakest_column() {
     let weakest = Shift::weakest(&columns);
     assert_eq!(weakest.rank_correlation, Some(-1.0));
     assert_eq!((weakest.mean, weakest.max), (columns[1].mean, Some(2)));
-    assert_eq!(weakest.verdict, Some(Extent::PartlyPermuted));
-    assert_eq!(Shift::weakest(&[]).verdict, None);
+    assert_eq!(weakest.extent, Some(Extent::PartlyPermuted));
+    assert_eq!(Shift::weakest(&[]).extent, None);
     let average = Average::of(&columns);
     let other = columns[1].rank_correlation.unwrap();
     assert_eq!(average.rank_correlation, Some((1.0 + other) / 2.0));
@@ -124,7 +125,8 @@ fn the_weakest_column() {
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
-    /// In rank terms nothing but order matters; in a column without ties, shifts are those of two sorts.
+    /// Only the order of values matters. In a column without ties, the shifts are the differences of two
+    /// sorted orders.
     #[test]
     fn as_defined(y in Just((0..20).collect::<Vec<u32>>()).prop_shuffle()) {
         let x: Vec<f64> = (0..20).map(f64::from).collect();

@@ -1,4 +1,5 @@
-//! Semantic attacks as a whole: what is attacked, how good that is, and how sure each elimination is.
+//! Tests of complete semantic attacks: what is attacked, how good the attack is, and how sure each
+//! elimination is.
 
 use disclosure::Control;
 use disclosure::semantic::{
@@ -10,7 +11,7 @@ use proptest::test_runner::RngSeed;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The items of Ong's Figure 1.3.
+/// Items of Ong 2015, Figure 1.3.
 const ITEMS: [&str; 12] = [
     "blood pressure",
     "icd",
@@ -54,7 +55,7 @@ fn figure_1_5() -> Transactions {
     ])
 }
 
-/// What the patients had, by Figure 1.3.
+/// Returns whether a patient had an item by Figure 1.3.
 fn is_original(transaction: u32, item: u32) -> bool {
     let originals: [&[&str]; 4] = [
         &["blood pressure", "icd"],
@@ -104,7 +105,7 @@ fn contexts_are_what_stands_closest() {
         rows.map(|row| row.context.iter().map(|&item| ITEMS[item as usize]).collect())
             .collect()
     };
-    // Section 3.3.1 has the first.
+    // The first context is the example of section 3.3.1.
     assert_eq!(
         contexts(2),
         [
@@ -118,7 +119,8 @@ fn contexts_are_what_stands_closest() {
     assert_eq!(contexts(9)[0], ["heart disease", "weakness", "dizziness"]);
 }
 
-/// Section 3.5.1: of (i1, (i2, i3), i4, i5, (i6, i7), i8, i9), the first is attacked by i1 and i4, the second by i5 and i8.
+/// Section 3.5.1: in (i1, (i2, i3), i4, i5, (i6, i7), i8, i9), the first generalised item is attacked by its
+/// context i1 and i4, the second by i5 and i8.
 #[test]
 fn each_generalised_item_has_its_own_context() {
     let mut transactions = Transactions::new();
@@ -155,7 +157,7 @@ fn an_item_stands_once() {
     assert_eq!(transactions.items(), 4);
 }
 
-/// Formula 3.3, without what is not reliable.
+/// Formula 3.3, without unreliable distances.
 #[test]
 fn distances_are_means_over_the_context() {
     let targets = Target::all(&figure_1_5(), 2, &Control::new()).unwrap();
@@ -164,7 +166,7 @@ fn distances_are_means_over_the_context() {
     for (column, expected) in expected.into_iter().enumerate() {
         assert!((table.distance(0, column) - expected).abs() < 1e-12);
     }
-    assert_eq!(table.distance(1, 0), 1.75); // nothing is known of pain
+    assert_eq!(table.distance(1, 0), 1.75); // the distance from pain is unknown
 }
 
 #[test]
@@ -177,7 +179,7 @@ fn rba_finds_out_what_the_patients_had() {
         let eliminations = attack(&tables, &strategy(method), &control).unwrap();
         Quality::of(&targets, &eliminations, is_original)
     };
-    // What Figures 4.1 to 4.18 leave, against Figure 1.3.
+    // The eliminations in Figures 4.1 to 4.18, compared with Figure 1.3.
     let expected = [
         (Method::Mda, 1, 1),
         (Method::Wba, 4, 4),
@@ -234,12 +236,13 @@ fn what_is_left_breaks_constraints() {
     let broken = broken_constraints(&after, &privacy, 4, &control).unwrap();
     assert_eq!(broken.len(), 2);
     assert_eq!((broken[0].support, broken[0].transactions), (2, 2));
-    // Both are left together in one.
+    // Both items are left together in only one transaction.
     assert_eq!(broken[1].itemset, [code("limbs"), code("injury")]);
     assert_eq!((broken[1].support, broken[1].transactions), (1, 2));
 }
 
-/// Words of one topic are near each other, those of others further away, with noise.
+/// Distances with noise. On average, words of the same topic are nearer to each other than words of different
+/// topics.
 struct Topics {
     seed: u64,
 }
@@ -259,7 +262,8 @@ impl Scoring for Topics {
     }
 }
 
-/// Transactions of ten items each, most of one topic, in which sets of four rare items are generalised; and what they were.
+/// Generates released transactions of up to ten items each, most of one topic, in which 160 items are
+/// generalised in sets of four, and the original transactions.
 fn release(seed: u64) -> (Transactions, Vec<Vec<u32>>) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut rare: Vec<u32> = (0..160).collect();
@@ -376,7 +380,8 @@ fn twins_tell_the_truth() {
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(7), cases: 2000, ..ProptestConfig::default() })]
 
-    /// The definition: all items by how far they stand away, the one in front first, as far as they are not generalised.
+    /// The definition: all items that are not generalised, by their distance in places. Of equal ones, the
+    /// one in front comes first.
     #[test]
     fn contexts_follow_their_definition(
         sets in prop::collection::vec(prop::collection::vec(0_u32..9, 1..4), 0..9),

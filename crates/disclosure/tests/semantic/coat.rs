@@ -1,4 +1,5 @@
-//! Protected transactions: the figures of Ong 2015, and the definitions.
+//! Tests of COAT, privacy constraints, k^m-anonymity and unmarked generalised items against the figures of
+//! Ong 2015 and against the definitions.
 
 use disclosure::semantic::{
     Broken, Coat, Constraints, Entry, Fate, GeneralisedItem, Known, Rule, SuppressedItem, Transactions,
@@ -19,7 +20,7 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// Items are letters; those in brackets are one generalised item.
+/// Builds transactions from texts: letters are items, and those in brackets form one generalised item.
 fn transactions(lists: &[&str]) -> Transactions {
     let mut transactions = Transactions::new();
     for list in lists {
@@ -64,7 +65,7 @@ fn written(transactions: &Transactions) -> Vec<String> {
         .collect()
 }
 
-/// The items that every transaction may have, ascending.
+/// Returns the items that every transaction may contain, ascending.
 fn visible(transactions: &Transactions) -> Vec<Vec<u32>> {
     let of_entries = |entries: &[Entry]| {
         let items: BTreeSet<u32> = entries
@@ -101,7 +102,7 @@ fn support(visible: &[Vec<u32>], set: &[u32]) -> u64 {
     visible.iter().filter(has_all).count() as u64
 }
 
-/// The definition: every part has enough support, or none.
+/// Returns whether a constraint is satisfied by definition: every part has a support of 0 or of at least `k`.
 fn is_satisfied(visible: &[Vec<u32>], constraint: &[u32], k: u64) -> bool {
     let parts = subsets(constraint);
     let supports = parts.iter().map(|part| support(visible, part));
@@ -261,17 +262,18 @@ fn without_transactions_everything_is_protected() {
     );
 }
 
-/// The greedy rule, slowly: all that it may end with, whatever is drawn of what is equally good. `None` is an error.
+/// The greedy rule, slowly: all results that it may end with, whatever is chosen among equally good
+/// alternatives. The result `None` stands for an error.
 struct Greedy<'a> {
     lists: &'a [Vec<u32>],
     constraints: &'a Constraints,
-    /// By item; items in none are in one that does not generalise.
+    /// Utility constraint of each item, `usize::MAX` if it is in none and cannot be generalised.
     utility_of: Vec<usize>,
     seen: BTreeSet<(State, Option<usize>)>,
     ends: BTreeSet<Option<State>>,
 }
 
-/// Groups of items, ascending; those of suppressed items are missing.
+/// Groups of items, ascending, without suppressed items.
 type State = BTreeSet<Vec<u32>>;
 
 impl<'a> Greedy<'a> {
@@ -313,7 +315,8 @@ impl<'a> Greedy<'a> {
         self.support(&BTreeSet::from([group.to_vec()]))
     }
 
-    /// What transactions have of a constraint, and too few do.
+    /// Returns the parts of a constraint that transactions have but too few of them share, with their
+    /// supports.
     fn violated(&self, state: &State, constraint: &[u32]) -> Vec<(usize, BTreeSet<Vec<u32>>)> {
         let of_constraint = self.groups_of(state, constraint);
         let part = |list: &Vec<u32>| {
@@ -431,7 +434,7 @@ impl<'a> Greedy<'a> {
     }
 }
 
-/// What items became, as the greedy rule above has it.
+/// Returns the result of COAT as a state of the greedy rule above.
 fn state_of(coat: &Coat, lists: &[Vec<u32>]) -> State {
     let occurring: BTreeSet<u32> = lists.iter().flatten().copied().collect();
     let alone = occurring
@@ -450,7 +453,7 @@ fn lists(most: usize) -> impl Strategy<Value = Vec<Vec<u32>>> {
     prop::collection::vec(subsequence(all, 0..=5).prop_shuffle(), 0..most)
 }
 
-/// The last item never occurs.
+/// Generates privacy constraints. The last item never occurs in transactions.
 fn privacy() -> impl Strategy<Value = Vec<Vec<u32>>> {
     let all: Vec<u32> = (0..ITEMS + 1).collect();
     prop::collection::vec(subsequence(all, 0..=4), 0..5)
@@ -482,7 +485,7 @@ fn constraints() -> impl Strategy<Value = Constraints> {
     )
 }
 
-/// What is found to be broken is what is broken by definition.
+/// Checks that exactly those constraints are found that are broken by definition.
 fn assert_broken_by_definition(
     lists: Vec<Vec<u32>>,
     privacy: &[Vec<u32>],
@@ -591,7 +594,8 @@ proptest! {
 
         prop_assert_eq!(released.len(), lists.len());
         for (list, entries) in lists.iter().zip(released.iter()) {
-            // Nothing is lost, nothing else comes in, and the order is that of first members.
+            // Only suppressed items are lost, no entry is added, and entries are in the order of their first
+            // members.
             let place = |entry: &Entry| {
                 let may_be = released.may_be(entry);
                 list.iter().position(|item| may_be.contains(item)).unwrap()
@@ -665,7 +669,7 @@ proptest! {
                 transactions.push(set).unwrap();
             }
         }
-        // Generalised items after all items.
+        // Generalised items are numbered after all items.
         let number = |entry: &Entry| match *entry {
             Entry::Item(item) => item,
             Entry::Generalised(number) => 5 + number,
@@ -742,8 +746,8 @@ fn long_transactions_do_not_overflow_the_stack() {
     assert_eq!(km_anonymity(&twice, usize::MAX, &Control::new()), Ok(Some(2)));
 }
 
-/// h: heart disease, b: blood pressure, i: icd, l: limbs, j: injury, w: weakness, d: dizziness, a: anesthesia,
-/// p: pain, t: diabetes, g: gangrene, k: knee.
+/// h: heart disease, b: blood pressure, i: icd, l: limbs, j: injury, w: weakness, d: dizziness, a:
+/// anesthesia, p: pain, t: diabetes, g: gangrene, k: knee.
 const FIG_3_7: [&str; 4] = ["hbiljwd", "abiljpt", "gbilj", "kbilj"];
 const FIG_1_5: [&str; 4] = ["h(bijl)wd", "a(bijl)pt", "g(bijl)", "k(bijl)"];
 

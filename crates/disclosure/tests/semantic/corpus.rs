@@ -1,5 +1,5 @@
-//! What words mean: how texts become terms, in how many documents these are together, and how far apart that makes
-//! them. Compared with the definitions.
+//! Tests of the distances between terms against their definitions: how texts become words and terms, in how
+//! many documents terms occur together, and how far apart that makes them.
 
 use disclosure::semantic::{
     Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
@@ -42,7 +42,8 @@ fn is_invalid<T>(found: Result<T, Error>, argument: &str) -> bool {
     matches!(found, Err(Error::InvalidArgument { argument: name, .. }) if name == argument)
 }
 
-/// The definition: the whole text in NFKD, without accents, in small letters, in capitals and back.
+/// Splits a text into words by definition: the whole text in NFKD, without accents, in lower case, then in
+/// upper case and back.
 fn words_of_nfkd(text: &str) -> Vec<String> {
     let is_accent = |part: char| match canonical_combining_class(part) {
         0..=6 => is_combining_mark(part) && !part.is_alphabetic(),
@@ -66,7 +67,7 @@ fn corpus(terms: usize, documents: &[Vec<u32>]) -> Corpus {
     corpus
 }
 
-/// Texts of few words, so that terms occur in them.
+/// Generates texts of few different words, so that terms occur in them.
 fn texts() -> impl Strategy<Value = String> {
     const WORDS: [&str; 15] = [
         "a", "A", "b", "bs", "ab", "é", "e\u{301}", "E", "ß", "ss", "boxes", "box", "か", "が", "🩸",
@@ -179,7 +180,7 @@ fn terms_are_consecutive_words() {
     assert_eq!(in_text(&["a a", "a a a", "a b"], PLAIN, "a a b"), [0, 2]);
 }
 
-/// A text is looked at in pieces; and a long term that almost repeats takes no longer than others.
+/// Texts are searched in pieces. A long term that almost repeats itself takes no longer than others.
 #[test]
 fn long_texts_are_no_different() {
     let filler = "word ".repeat(20_000);

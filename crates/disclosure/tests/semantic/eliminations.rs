@@ -1,4 +1,4 @@
-//! Eliminations of semantic attacks: the figures of Ong 2015 as verified, and the definitions.
+//! Tests of eliminations against the figures of Ong 2015, as verified, and against the definitions.
 
 use disclosure::semantic::{
     DistanceTable, Eliminations, Method, Strategy as How, Threshold, Vulnerability, eliminate,
@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use reference::semantic::attack;
 
-/// Fig. 3.6: contexts C1 to C4 by blood pressure, icd, limbs and injury.
+/// Returns the table of Fig. 3.6: contexts C1 to C4 in rows; blood pressure, icd, limbs and injury in
+/// columns.
 fn fig_3_6() -> DistanceTable {
     let distances = [
         0.56, 0.78, 1.57, 2.19, //
@@ -32,14 +33,14 @@ fn run(table: &DistanceTable, how: &How) -> Eliminations {
     eliminate(table, how, &Control::new()).unwrap()
 }
 
-/// As the definition has it.
+/// Eliminates, and checks that the definition gives the same result.
 fn run_both(table: &DistanceTable, how: &How) -> Eliminations {
     let found = run(table, how);
     assert_eq!(found, attack(table, how).found);
     found
 }
 
-/// Such as "3 icd", in order.
+/// Returns the eliminated cells in order, such as "3 icd".
 fn names(found: &Eliminations) -> Vec<String> {
     let name = |column: u32| ["bp", "icd", "limbs", "injury"][column as usize];
     let cells = found.cells.iter();
@@ -127,7 +128,8 @@ fn rba_of_figs_4_15_to_4_17() {
 
 #[test]
 fn normalised_vulnerability_of_section_4_4() {
-    // Row C1 alone: 0.44 / (1.23 - 0.32) of Fig. 4.7(c), as nothing else of a table of equal rows has a gap.
+    // Row C1 alone: 0.44 / (1.23 - 0.32) in Fig. 4.7(c), because in a table of equal rows, no column has a
+    // gap.
     let row = [0.56, 0.78, 1.57, 2.19];
     let table = DistanceTable::new(4, row.repeat(4)).unwrap();
     let normalised = How {
@@ -204,7 +206,8 @@ fn random_attacks_eliminate_as_many_as_coins_say() {
         );
         found.cells.len() as f64
     };
-    // Uniform between 0 and 1 attempts for every cell, half of which say yes; hardly any is the last of a row or column.
+    // The number of attempts is uniform between 0 and the number of cells, and half of the coins say yes.
+    // Hardly any cell is the last of its row or column.
     let mean = (0..1000).map(eliminated).sum::<f64>() / 1000.0;
     assert!((90.0..110.0).contains(&mean), "{mean}");
 }
@@ -227,7 +230,8 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// Few values, so that there are ties; any; and some that are not reliable, or none.
+/// Generates tables of few values, so that there are ties; of any values; of negative and unknown ones among
+/// others; and of equal rows.
 fn distances() -> impl Strategy<Value = DistanceTable> {
     let ties = prop_oneof![Just(0.0), Just(-0.0), Just(1.0), Just(2.0), Just(0.1), Just(2.5)];
     let any = prop_oneof![3 => 0.0..3.0f64, 1 => 0.999..1.001f64];
@@ -240,7 +244,7 @@ fn distances() -> impl Strategy<Value = DistanceTable> {
             prop::collection::vec(any.clone(), cells),
             prop::collection::vec(unreliable.clone(), cells),
             prop::collection::vec(unreliable_ties.clone(), cells),
-            // Rows that are the same.
+            // Equal rows.
             prop::collection::vec(0.0..3.0f64, columns).prop_map(move |row| row.repeat(rows)),
         ];
         kinds.prop_map(move |distances| DistanceTable::new(columns, distances).unwrap())

@@ -1,9 +1,9 @@
-//! Transactions whose items get other codes.
+//! Tests of recoding transactions: their items get other codes.
 
 use disclosure::Control;
 use disclosure::semantic::{Entry, Transactions};
 
-/// Transactions of sets, each of which stands in one place.
+/// Builds transactions from lists of sets; each set stands in one place.
 fn transactions(lists: &[&[&[u32]]]) -> Transactions {
     let mut transactions = Transactions::new();
     for list in lists {
@@ -15,7 +15,7 @@ fn transactions(lists: &[&[&[u32]]]) -> Transactions {
     transactions
 }
 
-/// What every entry may be.
+/// Returns the items that every entry may stand for.
 fn lists(transactions: &Transactions) -> Vec<Vec<Vec<u32>>> {
     let sets = |entries: &[Entry]| {
         let sets = entries.iter().map(|entry| transactions.may_be(entry).to_vec());
@@ -27,7 +27,7 @@ fn lists(transactions: &Transactions) -> Vec<Vec<Vec<u32>>> {
 #[test]
 fn an_item_is_a_set_of_one() {
     let mut by_item = Transactions::new();
-    by_item.push_item(3).unwrap(); // into no transaction
+    by_item.push_item(3).unwrap(); // no transaction has begun
     for items in [[2, 0, 2], [0, 0, 1]] {
         by_item.begin().unwrap();
         for item in items {
@@ -54,7 +54,7 @@ fn other_codes_change_items_and_members() {
     assert_eq!((after.items(), after.generalised()), (8, 1));
     assert_eq!(after.find(vec![5, 1]), Some(0));
     assert_eq!(after.find(vec![1, 2]), None);
-    // What the last transaction has already is still not added again.
+    // An entry that the last transaction already contains is still not added again.
     after.push(vec![1, 5]).unwrap();
     after.push(vec![5, 1]).unwrap();
     assert_eq!(lists(&after)[2], [[1, 5]]);

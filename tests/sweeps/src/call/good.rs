@@ -1,4 +1,4 @@
-//! Arguments that make sense, by their types and names.
+//! Plausible arguments, by their types and names.
 
 use super::{Caller, Load, array_of, cast};
 use crate::world::{Argument, Table, Type, quote_name, quote_text};
@@ -38,7 +38,7 @@ const LABELS: [&str; 6] = [
     "likelihood=0.5 danger=0.1",
     "likelihood=1 danger=0",
 ];
-/// Columns that mean something to functions, if a table has them.
+/// Columns that are meaningful to functions, if a table has them.
 const MEANINGFUL: [&str; 12] = [
     "items",
     "terms",
@@ -55,7 +55,7 @@ const MEANINGFUL: [&str; 12] = [
 ];
 
 impl<'a> Caller<'a> {
-    /// Returns a meaningful column of a table, or any.
+    /// Returns a meaningful column of a table, or any column.
     fn likely_column(&mut self, table: &Table) -> String {
         let likely: Vec<&str> = MEANINGFUL
             .into_iter()
@@ -103,7 +103,7 @@ impl<'a> Caller<'a> {
         self.world.table(name)
     }
 
-    /// Returns an argument that makes sense.
+    /// Returns a plausible argument.
     pub(super) fn good(&mut self, argument: &Argument) -> String {
         if argument.is_variadic {
             return self.some_values();
@@ -248,7 +248,7 @@ impl<'a> Caller<'a> {
                 let numbers = ["0.1", "0.5", "1", "5"].map(str::to_owned).to_vec();
                 self.array(kind, numbers)
             }
-            // Without a function of ours, which would be cancelled instead.
+            // Only functions of Postgres: one of ours would be cancelled instead of the function under test.
             _ if self.load == Load::Heavy => format!(
                 "(SELECT pg_catalog.array_agg(r) FROM (SELECT pg_catalog.array_agg(pg_catalog.mod(i * 7919 + j * 104729 + i * j, 997) / 1000.0::pg_catalog.{0}) AS r \
                  FROM pg_catalog.generate_series(1, {1}) i, pg_catalog.generate_series(1, {1}) j GROUP BY i) r)::{2}[]",
@@ -355,7 +355,7 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Returns a value of an enum, of a type of the extension, or at least a word.
+    /// Returns a value of an enum or of a type of the extension, or otherwise a word.
     fn own_value(&mut self, kind: &Type) -> String {
         if !kind.labels.is_empty() {
             let place = self.rng.random_range(0..kind.labels.len());

@@ -1,4 +1,4 @@
-//! Arguments of the right types that nobody would give.
+//! Nasty arguments: of the right types, but with values that hardly anybody would give.
 
 use super::{Caller, cast, cast_null};
 use crate::world::{Argument, Type, quote_text};
@@ -53,7 +53,7 @@ const DOCUMENTS: [&str; 12] = [
     "{\"id\": {\"danger\": {\"*\": -1}}}",
     "-0.0",
 ];
-/// What stands in texts of our types: names of types and of items, and counts.
+/// Replacements of quoted strings in texts of the extension's types, such as names of types and of items.
 const QUOTED: [&str; 10] = [
     "\"\"",
     "\"-\"",
@@ -66,6 +66,7 @@ const QUOTED: [&str; 10] = [
     "\"record\"",
     "null",
 ];
+/// Replacements of numbers in texts of the extension's types, such as counts.
 const NUMBERS: [&str; 8] = [
     "18446744073709551615",
     "18446744073709551616",
@@ -86,7 +87,7 @@ const INTERVALS: [&str; 6] = [
 ];
 
 impl Caller<'_> {
-    /// Returns an argument of the right type that is not what anybody would say.
+    /// Returns a nasty argument of the right type.
     pub(super) fn nasty(&mut self, argument: &Argument) -> String {
         let kind = &argument.kind;
         if self.chance(0.1) && !argument.is_variadic && !kind.name.starts_with("any") && kind.name != "record"
@@ -268,7 +269,7 @@ impl Caller<'_> {
             .collect();
         match self.rng.random_range(0..6) {
             0 if kind.name != "cstring" => "pg_catalog.repeat('x', 1000000)".to_owned(),
-            // What input functions read.
+            // Input functions parse such texts.
             1 if kind.name == "cstring" && !made.is_empty() => {
                 let text = self.pick(&made).to_owned();
                 cast(&self.mutate(&text), kind)
@@ -277,7 +278,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Returns the text of a value of the extension with something changed, as input of its type.
+    /// Returns a changed text of a value of the extension, as input of its type.
     fn mutated(&mut self, kind: &Type) -> String {
         let made: Vec<&str> = self
             .world
@@ -308,7 +309,8 @@ impl Caller<'_> {
         }
     }
 
-    /// Changes one or two tokens, each into another of its kind, so that what is around it is still read.
+    /// Changes one or two tokens, mostly into others of their kind, so that the text around them is still
+    /// parsed.
     fn mutate(&mut self, text: &str) -> String {
         let mut tokens = tokens(text);
         for _ in 0..self.rng.random_range(1..3) {
@@ -329,7 +331,7 @@ impl Caller<'_> {
     }
 }
 
-/// Splits into quoted strings, numbers and single characters.
+/// Splits a text into quoted strings, numbers and single characters.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let (mut quoted, mut escaped) = (false, false);

@@ -1,9 +1,11 @@
-//! Sums that keep what rounding takes away: of one number, of every lane, of every column.
+//! Compensated sums, which keep track of their rounding errors: of single numbers, of every lane of a vector,
+//! and of every column.
 
 use super::lanes::{lanes, sign};
 use pulp::Simd;
 
-/// A sum that keeps what rounding takes away: two-sum (Knuth 1969, section 4.2.2).
+/// Compensated sum: the rounding error of every addition goes into `carry`, by two-sum (Knuth 1969, section
+/// 4.2.2).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Compensated {
     pub value: f64,
@@ -29,7 +31,7 @@ impl Compensated {
     }
 }
 
-/// The same in every lane.
+/// Compensated sum in every lane of a vector.
 #[derive(Clone, Copy)]
 pub(super) struct CompensatedLanes<V> {
     value: V,
@@ -58,7 +60,8 @@ impl<V: Copy> CompensatedLanes<V> {
         self.value = sum;
     }
 
-    /// The sum of all lanes, those that are odd in the bits of `mask` subtracted.
+    /// Returns the sum of all lanes, with the lanes subtracted whose number has an odd number of bits in
+    /// `mask`.
     #[inline(always)]
     pub fn across<S: Simd<f64s = V>>(self, mask: usize) -> Compensated {
         let (values, carries) = (lanes::<S>(self.value), lanes::<S>(self.carry));
@@ -74,7 +77,7 @@ impl<V: Copy> CompensatedLanes<V> {
     }
 }
 
-/// The same for one number per column.
+/// Compensated sum for every column.
 #[derive(Clone)]
 pub(super) struct CompensatedRow {
     values: Vec<f64>,
@@ -109,8 +112,9 @@ impl CompensatedRow {
     }
 }
 
-/// Add the sum of some vectors to the first sum, and to the one after bit b's place the sum in which those are subtracted
-/// that have bit b in their number. Leaves the plain sum in the first vector, and nothing sensible in the others.
+/// Adds the sum of the vectors to `sums[0]`, and to `sums[1 + b]` the sum in which the vectors with bit b in
+/// their number are subtracted. Leaves the plain sum in the first vector, and meaningless values in the
+/// others.
 #[inline(always)]
 pub(super) fn add_signed<S: Simd>(simd: S, vectors: &mut [S::f64s], sums: &mut [CompensatedLanes<S::f64s>]) {
     let mut left = vectors.len();

@@ -1,16 +1,18 @@
-//! The products of all sums but one, for a group of columns: the innermost loop of the minors.
+//! Products of all sums but one, for a group of columns: the innermost loop of the minors.
 
 use super::PATTERNS;
 use super::lanes::Patterns;
 use super::walk::Walk;
 use pulp::Simd;
 
-/// In so many columns of a group, products are multiplied and added in one go: twice, which is one multiplication more
-/// and two additions less. Processors have as many units for one as for the other, and this balances them.
+/// Number of columns in a group whose products are computed by fused multiply-adds. The product is then
+/// computed twice, which takes one more multiplication and two fewer additions. Processors have as many units
+/// for multiplications as for additions, and this balances them.
 const FUSED: usize = 1;
 
-/// A group of columns in one step. Loops count here where closures would read better: those of the standard library's
-/// adapters are not always inlined, and then they are compiled without the vectors of the function around them.
+/// A group of columns in one step of the walk. Loops use indices although closures would read better:
+/// closures in adapters of the standard library are not always inlined, and then they are compiled without
+/// the vector instructions of the surrounding function.
 pub(super) struct Group<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool> {
     simd: S,
     base: [S::f64s; COLUMNS],
@@ -62,9 +64,10 @@ impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool>
         }
     }
 
-    /// Products of all sums but one, for every column of the group: added to `cells` for every pattern, and summed up
-    /// in `of_steps`. `behind` is the product of the sums behind the group, if it is not
-    /// the last, and then with it.
+    /// Computes the products of all sums but one, for every column of the group. Adds them to `cells` for
+    /// every pattern, and stores their sum over all patterns in `of_steps`. On entry, `behind` is the product
+    /// of the sums behind the group, unless the group is the last. On return, it includes the sums of the
+    /// group.
     #[inline(always)]
     pub fn back(
         &self,
@@ -87,8 +90,8 @@ impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool>
                 true => before[vector],
                 false => simd.mul_f64s(before[vector], behind[vector]),
             };
-            // Columns go in pairs, of which there are two at most: fewer steps one after the other than from column
-            // to column, in as many multiplications.
+            // Multiply columns in pairs, of which there are at most two. This takes as many multiplications
+            // as going from column to column, but fewer of them depend on each other.
             let mut pairs = [one; 2];
             for column in 0..COLUMNS {
                 pairs[column / 2] = match column % 2 {
@@ -131,7 +134,8 @@ impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool>
     }
 }
 
-/// Call a function of the group that begins at `start`. Fewer columns than [`GROUP`] can only be the last.
+/// Evaluates an expression for the group that begins at `start`. Only the last group can have fewer columns
+/// than `GROUP`.
 macro_rules! with_group {
     ($simd:expr, $walk:expr, $start:expr, |$group:ident| $body:expr) => {{
         let (walk, start) = ($walk, $start);

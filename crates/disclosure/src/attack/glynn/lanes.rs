@@ -15,7 +15,7 @@ pub(super) fn absolute<S: Simd>(simd: S, vector: S::f64s) -> S::f64s {
     simd.and_f64s(vector, simd.splat_f64s(f64::from_bits(u64::MAX >> 1)))
 }
 
-/// The product of the signs that are minus where a bit is set.
+/// Returns the product of signs, of which those are negative whose bit in `minus` is set.
 #[inline(always)]
 pub(super) fn sign(minus: u64) -> f64 {
     if minus.count_ones().is_multiple_of(2) {
@@ -25,7 +25,7 @@ pub(super) fn sign(minus: u64) -> f64 {
     }
 }
 
-/// One number for every pattern of low signs, on a cache line's boundary.
+/// One number for every pattern of low signs, aligned to a cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Patterns(pub [f64; PATTERNS]);
@@ -49,7 +49,7 @@ impl Patterns {
     }
 }
 
-/// Add the absolute values of some vectors to a sum.
+/// Adds the absolute values of some vectors to a sum.
 #[inline(always)]
 pub(super) fn add_absolute<S: Simd>(simd: S, vectors: &[S::f64s], sum: &mut S::f64s) {
     for &vector in vectors {

@@ -1,4 +1,8 @@
-//! The permanents of all minors, and the probabilities of edges that follow from them.
+//! Permanents of all minors, and the probabilities of edges that follow from them.
+//!
+//! For every term of Glynn's formula, `group` computes the products of all sums but one. They are added up
+//! with the sign of each row: those of rows 1 to [`LOW`] differ between patterns, those of the next rows
+//! between the steps of a run, and those of the others between runs.
 
 use super::compensated::{Compensated, CompensatedLanes, CompensatedRow, add_signed};
 use super::group::{Group, with_group};
@@ -11,10 +15,11 @@ use crate::{Control, Result};
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// How many of the other signs may change while the minors of a run of steps are added plainly: no more than [`LOW`].
+/// Number of high signs that change within a run of steps, whose minors are added without compensation; at
+/// most [`LOW`].
 const RUN: usize = 6;
 
-/// The sums of the terms of some steps without one of their factors.
+/// Computation of the sums of terms without one of their factors, over a range of steps.
 struct SumOfMinors<'a> {
     signs: &'a Signs,
     steps: Range<u64>,
@@ -22,15 +27,15 @@ struct SumOfMinors<'a> {
 }
 
 struct PartOfMinors {
-    /// Column by column.
+    /// Sum for every row, column by column.
     minors: Vec<Compensated>,
-    /// For either half of the columns, the sum of the absolute values of the products of all sums in the other.
+    /// For either half of the columns, the sum of the absolute products of all sums in the other half.
     absolute: [f64; 2],
-    /// How often products were rounded when they were added without compensation.
+    /// Number of roundings of a product while products are added without compensation.
     roundings: f64,
 }
 
-/// How many columns the first half has: whole groups.
+/// Returns the number of columns in the first half, which consists of whole groups.
 fn first_half(size: usize) -> usize {
     size.div_ceil(GROUP) / 2 * GROUP
 }
@@ -43,10 +48,10 @@ impl WithSimd for SumOfMinors<'_> {
         let Signs { size, high, .. } = *self.signs;
         let zero = simd.splat_f64s(0.0);
         let vectors = PATTERNS / S::F64_LANES;
-        // Rows 1 to LOW: their signs differ between the lanes of a vector, or between vectors.
+        // The signs of rows 1 to LOW differ between the lanes of a vector, or between vectors.
         let in_lanes = S::F64_LANES.trailing_zeros() as usize;
         let in_vectors = LOW - in_lanes;
-        // Of the others, those that differ within a run.
+        // Number of high signs that change within a run.
         let in_run = high.min(RUN);
         let mut low_sums = vec![CompensatedLanes::zero(simd); size * (1 + in_vectors)];
         let mut run_sums = vec![CompensatedLanes::zero(simd); size * (1 + in_vectors)];
@@ -55,13 +60,14 @@ impl WithSimd for SumOfMinors<'_> {
         let groups = size.div_ceil(GROUP);
         let half = first_half(size) / GROUP;
         let mut absolute = [zero; 2];
-        // The products of the sums of the first group, of the first two, and so on.
+        // Products of the sums of the first group, of the first two groups, and so on.
         let mut before = vec![Patterns::ZERO; groups - 1];
         let mut behind = Patterns::ZERO;
         let mut cells = vec![Patterns::ZERO; size];
-        // The same for every step of a run, as if the signs that change in it were those of a pattern.
+        // For every column and step of a run, the sum over all patterns, as if the signs that change within
+        // the run were those of a pattern.
         let mut of_steps = cells.clone();
-        // A Gray code has an odd number of bits in every other step.
+        // The number of bits in a Gray code is odd in every other step.
         let mut even = Patterns::ZERO;
         for (pattern, product) in even.0.iter_mut().enumerate() {
             *product = sign(pattern as u64);
@@ -163,7 +169,8 @@ pub(super) fn edges_by_signs(scaled: &Scaled, control: &Control) -> Result<(Boun
     roundings += parts.iter().map(|part| part.roundings).fold(0.0, f64::max);
 
     let mut cells = nothing();
-    // By how much a weight times its minor is off at most; and the permanent, as the column that knows it best has it.
+    // Bound on the error of a weight times its minor; and the permanent, from the column with the smallest
+    // error bound.
     let mut off = 0.0_f64;
     let (mut value, mut error) = (0.0, f64::INFINITY);
     for (place, &column) in signs.order.iter().enumerate() {
@@ -198,7 +205,7 @@ pub(super) fn edges_by_signs(scaled: &Scaled, control: &Control) -> Result<(Boun
         }
     }
     let known = scaled.back(value, error);
-    // p' - p, where p' = x'/y' and p = x/y, is (x' - x - p(y' - y)) / y', and p is no more than 1.
+    // p' - p, where p' = x'/y' and p = x/y, is (x' - x - p(y' - y)) / y', and p is at most 1.
     let share_error = ((off + error + 2.0 * scaled.underflow()) / value + 2.0 * UNIT) * SLACK;
     let (cells, error) = shares(cells, value, share_error);
     Ok((known, cells, error))

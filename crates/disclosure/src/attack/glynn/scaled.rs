@@ -1,15 +1,15 @@
-//! The block, its columns multiplied by powers of two, and the arithmetic of these.
+//! A block with its columns multiplied by powers of two, and arithmetic with powers of two.
 
 use super::super::Matrix;
 use super::{Bounded, PATTERNS, SLACK};
 
-/// 2 to the power, between -1022 and 1023.
+/// Returns 2^`exponent`, for an exponent from -1022 to 1023.
 pub(super) fn power(exponent: i64) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// The power of two above a positive number; of numbers less than 2^-1022, and of those from 2^1023 on, not above but
-/// the nearest that can be inverted.
+/// Returns the exponent of the smallest power of two above a positive number, but at least -1022 and at most
+/// 1022, so that the power can be inverted. So for numbers from 2^1022 on, the power is not above the number.
 fn exponent(value: f64) -> i64 {
     ((value.to_bits() >> 52) as i64 - 1022).clamp(-1022, 1022)
 }
@@ -26,14 +26,14 @@ fn times_power(mut value: f64, mut exponent: i64) -> f64 {
     value * power(exponent)
 }
 
-/// A block the columns of which are multiplied by powers of two, so that they sum up to something between ½ and 1.
+/// A block whose columns are multiplied by powers of two, so that each sums to a number between ½ and 1.
 pub(super) struct Scaled {
     pub size: usize,
-    /// Column by column.
+    /// All weights, column by column.
     pub weights: Vec<f64>,
-    /// Of every column: 0 where it is empty.
+    /// Sum of every column; 0 if the column is empty.
     pub sums: Vec<f64>,
-    /// By which power of two the permanent has become smaller.
+    /// Exponent of the power of two by which scaling divided the permanent.
     exponent: i64,
 }
 
@@ -48,7 +48,7 @@ impl Scaled {
         }
         let mut whole = 0;
         let mut scale = |column: &mut [f64]| {
-            // By the largest first: the sum might be too large for a double.
+            // Scale by the largest weight first, because the sum might be too large for a double.
             let largest = column.iter().copied().fold(0.0, f64::max);
             if largest == 0.0 {
                 return 0.0;
@@ -79,14 +79,14 @@ impl Scaled {
         &self.weights[column * self.size..][..self.size]
     }
 
-    /// What is too small for a double at any place of a calculation in which no number is more than 1.
+    /// Returns a bound on the total error by underflow in a calculation in which no number is more than 1.
     pub fn underflow(&self) -> f64 {
         let operations =
             2.0 * (self.size * self.size) as f64 * (self.size as f64).exp2().min(PATTERNS as f64 * 2.0);
         operations * f64::MIN_POSITIVE
     }
 
-    /// In the units of the matrix.
+    /// Returns a scaled permanent and a bound on its error in the units of the matrix.
     pub fn back(&self, value: f64, error: f64) -> Bounded {
         let smallest = f64::from_bits(1);
         Bounded {

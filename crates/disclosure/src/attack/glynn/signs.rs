@@ -1,4 +1,8 @@
-//! A matrix made ready for sums over signs: its weights in words that add up exactly, and tables of their sums.
+//! Preparation of a matrix for sums over signs: its weights in words that add up exactly, and tables of their
+//! sums for all patterns of low signs.
+//!
+//! Columns come in a new order: those with one word per weight first, then those that need a second word. See
+//! the module documentation of `glynn` for the error bounds.
 
 use super::lanes::{Patterns, sign};
 use super::scaled::{Scaled, power};
@@ -7,17 +11,19 @@ use crate::Result;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A chunk is one thread's work, at least so many steps (as a power of two), and there are at most so many chunks.
-/// Neither depends on the number of threads, so neither does the answer.
+/// Binary logarithm of the least number of steps in a chunk, which is one thread's work.
 const LEAST_CHUNK: usize = 9;
+
+/// Binary logarithm of the largest number of chunks. Neither this nor [`LEAST_CHUNK`] depends on the number
+/// of threads, so neither does the answer.
 const MOST_CHUNKS: usize = 8;
 
-/// One word of all weights of some columns: a multiple of some power of two, so that they add up exactly.
+/// One word of every weight in some columns: multiples of one power of two, so that they add up exactly.
 pub(super) struct Words {
     columns: usize,
-    /// Row by row.
+    /// Words, row by row.
     rows: Vec<f64>,
-    /// For every column, what its low rows sum up to.
+    /// For every column, the sums of its low rows for all patterns of signs.
     pub tables: Vec<Patterns>,
 }
 
@@ -51,7 +57,8 @@ impl Words {
         self.row(1 + LOW + bit)
     }
 
-    /// What the rows that no table knows sum up to, for the signs that a step of the walk has.
+    /// Returns for every column the sum of the rows that are not in the tables, with the high signs of a step
+    /// of the walk.
     pub fn base(&self, high: usize, step: u64) -> Vec<f64> {
         let mut base = self.row(0).to_vec();
         for bit in 0..high {
@@ -64,50 +71,53 @@ impl Words {
     }
 }
 
-/// Neighbours differ in one bit, the lowest that is set in the greater number.
+/// Returns the Gray code of a step. The codes of consecutive steps differ in one bit, the lowest that is set
+/// in the greater step number.
 #[inline(always)]
 pub(super) fn gray(step: u64) -> u64 {
     step ^ step >> 1
 }
 
-/// A matrix ready for sums over signs. Bit b of a pattern is set where row 1 + b is subtracted, bit b of a step's Gray
-/// code where row 1 + [`LOW`] + b is.
+/// A matrix prepared for sums over signs. Bit b of a pattern is set if row 1 + b is subtracted; bit b of a
+/// step's Gray code is set if row 1 + [`LOW`] + b is subtracted.
 pub(super) struct Signs {
     pub size: usize,
-    /// How many signs no table knows.
+    /// Number of high signs.
     pub high: usize,
-    /// Which columns of the matrix these are: those come last that have a second word.
+    /// Columns of the matrix in the order used here: columns with a second word come last.
     pub order: Vec<usize>,
     pub first: Words,
-    /// How many columns have no second word.
+    /// Number of columns without a second word.
     pub single: usize,
     pub second: Words,
-    /// What no sum of a column is beyond.
+    /// For every column, a bound on the absolute value of its sums.
     pub sums: Vec<f64>,
-    /// By which share the permanent and its minors change as weights were rounded to one word.
+    /// Sum of ε_j over the columns with one word. Rounding their weights changes the permanent and its minors
+    /// by at most the share exp(sum) - 1.
     pub share: f64,
-    /// By how much the permanent changes as weights were rounded to two words.
+    /// Bound on the absolute change of the permanent by rounding weights to two words.
     pub left_over: f64,
 }
 
 impl Signs {
     pub fn new(scaled: &Scaled) -> Self {
         let size = scaled.size;
-        // Sums of magnitude 2 and less.
+        // Rounds to a multiple of 2^-52: sums of magnitude 2 and less are exact.
         let first = |weight: f64| (weight + 1.0) - 1.0;
-        // Remainders of 63 rows, each 2^-53 or less, sum up to less than 2^-47.
+        // Rounds to a multiple of 2^-100: remainders of 63 rows, each 2^-53 or less, sum up to less than
+        // 2^-47.
         let second = |rest: f64| (rest + 1.5 * power(-48)) - 1.5 * power(-48);
         let largest_share = |column: usize| {
             let share = |&weight: &f64| match weight - first(weight) {
                 0.0 => 0.0,
-                rest => rest.abs() / first(weight), // infinite if nothing is left
+                rest => rest.abs() / first(weight), // infinite if the weight becomes zero
             };
             scaled.column(column).iter().map(share).fold(0.0, f64::max)
         };
         let mut order: Vec<(f64, usize)> = (0..size).map(|column| (largest_share(column), column)).collect();
         order.sort_by(|left, right| left.partial_cmp(right).unwrap_or(std::cmp::Ordering::Equal));
-        // The terms of a matrix of ones are together 2^0.59n times the permanent, and rounding products costs n·u of
-        // that; half of the exponent leaves that the larger part.
+        // For a matrix of ones, the absolute values of the terms sum up to 2^0.59n times the permanent, and
+        // rounding products costs n·u of that. An exponent of n/2 here keeps that the larger part.
         let bearable = size as f64 * UNIT * (size as f64 / 2.0).exp2();
         let mut share = 0.0;
         let mut single = 0;
@@ -116,7 +126,7 @@ impl Signs {
             single += 1;
         }
         if single < size {
-            // A group has second words or it has none.
+            // Within a group, either all columns have second words or none has.
             single -= single % GROUP;
             share = order[..single].iter().map(|column| column.0).sum();
         }
@@ -146,7 +156,8 @@ impl Signs {
         }
     }
 
-    /// Do something for chunks of all steps, in parallel if there is more than one; what comes out has their order.
+    /// Calls a function for chunks of all steps, in parallel if there is more than one chunk, and returns the
+    /// results in order.
     pub fn in_chunks<T: Send>(&self, part: impl Fn(Range<u64>) -> Result<T> + Sync) -> Result<Vec<T>> {
         let chunks = self.high.saturating_sub(LEAST_CHUNK).min(MOST_CHUNKS);
         let steps = 1 << (self.high - chunks);
@@ -157,18 +168,19 @@ impl Signs {
         (0..1 << chunks).into_par_iter().map(chunk).collect()
     }
 
-    /// How often a product of all sums is rounded.
+    /// Returns the number of roundings in a product of all sums.
     pub fn product_roundings(&self) -> f64 {
         (self.size - 1 + self.size - self.single) as f64
     }
 
-    /// What compensated sums of as many numbers as there are steps lose, in units of the sum of absolute values.
+    /// Returns a bound on the error of compensated sums over all steps, in units of the unit roundoff times
+    /// the sum of absolute values.
     pub fn carry_roundings(&self) -> f64 {
         let added = (self.high as f64).exp2() * 16.0;
         added * UNIT * added
     }
 
-    /// By the number of all signs.
+    /// Divides a sum over all signs by their number, 2^(n-1).
     pub fn mean(&self, sum: f64) -> f64 {
         sum * power(1 - self.size as i64)
     }

@@ -1,4 +1,4 @@
-//! The permanent: the sum of all terms.
+//! The permanent as the sum of all terms of Glynn's formula.
 
 use super::compensated::{Compensated, CompensatedLanes};
 use super::lanes::{absolute, lanes, sign};
@@ -10,10 +10,10 @@ use crate::{Control, Result};
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Steps between two checks for a cancellation: a fraction of a millisecond.
+/// Number of steps between two checks for cancellation: a fraction of a millisecond of work.
 const CHECK: u64 = 1 << 10;
 
-/// The sum of the terms of some steps.
+/// Computation of the sum of the terms of a range of steps.
 struct SumOfTerms<'a> {
     signs: &'a Signs,
     steps: Range<u64>,
@@ -22,9 +22,9 @@ struct SumOfTerms<'a> {
 
 struct PartOfTerms {
     terms: Compensated,
-    /// The sum of their absolute values.
+    /// Sum of the absolute values of the terms.
     absolute: f64,
-    /// How often terms were rounded when they were added without compensation.
+    /// Number of roundings of a term while terms are added without compensation.
     roundings: f64,
 }
 
@@ -47,7 +47,8 @@ impl WithSimd for SumOfTerms<'_> {
                 let mut products = [simd.splat_f64s(1.0); BLOCK];
                 walk.multiply(simd, 0..signs.size, block, &mut products);
                 let [a, b, c, d, e, f, g, h] = products;
-                // Patterns with an odd number of bits are subtracted; those of the lane's number remain to be done.
+                // Subtract patterns with an odd number of bits. This covers the bits of the vector's number;
+                // the signs of lanes are applied at the end.
                 let left = simd.add_f64s(simd.sub_f64s(a, b), simd.sub_f64s(d, c));
                 let right = simd.add_f64s(simd.sub_f64s(f, e), simd.sub_f64s(g, h));
                 let of_block = simd.add_f64s(left, right);
@@ -95,6 +96,6 @@ pub(super) fn permanent_by_signs(scaled: &Scaled, control: &Control) -> Result<B
     let value = signs.mean(terms.total());
     let rounding = UNIT * (roundings * signs.mean(absolute) + value.abs());
     let error = rounding + (value.abs() + rounding) * signs.share.exp_m1() + signs.left_over;
-    // It cannot be negative, so zero is nearer.
+    // The permanent cannot be negative, so zero is closer to it than a negative value.
     Ok(scaled.back(value.max(0.0), error))
 }

@@ -1,3 +1,6 @@
+//! Tests of Glynn's formula: permanents, edge probabilities and their error bounds, against the definition
+//! and against sums over sets of columns.
+
 use super::signs::Signs;
 use super::*;
 use crate::Error;
@@ -5,8 +8,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::ops::Range;
 
-/// The sum over all ways to give the rows from `row` on a column of their own; `through` gets for every cell the
-/// part of those that use it.
+/// Returns the sum over all ways to give each row from `row` on a column of its own. Adds to every cell of
+/// `through` the part of the sum that uses this cell.
 fn definition(size: usize, weights: &[f64], row: usize, taken: u32, so_far: f64, through: &mut [f64]) -> f64 {
     if row == size {
         return so_far;
@@ -28,7 +31,8 @@ fn definition(size: usize, weights: &[f64], row: usize, taken: u32, so_far: f64,
     sum
 }
 
-/// The same, set of columns by set of columns. Only positive numbers are added, so that it is exact up to rounding.
+/// Returns the same by dynamic programming over sets of columns. Only positive numbers are added, so that it
+/// is exact up to rounding.
 fn over_sets(size: usize, weights: &[f64]) -> (f64, Vec<f64>) {
     let all = (1_usize << size) - 1;
     let (mut before, mut after) = (vec![0.0; all + 1], vec![0.0; all + 1]);
@@ -60,10 +64,11 @@ fn found(matrix: &Matrix) -> Found {
     (permanent(matrix, &control).unwrap(), again, probability, error)
 }
 
-/// How far the permanents are off, as shares, and the probabilities. None is off by more than it says.
+/// Returns the largest relative error of the permanents and the largest absolute error of the probabilities.
+/// Asserts that all errors are within their bounds.
 fn off(weights: &[f64], truth: f64, through: &[f64], found: &Found) -> (f64, f64) {
     let (permanent, again, probability, error) = found;
-    // The truth is rounded as well, and may be too small for a double.
+    // The true value is rounded as well, and may be too small for a double.
     let rounding = 1e-13 * truth + f64::MIN_POSITIVE;
     for permanent in [permanent, again] {
         let off = (permanent.value - truth).abs();
@@ -87,7 +92,8 @@ fn off(weights: &[f64], truth: f64, through: &[f64], found: &Found) -> (f64, f64
     )
 }
 
-/// Weights that are positive, uneven, very uneven, partly zero, 0 or 1; rows and columns in different units.
+/// Generates weights that are positive, uneven, very uneven, partly zero, or 0 and 1, with rows and columns
+/// in different units or not.
 fn weights(sizes: Range<usize>) -> impl Strategy<Value = (usize, Vec<f64>)> {
     let kind = prop_oneof![
         Just((1, 1.0)),
@@ -157,7 +163,7 @@ proptest! {
 
 #[test]
 fn tiny_weights_get_a_second_word() {
-    // Next to ones, they are nothing in one word: a share that no bound could bear.
+    // Next to ones, tiny weights become zero in one word, which no bound on the relative change could allow.
     for size in 8..12 {
         let weight = |cell: usize| match cell % (size + 1) {
             0 => 1.0,

@@ -1,4 +1,4 @@
-//! The walk through the signs that no table knows, in Gray-code order.
+//! The walk through the high signs, those that are not in the tables, in Gray-code order.
 
 use super::BLOCK;
 use super::lanes::sign;
@@ -6,10 +6,12 @@ use super::signs::{Signs, gray};
 use pulp::Simd;
 use std::ops::Range;
 
-/// The sums of the rows that no table knows, step by step.
+/// Sums of the rows that are not in the tables, for the current step.
 pub(super) struct Walk<'a> {
     pub signs: &'a Signs,
+    /// Sums of first words, for every column.
     pub first: Vec<f64>,
+    /// Sums of second words, for the columns that have them.
     pub second: Vec<f64>,
 }
 
@@ -22,7 +24,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// From a step to the one after it.
+    /// Moves from a step to the next one.
     #[inline(always)]
     pub fn go_on(&mut self, step: u64) {
         let bit = (step + 1).trailing_zeros() as usize;
@@ -38,7 +40,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Multiply by the sums of some columns, in one block of patterns.
+    /// Multiplies the products by the sums of some columns, in one block of patterns.
     #[inline(always)]
     pub fn multiply<S: Simd>(
         &self,

@@ -1,4 +1,7 @@
-//! Negative correlation: what an adversary makes of pairs of items that never occur together.
+//! Negative correlation: what an adversary gains by knowing pairs of items that never occur together.
+//!
+//! The knowledge is a condition on whole mappings, so expected cracks can only be simulated. The chain moves
+//! as in [`Walk::wander`] and rejects every move that breaks a condition.
 
 use super::walk::{Held, Network, Walk};
 use super::{Simulated, Simulation};
@@ -8,21 +11,23 @@ use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The adversary knows pairs of items that never occur together, and sees which codes do. No code can be excluded
-/// for either item of a pair, only combinations: a condition on whole mappings, left open in section 7.3.
+/// Pairs of items that the adversary knows never to occur together, and the pairs of codes that do. No single
+/// code can be excluded for either item of a pair, only combinations of codes: a condition on whole mappings,
+/// which section 7.3 leaves open.
 pub struct Apart<'a> {
-    /// Items that are known never to occur together.
+    /// Pairs of items that are known never to occur together.
     pub pairs: &'a [(u32, u32)],
-    /// Whether two codes occur together in the release; codes are numbered as the items they stand for. It is
-    /// the same either way round.
+    /// Returns whether two codes occur together in the released data. Codes have the numbers of the items
+    /// that they stand for. The function must be symmetric.
     pub together: &'a (dyn Fn(u32, u32) -> bool + Sync),
 }
 
-/// The expected number of cracks if only mappings are possible that keep the pairs apart. `None` where no
-/// mapping is consistent even without this condition.
+/// Estimates the expected number of cracks over the mappings that keep the pairs apart; `None` if no mapping
+/// is consistent with the belief even without this condition.
 ///
-/// The walk makes small moves and takes back those that break a condition. It starts with the truth; where
-/// the adversary is wrong, with a mapping that is searched for, and it is an error if none is found.
+/// The walk makes small moves and takes back those that break a condition. It starts from the truth, or from
+/// some perfect matching if the adversary is wrong about an item. If that start breaks a condition, another
+/// one is searched for; it is an error if none is found.
 pub fn simulate_apart(
     space: &CrackSpace,
     apart: &Apart,
@@ -61,13 +66,14 @@ pub fn simulate_apart(
     }))
 }
 
+/// Moves that keep the pairs apart.
 struct KeepApart<'a> {
     apart: &'a Apart<'a>,
-    /// For every item, those that it never occurs with.
+    /// For every item, the items that it is known never to occur with.
     partners: Vec<Vec<u32>>,
 }
 
-/// How many pairs are looked at in search of a start.
+/// Maximum number of pairs that are checked in the search for a start.
 const SEARCH: usize = 100_000_000;
 
 impl<'a> KeepApart<'a> {
@@ -80,10 +86,12 @@ impl<'a> KeepApart<'a> {
         KeepApart { apart, partners }
     }
 
+    /// Returns whether two items hold codes that occur together.
     fn breaks(&self, held: &[Held], one: u32, other: u32) -> bool {
         (self.apart.together)(held[one as usize].code, held[other as usize].code)
     }
 
+    /// Returns the number of pairs that are not kept apart.
     fn broken(&self, held: &[Held]) -> usize {
         let pairs = self.apart.pairs.iter();
         pairs
@@ -91,7 +99,8 @@ impl<'a> KeepApart<'a> {
             .count()
     }
 
-    /// A mapping that breaks no condition, by moves that break ever fewer, with a few exceptions.
+    /// Searches for a mapping that breaks no condition. A move that breaks n more conditions is kept with
+    /// probability exp(−2 n), so that the search can leave local minima.
     fn start(&self, network: &Network, held: Vec<Held>, seed: u64, control: &Control) -> Result<Vec<Held>> {
         let mut seeds = Pcg64Mcg::seed_from_u64(seed);
         let mut walk = Walk::new(network, held, &mut seeds);
@@ -121,8 +130,8 @@ impl<'a> KeepApart<'a> {
 }
 
 impl<'a> Move<Walk<'a>> for KeepApart<'_> {
-    /// A move that is taken back is its own way back, so the mappings that keep the pairs apart stay equally
-    /// likely. Each is within one move of every other, even if all between them break a condition.
+    /// Rejecting a move is its own inverse, so the mappings that keep the pairs apart stay equally likely.
+    /// Each of them is within one move of every other, even if all mappings in between break a condition.
     fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
         walk.wander(control)?;
         let held = &walk.held;
@@ -141,7 +150,7 @@ impl<'a> Move<Walk<'a>> for KeepApart<'_> {
     }
 }
 
-/// Cracks counted code by code: which code of a group it is matters here.
+/// Observes cracks code by code, because here the codes of a group are not interchangeable.
 struct Codes<'a>(&'a CrackSpace);
 
 impl<'a> Observe<Walk<'a>> for Codes<'_> {

@@ -1,11 +1,13 @@
-//! Expected cracks by simulation, where counting would take too long.
+//! Expected cracks by simulation (Markov chain Monte Carlo), for graphs on which counting would take too
+//! long.
 //!
-//! A chain walks at random on the consistent mappings. Lakshmanan et al. (section 6.1) swap the codes of two
-//! items. On some graphs that gets stuck, e.g. on a cycle of three items and three codes, and where groups
-//! are large it is slow. [`Moves::Groups`] is neither.
+//! A chain is a random walk on the consistent mappings. Lakshmanan et al. (section 6.1) swap the codes of two
+//! items. On some graphs such a chain gets stuck, e.g. on a cycle of three items and three codes, and it is
+//! slow if groups are large. [`Moves::Groups`] avoids both problems.
 //!
-//! Only which frequency group an item's code is from is taken from a sample. Within a group all codes are
-//! equally likely, and so are all items with the same candidates: the expectation over these is computed.
+//! A sample only determines from which frequency group the code of each item comes. Within a group all codes
+//! are equally likely, and so are all items with the same candidates, so the expectation over these is
+//! computed exactly.
 
 mod apart;
 mod table;
@@ -23,31 +25,32 @@ use std::time::Duration;
 use table::{LogFactorials, Mix, Table};
 use walk::{Counted, Network, STEPS_BETWEEN_CHECKS, Walk};
 
-/// How a chain goes from one mapping to the next.
+/// How a chain moves from one mapping to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moves {
-    /// As published: every item in turn swaps its code with that of another one, drawn at random, if the
+    /// As published: every item in turn swaps its code with that of another item, drawn at random, if the
     /// belief holds for both.
     Swaps,
-    /// Whole groups at once: who of two classes of items holds which codes of two groups is drawn anew. And
-    /// rotations, which reach every mapping on every graph: an item gives up its code, somebody who can takes
-    /// it and gives up its own, until the first one gets a code.
+    /// Two kinds of moves. Exchanges change whole groups at once: it is drawn anew which items of two classes
+    /// hold which codes of two groups. Rotations reach every mapping on every graph: an item gives up its
+    /// code, another item that can have the code takes it and gives up its own, and so on, until the first
+    /// item takes a code.
     Groups,
 }
 
-/// How to simulate. With equal settings the answer is the same, unless the budget cuts it short.
+/// Settings of a simulation. Equal settings give equal answers, unless the budget runs out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Simulation {
-    /// How chains move.
+    /// Kind of moves.
     pub moves: Moves,
-    /// Stop when the 95 % confidence interval reaches no further than this share of the estimate to either
-    /// side.
+    /// Target precision: the simulation stops when half the width of the 95 % confidence interval is at most
+    /// this share of the estimate.
     pub relative_error: f64,
-    /// Stop at about this number of samples, at the least a few hundred.
+    /// Approximate maximum number of samples; at least a few hundred are taken.
     pub max_samples: u64,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Stop after this time.
+    /// Maximum time.
     pub budget: Option<Duration>,
 }
 
@@ -63,51 +66,53 @@ impl Default for Simulation {
     }
 }
 
-/// What a simulation found.
+/// Result of a simulation.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Simulated {
-    /// The expected number of cracks.
+    /// Expected number of cracks.
     pub expected: f64,
-    /// The 95 % confidence interval from here …
+    /// Lower end of the 95 % confidence interval.
     pub lower: f64,
-    /// … to here.
+    /// Upper end of the 95 % confidence interval.
     pub upper: f64,
-    /// How many samples that rests on.
+    /// Number of samples that the result is based on.
     pub samples: u64,
-    /// How many independent samples would be worth as much.
+    /// Number of independent samples that would be equally informative.
     pub effective_samples: f64,
-    /// Whether the relative error was reached. If not, the interval is wider; with too few effective samples
-    /// it is all that is possible.
+    /// Whether the target precision was reached. If not, the interval is wider. With too few effective
+    /// samples, it contains all possible values.
     pub reached: bool,
-    /// For every item, the probability that it is cracked.
+    /// Probability that each item is cracked.
     pub crack_probability: Vec<f64>,
 }
 
-/// The probability that an itemset is cracked as a set, by simulation.
+/// Probabilities that itemsets are cracked as sets, by simulation.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SimulatedItemsets {
-    /// For every itemset, its probability.
+    /// Probability of each itemset.
     pub crack_probability: Vec<f64>,
-    /// The 95 % confidence interval of their sum, from here …
+    /// Lower end of the 95 % confidence interval of the sum of the probabilities.
     pub lower: f64,
-    /// … to here.
+    /// Upper end of that interval.
     pub upper: f64,
-    /// How many samples that rests on.
+    /// Number of samples that the result is based on.
     pub samples: u64,
-    /// Whether, on average over the itemsets, the relative error was reached.
+    /// Whether the target precision was reached, on average over the itemsets.
     pub reached: bool,
 }
 
-/// The expected number of cracks, and every item's probability. `None` where no mapping is consistent.
+/// Estimates the expected number of cracks and the crack probability of every item; `None` if no mapping is
+/// consistent with the belief.
 pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) -> Result<Option<Simulated>> {
     let network = Network::new(space)?;
     let cracks = Cracks::new(&network);
     let Some(matching) = network.matching(control)? else {
         return Ok(None);
     };
-    // Should the chains not forget where they began, they had better not all begin at the same place.
+    // Chains start from different mappings, so that a chain that does not forget its start shows up as
+    // disagreement.
     let outcome = match simulation.moves {
         Moves::Swaps => {
             let starts = [network.truth(), Some(network.arrange(&matching))];
@@ -128,9 +133,10 @@ pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) 
     Ok(Some(cracks.simulated(outcome?)))
 }
 
-/// The expected number of cracks as published (section 6.1): swaps, 100,000 rounds of them for a seed
-/// matching, 10,000 between two samples, a new seed matching after 250 samples; 5,000 samples in all were
-/// taken. Here, `samples` is rounded up to whole seed matchings where there is more than one.
+/// Estimates the expected number of cracks as published (section 6.1): with swaps, 100,000 iterations before
+/// the first sample of a seed matching, 10,000 between two samples, and a new seed matching after 250
+/// samples. The paper took 5,000 samples. If `samples` is more than 250, it is rounded up to a multiple of
+/// 250.
 pub fn simulate_as_published(
     space: &CrackSpace,
     samples: u64,
@@ -162,8 +168,8 @@ pub fn simulate_as_published(
     Ok(Some(cracks.simulated(outcome)))
 }
 
-/// For every itemset, the probability that its items' codes are the codes of its items, in any order
-/// (Fig. 16). `None` where no mapping is consistent.
+/// Estimates, for every itemset, the probability that its items hold the codes of the itemset, in any order
+/// (Fig. 16). `None` if no mapping is consistent with the belief.
 pub fn simulate_itemsets(
     space: &CrackSpace,
     itemsets: &[Vec<u32>],
@@ -203,7 +209,7 @@ pub fn simulate_itemsets(
 }
 
 impl Simulation {
-    /// Checks that there is such a relative error.
+    /// Checks that the relative error is positive and finite.
     pub fn check(&self) -> Result<()> {
         self.effort().check()
     }
@@ -217,7 +223,7 @@ impl Simulation {
         }
     }
 
-    /// Run as many chains as it takes, each from its own start.
+    /// Runs chains until the result is precise enough, each from its own start.
     fn run<S: State>(
         &self,
         moves: &dyn Move<S>,
@@ -233,8 +239,8 @@ impl Simulation {
 struct SwapAll;
 
 impl<'a> Move<Walk<'a>> for SwapAll {
-    /// A swap is its own way back, so any sequence of swaps that does not depend on the matching leaves the
-    /// uniform distribution as it is.
+    /// Every swap is its own inverse, so any sequence of swaps that does not depend on the matching preserves
+    /// the uniform distribution.
     fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
         let mut partners = std::mem::take(&mut walk.permutation);
         if partners.is_empty() {
@@ -256,7 +262,7 @@ impl<'a> Move<Walk<'a>> for SwapAll {
     }
 }
 
-/// Swaps between neighbours and rotations, where it matters which item holds which code.
+/// Swaps between neighbours and rotations, for observations that depend on which item holds which code.
 struct Wander;
 
 impl<'a> Move<Walk<'a>> for Wander {
@@ -269,16 +275,17 @@ impl<'a> Move<Walk<'a>> for Wander {
     }
 }
 
-/// Cracks expected over all arrangements of codes within their frequency groups and of items within their
-/// classes: if k of the s items of a class hold one of the m codes of a group, any of them holds its own
-/// code of that group with probability k / (s m).
+/// Observes the expected number of cracks over all arrangements of codes within their frequency groups and of
+/// items within their classes. If k of the s items of a class hold one of the m codes of a group, an item of
+/// the class whose own code is in that group holds it with probability k / (s m).
 struct Cracks {
-    /// For every arc, the slot of its tally; `NO_SLOT` if it is no item's way to its own code.
+    /// Slot of every arc in the tally; `NO_SLOT` if the arc does not lead any item to the group of its own
+    /// code.
     slot: Vec<u32>,
-    /// For every slot, what an item that holds such a code adds to the cracks.
+    /// Expected number of cracks per item that holds a code by an arc of this slot.
     weight: Vec<f64>,
-    /// For every item that can be cracked, its slot and the probability if always all items of its class
-    /// held a code of its group.
+    /// For every item that can be cracked, its slot and the factor 1 / (s m) that turns the mean tally of the
+    /// slot into the crack probability of the item.
     of_item: Vec<Option<(u32, f64)>>,
 }
 
@@ -346,7 +353,8 @@ impl<S: State + Counted> Observe<S> for Cracks {
     }
 }
 
-/// Itemsets cracked as sets, expected over all arrangements of codes within their frequency groups.
+/// Observes the itemsets that are cracked as sets, in expectation over all arrangements of codes within their
+/// frequency groups.
 struct Itemsets<'a> {
     network: &'a Network<'a>,
     itemsets: Vec<Itemset>,
@@ -354,9 +362,9 @@ struct Itemsets<'a> {
 
 struct Itemset {
     items: Vec<u32>,
-    /// The groups of the items' own codes, sorted.
+    /// Groups of the items' own codes, sorted.
     own: Vec<u32>,
-    /// The probability that the codes are the right ones if their groups are.
+    /// Probability that the items hold the right codes, given that the groups of their codes are right.
     share: f64,
 }
 
@@ -371,7 +379,7 @@ impl<'a> Itemsets<'a> {
                 .map(|&item| network.space.own[item as usize])
                 .collect();
             own.sort_unstable();
-            // Of m codes in a group, the k right ones are one choice of k out of m.
+            // Of the m codes of a group, the k right ones are one of C(m, k) combinations.
             let of_group = own.chunk_by(|a, b| a == b).map(|same| {
                 let Some(&codes) = network.space.graph.codes.get(same[0] as usize) else {
                     return 0.0;

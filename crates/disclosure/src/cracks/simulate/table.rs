@@ -1,4 +1,8 @@
 //! A random walk on the level of classes: how many items of each class hold a code of each group.
+//!
+//! The state is a contingency table instead of a matching. The expected cracks over all matchings with the
+//! same table are known in closed form, so nothing is lost, and a single exchange can move many items at
+//! once.
 
 use super::walk::{Counted, Network, STEPS_BETWEEN_CHECKS};
 use crate::mcmc::{Move, State};
@@ -6,22 +10,22 @@ use crate::{Control, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// A contingency table of classes of items by groups of codes. As many matchings have the table k as there
-/// are ways to choose who holds what: up to a factor that all tables share, 1 / Π k(arc)!.
+/// A contingency table of classes of items by groups of codes. The number of matchings with the table k is
+/// proportional to 1 / Π k(arc)!.
 pub(super) struct Table<'a> {
     network: &'a Network<'a>,
     factorials: &'a LogFactorials,
     random: Pcg64Mcg,
-    /// For every arc, how many items of its class hold a code of its group.
+    /// For every arc, the number of items of its class that hold a code of its group.
     counts: Vec<u32>,
     log: Vec<Step>,
-    /// How many steps rotations have taken.
+    /// Number of steps of all rotations so far.
     steps: u64,
-    /// The share of moves that are rotations.
+    /// Share of moves that are rotations.
     rotations: f64,
 }
 
-/// An item let go of a code by one arc and took one by another.
+/// A step of a rotation: an item gave up a code by one arc and took one by another.
 struct Step {
     from: u32,
     to: u32,
@@ -45,9 +49,9 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Two classes of items and two groups that are candidates of both: who of the classes holds which of
-    /// their codes of the two groups is drawn anew, from all the ways there are. One such exchange does what
-    /// thousands of swaps do where groups are large.
+    /// Draws two classes of items and two groups that are candidates of both, and draws anew which items of
+    /// these classes hold which of their codes of these groups, all arrangements being equally likely. If
+    /// groups are large, one exchange does the work of thousands of swaps.
     fn exchange(&mut self) {
         let one = self.random.random_range(0..self.network.classes());
         let arcs = self.network.arcs_of(one);
@@ -74,11 +78,12 @@ impl<'a> Table<'a> {
         self.counts[other_there as usize] = c + d + drawn - (a + c);
     }
 
-    /// A rotation as in [`Walk::rotate`](super::walk::Walk::rotate), where only classes are known. Tables
-    /// differ by cycles that visit a class at most once, so a limit of as many steps as there are classes
-    /// is enough to go anywhere.
+    /// Makes a rotation as in [`Walk::rotate`](super::walk::Walk::rotate), but between classes. Tables differ
+    /// by cycles that visit a class at most once, so a limit equal to the number of classes is enough to
+    /// reach every table.
     ///
-    /// Who begins is drawn by class: small classes have as much to say about cracks as large ones.
+    /// The first item is drawn by class, because small classes contribute as much to the cracks as large
+    /// ones.
     fn rotate(&mut self, limit: u64, control: &Control) -> Result<()> {
         self.log.clear();
         let class = self.random.random_range(0..self.network.classes());
@@ -93,7 +98,7 @@ impl<'a> Table<'a> {
                 .network
                 .taking_member(self.network.codes(free), &mut self.random);
             if taker == class {
-                // Let the one that waits be the class's first member.
+                // The item without a code counts as the first member of its class.
                 if member == 0 {
                     self.counts[arc as usize] += 1;
                     return Ok(());
@@ -122,7 +127,8 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// By which arc a member of the class holds its code, members in the order of arcs.
+    /// Returns the arc by which a member of the class holds its code; members are numbered in the order of
+    /// arcs.
     fn holding(&self, class: u32, mut member: u32) -> u32 {
         let mut arc = self.network.arcs_of(class).start;
         while member >= self.counts[arc as usize] {
@@ -147,20 +153,22 @@ impl State for Table<'_> {
     }
 }
 
-/// Exchanges, and now and then a rotation. On interval beliefs exchanges alone go everywhere; on other graphs
-/// they may get stuck.
+/// Moves that are exchanges or, less often, rotations. On interval beliefs, exchanges alone reach every
+/// table; on other graphs they may get stuck.
 pub(super) struct Mix;
 
-/// So many rotations show how long they take.
+/// Number of rotations made to measure how long they take.
 const TRIAL: u64 = 256;
 
 impl Mix {
-    /// Short ones are cheap; some cycles are only gone round by long ones, like a drunkard that has to get
-    /// further than half way from home. So any length gets its share.
+    /// Makes a rotation whose limit is a random power of two, so that every length gets its share. Short
+    /// rotations are cheap, but some cycles can only be completed by long ones, because a random walk on the
+    /// cycle must first get more than half way round.
     fn rotate(table: &mut Table, control: &Control) -> Result<()> {
         let classes = u64::from(table.network.classes());
         let doublings = classes.next_power_of_two().ilog2();
-        // To come back may take a square of steps, which nobody can wait for where classes are many.
+        // Returning may take a number of steps that is quadratic in the number of classes, which is too slow
+        // if there are many.
         let most = (2 * doublings).min((doublings + 4).max(16));
         let limit = 4 << table.random.random_range(0..=most);
         table.rotate(limit, control)
@@ -177,20 +185,20 @@ impl<'a> Move<Table<'a>> for Mix {
         }
     }
 
-    /// Half of the time for exchanges, half for rotations.
+    /// Divides the time equally between exchanges and rotations.
     fn pace(&self, table: &mut Table<'a>, control: &Control) -> Result<u64> {
         for _ in 0..TRIAL {
             Mix::rotate(table, control)?;
             control.check()?;
         }
         table.rotations = TRIAL as f64 / (TRIAL + table.steps) as f64;
-        // Of many ways to hold a code, an item uses one.
+        // However many arcs an item has, it holds only one code.
         let items = table.network.space.items() as u64;
         Ok((table.counts.len() as u64 / 2).min(items))
     }
 }
 
-/// ln 0!, ln 1!, …
+/// Table of ln 0!, ln 1!, ln 2!, …
 pub(super) struct LogFactorials(Vec<f64>);
 
 impl LogFactorials {
@@ -202,8 +210,8 @@ impl LogFactorials {
         LogFactorials(logs)
     }
 
-    /// How many red ones are among the drawn, of so many red and blue ones: by inversion, from the likeliest
-    /// number outwards, so that it takes about a standard deviation of steps.
+    /// Draws the number of red balls among `drawn` balls out of `red` red and `blue` blue ones. Uses
+    /// inversion, from the mode outwards, which takes a number of steps of about one standard deviation.
     fn hypergeometric(&self, red: u32, blue: u32, drawn: u32, random: &mut Pcg64Mcg) -> u32 {
         let (least, most) = (drawn.saturating_sub(blue), red.min(drawn));
         if least == most {
@@ -255,7 +263,7 @@ mod tests {
         (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
     }
 
-    /// Drawn often, every number comes as often as the formula says.
+    /// Over many draws, every number occurs as often as the formula predicts.
     #[test]
     fn draws_are_hypergeometric() {
         let factorials = LogFactorials::up_to(60);

@@ -1,4 +1,8 @@
-//! A random walk on the perfect matchings of a graph.
+//! A random walk on the perfect matchings of a graph, on the level of single items and codes.
+//!
+//! The walk makes swaps between two items and rotations along longer cycles. Both preserve the uniform
+//! distribution over the perfect matchings, and rotations make the walk irreducible on every graph: see
+//! [`Walk::rotate`].
 
 use crate::cracks::CrackSpace;
 use crate::matching::perfect;
@@ -8,24 +12,26 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::ops::Range;
 
-/// A crack space, laid out so that a random neighbour of a code is found fast.
+/// A crack space, laid out so that a random neighbour of a code is found quickly.
 ///
-/// An *arc* is a class of items together with one of its candidates, a class of codes.
+/// An *arc* is a class of items together with one of its candidates, a class of codes. An item *holds* a code
+/// by the arc that joins their classes.
 pub(super) struct Network<'a> {
     pub space: &'a CrackSpace,
-    /// The items, class by class.
+    /// Items, sorted by class.
     members: Vec<u32>,
-    /// For every class of items, where its first one is among the members.
+    /// Position of the first item of every class in `members`.
     first_member: Vec<u32>,
-    /// For every item, the class of the code with its number: its own code, if it has one.
+    /// For every number of an item, the class of the code with the same number. This is the item's own code,
+    /// if it has one.
     code_class: Vec<u32>,
-    /// For every class of items, its first arc; the others follow in the order of candidates.
+    /// First arc of every class of items; the others follow in the order of candidates.
     first_arc: Vec<u32>,
-    /// For every arc, its class of codes.
+    /// Class of codes of every arc.
     codes: Vec<u32>,
     /// For every class of codes, the classes of items that it can stand for.
     takers: Vec<Vec<Takers>>,
-    /// For every class of codes, how many items these are.
+    /// Number of items that a code of each class can stand for.
     degree: Vec<u32>,
 }
 
@@ -33,15 +39,15 @@ pub(super) struct Network<'a> {
 struct Takers {
     class: u32,
     arc: u32,
-    /// How many items the takers before these have.
+    /// Number of items in the classes before this one.
     before: u32,
 }
 
-/// The code that an item has in a matching.
+/// The code that an item holds in a matching.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Held {
     pub arc: u32,
-    /// Its number; that of the item whose own code it is, if there is one.
+    /// Number of the code: that of the item whose own code it is, if there is one.
     pub code: u32,
 }
 
@@ -83,31 +89,32 @@ impl<'a> Network<'a> {
         self.codes.len()
     }
 
-    /// The class of a code that is held by this arc.
+    /// Returns the class of the codes that are held by this arc.
     pub fn codes(&self, arc: u32) -> u32 {
         self.codes[arc as usize]
     }
 
-    /// How many classes of items there are.
+    /// Returns the number of classes of items.
     pub fn classes(&self) -> u32 {
         self.space.graph.items.len() as u32
     }
 
-    /// The arcs of a class of items.
+    /// Returns the arcs of a class of items.
     pub fn arcs_of(&self, class: u32) -> Range<u32> {
         let first = self.first_arc[class as usize];
         first..first + self.space.graph.items[class as usize].candidates.len() as u32
     }
 
-    /// The arc by which an item would hold a code of the class.
+    /// Returns the arc by which an item would hold a code of this class; `None` if it cannot.
     pub fn arc(&self, item: u32, codes: u32) -> Option<u32> {
         self.arc_of_class(self.space.class_of[item as usize], codes)
     }
 
-    /// The arc by which the items of a class would hold codes of a class.
+    /// Returns the arc by which items of a class would hold codes of a class; `None` if they cannot.
     pub fn arc_of_class(&self, items: u32, codes: u32) -> Option<u32> {
         let candidates = &self.space.graph.items[items as usize].candidates;
         let (&first, &last) = (candidates.first()?, candidates.last()?);
+        // Candidates without gaps, as in interval beliefs, need no search.
         let index = if !(first..=last).contains(&codes) {
             None
         } else if (last - first) as usize + 1 == candidates.len() {
@@ -118,15 +125,16 @@ impl<'a> Network<'a> {
         Some(self.first_arc[items as usize] + index? as u32)
     }
 
-    /// One of the classes that a code of the class can stand for, all equally likely; and by which arc.
+    /// Draws one of the classes of items that a code of this class can stand for, uniformly. Returns the
+    /// class and the arc.
     pub fn taking_class(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
         let takers = &self.takers[codes as usize];
         let takers = &takers[random.random_range(0..takers.len())];
         (takers.class, takers.arc)
     }
 
-    /// One of the items that a code of the class can stand for, all equally likely: its class, by which arc,
-    /// and which of the class's items it is.
+    /// Draws one of the items that a code of this class can stand for, uniformly. Returns the class of the
+    /// item, the arc, and the position of the item within its class.
     pub fn taking_member(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32, u32) {
         let drawn = random.random_range(0..self.degree[codes as usize]);
         let takers = &self.takers[codes as usize];
@@ -134,7 +142,7 @@ impl<'a> Network<'a> {
         (takers.class, takers.arc, drawn - takers.before)
     }
 
-    /// The same, as an item and the arc.
+    /// Draws an item as [`taking_member`](Self::taking_member) does. Returns the item and the arc.
     fn taker(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
         let (class, arc, member) = self.taking_member(codes, random);
         (
@@ -143,7 +151,8 @@ impl<'a> Network<'a> {
         )
     }
 
-    /// Every item has its own code; `None` where the adversary is wrong about an item.
+    /// Returns the matching in which every item holds its own code; `None` if the adversary is wrong about an
+    /// item.
     pub fn truth(&self) -> Option<Vec<Held>> {
         let own = |(item, &codes): (usize, &u32)| {
             Some(Held {
@@ -154,7 +163,7 @@ impl<'a> Network<'a> {
         self.space.own.iter().enumerate().map(own).collect()
     }
 
-    /// The truth, or else some perfect matching; `None` where there is none.
+    /// Returns the truth if possible, otherwise some perfect matching; `None` if there is none.
     pub fn a_matching(&self, control: &Control) -> Result<Option<Vec<Held>>> {
         match self.truth() {
             Some(truth) => Ok(Some(truth)),
@@ -162,12 +171,13 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Some perfect matching, as how many items hold a code by each arc; `None` where there is none.
+    /// Returns the number of items that hold a code by each arc in some perfect matching; `None` if there is
+    /// none.
     pub fn matching(&self, control: &Control) -> Result<Option<Vec<u32>>> {
         Ok(perfect(&self.space.graph, control)?.map(|given| given.concat()))
     }
 
-    /// How many items hold a code by each arc.
+    /// Counts the items that hold a code by each arc.
     pub fn count(&self, held: &[Held]) -> Vec<u32> {
         let mut counts = vec![0; self.arcs()];
         for held in held {
@@ -176,7 +186,7 @@ impl<'a> Network<'a> {
         counts
     }
 
-    /// A matching in which so many items hold a code by each arc.
+    /// Returns a matching in which the given number of items hold a code by each arc.
     pub fn arrange(&self, counts: &[u32]) -> Vec<Held> {
         let mut codes_of_class = vec![Vec::new(); self.space.graph.codes.len()];
         for (code, &class) in self.code_class.iter().enumerate() {
@@ -195,8 +205,8 @@ impl<'a> Network<'a> {
     }
 }
 
-/// For every item, the class of its own code; those without one share the codes that are left. `None` where
-/// there are too few codes of a class, or too many in all.
+/// Returns the class of every item's own code; items without one get the remaining codes. `None` if a class
+/// has too few codes for the items that own them, or if the total numbers of codes and items differ.
 fn code_classes(space: &CrackSpace) -> Option<Vec<u32>> {
     let mut left = space.graph.codes.clone();
     for &own in space.own.iter().filter(|&&own| own != CrackSpace::NO_CODE) {
@@ -222,23 +232,24 @@ fn not_everybody_has_a_code() -> Error {
     )
 }
 
-/// A matching that changes at random.
+/// A perfect matching that changes at random.
 pub(super) struct Walk<'a> {
     pub network: &'a Network<'a>,
     pub random: Pcg64Mcg,
-    /// For every item, the code that it has.
+    /// Code that each item holds.
     pub held: Vec<Held>,
-    /// What was changed since the log was last cleared, to be undone.
+    /// Changes since the log was last cleared, as items and the codes that they held before, to be undone if
+    /// necessary.
     pub log: Vec<(u32, Held)>,
-    /// The items in some order, to be shuffled.
+    /// Buffer for a random permutation of the items.
     pub permutation: Vec<u32>,
-    /// How many codes have been moved or tried to be.
+    /// Number of attempts so far to move a code.
     pub steps: u64,
 }
 
-/// How many items hold a code by which arc.
+/// A state that can count how many items hold a code by each arc.
 pub(super) trait Counted {
-    /// Arcs may come several times.
+    /// Calls `see` with arcs and numbers of items; the numbers of an arc that comes several times add up.
     fn counted(&self, see: impl FnMut(u32, u32));
 }
 
@@ -256,13 +267,13 @@ impl State for Walk<'_> {
     }
 }
 
-/// The share of rotations when wandering; the others are swaps, which are shorter.
+/// Share of rotations in [`Walk::wander`]; the other moves are swaps, which are shorter.
 const ROTATIONS: f64 = 0.25;
 
-/// The probability that wandering goes on with another swap or rotation.
+/// Probability that [`Walk::wander`] continues with another swap or rotation.
 const GOES_ON: f64 = 0.25;
 
-/// A long move looks this often whether it is still wanted.
+/// Number of steps between two checks of the control within a long move.
 pub(super) const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
 
 impl<'a> Walk<'a> {
@@ -277,11 +288,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Some swaps and rotations, mostly one swap.
+    /// Makes a few swaps and rotations, usually a single swap.
     ///
-    /// Each is as likely as its way back, and so is any sequence of them. With the limits of rotations drawn
-    /// up to the number of items, and any number of them made, every matching is within one such move of
-    /// every other.
+    /// Each swap or rotation is as likely as its inverse, and so is any sequence of them. The limits of
+    /// rotations are drawn up to at least the number of items, and any number of rotations is possible. So
+    /// every matching is within one such move of every other.
     pub fn wander(&mut self, control: &Control) -> Result<()> {
         self.log.clear();
         loop {
@@ -298,7 +309,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// How many moves take as many steps as there are items, by making some.
+    /// Returns how many moves take about as many steps as there are items. Makes some moves to measure this.
     pub fn pace(&mut self, mut make: impl FnMut(&mut Self) -> Result<()>) -> Result<u64> {
         let items = self.held.len() as u64;
         let mut moves = 0;
@@ -313,18 +324,18 @@ impl<'a> Walk<'a> {
         self.random.random_range(0..self.held.len() as u32)
     }
 
-    /// A *rotation*: an item gives up its code; whoever the free code can stand for, drawn at random, takes
-    /// it and gives up its own; and so on, until the code is the first item's again. If that takes more than
-    /// `limit` steps, all is as before.
+    /// Makes a *rotation*: an item gives up its code; one of the items that the free code can stand for,
+    /// drawn at random, takes it and gives up its own; and so on, until the first item takes the free code.
+    /// If this takes more than `limit` steps, everything is undone.
     ///
-    /// *Uniform*: with the codes v0, v1, …, vk free in turn, a rotation has probability 1/n · Π 1/degree(vi).
-    /// The way back frees the same codes in the opposite order, so it is as likely, limit or not; a chain of
-    /// such moves leaves the uniform distribution as it is.
+    /// *Uniform*: let the codes v0, v1, …, vk become free in this order. The rotation has probability 1/n · Π
+    /// 1/degree(vi). Its inverse frees the same codes in the opposite order, so it is equally likely, with or
+    /// without the limit. A chain of such moves therefore preserves the uniform distribution.
     ///
-    /// *Irreducible*: two perfect matchings differ by disjoint cycles in which edges of the one and of the
-    /// other alternate. A rotation that starts anywhere in a cycle and happens to follow it takes at most
-    /// as many steps as there are items: so one rotation per cycle leads from any matching to any other, if
-    /// the limit is no smaller. Swaps only follow cycles of two items.
+    /// *Irreducible*: two perfect matchings differ by disjoint cycles in which their edges alternate. A
+    /// rotation that starts anywhere in a cycle and happens to follow it takes at most as many steps as there
+    /// are items. So one rotation per cycle leads from any matching to any other, if the limit is at least
+    /// that number. Swaps can only follow cycles of two items.
     fn rotate(&mut self, limit: u64, control: &Control) -> Result<()> {
         let start = self.log.len();
         let first = self.an_item();
@@ -349,11 +360,11 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Draw two items, the second from those that the first one's code can stand for, and swap their codes if
-    /// the first can have the second's.
+    /// Draws two items, the second from those that the code of the first can stand for, and swaps their codes
+    /// if the first can have the code of the second.
     ///
-    /// Drawn in either order: the swap of codes v and w has probability 1/n · (1/degree(v) + 1/degree(w)),
-    /// and so has the way back.
+    /// The items may be drawn in either order. So the swap of codes v and w has probability 1/n ·
+    /// (1/degree(v) + 1/degree(w)), and so has its inverse.
     fn swap_neighbours(&mut self) {
         let one = self.an_item();
         let codes = self.network.codes(self.held[one as usize].arc);
@@ -365,7 +376,7 @@ impl<'a> Walk<'a> {
         self.steps += 1;
     }
 
-    /// Swap the codes of two items, if both can have the other's.
+    /// Swaps the codes of two items if each can have the code of the other. Returns whether it did.
     pub fn swap(&mut self, one: u32, other: u32) -> bool {
         let (mine, yours) = (self.held[one as usize], self.held[other as usize]);
         let arcs = (
@@ -386,7 +397,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Forget what was logged from there on.
+    /// Undoes the changes in the log from `start` on and removes them from it.
     pub fn undo(&mut self, start: usize) {
         for (item, held) in self.log.drain(start..).rev() {
             self.held[item as usize] = held;
