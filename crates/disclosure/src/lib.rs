@@ -40,6 +40,7 @@ mod rows;
 pub mod semantic;
 mod sharded;
 mod sort;
+pub mod spelling;
 mod threads;
 #[doc(hidden)]
 pub mod wire;
