@@ -357,7 +357,7 @@ unsafe extern "C-unwind" fn check(object: *const pg_sys::ObjectAddress, label: *
             "pg_disclosure is not preloaded: other sessions cannot set security labels yet",
             "",
         )
-        .set_hint("ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure', or use disclosure.label_column().")
+        .set_hint("Run ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure', or use disclosure.label_column().")
         .report(PgLogLevel::NOTICE);
         }
     }
