@@ -15,9 +15,9 @@ use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
 use pgrx::prelude::*;
 use pgrx::{Array, FromDatum};
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ffi::CStr;
-use std::thread::LocalKey;
 use std::time::Duration;
 
 whole_call!(Args);
@@ -228,20 +228,28 @@ pub fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
     Ok(Some(Duration::from_micros(micros.try_into().unwrap_or(u64::MAX))))
 }
 
-/// Raises a warning, unless this statement has already raised one: it may have many partitions.
+/// Raises a warning, unless this statement has already raised the same one: it may have many partitions.
+/// Warnings that differ only in their numbers are the same.
 pub fn warn_once(message: &str) {
-    thread_local! {
-        static WARNED_AT: Cell<i64> = const { Cell::new(0) };
-    }
-    if is_first_in_statement(&WARNED_AT) {
+    let without_numbers = message.replace(|character: char| character.is_ascii_digit(), "");
+    if is_first_in_statement(without_numbers) {
         warning!("disclosure: {message}");
     }
 }
 
-/// Returns whether this is the first call with this cell since the client sent its last statement; the cell is
-/// set to the time of that statement. Statements within functions belong to the statement that calls them.
-pub fn is_first_in_statement(last: &'static LocalKey<Cell<i64>>) -> bool {
+/// Returns whether this is the first call with this text since the client sent its last statement. Statements
+/// within functions belong to the statement that calls them.
+pub fn is_first_in_statement(text: String) -> bool {
+    thread_local! {
+        static SAID: RefCell<(i64, HashSet<String>)> = RefCell::default();
+    }
     // SAFETY: the function has no precondition; it reads a variable of this backend.
     let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
-    last.replace(statement) != statement
+    SAID.with_borrow_mut(|(last, said)| {
+        if *last != statement {
+            *last = statement;
+            said.clear();
+        }
+        said.insert(text)
+    })
 }

@@ -17,7 +17,6 @@ use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use pgrx::spi::Error;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 use std::rc::Rc;
@@ -281,13 +280,13 @@ fn own_labels_of(relation: Oid) -> Result<Labels, Problem> {
     Ok(labels)
 }
 
-/// Tells the caller, once per statement, that columns which take part in a measure have no label. Measure
+/// Tells the caller, once per statement and relation, that columns which take part in a measure have no label. Measure
 /// functions that the guard calls say nothing, because the user who exports cannot label columns.
 pub fn notice_unlabelled(relation: Oid, columns: &[&str]) {
-    thread_local! {
-        static NOTICED_AT: Cell<i64> = const { Cell::new(0) };
+    if columns.is_empty() || rights::is_measuring() {
+        return;
     }
-    if columns.is_empty() || rights::is_measuring() || !is_first_in_statement(&NOTICED_AT) {
+    if !is_first_in_statement(format!("labels of relation {}", relation.to_u32())) {
         return;
     }
     let (they_count, them) = match columns {

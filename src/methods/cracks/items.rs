@@ -9,7 +9,7 @@ use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::input::relation::Relation;
-use crate::label::labels_of;
+use crate::label::{labels_of, notice_unlabelled};
 use crate::memory;
 use crate::methods::cracks::item_counts::ItemCounts;
 use crate::methods::cracks::item_names::item_type;
@@ -136,6 +136,11 @@ pub fn read_table(oid: Option<pg_sys::Oid>) -> Result<CountedTable, Problem> {
         label.is_none_or(|label| label.weights().is_some())
     };
     let columns: Vec<ColumnType> = relation.columns().iter().filter(takes_part).cloned().collect();
+    if let Some(oid) = oid {
+        let names = columns.iter().map(|column| &column.name[..]);
+        let unlabelled: Vec<&str> = names.filter(|name| !labels.contains_key(*name)).collect();
+        notice_unlabelled(oid, &unlabelled);
+    }
     if columns.is_empty() {
         let (rows, columns) = (0, Vec::new());
         return Ok(CountedTable { rows, columns });
