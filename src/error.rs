@@ -1,7 +1,7 @@
 //! The one place where a problem becomes SQLSTATE, message, DETAIL and HINT.
 
+use disclosure::byte_format::Damaged;
 use disclosure::cracks::SummaryError;
-use disclosure::wire::Damaged;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::borrow::Cow;

@@ -9,8 +9,8 @@ use crate::methods::cracks::item_names::{Found, ItemNames, column_of, means_the_
 use crate::pg::literal::Literals;
 use crate::pg::memory_context;
 use crate::pg::types::ColumnType;
+use disclosure::byte_format::Damaged;
 use disclosure::cracks::{ItemSummary, SummaryError, SummaryWriter};
-use disclosure::wire::Damaged;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum};
 use std::borrow::Cow;

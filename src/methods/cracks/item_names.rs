@@ -3,8 +3,8 @@
 
 use crate::error::Problem;
 use crate::pg::types::{ColumnType, type_name};
+use disclosure::byte_format::Damaged;
 use disclosure::cracks::{ItemSummary, Name};
-use disclosure::wire::Damaged;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_qualified_identifier;
 use pgrx::{IntoDatum, direct_function_call_as_datum};

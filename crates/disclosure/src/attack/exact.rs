@@ -11,7 +11,7 @@ use super::engine::{Engine, Sum};
 use super::frontier::roundings;
 use super::matrix::invalid;
 use crate::matching::{Weight, Wide};
-use crate::{Control, Error, Result, threads};
+use crate::{Control, Error, Result, parallel};
 
 /// Exact permanents and the probabilities that follow from them. Creating a value is cheap, and it can
 /// estimate the cost of the answer.
@@ -228,7 +228,7 @@ impl<'a> Exact<'a> {
     /// Calls a function for every block, on several threads if there is enough work, and returns the results
     /// in order.
     fn for_parts<T: Send>(&self, of_part: impl Fn(&Part) -> Result<T> + Send + Sync) -> Result<Vec<T>> {
-        threads::map(self.parts(), self.is_worth_threads(), of_part)
+        parallel::map(self.parts(), self.is_worth_threads(), of_part)
     }
 
     /// Returns the permanent; zero if there is no perfect matching.

@@ -7,7 +7,7 @@
 //! per pair.
 
 use super::{Frequencies, Transactions};
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
 use std::cmp::Reverse;

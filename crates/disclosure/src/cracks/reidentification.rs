@@ -10,7 +10,7 @@ use super::estimate::sum;
 use super::{CrackSpace, Expected, Method, Settings, expected};
 use crate::classes::Classes;
 use crate::matching::{Components, Counting, Graph, ItemClass, maximum};
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use crate::{Control, Error, NULL, Result, Rows};
 use bitvec::prelude::*;
 use rayon::prelude::*;

@@ -5,8 +5,8 @@
 //! can be printed, moved to another server and merged with other summaries of the same type, even if the type
 //! no longer exists.
 
+use crate::byte_format::{Damaged, put, put_bytes, take, take_array, take_bytes};
 use crate::json::{Reader, put_string, string_length};
-use crate::wire::{Damaged, put, put_bytes, take, take_array, take_bytes};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt::Write;

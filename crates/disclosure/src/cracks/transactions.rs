@@ -1,7 +1,7 @@
 //! Transactions: sets of items, stored as one flat array of item numbers with the end of each set.
 
 use super::Frequencies;
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use crate::{Control, Error, Result};
 
 /// Transactions as sets of item numbers, stored one after the other in one array. The numbers of transactions

@@ -3,7 +3,7 @@
 
 use super::bitset::Words;
 use super::score::SearchInput;
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use rayon::prelude::*;
 
 /// Returns for every row the slots of its blocked attributes: those that are in no closure of other

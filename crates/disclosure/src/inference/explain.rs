@@ -11,7 +11,7 @@ use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Scores, SearchInput, Settings};
 use super::search::Witnesses;
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -8,7 +8,7 @@
 use super::bitset::Words;
 use super::{Attribute, Column, Meaning};
 use crate::classes::Classes;
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use crate::{Control, Error, Result, Weights};
 use bitvec::prelude::*;
 use rayon::prelude::*;

@@ -7,7 +7,7 @@ use super::partition;
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Found, SearchInput};
 use super::search::{Kinds, RowSearch, Workspace};
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use rayon::prelude::*;
 
 /// Number of sets that are searched per row in the first round. It is small, so that all rows have good

@@ -5,8 +5,8 @@
 //! records, a near match proves nothing. The distances of both are compared by their
 //! [overlap](Sample::overlap) and by a one-sided [test](Sample::shorter_than).
 
+use super::kd_tree::QUESTIONS;
 use super::linkage::link_trees;
-use super::nearest::QUESTIONS;
 use super::{HalfRanks, Linkage, Points, Quantiles, Sample, Shorter, Tree};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};

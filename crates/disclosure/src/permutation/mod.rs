@@ -34,31 +34,30 @@
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
-mod adversary;
 mod calibrate;
 mod canonical;
 mod chance;
+mod column_to_sort;
 mod correlation;
+mod distribution;
+mod kd_tree;
 mod linkage;
 mod mapping;
 mod marginality;
 mod microaggregation;
 mod moments;
-mod nearest;
 mod noise;
-mod ordinal;
 mod points;
 mod privacy;
 mod rank;
-mod report;
-mod samples;
+mod ranked_column;
+mod ranked_tables;
+mod shift;
 pub mod sort_key;
-mod sortable;
 mod spread;
 mod subject;
 mod swap;
 
-pub use adversary::{Hits, RankedTables};
 pub use calibrate::{Calibration, Candidate, calibrate};
 pub use canonical::canonical_order;
 pub use chance::{Chance, Finding, Plausibility, plausibility, plausibility_of};
@@ -67,19 +66,20 @@ pub use linkage::{Linkage, Match, link};
 pub use mapping::{order_of_places, rank_shifts, reverse_map};
 pub use marginality::{Marginality, marginality};
 pub use microaggregation::{Microaggregation, microaggregate};
+pub use ranked_tables::{Hits, RankedTables};
 // Public for tests and benchmarks only.
+pub use column_to_sort::{Sortable, orders};
+pub use distribution::{MEDIAN, PValue, Quantiles, Sample, Shorter};
 #[doc(hidden)]
-pub use nearest::{Found, Marks, Tree};
+pub use kd_tree::{Found, Marks, Tree};
 pub use noise::{Noise, add_noise};
-pub use ordinal::{Ordinal, scale_of_released};
 pub use points::{Points, distance};
 pub use privacy::{Closest, Permuted, Release};
 #[doc(hidden)]
 pub use rank::FEW;
 pub use rank::{Ties, places, ranks};
-pub use report::{Average, Extent, Shift, Side, shift};
-pub use samples::{MEDIAN, PValue, Quantiles, Sample, Shorter};
-pub use sortable::{Sortable, orders};
+pub use ranked_column::{Ordinal, scale_of_released};
+pub use shift::{Average, Extent, Shift, Side, shift};
 pub use subject::{Demand, Verified};
 pub use swap::{RankSwap, rank_swap, swap_records};
 

@@ -6,7 +6,7 @@
 //! projection, so not all of its subsets have to be examined. For a small constraint, supports are summed in
 //! a table of all subsets; for a large one, posting lists are intersected.
 
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use crate::{Control, Error, Result};
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;

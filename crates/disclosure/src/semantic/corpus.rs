@@ -7,8 +7,8 @@
 use super::Cooccurrence;
 use super::cooccurrence::Pairs;
 use crate::cracks::Transactions;
-use crate::sort::sort;
-use crate::{Control, Error, Result, threads};
+use crate::parallel_sort::sort;
+use crate::{Control, Error, Result, parallel};
 use std::ops::Range;
 
 /// Documents, each a set of terms. Terms are numbered from 0.
@@ -162,7 +162,7 @@ impl<'a> Index<'a> {
                 (rest, first, steps) = (after, term + 1, 0);
             }
         }
-        threads::map(parts, total > WORTH_THREADS, |part| {
+        parallel::map(parts, total > WORTH_THREADS, |part| {
             self.count(part, pairs, control)
         })?;
         Ok(together)

@@ -7,7 +7,7 @@
 
 use super::elimination::mean;
 use super::{DistanceTable, Entry, Scoring, Transactions};
-use crate::sort::sort;
+use crate::parallel_sort::sort;
 use crate::{Control, Result};
 use ndarray::Array2;
 
