@@ -1,6 +1,6 @@
 //! The one place where a problem becomes SQLSTATE, message, DETAIL and HINT.
 
-use disclosure::byte_format::Damaged;
+use disclosure::byte_format::DamagedBytes;
 use disclosure::cracks::SummaryError;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
@@ -81,7 +81,7 @@ pub enum Problem {
     TooDeep { argument: &'static str, limit: usize },
 
     #[error("{0}")]
-    Damaged(#[from] Damaged),
+    Damaged(#[from] DamagedBytes),
 
     #[error("a part of an aggregate comes from another server, database or version")]
     NotLocal,

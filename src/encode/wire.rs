@@ -4,7 +4,7 @@
 use crate::error::Problem;
 use pgrx::pg_sys;
 
-pub use disclosure::byte_format::{put, put_bytes, take, take_array, take_bytes};
+pub use disclosure::byte_format::{put_bytes, put_varint, take_array, take_bytes, take_varint};
 
 /// The first byte. Stored values begin with a version below 0x80; another number from 0x80 on has to be taken here
 /// whenever the form changes, because a process may have loaded another version of the library.

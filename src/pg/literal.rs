@@ -59,7 +59,7 @@ impl Literals {
 
     /// The value of a text, in the current memory context.
     pub fn parse(&mut self, text: &str) -> Result<Datum, Problem> {
-        let text = CString::new(text).map_err(|_| disclosure::byte_format::Damaged)?;
+        let text = CString::new(text).map_err(|_| disclosure::byte_format::DamagedBytes)?;
         // SAFETY: the type's own input function, which says what is wrong with a text.
         Ok(unsafe {
             pg_sys::InputFunctionCall(&mut self.input, text.as_ptr().cast_mut(), self.parameter, -1)
