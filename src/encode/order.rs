@@ -278,7 +278,7 @@ impl Sort {
 /// Codes in the order of their keys.
 fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Result<Vec<u32>, Problem> {
     run::sized("ordering values", keyed.len(), permutation::FEW, |control| {
-        disclosure::sort(&mut keyed, control)?;
+        disclosure::parallel_sort(&mut keyed, control)?;
         Ok(keyed.into_iter().map(|(_, code)| code).collect())
     })
 }

@@ -45,14 +45,14 @@ pub mod semantic;
 mod sharded;
 
 pub use column_profile::{ColumnCounts, ColumnProfile};
-pub use control::{Control, Memory};
+pub use control::{Control, MemoryBudget};
 pub use encode::Encoder;
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
 /// Re-exported because matrices are passed in as views of this crate's types.
 pub use ndarray;
 #[doc(hidden)]
-pub use parallel_sort::sort;
+pub use parallel_sort::parallel_sort;
 pub use rows::Rows;
 #[doc(hidden)]
 pub use sharded::ShardedTable;

@@ -40,7 +40,7 @@ const TOLERANCE: f64 = 1e-7;
 pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<Vec<f64>> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let of_block = |block: &Block| beliefs(&block.matrix, control);
-    let of_blocks = parallel::map(&blocks, matrix.edges() > EDGES_PER_PIECE, of_block)?;
+    let of_blocks = parallel::map_if(&blocks, matrix.edges() > EDGES_PER_PIECE, of_block)?;
     let mut probability = vec![0.0; matrix.edges()];
     for (block, beliefs) in blocks.iter().zip(of_blocks) {
         block.put(&beliefs, matrix, &mut probability, control)?;

@@ -228,7 +228,7 @@ impl<'a> Exact<'a> {
     /// Calls a function for every block, on several threads if there is enough work, and returns the results
     /// in order.
     fn for_parts<T: Send>(&self, of_part: impl Fn(&Part) -> Result<T> + Send + Sync) -> Result<Vec<T>> {
-        parallel::map(self.parts(), self.is_worth_threads(), of_part)
+        parallel::map_if(self.parts(), self.is_worth_threads(), of_part)
     }
 
     /// Returns the permanent; zero if there is no perfect matching.

@@ -79,7 +79,7 @@ impl Off {
             self.sums(half..size, set, 0.0, &mut second);
             Ok(sum_of_distances(first, second))
         };
-        let sums = parallel::map(&sets, size >= WORTH_THREADS, of_set)?;
+        let sums = parallel::map_if(&sets, size >= WORTH_THREADS, of_set)?;
         Ok(sums.into_iter().sum())
     }
 

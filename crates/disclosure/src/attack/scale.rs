@@ -15,7 +15,7 @@ use std::ops::Range;
 pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let scaled = |block: &Block| scaled(&block.matrix, control);
-    let weights = parallel::map(&blocks, matrix.edges() > EDGES_PER_PIECE, scaled)?;
+    let weights = parallel::map_if(&blocks, matrix.edges() > EDGES_PER_PIECE, scaled)?;
     // Every row is in one block, and blocks keep the order of rows and columns of the whole matrix.
     let mut place_of = vec![(0, 0); matrix.size()];
     for (number, block) in blocks.iter().enumerate() {
@@ -393,7 +393,7 @@ impl<'a> Balance<'a> {
             }
             Ok(image)
         };
-        let images = parallel::map(&self.pieces, self.pieces.len() > 1, of_piece)?;
+        let images = parallel::map_if(&self.pieces, self.pieces.len() > 1, of_piece)?;
         let mut whole = vec![0.0; vector.len()];
         for image in images {
             add(&mut whole, 1.0, &image);
@@ -451,7 +451,7 @@ fn by_rows(
         }
         Ok((excess, ones))
     };
-    let of_pieces = parallel::map(shares, pieces.len() > 1, of_piece)?;
+    let of_pieces = parallel::map_if(shares, pieces.len() > 1, of_piece)?;
     let mut excess = vec![0.0; matrix.size()];
     let mut ones = vec![-1; matrix.size()];
     for (of_piece, ones_of_piece) in of_pieces {

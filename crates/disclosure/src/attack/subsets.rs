@@ -188,7 +188,7 @@ impl Sums<'_> {
                 return Ok(expected);
             }
             let of_set = |set: &Vec<u32>| self.probability(set, permanent, control);
-            let of_sets = parallel::map(&sets, is_worth_threads, of_set)?;
+            let of_sets = parallel::map_if(&sets, is_worth_threads, of_set)?;
             expected += of_sets.iter().sum::<f64>();
         }
     }

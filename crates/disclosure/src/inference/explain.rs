@@ -11,7 +11,7 @@ use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Scores, SearchInput, Settings};
 use super::search::Witnesses;
-use crate::parallel_sort::sort;
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -140,7 +140,7 @@ fn explain_rows<const P: usize>(
         (attributes, known[row], place)
     });
     let mut keyed: Vec<Keyed<P>> = keyed.collect();
-    sort(&mut keyed, control)?;
+    parallel_sort(&mut keyed, control)?;
     let alike: Vec<&[Keyed<P>]> = keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
     control.set_total(rows.len() as u64);
     let explain = |alike: &&[Keyed<P>]| {

@@ -7,7 +7,7 @@ use super::partition;
 use super::postings::{Postings, TableWitnesses};
 use super::score::{Found, SearchInput};
 use super::search::{Kinds, RowSearch, Workspace};
-use crate::parallel_sort::sort;
+use crate::parallel_sort::parallel_sort;
 use rayon::prelude::*;
 
 /// Number of sets that are searched per row in the first round. It is small, so that all rows have good
@@ -167,7 +167,7 @@ impl Neighbours {
                 .map(|(row, place)| (rotated(row, start, number % 2 == 1), place))
                 .collect();
             // If a cancel has left the order unfinished, it is not used.
-            let _ = sort(&mut keys, input.limits.control);
+            let _ = parallel_sort(&mut keys, input.limits.control);
             let rows: Vec<u32> = keys.into_iter().map(|(_, row)| row).collect();
             let mut place_of = vec![0; rows.len()];
             rows.iter()

@@ -13,7 +13,7 @@ pub fn distance_tables<T: AsRef<Target> + Sync>(
 ) -> Result<Vec<DistanceTable>> {
     let cells = targets.iter().map(AsRef::as_ref);
     let cells = cells.map(|target| target.rows.len() * target.members.len());
-    parallel::map(targets, cells.sum::<usize>() >= MANY, |target| {
+    parallel::map_if(targets, cells.sum::<usize>() >= MANY, |target| {
         target.as_ref().table(scoring, control)
     })
 }
@@ -22,7 +22,7 @@ pub fn distance_tables<T: AsRef<Target> + Sync>(
 pub fn attack(tables: &[DistanceTable], strategy: &Strategy, control: &Control) -> Result<Vec<Eliminations>> {
     let cells = tables.iter().map(|table| table.distances().len());
     let is_worth_it = cells.sum::<usize>() >= MANY;
-    parallel::map(0..tables.len(), is_worth_it, |number| {
+    parallel::map_if(0..tables.len(), is_worth_it, |number| {
         // With one seed for all, the random baseline would eliminate the same cells from tables of the same
         // shape.
         let seed = strategy.seed.wrapping_add(number as u64);

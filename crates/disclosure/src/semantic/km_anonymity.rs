@@ -253,7 +253,7 @@ impl Index {
         }
         match extensions.len() <= PIECE {
             true => extensions.sort_unstable(),
-            false => crate::parallel_sort::sort(&mut extensions, control)?,
+            false => crate::parallel_sort::parallel_sort(&mut extensions, control)?,
         }
         Ok(extensions)
     }
