@@ -58,7 +58,7 @@ impl Error {
     }
 
     /// Checks that an argument is a number from 0 to 1.
-    pub(crate) fn check_share(argument: &'static str, value: f64) -> Result<()> {
+    pub(crate) fn check_unit_interval(argument: &'static str, value: f64) -> Result<()> {
         if (0.0..=1.0).contains(&value) {
             return Ok(());
         }

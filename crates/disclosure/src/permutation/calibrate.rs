@@ -66,7 +66,7 @@ impl Calibration {
             ));
         }
         self.chance.check()?;
-        Error::check_share("at_most", self.at_most)
+        Error::check_unit_interval("at_most", self.at_most)
     }
 }
 

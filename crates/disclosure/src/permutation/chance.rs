@@ -45,7 +45,7 @@ impl Chance {
                 "a number of random records for each original one, such as 10",
             ));
         }
-        Error::check_share("at_least", self.at_least)
+        Error::check_unit_interval("at_least", self.at_least)
     }
 }
 
