@@ -37,26 +37,26 @@ impl CodedColumn {
             .collect();
     }
 
-    /// The place of every row's value among the different ones, from 1; [`NULL`] where there is none.
-    pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
-        let of_code = self.dictionary.order()?;
-        let place = |&code: &u32| match code {
+    /// The dense rank of every row's value among the different ones, from 1; [`NULL`] where there is none.
+    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
+        let of_code = self.dictionary.dense_ranks()?;
+        let dense_rank = |&code: &u32| match code {
             NULL => NULL,
             code => of_code[code as usize - 1],
         };
-        Ok(self.codes.iter().map(place).collect())
+        Ok(self.codes.iter().map(dense_rank).collect())
     }
 }
 
 impl Dictionary {
-    /// The place of every value, codes in order, from 1: the default order of the type under the column's
-    /// collation. Values that are equal for their type share a place.
-    pub fn order(&mut self) -> Result<Vec<u32>, Problem> {
+    /// The dense rank of every value, codes in order, from 1: the default order of the type under the column's
+    /// collation. Values that are equal for their type share a dense rank.
+    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
         match self.keys() {
             Some(keys) => run::sized("sorting values", keys.len(), permutation::FEW, |control| {
-                permutation::places(&keys, control)
+                permutation::dense_ranks(&keys, control)
             }),
-            None => self.order_by_type(),
+            None => self.dense_ranks_by_type(),
         }
     }
 
@@ -64,8 +64,8 @@ impl Dictionary {
     /// order in which they were read must not matter.
     pub fn sorted_codes(&mut self) -> Result<Vec<u32>, Problem> {
         let mut codes: Vec<u32> = (1..=self.len()).collect();
-        match self.order() {
-            Ok(places) => codes.sort_by_key(|&code| places[code as usize - 1]),
+        match self.dense_ranks() {
+            Ok(dense_ranks) => codes.sort_by_key(|&code| dense_ranks[code as usize - 1]),
             Err(Problem::NoOrder { .. }) => codes.sort_by_cached_key(|&code| self.text(code)),
             Err(problem) => return Err(problem),
         }
@@ -106,7 +106,7 @@ impl Dictionary {
     }
 
     /// Sorted by Postgres itself, which asks the type.
-    fn order_by_type(&mut self) -> Result<Vec<u32>, Problem> {
+    fn dense_ranks_by_type(&mut self) -> Result<Vec<u32>, Problem> {
         let column = self.column().clone();
         let wanted = pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_CMP_PROC_FINFO;
         // SAFETY: any OID of a type will do; entries of the type cache live as long as the backend.
@@ -125,8 +125,8 @@ impl Dictionary {
             Ok(())
         })?;
         sort.perform();
-        let mut places = vec![0; codes.len()];
-        let (mut place, mut before) = (0, None);
+        let mut dense_ranks = vec![0; codes.len()];
+        let (mut dense_rank, mut before) = (0, None);
         memory_context::for_each("sorting values", codes, |_| {
             let code = sort.next().ok_or(Problem::Internal("a sort has lost a value"))?;
             let is_equal = before
@@ -140,12 +140,12 @@ impl Dictionary {
                         unsafe { pg_sys::FunctionCall2Coll(compare, column.collation, before, value) };
                     order.value() as i32 == 0
                 });
-            place += u32::from(!is_equal);
-            places[code as usize - 1] = place;
+            dense_rank += u32::from(!is_equal);
+            dense_ranks[code as usize - 1] = dense_rank;
             Ok(())
         })?;
         sort.end();
-        Ok(places)
+        Ok(dense_ranks)
     }
 }
 
@@ -283,11 +283,11 @@ fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Resu
     })
 }
 
-/// The place of every code among `codes`, which has each once, from 1; that of [`NULL`] is 0.
-pub fn places_of(codes: &[u32]) -> Vec<u32> {
-    let mut places = vec![0; codes.len() + 1];
-    for (place, &code) in (1..).zip(codes) {
-        places[code as usize] = place;
+/// The rank of every code in `codes`, which has each once, from 1; that of [`NULL`] is 0.
+pub fn ranks_of_codes(codes: &[u32]) -> Vec<u32> {
+    let mut ranks = vec![0; codes.len() + 1];
+    for (rank, &code) in (1..).zip(codes) {
+        ranks[code as usize] = rank;
     }
-    places
+    ranks
 }

@@ -21,30 +21,30 @@ use reference::permutation::nearest;
 use std::error::Error;
 use std::time::Instant;
 
-/// Function that returns the places of a number of records in one column, original and released.
+/// Function that returns the dense ranks of a number of records in one column, original and released.
 type Change = fn(usize, &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>);
 
 fn shuffled(records: usize, random: &mut Pcg64Mcg) -> Vec<u32> {
-    let mut places: Vec<u32> = (1..=records as u32).collect();
-    places.shuffle(random);
-    places
+    let mut dense_ranks: Vec<u32> = (1..=records as u32).collect();
+    dense_ranks.shuffle(random);
+    dense_ranks
 }
 
-/// Moves every place by up to a thousandth of the table, in either direction. Places below 1 become 1.
-fn blurred(places: &[u32], random: &mut Pcg64Mcg) -> Vec<u32> {
-    let most = places.len() as u32 / 1000 + 1;
-    let blur = |&place: &u32| {
-        (place + random.random_range(0..=2 * most))
+/// Moves every dense rank by up to a thousandth of the table, in either direction. Those below 1 become 1.
+fn blurred(dense_ranks: &[u32], random: &mut Pcg64Mcg) -> Vec<u32> {
+    let most = dense_ranks.len() as u32 / 1000 + 1;
+    let blur = |&dense_rank: &u32| {
+        (dense_rank + random.random_range(0..=2 * most))
             .saturating_sub(most)
             .max(1)
     };
-    places.iter().map(blur).collect()
+    dense_ranks.iter().map(blur).collect()
 }
 
 fn noise(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
-    let places = shuffled(records, random);
-    let released = blurred(&places, random);
-    (places, released)
+    let dense_ranks = shuffled(records, random);
+    let released = blurred(&dense_ranks, random);
+    (dense_ranks, released)
 }
 
 fn shuffle(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
@@ -53,10 +53,10 @@ fn shuffle(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
 
 fn tied(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
     let (original, released) = noise(records, random);
-    let tenth = |places: Vec<u32>| {
-        places
+    let tenth = |dense_ranks: Vec<u32>| {
+        dense_ranks
             .iter()
-            .map(|&place| ((place as usize - 1) * 10 / records).min(9) as u32 + 1)
+            .map(|&dense_rank| ((dense_rank as usize - 1) * 10 / records).min(9) as u32 + 1)
             .collect()
     };
     (tenth(original), tenth(released))

@@ -2,7 +2,7 @@
 //! it.
 
 use crate::encode::dictionary::Dictionary;
-use crate::encode::order::places_of;
+use crate::encode::order::ranks_of_codes;
 use crate::encode::scale::Scale;
 use crate::error::Problem;
 use crate::methods::inference::bins::Bins;
@@ -118,7 +118,7 @@ impl Named {
             } else if let Some(element) = ElementType::of(&column_type) {
                 let (mut elements, mut of_array) = elements_of(&element, &dictionary)?;
                 let codes = elements.canonical_codes()?;
-                let place_of = places_of(&codes);
+                let place_of = ranks_of_codes(&codes);
                 for elements in &mut of_array {
                     elements
                         .iter_mut()
@@ -133,7 +133,7 @@ impl Named {
             } else {
                 let codes = dictionary.canonical_codes()?;
                 let meaning = Meaning::One(
-                    places_of(&codes)[1..]
+                    ranks_of_codes(&codes)[1..]
                         .iter()
                         .map(|place| Some(place - 1))
                         .collect(),

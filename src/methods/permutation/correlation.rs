@@ -28,7 +28,7 @@ fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
         return Ok(None); // there were no rows
     };
     let [first, second] = &mut pairs.columns;
-    let (first, second) = (first.places()?, second.places()?);
+    let (first, second) = (first.dense_ranks()?, second.dense_ranks()?);
     run::sized("correlating ranks", first.len(), FEW, |control| {
         permutation::rank_correlation(&first, &second, control)
     })

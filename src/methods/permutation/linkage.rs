@@ -35,7 +35,7 @@ fn linked_records(mut args: Args) -> Result<impl Iterator<Item = LinkedRecord>, 
     let options = Options::read(&mut args)?;
     args.end()?;
     let tables = Microdata::by_rank(&wanted, &options.orders)?;
-    let (original, released) = (tables.original.places(), tables.released.places());
+    let (original, released) = (tables.original.dense_ranks(), tables.released.dense_ranks());
     let is_paired = tables.is_paired();
     let (linkage, correct) = run::long("linking records", |control| {
         RankedTables::new(&original, &released, is_paired, options.ties, control)?.link(control)

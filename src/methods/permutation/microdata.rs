@@ -1,11 +1,11 @@
-//! Microdata, the original table and its released version: records by the places that their values have in the order
-//! of each column.
+//! Microdata, the original table and its released version: records by the dense ranks that their values have in the
+//! order of each column.
 //!
 //! The order in which a table is read must not matter, and need not be the same twice. So records are put in an order
 //! that depends on their content only: by their key if they have one, else by their values.
 
 use super::coded_table::CodedTable;
-use super::orders::{Meaning, OrderedValues, Orders};
+use super::orders::{Meaning, Orders, RankedValues};
 use super::records::{CountedColumn, Records};
 use crate::args::Args;
 use crate::encode::order::CodedColumn;
@@ -136,7 +136,7 @@ impl Microdata {
     }
 
     /// Two tables whose values are compared. A key only tells who is who in the original; values without numbers of
-    /// their own are compared by their place among the released ones.
+    /// their own are compared by their dense rank among the released ones.
     pub fn by_value(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
         let (original, released, chosen) = wanted.open(orders)?;
         let key = wanted.key.as_deref();
@@ -205,7 +205,7 @@ impl Records {
         let read = CodedTable::read(&relation, chosen)?;
         let columns = read.columns.into_iter().map(|mut column| {
             let records_of = column.records_of();
-            let values = OrderedValues::new(&mut column.dictionary, orders, &records_of)?;
+            let values = RankedValues::new(&mut column.dictionary, orders, &records_of)?;
             Ok(CountedColumn::new(column, &values, |code| code))
         });
         let mut records = Records::new(columns.collect::<Result<_, Problem>>()?, None);
@@ -216,7 +216,7 @@ impl Records {
 
 /// A column in the order of its type.
 fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Problem> {
-    let values = OrderedValues::by_type(&mut column.dictionary)?;
+    let values = RankedValues::by_type(&mut column.dictionary)?;
     Ok(CountedColumn::new(column, &values, |code| code))
 }
 
@@ -243,9 +243,9 @@ fn together(
             records_of[translated(code) as usize - 1] += records;
         }
     }
-    let mut values = OrderedValues::new(&mut here.dictionary, orders, &records_of)?;
-    if values.meaning == Meaning::Places {
-        let released = (1..=there.dictionary.len()).map(|code| values.place(translated(code)));
+    let mut values = RankedValues::new(&mut here.dictionary, orders, &records_of)?;
+    if values.meaning == Meaning::DenseRanks {
+        let released = (1..=there.dictionary.len()).map(|code| values.dense_rank(translated(code)));
         values.scale = scale_of_released(released.collect(), values.scale.len());
     }
     Ok((

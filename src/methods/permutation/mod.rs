@@ -1,8 +1,8 @@
 //! The permutation paradigm (Domingo-Ferrer and Muralidhar 2015).
 //!
-//! The words for a sorted column (place, rank, order, scale) are those of [`disclosure::permutation`]. Here, a
+//! The words for a sorted column (order, rank, dense rank, scale) are those of [`disclosure::permutation`]. Here, a
 //! [`CodedColumn`](crate::encode::order::CodedColumn) has the values of a column as they were read, a
-//! [`Sequence`](crate::encode::sequence::Sequence) those of a window partition, and [`orders::OrderedValues`] the order
+//! [`Sequence`](crate::encode::sequence::Sequence) those of a window partition, and [`orders::RankedValues`] the order
 //! of a dictionary's values.
 
 mod coded_table;

@@ -78,10 +78,10 @@ fn texts(column: &str, values: Vec<Value>) -> Result<Vec<String>, Problem> {
 }
 
 /// The order of a dictionary's values.
-pub struct OrderedValues {
-    /// The place of every value, codes in order, from 1.
-    place_of: Vec<u32>,
-    /// What every place counts as, places in order.
+pub struct RankedValues {
+    /// The dense rank of every value, codes in order, from 1.
+    dense_rank_of: Vec<u32>,
+    /// What every dense rank, from 1 on, counts as.
     pub scale: Vec<f64>,
     /// What the scale is.
     pub meaning: Meaning,
@@ -92,13 +92,13 @@ pub struct OrderedValues {
 pub enum Meaning {
     /// That of numbers, dates or timestamps.
     Numbers,
-    /// How many places they are apart, by nothing but their type's order.
-    Places,
+    /// The difference of their dense ranks, by nothing but their type's order.
+    DenseRanks,
     /// What the caller says.
     Given,
 }
 
-impl OrderedValues {
+impl RankedValues {
     /// As the caller says or else by type. `records_of` tells how many records hold each value, codes in order, of the
     /// table whose frequencies count.
     pub fn new(dictionary: &mut Dictionary, orders: &Orders, records_of: &[u64]) -> Result<Self, Problem> {
@@ -107,8 +107,8 @@ impl OrderedValues {
             Some(Given::List(texts)) => Self::by_list(dictionary, texts),
             Some(Given::Distances(relation)) => {
                 let found = order_by_marginality("orders", dictionary, *relation, records_of)?;
-                Ok(OrderedValues {
-                    place_of: found.places,
+                Ok(RankedValues {
+                    dense_rank_of: found.dense_ranks,
                     scale: found.scale,
                     meaning: Meaning::Given,
                 })
@@ -118,21 +118,24 @@ impl OrderedValues {
 
     /// By the order of the type.
     pub fn by_type(dictionary: &mut Dictionary) -> Result<Self, Problem> {
-        let place_of = dictionary.order()?;
-        let last = place_of.iter().max().map_or(0, |&place| place as usize);
+        let dense_rank_of = dictionary.dense_ranks()?;
+        let last = dense_rank_of
+            .iter()
+            .max()
+            .map_or(0, |&dense_rank| dense_rank as usize);
         let Some(numbers) = Scale::of_type(dictionary.column().base_type()) else {
-            return Ok(OrderedValues {
-                scale: (1..=last).map(|place| place as f64).collect(),
-                place_of,
-                meaning: Meaning::Places,
+            return Ok(RankedValues {
+                scale: (1..=last).map(|dense_rank| dense_rank as f64).collect(),
+                dense_rank_of,
+                meaning: Meaning::DenseRanks,
             });
         };
         let mut scale = vec![f64::NAN; last];
-        for (&place, number) in place_of.iter().zip(numbers.numbers(dictionary)?) {
-            scale[place as usize - 1] = number;
+        for (&dense_rank, number) in dense_rank_of.iter().zip(numbers.numbers(dictionary)?) {
+            scale[dense_rank as usize - 1] = number;
         }
-        Ok(OrderedValues {
-            place_of,
+        Ok(RankedValues {
+            dense_rank_of,
             scale,
             meaning: Meaning::Numbers,
         })
@@ -141,32 +144,32 @@ impl OrderedValues {
     fn by_list(dictionary: &mut Dictionary, texts: &[String]) -> Result<Self, Problem> {
         let column = dictionary.column().clone();
         let known = dictionary.len() as usize;
-        let mut place_of = vec![0; known];
-        for (text, place) in texts.iter().zip(1..) {
+        let mut dense_rank_of = vec![0; known];
+        for (text, dense_rank) in texts.iter().zip(1..) {
             // SAFETY: a value that was just made, of the type that the column is of.
             let code = unsafe { dictionary.encode(parse(column.oid, text)?)? } as usize;
-            if code > place_of.len() {
-                place_of.push(0);
+            if code > dense_rank_of.len() {
+                dense_rank_of.push(0);
             }
-            if std::mem::replace(&mut place_of[code - 1], place) != 0 {
+            if std::mem::replace(&mut dense_rank_of[code - 1], dense_rank) != 0 {
                 return Err(invalid_for(&column.name, "a value is there twice"));
             }
         }
-        if place_of[..known].contains(&0) {
+        if dense_rank_of[..known].contains(&0) {
             return Err(invalid_for(&column.name, "a value of the column is not there"));
         }
-        Ok(OrderedValues {
-            place_of,
-            scale: (1..=texts.len()).map(|place| place as f64).collect(),
+        Ok(RankedValues {
+            dense_rank_of,
+            scale: (1..=texts.len()).map(|dense_rank| dense_rank as f64).collect(),
             meaning: Meaning::Given,
         })
     }
 
-    /// The place of a code; [`NULL`](disclosure::NULL) for that of an absent value.
-    pub fn place(&self, code: u32) -> u32 {
+    /// The dense rank of a code; [`NULL`](disclosure::NULL) for that of an absent value.
+    pub fn dense_rank(&self, code: u32) -> u32 {
         match code {
             disclosure::NULL => disclosure::NULL,
-            code => self.place_of[code as usize - 1],
+            code => self.dense_rank_of[code as usize - 1],
         }
     }
 }

@@ -1,18 +1,18 @@
 //! The records of one table: what their values are, and what they count as.
 
-use super::orders::{Meaning, OrderedValues};
+use super::orders::{Meaning, RankedValues};
 use super::value_json::value_json;
 use crate::encode::order::CodedColumn;
 use crate::error::Problem;
 use crate::run;
 use disclosure::NULL;
-use disclosure::permutation::{Ordinal, Side, canonical_order};
+use disclosure::permutation::{RankedColumn, Side, canonical_order};
 use serde_json::Value;
 
 pub struct Records {
     pub columns: Vec<CodedColumn>,
     /// What the values of every column count as.
-    pub ordinals: Vec<Ordinal>,
+    pub ranked_columns: Vec<RankedColumn>,
     /// Whether the values of each column are numbers, dates or timestamps, and counted as such.
     are_numbers: Vec<bool>,
     keys: Option<CodedColumn>,
@@ -21,18 +21,18 @@ pub struct Records {
 /// A column of records.
 pub struct CountedColumn {
     column: CodedColumn,
-    ordinal: Ordinal,
+    ranked: RankedColumn,
     is_number: bool,
 }
 
 impl CountedColumn {
     /// A column whose values were put in order, perhaps with those of another one; then `code_there` is what a code
     /// is called in the dictionary of both.
-    pub fn new(column: CodedColumn, values: &OrderedValues, code_there: impl Fn(u32) -> u32) -> Self {
-        let place = |&code: &u32| values.place(code_there(code));
+    pub fn new(column: CodedColumn, values: &RankedValues, code_there: impl Fn(u32) -> u32) -> Self {
+        let dense_rank = |&code: &u32| values.dense_rank(code_there(code));
         CountedColumn {
-            ordinal: Ordinal {
-                places: column.codes.iter().map(place).collect(),
+            ranked: RankedColumn {
+                dense_ranks: column.codes.iter().map(dense_rank).collect(),
                 scale: values.scale.clone(),
             },
             is_number: values.meaning == Meaning::Numbers,
@@ -44,11 +44,11 @@ impl CountedColumn {
 impl Records {
     pub fn new(columns: Vec<CountedColumn>, keys: Option<CodedColumn>) -> Self {
         let are_numbers = columns.iter().map(|column| column.is_number).collect();
-        let columns = columns.into_iter().map(|column| (column.column, column.ordinal));
-        let (columns, ordinals) = columns.unzip();
+        let columns = columns.into_iter().map(|column| (column.column, column.ranked));
+        let (columns, ranked_columns) = columns.unzip();
         Records {
             columns,
-            ordinals,
+            ranked_columns,
             are_numbers,
             keys,
         }
@@ -59,20 +59,25 @@ impl Records {
     }
 
     pub fn len(&self) -> usize {
-        self.ordinals.first().map_or(0, |column| column.places.len())
+        self.ranked_columns
+            .first()
+            .map_or(0, |column| column.dense_ranks.len())
     }
 
-    /// The places of every record in each column.
-    pub fn places(&self) -> Vec<&[u32]> {
-        self.ordinals.iter().map(|column| &column.places[..]).collect()
+    /// The dense ranks of every record in each column.
+    pub fn dense_ranks(&self) -> Vec<&[u32]> {
+        self.ranked_columns
+            .iter()
+            .map(|column| &column.dense_ranks[..])
+            .collect()
     }
 
     /// Every column as one side of a comparison.
     pub fn sides(&self) -> impl Iterator<Item = Side<'_>> {
-        let columns = self.ordinals.iter().zip(&self.are_numbers);
-        columns.map(|(ordinal, &is_number)| Side {
-            places: &ordinal.places,
-            numbers: is_number.then_some(&ordinal.scale),
+        let columns = self.ranked_columns.iter().zip(&self.are_numbers);
+        columns.map(|(ranked, &is_number)| Side {
+            dense_ranks: &ranked.dense_ranks,
+            numbers: is_number.then_some(&ranked.scale),
         })
     }
 
@@ -91,13 +96,13 @@ impl Records {
         Value::Object(fields.collect())
     }
 
-    /// The different values of a column that have a place from `first` to `last`, in order.
+    /// The different values of a column that have a dense rank from `first` to `last`, in order.
     pub fn values_between(&self, column: usize, first: u32, last: u32) -> Vec<Value> {
         let CodedColumn { dictionary, codes } = &self.columns[column];
-        let places = self.ordinals[column].places.iter().copied();
-        let mut found: Vec<(u32, u32)> = places
+        let dense_ranks = self.ranked_columns[column].dense_ranks.iter().copied();
+        let mut found: Vec<(u32, u32)> = dense_ranks
             .zip(codes.iter().copied())
-            .filter(|(place, _)| (first..=last).contains(place))
+            .filter(|(dense_rank, _)| (first..=last).contains(dense_rank))
             .collect();
         found.sort_unstable();
         found.dedup();
@@ -115,12 +120,12 @@ impl Records {
 
     /// Puts the records in the order of the keys, and then in that of the values.
     pub fn put_in_order(&mut self) -> Result<(), Problem> {
-        let keys = self.keys.as_mut().map(CodedColumn::places).transpose()?;
-        let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.places()).collect();
+        let keys = self.keys.as_mut().map(CodedColumn::dense_ranks).transpose()?;
+        let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.dense_ranks()).collect();
         let order = run::long("sorting records", |control| canonical_order(&columns, control))?;
-        for ordinal in &mut self.ordinals {
-            let place = |&record: &u32| ordinal.places[record as usize];
-            ordinal.places = order.iter().map(place).collect();
+        for ranked in &mut self.ranked_columns {
+            let dense_rank = |&record: &u32| ranked.dense_ranks[record as usize];
+            ranked.dense_ranks = order.iter().map(dense_rank).collect();
         }
         for column in self.columns.iter_mut().chain(&mut self.keys) {
             column.arrange(&order);

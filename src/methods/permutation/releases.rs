@@ -75,7 +75,7 @@ type Assessed = (Plausibility, Option<Hits>);
 
 /// Assesses what an adversary can link; `None` if there are no records.
 fn assess(tables: &Microdata, ties: Ties, chance: &Chance) -> Result<Option<Assessed>, Problem> {
-    let (original, released) = (tables.original.places(), tables.released.places());
+    let (original, released) = (tables.original.dense_ranks(), tables.released.dense_ranks());
     let is_paired = tables.is_paired();
     run::long("linking records", |control| {
         RankedTables::new(&original, &released, is_paired, ties, control)?.assess(chance, control)
@@ -251,10 +251,10 @@ fn calibrated(mut args: Args) -> Result<Vec<CandidateRow>, Problem> {
     if records.len() == 0 {
         return Ok(Vec::new());
     }
-    let ordinals = records.ordinals.into_iter();
-    let places: Vec<Vec<u32>> = ordinals.map(|column| column.places).collect();
+    let ranked_columns = records.ranked_columns.into_iter();
+    let dense_ranks: Vec<Vec<u32>> = ranked_columns.map(|column| column.dense_ranks).collect();
     let candidates = run::long("swapping ranks", |control| {
-        permutation::calibrate(&places, options.ties, &settings, control)
+        permutation::calibrate(&dense_ranks, options.ties, &settings, control)
     })?;
     Ok(candidates.into_iter().map(candidate_row).collect())
 }

@@ -35,7 +35,7 @@ fn reverse_map(call: WindowCall) -> Option<AnyElement> {
 fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
     let seed = seed(call, 2)?;
     let mut columns = call.sequences(["original", "released"])?;
-    let [before, after] = Sequence::orders(&mut columns, seed)?;
+    let [before, after] = Sequence::paired_orders(&mut columns, seed)?;
     let [original, _] = columns;
     Ok(original.arranged(&permutation::reverse_map(&before, &after)))
 }
@@ -50,7 +50,7 @@ fn rank_shift(call: WindowCall) -> i64 {
 fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
     let seed = seed(call, 2)?;
     let mut columns = call.sequences(["original", "released"])?;
-    let [before, after] = Sequence::orders(&mut columns, seed)?;
+    let [before, after] = Sequence::paired_orders(&mut columns, seed)?;
     Ok(permutation::rank_shifts(&before, &after))
 }
 
@@ -68,9 +68,9 @@ fn rank_swapped(call: &WindowCall) -> Result<Sequence, Problem> {
     };
     settings.check()?;
     let [mut values] = call.sequences(["value"])?;
-    let places = values.places()?;
+    let dense_ranks = values.dense_ranks()?;
     let sources = run::sized("swapping", values.len(), FEW, |control| {
-        permutation::swap_records(&places, &settings, control)
+        permutation::swap_records(&dense_ranks, &settings, control)
     })?;
     Ok(values.arranged(&sources))
 }

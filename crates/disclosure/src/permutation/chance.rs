@@ -53,8 +53,9 @@ impl Chance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Finding {
-    /// The distances of real and random matches overlap by at least [`Chance::at_least`], and at no distance is
-    /// the cumulative share of real matches ahead by more than 1 − `at_least`. A near match proves nothing.
+    /// The distances of real and random matches overlap by at least [`Chance::at_least`], and at no distance
+    /// is the cumulative share of real matches ahead by more than 1 − `at_least`. A near match proves
+    /// nothing.
     PlausiblyRandom,
     /// The distances overlap too little, but chance alone could have made the real ones as short as they are:
     /// there are too few records to tell, or the real matches are even farther away than the random ones.
@@ -289,8 +290,8 @@ fn distances_of_draws(
         if number.is_multiple_of(QUESTIONS) {
             control.check()?;
         }
-        let (place, times) = (drawn.point(number), drawn.records(number).len() as f64);
-        found.extend(tree.nearest(place, place).map(|distance| (distance, times)));
+        let (point, times) = (drawn.point(number), drawn.records(number).len() as f64);
+        found.extend(tree.nearest(point, point).map(|distance| (distance, times)));
     }
     Ok(found)
 }
@@ -336,20 +337,20 @@ impl Margins {
             *at = (rest % values.len() as u64) as usize;
             rest /= values.len() as u64;
         }
-        let mut place: Vec<HalfRanks> = vec![0; at.len()];
+        let mut point: Vec<HalfRanks> = vec![0; at.len()];
         let mut found = Vec::with_capacity(combinations as usize);
         for number in 0..combinations as usize {
             if number.is_multiple_of(QUESTIONS) {
                 control.check()?;
             }
             let mut weight = 1.0;
-            for ((place, values), &at) in place.iter_mut().zip(&self.0).zip(&at) {
+            for ((coordinate, values), &at) in point.iter_mut().zip(&self.0).zip(&at) {
                 let (value, records) = values[at];
-                *place = value;
+                *coordinate = value;
                 // A column with a single value would only make the weights unnecessarily large.
                 weight *= if values.len() > 1 { f64::from(records) } else { 1.0 };
             }
-            found.extend(tree.nearest(&place, &place).map(|distance| (distance, weight)));
+            found.extend(tree.nearest(&point, &point).map(|distance| (distance, weight)));
             for (at, values) in at.iter_mut().zip(&self.0).rev() {
                 *at = (*at + 1) % values.len();
                 if *at > 0 {

@@ -41,9 +41,9 @@ pub fn link(original: &Points, released: &Points, control: &Control) -> Result<L
 /// tree, follow each other.
 pub(super) fn link_trees(original: &Tree, released: &Tree, control: &Control) -> Result<Linkage> {
     let marks = released.marks();
-    let matches = original.per_record(control, |place| {
-        let distance = released.nearest(place, place)?;
-        let found = released.mark_within(place, place, distance, &marks);
+    let matches = original.per_record(control, |point| {
+        let distance = released.nearest(point, point)?;
+        let found = released.mark_within(point, point, distance, &marks);
         Some(Match {
             distance,
             ties: found.records,

@@ -8,7 +8,7 @@
 //! computed from [`Ranges`] of the sorted values.
 
 use super::moments::{Moments, Ranges};
-use super::{HalfRanks, Ordinal, Points, Ties, Tree, ranks};
+use super::{HalfRanks, Points, RankedColumn, Ties, Tree, ranks};
 use crate::{Control, NULL, Result};
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -37,13 +37,13 @@ pub struct Permuted {
     pub variances: Vec<Option<f64>>,
 }
 
-/// Released values that are closest to a value: those from the first to the last of these places.
+/// Released values that are closest to a value: those from the first to the last of these dense ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Closest {
-    /// First of the places; [`NULL`] if absent values are closest.
+    /// First of the dense ranks; [`NULL`] if absent values are closest.
     pub first: u32,
-    /// Last of the places.
+    /// Last of the dense ranks.
     pub last: u32,
 }
 
@@ -57,7 +57,7 @@ struct Sides {
 /// Group of records with equal values in a column.
 #[derive(Debug, Clone, Copy)]
 struct Group {
-    place: u32,
+    dense_rank: u32,
     /// Number that the value counts as; NaN for absent values.
     value: f64,
     /// Index of its first record among the sorted records.
@@ -79,11 +79,11 @@ struct Column {
 
 impl Release {
     /// Prepares a released table of at least one column.
-    pub fn new(columns: &[Ordinal], ties: Ties, control: &Control) -> Result<Release> {
+    pub fn new(columns: &[RankedColumn], ties: Ties, control: &Control) -> Result<Release> {
         let ranks: Vec<_> = columns
             .par_iter()
             .enumerate()
-            .map(|(number, column)| ranks(&column.places, ties.of_column(number), control))
+            .map(|(number, column)| ranks(&column.dense_ranks, ties.of_column(number), control))
             .collect::<Result<_>>()?;
         control.check()?;
         let tree = Tree::new(&Points::new(&ranks), control)?;
@@ -126,8 +126,8 @@ impl Release {
             .map(|(column, &value)| {
                 let (first, last) = column.closest(value)?;
                 Some(Closest {
-                    first: column.groups[first].place,
-                    last: column.groups[last].place,
+                    first: column.groups[first].dense_rank,
+                    last: column.groups[last].dense_rank,
                 })
             })
             .collect()
@@ -135,8 +135,8 @@ impl Release {
 
     /// Returns how well each record of an original table with the same columns is hidden; empty if no record
     /// was released.
-    pub fn check_all(&self, original: &[Ordinal], control: &Control) -> Result<Vec<Permuted>> {
-        let records = original.first().map_or(0, |column| column.places.len());
+    pub fn check_all(&self, original: &[RankedColumn], control: &Control) -> Result<Vec<Permuted>> {
+        let records = original.first().map_or(0, |column| column.dense_ranks.len());
         control.set_total(records as u64);
         let sides: Option<Vec<Vec<Sides>>> = self
             .columns
@@ -177,27 +177,27 @@ impl Release {
 }
 
 impl Column {
-    fn new(ordinal: &Ordinal, ties: Ties) -> Column {
+    fn new(ranked: &RankedColumn, ties: Ties) -> Column {
         let shares_ranks = ties == Ties::Shared;
-        let mut records_at = vec![0u32; ordinal.scale.len() + 1];
-        for &place in &ordinal.places {
-            records_at[place as usize] += 1;
+        let mut records_at = vec![0u32; ranked.scale.len() + 1];
+        for &dense_rank in &ranked.dense_ranks {
+            records_at[dense_rank as usize] += 1;
         }
-        let places = (1..records_at.len()).chain([NULL as usize]);
+        let dense_ranks = (1..records_at.len()).chain([NULL as usize]);
         let mut groups = Vec::new();
         let mut start = 0;
-        for place in places.filter(|&place| records_at[place] > 0) {
-            let end = start + records_at[place];
+        for dense_rank in dense_ranks.filter(|&dense_rank| records_at[dense_rank] > 0) {
+            let end = start + records_at[dense_rank];
             let sides = if shares_ranks {
                 [start + 1 + end; 2]
             } else {
                 [2 * (start + 1), 2 * end]
             };
             groups.push(Group {
-                place: place as u32,
-                value: place
+                dense_rank: dense_rank as u32,
+                value: dense_rank
                     .checked_sub(1)
-                    .map_or(f64::NAN, |index| ordinal.scale[index]),
+                    .map_or(f64::NAN, |index| ranked.scale[index]),
                 start,
                 sides: Sides {
                     low: sides[0],
@@ -271,14 +271,18 @@ impl Column {
 
     /// Returns the ranks of the values closest to that of each record of the original column; `None` if no
     /// record was released.
-    fn sides_of_all(&self, original: &Ordinal) -> Option<Vec<Sides>> {
+    fn sides_of_all(&self, original: &RankedColumn) -> Option<Vec<Sides>> {
         let values = original.scale.iter().map(|&value| Some(value));
-        let of_places: Vec<Sides> = std::iter::once(None)
+        let by_dense_rank: Vec<Sides> = std::iter::once(None)
             .chain(values)
             .map(|value| self.sides(value))
             .collect::<Option<_>>()?;
-        let places = original.places.iter();
-        Some(places.map(|&place| of_places[place as usize]).collect())
+        let dense_ranks = original.dense_ranks.iter();
+        Some(
+            dense_ranks
+                .map(|&dense_rank| by_dense_rank[dense_rank as usize])
+                .collect(),
+        )
     }
 
     /// Returns the variance of the values at most `d` ranks away from `sides`.

@@ -24,8 +24,8 @@ pub struct Hits {
 }
 
 impl RankedTables {
-    /// Ranks the records of two tables. A table is given by the places of its values, column by column, and
-    /// has at least one column. If the tables are paired, records with the same number belong together.
+    /// Ranks the records of two tables. A table is given by the dense ranks of its values, column by column,
+    /// and has at least one column. If the tables are paired, records with the same number belong together.
     pub fn new(
         original: &[&[u32]],
         released: &[&[u32]],
@@ -34,8 +34,8 @@ impl RankedTables {
         control: &Control,
     ) -> Result<Self> {
         Ok(RankedTables {
-            original: Points::of_places(original, ties, control)?,
-            released: Points::of_places(released, ties.of_released(), control)?,
+            original: Points::from_dense_ranks(original, ties, control)?,
+            released: Points::from_dense_ranks(released, ties.of_released(), control)?,
             is_paired,
         })
     }
@@ -69,8 +69,8 @@ impl RankedTables {
 mod tests {
     use super::*;
 
-    fn tables<'a>(places: &'a [&'a [u32]], is_paired: bool) -> RankedTables {
-        RankedTables::new(places, places, is_paired, Ties::Shared, &Control::new()).unwrap()
+    fn tables<'a>(dense_ranks: &'a [&'a [u32]], is_paired: bool) -> RankedTables {
+        RankedTables::new(dense_ranks, dense_ranks, is_paired, Ties::Shared, &Control::new()).unwrap()
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! Comparison of a column with its released version: how far values were moved in rank, and how much noise
 //! was added beyond that (section 3 of the paper).
 
-use super::rank::PIECE;
+use super::rank::RECORDS_PER_CHECK;
 use super::spread::{root_mean_square, standard_deviation};
-use super::{order_of_places, rank_correlation, rank_shifts, reverse_map};
+use super::{order_by_dense_ranks, rank_correlation, rank_shifts, reverse_map};
 use crate::{Control, NULL, Result};
 
-/// One side of a column, original or released: the place of every record's value and, if values are numbers,
-/// the number that every place stands for.
+/// One side of a column, original or released: the dense rank of every record's value and, if values are
+/// numbers, the number that every dense rank stands for.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// Place of every record's value. Records are in the same order on both sides.
-    pub places: &'a [u32],
-    /// Number at each place, from place 1 on; `None` if values are not numbers.
+    /// Dense rank of every record's value. Records are in the same order on both sides.
+    pub dense_ranks: &'a [u32],
+    /// Number that each dense rank, from 1 on, stands for; `None` if values are not numbers.
     pub numbers: Option<&'a [f64]>,
 }
 
@@ -114,8 +114,8 @@ const SIGNIFICANT: f64 = 1.96;
 /// Compares a column with its released version. Ties are broken by the same draw on both sides, so that an
 /// unchanged column has not moved.
 pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Result<Shift> {
-    let before = order_of_places(original.places, seed, control)?;
-    let after = order_of_places(released.places, seed, control)?;
+    let before = order_by_dense_ranks(original.dense_ranks, seed, control)?;
+    let after = order_by_dense_ranks(released.dense_ranks, seed, control)?;
     let mut moved = rank_shifts(&before, &after);
     let records = moved.len();
     let sum: u64 = moved.iter().map(|&moved| u64::from(moved)).sum();
@@ -123,12 +123,18 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
     let mean = (records > 0).then(|| sum as f64 / records as f64);
     control.check()?;
     let median = (records > 0).then(|| f64::from(*moved.select_nth_unstable((records - 1) / 2).1));
-    let rank_correlation = rank_correlation(original.places, released.places, control)?;
+    let rank_correlation = rank_correlation(original.dense_ranks, released.dense_ranks, control)?;
     let residual_noise = match (original.numbers, released.numbers) {
         (Some(of_original), Some(of_released)) => {
             let sources = reverse_map(&before, &after).into_iter();
-            let mapped: Vec<u32> = sources.map(|source| original.places[source as usize]).collect();
-            noise((&mapped, of_original), (released.places, of_released), control)?
+            let mapped: Vec<u32> = sources
+                .map(|source| original.dense_ranks[source as usize])
+                .collect();
+            noise(
+                (&mapped, of_original),
+                (released.dense_ranks, of_released),
+                control,
+            )?
         }
         _ => None,
     };
@@ -166,18 +172,21 @@ fn mean_of_random(records: usize) -> f64 {
 }
 
 /// Returns the root mean square of the released values minus the reverse-mapped ones; `None` if no record has
-/// two finite values. Each column is given by its places and by the number at each place.
+/// two finite values. Each column is given by its dense ranks and by the number that each of them stands for.
 fn noise(
     (mapped, of_mapped): (&[u32], &[f64]),
     (released, of_released): (&[u32], &[f64]),
     control: &Control,
 ) -> Result<Option<f64>> {
-    let finite = |place: u32, numbers: &[f64]| {
-        let number = (place != NULL).then(|| numbers[place as usize - 1]);
+    let finite = |dense_rank: u32, numbers: &[f64]| {
+        let number = (dense_rank != NULL).then(|| numbers[dense_rank as usize - 1]);
         number.filter(|number| number.is_finite())
     };
     let mut halves = Vec::with_capacity(released.len());
-    for (mapped, released) in mapped.chunks(PIECE).zip(released.chunks(PIECE)) {
+    for (mapped, released) in mapped
+        .chunks(RECORDS_PER_CHECK)
+        .zip(released.chunks(RECORDS_PER_CHECK))
+    {
         control.check()?;
         for (&mapped, &released) in mapped.iter().zip(released) {
             if let (Some(z), Some(y)) = (finite(mapped, of_mapped), finite(released, of_released)) {
@@ -192,7 +201,7 @@ fn noise(
 /// Returns the finite numbers that the values of the records count as; `None` if values are not numbers.
 fn finite_values(side: Side) -> Option<Vec<f64>> {
     let numbers = side.numbers?;
-    let present = side.places.iter().filter(|&&place| place != NULL);
-    let values = present.map(|&place| numbers[place as usize - 1]);
+    let present = side.dense_ranks.iter().filter(|&&dense_rank| dense_rank != NULL);
+    let values = present.map(|&dense_rank| numbers[dense_rank as usize - 1]);
     Some(values.filter(|value| value.is_finite()).collect())
 }

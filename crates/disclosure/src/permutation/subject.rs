@@ -109,14 +109,14 @@ fn all(holds: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Ordinal, Ties};
+    use super::super::{RankedColumn, Ties};
     use super::*;
     use crate::Control;
 
     /// Returns a released table with one column: 10, 20, 30, 40 and 50.
     fn release() -> Release {
-        let column = Ordinal {
-            places: vec![1, 2, 3, 4, 5],
+        let column = RankedColumn {
+            dense_ranks: vec![1, 2, 3, 4, 5],
             scale: vec![10.0, 20.0, 30.0, 40.0, 50.0],
         };
         Release::new(&[column], Ties::Shared, &Control::new()).unwrap()

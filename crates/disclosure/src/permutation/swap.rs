@@ -1,6 +1,6 @@
 //! Rank swapping (Moore 1996), a masker: every value changes places with another one of a similar rank.
 
-use super::rank::{MOST_RECORDS, PIECE, Ties, ranks};
+use super::rank::{MOST_RECORDS, RECORDS_PER_CHECK, Ties, ranks};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -52,7 +52,7 @@ pub fn rank_swap(records: usize, settings: &RankSwap, control: &Control) -> Resu
     let mut swapped: Vec<u32> = (0..records as u32).collect();
     let mut free = Free::new(records);
     for (rank, end) in (0..records).zip(1 + reach(records, settings.p)..) {
-        if rank.is_multiple_of(PIECE) {
+        if rank.is_multiple_of(RECORDS_PER_CHECK) {
             control.check()?;
         }
         free.add_up_to(end.min(records));
@@ -67,19 +67,19 @@ pub fn rank_swap(records: usize, settings: &RankSwap, control: &Control) -> Resu
 
 /// Swaps the values of records by rank swapping and returns, for every record, the record whose value it
 /// gets. Equal values are ordered at random. Absent values come last and are swapped like others.
-pub fn swap_records(places: &[u32], settings: &RankSwap, control: &Control) -> Result<Vec<u32>> {
+pub fn swap_records(dense_ranks: &[u32], settings: &RankSwap, control: &Control) -> Result<Vec<u32>> {
     let mut seeds = Pcg64Mcg::seed_from_u64(settings.seed);
     let of_swaps = RankSwap {
         seed: seeds.next_u64(),
         ..*settings
     };
-    let swapped = rank_swap(places.len(), &of_swaps, control)?;
+    let swapped = rank_swap(dense_ranks.len(), &of_swaps, control)?;
     let of_ties = Ties::Random {
         seed: seeds.next_u64(),
     };
-    let ranks = ranks(places, of_ties, control)?;
+    let ranks = ranks(dense_ranks, of_ties, control)?;
     let rank = |twice: u32| twice as usize / 2 - 1;
-    let mut record_at = vec![0; places.len()];
+    let mut record_at = vec![0; dense_ranks.len()];
     for (record, &twice) in (0..).zip(&ranks) {
         record_at[rank(twice)] = record;
     }

@@ -20,7 +20,7 @@ fn compared(original: &Points, released: &Points, chance: &Chance) -> Plausibili
     plausibility(original, released, chance, &Control::new()).unwrap()
 }
 
-/// Returns a permutation of the places 1 to `records`: ranks swapped across the whole column.
+/// Returns a permutation of the dense ranks 1 to `records`: ranks swapped across the whole column.
 fn shuffled(records: usize, seed: u64) -> Vec<u32> {
     let swapped = rank_swap(records, &RankSwap { p: 100.0, seed }, &Control::new()).unwrap();
     swapped.into_iter().map(|rank| rank + 1).collect()
@@ -161,7 +161,7 @@ fn the_number_of_threads_changes_nothing() {
         points(
             &independent(300, seed)
                 .iter()
-                .map(|column| column.iter().map(|place| place % 40).collect())
+                .map(|column| column.iter().map(|dense_rank| dense_rank % 40).collect())
                 .collect::<Vec<_>>(),
         )
     };

@@ -34,10 +34,10 @@ fn p_value_by_dealing(here: &[u32], there: &[u32]) -> f64 {
     for taken in 0u32..1 << pooled.len() {
         if taken.count_ones() as usize == here.len() {
             let dealt = |wanted: u32| -> Vec<u32> {
-                let mine = |place: &usize| taken >> place & 1 == wanted;
+                let mine = |index: &usize| taken >> index & 1 == wanted;
                 (0..pooled.len())
                     .filter(mine)
-                    .map(|place| pooled[place])
+                    .map(|index| pooled[index])
                     .collect()
             };
             all += 1;
@@ -198,7 +198,7 @@ proptest! {
         let found = test(&here);
         let mut exact = 0.0;
         for number in 0..weights.len().pow(here.len() as u32) {
-            let digit = |place: u32| (number / weights.len().pow(place) % weights.len()) as u32;
+            let digit = |index: u32| (number / weights.len().pow(index) % weights.len()) as u32;
             let other: Vec<u32> = (0..here.len() as u32).map(digit).collect();
             let chance: f64 = other.iter().map(|&at| weights[at as usize] / total).product();
             exact += chance * f64::from(u8::from(test(&other).statistic >= found.statistic - 1e-12));

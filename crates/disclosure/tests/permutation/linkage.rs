@@ -9,11 +9,11 @@ use reference::permutation::nearest;
 fn points(columns: &[Vec<u32>], ties: Ties) -> Points {
     let ranks = columns
         .iter()
-        .map(|places| ranks(places, ties, &Control::new()).unwrap());
+        .map(|dense_ranks| ranks(dense_ranks, ties, &Control::new()).unwrap());
     Points::new(&ranks.collect::<Vec<_>>())
 }
 
-/// Places of a table, column by column.
+/// Dense ranks of a table, column by column.
 type Table = Vec<Vec<u32>>;
 
 /// Generates a table with few or many different values.

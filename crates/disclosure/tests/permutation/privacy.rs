@@ -1,6 +1,6 @@
 //! Permuted privacy, against the definition.
 
-use disclosure::permutation::{Closest, Ordinal, Permuted, Release, Ties, ranks};
+use disclosure::permutation::{Closest, Permuted, RankedColumn, Release, Ties, ranks};
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -15,15 +15,15 @@ fn different(values: &[Value], others: &[Value]) -> Vec<f64> {
     different
 }
 
-/// Returns a column of these values, whose places are those of `scale`.
-fn ordinal(values: &[Value], scale: Vec<f64>) -> Ordinal {
-    let place = |value: f64| scale.iter().position(|other| other.total_cmp(&value).is_eq());
-    let places = values.iter().map(|value| match value {
+/// Returns a column of these values, whose dense ranks are those of `scale`.
+fn ranked(values: &[Value], scale: Vec<f64>) -> RankedColumn {
+    let dense_rank = |value: f64| scale.iter().position(|other| other.total_cmp(&value).is_eq());
+    let dense_ranks = values.iter().map(|value| match value {
         None => NULL,
-        Some(value) => place(*value).unwrap() as u32 + 1,
+        Some(value) => dense_rank(*value).unwrap() as u32 + 1,
     });
-    Ordinal {
-        places: places.collect(),
+    RankedColumn {
+        dense_ranks: dense_ranks.collect(),
         scale,
     }
 }
@@ -108,7 +108,7 @@ impl Definition {
             .enumerate()
             .map(|(number, column)| {
                 ranks(
-                    &ordinal(column, different(column, &[])).places,
+                    &ranked(column, different(column, &[])).dense_ranks,
                     ties.of_column(number),
                     &Control::new(),
                 )
@@ -206,9 +206,9 @@ proptest! {
     #[test]
     fn answers_are_those_of_the_definition((original, released, ties, common) in cases()) {
         let pairs = || original.iter().zip(&released);
-        // The released table may have places that none of its records has.
+        // The released table may have dense ranks that none of its records has.
         let own = |values: &[Value], other: &[Value]| {
-            ordinal(values, different(values, if common { other } else { &[] }))
+            ranked(values, different(values, if common { other } else { &[] }))
         };
         let columns: Vec<_> = pairs().map(|(original, released)| own(released, original)).collect();
         let release = Release::new(&columns, ties, &Control::new()).unwrap();
@@ -228,19 +228,19 @@ proptest! {
                 let (found, expected) = (release.variances(&record, d), definition.variances(d));
                 prop_assert!(same(&found, &expected), "{} {:?} {:?}", d, found, expected);
             }
-            for (column, places) in release.closest(&record).unwrap().into_iter().enumerate() {
+            for (column, dense_ranks) in release.closest(&record).unwrap().into_iter().enumerate() {
                 let closest = closest(record[column], &released[column]);
-                let closest = || closest.iter().map(|&record| columns[column].places[record]);
+                let closest = || closest.iter().map(|&record| columns[column].dense_ranks[record]);
                 let expected = Closest { first: closest().min().unwrap(), last: closest().max().unwrap() };
-                prop_assert_eq!(places, expected);
+                prop_assert_eq!(dense_ranks, expected);
             }
         }
     }
 }
 
-fn numbers(values: &[f64]) -> Ordinal {
+fn numbers(values: &[f64]) -> RankedColumn {
     let values: Vec<Value> = values.iter().map(|&value| Some(value)).collect();
-    ordinal(&values, different(&values, &[]))
+    ranked(&values, different(&values, &[]))
 }
 
 fn release(columns: &[&[f64]]) -> Release {

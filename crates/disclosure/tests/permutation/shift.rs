@@ -1,6 +1,6 @@
 //! Comparison of a column with its released version: rank shifts, noise and verdict.
 
-use disclosure::permutation::{Average, Extent, Shift, Side, places, shift};
+use disclosure::permutation::{Average, Extent, Shift, Side, dense_ranks, shift};
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -11,14 +11,14 @@ fn report(x: &[f64], y: &[f64]) -> Shift {
         let mut numbers = values.to_vec();
         numbers.sort_by(f64::total_cmp);
         numbers.dedup();
-        (places(&keys, &Control::new()).unwrap(), numbers)
+        (dense_ranks(&keys, &Control::new()).unwrap(), numbers)
     };
     let ((x, of_x), (y, of_y)) = (of(x), of(y));
     report_of((&x, Some(&of_x)), (&y, Some(&of_y)))
 }
 
 fn report_of(x: (&[u32], Option<&[f64]>), y: (&[u32], Option<&[f64]>)) -> Shift {
-    let side = |(places, numbers)| Side { places, numbers };
+    let side = |(dense_ranks, numbers)| Side { dense_ranks, numbers };
     shift(side(x), side(y), 1, &Control::new()).unwrap()
 }
 
