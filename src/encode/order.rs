@@ -53,9 +53,12 @@ impl Dictionary {
     /// collation. Values that are equal for their type share a dense rank.
     pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
         match self.keys() {
-            Some(keys) => run::sized("sorting values", keys.len(), permutation::FEW, |control| {
-                permutation::dense_ranks(&keys, control)
-            }),
+            Some(keys) => run::sized(
+                "sorting values",
+                keys.len(),
+                permutation::SMALL_COLUMN,
+                |control| permutation::dense_ranks(&keys, control),
+            ),
             None => self.dense_ranks_by_type(),
         }
     }
@@ -277,10 +280,15 @@ impl Sort {
 
 /// Codes in the order of their keys.
 fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Result<Vec<u32>, Problem> {
-    run::sized("ordering values", keyed.len(), permutation::FEW, |control| {
-        disclosure::parallel_sort(&mut keyed, control)?;
-        Ok(keyed.into_iter().map(|(_, code)| code).collect())
-    })
+    run::sized(
+        "ordering values",
+        keyed.len(),
+        permutation::SMALL_COLUMN,
+        |control| {
+            disclosure::parallel_sort(&mut keyed, control)?;
+            Ok(keyed.into_iter().map(|(_, code)| code).collect())
+        },
+    )
 }
 
 /// The rank of every code in `codes`, which has each once, from 1; that of [`NULL`] is 0.

@@ -9,7 +9,7 @@ use crate::error::Problem;
 use crate::pg::types::ColumnType;
 use crate::run;
 use disclosure::NULL;
-use disclosure::permutation::{self, ColumnToSort, FEW};
+use disclosure::permutation::{self, ColumnToSort, SMALL_COLUMN};
 use pgrx::pg_sys::{self, NullableDatum};
 use pgrx::{AnyElement, FromDatum};
 
@@ -109,7 +109,7 @@ impl Sequence {
             Values::Coded(column) => column.dense_ranks(),
             Values::Numbers(numbers) => {
                 let numbers = numbers.column_to_sort();
-                run::sized("sorting values", numbers.len(), FEW, |control| {
+                run::sized("sorting values", numbers.len(), SMALL_COLUMN, |control| {
                     numbers.dense_ranks(control)
                 })
             }
@@ -124,7 +124,7 @@ impl Sequence {
             one.column_to_sort(&dense_ranks[0]),
             other.column_to_sort(&dense_ranks[1]),
         ];
-        run::sized("sorting values", one.len(), FEW, |control| {
+        run::sized("sorting values", one.len(), SMALL_COLUMN, |control| {
             permutation::paired_orders(columns, seed, control)
         })
     }

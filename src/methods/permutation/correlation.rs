@@ -6,7 +6,7 @@ use crate::input::aggregate::AggregateCall;
 use crate::memory;
 use crate::pg::types::ColumnType;
 use crate::run::{self, Meter};
-use disclosure::permutation::{self, FEW};
+use disclosure::permutation::{self, SMALL_COLUMN};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
@@ -29,7 +29,7 @@ fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
     };
     let [first, second] = &mut pairs.columns;
     let (first, second) = (first.dense_ranks()?, second.dense_ranks()?);
-    run::sized("correlating ranks", first.len(), FEW, |control| {
+    run::sized("correlating ranks", first.len(), SMALL_COLUMN, |control| {
         permutation::rank_correlation(&first, &second, control)
     })
 }

@@ -48,9 +48,9 @@ fn linked_records(mut args: Args) -> Result<impl Iterator<Item = LinkedRecord>, 
             original: Json(tables.original.json(record)),
             matched: Json(tables.released.json(found.first as usize)),
             distance: in_ranks(found.distance),
-            matches: found.ties as i64,
+            matches: found.count as i64,
             correct,
-            probability: correct.map(|correct| f64::from(u8::from(correct)) / found.ties as f64),
+            probability: correct.map(|correct| f64::from(u8::from(correct)) / found.count as f64),
         }
     }))
 }

@@ -158,7 +158,7 @@ impl Microdata {
         orders: &Orders,
     ) -> Result<Self, Problem> {
         let columns = here.columns.into_iter().zip(there.columns);
-        let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfAnonymised));
+        let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfReleased));
         let mut tables = Self::of_columns(columns, keys)?;
         tables.put_in_order()?;
         Ok(tables)
@@ -224,7 +224,7 @@ fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Problem> {
 #[derive(Clone, Copy, PartialEq)]
 enum Frequencies {
     OfOriginal,
-    OfAnonymised,
+    OfReleased,
 }
 
 /// A column of both tables in one order.
@@ -237,7 +237,7 @@ fn together(
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let translated = |code: u32| code_here[code as usize];
     let mut records_of = here.records_of();
-    if frequencies == Frequencies::OfAnonymised {
+    if frequencies == Frequencies::OfReleased {
         records_of.fill(0);
         for (records, code) in there.records_of().into_iter().zip(1..) {
             records_of[translated(code) as usize - 1] += records;

@@ -8,7 +8,7 @@ use crate::error::Problem;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::permutation::{Closest, Demand, Release};
+use disclosure::permutation::{ClosestValues, Demand, ReleasedTable};
 use pgrx::prelude::*;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn hidden_records(mut args: Args) -> Result<impl Iterator<Item = HiddenRecord>, 
     let (here, there) = (&tables.original.ranked_columns, &tables.released.ranked_columns);
     let ties = options.ties.of_released();
     let mut found = run::long("checking records", |control| {
-        Release::new(there, ties, control)?.check_all(here, control)
+        ReleasedTable::new(there, ties, control)?.privacy_of_all(here, control)
     })?;
     Ok((0..tables.original.len()).map(move |record| {
         // If no record was released, nothing was found.
@@ -93,7 +93,7 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
     let there = &tables.released.ranked_columns;
     let ties = options.ties.of_released();
     let found = run::long("checking the record", |control| {
-        Release::new(there, ties, control)?.verify(&record, &demand)
+        ReleasedTable::new(there, ties, control)?.verify(&record, &demand)
     })?;
     let Some(found) = found else {
         return Ok(SubjectCheck {
@@ -121,7 +121,7 @@ fn verdict_name(is_met: Option<bool>) -> &'static str {
 }
 
 /// The closest value of every column, or the closest values as an array.
-fn closest_values(tables: &Microdata, closest: &[Closest]) -> Value {
+fn closest_values(tables: &Microdata, closest: &[ClosestValues]) -> Value {
     let columns = tables.released.columns.iter().zip(closest).enumerate();
     let fields = columns.map(|(number, (column, dense_ranks))| {
         let mut values = tables

@@ -6,7 +6,7 @@ use crate::encode::order::CodedColumn;
 use crate::error::Problem;
 use crate::run;
 use disclosure::NULL;
-use disclosure::permutation::{RankedColumn, Side, canonical_order};
+use disclosure::permutation::{ColumnSide, RankedColumn, canonical_order};
 use serde_json::Value;
 
 pub struct Records {
@@ -73,9 +73,9 @@ impl Records {
     }
 
     /// Every column as one side of a comparison.
-    pub fn sides(&self) -> impl Iterator<Item = Side<'_>> {
+    pub fn column_sides(&self) -> impl Iterator<Item = ColumnSide<'_>> {
         let columns = self.ranked_columns.iter().zip(&self.are_numbers);
-        columns.map(|(ranked, &is_number)| Side {
+        columns.map(|(ranked, &is_number)| ColumnSide {
             dense_ranks: &ranked.dense_ranks,
             numbers: is_number.then_some(&ranked.scale),
         })

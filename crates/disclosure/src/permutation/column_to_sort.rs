@@ -1,6 +1,6 @@
 //! Columns that are to be sorted, and the orders of two columns of the same records with one draw for ties.
 
-use super::rank::{FEW, SortedRecords, dense_ranks, shuffled};
+use super::rank::{SMALL_COLUMN, SortedRecords, dense_ranks, shuffled};
 use crate::{Control, NULL, Result};
 
 /// Column whose records are to be sorted by value.
@@ -61,7 +61,7 @@ impl ColumnToSort<'_> {
 /// values of the two columns have the same rank depends only on the values and the seed, not on the order in
 /// which records are given.
 pub fn paired_orders(columns: [ColumnToSort; 2], seed: u64, control: &Control) -> Result<[Vec<u32>; 2]> {
-    let is_small = columns[0].len() <= FEW;
+    let is_small = columns[0].len() <= SMALL_COLUMN;
     let [one, other] = both(columns.each_ref(), is_small, |column| column.sorted(control))?;
     if !one.has_ties() && !other.has_ties() {
         return Ok([one.order, other.order]);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn numbers_and_their_dense_ranks_have_the_same_order() {
-        for records in [0, 1, 100, FEW + 1] {
+        for records in [0, 1, 100, SMALL_COLUMN + 1] {
             let bits: Vec<u64> = (0..records as u64).map(|record| record * 7919 % 1009).collect();
             let absent: Vec<u32> = (0..records as u32).filter(|record| record % 10 == 3).collect();
             let key = |bits: u64| of_integer(-(bits as i64));

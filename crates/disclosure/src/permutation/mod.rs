@@ -2,7 +2,7 @@
 //! original column plus noise that changes no rank.
 //!
 //! Section 2 of the paper defines reverse mapping ([`reverse_map`]), section 4 permuted privacy
-//! ([`Release`]), and section 5 an adversary's record linkage ([`link`]) and its comparison with chance
+//! ([`ReleasedTable`]), and section 5 an adversary's record linkage ([`link`]) and its comparison with chance
 //! ([`plausibility`]).
 //!
 //! Two words describe a sorted column, *order* and *rank*, and ranks come in two kinds, as in SQL:
@@ -60,30 +60,30 @@ mod spread;
 mod subject;
 mod swap;
 
-pub use calibrate::{Calibration, Candidate, calibrate};
+pub use calibrate::{CalibrationSettings, Candidate, calibrate};
 pub use canonical::canonical_order;
-pub use chance::{Chance, Finding, Plausibility, plausibility, plausibility_of};
+pub use chance::{ChanceSettings, Finding, Plausibility, plausibility, plausibility_of_linkage};
 pub use correlation::rank_correlation;
-pub use linkage::{Linkage, Match, link};
+pub use linkage::{Linkage, Matches, link};
 pub use mapping::{order_by_dense_ranks, rank_shifts, reverse_map};
 pub use marginality::{Marginality, marginality};
-pub use microaggregation::{Microaggregation, microaggregate};
-pub use ranked_tables::{Hits, RankedTables};
+pub use microaggregation::{MicroaggregationSettings, microaggregate};
+pub use ranked_tables::{CorrectLinks, RankedTables};
 // Public for tests and benchmarks only.
 pub use column_to_sort::{ColumnToSort, paired_orders};
-pub use distribution::{MEDIAN, PValue, Quantiles, Sample, Shorter};
+pub use distribution::{Distribution, MEDIAN, PValueMethod, Quantiles, ShorterTest};
 #[doc(hidden)]
-pub use kd_tree::{Found, Marks, Tree};
-pub use noise::{Noise, add_noise};
+pub use kd_tree::{FoundRecords, KdTree, Marks};
+pub use noise::{NoiseSettings, add_noise};
 pub use points::{Points, distance};
-pub use privacy::{Closest, Permuted, Release};
+pub use privacy::{ClosestValues, PermutedPrivacy, ReleasedTable};
 #[doc(hidden)]
-pub use rank::FEW;
+pub use rank::SMALL_COLUMN;
 pub use rank::{Ties, dense_ranks, ranks};
 pub use ranked_column::{RankedColumn, scale_of_released};
-pub use shift::{Average, Extent, Shift, Side, shift};
-pub use subject::{Demand, Verified};
-pub use swap::{RankSwap, rank_swap, swap_records};
+pub use shift::{AverageShift, ColumnShift, ColumnSide, Extent, column_shift};
+pub use subject::{Demand, Verification};
+pub use swap::{RankSwapSettings, rank_swap, swap_records};
 
 /// Twice a rank, or twice the difference of two ranks.
 pub type HalfRanks = u32;

@@ -56,7 +56,7 @@ impl Points {
     }
 
     /// Returns the points of these records only, in this order.
-    pub(super) fn of(&self, records: &[u32]) -> Points {
+    pub(super) fn select(&self, records: &[u32]) -> Points {
         let mut coordinates = Vec::with_capacity(records.len() * self.width);
         for &record in records {
             coordinates.extend_from_slice(self.point(record as usize));

@@ -52,7 +52,7 @@ impl Ties {
 const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Largest number of records that can be ranked in half steps.
-pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
+pub(super) const MAX_RECORDS: usize = (u32::MAX / 2) as usize;
 
 /// Number of records between two checks for a cancel: less than a millisecond of work.
 pub(super) const RECORDS_PER_CHECK: usize = 1 << 16;
@@ -209,7 +209,7 @@ fn dense_ranks_of_sorted<K: Keyed>(sorted: &[K], control: &Control) -> Result<Ve
 /// Sorts records by their keys.
 fn sort_by_keys<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
     match all.len() {
-        0..=FEW => all.sort_unstable(),
+        0..=SMALL_COLUMN => all.sort_unstable(),
         _ => radix_sort(&mut all, control)?,
     }
     Ok(all)
@@ -261,7 +261,7 @@ fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
 
 /// Number of records up to which neither other threads nor sorting by digits are worth it. Columns of at most
 /// this length are sorted, swapped and grouped on the calling thread alone.
-pub const FEW: usize = 1 << 14;
+pub const SMALL_COLUMN: usize = 1 << 14;
 
 /// Returns the rank of every record, in half ranks, from 2 on. Absent values come last.
 pub fn ranks(dense_ranks: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRanks>> {
@@ -312,10 +312,10 @@ pub fn ranks(dense_ranks: &[u32], ties: Ties, control: &Control) -> Result<Vec<H
 }
 
 fn check_records(records: usize) -> Result<()> {
-    if records > MOST_RECORDS {
+    if records > MAX_RECORDS {
         return Err(Error::TooMany {
             what: "records to rank",
-            limit: MOST_RECORDS as u64,
+            limit: MAX_RECORDS as u64,
         });
     }
     Ok(())

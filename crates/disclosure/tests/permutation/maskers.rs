@@ -1,6 +1,6 @@
 //! The reference maskers: rank swapping, additive noise, microaggregation.
 
-use disclosure::permutation::{self, Microaggregation, Noise, RankSwap};
+use disclosure::permutation::{self, MicroaggregationSettings, NoiseSettings, RankSwapSettings};
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -9,19 +9,19 @@ use std::collections::HashMap;
 type Outcome<T> = Result<Vec<T>, Error>;
 
 fn rank_swap(records: usize, p: f64, seed: u64, control: &Control) -> Outcome<u32> {
-    permutation::rank_swap(records, &RankSwap { p, seed }, control)
+    permutation::rank_swap(records, &RankSwapSettings { p, seed }, control)
 }
 
 fn swap_records(dense_ranks: &[u32], p: f64, seed: u64, control: &Control) -> Outcome<u32> {
-    permutation::swap_records(dense_ranks, &RankSwap { p, seed }, control)
+    permutation::swap_records(dense_ranks, &RankSwapSettings { p, seed }, control)
 }
 
 fn add_noise(values: &[Option<f64>], share: f64, seed: u64) -> Outcome<Option<f64>> {
-    permutation::add_noise(values, &Noise { share, seed })
+    permutation::add_noise(values, &NoiseSettings { share, seed })
 }
 
 fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Outcome<Option<f64>> {
-    permutation::microaggregate(values, &Microaggregation { k }, control)
+    permutation::microaggregate(values, &MicroaggregationSettings { k }, control)
 }
 
 /// Adds every outcome of rank swapping, by its definition, to `found`, with its probability.
