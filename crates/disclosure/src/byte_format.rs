@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Error for bytes that end too early or were not written by this module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the bytes are damaged")]
+#[error("the stored bytes are damaged")]
 pub struct DamagedBytes;
 
 /// Appends a number with seven bits per byte, the lowest bits first. The eighth bit is set if more bytes

@@ -33,7 +33,7 @@ pub enum Error {
         is_large: bool,
     },
     /// The memory budget is too small: see [`Control::require`](crate::Control::require).
-    #[error("the computation needs more than the {limit} bytes that it may use")]
+    #[error("the computation needs more memory than its limit of {limit} bytes")]
     OutOfMemory {
         /// Number of bytes that the computation may use.
         limit: usize,

@@ -61,7 +61,7 @@ impl CalibrationSettings {
         if !self.candidates.iter().all(|p| (0.0..=100.0).contains(p)) {
             return Err(Error::invalid(
                 "candidates",
-                "must be between 0 and 100",
+                "every candidate must be between 0 and 100",
                 "distances in percent of the number of records, such as 1, 5 and 10",
             ));
         }

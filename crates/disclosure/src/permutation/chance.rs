@@ -42,7 +42,7 @@ impl ChanceSettings {
             return Err(Error::invalid(
                 "draws",
                 "must be at least 1",
-                "a number of random records for each original one, such as 10",
+                "the number of random records per original record, such as 10",
             ));
         }
         Error::check_unit_interval("at_least", self.at_least)

@@ -25,7 +25,7 @@ pub fn marginality(
 ) -> Result<Marginality> {
     if u32::try_from(counts.len()).is_err() {
         return Err(Error::TooMany {
-            what: "different values",
+            what: "distinct values",
             limit: u64::from(u32::MAX),
         });
     }
@@ -38,8 +38,8 @@ pub fn marginality(
             distance if distance >= 0.0 && distance.is_finite() => Ok(sum + records as f64 * distance),
             _ => Err(Error::invalid(
                 "distance",
-                "must not be negative or infinite",
-                "for any two values how far they are from each other",
+                "must be a finite number of 0 or more",
+                "a finite distance of 0 or more for every pair of values",
             )),
         })
     };

@@ -24,7 +24,7 @@ impl MicroaggregationSettings {
         Err(Error::invalid(
             "k",
             "must be at least 1",
-            "the least number of values in a group, such as 3",
+            "the smallest number of values in a group, such as 3",
         ))
     }
 }

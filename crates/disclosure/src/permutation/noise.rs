@@ -26,7 +26,7 @@ impl NoiseSettings {
         }
         Err(Error::invalid(
             "share",
-            "must not be negative or infinite",
+            "must be a finite number of 0 or more",
             "a share of the standard deviation of the values, such as 0.1",
         ))
     }

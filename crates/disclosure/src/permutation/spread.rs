@@ -34,7 +34,7 @@ pub(super) fn present_and_finite(values: &[Option<f64>]) -> Result<Vec<f64>> {
     }
     Err(Error::invalid(
         "value",
-        "must not be infinite and must be numbers",
-        "finite numbers, and absent values",
+        "must be finite: infinity and NaN are not allowed",
+        "finite numbers or NULL",
     ))
 }

@@ -41,23 +41,23 @@ impl Demand {
             return Err(Error::invalid(
                 "d",
                 "must not be negative",
-                "a number of ranks, or none for the largest one that holds",
+                "a number of ranks, or NULL to find the largest distance that holds",
             ));
         }
         let invalid = |problem: String| {
             Error::invalid(
                 "v",
                 problem,
-                "a variance of 0 or more for every column, or none if a column does not matter",
+                "one variance of 0 or more per column, NULL for columns that do not matter",
             )
         };
         match &self.v {
             Some(v) if v.len() != columns => Err(invalid(format!(
-                "the number of its elements is {}, that of the columns {columns}",
+                "has {} elements, but the number of columns is {columns}",
                 v.len()
             ))),
             Some(v) if !v.iter().flatten().all(|&variance| variance >= 0.0) => {
-                Err(invalid("must not be negative".into()))
+                Err(invalid("every element must be 0 or more".into()))
             }
             _ => Ok(()),
         }

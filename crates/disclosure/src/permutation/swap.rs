@@ -30,7 +30,7 @@ impl RankSwapSettings {
         Err(Error::invalid(
             "p",
             "must be between 0 and 100",
-            "the farthest that values move, in percent of the number of records, such as 10",
+            "the largest distance that a value may move, in percent of the number of records, such as 10",
         ))
     }
 }
