@@ -1,19 +1,7 @@
--- Names and texts pass through Rust, whose strings are UTF-8.
-DO $$
-BEGIN
-  IF pg_catalog.current_setting('server_encoding') <> 'UTF8' THEN
-    RAISE feature_not_supported USING
-      MESSAGE = 'pg_disclosure needs a database with encoding UTF8',
-      DETAIL = pg_catalog.format('The encoding of this database is %s.', pg_catalog.current_setting('server_encoding')),
-      HINT = 'CREATE DATABASE … ENCODING ''UTF8'' TEMPLATE template0';
-  END IF;
-END
-$$;
-
 -- Each of these fails if the schema exists already, because somebody may have planted operators or functions in it.
 CREATE SCHEMA disclosure;
 COMMENT ON SCHEMA disclosure IS
-  'pg_disclosure: how much a table reveals about the people in it';
+  'pg_disclosure: measures how much a table reveals about the people in it';
 CREATE SCHEMA disclosure_lab;
 COMMENT ON SCHEMA disclosure_lab IS
   'pg_disclosure: building blocks for research, such as permanents, flat matrices and single elimination steps';
@@ -21,16 +9,22 @@ CREATE SCHEMA disclosure_internal;
 COMMENT ON SCHEMA disclosure_internal IS
   'pg_disclosure: support functions, triggers, and the tables behind views; not meant to be called directly';
 
+-- Names and texts pass through Rust, whose strings are UTF-8.
+CREATE FUNCTION disclosure_internal.check_encoding() RETURNS void
+  LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'check_encoding_wrapper';
+COMMENT ON FUNCTION disclosure_internal.check_encoding() IS 'raises an error if the encoding of the database is not UTF8';
+SELECT disclosure_internal.check_encoding();
+
 -- Everyone may use the schemas, because measures run with the privileges of the caller.
 GRANT USAGE ON SCHEMA disclosure, disclosure_lab, disclosure_internal TO PUBLIC;
 
 CREATE TYPE disclosure.null_treatment AS ENUM ('value', 'wildcard');
 COMMENT ON TYPE disclosure.null_treatment IS
-  'what NULL is equal to: value = to NULL only, as in GROUP BY; wildcard = to everything, as a suppressed cell is';
+  'treatment of NULL in comparisons: value (equals only NULL, as in GROUP BY) or wildcard (equals everything, like a suppressed cell)';
 
--- References to relations and roles in the tables that pg_dump dumps. They are printed as regclass and regrole are. A name
--- that no longer exists is read as 0 instead of raising an error, because one such row would make COPY, and with it a
--- restore, lose all the others.
+-- References to relations and roles in the tables that pg_dump dumps. They are printed like regclass and regrole. A name
+-- that no longer exists is read as 0 instead of raising an error, because one such row would make COPY fail, and a restore
+-- would lose all other rows.
 CREATE TYPE disclosure_internal.relation_reference;
 CREATE FUNCTION disclosure_internal.relation_reference_in(cstring) RETURNS disclosure_internal.relation_reference
   LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'relation_reference_in_wrapper';
@@ -51,7 +45,7 @@ CREATE TYPE disclosure_internal.relation_reference (
   RECEIVE = disclosure_internal.relation_reference_recv, SEND = disclosure_internal.relation_reference_send, LIKE = oid
 );
 COMMENT ON TYPE disclosure_internal.relation_reference IS
-  'a relation, by its OID; printed and read by its name; 0 if there is no relation of that name';
+  'OID of a relation, printed and read as its name; 0 if no relation has that name';
 CREATE CAST (disclosure_internal.relation_reference AS oid) WITHOUT FUNCTION AS IMPLICIT;
 COMMENT ON CAST (disclosure_internal.relation_reference AS oid) IS 'the OID of the relation';
 CREATE CAST (disclosure_internal.relation_reference AS regclass) WITHOUT FUNCTION;
@@ -79,7 +73,7 @@ CREATE TYPE disclosure_internal.role_reference (
   RECEIVE = disclosure_internal.role_reference_recv, SEND = disclosure_internal.role_reference_send, LIKE = oid
 );
 COMMENT ON TYPE disclosure_internal.role_reference IS
-  'a role, by its OID; printed and read by its name; 0 if there is no role of that name';
+  'OID of a role, printed and read as its name; 0 if no role has that name';
 CREATE CAST (disclosure_internal.role_reference AS oid) WITHOUT FUNCTION AS IMPLICIT;
 COMMENT ON CAST (disclosure_internal.role_reference AS oid) IS 'the OID of the role';
 CREATE CAST (disclosure_internal.role_reference AS regrole) WITHOUT FUNCTION;

@@ -11,4 +11,4 @@ CREATE FUNCTION disclosure.column_profile(
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'column_profile_wrapper';
 COMMENT ON FUNCTION disclosure.column_profile(regclass, name[]) IS
-  'what each column shows by itself: distinct values, values that occur in one row only, NULLs, rows with the most frequent value';
+  'counts, for each column, its distinct values, the values that occur in one row only, its NULLs, and the rows with the most frequent value';

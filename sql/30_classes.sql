@@ -4,7 +4,7 @@ CREATE FUNCTION disclosure.class_size(VARIADIC "any") RETURNS bigint
   LANGUAGE c WINDOW STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'class_size_wrapper';
 COMMENT ON FUNCTION disclosure.class_size("any") IS
-  'window function: how many rows of the partition equal this one on the given columns, or as whole rows; a last argument ''wildcard'' lets NULL equal everything';
+  'window function: returns the number of rows in the partition that are equal to this one on the given columns, or as whole rows; with a last argument ''wildcard'', NULL equals everything';
 
 CREATE FUNCTION disclosure_internal.k_anonymity_transition(internal, VARIADIC "any") RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
@@ -43,7 +43,7 @@ CREATE AGGREGATE disclosure.k_anonymity(VARIADIC "any") (
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE disclosure.k_anonymity("any") IS
-  'the size of the smallest class of rows that are equal on the given columns, or as whole rows; NULL without rows; a last argument ''wildcard'' lets NULL equal everything';
+  'returns the size of the smallest class of rows that are equal on the given columns, or as whole rows; NULL if there are no rows; with a last argument ''wildcard'', NULL equals everything';
 
 CREATE FUNCTION disclosure.equivalence_classes(
     relation regclass,
@@ -58,4 +58,4 @@ CREATE FUNCTION disclosure.equivalence_classes(
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'equivalence_classes_wrapper';
 COMMENT ON FUNCTION disclosure.equivalence_classes(regclass, name[], disclosure.null_treatment, int) IS
-  'classes of equal rows by size: how many classes, how many rows in them, and the values of so many of the smallest classes as examples asks for';
+  'counts equivalence classes and their rows by class size; the argument examples is the number of classes, smallest first, whose values are shown';

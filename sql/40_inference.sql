@@ -1,4 +1,4 @@
--- The privacy score (White 2021): what an attacker who knows some attributes of a row infers about the rest.
+-- The privacy score (White 2021): what an adversary who knows some attributes of a row can infer about the others.
 
 CREATE FUNCTION disclosure.privacy_score(
     record         record,
@@ -10,7 +10,7 @@ CREATE FUNCTION disclosure.privacy_score(
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'privacy_score_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_score(record, jsonb, float8, float8, interval) IS
-  'window function: how much can be inferred about this row of the partition at worst, 0 (nothing) to 1; weights from labels or the argument';
+  'window function: returns how much an adversary can infer about this row of the partition at worst, from 0 (nothing) to less than 1; weights come from the labels of the columns or from the argument labels';
 
 CREATE FUNCTION disclosure.privacy_inference(
     record         record,
@@ -22,7 +22,7 @@ CREATE FUNCTION disclosure.privacy_inference(
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'privacy_inference_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_inference(record, jsonb, float8, float8, interval) IS
-  'window function: the worst inference about this row of the partition, i.e. what has to be known, what follows, and how likely and dangerous that is';
+  'window function: returns the worst inference about this row of the partition: what has to be known, what follows, and how likely and dangerous that is';
 
 CREATE FUNCTION disclosure.privacy_summary(
     relation       regclass,
@@ -44,7 +44,7 @@ CREATE FUNCTION disclosure.privacy_summary(
   LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1
   AS 'MODULE_PATHNAME', 'privacy_summary_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_summary(regclass, name[], jsonb, float8, float8, float8, interval) IS
-  'privacy scores of a table: average, maximum, how many rows reach the threshold; exact, or else bounds of the average';
+  'returns the average and maximum privacy score of a table, the number and share of rows at or above the threshold, and bounds of the average if it is not exact';
 
 CREATE FUNCTION disclosure.privacy_score(
     record     record,
@@ -56,7 +56,7 @@ CREATE FUNCTION disclosure.privacy_score(
   LANGUAGE c VOLATILE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'privacy_score_in_wrapper';
 COMMENT ON FUNCTION disclosure.privacy_score(record, regclass, jsonb, float8, interval) IS
-  'the privacy score that a row has in a table, whether it is in it already or not; for triggers, as it asks the table instead of reading it';
+  'returns the privacy score that a row has, or would have, in a table; suits triggers, because it does not read the whole table';
 
 CREATE FUNCTION disclosure.inferences(
     relation       regclass,
@@ -78,7 +78,7 @@ CREATE FUNCTION disclosure.inferences(
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'inferences_wrapper';
 COMMENT ON FUNCTION disclosure.inferences(regclass, name[], jsonb, float8, float8, float8, int, interval) IS
-  'what can be inferred from what in a table, worst first: the rules behind the privacy scores, the given number of them at most';
+  'lists the inferences that a table allows, worst first: what has to be known and what follows; at most max_rows of them';
 
 CREATE FUNCTION disclosure.holes(
     relation regclass,
@@ -97,7 +97,7 @@ CREATE FUNCTION disclosure.holes(
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'holes_wrapper';
 COMMENT ON FUNCTION disclosure.holes(regclass, name[], jsonb, int, float8, int, interval) IS
-  'combinations that no row has though every part of them occurs, and the worst inference from within, which a decoy row with the combination would remove';
+  'lists combinations of attributes that no row has although rows have each smaller part, with the worst inference that a decoy row with the combination would remove';
 
 CREATE FUNCTION disclosure.decoys(
     relation regclass,
@@ -117,7 +117,7 @@ CREATE FUNCTION disclosure.decoys(
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'decoys_wrapper';
 COMMENT ON FUNCTION disclosure.decoys(regclass, name[], jsonb, int, float8, interval) IS
-  'rows to add that fill holes, best first, and the scores of the table''s own rows before and after each; no score ever rises by them';
+  'lists made-up rows that fill holes, best first, with the scores of the table''s own rows before and after each; no decoy raises a score';
 
 CREATE FUNCTION disclosure.remedies(
     relation       regclass,
@@ -140,4 +140,4 @@ CREATE FUNCTION disclosure.remedies(
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'remedies_wrapper';
 COMMENT ON FUNCTION disclosure.remedies(regclass, name[], jsonb, float8, float8, float8, int, interval) IS
-  'few cells to set to NULL, in order, until every score is below the threshold, and the scores after each';
+  'lists a small number of cells to set to NULL, in order, until every score is below the threshold, with the scores after each';

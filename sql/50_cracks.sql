@@ -1,72 +1,69 @@
--- Cracks (Lakshmanan, Ng, Ramesh 2008): how many anonymised items can be named by who knows roughly how often
--- each occurs.
+-- Cracks (Lakshmanan, Ng and Ramesh 2008): how many codes an adversary can identify from approximate frequencies.
 
--- Not called item_summary: Postgres would take item_summary(x) of a text x for a cast.
+-- The type is not called count_items: Postgres would take count_items(x) of a text x for a cast.
 CREATE TYPE disclosure.item_counts;
 CREATE FUNCTION disclosure_internal.item_counts_in(cstring) RETURNS disclosure.item_counts
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_in_wrapper';
-COMMENT ON FUNCTION disclosure_internal.item_counts_in(cstring) IS 'part of the type item_counts';
+COMMENT ON FUNCTION disclosure_internal.item_counts_in(cstring) IS 'supports the type item_counts';
 CREATE FUNCTION disclosure_internal.item_counts_out(disclosure.item_counts) RETURNS cstring
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_out_wrapper';
-COMMENT ON FUNCTION disclosure_internal.item_counts_out(disclosure.item_counts) IS 'part of the type item_counts';
+COMMENT ON FUNCTION disclosure_internal.item_counts_out(disclosure.item_counts) IS 'supports the type item_counts';
 CREATE FUNCTION disclosure_internal.item_counts_receive(internal) RETURNS disclosure.item_counts
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_receive_wrapper';
-COMMENT ON FUNCTION disclosure_internal.item_counts_receive(internal) IS 'part of the type item_counts';
+COMMENT ON FUNCTION disclosure_internal.item_counts_receive(internal) IS 'supports the type item_counts';
 CREATE FUNCTION disclosure_internal.item_counts_send(disclosure.item_counts) RETURNS bytea
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_send_wrapper';
-COMMENT ON FUNCTION disclosure_internal.item_counts_send(disclosure.item_counts) IS 'part of the type item_counts';
--- Of the category of regclass, so that the string in f('table', 'column') decides between the functions below.
+COMMENT ON FUNCTION disclosure_internal.item_counts_send(disclosure.item_counts) IS 'supports the type item_counts';
 CREATE TYPE disclosure.item_counts (
   INPUT = disclosure_internal.item_counts_in,
   OUTPUT = disclosure_internal.item_counts_out,
   RECEIVE = disclosure_internal.item_counts_receive,
   SEND = disclosure_internal.item_counts_send,
   INTERNALLENGTH = VARIABLE,
-  STORAGE = extended,
-  CATEGORY = 'N'
+  STORAGE = extended
 );
 COMMENT ON TYPE disclosure.item_counts IS
-  'how many transactions there are and how many have each item: what item_summary makes and rollup merges';
+  'number of transactions, and of those that contain each item; made by count_items, merged by rollup';
 
-CREATE FUNCTION disclosure_internal.item_counts_transition(internal, anyelement) RETURNS internal
+CREATE FUNCTION disclosure_internal.item_counts_transition(internal, "any") RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_transition_wrapper';
-COMMENT ON FUNCTION disclosure_internal.item_counts_transition(internal, anyelement) IS
-  'part of the aggregates item_summary and expected_cracks';
+COMMENT ON FUNCTION disclosure_internal.item_counts_transition(internal, "any") IS
+  'supports the aggregate count_items';
 
 CREATE FUNCTION disclosure_internal.item_counts_rollup(internal, disclosure.item_counts) RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_rollup_wrapper';
-COMMENT ON FUNCTION disclosure_internal.item_counts_rollup(internal, disclosure.item_counts) IS 'part of the aggregate rollup';
+COMMENT ON FUNCTION disclosure_internal.item_counts_rollup(internal, disclosure.item_counts) IS 'supports the aggregate rollup';
 
 CREATE FUNCTION disclosure_internal.item_counts_combine(internal, internal) RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_combine_wrapper';
 COMMENT ON FUNCTION disclosure_internal.item_counts_combine(internal, internal) IS
-  'part of the aggregates item_summary, rollup and expected_cracks';
+  'supports the aggregates count_items and rollup';
 
 CREATE FUNCTION disclosure_internal.item_counts_serialise(internal) RETURNS bytea
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_serialise_wrapper';
 COMMENT ON FUNCTION disclosure_internal.item_counts_serialise(internal) IS
-  'part of the aggregates item_summary, rollup and expected_cracks';
+  'supports the aggregates count_items and rollup';
 
 CREATE FUNCTION disclosure_internal.item_counts_deserialise(bytea, internal) RETURNS internal
   LANGUAGE c STABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_deserialise_wrapper';
 COMMENT ON FUNCTION disclosure_internal.item_counts_deserialise(bytea, internal) IS
-  'part of the aggregates item_summary, rollup and expected_cracks';
+  'supports the aggregates count_items and rollup';
 
 CREATE FUNCTION disclosure_internal.item_counts_final(internal) RETURNS disclosure.item_counts
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'item_counts_final_wrapper';
-COMMENT ON FUNCTION disclosure_internal.item_counts_final(internal) IS 'part of the aggregates item_summary and rollup';
+COMMENT ON FUNCTION disclosure_internal.item_counts_final(internal) IS 'supports the aggregates count_items and rollup';
 
-CREATE AGGREGATE disclosure.item_summary(items anyelement) (
+CREATE AGGREGATE disclosure.count_items(items "any") (
   SFUNC = disclosure_internal.item_counts_transition,
   STYPE = internal,
   SSPACE = 65536,
@@ -77,10 +74,10 @@ CREATE AGGREGATE disclosure.item_summary(items anyelement) (
   FINALFUNC_MODIFY = READ_ONLY,
   PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE disclosure.item_summary(anyelement) IS
-  'how many transactions have each item: an array is the set of its elements, any other value a single item';
+COMMENT ON AGGREGATE disclosure.count_items("any") IS
+  'counts the transactions and how many of them contain each item; an array is the set of its elements, any other value is a single item';
 
-CREATE AGGREGATE disclosure.rollup(summary disclosure.item_counts) (
+CREATE AGGREGATE disclosure.rollup(counts disclosure.item_counts) (
   SFUNC = disclosure_internal.item_counts_rollup,
   STYPE = internal,
   SSPACE = 65536,
@@ -92,63 +89,50 @@ CREATE AGGREGATE disclosure.rollup(summary disclosure.item_counts) (
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE disclosure.rollup(disclosure.item_counts) IS
-  'the summary of all transactions from the summaries of parts of them';
+  'merges the counts of several parts into the counts of all transactions';
 
--- A number, or a word for one: so both width => 0.01 and width => 'median' can be said.
+-- A number or a word, so that both width => 0.01 and width => 'median' can be written.
 CREATE TYPE disclosure.belief_width;
 CREATE FUNCTION disclosure_internal.belief_width_in(cstring) RETURNS disclosure.belief_width
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textin';
-COMMENT ON FUNCTION disclosure_internal.belief_width_in(cstring) IS 'part of the type belief_width';
+COMMENT ON FUNCTION disclosure_internal.belief_width_in(cstring) IS 'supports the type belief_width';
 CREATE FUNCTION disclosure_internal.belief_width_out(disclosure.belief_width) RETURNS cstring
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textout';
-COMMENT ON FUNCTION disclosure_internal.belief_width_out(disclosure.belief_width) IS 'part of the type belief_width';
+COMMENT ON FUNCTION disclosure_internal.belief_width_out(disclosure.belief_width) IS 'supports the type belief_width';
 CREATE FUNCTION disclosure_internal.belief_width_receive(internal) RETURNS disclosure.belief_width
   LANGUAGE internal STABLE STRICT PARALLEL SAFE AS 'textrecv';
-COMMENT ON FUNCTION disclosure_internal.belief_width_receive(internal) IS 'part of the type belief_width';
+COMMENT ON FUNCTION disclosure_internal.belief_width_receive(internal) IS 'supports the type belief_width';
 CREATE FUNCTION disclosure_internal.belief_width_send(disclosure.belief_width) RETURNS bytea
   LANGUAGE internal STABLE STRICT PARALLEL SAFE AS 'textsend';
-COMMENT ON FUNCTION disclosure_internal.belief_width_send(disclosure.belief_width) IS 'part of the type belief_width';
+COMMENT ON FUNCTION disclosure_internal.belief_width_send(disclosure.belief_width) IS 'supports the type belief_width';
 CREATE TYPE disclosure.belief_width (
   INPUT = disclosure_internal.belief_width_in,
   OUTPUT = disclosure_internal.belief_width_out,
   RECEIVE = disclosure_internal.belief_width_receive,
   SEND = disclosure_internal.belief_width_send,
-  LIKE = pg_catalog.text,
-  CATEGORY = 'N' -- as that of regclass, which is in the same place where a summary is asked
+  LIKE = pg_catalog.text
 );
 COMMENT ON TYPE disclosure.belief_width IS
-  'how far a frequency may be from what is believed: a share of all transactions, median or mean (gap), point (0) or ignorant (1)';
+  'largest distance between a frequency and what the adversary believes: a share of all transactions, median or mean (the gap between frequencies), point (0) or ignorant (1)';
 CREATE CAST (numeric AS disclosure.belief_width) WITH INOUT AS IMPLICIT;
-COMMENT ON CAST (numeric AS disclosure.belief_width) IS 'for width => 0.01';
+COMMENT ON CAST (numeric AS disclosure.belief_width) IS 'allows width => 0.01';
 CREATE CAST (float8 AS disclosure.belief_width) WITH INOUT AS IMPLICIT;
-COMMENT ON CAST (float8 AS disclosure.belief_width) IS 'for a width that was computed';
+COMMENT ON CAST (float8 AS disclosure.belief_width) IS 'allows a width that is computed';
 CREATE CAST (int AS disclosure.belief_width) WITH INOUT AS IMPLICIT;
-COMMENT ON CAST (int AS disclosure.belief_width) IS 'for width => 0';
+COMMENT ON CAST (int AS disclosure.belief_width) IS 'allows width => 0';
 
-CREATE FUNCTION disclosure_internal.expected_cracks_final(internal) RETURNS float8
-  LANGUAGE c STABLE PARALLEL SAFE
-  AS 'MODULE_PATHNAME', 'expected_cracks_final_wrapper';
-COMMENT ON FUNCTION disclosure_internal.expected_cracks_final(internal) IS 'part of the aggregate expected_cracks';
+-- The forms over a relation and a column, and over stored counts. The names of the latter end in _of, so that a literal
+-- in the first place always means a relation.
 
-CREATE AGGREGATE disclosure.expected_cracks(items anyelement) (
-  SFUNC = disclosure_internal.item_counts_transition,
-  STYPE = internal,
-  SSPACE = 65536,
-  COMBINEFUNC = disclosure_internal.item_counts_combine,
-  SERIALFUNC = disclosure_internal.item_counts_serialise,
-  DESERIALFUNC = disclosure_internal.item_counts_deserialise,
-  FINALFUNC = disclosure_internal.expected_cracks_final,
-  FINALFUNC_MODIFY = READ_ONLY,
-  PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE disclosure.expected_cracks(anyelement) IS
-  'how many items a rival who knows every frequency give or take the median gap is expected to name; arrays are sets of items, other values single items';
-
--- Each of the following asks a column of a table, or a summary.
+CREATE FUNCTION disclosure.count_items(relation regclass, column_name name) RETURNS disclosure.item_counts
+  LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
+  AS 'MODULE_PATHNAME', 'count_items_wrapper';
+COMMENT ON FUNCTION disclosure.count_items(regclass, name) IS
+  'counts the transactions of a column and how many of them contain each item';
 
 CREATE FUNCTION disclosure.expected_cracks(
     relation       regclass,
-    column_name    name,
+    column_name    name DEFAULT NULL,
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
@@ -161,10 +145,10 @@ CREATE FUNCTION disclosure.expected_cracks(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'expected_cracks_wrapper';
 COMMENT ON FUNCTION disclosure.expected_cracks(regclass, name, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
-  'how many items a rival is expected to name: exact where the budget allows, else simulated, or as method says; NULL where no mapping agrees with the belief';
+  'returns the expected number of codes that an adversary can identify from approximate frequencies, if the values of the column were replaced by codes; without column_name, the sum over all columns that are not labelled identifier or ignore; NULL if there is nothing to identify, or if no mapping agrees with the belief';
 
-CREATE FUNCTION disclosure.expected_cracks(
-    summary        disclosure.item_counts,
+CREATE FUNCTION disclosure.cracks_of(
+    counts         disclosure.item_counts,
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
@@ -175,13 +159,13 @@ CREATE FUNCTION disclosure.expected_cracks(
     alpha          float8 DEFAULT 1
   ) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
-  AS 'MODULE_PATHNAME', 'expected_cracks_of_summary_wrapper';
-COMMENT ON FUNCTION disclosure.expected_cracks(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
-  'how many items a rival is expected to name: exact where the budget allows, else simulated, or as method says; NULL where no mapping agrees with the belief';
+  AS 'MODULE_PATHNAME', 'cracks_of_wrapper';
+COMMENT ON FUNCTION disclosure.cracks_of(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
+  'returns the expected number of codes that an adversary can identify from approximate frequencies, given stored counts of the items';
 
 CREATE FUNCTION disclosure.crack_report(
     relation       regclass,
-    column_name    name,
+    column_name    name DEFAULT NULL,
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
@@ -190,6 +174,7 @@ CREATE FUNCTION disclosure.crack_report(
     seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL,
     alpha          float8 DEFAULT 1,
+    OUT column_name         text,
     OUT items               bigint,
     OUT transactions        bigint,
     OUT groups              bigint,
@@ -214,10 +199,10 @@ CREATE FUNCTION disclosure.crack_report(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'crack_report_wrapper';
 COMMENT ON FUNCTION disclosure.crack_report(regclass, name, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
-  'expected cracks and what they depend on: frequency groups and their gaps, the extremes, the published estimates beside the exact or simulated value';
+  'returns the expected cracks of a column, or of each column of the relation, with the figures that they depend on: frequency groups and the gaps between them, the two extremes, and the published estimates';
 
-CREATE FUNCTION disclosure.crack_report(
-    summary        disclosure.item_counts,
+CREATE FUNCTION disclosure.crack_report_of(
+    counts         disclosure.item_counts,
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
@@ -248,9 +233,9 @@ CREATE FUNCTION disclosure.crack_report(
     OUT degree_of_anonymity float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'crack_report_of_summary_wrapper';
-COMMENT ON FUNCTION disclosure.crack_report(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
-  'expected cracks and what they depend on: frequency groups and their gaps, the extremes, the published estimates beside the exact or simulated value';
+  AS 'MODULE_PATHNAME', 'crack_report_of_wrapper';
+COMMENT ON FUNCTION disclosure.crack_report_of(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
+  'returns the expected cracks of stored counts, with the figures that they depend on: frequency groups and the gaps between them, the two extremes, and the published estimates';
 
 CREATE FUNCTION disclosure.item_risk(
     relation       regclass,
@@ -272,10 +257,10 @@ CREATE FUNCTION disclosure.item_risk(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'item_risk_wrapper';
 COMMENT ON FUNCTION disclosure.item_risk(regclass, name, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
-  'how likely each item is named, how many others are as frequent, and how many codes the rival takes for it';
+  'returns for each item its frequency, the number of items that are as frequent, the number of codes that an adversary can take for it, and the probability that it is identified';
 
-CREATE FUNCTION disclosure.item_risk(
-    summary        disclosure.item_counts,
+CREATE FUNCTION disclosure.item_risk_of(
+    counts         disclosure.item_counts,
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
     method         text DEFAULT 'auto',
@@ -291,9 +276,9 @@ CREATE FUNCTION disclosure.item_risk(
     OUT crack_probability float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
-  AS 'MODULE_PATHNAME', 'item_risk_of_summary_wrapper';
-COMMENT ON FUNCTION disclosure.item_risk(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
-  'how likely each item is named, how many others are as frequent, and how many codes the rival takes for it';
+  AS 'MODULE_PATHNAME', 'item_risk_of_wrapper';
+COMMENT ON FUNCTION disclosure.item_risk_of(disclosure.item_counts, regclass, disclosure.belief_width, text, int, float8, bigint, interval, float8) IS
+  'returns for each item its frequency, the number of items that are as frequent, the number of codes that an adversary can take for it, and the probability that it is identified, given stored counts';
 
 CREATE FUNCTION disclosure.crack_probability(
     relation       regclass,
@@ -308,10 +293,10 @@ CREATE FUNCTION disclosure.crack_probability(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'crack_probability_wrapper';
 COMMENT ON FUNCTION disclosure.crack_probability(regclass, name, anyarray, regclass, disclosure.belief_width, text, int, interval) IS
-  'how likely a rival finds the codes of an itemset, in whatever order: exact, or the published estimates os and os2';
+  'returns the probability that an adversary finds the codes of an itemset, in any order: exact, or one of the published estimates os and os2';
 
-CREATE FUNCTION disclosure.crack_probability(
-    summary        disclosure.item_counts,
+CREATE FUNCTION disclosure.crack_probability_of(
+    counts         disclosure.item_counts,
     itemset        anyarray,
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
@@ -320,13 +305,13 @@ CREATE FUNCTION disclosure.crack_probability(
     budget         interval DEFAULT NULL
   ) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
-  AS 'MODULE_PATHNAME', 'crack_probability_of_summary_wrapper';
-COMMENT ON FUNCTION disclosure.crack_probability(disclosure.item_counts, anyarray, regclass, disclosure.belief_width, text, int, interval) IS
-  'how likely a rival finds the codes of an itemset, in whatever order: exact, or the published estimates os and os2';
+  AS 'MODULE_PATHNAME', 'crack_probability_of_wrapper';
+COMMENT ON FUNCTION disclosure.crack_probability_of(disclosure.item_counts, anyarray, regclass, disclosure.belief_width, text, int, interval) IS
+  'returns the probability that an adversary finds the codes of an itemset, in any order: exact, or one of the published estimates os and os2, given stored counts';
 
--- Recipes of Lakshmanan, Ng and Ramesh 2008: may the data be released?
+-- Recipes of Lakshmanan, Ng and Ramesh (2008): can the data be released?
 
-CREATE FUNCTION disclosure.assess_risk(
+CREATE FUNCTION disclosure.assess_items(
     relation       regclass,
     column_name    name,
     tolerance      float8 DEFAULT 0.1,
@@ -349,15 +334,15 @@ CREATE FUNCTION disclosure.assess_risk(
     OUT upper        float8,
     OUT method       text,
     OUT alpha_max    float8,
-    OUT decision     text
+    OUT verdict      text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'assess_risk_wrapper';
-COMMENT ON FUNCTION disclosure.assess_risk(regclass, name, float8, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
-  'the recipe for items: disclose if no more than the tolerated share is cracked by who knows every frequency, or knows it roughly; else the share of items that a rival may be right about';
+  AS 'MODULE_PATHNAME', 'assess_items_wrapper';
+COMMENT ON FUNCTION disclosure.assess_items(regclass, name, float8, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'assesses whether items can be released: safe if no more than the tolerated share of items is cracked by an adversary who knows every frequency exactly or approximately; otherwise unknown, with the largest share of items that an adversary may be right about';
 
-CREATE FUNCTION disclosure.assess_risk(
-    summary        disclosure.item_counts,
+CREATE FUNCTION disclosure.assess_items_of(
+    counts         disclosure.item_counts,
     tolerance      float8 DEFAULT 0.1,
     runs           int DEFAULT 100,
     belief         regclass DEFAULT NULL,
@@ -378,14 +363,14 @@ CREATE FUNCTION disclosure.assess_risk(
     OUT upper        float8,
     OUT method       text,
     OUT alpha_max    float8,
-    OUT decision     text
+    OUT verdict      text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'assess_risk_of_summary_wrapper';
-COMMENT ON FUNCTION disclosure.assess_risk(disclosure.item_counts, float8, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
-  'the recipe for items: disclose if no more than the tolerated share is cracked by who knows every frequency, or knows it roughly; else the share of items that a rival may be right about';
+  AS 'MODULE_PATHNAME', 'assess_items_of_wrapper';
+COMMENT ON FUNCTION disclosure.assess_items_of(disclosure.item_counts, float8, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'assesses whether items can be released: safe if no more than the tolerated share of items is cracked by an adversary who knows every frequency exactly or approximately; otherwise unknown, with the largest share of items that an adversary may be right about; for stored counts';
 
-CREATE FUNCTION disclosure.assess_itemset_risk(
+CREATE FUNCTION disclosure.assess_itemsets(
     relation       regclass,
     column_name    name,
     sizes          int DEFAULT 2,
@@ -412,15 +397,15 @@ CREATE FUNCTION disclosure.assess_itemset_risk(
     OUT upper        float8,
     OUT method       text,
     OUT alpha_max    float8,
-    OUT decision     text
+    OUT verdict      text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'assess_itemset_risk_wrapper';
-COMMENT ON FUNCTION disclosure.assess_itemset_risk(regclass, name, int, float8, float8, float8, text[], regclass, int, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
-  'the recipe for itemsets: which share of those of interest is cracked with at least the probability crack_danger, and is that tolerable';
+  AS 'MODULE_PATHNAME', 'assess_itemsets_wrapper';
+COMMENT ON FUNCTION disclosure.assess_itemsets(regclass, name, int, float8, float8, float8, text[], regclass, int, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'assesses whether itemsets can be released: returns the share of the itemsets of interest that are cracked with at least the probability crack_danger, and whether it is tolerable';
 
-CREATE FUNCTION disclosure.assess_itemset_risk(
-    summary        disclosure.item_counts,
+CREATE FUNCTION disclosure.assess_itemsets_of(
+    counts         disclosure.item_counts,
     sizes          int DEFAULT 2,
     crack_danger   float8 DEFAULT 0.5,
     tolerance      float8 DEFAULT 0.1,
@@ -445,14 +430,14 @@ CREATE FUNCTION disclosure.assess_itemset_risk(
     OUT upper        float8,
     OUT method       text,
     OUT alpha_max    float8,
-    OUT decision     text
+    OUT verdict      text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
-  AS 'MODULE_PATHNAME', 'assess_itemset_risk_of_summary_wrapper';
-COMMENT ON FUNCTION disclosure.assess_itemset_risk(disclosure.item_counts, int, float8, float8, float8, text[], regclass, int, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
-  'the recipe for itemsets: which share of those of interest is cracked with at least the probability crack_danger, and is that tolerable';
+  AS 'MODULE_PATHNAME', 'assess_itemsets_of_wrapper';
+COMMENT ON FUNCTION disclosure.assess_itemsets_of(disclosure.item_counts, int, float8, float8, float8, text[], regclass, int, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'assesses whether itemsets can be released: returns the share of the itemsets of interest that are cracked with at least the probability crack_danger, and whether it is tolerable; for stored counts';
 
-CREATE FUNCTION disclosure.assess_correlation_risk(
+CREATE FUNCTION disclosure.assess_correlations(
     relation       regclass,
     column_name    name,
     tolerance      float8 DEFAULT 0.1,
@@ -468,21 +453,21 @@ CREATE FUNCTION disclosure.assess_correlation_risk(
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL,
-    OUT knows            text,
-    OUT pairs            bigint,
-    OUT o_estimate       float8,
-    OUT expected         float8,
-    OUT lower            float8,
-    OUT upper            float8,
-    OUT method           text,
-    OUT share            float8,
-    OUT within_tolerance boolean,
-    OUT alpha_max        float8
+    OUT knows      text,
+    OUT pairs      bigint,
+    OUT o_estimate float8,
+    OUT expected   float8,
+    OUT lower      float8,
+    OUT upper      float8,
+    OUT method     text,
+    OUT share      float8,
+    OUT verdict    text,
+    OUT alpha_max  float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 6
-  AS 'MODULE_PATHNAME', 'assess_correlation_risk_wrapper';
-COMMENT ON FUNCTION disclosure.assess_correlation_risk(regclass, name, float8, int, int, int, float8, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
-  'the recipe for a rival who knows which items occur together most, or never: expected cracks with each kind of knowledge';
+  AS 'MODULE_PATHNAME', 'assess_correlations_wrapper';
+COMMENT ON FUNCTION disclosure.assess_correlations(regclass, name, float8, int, int, int, float8, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'assesses what an adversary gains who knows which items occur together most often, or never: returns the expected cracks for each kind of knowledge';
 
 CREATE FUNCTION disclosure_lab.similarity_by_sampling(
     relation       regclass,
@@ -502,21 +487,21 @@ CREATE FUNCTION disclosure_lab.similarity_by_sampling(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'similarity_by_sampling_wrapper';
 COMMENT ON FUNCTION disclosure_lab.similarity_by_sampling(regclass, name, float8[], int, bigint) IS
-  'the share of items that a rival is right about who has a random sample of the transactions and believes its frequencies give or take its median gap';
+  'returns the share of items that an adversary is right about who has a random sample of the transactions and believes each of its frequencies within plus or minus the median gap of the sample';
 
 -- People against released rows (Lakshmanan, Ng and Ramesh 2008, section 8.1).
 
 CREATE FUNCTION disclosure.expected_reidentifications(
     known          regclass,
     released       regclass,
-    on_columns     name[],
+    columns        name[],
     key            name DEFAULT NULL,
     method         text DEFAULT 'auto',
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL,
     OUT people       bigint,
-    OUT "rows"       bigint,
+    OUT rows         bigint,
     OUT not_released bigint,
     OUT strangers    bigint,
     OUT o_estimate   float8,
@@ -529,4 +514,4 @@ CREATE FUNCTION disclosure.expected_reidentifications(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'expected_reidentifications_wrapper';
 COMMENT ON FUNCTION disclosure.expected_reidentifications(regclass, regclass, name[], name, text, float8, bigint, interval) IS
-  'how many people a rival is expected to find in a release by what is known of them: a value, a range of values, or NULL for nothing';
+  'returns the expected number of people whose released rows an adversary can identify by what is known about them: a value, a range of values, or NULL if nothing is known';

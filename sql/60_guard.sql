@@ -1,4 +1,4 @@
--- What may leave: policies, and who may change them.
+-- Policies, which say what may leave a relation, and who may change them.
 
 CREATE TABLE disclosure_internal.policy (
   policy        int GENERATED ALWAYS AS IDENTITY,
@@ -20,26 +20,26 @@ CREATE TABLE disclosure_internal.policy (
 );
 COMMENT ON TABLE disclosure_internal.policy IS
   'policies defined by disclosure.protect(); a table, so that pg_dump dumps it; read disclosure.policies instead';
-COMMENT ON COLUMN disclosure_internal.policy.relation_name IS 'what the relation was called when the row was last written';
+COMMENT ON COLUMN disclosure_internal.policy.relation_name IS 'name of the relation when the row was last written';
 COMMENT ON COLUMN disclosure_internal.policy.measure IS
-  'privacy_score, k_anonymity, expected_cracks, or the full signature of a function of a query';
+  'privacy_score, k_anonymity, expected_cracks, or the full signature of a function that takes a query';
 COMMENT ON COLUMN disclosure_internal.policy.measure_owner IS
-  'who owned the function when the policy was defined; the policy stops if that changes';
+  'owner of the function when the policy was defined; if the owner changes, exports are refused';
 COMMENT ON COLUMN disclosure_internal.policy.attnums IS
-  'found again from the names at every insert, because a restored table may number its columns differently';
-CREATE INDEX policy_number ON disclosure_internal.policy (policy); -- not unique: one duplicate would make COPY lose all policies
-COMMENT ON INDEX disclosure_internal.policy_number IS 'for the trigger that gives a policy another number if its own is taken';
+  'numbers of the columns, looked up by name at every insert, because a restored table may number its columns differently';
+CREATE INDEX policy_number ON disclosure_internal.policy (policy); -- not unique: a duplicate would make a restore fail
+COMMENT ON INDEX disclosure_internal.policy_number IS 'used by the trigger that gives a policy another number if its own is taken';
 CREATE INDEX policy_relation ON disclosure_internal.policy (relation);
-COMMENT ON INDEX disclosure_internal.policy_relation IS 'whoever alters a table pays only for its own policies';
+COMMENT ON INDEX disclosure_internal.policy_relation IS 'finds the policies of one relation, so that ALTER TABLE does not read all policies';
 SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.policy', '');
 SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.policy_policy_seq', '');
-GRANT SELECT ON disclosure_internal.policy TO PUBLIC; -- what is forbidden is no secret; only functions write it
+GRANT SELECT ON disclosure_internal.policy TO PUBLIC; -- policies are not secret; only functions write them
 
 CREATE FUNCTION disclosure_internal.policy_problem(disclosure_internal.policy) RETURNS text
   LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'policy_problem_wrapper';
 COMMENT ON FUNCTION disclosure_internal.policy_problem(disclosure_internal.policy) IS
-  'why a policy cannot be judged, for example because its function is gone; NULL if it can';
+  'returns why a policy cannot be judged, for example because its function was dropped; NULL if it can';
 
 CREATE FUNCTION disclosure_internal.check_policy() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -67,7 +67,7 @@ BEGIN
                                    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                                   WHERE c.oid = NEW.relation), NEW.relation_name);
   IF TG_OP = 'INSERT' THEN
-    -- Where a dump meets policies that are there already, a number may be taken.
+    -- If a dump is restored into a database that already has policies, a number may be taken.
     WHILE EXISTS (SELECT FROM disclosure_internal.policy p WHERE p.policy = NEW.policy) LOOP
       NEW.policy := nextval('disclosure_internal.policy_policy_seq');
     END LOOP;
@@ -76,7 +76,7 @@ BEGIN
                       JOIN pg_attribute a
                         ON a.attrelid = NEW.relation AND a.attname = c.name AND a.attnum > 0 AND NOT a.attisdropped);
   END IF;
-  -- A restore goes on: without this row, COPY would lose all policies.
+  -- Only a warning, because an error would make COPY fail, and a restore would lose all policies.
   problem := disclosure_internal.policy_problem(NEW);
   IF problem IS NOT NULL THEN
     RAISE WARNING 'policy % of relation % cannot be judged, so that exports are refused: %',
@@ -86,35 +86,35 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION disclosure_internal.check_policy() IS
-  'trigger of disclosure_internal.policy: only a relation''s owner changes its policies; warns of those that cannot be judged';
+  'trigger of disclosure_internal.policy: allows only the owner of a relation to change its policies, and warns of policies that cannot be judged';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.check_policy() FROM PUBLIC;
 CREATE TRIGGER check_policy BEFORE INSERT OR UPDATE OR DELETE ON disclosure_internal.policy
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.check_policy();
 ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER check_policy;
 COMMENT ON TRIGGER check_policy ON disclosure_internal.policy IS
-  'only a relation''s owner changes its policies; warns of those that cannot be judged';
+  'allows only the owner of a relation to change its policies, and warns of policies that cannot be judged';
 
 CREATE FUNCTION disclosure_internal.announce_policies() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'announce_policies_wrapper';
 COMMENT ON FUNCTION disclosure_internal.announce_policies() IS
-  'trigger of disclosure_internal.policy: every session reads the policies again';
+  'trigger of disclosure_internal.policy: makes every session read the policies again';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.announce_policies() FROM PUBLIC;
--- For each row, because event triggers run statements that mostly change none.
+-- A row trigger, because event triggers run statements on this table that mostly change no row.
 CREATE TRIGGER announce_policies AFTER INSERT OR UPDATE OR DELETE ON disclosure_internal.policy
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.announce_policies();
 ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER announce_policies;
-COMMENT ON TRIGGER announce_policies ON disclosure_internal.policy IS 'every session reads the policies again';
+COMMENT ON TRIGGER announce_policies ON disclosure_internal.policy IS 'makes every session read the policies again';
 CREATE TRIGGER announce_truncation AFTER TRUNCATE ON disclosure_internal.policy
   FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.announce_policies();
 ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER announce_truncation;
-COMMENT ON TRIGGER announce_truncation ON disclosure_internal.policy IS 'every session reads the policies again';
+COMMENT ON TRIGGER announce_truncation ON disclosure_internal.policy IS 'makes every session read the policies again';
 
 CREATE FUNCTION disclosure.protect(
     relation     regclass,
     measure      text,
+    columns      name[] DEFAULT NULL,
     at_most      float8 DEFAULT NULL,
     at_least     float8 DEFAULT NULL,
-    columns      name[] DEFAULT NULL,
     for_role     regrole DEFAULT NULL,
     on_rows      text DEFAULT NULL,
     statistic    text DEFAULT NULL,
@@ -123,29 +123,20 @@ CREATE FUNCTION disclosure.protect(
   ) RETURNS SETOF int
   LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1
   AS 'MODULE_PATHNAME', 'protect_wrapper';
-COMMENT ON FUNCTION disclosure.protect(regclass, text, float8, float8, name[], regrole, text, text, float8, boolean) IS
-  'lay down what may leave a relation: a measure and its limit, for everyone or for a role; exports that break it are refused; returns the number of the policy';
-
-CREATE FUNCTION disclosure.unprotect(policy int) RETURNS boolean
-  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-  AS 'MODULE_PATHNAME', 'unprotect_policy_wrapper';
-COMMENT ON FUNCTION disclosure.unprotect(int) IS
-  'take a policy away, by its number in disclosure.policies; false where there is none';
+COMMENT ON FUNCTION disclosure.protect(regclass, text, name[], float8, float8, regrole, text, text, float8, boolean) IS
+  'defines a policy: a measure of a relation and its limit, for everyone or for a role; exports that break it are refused; returns the number of the policy';
 
 CREATE FUNCTION disclosure.unprotect(relation regclass) RETURNS int
   LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-  AS 'MODULE_PATHNAME', 'unprotect_relation_wrapper';
+  AS 'MODULE_PATHNAME', 'unprotect_wrapper';
 COMMENT ON FUNCTION disclosure.unprotect(regclass) IS
-  'take all policies of a relation away; returns how many there were';
+  'removes all policies of a relation, and returns how many there were';
 
--- Without it, Postgres would not know which of the two unprotect('patients') means.
-CREATE FUNCTION disclosure.unprotect(relation text) RETURNS int
-  LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-BEGIN ATOMIC
-  SELECT disclosure.unprotect(relation::regclass);
-END;
-COMMENT ON FUNCTION disclosure.unprotect(text) IS
-  'take all policies of a relation away, which is given by its name; returns how many there were';
+CREATE FUNCTION disclosure.unprotect_policy(policy int) RETURNS boolean
+  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+  AS 'MODULE_PATHNAME', 'unprotect_policy_wrapper';
+COMMENT ON FUNCTION disclosure.unprotect_policy(int) IS
+  'removes one policy, given by its number in disclosure.policies; false if there is none';
 
 CREATE FUNCTION disclosure.export_freely() RETURNS boolean
   LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -153,7 +144,7 @@ BEGIN ATOMIC
   SELECT true;
 END;
 COMMENT ON FUNCTION disclosure.export_freely() IS
-  'whoever may execute this may export by COPY TO whatever the policies say, and is logged';
+  'exempts the roles that may execute it from all policies on COPY TO; their exports are logged; the call itself does nothing';
 REVOKE EXECUTE ON FUNCTION disclosure.export_freely() FROM PUBLIC;
 
 CREATE FUNCTION disclosure_internal.is_preloaded() RETURNS boolean
@@ -169,9 +160,9 @@ BEGIN ATOMIC
                     AND c.setting ~ '^session_preload_libraries=.*\mpg_disclosure\M');
 END;
 COMMENT ON FUNCTION disclosure_internal.is_preloaded() IS
-  'whether every new session of this database, whoever starts it, has the library before its first statement';
+  'returns whether every new session of this database loads the library before its first statement';
 
--- Policies go with their relation, follow its columns, and hold on to them.
+-- Policies are dropped with their relation, follow renamed columns, and prevent the dropping of columns that they need.
 CREATE FUNCTION disclosure_internal.policies_follow() RETURNS event_trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -185,25 +176,26 @@ BEGIN
    WHERE now.policy = p.policy AND now.columns <> p.columns;
 END
 $$;
-COMMENT ON FUNCTION disclosure_internal.policies_follow() IS 'event trigger: policies follow renamed columns';
+COMMENT ON FUNCTION disclosure_internal.policies_follow() IS 'event trigger: updates the column names of policies when columns are renamed';
 CREATE EVENT TRIGGER disclosure_policies_follow ON ddl_command_end
   WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
   EXECUTE FUNCTION disclosure_internal.policies_follow();
 ALTER EVENT TRIGGER disclosure_policies_follow ENABLE ALWAYS;
-COMMENT ON EVENT TRIGGER disclosure_policies_follow IS 'policies follow renamed columns';
+COMMENT ON EVENT TRIGGER disclosure_policies_follow IS 'updates the column names of policies when columns are renamed';
 
 CREATE FUNCTION disclosure_internal.policies_hold() RETURNS event_trigger
   LANGUAGE c SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   AS 'MODULE_PATHNAME', 'policies_hold_wrapper';
 COMMENT ON FUNCTION disclosure_internal.policies_hold() IS
-  'event trigger: policies go with their relations; a column that a policy needs is not dropped';
+  'event trigger: removes the policies of dropped relations, and refuses to drop a column that a policy needs';
 CREATE EVENT TRIGGER disclosure_policies_hold ON sql_drop EXECUTE FUNCTION disclosure_internal.policies_hold();
 ALTER EVENT TRIGGER disclosure_policies_hold ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_policies_hold IS
-  'policies go with their relations; a column that a policy needs is not dropped';
+  'removes the policies of dropped relations, and refuses to drop a column that a policy needs';
 
--- The export log. Entries are written by the guard itself, past privileges and triggers, and stay even if the
--- transaction is rolled back: see src/guard/log.rs, which also has the columns' types in their order.
+-- The export log. The guard writes its entries directly, without checking privileges or firing triggers. Entries
+-- of exports and refusals stay even if the transaction is rolled back. src/guard/log.rs lists the column types in the same
+-- order.
 
 CREATE TABLE disclosure_internal.export_attempt (
   at            timestamptz NOT NULL,
@@ -224,10 +216,10 @@ CREATE TABLE disclosure_internal.export_attempt (
   inserted_at   timestamptz
 ) USING heap;
 COMMENT ON TABLE disclosure_internal.export_attempt IS
-  'the export log itself; whoever may read it sees all of disclosure.export_log, and nobody else needs it; must not get indexes';
+  'the table behind disclosure.export_log; a role that may read it sees all entries of that view; must not have indexes';
 SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.export_attempt', '');
 
--- The guard writes past this trigger, so what passes through it was written by somebody else.
+-- The guard does not fire this trigger, so it sees only rows that somebody else writes.
 CREATE FUNCTION disclosure_internal.stamp_export_attempt() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
@@ -238,13 +230,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION disclosure_internal.stamp_export_attempt() IS
-  'trigger of disclosure_internal.export_attempt: an entry that the guard has not written says who inserted or changed it, and when';
+  'trigger of disclosure_internal.export_attempt: records who inserted or changed an entry that the guard did not write, and when';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.stamp_export_attempt() FROM PUBLIC;
 CREATE TRIGGER stamp_export_attempt BEFORE INSERT OR UPDATE ON disclosure_internal.export_attempt
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.stamp_export_attempt();
 ALTER TABLE disclosure_internal.export_attempt ENABLE ALWAYS TRIGGER stamp_export_attempt;
 COMMENT ON TRIGGER stamp_export_attempt ON disclosure_internal.export_attempt IS
-  'an entry that the guard has not written says who inserted or changed it, and when';
+  'records who inserted or changed an entry that the guard did not write, and when';
 
 CREATE VIEW disclosure.export_log WITH (security_barrier) AS
   SELECT at, session_role, role, pid, kind, relation::regclass, relation_name, policy, measure, required, measured, rows,
@@ -255,19 +247,19 @@ CREATE VIEW disclosure.export_log WITH (security_barrier) AS
       OR EXISTS (SELECT FROM pg_catalog.pg_class c
                   WHERE c.oid = a.relation AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
 COMMENT ON VIEW disclosure.export_log IS
-  'who tried to take data out, what was measured, what became of it: one''s own attempts, those on relations that one owns, and all for whoever may read disclosure_internal.export_attempt';
-COMMENT ON COLUMN disclosure.export_log.at IS 'by the clock, not the beginning of the transaction';
-COMMENT ON COLUMN disclosure.export_log.session_role IS 'who had logged in';
-COMMENT ON COLUMN disclosure.export_log.role IS 'who asked, that is, after SET ROLE';
-COMMENT ON COLUMN disclosure.export_log.kind IS 'the command';
-COMMENT ON COLUMN disclosure.export_log.relation_name IS 'what the relation was called at the time';
-COMMENT ON COLUMN disclosure.export_log.outcome IS 'allowed, refused, dropped (rows were left out), warned, or exempt';
+  'attempts to export data, with the measured value and the outcome: your own attempts and those on relations that you own; all attempts if you may read disclosure_internal.export_attempt';
+COMMENT ON COLUMN disclosure.export_log.at IS 'time of the attempt by the clock, not the start of the transaction';
+COMMENT ON COLUMN disclosure.export_log.session_role IS 'role that logged in';
+COMMENT ON COLUMN disclosure.export_log.role IS 'session role, or the role set by SET ROLE; while a measure of a user''s own runs, the role that defined its policy';
+COMMENT ON COLUMN disclosure.export_log.kind IS 'command, such as COPY TO';
+COMMENT ON COLUMN disclosure.export_log.relation_name IS 'name of the relation at the time';
+COMMENT ON COLUMN disclosure.export_log.outcome IS 'allowed, refused, dropped (unsafe rows were removed), warned, or exempt';
 COMMENT ON COLUMN disclosure.export_log.inserted_by IS
-  'NULL if the guard wrote the entry itself; else who inserted or changed it, for example by restoring a dump';
-COMMENT ON COLUMN disclosure.export_log.inserted_at IS 'when that was';
+  'NULL if the guard wrote the entry; otherwise the role that inserted or changed it, for example by restoring a dump';
+COMMENT ON COLUMN disclosure.export_log.inserted_at IS 'time when inserted_by wrote the entry; NULL if the guard wrote it';
 GRANT SELECT ON disclosure.export_log TO PUBLIC;
 
--- pg_restore --disable-triggers turns triggers that fire always into ordinary ones, which some sessions do not fire.
+-- pg_restore --disable-triggers turns ENABLE ALWAYS triggers into ordinary ones, which do not fire in replica sessions.
 CREATE FUNCTION disclosure_internal.keep_triggers() RETURNS event_trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -289,41 +281,42 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION disclosure_internal.keep_triggers() IS
-  'event trigger: the triggers of the extension''s own tables fire always';
+  'event trigger: keeps the triggers of the extension''s own tables in the state ENABLE ALWAYS';
 CREATE EVENT TRIGGER disclosure_keep_triggers ON ddl_command_end
   WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION disclosure_internal.keep_triggers();
 ALTER EVENT TRIGGER disclosure_keep_triggers ENABLE ALWAYS;
-COMMENT ON EVENT TRIGGER disclosure_keep_triggers IS 'the triggers of the extension''s own tables fire always';
+COMMENT ON EVENT TRIGGER disclosure_keep_triggers IS
+  'keeps the triggers of the extension''s own tables in the state ENABLE ALWAYS';
 
--- Export tables: triggers that disclosure.protect(…, on_rows => …) puts on them.
+-- Trigger functions of export tables; disclosure.protect(…, on_rows => …) creates the triggers.
 
 CREATE FUNCTION disclosure_internal.export_turn() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'export_turn_wrapper';
 COMMENT ON FUNCTION disclosure_internal.export_turn() IS
-  'trigger of export tables: wait until no other transaction has changed the table';
+  'trigger of export tables: waits until no other open transaction has changed the table';
 
 CREATE FUNCTION disclosure_internal.export_collect() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'export_collect_wrapper';
 COMMENT ON FUNCTION disclosure_internal.export_collect() IS
-  'trigger of export tables: remember where a new row is, which may have to be left out again';
+  'trigger of export tables: remembers the location of a new row, which may have to be removed again';
 
 CREATE FUNCTION disclosure_internal.export_judge() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'export_judge_wrapper';
 COMMENT ON FUNCTION disclosure_internal.export_judge() IS
-  'trigger of export tables: judge what a statement leaves behind; refuse it, leave unsafe rows out, or warn';
+  'trigger of export tables: judges the table after a statement; refuses the statement, removes unsafe rows, or warns';
 
 CREATE FUNCTION disclosure_internal.arm_relatives() RETURNS event_trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'arm_relatives_wrapper';
 COMMENT ON FUNCTION disclosure_internal.arm_relatives() IS
-  'event trigger: partitions and children of export tables get the triggers too';
+  'event trigger: creates the triggers on new partitions and children of export tables';
 CREATE EVENT TRIGGER disclosure_arm_relatives ON ddl_command_end
   WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE')
   EXECUTE FUNCTION disclosure_internal.arm_relatives();
 ALTER EVENT TRIGGER disclosure_arm_relatives ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_arm_relatives IS
-  'partitions and children of export tables get the triggers too';
+  'creates the triggers on new partitions and children of export tables';
 
--- The guard of COPY … TO. Its hooks work where the library is preloaded; what is here works everywhere.
+-- The guard of COPY … TO. Its hooks need preloading; the functions and views below do not.
 
 CREATE FUNCTION disclosure.check_export(
     query text,
@@ -340,13 +333,13 @@ CREATE FUNCTION disclosure.check_export(
   LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 3
   AS 'MODULE_PATHNAME', 'check_export_wrapper';
 COMMENT ON FUNCTION disclosure.check_export(text) IS
-  'what the policies of the relations that a SELECT reads say of what it returns, without exporting anything: measured value, verdict, and whether the caller has to keep to it';
+  'returns the measured value and the verdict of each policy of the relations that a SELECT reads, and whether the policy applies to the caller; exports nothing';
 
 CREATE FUNCTION disclosure_internal.leaving(columns int[]) RETURNS SETOF record
   LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'leaving_wrapper';
 COMMENT ON FUNCTION disclosure_internal.leaving(int[]) IS
-  'the rows that are being judged, for the queries that measures are given; an error at any other time';
+  'returns the rows that are being judged, for queries given to measures; raises an error at any other time';
 
 CREATE FUNCTION disclosure_internal.is_armed(relation regclass) RETURNS boolean
   LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
@@ -362,7 +355,7 @@ BEGIN ATOMIC
            AS needed(name);
 END;
 COMMENT ON FUNCTION disclosure_internal.is_armed(regclass) IS
-  'whether the triggers of an export table, and of all that inherit from it, are there and enabled always';
+  'returns whether the triggers of an export table, and of all tables that inherit from it, exist and are in the state ENABLE ALWAYS';
 
 CREATE VIEW disclosure.policies AS
   SELECT p.policy, p.relation::regclass AS relation, p.measure, p.statistic, p.threshold, p.at_most, p.at_least,
@@ -372,11 +365,11 @@ CREATE VIEW disclosure.policies AS
          disclosure_internal.policy_problem(p) AS problem,
          p.made_by::regrole AS made_by, p.made_at
     FROM disclosure_internal.policy p;
-COMMENT ON VIEW disclosure.policies IS 'what may leave which relation, and whether that is being watched';
+COMMENT ON VIEW disclosure.policies IS 'all policies, and whether the guard is active for them';
 COMMENT ON COLUMN disclosure.policies.guards_copy IS
-  'whether COPY TO is guarded in every new session; if not, see session_preload_libraries';
+  'whether COPY TO is guarded in every new session; if not, set session_preload_libraries';
 COMMENT ON COLUMN disclosure.policies.guards_rows IS
-  'whether all triggers of the export table are there and enabled';
+  'whether all triggers of the export table exist and are enabled; NULL if the policy has no on_rows';
 COMMENT ON COLUMN disclosure.policies.problem IS
-  'why the policy cannot be judged, so that every export of the relation is refused; NULL if it can';
+  'why the policy cannot be judged, in which case every export of the relation is refused; NULL if it can';
 GRANT SELECT ON disclosure.policies TO PUBLIC;

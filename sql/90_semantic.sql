@@ -1,6 +1,6 @@
--- Set-generalised transactions: how COAT makes them (Loukides et al. 2011), how well they are protected, and which items
--- are generalised where the release does not say so. A transaction is a JSON list of items, or an array; a list within it
--- is a generalised item: ["knee", ["limbs", "injury"]].
+-- Transactions with generalised items: anonymisation by COAT (Loukides et al. 2011), k^m-anonymity, and generalised items
+-- that were released without marks. A transaction is a JSON list of items, or an array. A list within the list is a
+-- generalised item: ["knee", ["limbs", "injury"]].
 
 CREATE FUNCTION disclosure.coat(
     relation       regclass,
@@ -17,7 +17,7 @@ CREATE FUNCTION disclosure.coat(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'coat_wrapper';
 COMMENT ON FUNCTION disclosure.coat(regclass, name, jsonb, int, name, jsonb, float8, bigint) IS
-  'transactions protected by COAT: items are generalised to sets, within what utility allows, until every part of every privacy constraint is in at least k transactions or in none';
+  'returns transactions anonymised by COAT: generalises items to sets, within the utility constraints, until every part of every privacy constraint is in at least k transactions or in none';
 
 CREATE FUNCTION disclosure.coat_report(
     relation       regclass,
@@ -36,7 +36,7 @@ CREATE FUNCTION disclosure.coat_report(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'coat_report_wrapper';
 COMMENT ON FUNCTION disclosure.coat_report(regclass, name, jsonb, int, jsonb, float8, bigint) IS
-  'what COAT would do to items: each generalised or suppressed one, how many transactions have it, how many of its members are added to them as cover, and the utility that is lost';
+  'lists the items that COAT generalises or suppresses: how many transactions contain each, how many cover items are added, and how much utility is lost';
 
 CREATE FUNCTION disclosure.km_anonymity(
     relation    regclass,
@@ -46,7 +46,7 @@ CREATE FUNCTION disclosure.km_anonymity(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'km_anonymity_wrapper';
 COMMENT ON FUNCTION disclosure.km_anonymity(regclass, name, int) IS
-  'the largest k for which transactions are k^m-anonymous: whoever knows up to m items of a transaction finds at least k that have them';
+  'returns the largest k for which transactions are k^m-anonymous: every set of up to m items that occurs in a transaction occurs in at least k';
 
 CREATE FUNCTION disclosure.km_violations(
     relation    regclass,
@@ -60,7 +60,7 @@ CREATE FUNCTION disclosure.km_violations(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'km_violations_wrapper';
 COMMENT ON FUNCTION disclosure.km_violations(regclass, name, int, int, int) IS
-  'the smallest sets of up to m items that fewer than k transactions have, but at least one; of them at most so many';
+  'lists the smallest sets of up to m items that at least one transaction, but fewer than k, contain; at most max_rows of them';
 
 CREATE FUNCTION disclosure.mark_generalised(
     relation    regclass,
@@ -76,10 +76,10 @@ CREATE FUNCTION disclosure.mark_generalised(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'mark_generalised_wrapper';
 COMMENT ON FUNCTION disclosure.mark_generalised(regclass, name, name, text, int, jsonb, jsonb) IS
-  'transactions with their generalised items marked, where the release has all members as plain items: those that always occur together, or, with the rule repeated, all that occur more than once';
+  'returns transactions that were released without marks, with the items that seem to be generalised grouped into sets: items that always occur together or, by the rule repeated, all items that occur in more than one transaction';
 
--- Semantic attack (Ong 2015): which members of generalised items do not fit the words around them? What words mean is
--- taken from a table: documents, counts of documents, or vectors, as the type of its column says.
+-- Semantic attack (Ong 2015): which members of generalised items do not fit the other items of the transaction? Distances
+-- between terms come from a table of documents, counts of documents, or vectors; the type of its column decides.
 
 CREATE FUNCTION disclosure.semantic_distance(
     corpus        regclass,
@@ -91,7 +91,7 @@ CREATE FUNCTION disclosure.semantic_distance(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'semantic_distance_wrapper';
 COMMENT ON FUNCTION disclosure.semantic_distance(regclass, name, text, text, jsonb) IS
-  'how far two terms are from each other: the normalised Google distance by the documents of a table, or the cosine distance of their vectors; NULL where the table does not have a term';
+  'returns the distance between two terms: the normalised Google distance by the documents of a table, or the cosine distance of vectors; NULL if a term is unknown';
 
 CREATE FUNCTION disclosure.semantic_distances(
     corpus        regclass,
@@ -102,7 +102,7 @@ CREATE FUNCTION disclosure.semantic_distances(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'semantic_distances_wrapper';
 COMMENT ON FUNCTION disclosure.semantic_distances(regclass, name, text[], jsonb) IS
-  'the same for an array of pairs, ARRAY[[''knee'', ''injury''], …], by one pass over the table';
+  'returns the distance between the two terms of each pair, ARRAY[[''knee'', ''injury''], …], with one pass over the corpus';
 
 CREATE FUNCTION disclosure.cooccurrence(
     corpus        regclass,
@@ -116,7 +116,7 @@ CREATE FUNCTION disclosure.cooccurrence(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'cooccurrence_wrapper';
 COMMENT ON FUNCTION disclosure.cooccurrence(regclass, name, text[], jsonb) IS
-  'in how many documents terms occur, and pairs of them; without any term, how many documents there are. Stored in a table, it stands for the documents';
+  'counts the documents that contain each term and each pair of terms, and all documents (NULL terms); the result can be stored and used as a corpus';
 
 CREATE FUNCTION disclosure.term_report(
     relation      regclass,
@@ -131,7 +131,7 @@ CREATE FUNCTION disclosure.term_report(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'term_report_wrapper';
 COMMENT ON FUNCTION disclosure.term_report(regclass, name, regclass, name, jsonb) IS
-  'every item of some transactions: whether the corpus knows it, and in how many documents it is';
+  'lists the items of transactions, whether the corpus knows each, and how many documents contain it';
 
 CREATE FUNCTION disclosure_lab.distance_table(
     relation      regclass,
@@ -149,7 +149,7 @@ CREATE FUNCTION disclosure_lab.distance_table(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'distance_table_wrapper';
 COMMENT ON FUNCTION disclosure_lab.distance_table(regclass, name, regclass, name, text[], name, int, jsonb) IS
-  'how far the members of a generalised item, in the order given, are from the items that stand closest to it in each transaction that has it';
+  'returns the distances between the members of a generalised item, in the order given, and its context, for each transaction that contains it';
 
 CREATE FUNCTION disclosure_lab.eliminate(
     distances       float8[],
@@ -162,7 +162,7 @@ CREATE FUNCTION disclosure_lab.eliminate(
   LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'eliminate_wrapper';
 COMMENT ON FUNCTION disclosure_lab.eliminate(float8[], text, float8, float8, text, bigint) IS
-  'which cells of a distance table an attack takes for cover; NULL or negative distances are never eliminated, nor is the last item of a row or column';
+  'returns which cells of a distance table an attack eliminates as cover; NULL and negative distances are never eliminated, nor is the last item of a row or column';
 
 CREATE FUNCTION disclosure_lab.elimination_steps(
     distances       float8[],
@@ -180,7 +180,7 @@ CREATE FUNCTION disclosure_lab.elimination_steps(
   LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000
   AS 'MODULE_PATHNAME', 'elimination_steps_wrapper';
 COMMENT ON FUNCTION disclosure_lab.elimination_steps(float8[], text, float8, float8, text, bigint) IS
-  'the cells of a distance table that an attack takes for cover, in the order in which it does, with the score that was above the threshold';
+  'lists the cells of a distance table that an attack eliminates as cover, in this order, with the score that exceeded the threshold';
 
 CREATE FUNCTION disclosure.semantic_attack(
     relation        regclass,
@@ -207,7 +207,7 @@ CREATE FUNCTION disclosure.semantic_attack(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'semantic_attack_wrapper';
 COMMENT ON FUNCTION disclosure.semantic_attack(regclass, name, regclass, name, name, text, int, float8, float8, text, bigint, int, jsonb) IS
-  'attack every generalised item of a release: each of its members in each transaction, how far it is from the context, whether it was eliminated as cover, at which step of its generalised item, and with what confidence';
+  'attacks every generalised item: lists each member in each transaction, its distance from the context, whether it was eliminated as cover, at which step, and with what confidence';
 
 CREATE FUNCTION disclosure_lab.attack_calibration(
     relation        regclass,
@@ -232,7 +232,7 @@ CREATE FUNCTION disclosure_lab.attack_calibration(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'attack_calibration_wrapper';
 COMMENT ON FUNCTION disclosure_lab.attack_calibration(regclass, name, regclass, name, name, regclass, text, int, float8, float8, text, bigint, int, jsonb) IS
-  'how far the confidence of semantic_attack can be trusted: eliminations in ten bins of rising confidence, and the share of each that is right; of items that were generalised again or, where the original is given, of those of the release';
+  'compares the confidence of semantic_attack with the share of eliminations that are right, in ten bins: for artificial generalised items or, if the original is given, for the released ones';
 
 CREATE FUNCTION disclosure.attack_quality(
     original        regclass,
@@ -260,7 +260,7 @@ CREATE FUNCTION disclosure.attack_quality(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 6
   AS 'MODULE_PATHNAME', 'attack_quality_wrapper';
 COMMENT ON FUNCTION disclosure.attack_quality(regclass, regclass, name, regclass, name, name, text[], int, float8, float8, text, bigint, jsonb) IS
-  'how well attacks tell cover from original items, where the original transactions are known: precision, recall and F score of each method, and the density, which is the share of original items';
+  'returns the precision, recall and F score of each attack method if the original is known, and the density, which is the share of original items';
 
 CREATE FUNCTION disclosure.broken_constraints(
     relation        regclass,
@@ -285,4 +285,4 @@ CREATE FUNCTION disclosure.broken_constraints(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'broken_constraints_wrapper';
 COMMENT ON FUNCTION disclosure.broken_constraints(regclass, name, regclass, name, jsonb, int, text, int, float8, float8, text, bigint, jsonb) IS
-  'the privacy constraints that do not hold any more when an attack is over: the part of each that fewest transactions may still have, and how many transactions are found by such parts';
+  'lists the privacy constraints that do not hold after an attack: the part of each that the fewest transactions may still contain, and the number of exposed transactions';

@@ -1,7 +1,8 @@
-//! The arguments of SQL functions: one cursor reads them in the order of their declaration in `sql/`.
+//! Reads and checks the arguments of SQL functions.
 //!
-//! Functions with few arguments of plain types take them as Rust parameters, and have them checked by the helpers at
-//! the end of this file. Functions that share a list of options read it with an [`Args`].
+//! A function with few arguments of plain types takes them as Rust parameters and checks them with the
+//! functions at the end of this file. Functions that share a list of options read them with [`Args`], a
+//! cursor over the arguments in the order of their declaration in `sql/`.
 
 use crate::error::Problem;
 use crate::guc;
@@ -19,39 +20,39 @@ use std::time::Duration;
 
 whole_call!(Args);
 
-/// What a NULL is told if there is a default.
+/// Hint for an argument that has a default.
 const LEAVE_OUT: &str = "Leave it out for the default.";
 
-/// A cursor over the arguments of one call. Builds for tests compare every name with that of the declaration.
+/// Cursor over the arguments of one call. Test builds compare every name with the declared one.
 pub struct Args {
     fcinfo: FunctionCallInfo,
     next: usize,
 }
 
 impl Args {
-    /// Starts before the first argument.
+    /// Returns a cursor before the first argument.
     ///
     /// # Safety
-    /// `fcinfo` is that of the current call, and the function is declared in `sql/` with arguments of the names and
-    /// types that are read, in this order.
+    /// `fcinfo` must be that of the current call. `sql/` must declare the function with arguments of the
+    /// names and types that are read, in this order.
     pub unsafe fn new(fcinfo: FunctionCallInfo) -> Self {
         Args { fcinfo, next: 0 }
     }
 
-    /// Moves to the argument of this name and returns its position.
+    /// Moves past the next argument, which must have this name, and returns its position.
     fn advance(&mut self, name: &'static str) -> usize {
         let position = self.next;
         self.next += 1;
         if cfg!(feature = "probe") && self.declared_name(position).as_deref() != Some(name) {
-            Problem::Internal("arguments are not those that were declared").raise()
+            Problem::Internal("the arguments differ from those that are declared").raise()
         }
         position
     }
 
-    /// The name of an argument in the catalogue.
+    /// Returns the name of an argument in the catalogue.
     fn declared_name(&self, position: usize) -> Option<String> {
-        // SAFETY: by the contract of `new`; the tuple is released when what it holds was copied, and the arrays have as
-        // many elements as are returned.
+        // SAFETY: `fcinfo` is valid by the contract of `new`. The name is copied before the tuple is
+        // released, and the arrays have `count` elements.
         unsafe {
             let function = Datum::from((*(*self.fcinfo).flinfo).fn_oid);
             let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function);
@@ -71,19 +72,19 @@ impl Args {
         }
     }
 
-    /// The next argument; `None` if it is NULL.
+    /// Returns the next argument; `None` if it is NULL.
     pub fn optional<T: FromDatum>(&mut self, name: &'static str) -> Option<T> {
         let position = self.advance(name);
         // SAFETY: by the contract of `new`, there is such an argument, and it is of this type.
         unsafe { pg_getarg(self.fcinfo, position) }
     }
 
-    /// The next argument, which has a default and must not be NULL.
+    /// Returns the next argument, which has a default and must not be NULL.
     pub fn required<T: FromDatum>(&mut self, name: &'static str) -> Result<T, Problem> {
         given(name, self.optional(name))
     }
 
-    /// The next argument, whose type depends on the call, and that type; `None` if it is NULL.
+    /// Returns the next argument and its type, which depends on the call; `None` if the argument is NULL.
     pub fn any(&mut self, name: &'static str) -> Option<(Datum, pg_sys::Oid)> {
         let position = self.advance(name);
         // SAFETY: by the contract of `new`, there is such an argument.
@@ -94,33 +95,34 @@ impl Args {
         }
     }
 
-    /// The next argument, of type name.
+    /// Returns the next argument, of type name.
     pub fn name(&mut self, argument: &'static str) -> Option<String> {
         name(self.optional(argument))
     }
 
-    /// The next argument, of type name[].
+    /// Returns the next argument, of type name[].
     pub fn names(&mut self, argument: &'static str) -> Option<Vec<Option<String>>> {
         self.optional::<Array<'_, &CStr>>(argument).map(names)
     }
 
-    /// The next argument, of type jsonb.
+    /// Returns the next argument, of type jsonb.
     pub fn json(&mut self, argument: &'static str) -> Result<Option<Value>, Problem> {
         json(argument, self.optional(argument))
     }
 
-    /// The next argument, the number of something.
+    /// Returns the next argument, an integer that must be at least `least`.
     pub fn number(&mut self, argument: &'static str, least: i32) -> Result<usize, Problem> {
         number(argument, least, self.optional(argument))
     }
 
-    /// The next argument, a number of something that the crate bounds; what is negative is refused as zero is.
+    /// Returns the next argument, an integer whose bounds the algorithm crate checks. A negative number
+    /// becomes 0, which the crate refuses as well.
     pub fn count(&mut self, argument: &'static str) -> Result<u32, Problem> {
         let number: i32 = self.required(argument)?;
         Ok(u32::try_from(number).unwrap_or(0))
     }
 
-    /// The next argument, an array of numbers without NULL.
+    /// Returns the next argument, an array of numbers without NULL.
     pub fn numbers(&mut self, argument: &'static str) -> Result<Vec<f64>, Problem> {
         let numbers: Vec<Option<f64>> = self.required(argument)?;
         numbers
@@ -129,17 +131,17 @@ impl Args {
             .collect()
     }
 
-    /// The next argument, a seed.
+    /// Returns the next argument, a seed.
     pub fn seed(&mut self) -> Result<u64, Problem> {
         self.required::<i64>("seed").map(|seed| seed as u64)
     }
 
-    /// The next argument, how long a search may go on; `None` means without limit.
+    /// Returns the next argument, the time limit of a search; `None` means no limit.
     pub fn budget(&mut self) -> Result<Option<Duration>, Problem> {
         budget_of(self.optional("budget"))
     }
 
-    /// Says that all arguments were read.
+    /// Returns an error if not all arguments were read.
     pub fn end(self) -> Result<(), Problem> {
         // SAFETY: by the contract of `new`.
         let declared = unsafe { (*self.fcinfo).nargs } as usize;
@@ -150,27 +152,27 @@ impl Args {
     }
 }
 
-/// The elements of a name[] argument.
+/// Returns the elements of a name[] argument.
 pub fn names(array: Array<'_, &CStr>) -> Vec<Option<String>> {
     array.iter().map(name).collect()
 }
 
-/// A name argument.
+/// Returns a name argument as a string.
 pub fn name(given: Option<&CStr>) -> Option<String> {
     given.map(|name| name.to_string_lossy().into_owned())
 }
 
-/// A jsonb argument.
+/// Returns the value of a jsonb argument.
 pub fn json(argument: &'static str, given: Option<JsonText>) -> Result<Option<Value>, Problem> {
     given.map(|json| json.value(argument)).transpose()
 }
 
-/// An argument that has a default and must not be NULL.
+/// Returns the value of an argument that has a default; an error if it is NULL.
 pub fn given<T>(argument: &'static str, value: Option<T>) -> Result<T, Problem> {
     value.ok_or_else(|| Problem::null(argument, LEAVE_OUT))
 }
 
-/// A number of something, from an int argument.
+/// Returns the value of an int argument; an error if it is NULL or less than `least`.
 pub fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<usize, Problem> {
     match value {
         Some(value) if value >= least => Ok(value as usize),
@@ -201,12 +203,13 @@ pub fn word<T: Copy>(
     })
 }
 
-/// The argument budget: how long a search may go on; `None` means without limit.
+/// Returns the time limit of a search: the argument `budget`, or `disclosure.budget` if that is NULL. `None`
+/// means no limit.
 pub fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
     let Some(budget) = given else {
         return Ok(guc::budget());
     };
-    // The longest intervals exceed what a Duration holds, and nobody sees the end of either.
+    // An interval longer than u64::MAX microseconds becomes that, which is more than 500,000 years.
     let micros = u128::try_from(budget.as_micros()).map_err(|_| {
         Problem::argument(
             "budget",
@@ -217,12 +220,12 @@ pub fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
     Ok(Some(Duration::from_micros(micros.try_into().unwrap_or(u64::MAX))))
 }
 
-/// A warning that a statement gives once, however many partitions it has.
+/// Raises a warning, unless this statement has already raised one: it may have many partitions.
 pub fn warn_once(message: &str) {
     thread_local! {
         static WARNED_AT: Cell<i64> = const { Cell::new(0) };
     }
-    // SAFETY: reads a variable of this backend.
+    // SAFETY: the function has no precondition; it reads a variable of this backend.
     let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
     if WARNED_AT.replace(statement) != statement {
         warning!("disclosure: {message}");

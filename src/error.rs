@@ -1,4 +1,8 @@
-//! The one place where a problem becomes SQLSTATE, message, DETAIL and HINT.
+//! The error type of the extension, and the only place that turns an error into SQLSTATE, message, DETAIL
+//! and HINT.
+//!
+//! A message is lower case, has no full stop, and reads `argument: what is wrong` if it is about an argument.
+//! DETAIL and HINT are full sentences.
 
 use disclosure::byte_format::DamagedBytes;
 use disclosure::cracks::SummaryError;
@@ -7,18 +11,18 @@ use pgrx::prelude::*;
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// Which way rows go.
+/// Direction of the rows that break a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Out of the relation.
+    /// The rows would leave the relation.
     Out,
-    /// Into it: it is an export table.
+    /// The rows would be in the relation, which is an export table: the statement is refused.
     In,
-    /// Into it, in spite of all.
+    /// The rows are in the relation, which is an export table whose policy only warns.
     InAnyhow,
 }
 
-/// Why a call has no answer. Messages name arguments and objects, never values of the data.
+/// Reason why a call has no result. Messages name arguments and objects, never values of the data.
 #[derive(Debug, Error)]
 pub enum Problem {
     #[error(transparent)]
@@ -31,7 +35,7 @@ pub enum Problem {
         hint: Cow<'static, str>,
     },
 
-    #[error("argument {position}: a literal is not a column")]
+    #[error("argument {position}: must be a column, not a literal")]
     Literal { position: String },
 
     #[error("{argument}: column \"{column}\" of relation \"{relation}\" does not exist")]
@@ -41,7 +45,7 @@ pub enum Problem {
         column: String,
     },
 
-    #[error("the type of column \"{column}\" has no order, so that its values have no ranks")]
+    #[error("the type of column \"{column}\" has no order, so its values have no ranks")]
     NoOrder { column: String },
 
     #[error("{argument}: \"{relation}\" has no rows to read")]
@@ -50,16 +54,19 @@ pub enum Problem {
         relation: String,
     },
 
-    #[error("summary: summaries of items of different types")]
+    #[error("counts: must not mix items of different types")]
     ItemTypesDiffer,
 
-    #[error("labels of provider \"disclosure\" go on columns only")]
+    #[error("pg_disclosure needs a database with encoding UTF8")]
+    NotUtf8 { encoding: String },
+
+    #[error("labels of provider \"disclosure\" must be on columns")]
     LabelNotOnColumn,
 
-    #[error("the export log, disclosure_internal.export_attempt, cannot be written: {0}")]
+    #[error("the export log disclosure_internal.export_attempt cannot be written: {0}")]
     LogUnusable(&'static str),
 
-    #[error("row: rows of different types in one call")]
+    #[error("row: all rows of a call must have the same type")]
     RowTypesDiffer,
 
     #[error("invalid input for type disclosure.item_counts: {0}")]
@@ -68,22 +75,22 @@ pub enum Problem {
     #[error("invalid input for type disclosure.item_counts: {what} \"{name}\" does not exist")]
     NoSuchName { what: &'static str, name: String },
 
-    #[error("summary: two of its items are equal values of their type")]
+    #[error("counts: must not contain equal items")]
     EqualItems,
 
-    #[error("summary: more than 9223372036854775807 transactions")]
+    #[error("counts: must not have more than 9223372036854775807 transactions")]
     TooManyTransactions,
 
     #[error("{what} would take more than {limit}")]
     TooLarge { what: &'static str, limit: &'static str },
 
-    #[error("{argument}: is nested more than {limit} levels deep")]
+    #[error("{argument}: must not be nested more than {limit} levels deep")]
     TooDeep { argument: &'static str, limit: usize },
 
     #[error("{0}")]
     Damaged(#[from] DamagedBytes),
 
-    #[error("a part of an aggregate comes from another server, database or version")]
+    #[error("the state of an aggregate comes from another server, database or version")]
     NotLocal,
 
     #[error("cannot drop column {column}: policy {policy} needs it")]
@@ -104,10 +111,10 @@ pub enum Problem {
         way: Way,
     },
 
-    #[error("reading {relation} refused: policy {policy} lets it be read by COPY TO only, which is judged")]
+    #[error("reading {relation} refused: policy {policy} allows reading by COPY TO only")]
     OnlyByCopy { relation: String, policy: i32 },
 
-    #[error("export of {relation} refused: it is read where policy {policy} cannot be judged")]
+    #[error("export of {relation} refused: policy {policy} cannot be judged for this query")]
     CannotBeJudged { relation: String, policy: i32 },
 
     #[error("export of {relation} refused: its query failed with SQLSTATE {sqlstate}")]
@@ -117,7 +124,7 @@ pub enum Problem {
         sqlstate: String,
     },
 
-    #[error("policy {policy} of {relation} cannot be judged, so that nothing may leave it: {problem}")]
+    #[error("policy {policy} of {relation} cannot be judged, so exports are refused: {problem}")]
     UnusablePolicy {
         relation: String,
         policy: i32,
@@ -133,7 +140,7 @@ pub enum Problem {
     #[error("{0} can only be called as a trigger")]
     NotTheTrigger(&'static str),
 
-    #[error("disclosure_internal.leaving: there are no such rows to be judged")]
+    #[error("disclosure_internal.leaving: no such rows are being judged")]
     NotLeaving,
 
     #[error("the computation needs more than disclosure.max_memory")]
@@ -149,18 +156,19 @@ pub enum Problem {
     NoThreads(String),
 }
 
-/// Keeps Rust backtraces out of errors. If RUST_BACKTRACE is set in the server's environment, pgrx adds one to the DETAIL of
-/// every error that passes through a function of ours, and so shows it to clients.
+/// Keeps Rust backtraces out of errors. If RUST_BACKTRACE is set in the server's environment, pgrx adds a
+/// backtrace to the DETAIL of every error that passes through one of our functions, where clients can read
+/// it.
 ///
 /// Called once, from `_PG_init`.
 pub fn hide_backtraces() {
     const SWITCH: &str = "RUST_LIB_BACKTRACE";
     let before = std::env::var_os(SWITCH);
-    // SAFETY: a backend has no other thread yet that could read the environment; likewise below.
+    // SAFETY: `_PG_init` runs before the backend starts any other thread that could access the environment.
     unsafe { std::env::set_var(SWITCH, "0") };
-    // The standard library, of which this library has a copy of its own, looks only once.
+    // The standard library reads the variable only once, here. Other extensions link their own copy of it.
     let _ = std::backtrace::Backtrace::capture();
-    // SAFETY: as above.
+    // SAFETY: still in `_PG_init`, without other threads.
     unsafe {
         match before {
             Some(value) => std::env::set_var(SWITCH, value),
@@ -179,7 +187,8 @@ impl From<disclosure::Error> for Problem {
 }
 
 impl Problem {
-    /// An argument with a value that is not allowed: its name, what is wrong with it, and what to give instead.
+    /// Returns the error for an argument whose value is not allowed: its name, what is wrong with it, and a
+    /// hint about what to give instead.
     pub fn argument(
         argument: &'static str,
         problem: impl Into<String>,
@@ -192,12 +201,13 @@ impl Problem {
         }
     }
 
-    /// An argument that must not be NULL.
+    /// Returns the error for an argument that must not be NULL.
     pub fn null(argument: &'static str, hint: impl Into<Cow<'static, str>>) -> Self {
         Self::argument(argument, "must not be NULL", hint)
     }
 
-    /// The same problem with an argument called as in SQL: `names` has pairs of the crate's name and that of SQL.
+    /// Returns the error with the argument's name in SQL. `names` contains pairs of the name in the crate and
+    /// the name in SQL.
     pub fn renamed(self, names: &[(&str, &'static str)]) -> Self {
         match self {
             Problem::Algorithm(disclosure::Error::InvalidArgument {
@@ -216,7 +226,7 @@ impl Problem {
         }
     }
 
-    /// The same problem as one of another argument, with a hint that fits it.
+    /// Returns the error as one about another argument, with a hint that fits that argument.
     pub fn about(self, argument: &'static str, hint: &'static str) -> Self {
         match self {
             Problem::Algorithm(disclosure::Error::InvalidArgument { problem, .. }) => {
@@ -248,6 +258,7 @@ impl Problem {
             Problem::Unsafe {
                 way: Way::InAnyhow, ..
             } => PgSqlErrorCode::ERRCODE_WARNING,
+            Problem::NotUtf8 { .. } => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             Problem::ColumnNeeded { .. } => PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
             Problem::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
             Problem::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
@@ -284,8 +295,9 @@ impl Problem {
     fn detail(&self) -> Option<String> {
         match self {
             Problem::QueryFailed { policy, .. } => Some(format!(
-                "The message is withheld, as it may hold what policy {policy} lets be read by COPY TO only."
+                "The message is withheld because it may contain data that policy {policy} allows to be read by COPY TO only."
             )),
+            Problem::NotUtf8 { encoding } => Some(format!("The encoding of this database is {encoding}.")),
             Problem::OutOfMemory { limit } => Some(format!("disclosure.max_memory is {} MB.", limit >> 20)),
             Problem::Unsafe {
                 policy,
@@ -296,7 +308,7 @@ impl Problem {
             } => {
                 let found = unsafe_rows.map_or(String::new(), |rows| {
                     let are = if rows == 1 { "rows is" } else { "rows are" };
-                    format!(" {rows} of the table's {are} unsafe then.")
+                    format!(" {rows} of the table's {are} unsafe afterwards.")
                 });
                 let changed = if *rows == 1 {
                     "1 row".into()
@@ -315,7 +327,9 @@ impl Problem {
             } => Some(format!(
                 "Policy {policy}: {unsafe_rows} of {rows} rows are unsafe."
             )),
-            Problem::Unsafe { policy, rows, .. } => Some(format!("Policy {policy}, judged on {rows} rows.")),
+            Problem::Unsafe { policy, rows, .. } => {
+                Some(format!("Policy {policy} was judged on {rows} rows."))
+            }
             _ => None,
         }
     }
@@ -326,10 +340,10 @@ impl Problem {
                 Some(format!("Give {allowed}."))
             }
             Problem::Algorithm(disclosure::Error::TooMany { .. }) => {
-                Some("Take fewer rows or columns; a column labelled 'ignore' takes no part.".into())
+                Some("Read fewer rows or columns; columns labelled 'ignore' are left out.".into())
             }
             Problem::Algorithm(disclosure::Error::OutOfRange { .. }) => {
-                Some("attack_summary() has the logarithm of the permanent, which is always in range.".into())
+                Some("attack_summary() returns the logarithm of the permanent, which is always in range.".into())
             }
             Problem::Argument { hint, .. } => Some(hint.clone().into_owned()),
             Problem::Literal { .. } => {
@@ -338,38 +352,38 @@ impl Problem {
             Problem::NotReadable { .. } => {
                 Some("Give a table, view, materialized view or foreign table.".into())
             }
-            Problem::LabelNotOnColumn => Some("SECURITY LABEL FOR disclosure ON COLUMN … IS '…'".into()),
+            Problem::LabelNotOnColumn => Some("Use SECURITY LABEL FOR disclosure ON COLUMN … IS '…'.".into()),
             Problem::LogUnusable(_) => {
-                Some("Without a log nothing is let out. Its owner has to undo what was changed.".into())
+                Some("Exports are refused without a log. The owner of the table must undo the change.".into())
             }
             Problem::RowTypesDiffer => {
                 Some("Build every row from the same columns, in the same order.".into())
             }
             Problem::ItemTypesDiffer => Some(
-                "Items are the same only if type and collation are; cast them before they are counted."
+                "Items must have the same type and collation; cast them before counting."
                     .into(),
             ),
             Problem::Summary(SummaryError::Invalid(_)) => Some(
-                r#"It looks like {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
+                r#"Give a value such as {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
                     .into(),
             ),
             Problem::Summary(SummaryError::Version(_)) => {
-                Some("It was made by a newer version of pg_disclosure; update the extension.".into())
+                Some("It was written by a newer version of pg_disclosure; update the extension.".into())
             }
             Problem::NoSuchName { .. } => {
-                Some("A name without schema must be one of a type or collation that exists.".into())
+                Some("Give the name of an existing type or collation.".into())
             }
             Problem::EqualItems => Some(
-                "Give every value once. If the type or collation has changed since they were counted, the \
-                 summary can still be printed."
+                "Give every value once. If the type or collation has changed since the items were counted, \
+                 the counts can still be printed."
                     .into(),
             ),
-            Problem::TooManyTransactions => Some("Merge fewer summaries.".into()),
+            Problem::TooManyTransactions => Some("Merge fewer counts.".into()),
             Problem::TooLarge { .. } => Some("Count fewer or shorter items.".into()),
             Problem::TooDeep { .. } => {
                 Some("Give a jsonb value with fewer levels of lists and objects.".into())
             }
-            Problem::NotLocal => Some("Aggregate where the rows are, and merge the results.".into()),
+            Problem::NotLocal => Some("Aggregate on the server that has the rows, and merge the results.".into()),
             Problem::Unsafe { way: Way::Out, .. } => Some(
                 "Leave columns out or make them coarser; disclosure.check_export() tries a query without \
                  exporting."
@@ -379,23 +393,28 @@ impl Problem {
                 "Leave rows or columns out, make them coarser, or add rows that are like the unsafe ones."
                     .into(),
             ),
-            Problem::OnlyByCopy { .. } => Some("COPY (SELECT …) TO STDOUT".into()),
+            Problem::OnlyByCopy { .. } => Some("Use COPY (SELECT …) TO STDOUT.".into()),
             Problem::CannotBeJudged { .. } => Some(
-                "Read it in the exported query itself, not in a function or a prepared statement. A query \
-                 of what may be read by COPY TO only must not write, nor call functions that may."
+                "Read the relation in the exported query itself, not in a function or a prepared statement. If the \
+                 policy says only_by_copy, the query must not write, nor call functions that are volatile or do not \
+                 come with Postgres."
                     .into(),
             ),
-            Problem::ColumnNeeded { policy, .. } => {
-                Some(format!("SELECT disclosure.unprotect({policy}) first."))
+            // Not a character outside ASCII, because the client expects another encoding.
+            Problem::NotUtf8 { .. } => {
+                Some("Create a database with ENCODING 'UTF8' TEMPLATE template0.".into())
             }
-            Problem::NothingMeasured { .. } => Some("A measure returns a number for every query.".into()),
+            Problem::ColumnNeeded { policy, .. } => {
+                Some(format!("Run SELECT disclosure.unprotect_policy({policy}) first."))
+            }
+            Problem::NothingMeasured { .. } => Some("A measure must return a number for every query.".into()),
             Problem::OutOfMemory { .. } => {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
             }
             Problem::NoThreads(_) => Some("Lower disclosure.threads.".into()),
             Problem::UnusablePolicy { policy, .. } => Some(format!(
                 "The owner of the relation can define the policy again with disclosure.protect(), or remove it with \
-                 disclosure.unprotect({policy})."
+                 disclosure.unprotect_policy({policy})."
             )),
             Problem::Panicked(_) | Problem::Internal(_) => {
                 Some("Nothing was changed. Please report this with the call that led to it.".into())
@@ -406,14 +425,15 @@ impl Problem {
 }
 
 impl Problem {
-    /// Leave for SQL: `result.unwrap_or_else(Problem::raise)` is the last thing a SQL function does.
+    /// Raises the error and does not return. A SQL function ends with
+    /// `result.unwrap_or_else(Problem::raise)`.
     #[track_caller]
     pub fn raise<T>(self) -> T {
         self.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
     }
 
-    /// Say it, and go on.
+    /// Reports the problem as a WARNING instead of an ERROR.
     #[track_caller]
     pub fn warn(self) {
         self.report(PgLogLevel::WARNING);
@@ -433,7 +453,7 @@ impl Problem {
 }
 
 impl Way {
-    /// What is refused, before the name of a relation.
+    /// Returns the start of the message, which the name of the relation follows.
     fn what(self) -> &'static str {
         match self {
             Way::Out => "export of",
@@ -441,7 +461,7 @@ impl Way {
         }
     }
 
-    /// What becomes of it.
+    /// Returns the part of the message that follows the name of the relation.
     fn outcome(self) -> &'static str {
         match self {
             Way::Out | Way::In => "refused",
@@ -450,7 +470,7 @@ impl Way {
     }
 }
 
-/// A measured value: what there is to say of it in a message.
+/// Returns a measured value as it appears in a message.
 fn shown(measured: Option<f64>) -> String {
     measured.map_or("unknown".into(), |value| value.to_string())
 }

@@ -1,31 +1,33 @@
-//! Every setting of the extension.
+//! Settings: those of the extension (`disclosure.*`), and [`Pinned`], which fixes settings of Postgres for a
+//! while.
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::time::Duration;
 
-/// `disclosure.threads`: worker threads of one computation; 0 means one per core.
+/// `disclosure.threads`: number of worker threads of one computation; 0 means one per core.
 ///
-/// One per core is right for a DBA who waits for an answer on an idle machine, and rude on a busy
-/// server, which is why it can be lowered per session, role or database.
+/// One per core suits a DBA who waits for an answer on an idle machine. It is too many for a busy server, so
+/// it can be lowered per session, role or database.
 static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 
-/// `disclosure.max_memory`: how much a backend's computations may hold, in MB.
+/// `disclosure.max_memory`: memory that the computations of one backend may hold, in MB.
 ///
 /// The default leaves room for about 10 million distinct rows of six columns, and keeps an innocent call
 /// from pushing a server into swap.
 static MAX_MEMORY_MB: GucSetting<i32> = GucSetting::<i32>::new(1024);
 
-/// `disclosure.budget`: how long a search may go on, in ms; -1 means until it is finished.
+/// `disclosure.budget`: time limit of a search, in ms; -1 means no limit.
 ///
-/// Searches through sets of attributes can take for ever on an unlucky table. After a minute, bounds are
-/// better than nothing.
+/// A search through sets of attributes can take practically forever on an unlucky table. After a minute,
+/// bounds are better than no answer.
 static BUDGET_MS: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 
-/// `disclosure.progress_notices`: NOTICEs that say how far a long computation is.
+/// `disclosure.progress_notices`: whether NOTICEs report the progress of long computations.
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
+/// Returns the number of worker threads, at least 1.
 pub fn threads() -> usize {
     match THREADS.get() {
         0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
@@ -37,7 +39,7 @@ pub fn max_memory_bytes() -> usize {
     MAX_MEMORY_MB.get() as usize * 1024 * 1024
 }
 
-/// `None` means without limit.
+/// Returns the time limit of a search; `None` means no limit.
 pub fn budget() -> Option<Duration> {
     u64::try_from(BUDGET_MS.get()).ok().map(Duration::from_millis)
 }
@@ -88,7 +90,8 @@ pub fn register() {
     reserve_prefix();
 }
 
-/// A misspelt `disclosure.*` setting is an error, not a new variable.
+/// Reserves the prefix `disclosure`, so that setting a misspelt `disclosure.*` is an error and does not
+/// create a new variable. Postgres 14 only warns of such variables that exist when the library is loaded.
 fn reserve_prefix() {
     // SAFETY: called on the main thread from _PG_init with a NUL-terminated static string.
     unsafe {
@@ -99,16 +102,16 @@ fn reserve_prefix() {
     }
 }
 
-/// A setting and its value.
+/// Name and value of a setting.
 pub type Setting = (&'static CStr, &'static CStr);
 
-/// While it lives, some settings have the given values. When it is dropped, also if an error unwinds past it, all settings are
-/// what they were: also those that somebody's function has changed meanwhile.
+/// Guard that fixes some settings while it lives. Dropping it, also while unwinding from an error, restores
+/// all settings, including those that a user's function has changed in the meantime.
 pub struct Pinned(i32);
 
 impl Pinned {
     pub fn new(settings: &[Setting]) -> Self {
-        // SAFETY: the level is left when the value is dropped, which undoes the settings.
+        // SAFETY: `drop` leaves the nesting level that is entered here.
         let pinned = unsafe { Pinned(pg_sys::NewGUCNestLevel()) };
         for (setting, value) in settings {
             pin(setting, value);
@@ -119,14 +122,15 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: the level that `new` has entered, and all that are deeper.
+        // SAFETY: `new` entered this level. Leaving it also leaves all deeper ones.
         unsafe { pg_sys::AtEOXact_GUC(false, self.0) };
     }
 }
 
-/// Sets a setting for the current level. Not every minor version has all of them.
+/// Sets a setting at the current nesting level. A setting that this version of Postgres lacks is skipped.
 fn pin(setting: &CStr, value: &CStr) {
-    // SAFETY: a valid value of a setting that exists. Saving is allowed in parallel workers too.
+    // SAFETY: the setting exists, the value is valid for it, and both strings are NUL-terminated.
+    // GUC_ACTION_SAVE is allowed in parallel workers too.
     unsafe {
         let now = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
         if now.is_null() || CStr::from_ptr(now) == value {

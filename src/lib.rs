@@ -1,7 +1,7 @@
-//! pg_disclosure: how much a table gives away about the people or things in it, in SQL.
+//! pg_disclosure: measures in SQL how much a table reveals about the people or things that it describes.
 //!
-//! This crate is glue and nothing else. Data flows one way: Postgres → [`input`] (through [`encode`]) → plain Rust values →
-//! the crate `disclosure`, which knows no Postgres → plain Rust values → [`methods`] → rows.
+//! This crate is glue only. Data flows one way: Postgres → [`input`] (through [`encode`]) → plain Rust values
+//! → the crate `disclosure`, which does not depend on Postgres → plain Rust values → [`methods`] → rows.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("a panic must become a Postgres ERROR, which needs panic = \"unwind\"");
@@ -27,7 +27,8 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!(name, version);
 
-// The extension's SQL for cargo-pgrx: the files in sql/, each after the one before. tools/build takes them from the folder.
+// SQL of the extension for cargo-pgrx: the files in sql/, each of which requires the one before it.
+// tools/build reads the folder itself.
 extension_sql_file!("../sql/00_schema.sql", bootstrap);
 extension_sql_file!("../sql/10_labels.sql", requires = ["00_schema"]);
 extension_sql_file!("../sql/20_columns.sql", requires = ["10_labels"]);
@@ -42,6 +43,20 @@ extension_sql_file!("../sql/90_semantic.sql", requires = ["80_attack"]);
 
 #[global_allocator]
 static ALLOCATOR: memory::Counting = memory::Counting;
+
+/// check_encoding(): called by the installation script
+#[pg_extern(sql = false)]
+fn check_encoding() {
+    // SAFETY: both read the state of this backend; the name is a static string.
+    let encoding = unsafe {
+        if pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 {
+            return;
+        }
+        std::ffi::CStr::from_ptr(pg_sys::GetDatabaseEncodingName())
+    };
+    let encoding = encoding.to_string_lossy().into_owned();
+    error::Problem::NotUtf8 { encoding }.raise()
+}
 
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {

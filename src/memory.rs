@@ -1,8 +1,8 @@
-//! How much memory this backend's Rust code holds, and the budget for it.
+//! Counts the memory that this backend's Rust code holds, and enforces the budget for it.
 //!
-//! A failed allocation in Rust aborts the process, and an aborted backend restarts the whole cluster. So
-//! large work watches [`check`] and stops with an ERROR long before memory runs out, and a large allocation
-//! asks [`require`] first, or [`Control::require`] in the algorithms.
+//! A failed allocation in Rust aborts the process, and an aborted backend restarts the whole cluster. Long
+//! computations therefore call [`check`] regularly and stop with an ERROR long before memory runs out. Before
+//! a large allocation they call [`require`], or [`Control::require`] in the algorithms.
 
 use crate::error::Problem;
 use crate::guc;
@@ -10,13 +10,13 @@ use disclosure::{Control, MemoryBudget};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, with a count of the bytes that are in use.
+/// System allocator that counts the bytes in use.
 pub struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is passed on to the system's allocator unchanged; counting does not allocate or
-// unwind.
+// SAFETY: every call is passed on unchanged to the system allocator, and counting neither allocates nor
+// unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: by the contract of the function.
@@ -61,17 +61,17 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Bytes in use by the Rust code of this backend.
+/// Returns the number of bytes in use by the Rust code of this backend.
 pub fn in_use() -> usize {
     IN_USE.load(Relaxed)
 }
 
-/// Bytes that may still be taken.
+/// Returns the number of bytes that may still be allocated within `disclosure.max_memory`.
 pub fn left() -> usize {
     guc::max_memory_bytes().saturating_sub(in_use())
 }
 
-/// Whether `disclosure.max_memory` has room for so many bytes more.
+/// Returns an error if allocating `bytes` would exceed `disclosure.max_memory`.
 pub fn require(bytes: usize) -> Result<(), Problem> {
     match bytes > left() {
         true => Err(Problem::OutOfMemory {
@@ -81,7 +81,7 @@ pub fn require(bytes: usize) -> Result<(), Problem> {
     }
 }
 
-/// Returns a control whose computation asks for room within `disclosure.max_memory`.
+/// Returns a control that limits a computation to `disclosure.max_memory`.
 pub fn control() -> Control {
     Control::with_memory(MemoryBudget {
         limit: guc::max_memory_bytes(),
@@ -89,7 +89,7 @@ pub fn control() -> Control {
     })
 }
 
-/// Whether `disclosure.max_memory` still holds.
+/// Returns an error if `disclosure.max_memory` is exceeded.
 pub fn check() -> Result<(), Problem> {
     let limit = guc::max_memory_bytes();
     if in_use() > limit {

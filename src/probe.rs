@@ -1,5 +1,5 @@
-//! What only tests call: ways to make things go wrong on purpose, and to see that nothing was left
-//! behind. Compiled with the feature `probe` only, and declared by the tests themselves.
+//! Functions that only tests call: they provoke failures on purpose and show whether anything was left
+//! behind. They are compiled only with the feature `probe`, and the tests themselves declare them in SQL.
 
 use crate::error::Problem;
 use crate::guard::lineage::{Lineage, Origin, OutputColumn};
@@ -11,19 +11,19 @@ use pgrx::prelude::*;
 use rayon::prelude::*;
 use std::ffi::{CStr, CString};
 
-/// Bytes that this backend's Rust code holds.
+/// Returns the number of bytes that this backend's Rust code holds.
 #[pg_extern(sql = false)]
 fn probe_memory_in_use() -> i64 {
     memory::in_use() as i64
 }
 
-/// Panic on the backend's own thread.
+/// Panics on the backend's own thread.
 #[pg_extern(sql = false)]
 fn probe_panic() {
     panic!("on purpose");
 }
 
-/// Panic in one of many tasks of the thread pool.
+/// Panics in one of many tasks of the thread pool.
 #[pg_extern(sql = false)]
 fn probe_panic_in_worker() -> i64 {
     run::long("panicking", |_| {
@@ -36,7 +36,7 @@ fn probe_panic_in_worker() -> i64 {
     .unwrap_or_else(Problem::raise)
 }
 
-/// Hold more and more memory in a worker, up to `megabytes`.
+/// Allocates `megabytes` MB in a worker, one MB at a time, and returns their number.
 #[pg_extern(sql = false)]
 fn probe_allocate(megabytes: i64) -> i64 {
     run::long("allocating", move |control| {
@@ -51,7 +51,7 @@ fn probe_allocate(megabytes: i64) -> i64 {
     .unwrap_or_else(Problem::raise)
 }
 
-/// The signals that the pool's threads would receive: none.
+/// Returns how many of some common signals a thread of the pool would receive; it must be 0.
 #[pg_extern(sql = false)]
 fn probe_unblocked_signals_in_worker() -> i64 {
     run::long("looking at signals", |_| {
@@ -75,7 +75,7 @@ fn probe_unblocked_signals_in_worker() -> i64 {
     .unwrap_or_else(Problem::raise)
 }
 
-/// Write to the export log, for ever or only if the transaction commits.
+/// Writes an entry to the export log. If `always` is false, the entry lasts only if the transaction commits.
 #[pg_extern(sql = false)]
 fn probe_log(kind: &str, relation: pg_sys::Oid, outcome: &str, always: bool) {
     let entry = Entry {
@@ -103,7 +103,7 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, outcome: &str, always: bool) {
 }
 
 table_row! {
-    /// What `src/guard/lineage.rs` says of a query's column.
+    /// Lineage of an output column, as `src/guard/lineage.rs` finds it.
     struct LineageRow {
         column_name: String,
         column_type: String,
@@ -114,7 +114,7 @@ table_row! {
     }
 }
 
-/// probe_lineage(query text)
+/// Returns the lineage of every output column of a query: probe_lineage(query text).
 #[pg_extern(sql = false)]
 fn probe_lineage(query: &str) -> Table<LineageRow> {
     let columns = lineage(query).columns.into_iter().map(|column| LineageRow {
@@ -129,18 +129,18 @@ fn probe_lineage(query: &str) -> Table<LineageRow> {
 }
 
 table_row! {
-    /// The relations that a query reads, and whether each of their rows gives at most one.
+    /// Relations that a query reads, and whether each of their rows gives at most one output row.
     struct RelationsRow {
         relations: Vec<String>,
         rows_once: bool,
     }
 }
 
-/// probe_relations(query text)
+/// Returns the relations of a query: probe_relations(query text).
 #[pg_extern(sql = false)]
 fn probe_relations(query: &str) -> Table<RelationsRow> {
     let lineage = lineage(query);
-    // Not in the order of their OIDs, so that the same is printed always.
+    // By name, because OIDs differ from run to run.
     let mut relations: Vec<String> = lineage.relations.into_iter().map(relation_name).collect();
     relations.sort();
     let rows_once = lineage.rows_once;
@@ -149,7 +149,7 @@ fn probe_relations(query: &str) -> Table<RelationsRow> {
 
 fn lineage(query: &str) -> Lineage {
     let query = CString::new(query).unwrap_or_default();
-    // SAFETY: the text outlives the call; the parser returns a list of RawStmt.
+    // SAFETY: the text outlives the call, and the elements of the parser's list are RawStmts.
     unsafe {
         let statements = pg_sys::pg_parse_query(query.as_ptr());
         let raw: *mut pg_sys::RawStmt = lineage::list(statements)[0];
@@ -162,13 +162,13 @@ fn origin_name(origin: &Origin) -> String {
 }
 
 fn type_name(column: &OutputColumn) -> String {
-    // SAFETY: a catalogue look-up of a type that exists.
+    // SAFETY: the type of a column exists, and its name is a NUL-terminated string.
     let name = unsafe { CStr::from_ptr(pg_sys::format_type_with_typemod(column.type_oid, column.typmod)) };
     name.to_string_lossy().into_owned()
 }
 
 fn relation_name(oid: pg_sys::Oid) -> String {
-    // SAFETY: a catalogue look-up that returns NULL or a string.
+    // SAFETY: any OID is accepted; the result is NULL or a NUL-terminated string.
     unsafe {
         let name = pg_sys::get_rel_name(oid);
         match name.is_null() {

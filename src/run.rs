@@ -1,8 +1,8 @@
-//! Long work: threads, interrupts, memory budget, progress.
+//! Runs long work: worker threads, interrupts, memory budget and progress messages.
 //!
-//! Our threads never touch Postgres and have all signals blocked, so that the backend's own handlers only
-//! ever run on its own thread. While they compute, that thread waits, looks at interrupts and memory every
-//! [`STEP`], and no error leaves before they have stopped.
+//! Worker threads never touch Postgres. All signals are blocked in them, so that the backend's signal
+//! handlers run only on the backend's own thread. While the workers compute, that thread waits and checks for
+//! interrupts and memory every [`STEP`]. An error leaves this module only after the workers have stopped.
 
 use crate::error::Problem;
 use crate::{guc, memory};
@@ -14,17 +14,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, chan
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// How often the waiting thread looks around. A cancel is obeyed within 0.2 s; this leaves most of that
-/// to the computation's own checks.
+/// Interval at which the waiting thread checks for interrupts and memory. A cancel must take effect within
+/// 0.2 s; this interval leaves most of that time to the computation's own checks.
 const STEP: Duration = Duration::from_millis(10);
 
-/// The stack of a worker thread: searches go as deep as rows have attributes. Only what is used takes memory.
+/// Stack size of a worker thread. Searches recurse as deep as a row has attributes. Only the part of the
+/// stack that is used takes memory.
 const STACK: usize = 64 * 1024 * 1024;
 
-/// How often `disclosure.progress_notices` speaks.
+/// Interval between two messages of `disclosure.progress_notices`.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// Run `job` on worker threads and wait for it. `what` names the work in progress messages.
+/// Runs `job` on the worker threads, waits for it and returns its result. `what` names the work in progress
+/// messages.
 pub fn long<R: Send>(
     what: &'static str,
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
@@ -32,11 +34,11 @@ pub fn long<R: Send>(
     with_pool(|pool| {
         let control = memory::control();
         let (sender, receiver) = channel();
-        // The scope ends when the job has ended, on every path out of it.
+        // The scope ends only after the job has ended, on every path out of it.
         let outcome = pool.in_place_scope(|scope| {
             let control = &control;
             scope.spawn(move |_| {
-                // Where nobody waits any more, nobody misses the outcome.
+                // The receiver may be gone; ignore the send error.
                 let _ = sender.send(catch_unwind(AssertUnwindSafe(|| job(control))));
             });
             let _stop = CancelOnDrop(control);
@@ -46,11 +48,11 @@ pub fn long<R: Send>(
                     Ok(outcome) => return Ok(outcome),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
-                        return Err(Problem::Internal("a worker thread ended without an answer"));
+                        return Err(Problem::Internal("a worker thread ended without a result"));
                     }
                 }
                 if end_requested() {
-                    control.cancel(); // and raise it below, when the workers have stopped
+                    control.cancel(); // raised below, after the workers have stopped
                 } else {
                     pgrx::check_for_interrupts!();
                     memory::check()?;
@@ -66,8 +68,8 @@ pub fn long<R: Send>(
     })
 }
 
-/// [`long`] where the `size` of the work is beyond `few`. Anything smaller is done here and now, as a window
-/// may have very many small partitions; then the job must not use other threads.
+/// Runs `job` like [`long`] if `size` is above `few`. Smaller work runs at once on the calling thread,
+/// because a window may have very many small partitions; the job must then not use other threads.
 pub fn sized<R: Send>(
     what: &'static str,
     size: usize,
@@ -80,7 +82,7 @@ pub fn sized<R: Send>(
     }
 }
 
-/// Lets an error take a job along that it leaves behind.
+/// Cancels a computation when dropped, for example while unwinding from an error.
 pub struct CancelOnDrop<'a>(pub &'a Control);
 
 impl Drop for CancelOnDrop<'_> {
@@ -89,26 +91,28 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-/// A thread that does `step` with every item it is sent, one after another, while its sender goes on.
+/// Worker thread that applies `step` to every item it is sent, one by one, while the sender continues.
 pub struct Conveyor<T: Send + 'static, W: Send + 'static> {
-    /// `None` once there are no more items.
+    /// `None` once no more items can be sent.
     items: Option<SyncSender<T>>,
+    /// Items that the worker has processed.
     spare: Receiver<T>,
-    /// `None` once it has ended.
+    /// `None` once the thread was joined.
     worker: Option<JoinHandle<disclosure::Result<W>>>,
 }
 
 impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
-    /// Items that may wait: enough to keep both sides busy, few enough to need little memory.
+    /// Number of items that may wait: enough to keep both sides busy, few enough to need little memory.
     const WAITING: usize = 8;
 
+    /// Starts a thread that calls `step` with `worker` and every item.
     pub fn start(mut worker: W, step: fn(&mut W, &mut T) -> disclosure::Result<()>) -> Result<Self, Problem> {
         let (items, received) = sync_channel::<T>(Self::WAITING);
         let (used, spare) = channel();
         let work = move || {
             for mut item in received {
                 step(&mut worker, &mut item)?;
-                let _ = used.send(item); // nobody may want it back any more
+                let _ = used.send(item); // the receiver may be gone
             }
             Ok(worker)
         };
@@ -121,12 +125,14 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
         })
     }
 
-    /// Waits if too many items are waiting. `false` says that the worker has ended, with an error.
+    /// Sends an item, and waits if too many are waiting. Returns `false` if the worker has ended early;
+    /// [`finish`](Self::finish) then returns its error.
     pub fn send(&mut self, item: T) -> bool {
         self.items.as_ref().is_some_and(|items| items.send(item).is_ok())
     }
 
-    /// As [`send`](Self::send), for items that may take the worker long: interrupts and memory are looked at meanwhile.
+    /// Sends an item like [`send`](Self::send), but checks for interrupts and memory while it waits. It is
+    /// for workers that may take long for one item.
     pub fn send_patiently(&mut self, mut item: T) -> Result<bool, Problem> {
         while let Some(items) = &self.items {
             match items.try_send(item) {
@@ -139,8 +145,9 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
         Ok(false)
     }
 
-    /// There are no more items: wait until the worker has seen them all, and look at interrupts and memory meanwhile.
-    /// Whoever leaves with an error has to see to it that the worker ends soon.
+    /// Closes the queue and waits until the worker has processed all items. Meanwhile checks for interrupts
+    /// and memory. A caller that gets an error must make the worker end soon, because dropping the conveyor
+    /// waits for it.
     pub fn wait(&mut self) -> Result<(), Problem> {
         self.items = None;
         while self.worker.as_ref().is_some_and(|worker| !worker.is_finished()) {
@@ -149,12 +156,12 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
         Ok(())
     }
 
-    /// An item that the worker is done with, to be used again.
+    /// Returns an item that the worker has processed, for reuse.
     pub fn spare(&mut self) -> Option<T> {
         self.spare.try_recv().ok()
     }
 
-    /// There are no more items: the worker, when it has seen them all.
+    /// Closes the queue, waits until the worker has processed all items, and returns the worker.
     pub fn finish(mut self) -> Result<W, Problem> {
         match self.join() {
             Some(Ok(worker)) => Ok(worker?),
@@ -169,7 +176,7 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
     }
 }
 
-/// Look around, and let others work for a moment that is short beside what they do.
+/// Checks for interrupts and memory, then sleeps for a time that is short compared with the work waited for.
 fn pause() -> Result<(), Problem> {
     pgrx::check_for_interrupts!();
     memory::check()?;
@@ -178,13 +185,15 @@ fn pause() -> Result<(), Problem> {
 }
 
 impl<T: Send + 'static, W: Send + 'static> Drop for Conveyor<T, W> {
-    /// On the way out of an error: leave no thread behind, nor what it holds.
+    /// Waits for the thread, for example while unwinding from an error, so that neither the thread nor its
+    /// memory is left behind.
     fn drop(&mut self) {
         let _ = self.join();
     }
 }
 
-/// What a loop on the backend's own thread calls for every row it reads.
+/// Row counter of a loop on the backend's own thread. It checks for interrupts and memory and reports
+/// progress.
 pub struct Meter {
     what: &'static str,
     rows: u64,
@@ -200,8 +209,8 @@ impl Meter {
         }
     }
 
-    /// Count a row. Every 1,024th looks at interrupts and memory; `true` says that it was one, a good
-    /// moment to free what the rows before it left behind.
+    /// Counts a row. Every 1,024th call checks for interrupts and memory and returns `true`, which is a good
+    /// moment to free the memory that earlier rows have left behind.
     pub fn row(&mut self) -> Result<bool, Problem> {
         self.rows += 1;
         if !self.rows.is_multiple_of(1024) {
@@ -215,7 +224,7 @@ impl Meter {
         Ok(true)
     }
 
-    /// All rows were read.
+    /// Reports the number of rows after all were read, if `disclosure.progress_notices` is on.
     pub fn finish(self) {
         if guc::progress_notices() {
             notice!("disclosure: {}: {} rows", self.what, self.rows);
@@ -228,6 +237,7 @@ impl Meter {
         }
     }
 
+    /// Returns whether a progress message is due, and if so starts the next interval.
     fn is_due(&mut self) -> bool {
         let due = guc::progress_notices() && self.reported.elapsed() >= REPORT_EVERY;
         if due {
@@ -238,13 +248,15 @@ impl Meter {
 }
 
 thread_local! {
-    /// Built at the first use in a backend, never in `_PG_init`: threads do not survive a fork.
+    /// Built on first use in a backend, never in `_PG_init`, because threads do not survive a fork.
     static POOL: RefCell<Option<rayon::ThreadPool>> = const { RefCell::new(None) };
 }
 
+/// Runs `job` with the backend's thread pool, which is replaced if `disclosure.threads` has changed.
 fn with_pool<R>(job: impl FnOnce(&rayon::ThreadPool) -> Result<R, Problem>) -> Result<R, Problem> {
     let wanted = guc::threads();
-    // Taken out for the time of the job: an error that leaves `job` drops the pool and joins its threads.
+    // Taken out of the cell while the job runs: an error that unwinds out of `job` drops the pool, which ends
+    // its threads.
     let pool = match POOL.take() {
         Some(pool) if pool.current_num_threads() == wanted => pool,
         _ => build_pool(wanted)?,
@@ -265,10 +277,11 @@ fn build_pool(threads: usize) -> Result<rayon::ThreadPool, Problem> {
     .map_err(|error| Problem::NoThreads(error.to_string()))
 }
 
-/// Threads that `start` makes inherit the mask: no signal is ever delivered to them.
+/// Runs `start` with all signals blocked and returns its result. Threads that `start` creates inherit the
+/// mask, so no signal is ever delivered to them.
 fn with_signals_blocked<R>(start: impl FnOnce() -> R) -> R {
-    // SAFETY: plain calls on sets that live in this frame; the old mask is restored before returning,
-    // and `start` does not unwind (rayon reports failure as a Result).
+    // SAFETY: the signal sets live in this frame. The old mask is always restored, because `start` does not
+    // unwind: rayon and `Builder::spawn` report failure as a Result.
     unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
@@ -280,9 +293,10 @@ fn with_signals_blocked<R>(start: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Whether somebody wants this statement, or the whole session, to end.
+/// Returns whether a cancel of this statement or the end of the whole session was requested.
 fn end_requested() -> bool {
-    // SAFETY: flags that signal handlers of this very thread set; read, never written.
+    // SAFETY: the flags are static variables, which only this thread and its signal handlers write. They are
+    // only read here.
     unsafe {
         std::ptr::read_volatile(&raw const pg_sys::QueryCancelPending) != 0
             || std::ptr::read_volatile(&raw const pg_sys::ProcDiePending) != 0

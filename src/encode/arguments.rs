@@ -1,28 +1,32 @@
-//! The arguments of a window function or aggregate as rows.
+//! Encodes the arguments of a window function or aggregate as rows.
+//!
+//! The arguments are several columns, or one row whose columns are meant. After them may come an option
+//! ([`OptionArgument`]). The columns of an anonymous row are known only when a row that is not NULL arrives.
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::encode::{Encoded, Sink};
 use crate::error::Problem;
+use crate::pg::expression::arguments_of;
 use crate::pg::row;
 use crate::pg::row::RowShape;
 use crate::pg::types::ColumnType;
 use pgrx::pg_sys::{self, Datum, NullableDatum};
 use std::ffi::CStr;
 
-/// Arguments that are rows: several columns, or one row whose columns are meant.
+/// Encoder of arguments that are rows: several columns, or one row whose columns are meant.
 pub struct ArgumentRows<S: Sink> {
-    /// Where memory lives that is needed until the last row.
+    /// Memory context that lives until the last row.
     context: pg_sys::MemoryContext,
     new_encoder: fn(Vec<ColumnType>, S) -> Encoder<S>,
-    /// Set where the only argument is a row.
+    /// Set if the only argument is a row, once its columns are known.
     shape: Option<RowShape>,
     columns: Columns<S>,
 }
 
 enum Columns<S: Sink> {
     Known(Encoder<S>),
-    /// Those of an anonymous row are told by the first one that is not NULL; until then, rows are only
+    /// The first row that is not NULL tells the columns of an anonymous row. Until then, rows are only
     /// counted.
     Unknown {
         sink: Option<S>,
@@ -31,8 +35,8 @@ enum Columns<S: Sink> {
 }
 
 impl<S: Sink> ArgumentRows<S> {
-    /// `arguments` are the types of the call's arguments; `new_encoder` is [`Encoder::new`] or
-    /// [`Encoder::alone`]; `context` lives until the last row.
+    /// Returns an encoder without rows. `arguments` are the types of the call's arguments; `new_encoder` is
+    /// [`Encoder::new`] or [`Encoder::alone`]; `context` must live until the last row.
     pub fn new(
         arguments: Vec<ColumnType>,
         sink: S,
@@ -67,10 +71,10 @@ impl<S: Sink> ArgumentRows<S> {
         })
     }
 
-    /// Encode the arguments of one call; those beyond the columns do not matter.
+    /// Encodes the arguments of one call. Arguments beyond the columns are ignored.
     ///
     /// # Safety
-    /// `arguments` are valid Datums of the types that `new` was given.
+    /// `arguments` must be valid Datums of the types that `new` was given.
     #[inline]
     pub unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Problem> {
         // SAFETY: by the contract of the function.
@@ -101,8 +105,8 @@ impl<S: Sink> ArgumentRows<S> {
         }
     }
 
-    /// The sink with all rows so far, and how many more there were of which nothing but NULL is known.
-    /// Only for an encoder without a thread.
+    /// Returns the sink with all rows so far, and the number of further rows, which are NULL and whose
+    /// columns are not known. The sink is `None` if the encoder has a thread.
     pub fn so_far(&mut self) -> Result<(Option<&S>, u64), Problem> {
         match &mut self.columns {
             Columns::Known(encoder) => {
@@ -113,7 +117,7 @@ impl<S: Sink> ArgumentRows<S> {
         }
     }
 
-    /// All rows are in.
+    /// Encodes the last rows and returns the result.
     pub fn finish(self) -> Result<Finished<S>, Problem> {
         match self.columns {
             Columns::Known(encoder) => {
@@ -133,29 +137,30 @@ impl<S: Sink> ArgumentRows<S> {
     }
 }
 
-/// What reading arguments ends with.
+/// Result of reading arguments.
 pub struct Finished<S> {
-    /// `None` where the columns never became known.
+    /// `None` if the columns never became known.
     pub dictionaries: Option<Vec<Dictionary>>,
     pub sink: S,
-    /// Rows of which nothing but NULL is known; the sink does not have them.
+    /// Number of rows that are NULL and whose columns never became known. The sink has not received them.
     pub nulls: u64,
 }
 
-/// The last argument of a call over columns, where it is an option and not a column. Functions over
-/// VARIADIC "any" have no named arguments, and an overload with one would not be found for every row type.
+/// Last argument of a call over columns, if it is an option and not a column. Functions over VARIADIC "any"
+/// have no named arguments, and an overload with one would not be found for every row type.
 pub enum OptionArgument {
-    /// An untyped literal, which cannot be a column: `class_size(age, zip, 'wildcard')`.
+    /// Untyped literal, which cannot be a column: `class_size(age, zip, 'wildcard')`.
     Literal(Option<String>),
-    /// A value of an enum type of this extension.
+    /// Value of an enum type of this extension.
     Enum(Option<pg_sys::Oid>),
 }
 
 impl OptionArgument {
-    /// Take the last of `types` away if it belongs to an option, whose value `argument` finds by number.
+    /// Removes the last of `types` if it is the type of an option, and returns the option. `argument` returns
+    /// an argument by its number.
     ///
     /// # Safety
-    /// `argument` returns a valid Datum of the type with that number.
+    /// `argument` must return a valid Datum of the type with that number.
     pub unsafe fn take(
         types: &mut Vec<ColumnType>,
         argument: impl FnOnce(usize) -> NullableDatum,
@@ -168,7 +173,7 @@ impl OptionArgument {
                 (!argument.isnull).then_some(argument.value)
             };
             if types.is_empty() {
-                // A call over nothing but an option is a call over a literal, which is refused.
+                // A call with only a literal has no columns, and is refused later.
             } else if last.oid == pg_sys::UNKNOWNOID {
                 let text = |value: Datum| {
                     CStr::from_ptr(value.cast_mut_ptr())
@@ -187,9 +192,9 @@ impl OptionArgument {
     }
 }
 
-/// Whether a type is an enum of this extension.
+/// Returns whether a type is an enum of this extension.
 fn is_option_type(oid: pg_sys::Oid) -> bool {
-    // SAFETY: catalogue look-ups; the name is a string in the current memory context.
+    // SAFETY: any OID is accepted; the name is a NUL-terminated string in the current memory context.
     unsafe {
         pg_sys::type_is_enum(oid)
             && CStr::from_ptr(pg_sys::format_type_be_qualified(oid))
@@ -198,32 +203,20 @@ fn is_option_type(oid: pg_sys::Oid) -> bool {
     }
 }
 
-/// The type and collation of every argument in a call's expression tree, from the `skip`-th on; columns
-/// are named by their position.
+/// Returns the type and collation of every argument in a call's expression tree, except the first `skip`.
+/// Columns are named by their position, from 1.
 ///
 /// # Safety
-/// `arguments` is a list of expressions, or of target entries that hold one.
+/// `arguments` must be a list of expressions, or of target entries that hold one.
 pub unsafe fn argument_types(arguments: *mut pg_sys::List, skip: usize) -> Vec<ColumnType> {
     // SAFETY: by the contract of the function.
     unsafe {
-        let length = if arguments.is_null() {
-            0
-        } else {
-            (*arguments).length as usize
-        };
-        (skip..length)
-            .map(|position| {
-                let mut node = (*(*arguments).elements.add(position))
-                    .ptr_value
-                    .cast::<pg_sys::Node>();
-                if (*node).type_ == pg_sys::NodeTag::T_TargetEntry {
-                    node = (*node.cast::<pg_sys::TargetEntry>()).expr.cast();
-                }
-                ColumnType {
-                    name: (position + 1 - skip).to_string(),
-                    oid: pg_sys::exprType(node),
-                    collation: pg_sys::exprCollation(node),
-                }
+        let expressions = arguments_of(arguments, skip).into_iter().zip(1..);
+        expressions
+            .map(|(node, position)| ColumnType {
+                name: i32::to_string(&position),
+                oid: pg_sys::exprType(node),
+                collation: pg_sys::exprCollation(node),
             })
             .collect()
     }

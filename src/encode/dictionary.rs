@@ -1,10 +1,10 @@
-//! One column's dictionary: equal values of any type share a `u32` code.
+//! Dictionary of one column: equal values of any type share a `u32` code.
 //!
-//! What is equal is what the type's default operator class says, under the column's collation: 1.0 and
-//! 1.00 are one value, and so are 'a' and 'A' where a nondeterministic collation says so. Asking the type
-//! for every row would be slow, so its *image*, the bytes that represent a value, is looked up first.
-//! Only an image that was not seen before is worth asking about, and even that is spared where Postgres
-//! itself guarantees that equal values have equal images (B-tree support function 4, "equalimage").
+//! Two values are equal if the type's default operator class says so under the column's collation: 1.0 and
+//! 1.00 are one value, and so are 'a' and 'A' under a nondeterministic collation that ignores case. Asking
+//! the type about every row would be slow. Instead, the *image* of a value, the bytes that represent it, is
+//! looked up first. The type is asked only about an image that was not seen before, and not even then if
+//! Postgres guarantees that equal values have equal images (B-tree support function 4, "equalimage").
 
 use crate::encode::wire::{put_bytes, put_varint, take_bytes, take_varint};
 use crate::error::Problem;
@@ -19,14 +19,16 @@ use std::cmp::Ordering;
 use std::ffi::CStr;
 use std::hash::Hasher;
 
+/// Distinct values of a column and their codes, which start at 1.
 pub enum Dictionary {
-    /// Of a type that is passed by value and whose equal values have equal bits.
+    /// For a type that is passed by value and whose equal values have equal bits.
     Bits(Bits),
-    /// Of any other type.
+    /// For any other type.
     Images(Images),
 }
 
 impl Dictionary {
+    /// Returns an empty dictionary of a column.
     pub fn new(column: ColumnType) -> Self {
         let functions = type_functions(column.oid);
         // SAFETY: entries of the type cache live as long as the backend.
@@ -49,13 +51,13 @@ impl Dictionary {
                 codes: Vec::new(),
             }
         } else {
-            // json, xml, point, …: the type does not say what is equal, so only the same is.
+            // json, xml, point, …: the type does not define equality, so only identical values are equal.
             Equality::Image
         };
         Self::with(column, entry, equality, float)
     }
 
-    /// A dictionary that tells equal values apart if they are not the same in every respect, such as 1.0 and
+    /// Returns an empty dictionary that keeps equal values apart if they are not identical, such as 1.0 and
     /// 1.00.
     pub fn exact(column: ColumnType) -> Self {
         // SAFETY: entries of the type cache live as long as the backend.
@@ -96,7 +98,7 @@ impl Dictionary {
         }
     }
 
-    /// How many values there are; their codes are 1 to this.
+    /// Returns the number of values; their codes are 1 to this number.
     pub fn len(&self) -> u32 {
         match self {
             Dictionary::Bits(dictionary) => dictionary.values.len() as u32,
@@ -104,13 +106,13 @@ impl Dictionary {
         }
     }
 
-    /// A value as Postgres would print it; `None` for [`NULL`].
+    /// Returns a value as Postgres prints it; `None` for [`NULL`].
     pub fn text(&self, code: u32) -> Option<String> {
-        // SAFETY: a live copy of a value of the column's type.
+        // SAFETY: the dictionary keeps valid values of the column's type.
         (code != NULL).then(|| unsafe { print(self.column().oid, self.value(code)) })
     }
 
-    /// A copy of the value of a code that is not [`NULL`], in the current memory context.
+    /// Returns a copy of the value of a code that is not [`NULL`], in the current memory context.
     pub fn copy(&self, code: u32) -> Datum {
         match self {
             Dictionary::Bits(_) => self.value(code),
@@ -118,8 +120,8 @@ impl Dictionary {
         }
     }
 
-    /// The value of a code that is not [`NULL`], as long as the dictionary lives and does not change.
-    /// Integers that are passed by value are extended with their sign.
+    /// Returns the value of a code that is not [`NULL`]. It is valid as long as the dictionary lives and does
+    /// not change. Integers that are passed by value are sign-extended.
     pub fn value(&self, code: u32) -> Datum {
         match self {
             Dictionary::Bits(dictionary) => Datum::from(dictionary.values[code as usize - 1]),
@@ -127,10 +129,10 @@ impl Dictionary {
         }
     }
 
-    /// The code of a value.
+    /// Returns the code of a value, which is added if it is new.
     ///
     /// # Safety
-    /// A valid Datum of the column's type.
+    /// `value` must be a valid Datum of the column's type.
     pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Problem> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -141,8 +143,8 @@ impl Dictionary {
         }
     }
 
-    /// What each code of `other`, a dictionary of the same column made elsewhere, is here; values that are
-    /// new are taken up.
+    /// Returns the code in this dictionary of every code of `other`, a dictionary of the same column made
+    /// elsewhere. Values that are new here are added.
     pub fn adopt(&mut self, other: &Dictionary) -> Result<Vec<u32>, Problem> {
         let code = |value: u32| match (&mut *self, other) {
             (Dictionary::Bits(here), Dictionary::Bits(there)) => {
@@ -152,7 +154,7 @@ impl Dictionary {
                 let bytes = there
                     .layout
                     .bytes_at(&there.arena, there.first_image[value as usize]);
-                // SAFETY: the bytes of a value of the same type.
+                // SAFETY: the bytes are the payload of a value of the same type.
                 unsafe { here.encode_bytes(bytes) }
             }
             _ => Err(Problem::RowTypesDiffer),
@@ -162,7 +164,7 @@ impl Dictionary {
         Ok(translation)
     }
 
-    /// Append every value, codes in order, and of what type they are.
+    /// Appends the name, type and collation of the column, and every value in the order of the codes.
     pub fn write(&self, out: &mut Vec<u8>) {
         let column = self.column();
         put_bytes(out, column.name.as_bytes());
@@ -171,7 +173,7 @@ impl Dictionary {
         self.write_values(out);
     }
 
-    /// Append every value, codes in order.
+    /// Appends every value in the order of the codes.
     pub fn write_values(&self, out: &mut Vec<u8>) {
         put_varint(out, u64::from(self.len()));
         match self {
@@ -187,7 +189,7 @@ impl Dictionary {
         }
     }
 
-    /// A dictionary that [`write`](Self::write) has written, with the same codes.
+    /// Reads a dictionary that [`write`](Self::write) has written, with the same codes.
     pub fn read(input: &mut &[u8]) -> Result<Self, Problem> {
         let name = String::from_utf8_lossy(take_bytes(input)?).into_owned();
         let oid = pg_sys::Oid::from(take_varint(input)? as u32);
@@ -197,36 +199,37 @@ impl Dictionary {
         Ok(dictionary)
     }
 
-    /// Take up values of the same type that [`write_values`](Self::write_values) has written: their codes.
+    /// Adds values of the same type that [`write_values`](Self::write_values) has written, and returns their
+    /// codes.
     pub fn read_values(&mut self, input: &mut &[u8]) -> Result<Vec<u32>, Problem> {
         let count = take_varint(input)?;
         let codes = (0..count).map(|_| match self {
             Dictionary::Bits(dictionary) => Ok(dictionary.encode(take_varint(input)?)?),
-            // SAFETY: the bytes of a value of this type, from wherever it was written.
+            // SAFETY: `write_values` wrote the bytes, which are the payload of a value of this type.
             Dictionary::Images(dictionary) => unsafe { dictionary.encode_bytes(take_bytes(input)?) },
         });
         codes.collect()
     }
 }
 
-/// The dictionary of a type that is passed by value and whose equal values have equal bits.
+/// Dictionary of a type that is passed by value and whose equal values have equal bits.
 pub struct Bits {
     column: ColumnType,
     intake: Intake,
-    /// The values, codes in order.
+    /// Values, in the order of the codes.
     values: Vec<u64>,
-    /// The codes of values near the first one, which most often are all: numbers, dates and enums tend
-    /// to lie close together. Where a value's code is, [`place`](Self::place) says; NULL where it was not
-    /// seen.
+    /// Codes of values near the first one, by their [`place`](Self::place). These are most often all values,
+    /// because numbers, dates and enums tend to lie close together. NULL if the value was not seen, or so far
+    /// only in `far`.
     near: Vec<u32>,
-    /// The codes of all other values.
+    /// Codes of all other values.
     far: ShardedTable<(u64, u32)>,
 }
 
-/// How to get the bits that matter out of a Datum.
+/// How to extract the bits of a value from a Datum.
 #[derive(Clone, Copy)]
 pub struct Intake {
-    /// Bits of the Datum that do not belong to the value.
+    /// Number of bits of the Datum that do not belong to the value.
     unused: u32,
     float: Option<Float>,
 }
@@ -243,13 +246,13 @@ impl Intake {
         Intake { unused, float }
     }
 
-    /// All bits of a value of this length, integers with their sign.
+    /// Returns an intake of all bits of a value of this length, integers sign-extended.
     pub fn plain(length: usize) -> Self {
         Self::new(length, None)
     }
 
-    /// Integers with their sign. Every zero is 0 and every NaN is one NaN, as the comparison operators of
-    /// floats have it.
+    /// Returns the bits of a value. Integers are sign-extended. For floats, every zero becomes 0 and every
+    /// NaN the same NaN, because their comparison operators treat them as equal.
     #[inline]
     pub fn bits(self, value: Datum) -> u64 {
         let bits = ((value.value() as i64) << self.unused >> self.unused) as u64;
@@ -284,11 +287,12 @@ impl Bits {
         self.intake
     }
 
-    /// The values, codes in order.
+    /// Returns the values, in the order of the codes.
     pub fn values(&self) -> &[u64] {
         &self.values
     }
 
+    /// Returns the code of a value, which is added if it is new.
     #[inline]
     pub fn encode(&mut self, bits: u64) -> disclosure::Result<u32> {
         match self.near.get(self.place(bits) as usize) {
@@ -297,7 +301,8 @@ impl Bits {
         }
     }
 
-    /// The distance from the first value, even numbers above it and odd ones below.
+    /// Returns the distance from the first value, zigzag-encoded: even for values above it, odd for those
+    /// below.
     #[inline]
     fn place(&self, bits: u64) -> u64 {
         let first = self.values.first().copied().unwrap_or(bits);
@@ -305,16 +310,17 @@ impl Bits {
         (distance << 1 ^ distance >> 63) as u64
     }
 
-    /// The code of a value that is new, or far from the first one.
+    /// Returns the code of a value that is new, or far from the first one.
     fn encode_other(&mut self, bits: u64) -> disclosure::Result<u32> {
         let code = next_code(self.values.len())?;
         let place = self.place(bits);
-        // In proportion to the values, as an aggregate has one of these for every column of every group.
+        // In proportion to the number of values, because an aggregate has a dictionary for every column of
+        // every group.
         if place < Self::NEAR.max(8 * u64::from(code)) {
             if place >= self.near.len() as u64 {
                 self.near.resize((place as usize + 1).next_power_of_two(), NULL);
             }
-            // It may have come when it still was far.
+            // The value may have been added when it was still far.
             let found = self.far.find(hash_bits(bits), |&(other, _)| other == bits);
             self.near[place as usize] = found.map_or(code, |&(_, code)| code);
             if let Some(&(_, code)) = found {
@@ -334,26 +340,26 @@ impl Bits {
         Ok(code)
     }
 
-    /// Places that there may be however few values there are.
+    /// Number of places that there may be regardless of the number of values.
     const NEAR: u64 = 1 << 8;
 }
 
-/// The dictionary of any type, by images.
+/// Dictionary of any type, by images.
 pub struct Images {
     column: ColumnType,
     layout: Layout,
     equality: Equality,
-    /// The codes of short images, which [`short_key`] packs into a number.
+    /// Codes of short images, which [`short_key`] packs into a number.
     short: ShardedTable<(u64, u32)>,
-    /// The codes of all others.
+    /// Codes of all other images.
     long: ShardedTable<Slot>,
     /// Whole values, aligned, ready to be passed to a function of Postgres.
     arena: Vec<u64>,
-    /// Where each code's first image is, codes in order: the value that stands for all equal ones.
+    /// First image of every code, in the order of the codes: the value that stands for all equal ones.
     first_image: Vec<Image>,
 }
 
-/// The number of the word in the arena where a value begins.
+/// Index of the word in the arena at which a value begins.
 type Image = usize;
 
 struct Slot {
@@ -362,16 +368,16 @@ struct Slot {
     code: u32,
 }
 
-/// How to find out whether two different images are equal values.
+/// How to find out whether two different images represent equal values.
 enum Equality {
-    /// They are not.
+    /// They never do.
     Image,
-    /// The type's hash and equality functions.
+    /// The type has hash and equality functions.
     Hashed {
         functions: *mut pg_sys::TypeCacheEntry,
         codes: ShardedTable<(u64, u32)>,
     },
-    /// The type can only be compared: codes in the order of their values.
+    /// The type has only a comparison function; `codes` are in the order of their values.
     Ordered {
         functions: *mut pg_sys::TypeCacheEntry,
         codes: Vec<u32>,
@@ -379,10 +385,10 @@ enum Equality {
 }
 
 impl Images {
-    /// The code of a value.
+    /// Returns the code of a value, which is added if it is new.
     ///
     /// # Safety
-    /// A valid Datum of the column's type.
+    /// `value` must be a valid Datum of the column's type.
     #[inline]
     pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Problem> {
         // SAFETY: by the contract of the function.
@@ -410,8 +416,10 @@ impl Images {
         }
     }
 
+    /// Returns the code of the value with this payload, which is added if it is new.
+    ///
     /// # Safety
-    /// The payload of a value of the column's type.
+    /// `bytes` must be the payload of a value of the column's type.
     #[inline]
     unsafe fn encode_bytes(&mut self, bytes: &[u8]) -> Result<u32, Problem> {
         // SAFETY: by the contract of the function.
@@ -441,10 +449,10 @@ impl Images {
         }
     }
 
-    /// Keep an image that was not seen before, and find its code.
+    /// Adds an image that was not seen before, and returns it with its code.
     ///
     /// # Safety
-    /// As for `encode_bytes`.
+    /// As for [`encode_bytes`](Self::encode_bytes).
     unsafe fn take_up(&mut self, bytes: &[u8]) -> Result<(Image, u32), Problem> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -459,7 +467,7 @@ impl Images {
         }
     }
 
-    /// The payloads of all values, codes in order.
+    /// Returns the payloads of all values, in the order of the codes.
     pub fn payloads(&self) -> impl Iterator<Item = &[u8]> {
         let images = self.first_image.iter();
         images.map(|&image| self.layout.bytes_at(&self.arena, image))
@@ -480,10 +488,10 @@ impl Images {
 }
 
 impl Equality {
-    /// The code of a value whose image was not seen before: an equal value's, or a new one.
+    /// Returns the code of a value whose image was not seen before: that of an equal value, or a new one.
     ///
     /// # Safety
-    /// `value_of` makes valid Datums of the column's type out of images.
+    /// `value_of` must return a valid Datum of the column's type for every image.
     unsafe fn code_of(
         &mut self,
         image: Image,
@@ -534,21 +542,21 @@ impl Equality {
     }
 }
 
-/// How Postgres passes values of a type.
+/// How Postgres passes the values of a type.
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
-    /// In the Datum itself, which has room for more than these bytes.
+    /// In the Datum itself, of which this many bytes are used.
     Value(usize),
-    /// A pointer to this many bytes.
+    /// As a pointer to this many bytes.
     Fixed(usize),
-    /// A pointer to a string that ends with a NUL.
+    /// As a pointer to a NUL-terminated string.
     CString,
-    /// A pointer to a length and that many bytes, perhaps compressed or stored elsewhere.
+    /// As a pointer to a length and that many bytes, which may be compressed or stored out of line.
     Varlena,
 }
 
 impl Layout {
-    /// Bytes before the payload: a varlena's length.
+    /// Returns the number of bytes before the payload: those of a varlena's length.
     fn header(self) -> usize {
         match self {
             Layout::Varlena => pg_sys::VARHDRSZ,
@@ -556,7 +564,7 @@ impl Layout {
         }
     }
 
-    /// Bytes after the payload: a C string's NUL.
+    /// Returns the number of bytes after the payload: that of a C string's NUL.
     fn trailer(self) -> usize {
         match self {
             Layout::CString => 1,
@@ -564,7 +572,7 @@ impl Layout {
         }
     }
 
-    /// Copy a value into the arena, whole and aligned.
+    /// Copies a value into the arena, whole and aligned, and returns its image.
     fn keep(self, arena: &mut Vec<u64>, bytes: &[u8]) -> Image {
         let start = arena.len();
         let total = self.header() + bytes.len() + self.trailer();
@@ -580,7 +588,7 @@ impl Layout {
         start
     }
 
-    /// The payload of a value in the arena.
+    /// Returns the payload of a value in the arena.
     fn bytes_at(self, arena: &[u64], image: Image) -> &[u8] {
         let place = arena[image..].as_ptr();
         // SAFETY: `keep` has written a whole value of this layout there.
@@ -594,7 +602,7 @@ impl Layout {
         }
     }
 
-    /// A copy of a value in the arena that is passed by reference, in the current memory context.
+    /// Returns a copy of a value in the arena that is passed by reference, in the current memory context.
     fn copy(self, arena: &[u64], image: Image) -> Datum {
         let total = self.header() + self.bytes_at(arena, image).len() + self.trailer();
         // SAFETY: `keep` has written that many bytes there, and the copy has room for them.
@@ -605,6 +613,7 @@ impl Layout {
         }
     }
 
+    /// Returns a value in the arena as a Datum.
     fn datum_at(self, arena: &[u64], image: Image) -> Datum {
         match self {
             Layout::Value(_) => Datum::from(arena[image]),
@@ -613,7 +622,8 @@ impl Layout {
     }
 }
 
-/// One more than there are; the last possible code is left out, as it has a meaning of its own in a batch.
+/// Returns the next code, one more than there are values. The last `u32` is not used, because it is a
+/// placeholder in the encoder's batches.
 fn next_code(so_far: usize) -> disclosure::Result<u32> {
     const LIMIT: u32 = u32::MAX - 1;
     match u32::try_from(so_far) {
@@ -625,7 +635,8 @@ fn next_code(so_far: usize) -> disclosure::Result<u32> {
     }
 }
 
-/// Up to seven bytes and their number as one number, different for different bytes.
+/// Packs up to seven bytes and their number into one number, which differs for different bytes; `None` if
+/// there are more bytes.
 #[inline]
 fn short_key(bytes: &[u8]) -> Option<u64> {
     let pack = |key, &byte| key << 8 | u64::from(byte);
@@ -639,30 +650,31 @@ fn hash_bits(bits: u64) -> u64 {
     hasher.finish()
 }
 
+/// Returns a type's entry in the type cache, with the functions that compare and hash its values.
 fn type_functions(oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
     let wanted = pg_sys::TYPECACHE_BTREE_OPFAMILY
         | pg_sys::TYPECACHE_EQ_OPR_FINFO
         | pg_sys::TYPECACHE_CMP_PROC_FINFO
         | pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO;
-    // SAFETY: any OID of a type will do; an unknown one raises an ERROR.
+    // SAFETY: an unknown OID raises an ERROR.
     unsafe { pg_sys::lookup_type_cache(oid, wanted as i32) }
 }
 
-/// Whether values that are equal for their type are the same in every respect.
+/// Returns whether values that are equal by their type are always identical.
 pub fn equal_is_identical(column: &ColumnType) -> bool {
     // SAFETY: entries of the type cache live as long as the backend.
     equal_means_equal_image(unsafe { &*type_functions(column.oid) }, column)
 }
 
-/// B-tree support function number 4 says whether equal values always have equal images. It says yes to
-/// bpchar too, which holds within char(n) but not among bare bpchar values ('a' = 'a ').
+/// Returns whether equal values always have equal images. B-tree support function 4 tells this. For bpchar it
+/// says yes too, which holds within char(n) but not among bare bpchar values ('a' = 'a ').
 fn equal_means_equal_image(entry: &pg_sys::TypeCacheEntry, column: &ColumnType) -> bool {
     const EQUALIMAGE: i16 = 4;
     if entry.btree_opf == pg_sys::InvalidOid || column.base_type() == pg_sys::BPCHAROID {
         return false;
     }
     let opclass_type = entry.btree_opintype;
-    // SAFETY: catalogue look-ups; the support function takes the OID of the operator class' type.
+    // SAFETY: the support function takes the OID of the operator class's type.
     unsafe {
         let function = pg_sys::get_opfamily_proc(entry.btree_opf, opclass_type, opclass_type, EQUALIMAGE);
         function != pg_sys::InvalidOid

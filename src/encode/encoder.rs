@@ -1,9 +1,9 @@
-//! Rows of values become rows of codes, a batch at a time.
+//! Encodes rows of values as rows of codes, a batch at a time.
 //!
-//! The backend's own thread is the reader: it looks up values that are passed by reference at once, because they do
-//! not live long, and keeps the bits of those that are passed by value. A full batch then goes to the *worker*, which
-//! looks up the latter and feeds the sink. If there are many rows, the worker gets a thread of its own, so that
-//! reading and counting overlap.
+//! The backend's own thread is the *reader*. It looks up values that are passed by reference at once, because
+//! they do not live long, and keeps the bits of those that are passed by value. A full batch then goes to the
+//! *worker*, which looks up the by-value ones and feeds the sink. If there are many rows, the worker gets a
+//! thread of its own, so that reading and counting overlap.
 
 use crate::encode::dictionary::{Bits, Dictionary, Images, Intake};
 use crate::encode::{Encoded, Sink};
@@ -14,23 +14,25 @@ use crate::run::Conveyor;
 use disclosure::{NULL, Rows};
 use pgrx::pg_sys::Datum;
 
+/// Encoder of rows, with the sink that receives their codes.
 pub struct Encoder<S: Sink> {
     readers: Vec<Reader>,
     batch: Batch,
-    /// Batches that are still to be processed before the worker gets a thread.
+    /// Number of batches that are still to be processed before the worker gets a thread; `usize::MAX` means
+    /// never.
     batches_alone: usize,
     worker: WorkerPlace<S>,
 }
 
-/// What the reader does with a column's values.
+/// How the reader treats the values of a column.
 enum Reader {
-    /// Leaves them to the worker, after this has been made of the Datum.
+    /// Leaves them to the worker, after the intake has extracted their bits.
     Bits(Intake),
-    /// Looks them up.
+    /// Looks them up in this dictionary.
     Images(Images),
 }
 
-/// Some rows on their way to the sink.
+/// Rows on their way to the sink.
 struct Batch {
     rows: usize,
     columns: Vec<BatchColumn>,
@@ -39,36 +41,37 @@ struct Batch {
 #[derive(Default)]
 struct BatchColumn {
     codes: Vec<u32>,
-    /// The values whose code is [`LEFT_TO_WORKER`], in order.
+    /// Bits of the values whose code is [`LEFT_TO_WORKER`], in order.
     left: Vec<u64>,
 }
 
-/// Stands for the code of a value that the worker has to look up.
+/// Placeholder for the code of a value that the worker has to look up.
 const LEFT_TO_WORKER: u32 = u32::MAX;
 
-/// Processes whole batches.
+/// Processor of whole batches.
 struct Worker<S> {
+    /// Dictionaries of the columns that the reader leaves to the worker; `None` for the others.
     bits: Vec<Option<Bits>>,
     sink: S,
 }
 
-/// Where the worker works.
+/// Thread on which the worker runs.
 enum WorkerPlace<S: Sink> {
-    /// On the reader's thread.
+    /// The reader's thread.
     SameThread(Worker<S>),
     OwnThread(Conveyor<Batch, Worker<S>>),
-    /// After an error; nothing more will be read.
+    /// None, after an error; no more rows are read.
     Lost,
 }
 
 impl<S: Sink> Encoder<S> {
-    /// Rows in a batch: enough to make loops tight, few enough to stay in the processor's cache.
+    /// Number of rows in a batch: enough to make loops tight, few enough to stay in the processor's cache.
     const BATCH: usize = 1024;
 
-    /// Batches before the worker gets a thread: fewer rows are done before a thread has started.
+    /// Number of batches before the worker gets a thread. Fewer rows are done before a thread has started.
     const BATCHES_ALONE: usize = 16;
 
-    /// An encoder that does everything on this thread.
+    /// Returns an encoder that does everything on this thread.
     pub fn alone(columns: impl IntoIterator<Item = ColumnType>, sink: S) -> Self {
         let dictionaries = columns.into_iter().map(Dictionary::new);
         let (mut readers, mut bits) = (Vec::new(), Vec::new());
@@ -92,7 +95,8 @@ impl<S: Sink> Encoder<S> {
         }
     }
 
-    /// An encoder that takes a second thread where `disclosure.threads` allows and the rows are many.
+    /// Returns an encoder that starts a second thread if there are many rows and `disclosure.threads` allows
+    /// it.
     pub fn new(columns: impl IntoIterator<Item = ColumnType>, sink: S) -> Self {
         let mut encoder = Self::alone(columns, sink);
         if guc::threads() > 1 {
@@ -101,10 +105,10 @@ impl<S: Sink> Encoder<S> {
         encoder
     }
 
-    /// Encode one row.
+    /// Encodes one row.
     ///
     /// # Safety
-    /// `values` yields, for every column in order, a valid Datum of its type and whether it is NULL.
+    /// `values` must yield, for every column in order, a valid Datum of its type and whether it is NULL.
     #[inline]
     pub unsafe fn push(&mut self, values: impl Iterator<Item = (Datum, bool)>) -> Result<(), Problem> {
         // SAFETY: by the contract of the function.
@@ -130,9 +134,9 @@ impl<S: Sink> Encoder<S> {
         }
     }
 
-    /// Encode a row that is NULL as a whole.
+    /// Encodes a row that is NULL as a whole.
     pub fn push_null(&mut self) -> Result<(), Problem> {
-        // SAFETY: NULL is a valid value of any type.
+        // SAFETY: the Datum of a NULL is not looked at.
         unsafe { self.push(std::iter::repeat((Datum::from(0), true))) }
     }
 
@@ -150,7 +154,7 @@ impl<S: Sink> Encoder<S> {
                 let empty = worker.spare().unwrap_or_else(|| Batch::new(self.readers.len()));
                 let full = std::mem::replace(&mut self.batch, empty);
                 if !worker.send(full) {
-                    return self.take_worker().map(|_| ()); // which has an error to tell
+                    return self.take_worker().map(|_| ()); // returns its error
                 }
             }
             WorkerPlace::Lost => return Err(Problem::Internal("rows were pushed after an error")),
@@ -176,7 +180,7 @@ impl<S: Sink> Encoder<S> {
         }
     }
 
-    /// The sink, which has every row that was flushed; only if the worker has no thread.
+    /// Returns the sink, which has received every row that was flushed; `None` if the worker has a thread.
     pub fn sink(&self) -> Option<&S> {
         match &self.worker {
             WorkerPlace::SameThread(worker) => Some(&worker.sink),
@@ -184,7 +188,7 @@ impl<S: Sink> Encoder<S> {
         }
     }
 
-    /// All rows are in.
+    /// Encodes the last batch and returns the dictionaries and the sink.
     pub fn finish(mut self) -> Result<Encoded<S>, Problem> {
         self.flush()?;
         let Worker { bits, sink } = self.take_worker()?;
@@ -202,6 +206,7 @@ impl<S: Sink> Encoder<S> {
 }
 
 impl<S: Sink> Worker<S> {
+    /// Looks up the values that were left to the worker, passes the batch to the sink and clears it.
     fn process(&mut self, batch: &mut Batch) -> disclosure::Result<()> {
         for (column, dictionary) in batch.columns.iter_mut().zip(&mut self.bits) {
             let Some(dictionary) = dictionary else {

@@ -1,4 +1,5 @@
-//! Values become codes: one dictionary for every measure, so that two values are equal for all of them or for none.
+//! Encodes values as codes. All measures share one kind of dictionary, so that two values are equal for all
+//! of them or for none.
 
 pub mod arguments;
 pub mod dictionary;
@@ -11,12 +12,12 @@ pub mod wire;
 use dictionary::Dictionary;
 use disclosure::Rows;
 
-/// What becomes of encoded rows. It may be called on another thread, so it must not touch Postgres.
+/// Receiver of encoded rows. It may be called on another thread, so it must not touch Postgres.
 pub trait Sink: Send + 'static {
     fn rows(&mut self, rows: Rows) -> disclosure::Result<()>;
 }
 
-/// Keeps the codes of every row, column by column.
+/// Sink that keeps the codes of every row, column by column.
 #[derive(Default)]
 pub struct Codes(pub Vec<Vec<u32>>);
 
@@ -30,7 +31,7 @@ impl Sink for Codes {
     }
 }
 
-/// What reading ends with: the dictionary of every column, and the sink that has all rows.
+/// Result of reading: the dictionary of every column, and the sink, which has received all rows.
 pub struct Encoded<S> {
     pub dictionaries: Vec<Dictionary>,
     pub sink: S,

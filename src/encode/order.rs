@@ -1,4 +1,6 @@
-//! The values of a dictionary in the order of their type.
+//! Sorts the values of a dictionary by the default order of their type.
+//!
+//! Numbers are converted to sort keys and sorted in Rust. Postgres itself sorts values of all other types.
 
 use crate::encode::dictionary::{Dictionary, Intake, equal_is_identical};
 use crate::error::Problem;
@@ -9,7 +11,7 @@ use disclosure::{NULL, permutation};
 use pgrx::pg_sys::{self, Datum};
 use std::ptr::null_mut;
 
-/// A column as it was read: its different values, and the code of every row.
+/// Column as it was read: its distinct values, and the code of every row.
 pub struct CodedColumn {
     pub dictionary: Dictionary,
     pub codes: Vec<u32>,
@@ -20,7 +22,7 @@ impl CodedColumn {
         &self.dictionary.column().name
     }
 
-    /// How many records hold each value, codes in order.
+    /// Returns the number of records that hold each value, in the order of the codes.
     pub fn records_of(&self) -> Vec<u64> {
         let mut records_of = vec![0; self.dictionary.len() as usize];
         for &code in self.codes.iter().filter(|&&code| code != NULL) {
@@ -37,7 +39,8 @@ impl CodedColumn {
             .collect();
     }
 
-    /// The dense rank of every row's value among the different ones, from 1; [`NULL`] where there is none.
+    /// Returns the dense rank of every row's value among the distinct values, from 1; [`NULL`] if the value
+    /// is NULL.
     pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
         let of_code = self.dictionary.dense_ranks()?;
         let dense_rank = |&code: &u32| match code {
@@ -49,8 +52,9 @@ impl CodedColumn {
 }
 
 impl Dictionary {
-    /// The dense rank of every value, codes in order, from 1: the default order of the type under the column's
-    /// collation. Values that are equal for their type share a dense rank.
+    /// Returns the dense rank of every value, from 1, in the order of the codes. Values are sorted in the
+    /// default order of the type under the column's collation. Values that are equal by their type share a
+    /// dense rank.
     pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
         match self.keys() {
             Some(keys) => run::sized(
@@ -63,8 +67,8 @@ impl Dictionary {
         }
     }
 
-    /// All codes in the order of their values or, if the type has none, of their texts: how values are numbered if the
-    /// order in which they were read must not matter.
+    /// Returns all codes in the order of their values or, if the type has no order, of their texts. This
+    /// numbers values independently of the order in which they were read.
     pub fn sorted_codes(&mut self) -> Result<Vec<u32>, Problem> {
         let mut codes: Vec<u32> = (1..=self.len()).collect();
         match self.dense_ranks() {
@@ -75,8 +79,8 @@ impl Dictionary {
         Ok(codes)
     }
 
-    /// All codes in an order that depends on nothing but the values. Where equal values are identical, it is that of
-    /// their bytes, which is quicker to find than the order of the type.
+    /// Returns all codes in an order that depends only on the values. If equal values are identical, it is
+    /// the order of their bytes, which is faster to find than the order of the type.
     pub fn canonical_codes(&mut self) -> Result<Vec<u32>, Problem> {
         let codes = 1..=self.len();
         let is_identical = equal_is_identical(self.column());
@@ -93,7 +97,8 @@ impl Dictionary {
         }
     }
 
-    /// Numbers in the order of the values, where those are numbers themselves.
+    /// Returns sort keys that have the order of the values; `None` if the values are not numbers, or if one
+    /// of them does not fit into a key.
     fn keys(&self) -> Option<Vec<u64>> {
         let base_type = self.column().base_type();
         match self {
@@ -108,22 +113,24 @@ impl Dictionary {
         }
     }
 
-    /// Sorted by Postgres itself, which asks the type.
+    /// Returns the dense rank of every value like [`dense_ranks`](Self::dense_ranks). Postgres sorts them by
+    /// their type.
     fn dense_ranks_by_type(&mut self) -> Result<Vec<u32>, Problem> {
         let column = self.column().clone();
         let wanted = pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_CMP_PROC_FINFO;
-        // SAFETY: any OID of a type will do; entries of the type cache live as long as the backend.
+        // SAFETY: an unknown OID raises an ERROR; entries of the type cache live as long as the backend.
         let functions = unsafe { &mut *pg_sys::lookup_type_cache(column.oid, wanted as i32) };
         if functions.lt_opr == pg_sys::InvalidOid {
             return Err(Problem::NoOrder { column: column.name });
         }
-        // Two values of a dictionary can be equal only where it is an exact one and equal is not the same.
+        // Values of a dictionary can be equal only if it is an exact one and equal values need not be
+        // identical.
         let may_be_equal = !equal_is_identical(&column);
         let codes = 1..self.len() + 1;
-        // SAFETY: the operator is the one of the type.
+        // SAFETY: the operator is the type's own.
         let mut sort = unsafe { Sort::new(column.base_type(), functions.lt_opr, column.collation) };
         memory_context::for_each("sorting values", codes.clone(), |code| {
-            // SAFETY: a value of the type, which the dictionary keeps.
+            // SAFETY: the dictionary keeps valid values of the column's type.
             unsafe { sort.put(code, self.value(code)) };
             Ok(())
         })?;
@@ -131,14 +138,16 @@ impl Dictionary {
         let mut dense_ranks = vec![0; codes.len()];
         let (mut dense_rank, mut before) = (0, None);
         memory_context::for_each("sorting values", codes, |_| {
-            let code = sort.next().ok_or(Problem::Internal("a sort has lost a value"))?;
+            let code = sort
+                .next()
+                .ok_or(Problem::Internal("a sort returned too few values"))?;
             let is_equal = before
                 .replace(code)
                 .filter(|_| may_be_equal)
                 .is_some_and(|before| {
                     let (before, value) = (self.value(before), self.value(code));
                     let compare = &raw mut functions.cmp_proc_finfo;
-                    // SAFETY: two values of the type that the function compares.
+                    // SAFETY: both values are of the type that the function compares.
                     let order =
                         unsafe { pg_sys::FunctionCall2Coll(compare, column.collation, before, value) };
                     order.value() as i32 == 0
@@ -152,10 +161,11 @@ impl Dictionary {
     }
 }
 
-/// Makes of the bits of a value a number in the order of the values.
+/// Function that converts the bits of a value to a number with the order of the values.
 pub type SortKey = fn(u64) -> u64;
 
-/// How to get bits out of values that are numbers, and numbers in the same order out of those.
+/// Returns how to extract the bits of a value and how to convert them to a sort key; `None` if values of the
+/// type are not stored as numbers.
 pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, SortKey)> {
     let integer: SortKey = |bits| sort_key::of_integer(bits as i64);
     let single: SortKey = |bits| sort_key::of_float(f64::from(f32::from_bits(bits as u32)));
@@ -172,9 +182,9 @@ pub fn sort_key(base_type: pg_sys::Oid) -> Option<(Intake, SortKey)> {
     Some((Intake::plain(length), key))
 }
 
-/// The sort key of a numeric as Postgres stores it (utils/adt/numeric.c): a header with the sign and the power of 10,000
-/// of the first digit, then digits from 0 to 9,999, of which the first and the last are not 0. `None` if a key has no
-/// room for it.
+/// Returns the sort key of a numeric as Postgres stores it (utils/adt/numeric.c): a header with the sign and
+/// the power of 10,000 of the first digit, then digits from 0 to 9,999, of which the first and the last are
+/// not 0. `None` if the number does not fit into a key.
 fn numeric_key(stored: &[u8]) -> Option<u64> {
     let (words, _) = stored.as_chunks::<2>();
     let mut words = words.iter().map(|&word| u16::from_ne_bytes(word));
@@ -183,35 +193,38 @@ fn numeric_key(stored: &[u8]) -> Option<u64> {
         0xC000 => return Some(Special::NaN as u64),
         0xD000 => return Some(Special::Infinity as u64),
         0xF000 => return Some(Special::NegativeInfinity as u64),
-        // The short form has the power in seven bits, with its sign.
+        // The short form has the power in seven bits, in two's complement.
         0x8000..=0xB000 => (header & 0x2000 != 0, (header << 9) as i16 >> 9),
         _ => (header & 0x4000 != 0, words.next()? as i16),
     };
     sort_key::of_decimal(is_negative, power, words)
 }
 
-/// A sort of values of one type, each with its code, by Postgres and within work_mem. Values are sorted as rows
+/// Sort of values of one type, each with its code, by Postgres and within work_mem. The sorted rows are
 /// (code, value), so that the code of a sorted value need not be looked up.
 struct Sort {
     state: *mut pg_sys::Tuplesortstate,
     descriptor: pg_sys::TupleDesc,
-    /// The next row to be sorted.
+    /// Next row to be sorted.
     input: *mut pg_sys::TupleTableSlot,
-    /// The last row that was read.
+    /// Last row that was read.
     output: *mut pg_sys::TupleTableSlot,
 }
 
 impl Sort {
+    /// Begins a sort.
+    ///
     /// # Safety
-    /// `less` is the operator by which values of the type are ordered. The current memory context outlives the sort.
+    /// `less` must be the operator by which values of the type are ordered. The current memory context must
+    /// outlive the sort.
     unsafe fn new(oid: pg_sys::Oid, mut less: pg_sys::Oid, mut collation: pg_sys::Oid) -> Self {
         #[cfg(feature = "pg14")]
         let options = false;
         #[cfg(not(feature = "pg14"))]
         let options = 0;
         let (mut column, mut nulls_first) = (2, false);
-        // SAFETY: the descriptor has two columns, of which the second is sorted by; what describes it is copied. The row
-        // to be sorted has both, and neither is NULL.
+        // SAFETY: the descriptor has two columns, the second of which is the sort key. The sort copies the
+        // description of its key. The input row has both columns, and neither is NULL.
         unsafe {
             let descriptor = pg_sys::CreateTemplateTupleDesc(2);
             pg_sys::TupleDescInitEntry(descriptor, 1, c"code".as_ptr(), pg_sys::INT4OID, -1, 0);
@@ -237,10 +250,12 @@ impl Sort {
         }
     }
 
+    /// Adds a value and its code.
+    ///
     /// # Safety
-    /// A valid Datum of the type.
+    /// `value` must be a valid Datum of the type.
     unsafe fn put(&mut self, code: u32, value: Datum) {
-        // SAFETY: a live sort, which copies the row; the slot has two values.
+        // SAFETY: the sort is live and copies the row, and the slot has two values.
         unsafe {
             *(*self.input).tts_values = Datum::from(code);
             *(*self.input).tts_values.add(1) = value;
@@ -249,14 +264,14 @@ impl Sort {
     }
 
     fn perform(&mut self) {
-        // SAFETY: a live sort.
+        // SAFETY: the sort is live.
         unsafe { pg_sys::tuplesort_performsort(self.state) }
     }
 
-    /// The code of the next value in order.
+    /// Returns the code of the next value in order; `None` after the last one.
     fn next(&mut self) -> Option<u32> {
         let (forward, copy) = (true, false);
-        // SAFETY: a live sort that was performed; the first column of its rows is the code.
+        // SAFETY: the sort is live and was performed, and the first column of its rows is the code.
         unsafe {
             if !pg_sys::tuplesort_gettupleslot(self.state, forward, copy, self.output, null_mut()) {
                 return None;
@@ -266,9 +281,10 @@ impl Sort {
         }
     }
 
-    /// Frees it. After an ERROR this is left to Postgres, as it is with sorts of its own.
+    /// Frees the sort. After an ERROR this is left to Postgres, as it is with Postgres's own sorts.
     fn end(self) {
-        // SAFETY: a live sort that nobody uses any more; slots are dropped before the rows they refer to.
+        // SAFETY: the sort is live and not used afterwards. Slots are dropped before the rows that they refer
+        // to.
         unsafe {
             pg_sys::ExecDropSingleTupleTableSlot(self.input);
             pg_sys::ExecDropSingleTupleTableSlot(self.output);
@@ -278,7 +294,7 @@ impl Sort {
     }
 }
 
-/// Codes in the order of their keys.
+/// Returns the codes in the order of their keys.
 fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Result<Vec<u32>, Problem> {
     run::sized(
         "ordering values",
@@ -291,7 +307,8 @@ fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Resu
     )
 }
 
-/// The rank of every code in `codes`, which has each once, from 1; that of [`NULL`] is 0.
+/// Returns the rank of every code in `codes`, from 1. `codes` contains each code once. The rank of [`NULL`]
+/// is 0.
 pub fn ranks_of_codes(codes: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0; codes.len() + 1];
     for (rank, &code) in (1..).zip(codes) {

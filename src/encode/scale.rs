@@ -1,4 +1,4 @@
-//! Numbers of values: which types have them.
+//! Scales: which types have values that can be converted to numbers, and how.
 
 use super::dictionary::Dictionary;
 use crate::error::Problem;
@@ -6,23 +6,23 @@ use crate::pg::memory_context;
 use crate::pg::types::print;
 use pgrx::pg_sys::{self, Datum};
 
-/// How to make a number out of a value: the types that can be put into bins.
+/// Conversion of values to numbers, for the types that can be put into bins.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
     Integer,
     Single,
     Double,
     Numeric,
-    /// In days.
+    /// Number of days.
     Date,
-    /// In microseconds, of which days are not always exact multiples as floats.
+    /// Number of microseconds. As a float, a number of days is not always an exact number of them.
     Timestamp,
 }
 
 const MICROSECONDS_PER_DAY: f64 = 86_400_000_000.0;
 
 impl Scale {
-    /// `None` where values of the type are no numbers.
+    /// Returns the scale of a type; `None` if its values are neither numbers nor points in time.
     pub fn of_type(base_type: pg_sys::Oid) -> Option<Self> {
         match base_type {
             pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Some(Scale::Integer),
@@ -35,21 +35,24 @@ impl Scale {
         }
     }
 
-    /// The numbers of a dictionary's values, codes in order. It is one of a type of this scale.
+    /// Returns the numbers of a dictionary's values, in the order of the codes. The dictionary must be of a
+    /// type of this scale.
     pub fn numbers(self, dictionary: &Dictionary) -> Result<Vec<f64>, Problem> {
         memory_context::for_each("reading values", 0..dictionary.len(), |value| {
-            // SAFETY: a value of the dictionary.
+            // SAFETY: the dictionary keeps valid values of its type, which is of this scale.
             Ok(unsafe { self.number(dictionary.value(value + 1)) })
         })
     }
 
-    /// Whether the type is one of numbers, not of points in time.
+    /// Returns whether values of the type are numbers, not points in time.
     pub fn is_of_numbers(self) -> bool {
         !matches!(self, Scale::Date | Scale::Timestamp)
     }
 
+    /// Returns the number of a value.
+    ///
     /// # Safety
-    /// A valid Datum of a type of this scale.
+    /// `value` must be a valid Datum of a type of this scale.
     pub unsafe fn number(self, value: Datum) -> f64 {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -57,7 +60,7 @@ impl Scale {
             match self {
                 Scale::Integer => bits as f64,
                 Scale::Single => {
-                    // 0.7 is meant where it is printed, and not the float8 that is nearest to the float4.
+                    // Via its text: a float4 that prints as 0.7 means 0.7, not the float8 equal to it.
                     let number = f32::from_bits(bits as u32);
                     number.to_string().parse().unwrap_or(f64::from(number))
                 }
@@ -80,7 +83,8 @@ impl Scale {
         }
     }
 
-    /// A width as the caller gives it, in the unit of [`number`](Self::number).
+    /// Converts a width as the caller gives it, for dates and timestamps in days, to the unit of
+    /// [`number`](Self::number).
     pub fn width(self, given: f64) -> f64 {
         match self {
             Scale::Timestamp => (given * MICROSECONDS_PER_DAY).round().max(1.0),
@@ -88,14 +92,14 @@ impl Scale {
         }
     }
 
-    /// The bound of a bin as people write it; `oid` is the column's type.
+    /// Returns the bound of a bin as people write it; `oid` is the column's type.
     pub fn bound_text(self, bound: f64, oid: pg_sys::Oid) -> String {
         let (unit, end) = match self {
             Scale::Date => (1.0, pg_sys::DATE_END_JULIAN),
             Scale::Timestamp => (MICROSECONDS_PER_DAY, pg_sys::TIMESTAMP_END_JULIAN),
             _ => return bound.to_string(),
         };
-        // The values of the bin are in the calendar of Postgres, but its bounds need not be.
+        // The values in the bin are in Postgres's calendar, but the bounds of the bin need not be.
         let first = -f64::from(pg_sys::POSTGRES_EPOCH_JDATE);
         if bound < first * unit {
             return "-infinity".into();
@@ -103,7 +107,7 @@ impl Scale {
         if bound >= (first + f64::from(end)) * unit {
             return "infinity".into();
         }
-        // SAFETY: a value within the limits of the type, which is passed as an integer.
+        // SAFETY: the value is within the limits of the type, which is passed by value as an integer.
         unsafe { print(oid, Datum::from(bound as i64)) }
     }
 }

@@ -1,7 +1,7 @@
-//! The values of a column, row by row, to be put in order.
+//! Values of a column, row by row, that are to be sorted.
 //!
-//! Numbers and dates are kept as they are, because sorting them is quicker than looking each up; anything else goes
-//! through a dictionary, so that its type has to compare the different values only.
+//! Numbers and dates are kept as they are, because sorting them is faster than looking each one up. All other
+//! values go through a dictionary, so that their type has to compare only distinct values.
 
 use crate::encode::dictionary::{Dictionary, Intake};
 use crate::encode::order::{CodedColumn, SortKey, sort_key};
@@ -13,6 +13,7 @@ use disclosure::permutation::{self, ColumnToSort, SMALL_COLUMN};
 use pgrx::pg_sys::{self, NullableDatum};
 use pgrx::{AnyElement, FromDatum};
 
+/// Values of a column, one for every row.
 pub struct Sequence {
     oid: pg_sys::Oid,
     values: Values,
@@ -26,9 +27,9 @@ enum Values {
 struct Numbers {
     intake: Intake,
     key: SortKey,
-    /// The value of every row, anything where it is NULL.
+    /// Bits of every row's value; arbitrary if the value is NULL.
     bits: Vec<u64>,
-    /// The rows that are NULL.
+    /// Rows whose value is NULL, in ascending order.
     nulls: Vec<u32>,
 }
 
@@ -43,8 +44,8 @@ impl Numbers {
 }
 
 impl Sequence {
-    /// Creates an empty sequence with capacity for `rows` values. Values that are equal but not identical, such as 1.0
-    /// and 1.00, are kept distinct.
+    /// Creates an empty sequence with capacity for `rows` values. Values that are equal but not identical,
+    /// such as 1.0 and 1.00, are kept distinct.
     pub fn new(column: ColumnType, rows: usize) -> Self {
         let values = match sort_key(column.base_type()) {
             Some((intake, key)) => Values::Numbers(Numbers {
@@ -64,15 +65,15 @@ impl Sequence {
         }
     }
 
-    /// Whether values are passed by value, so that they live on when the next one is read.
+    /// Returns whether values are kept by value, so that they stay valid when the next one is read.
     pub fn is_by_value(&self) -> bool {
         matches!(self.values, Values::Numbers(_))
     }
 
-    /// The value of the next row.
+    /// Appends the value of the next row.
     ///
     /// # Safety
-    /// A valid Datum of the column's type.
+    /// `value` must be NULL or a valid Datum of the column's type.
     #[inline]
     pub unsafe fn push(&mut self, value: NullableDatum) -> Result<(), Problem> {
         // SAFETY: by the contract of the function.
@@ -103,7 +104,8 @@ impl Sequence {
         }
     }
 
-    /// The dense rank of every row's value among the different ones, from 1; [`NULL`] where there is none.
+    /// Returns the dense rank of every row's value among the distinct values, from 1; [`NULL`] if the value
+    /// is NULL.
     pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
         match &mut self.values {
             Values::Coded(column) => column.dense_ranks(),
@@ -116,7 +118,8 @@ impl Sequence {
         }
     }
 
-    /// The rows of two columns in the order of each, equal values in an order that the seed draws.
+    /// Returns the rows of two columns, each in the order of its values. Equal values are in an order that
+    /// the seed determines.
     pub fn paired_orders(columns: &mut [Self; 2], seed: u64) -> Result<[Vec<u32>; 2], Problem> {
         let [one, other] = columns;
         let dense_ranks = [one.dense_ranks_of_codes()?, other.dense_ranks_of_codes()?];
@@ -129,7 +132,8 @@ impl Sequence {
         })
     }
 
-    /// The dense rank of every row's value if values went through a dictionary. Postgres sorts them, on this thread.
+    /// Returns the dense rank of every row's value if values go through a dictionary, otherwise nothing.
+    /// Postgres sorts them, on this thread.
     fn dense_ranks_of_codes(&mut self) -> Result<Vec<u32>, Problem> {
         match &mut self.values {
             Values::Coded(column) => column.dense_ranks(),
@@ -144,7 +148,7 @@ impl Sequence {
         }
     }
 
-    /// The values in another order: every row gets the value of the row that `sources` names.
+    /// Returns the values in another order: every row gets the value of the row that `sources` names.
     pub fn arranged(mut self, sources: &[u32]) -> Self {
         match &mut self.values {
             Values::Coded(values) => values.arrange(sources),
@@ -161,7 +165,8 @@ impl Sequence {
         self
     }
 
-    /// The value of a row. It is copied, because the executor expects it in memory of its own.
+    /// Returns the value of a row; `None` if it is NULL. It is a copy, because the executor expects it in
+    /// memory of its own.
     pub fn value(&self, row: usize) -> Option<AnyElement> {
         let value = match &self.values {
             Values::Numbers(Numbers { bits, nulls, .. }) => {
@@ -172,7 +177,7 @@ impl Sequence {
                 .filter(|&code| code != NULL)
                 .map(|code| dictionary.copy(code)),
         };
-        // SAFETY: a value of the column's type.
+        // SAFETY: the value is of the column's type.
         unsafe { AnyElement::from_polymorphic_datum(value?, false, self.oid) }
     }
 }

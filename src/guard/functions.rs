@@ -1,4 +1,4 @@
-//! The export guard: `check_export`, and `leaving`, which shows a measure the rows that it is to judge.
+//! SQL functions of the export guard: `check_export`, and `leaving`, which returns the rows to be measured.
 
 use crate::args::Args;
 use crate::error::Problem;
@@ -8,7 +8,7 @@ use crate::pg::table::{Table, table_row};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 
-/// leaving(columns int[]): the rows that are being judged
+/// leaving(columns int[]): returns the rows that are being judged.
 #[pg_extern(sql = false)]
 fn leaving(mut args: Args, fcinfo: pg_sys::FunctionCallInfo) {
     let columns: Option<Vec<Option<i32>>> = args.optional("columns");
@@ -16,9 +16,9 @@ fn leaving(mut args: Args, fcinfo: pg_sys::FunctionCallInfo) {
         .unwrap_or_default()
         .into_iter()
         .map(|column| column.and_then(|column| usize::try_from(column).ok()))
-        .map(|column| column.unwrap_or(i32::MAX as usize)) // which no row has
+        .map(|column| column.unwrap_or(i32::MAX as usize)) // a column that no row has
         .collect();
-    // SAFETY: the current call, of a function that is declared in sql/ as returning a set of records.
+    // SAFETY: `fcinfo` is the current call, and sql/ declares the function as returning SETOF record.
     let shown = args
         .end()
         .and_then(|()| unsafe { spool::show_in(fcinfo, &columns) });
@@ -26,7 +26,7 @@ fn leaving(mut args: Args, fcinfo: pg_sys::FunctionCallInfo) {
 }
 
 table_row! {
-    /// What a policy says of a query.
+    /// Verdict of one policy on a query.
     struct Checked {
         policy: i32,
         relation: Oid,

@@ -1,5 +1,11 @@
-//! What a policy's measure says of rows that are to leave, wherever they are: collected from a query, or in an
-//! export table. Measured by our own SQL functions, over whatever can be named in FROM.
+//! Measures rows for a policy: rows that a query returned and [`spool`] collected, or the rows of an export
+//! table.
+//!
+//! Each measure is a query that calls the extension's own SQL functions on a FROM item, which is either the
+//! table or `disclosure_internal.leaving`. Labels decide which columns count and with which weights; a column
+//! of a query has the labels of the stored columns that it is made of. If a query may return a stored row
+//! more than once, `k_anonymity` counts distinct stored values instead of rows, and `privacy_score` also
+//! scores each part of the result by itself. Functions that users wrote are called by `function`.
 
 use crate::encode::dictionary::equal_is_identical;
 use crate::error::{Problem, Way};
@@ -24,52 +30,54 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};
 
-/// Rows that are to be judged.
+/// Rows to be judged.
 pub struct Source {
     place: Place,
     columns: Vec<Column>,
-    /// Whether each row of a stored relation is in it at most once.
+    /// Whether each row of a stored relation occurs at most once.
     rows_once: bool,
-    /// What a query reads.
+    /// Relations that the query reads.
     relations: Vec<Oid>,
-    /// Whether a query calls functions that did not come with Postgres, which may read anything.
+    /// Whether the query calls functions that do not come with Postgres, which may read anything.
     calls_functions: bool,
 }
 
-/// Where they are.
+/// Location of the rows of a [`Source`].
 enum Place {
-    /// In a relation, by schema and name, quoted.
+    /// Relation with this quoted schema and name.
     Relation(String),
-    /// Collected, and shown by `disclosure_internal.leaving`.
+    /// Collected rows, which `disclosure_internal.leaving` returns.
     Spool,
 }
 
-/// A column of them.
+/// Column of a [`Source`].
 pub struct Column {
-    /// Among those of the source.
+    /// Index among the columns of the source, from 0.
     number: usize,
-    /// What the source calls it, quoted.
+    /// Quoted name in the source.
     pub sql: String,
-    /// What it is made of.
+    /// Lineage of the column.
     pub made: OutputColumn,
-    /// What may be known and what is dangerous to learn may both be in its values.
+    /// Whether a value may combine a known attribute with another one that is dangerous to disclose.
     combined: bool,
-    /// `None` where it takes no part in any measure.
+    /// Weights of the column; `None` if it is ignored by all measures.
     pub weights: Option<Weights>,
 }
 
-/// What a measure says.
+/// Result of a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// `None` where there are no rows: an empty table is safe.
+    /// Measured value; `None` if there are no rows. An empty table is safe.
     pub value: Option<f64>,
     pub rows: i64,
-    /// Rows that break the policy by themselves; `None` where the measure has no value for single rows.
+    /// Number of rows that break the policy by themselves; `None` if the measure has no value for single
+    /// rows.
     pub unsafe_rows: Option<i64>,
 }
 
 impl Source {
-    /// What a query returns, while it is shown.
+    /// Returns the source for the collected rows of a query. They can be read only within
+    /// [`spool::Spool::show`].
     pub fn of_query(lineage: Lineage, calls_functions: bool) -> Result<Self, Problem> {
         let mut labels = Labels::default();
         let column = |(number, made): (usize, OutputColumn)| {
@@ -94,7 +102,7 @@ impl Source {
         })
     }
 
-    /// A whole relation, as it is now.
+    /// Returns the source for all rows of a relation.
     pub fn of_relation(oid: Oid) -> Result<Self, Problem> {
         let relation = Relation::whole("relation", Some(oid))?;
         let mut labels = Labels::default();
@@ -118,8 +126,8 @@ impl Source {
         })
     }
 
-    /// The columns that a policy's measure is made of. `family` are the relations that share the policy's
-    /// columns.
+    /// Returns the columns that count for a policy's measure. `family` contains the relations that share the
+    /// policy's columns.
     pub fn counting(&self, policy: &Policy, family: &[Oid]) -> Vec<&Column> {
         let only_quasi = policy.measure == Measure::KAnonymity && policy.columns.is_none();
         let counts =
@@ -127,7 +135,7 @@ impl Source {
         self.columns.iter().filter(counts).collect()
     }
 
-    /// What stands in FROM, where only these columns are asked for.
+    /// Returns the FROM item for a query that reads only these columns.
     fn from(&self, columns: &[&Column]) -> String {
         match &self.place {
             Place::Relation(name) => name.clone(),
@@ -140,7 +148,8 @@ impl Source {
 }
 
 impl Column {
-    /// Whether a policy looks at it. `family` are the relations that share the policy's columns.
+    /// Returns whether the column counts for a policy. `family` contains the relations that share the
+    /// policy's columns.
     fn counts_for(&self, policy: &Policy, family: &[Oid]) -> bool {
         let is_meant = |origin: &Origin| match &policy.columns {
             Some(columns) => family.contains(&origin.relation) && columns.contains(&origin.column),
@@ -150,7 +159,8 @@ impl Column {
         made.unknown || made.origins.iter().chain(&made.paired_by).any(is_meant)
     }
 
-    /// What its values are compared by: those that are made by a query as they are sent, see [`sent`].
+    /// Returns the SQL expression by which values are compared. A value that a query computed is compared by
+    /// its text, see [`sent`].
     fn compared(&self) -> String {
         let sql = &self.sql;
         match self.made.plain {
@@ -159,18 +169,19 @@ impl Column {
         }
     }
 
-    /// Whether outsiders may know its values beforehand.
+    /// Returns whether an adversary may know the values beforehand.
     fn is_quasi(&self) -> bool {
         self.weights.is_some_and(|weights| weights.likelihood > 0.0)
     }
 }
 
-/// Labels, looked up once per relation.
+/// Cache of labels, so that they are looked up once per relation.
 #[derive(Default)]
 struct Labels(HashMap<Oid, HashMap<String, Label>>);
 
 impl Labels {
-    /// The label of a column; else that of the column of that name in the relation's family.
+    /// Returns the label of a column. If it has none, returns that of a column of the same name in the
+    /// relation's family.
     fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Problem> {
         let labels = match self.0.entry(origin.relation) {
             Entry::Occupied(known) => known.into_mut(),
@@ -186,7 +197,8 @@ impl Labels {
         Ok(labels.get(&origin.column).copied())
     }
 
-    /// Whether who knows one of `origins` may learn another from a value that is made of all.
+    /// Returns whether an adversary who knows one of `origins` may learn another one from a value that is
+    /// made of all of them.
     fn combines(&mut self, origins: &[Origin]) -> Result<bool, Problem> {
         let stored = origins.iter().filter(|origin| !catalog::is_view(origin.relation));
         let weights = stored
@@ -200,9 +212,9 @@ impl Labels {
         Ok(weights.iter().enumerate().any(tells))
     }
 
-    /// The weights of a column that is made of `origins`: the worst of theirs; `None` where all are to be
-    /// ignored. Who knows an identifier knows whose row it is, so in what leaves it counts like a
-    /// quasi-identifier.
+    /// Returns the weights of a column that is made of `origins`: the maximum likelihood and the maximum
+    /// danger of all, or `None` if all are labelled `ignore`. In an export an identifier counts as a
+    /// quasi-identifier, because an adversary who knows it knows whose row it is.
     fn weights(&mut self, origins: &[Origin]) -> Result<Option<Weights>, Problem> {
         let mut worst: Option<Weights> = None;
         let mut is_ignored = false;
@@ -214,7 +226,7 @@ impl Labels {
                 }
                 Some(Label::Identifier) => Label::Quasi.weights(),
                 Some(label) => label.weights(),
-                // What the column of a view is made of is among the origins too.
+                // The columns that a view's column is made of are among the origins, too.
                 None if catalog::is_view(origin.relation) => continue,
                 None => Some(Weights::UNLABELLED),
             };
@@ -231,7 +243,7 @@ impl Labels {
     }
 }
 
-/// What the policy's measure says of the source.
+/// Measures the source for a policy and returns the result.
 pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
     let family = policy::family_of(&[policy.relation])?;
     let counting = source.counting(policy, &family);
@@ -245,10 +257,10 @@ pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
     })
 }
 
-/// Value, rows and unsafe rows, as a query answers them.
+/// Runs a query that returns one row with the value, the number of rows and the number of unsafe rows.
 fn ask(query: &str) -> Result<Measured, Problem> {
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; all queries of this file have columns float8, bigint and bigint.
+        // SAFETY: SPI is connected, and all queries in this file return float8, bigint and bigint.
         unsafe {
             let answer = Answer::to(query, &Parameters::default(), true)?;
             Ok(Measured {
@@ -265,8 +277,8 @@ fn list(columns: &[&Column]) -> String {
     names.join(", ")
 }
 
-/// The aggregate takes a fraction of the time of the window function, which only has to say how many rows are
-/// unsafe.
+/// Measures k with the aggregate, which is much faster than the window function. Only if the policy is
+/// broken, the window function counts the unsafe rows.
 fn k_anonymity(policy: &Policy, source: &Source, quasi: &[&Column]) -> Result<Measured, Problem> {
     let measured = ask(&smallest_class(source, quasi))?;
     match measured.is_allowed(policy.limit) {
@@ -304,13 +316,13 @@ fn class_sizes(policy: &Policy, source: &Source, quasi: &[&Column]) -> String {
     )
 }
 
-/// Which rows are in one class.
+/// Definition of the equivalence classes of rows.
 enum Alike {
-    /// Nothing is known of any of them.
+    /// All rows are in one class, because no column is known.
     All,
-    /// What all rows have in common may be what a window function has gathered of each.
+    /// Each row is a class of its own, because a window function may have put values of other rows into it.
     None,
-    /// Those that agree on this.
+    /// Rows that agree on these SQL expressions are in one class.
     By(String),
 }
 
@@ -318,20 +330,22 @@ fn alike(source: &Source, quasi: &[&Column]) -> Alike {
     match (quasi, &source.place) {
         ([], _) => Alike::All,
         _ if quasi.iter().any(|column| column.made.windowed) => Alike::None,
-        // Batches of rows that come in are compared by their types, too.
+        // By the types' equality, because rows that a statement inserts are compared in this way, too.
         (_, Place::Relation(_)) => Alike::By(list(quasi)),
         (_, Place::Spool) => Alike::By(sent_quickly(quasi)),
     }
 }
 
-/// What says as much as [`sent`], without a text of every row where types tell apart whatever is sent differently.
+/// Returns expressions that distinguish the same rows as [`sent`], but faster: a column is compared by its
+/// type's equality if values that are equal are always sent alike.
 fn sent_quickly(columns: &[&Column]) -> String {
     let is_exact = |column: &&Column| {
         let oid = column.made.type_oid;
         equal_is_identical(&ColumnType {
             name: String::new(),
             oid,
-            // SAFETY: a catalogue look-up. `disclosure_internal.leaving` shows columns under the collation of their type.
+            // `disclosure_internal.leaving` returns columns with the default collation of their type.
+            // SAFETY: accepts any OID, and returns InvalidOid if there is no such type.
             collation: unsafe { pg_sys::get_typcollation(oid) },
         })
     };
@@ -343,15 +357,18 @@ fn sent_quickly(columns: &[&Column]) -> String {
     }
 }
 
-/// What a row shows in these columns when it is sent. Types may call equal what is not sent alike: 1.0 and 1.00,
-/// character(n) with more and fewer blanks. Nobody can put a cast of his own in the place of this one.
+/// Returns an expression for the text of these columns. Values that are equal by their type may be sent
+/// differently: 1.0 and 1.00, or character(n) with more and fewer blanks. Users cannot replace the cast of an
+/// anonymous row to text by one of their own.
 fn sent(columns: &[&Column]) -> String {
     format!("ROW({})::text", list(columns))
 }
 
-/// Where a row may have left more than once, rows do not count, but what differs in columns as they are stored
-/// comes from different rows: so many there are at least. Only columns that stand in FROM where the
-/// quasi-identifiers do: in FROM patients p, patients q each row of p meets all of q.
+/// Returns a query for lower bounds of the class sizes, for queries that may return a stored row more than
+/// once. Rows of the result cannot be counted then. But results that differ in columns that are output as
+/// stored come from different stored rows, so the number of distinct values is a lower bound. Only columns of
+/// the FROM items that the quasi-identifiers come from are counted: in FROM patients p, patients q, each row
+/// of p is combined with all rows of q.
 fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], family: &[Oid]) -> String {
     let is_stored = |column: &&Column| {
         column.made.stored_in.is_some()
@@ -402,9 +419,10 @@ fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], fam
     )
 }
 
-/// What everybody's row has in common tells nothing about anybody. So, where rows may have been made to have
-/// something in common, what comes from one place in FROM is judged by itself too, each row of it once; and what a
-/// window function has gathered.
+/// Measures the privacy score. A value that all rows share scores nothing, because it tells nothing about
+/// anybody. But a join may make rows share values, and so may a window function. So if the query may return a
+/// stored row more than once, the columns that come from each FROM item are also scored by themselves, with
+/// duplicates removed; and so is each column that a window function computed. The highest score counts.
 fn privacy_score(
     policy: &Policy,
     statistic: Statistic,
@@ -456,7 +474,8 @@ fn privacy_score(
     Ok(measured)
 }
 
-/// `score_of_rows` is a query of scores.
+/// Returns a query for the statistic of the scores. `score_of_rows` is a query that returns the column
+/// `score`.
 fn scores(policy: &Policy, statistic: Statistic, score_of_rows: &str) -> String {
     let (value, is_unsafe) = match statistic {
         Statistic::Maximum => (
@@ -476,7 +495,7 @@ fn scores(policy: &Policy, statistic: Statistic, score_of_rows: &str) -> String 
     format!("SELECT {value}, count(*), {unsafe_rows} FROM ({score_of_rows}) AS scored")
 }
 
-/// A query of the scores of the source's rows; `which` goes after SELECT.
+/// Returns a query for the scores of the source's rows. `which` is inserted after SELECT.
 fn score_of_rows(source: &Source, counting: &[&Column], which: &str) -> String {
     let (weighted, weights) = weighted(counting);
     match weighted.is_empty() {
@@ -490,8 +509,9 @@ fn score_of_rows(source: &Source, counting: &[&Column], which: &str) -> String {
     }
 }
 
-/// Those of the columns that take part in a score, as a SELECT has them, and their weights. By position: names
-/// may not be unique in what a query returns.
+/// Returns the entries of a SELECT list for the columns that take part in a score, and their weights as JSON.
+/// The columns are named by position (c0, c1, …), because the names in the result of a query need not be
+/// unique.
 pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
     let taking_part = counting
         .iter()
@@ -505,7 +525,8 @@ pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
     };
     for (column, of_column) in taking_part {
         if column.combined {
-            // As if the parts stood side by side, each of which tells the others.
+            // Twice: as a known column and as a dangerous one, because one part of the value tells the
+            // others.
             add(
                 column,
                 Weights {
@@ -527,18 +548,19 @@ pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
     (columns, Value::Object(weights))
 }
 
-/// Weights as the argument of `disclosure.privacy_score` has them.
+/// Returns weights in the form that the argument `labels` of `disclosure.privacy_score` expects.
 pub fn as_json(weights: Weights) -> Value {
     json!({"likelihood": weights.likelihood, "danger": weights.danger})
 }
 
-/// The worst of the columns of items; where none leaves, nothing can be cracked.
+/// Returns a query for the highest number of expected cracks of a column of items, which is 0 if there is no
+/// such column.
 fn cracks(source: &Source, counting: &[&Column]) -> String {
     let upper: Vec<String> = counting
         .iter()
         .map(|column| {
             format!(
-                "(SELECT upper FROM disclosure.crack_report((SELECT disclosure.item_summary({}) FROM {})))",
+                "(SELECT upper FROM disclosure.crack_report_of((SELECT disclosure.count_items({}) FROM {})))",
                 column.sql,
                 source.from(&[column])
             )
@@ -551,8 +573,9 @@ fn cracks(source: &Source, counting: &[&Column]) -> String {
     format!("SELECT {value}, count(*), NULL::int8 FROM {}", source.from(&[]))
 }
 
-/// What somebody's own function says. It sees nothing but columns of the policy's relation, and what the query makes of these:
-/// neither may it use the rights of whoever exports, nor does it learn what else they export.
+/// Measures with a function that a user wrote. The function sees only columns of the policy's relation, and
+/// columns that the query computed from these. It neither uses the rights of the exporting role nor learns
+/// what else that role exports.
 fn function(
     policy: &Policy,
     measure: &MeasureFunction,
@@ -603,8 +626,9 @@ fn function(
     }
 }
 
-/// Which rows of the policy's relation leave may depend on what else is read. So the role with whose rights the function runs
-/// must be allowed to see all of that; and nothing else that is protected may be read if it has another owner.
+/// Checks that the function may learn which rows leave. That may depend on all relations that the query
+/// reads. So the role that the function runs as must have the rights of their owners, and a relation of
+/// another owner must not be protected itself.
 fn check_relations_seen(
     policy: &Policy,
     measure: &MeasureFunction,
@@ -613,7 +637,7 @@ fn check_relations_seen(
 ) -> Result<(), Problem> {
     if source.calls_functions {
         return Err(policy.unusable(format!(
-            "the query calls functions that did not come with Postgres, and {} must not see what they read",
+            "the query calls functions that do not come with Postgres, and {} must not see what they read",
             measure.name()
         )));
     }
@@ -629,14 +653,15 @@ fn check_relations_seen(
     match relations.find(is_others) {
         None => Ok(()),
         Some(other) => Err(policy.unusable(format!(
-            "the function {} must not see which rows {} has, because that belongs to somebody else",
+            "function {} must not learn which rows {} has, because that relation has another owner",
             measure.name(),
             catalog::name_of(other)
         ))),
     }
 }
 
-/// The columns that a function is shown: those that count, if they are made of the policy's relation only.
+/// Returns the columns that a function sees: those that count and are made of columns of the policy's
+/// relation. Returns an error if one of them is also made of something else.
 fn columns_seen<'a>(
     policy: &Policy,
     measure: &MeasureFunction,
@@ -645,14 +670,15 @@ fn columns_seen<'a>(
     family: &[Oid],
 ) -> Result<Vec<&'a Column>, Problem> {
     let is_own = |origin: &Origin| family.contains(&origin.relation);
-    // A column of a view is made of others too.
+    // If the policy is on a view, a column is also made of columns of the relations under the view. These may
+    // be seen if they have the view's owner.
     let owner = catalog::owner_of(policy.relation).filter(|_| catalog::is_view(policy.relation));
     let may_be_seen = |origin: &Origin| {
         is_own(origin)
             || holds_nothing(origin.relation)
             || owner.is_some() && catalog::owner_of(origin.relation) == owner
     };
-    // Columns of other relations are none of its business.
+    // The function does not see columns that are made of other relations only.
     let counting = source.counting(policy, family);
     let seen = counting
         .into_iter()
@@ -662,13 +688,13 @@ fn columns_seen<'a>(
         let name = &column.made.name;
         if column.made.unknown || !column.made.origins.iter().all(may_be_seen) {
             return Err(policy.unusable(format!(
-                "column \"{name}\" is not made of columns of the relation alone, so that {} must not see it",
+                "column \"{name}\" is not made only of columns of the relation, so {} must not see it",
                 measure.name()
             )));
         }
         if !found.trusts_type(column.made.type_oid) {
             return Err(policy.unusable(format!(
-                "column \"{name}\" has a type of somebody else, whose casts {} would run",
+                "column \"{name}\" has a type of another role, whose casts {} would run",
                 measure.name()
             )));
         }
@@ -676,13 +702,13 @@ fn columns_seen<'a>(
     Ok(seen)
 }
 
-/// Whether what a relation shows is stored elsewhere.
+/// Returns whether a relation stores no rows itself because it is a view.
 fn holds_nothing(relation: Oid) -> bool {
-    // SAFETY: a catalogue look-up.
+    // SAFETY: accepts any OID, and returns 0 if there is no such relation.
     unsafe { pg_sys::get_rel_relkind(relation) as u8 == pg_sys::RELKIND_VIEW }
 }
 
-/// The outcome of a measure; if the policy cannot be judged, the refusal is logged.
+/// Returns the result of a measure unchanged, and logs a refusal if the policy cannot be judged.
 pub fn or_refused(
     kind: &str,
     policy: &Policy,
@@ -694,12 +720,12 @@ pub fn or_refused(
     measured
 }
 
-/// A number as SQL has it, whatever it is.
+/// Returns a number as an SQL literal, which is valid for NaN and infinity, too.
 pub fn number(value: f64) -> String {
     format!("'{value}'::float8")
 }
 
-/// What the user is told whose rows break a policy.
+/// Returns the error, or warning, for rows that break a policy.
 pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Problem {
     Problem::Unsafe {
         relation: policy.relation_name(),
@@ -713,7 +739,7 @@ pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Problem {
     }
 }
 
-/// Log what became of a statement under a policy.
+/// Logs the outcome of a statement under a policy.
 pub fn record(
     kind: &str,
     policy: &Policy,

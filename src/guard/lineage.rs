@@ -1,9 +1,13 @@
-//! Where the columns of a query come from, and what it reads at all.
+//! Lineage of a query: the stored columns that each output column is made of, and all relations that it
+//! reads.
 //!
-//! Columns are followed through the query as it was analysed, before views are expanded, so that a policy
-//! may be on a view as well as on what is under it. Where it is not certain that a column is not used, it is
-//! counted. What only decides which rows there are (WHERE, HAVING, DISTINCT, LIMIT) is not part of a column;
-//! [`Lineage::relations`] has it.
+//! Columns are traced through the query as it was analysed, before views are expanded, so that a policy can
+//! be on a view as well as on the relations under it. A column counts unless it is certain that it is not
+//! used. Expressions that only decide which rows are returned (WHERE, HAVING, DISTINCT, LIMIT) are not part
+//! of a column, but their relations are in [`Lineage::relations`].
+//!
+//! All unsafe functions in this file expect pointers into valid query trees that stay allocated and unchanged
+//! while the functions run.
 
 use crate::pg::types::ColumnType;
 use pgrx::pg_catalog::pg_proc::PgProc;
@@ -17,13 +21,13 @@ use std::hash::{Hash, Hasher};
 use std::ptr;
 use std::rc::Rc;
 
-/// The OID of LANGUAGE sql, the same in every database.
+/// OID of LANGUAGE sql, which is the same in every database.
 const SQL_LANGUAGE: Oid = Oid::from_u32(14);
 
-/// A column that an output column is made of. Views are both: the view's own column, and what that is made
-/// of. So are materialized views and generated columns.
+/// Stored column that an output column is made of. A column of a view counts together with the columns that
+/// it is made of; so do columns of materialized views and generated columns.
 ///
-/// By name, because in an inheritance tree the names agree, the numbers do not.
+/// Identified by name, because columns in an inheritance tree share names but not numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub relation: Oid,
@@ -45,33 +49,35 @@ impl PartialOrd for Origin {
     }
 }
 
-/// A column of what a query returns.
+/// Output column of a query.
 pub struct OutputColumn {
     pub name: String,
     pub type_oid: Oid,
     pub typmod: i32,
-    /// Sorted, without duplicates. Empty: made of nothing that is stored.
+    /// Columns that the value is made of, sorted and without duplicates. Empty if none is stored.
     pub origins: Vec<Origin>,
-    /// Columns that are no part of the value, but decide which value stands in which row: those in the
-    /// conditions of joins, and of the arms of a set operation. A join with a list of codes turns a diagnosis
-    /// into a code that has no origin. Sorted, without those in `origins`.
+    /// Columns that are not part of the value, but decide which value is in which row: those in the
+    /// conditions of joins, and of the arms of a set operation. For example, a join with a list of codes
+    /// turns a diagnosis into a code whose origins do not include the diagnosis. Sorted, without those in
+    /// `origins`.
     pub paired_by: Vec<Origin>,
-    /// A column of that relation as it is, at most renamed, through any number of subqueries, CTEs and views:
-    /// the one that is furthest down.
+    /// Stored column that is output unchanged, possibly renamed, through any number of subqueries, CTEs and
+    /// views. If there are several, the innermost one.
     pub plain: Option<Origin>,
-    /// In which place that column stands: columns of one place and one row come from one stored row.
+    /// Path of the FROM item that `plain` comes from. In one output row, columns with the same path come from
+    /// the same stored row.
     pub stored_in: Option<u64>,
-    /// The places that the value comes from, or what decides where it stands.
+    /// FROM items that the columns in `origins` and `paired_by` come from.
     pub places: Vec<Place>,
-    /// A window function may have put values of other rows into it.
+    /// Whether a window function may have put values of other rows into the column.
     pub windowed: bool,
-    /// May be made of anything: it comes out of a function in FROM, which Postgres may expand into a query of
-    /// its own, or a rewrite rule puts something else in its place.
+    /// Whether the column may be made of anything: it comes from a function in FROM, which Postgres may
+    /// expand into a query, or a rewrite rule may replace it.
     pub unknown: bool,
 }
 
 impl OutputColumn {
-    /// A column of a relation as it is stored.
+    /// Returns the output column for a stored column that is read unchanged.
     pub fn stored(relation: Oid, column: &ColumnType) -> Self {
         let origin = Origin {
             relation,
@@ -92,7 +98,7 @@ impl OutputColumn {
     }
 }
 
-/// A stored relation where it stands in FROM: in FROM patients p, patients q there are two of them.
+/// Occurrence of a stored relation in FROM. In FROM patients p, patients q there are two of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub path: u64,
@@ -104,7 +110,7 @@ impl Place {
         Oid::from_u32(self.relation)
     }
 
-    /// The same, where `path` is seen as something else.
+    /// Returns the place with its path mapped by a function.
     fn seen_as(self, path: impl FnOnce(u64) -> u64) -> Self {
         Place {
             path: path(self.path),
@@ -113,31 +119,31 @@ impl Place {
     }
 }
 
-/// A path that leads on from another.
+/// Returns a path for the step `on` from the path `from`. Paths are hashes of the range table entries passed.
 fn path_of(from: u64, on: u64) -> u64 {
     let mut hasher = FxHasher::default();
     (from, on).hash(&mut hasher);
     hasher.finish()
 }
 
-/// Where what a query returns comes from.
+/// Lineage of a query.
 pub struct Lineage {
     pub columns: Vec<OutputColumn>,
-    /// Every relation that is read anywhere in the query, or written by it: also if only in WHERE, by a row
-    /// security policy, in a view or under it. Sorted. Without the children of a parent.
+    /// All relations that the query reads or writes, including those that occur only in WHERE, in a row
+    /// security policy, or in a view or under it. Sorted. Children of a relation are not added.
     pub relations: Vec<Oid>,
-    /// Whether each row of a stored relation gives at most one row: there is one relation, and no join, set
-    /// operation, grouping set or set-returning function on the way; no output column looks into a relation
-    /// of its own.
+    /// Whether each row of a stored relation contributes to at most one output row: there is one relation, no
+    /// join, set operation, grouping set or set-returning function, and no subquery in an output column.
     pub rows_once: bool,
 }
 
-/// Parse analysis of a raw statement, which stays as it is. `source` is the text that it was parsed from.
+/// Returns the result of parse analysis of a raw statement, which is not changed. `source` is the text that
+/// it was parsed from.
 ///
 /// # Safety
-/// A raw statement such as a SelectStmt, not wrapped in a RawStmt, and a C string.
+/// `statement` is a raw statement such as a SelectStmt, not wrapped in a RawStmt, and `source` a C string.
 pub unsafe fn analyse(statement: *mut pg_sys::Node, source: *const c_char) -> *mut pg_sys::Query {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         let mut raw = pg_sys::RawStmt {
             type_: NodeTag::T_RawStmt,
@@ -151,12 +157,13 @@ pub unsafe fn analyse(statement: *mut pg_sys::Node, source: *const c_char) -> *m
     }
 }
 
-/// What Postgres makes of a query by rules, views and row security policies.
+/// Returns the queries that Postgres makes of a query by applying rules, views and row security policies. The
+/// query itself is not changed.
 ///
 /// # Safety
-/// An analysed query that is not yet rewritten. It stays as it is.
+/// `query` is analysed and not yet rewritten.
 pub unsafe fn rewrite(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::Query> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         let query = copy(query);
         pg_sys::AcquireRewriteLocks(query, true, false);
@@ -164,19 +171,20 @@ pub unsafe fn rewrite(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::Query> {
     }
 }
 
-/// The lineage of a SELECT, or of an INSERT, UPDATE, DELETE or MERGE with RETURNING. Of a utility statement
-/// there is none: EXECUTE and CREATE TABLE AS have a query inside, for the caller to find.
+/// Returns the lineage of a SELECT, or of an INSERT, UPDATE, DELETE or MERGE with RETURNING. Utility
+/// statements have no lineage: the caller must find the query in EXECUTE and CREATE TABLE AS. The query is
+/// not changed.
 ///
 /// # Safety
-/// An analysed query that is not yet rewritten. It stays as it is.
+/// `query` is analysed and not yet rewritten.
 pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         let rewritten = rewrite(query);
         let query = copy(query);
         let mut tracer = Tracer::default();
         let is_replaced = tracer.is_replaced_by_rules(query);
-        // A rule may return other columns than the statement, even where that has no RETURNING.
+        // A rule may return other columns than the statement, even if the statement has no RETURNING.
         let returning = if is_replaced { &rewritten[..] } else { &[query] };
         let mut columns = Vec::new();
         for &query in returning {
@@ -198,7 +206,7 @@ pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
             }
         }
         let rows_once = tracer.rows_once(query, None);
-        // Views are in the query as it was analysed; row security policies and rules only in the rewritten one.
+        // Views occur only in the analysed query; row security policies and rules only in the rewritten ones.
         let everywhere = rewritten.into_iter().chain([query]);
         Lineage {
             columns,
@@ -208,7 +216,7 @@ pub unsafe fn trace(query: *mut pg_sys::Query) -> Lineage {
     }
 }
 
-/// What a column or an expression is made of.
+/// Lineage of a column or an expression, with the same meaning as in [`OutputColumn`].
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Made {
     origins: BTreeSet<Origin>,
@@ -228,7 +236,7 @@ impl Made {
         }
     }
 
-    /// It is made of `other`, too. Whether it is a plain column is for the caller to say.
+    /// Adds the origins of another part of the value. The caller decides whether the column is still plain.
     fn of(&mut self, other: Made) {
         self.origins.extend(other.origins);
         self.paired_by.extend(other.paired_by);
@@ -237,20 +245,21 @@ impl Made {
         self.unknown |= other.unknown;
     }
 
-    /// It stands where `conditions` put it. Whatever those are made of, its values are known.
+    /// Adds the conditions that decide which row the value is in. Unknown or windowed conditions do not make
+    /// the value unknown or windowed.
     fn where_put_by(&mut self, conditions: Made) {
         self.paired_by.extend(conditions.origins);
         self.paired_by.extend(conditions.paired_by);
         self.places.extend(conditions.places);
     }
 
-    /// It is seen through an entry of the range table.
+    /// Returns the lineage as seen through an entry of the range table, which extends all paths.
     unsafe fn through(mut self, entry: *mut pg_sys::RangeTblEntry) -> Self {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let here = entry as u64;
             if (*entry).self_reference {
-                // What recursion brings along may be from any row of any round.
+                // A value that recursion returns may come from any row of any iteration.
                 self.stored_in = None;
                 self.places = self.places.iter().map(|place| place.seen_as(|_| here)).collect();
                 return self;
@@ -262,10 +271,11 @@ impl Made {
         }
     }
 
-    /// It comes from one arm of a set operation or the other. Columns that share their places in both arms
-    /// share one here.
+    /// Merges the lineage of another arm of a set operation. Columns that share their places in both arms
+    /// share one place afterwards.
     fn or(&mut self, other: Made) {
-        /// More places than people write; a query could be made to have any number.
+        /// Maximum number of combined places. Real queries have fewer, but a query can be written that has
+        /// any number.
         const MOST: usize = 64;
         if self.plain != other.plain {
             self.plain = None;
@@ -297,12 +307,12 @@ impl Made {
     }
 }
 
-/// A query within those that it may refer to.
+/// Query together with the outer queries that it can refer to.
 #[derive(Clone, Copy)]
 struct Scope<'a> {
     query: *mut pg_sys::Query,
     parent: Option<&'a Scope<'a>>,
-    /// The expression is in RETURNING: the target's columns are what was just written.
+    /// Whether the expression is in RETURNING, where the target's columns have the values just written.
     returning: bool,
 }
 
@@ -311,7 +321,7 @@ impl<'a> Scope<'a> {
         (0..levels).try_fold(self, |scope, _| scope.parent)
     }
 
-    /// The same query, seen from its other clauses.
+    /// Returns the scope of the query's clauses other than RETURNING.
     fn outside_returning(self) -> Self {
         Scope {
             returning: false,
@@ -320,38 +330,40 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Stands for all output columns of a query in [`Tracer::known`]: no column has this number.
+/// Key of all output columns of a query in [`Tracer::known`]. No column has this number.
 const WHOLE_ROW: AttrNumber = AttrNumber::MIN;
 
-/// What the catalogue says of a relation.
+/// Relation as described by the catalogue.
 struct Stored {
     columns: BTreeMap<AttrNumber, StoredColumn>,
-    /// NULL but for views and materialized views.
+    /// Query of a view or materialized view; NULL for other relations.
     definition: *mut pg_sys::Query,
-    /// A rewrite rule may do something else than the INSERT, UPDATE or DELETE that is asked for.
+    /// Whether a rewrite rule may replace an INSERT, UPDATE or DELETE.
     has_action_rules: bool,
 }
 
 struct StoredColumn {
     name: String,
-    /// Columns of the same relation.
+    /// Columns of the same relation that a generated column is computed from.
     generated_from: Vec<AttrNumber>,
 }
 
 #[derive(Default)]
 struct Tracer {
     relations: FxHashMap<Oid, Rc<Stored>>,
-    /// Output columns of queries that are known by now, so that what is used often is followed once.
+    /// Output columns that were traced already, so that each is traced only once.
     known: FxHashMap<(*mut pg_sys::Query, AttrNumber), Made>,
-    /// Recursive CTEs that are being followed: what is known of their columns so far.
+    /// Recursive CTEs that are being traced, with the lineage of their columns found so far.
     unsettled: FxHashMap<*mut pg_sys::Query, Vec<Made>>,
 }
 
 impl Tracer {
+    /// Returns a relation as described by the catalogue, and locks it.
+    ///
     /// # Safety
-    /// The OID of a relation.
+    /// `oid` is the OID of a relation.
     unsafe fn relation(&mut self, oid: Oid) -> Rc<Stored> {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the relation exists by the contract, and is closed only after its last use.
         unsafe {
             if let Some(known) = self.relations.get(&oid) {
                 return Rc::clone(known);
@@ -364,24 +376,24 @@ impl Tracer {
                     .iter()
                     .any(|rule| (**rule).event != CmdType::CMD_SELECT),
             });
-            // The lock stays, so that what was found here still holds when the query runs.
+            // The lock is kept, so that the relation does not change before the query runs.
             pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
             self.relations.insert(oid, Rc::clone(&stored));
             stored
         }
     }
 
-    /// An output column of a query.
+    /// Returns the lineage of an output column of a query.
     ///
     /// # Safety
-    /// A query and the scope around it.
+    /// `query` is a valid query, and `parent` the scope around it.
     unsafe fn output(
         &mut self,
         query: *mut pg_sys::Query,
         parent: Option<&Scope>,
         column: AttrNumber,
     ) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             look_around();
             if let Some(known) = self.known.get(&(query, column)) {
@@ -409,9 +421,9 @@ impl Tracer {
         }
     }
 
-    /// All output columns of a query.
+    /// Returns the merged lineage of all output columns of a query.
     unsafe fn outputs(&mut self, query: *mut pg_sys::Query, parent: Option<&Scope>) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             if let Some(known) = self.known.get(&(query, WHOLE_ROW)) {
                 return known.clone();
@@ -425,9 +437,9 @@ impl Tracer {
         }
     }
 
-    /// A column of all arms of a set operation.
+    /// Returns the merged lineage of a column of all arms of a set operation.
     unsafe fn set_operation(&mut self, scope: &Scope, arm: *mut pg_sys::Node, column: AttrNumber) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             look_around();
             if (*arm).type_ == NodeTag::T_RangeTblRef {
@@ -449,10 +461,12 @@ impl Tracer {
         }
     }
 
+    /// Returns the lineage of an expression.
+    ///
     /// # Safety
-    /// An expression of the scope's query.
+    /// `expression` is NULL or an expression of the scope's query.
     unsafe fn expression(&mut self, scope: &Scope, expression: *mut pg_sys::Node) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             if !expression.is_null() && (*expression).type_ == NodeTag::T_Var {
                 return self.variable(scope, expression.cast());
@@ -468,7 +482,7 @@ impl Tracer {
     }
 
     unsafe fn variable(&mut self, scope: &Scope, variable: *mut pg_sys::Var) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             look_around();
             let Some(scope) = scope.up((*variable).varlevelsup) else {
@@ -480,19 +494,19 @@ impl Tracer {
         }
     }
 
-    /// What decides how the rows of joined relations meet.
+    /// Returns the lineage of the conditions that decide how rows of joined relations are paired.
     unsafe fn pairing(&mut self, scope: &Scope) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let query = scope.query;
             if from_item(query).is_some() {
                 return Made::default();
             }
-            // No column has the number 0.
+            // The key is 0, which is not the number of a column.
             if let Some(known) = self.known.get(&(query, 0)) {
                 return known.clone();
             }
-            // The conditions are about columns of the same joins, which need not add what is being added.
+            // The conditions refer to columns of the same joins. The empty entry ends that recursion.
             self.known.insert((query, 0), Made::default());
             let conditions = self.conditions(&scope.outside_returning());
             self.known.insert((query, 0), conditions.clone());
@@ -500,9 +514,10 @@ impl Tracer {
         }
     }
 
-    /// All that decides which rows a query returns, or makes of joined relations.
+    /// Returns the lineage of all conditions that decide which rows a query returns and how it joins
+    /// relations.
     unsafe fn conditions(&mut self, scope: &Scope) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let query = scope.query;
             let mut made = self.expression(scope, (*query).jointree.cast());
@@ -522,9 +537,9 @@ impl Tracer {
         }
     }
 
-    /// A column of an entry of the range table; 0 is the whole row.
+    /// Returns the lineage of a column of a range table entry. Column 0 is the whole row.
     unsafe fn column(&mut self, scope: &Scope, index: c_int, column: AttrNumber) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let entry = range_table_entry(scope.query, index);
             let outside = scope.outside_returning();
@@ -537,7 +552,7 @@ impl Tracer {
                     }
                     made.through(entry)
                 }
-                // A transition table: the columns are those of its table.
+                // A transition table has the columns of its table.
                 RTEKind::RTE_NAMEDTUPLESTORE if (*entry).relid != Oid::INVALID => {
                     self.relation_column((*entry).relid, column).through(entry)
                 }
@@ -563,14 +578,15 @@ impl Tracer {
         }
     }
 
-    /// The expression at a position from 1, or all of them.
+    /// Returns the lineage of the expression at a position, from 1, or the merged lineage of all for position
+    /// 0.
     unsafe fn nth_expression(
         &mut self,
         scope: &Scope,
         expressions: *mut pg_sys::List,
         position: AttrNumber,
     ) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let expressions = list::<pg_sys::Node>(expressions);
             if position > 0 {
@@ -588,7 +604,7 @@ impl Tracer {
     }
 
     unsafe fn relation_column(&mut self, oid: Oid, column: AttrNumber) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             look_around();
             let relation = self.relation(oid);
@@ -633,9 +649,10 @@ impl Tracer {
         }
     }
 
-    /// What the statement itself writes into a column of its target, as RETURNING and `excluded` show it.
+    /// Returns the lineage of the values that the statement itself writes into a column of its target, if
+    /// RETURNING or `excluded` refer to them.
     unsafe fn written(&mut self, scope: &Scope, index: c_int, column: AttrNumber) -> Option<Made> {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let query = scope.query;
             let conflict = (*query).onConflict;
@@ -658,7 +675,7 @@ impl Tracer {
                 .into_iter()
                 .flat_map(|entries| list::<pg_sys::TargetEntry>(entries))
             {
-                // What SET (a, b) = (SELECT …) assigns is in an entry of its own, out of the way.
+                // The subquery of SET (a, b) = (SELECT …) is in a junk entry of its own.
                 if column == 0 || (*entry).resno == column || (*entry).resjunk {
                     let made = self.expression(&outside, (*entry).expr.cast());
                     written.get_or_insert_with(Made::default).of(made);
@@ -674,7 +691,7 @@ impl Tracer {
         entry: *mut pg_sys::RangeTblEntry,
         column: AttrNumber,
     ) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let Some((home, cte)) = find_cte(scope, entry) else {
                 return Made::unknown();
@@ -682,7 +699,7 @@ impl Tracer {
             let query = (*cte).ctequery.cast::<pg_sys::Query>();
             let width = output_entries(query).len() as AttrNumber;
             if column < 1 || column > width {
-                // The whole row, or what SEARCH or CYCLE adds.
+                // The whole row, or a column that SEARCH or CYCLE adds.
                 let mut all = Made::default();
                 for column in 1..=width {
                     all.of(self.cte_column(scope, entry, column));
@@ -696,7 +713,8 @@ impl Tracer {
         }
     }
 
-    /// A recursive CTE's columns are made of themselves, too: follow them until nothing new turns up.
+    /// Returns the lineage of a column of a recursive CTE. The columns are also made of themselves, so all
+    /// are traced repeatedly until a fixed point is reached.
     unsafe fn recursive_column(
         &mut self,
         query: *mut pg_sys::Query,
@@ -704,7 +722,7 @@ impl Tracer {
         column: AttrNumber,
         width: AttrNumber,
     ) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let position = column as usize - 1;
             if let Some(so_far) = self.unsettled.get(&query) {
@@ -716,7 +734,7 @@ impl Tracer {
             let mut columns = vec![Made::default(); width as usize];
             loop {
                 self.unsettled.insert(query, columns.clone());
-                // What is found on the way is true for this round only.
+                // Lineage found during this iteration is preliminary, so it is discarded afterwards.
                 let known = self.known.clone();
                 let next: Vec<Made> = (1..=width)
                     .map(|column| self.output(query, Some(home), column))
@@ -735,14 +753,15 @@ impl Tracer {
         }
     }
 
-    /// A column of functions in FROM, which stand side by side in ROWS FROM.
+    /// Returns the lineage of a column of functions in FROM. ROWS FROM concatenates the columns of several
+    /// functions.
     unsafe fn function_column(
         &mut self,
         scope: &Scope,
         entry: *mut pg_sys::RangeTblEntry,
         column: AttrNumber,
     ) -> Made {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let mut all = Made::default();
             let mut last = 0;
@@ -755,14 +774,15 @@ impl Tracer {
                 }
                 all.of(made);
             }
-            // The whole row, or WITH ORDINALITY, which tells how many rows they return.
+            // The whole row, or the column of WITH ORDINALITY, which tells how many rows the functions
+            // return.
             all
         }
     }
 
-    /// Whether a rewrite rule may return something else than the statement says.
+    /// Returns whether a rewrite rule may return other columns than the statement.
     unsafe fn is_replaced_by_rules(&mut self, query: *mut pg_sys::Query) -> bool {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             let target = (*query).resultRelation;
             target > 0
@@ -772,9 +792,9 @@ impl Tracer {
         }
     }
 
-    /// See [`Lineage::rows_once`].
+    /// Returns [`Lineage::rows_once`] for a query.
     unsafe fn rows_once(&mut self, query: *mut pg_sys::Query, parent: Option<&Scope>) -> bool {
-        // SAFETY: by the contract, these are nodes of a valid query tree.
+        // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
         unsafe {
             look_around();
             let multiplies = !(*query).setOperations.is_null()
@@ -813,23 +833,23 @@ impl Tracer {
     }
 }
 
-/// Ends the trace with an ERROR where the stack is nearly full, or where somebody wants the statement to end. Not
-/// inlined, so that the frames of the tracer, which is recursive, stay small.
+/// Raises an ERROR if the stack is nearly full or the statement is cancelled. Not inlined, so that the frames
+/// of the recursive tracer stay small.
 #[inline(never)]
 unsafe fn look_around() {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: no preconditions; an ERROR unwinds as a panic.
     unsafe {
         pg_sys::check_stack_depth();
         pgrx::check_for_interrupts!();
     }
 }
 
-/// The CTE that an entry of the range table stands for, and the query that defines it.
+/// Returns the CTE that a range table entry refers to, and the scope of the query that defines it.
 unsafe fn find_cte<'a>(
     scope: &'a Scope<'a>,
     entry: *mut pg_sys::RangeTblEntry,
 ) -> Option<(Scope<'a>, *mut pg_sys::CommonTableExpr)> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         let home = scope.up((*entry).ctelevelsup)?.outside_returning();
         let name = CStr::from_ptr((*entry).ctename);
@@ -840,22 +860,23 @@ unsafe fn find_cte<'a>(
     }
 }
 
-/// A walk through an expression that collects what it is made of.
+/// Walk through an expression that collects its lineage.
 struct Walk<'a> {
     tracer: &'a mut Tracer,
     scope: Scope<'a>,
     made: Made,
 }
 
-/// For Postgres to call; Rust calls [`collect_origins`], because an ERROR leaves this one by a jump.
+/// Callback for Postgres' tree walkers. Rust code calls [`collect_origins`] instead, because this function
+/// turns a panic into an ERROR, which would jump over Rust frames.
 #[pg_guard]
 unsafe extern "C-unwind" fn origins_callback(node: *mut pg_sys::Node, walk: *mut c_void) -> bool {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe { collect_origins(node, &mut *walk.cast()) }
 }
 
 unsafe fn collect_origins(node: *mut pg_sys::Node, walk: &mut Walk) -> bool {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         if node.is_null() {
             return false;
@@ -866,8 +887,8 @@ unsafe fn collect_origins(node: *mut pg_sys::Node, walk: &mut Walk) -> bool {
                 walk.made.of(made);
                 return false;
             }
-            // A query within an expression. All of it counts, because its conditions tell as much as its
-            // columns: EXISTS (SELECT WHERE zip = '1') is like zip = '1'.
+            // A query within an expression. All of it counts, because its conditions reveal as much as its
+            // columns: EXISTS (SELECT WHERE zip = '1') is equivalent to zip = '1'.
             NodeTag::T_Query => {
                 let query = node.cast();
                 let mut inner = Walk {
@@ -889,7 +910,7 @@ unsafe fn collect_origins(node: *mut pg_sys::Node, walk: &mut Walk) -> bool {
                 walk.made.of(made);
                 return false;
             }
-            // The rank within a window tells what the window is ordered by.
+            // The rank within a window reveals the columns by which the window is ordered.
             NodeTag::T_WindowFunc => {
                 let function = node.cast::<pg_sys::WindowFunc>();
                 walk.made.windowed |= !(*function).args.is_null() || !(*function).aggfilter.is_null();
@@ -907,9 +928,10 @@ unsafe fn collect_origins(node: *mut pg_sys::Node, walk: &mut Walk) -> bool {
     }
 }
 
-/// Whether a function is called that Postgres may expand into a query, or that is not its own.
+/// Returns whether an expression calls a function that Postgres may expand into a query, or that does not
+/// come with Postgres.
 unsafe fn calls_unknown_function(node: *mut pg_sys::Node) -> bool {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         if node.is_null() {
             return false;
@@ -931,16 +953,16 @@ unsafe extern "C-unwind" fn unknown_function_callback(
     node: *mut pg_sys::Node,
     _nothing: *mut c_void,
 ) -> bool {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe { calls_unknown_function(node) }
 }
 
-/// What the window of a window function is divided, ordered and bounded by.
+/// Returns the expressions that partition, order and bound the window of a window function.
 unsafe fn window_expressions(
     query: *mut pg_sys::Query,
     function: *mut pg_sys::WindowFunc,
 ) -> Vec<*mut pg_sys::Node> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         let mut expressions = Vec::new();
         for window in list::<pg_sys::WindowClause>((*query).windowClause) {
@@ -959,15 +981,15 @@ unsafe fn window_expressions(
     }
 }
 
-/// A walk through queries that collects the relations.
+/// Walk through queries that collects the relations.
 struct Readings<'a> {
     tracer: &'a mut Tracer,
     found: FxHashSet<Oid>,
 }
 
-/// See [`Lineage::relations`].
+/// Returns [`Lineage::relations`] for queries.
 unsafe fn relations(tracer: &mut Tracer, queries: impl Iterator<Item = *mut pg_sys::Query>) -> Vec<Oid> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         let mut readings = Readings {
             tracer,
@@ -984,12 +1006,12 @@ unsafe fn relations(tracer: &mut Tracer, queries: impl Iterator<Item = *mut pg_s
 
 #[pg_guard]
 unsafe extern "C-unwind" fn relations_callback(node: *mut pg_sys::Node, readings: *mut c_void) -> bool {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe { collect_relations(node, &mut *readings.cast()) }
 }
 
 unsafe fn collect_relations(node: *mut pg_sys::Node, readings: &mut Readings) -> bool {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         if node.is_null() {
             return false;
@@ -1016,9 +1038,9 @@ unsafe fn collect_relations(node: *mut pg_sys::Node, readings: &mut Readings) ->
     }
 }
 
-/// The entries that a query returns.
+/// Returns the target entries of a query's output columns.
 unsafe fn output_entries(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::TargetEntry> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         let entries = match (*query).commandType {
             CmdType::CMD_SELECT => (*query).targetList,
@@ -1030,11 +1052,11 @@ unsafe fn output_entries(query: *mut pg_sys::Query) -> Vec<*mut pg_sys::TargetEn
     }
 }
 
-/// What stands in FROM, if it is one thing and nothing is joined to it.
+/// Returns the only FROM item of a query, or `None` if there are none or several.
 unsafe fn from_item(query: *mut pg_sys::Query) -> Option<*mut pg_sys::RangeTblEntry> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
-        // Its target is not in FROM, but joined.
+        // The target of MERGE is joined, but not in FROM.
         #[cfg(not(feature = "pg14"))]
         if (*query).commandType == CmdType::CMD_MERGE {
             return None;
@@ -1054,13 +1076,13 @@ unsafe fn from_item(query: *mut pg_sys::Query) -> Option<*mut pg_sys::RangeTblEn
 }
 
 unsafe fn range_table_entry(query: *mut pg_sys::Query, index: c_int) -> *mut pg_sys::RangeTblEntry {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe { list((*query).rtable)[index as usize - 1] }
 }
 
-/// The live columns of an open relation.
+/// Returns the columns of an open relation that are not dropped.
 unsafe fn stored_columns(oid: Oid, relation: pg_sys::Relation) -> BTreeMap<AttrNumber, StoredColumn> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the relation is open, and the column numbers are those of its descriptor.
     unsafe {
         let mut columns = BTreeMap::new();
         for column in 1..=(*(*relation).rd_att).natts as AttrNumber {
@@ -1082,9 +1104,9 @@ unsafe fn stored_columns(oid: Oid, relation: pg_sys::Relation) -> BTreeMap<AttrN
     }
 }
 
-/// The columns in an expression over one relation.
+/// Returns the numbers of the columns in an expression over one relation.
 unsafe fn columns_in(expression: *mut pg_sys::Node) -> Vec<AttrNumber> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe {
         let mut members = ptr::null_mut();
         pg_sys::pull_varattnos(expression, 1, &mut members);
@@ -1098,9 +1120,10 @@ unsafe fn columns_in(expression: *mut pg_sys::Node) -> Vec<AttrNumber> {
     }
 }
 
-/// The query of a view or materialized view, all relations of it locked; else NULL.
+/// Returns the query of a view or materialized view, with all its relations locked, or NULL for other
+/// relations.
 unsafe fn definition(relation: pg_sys::Relation) -> *mut pg_sys::Query {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the relation is open, so its rules are valid.
     unsafe {
         let rules = rules(relation);
         let Some(rule) = rules.iter().find(|rule| (***rule).event == CmdType::CMD_SELECT) else {
@@ -1113,7 +1136,7 @@ unsafe fn definition(relation: pg_sys::Relation) -> *mut pg_sys::Query {
 }
 
 unsafe fn rules<'a>(relation: pg_sys::Relation) -> &'a [*mut pg_sys::RewriteRule] {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the relation is open, and `rules` has `numLocks` elements.
     unsafe {
         let rules = (*relation).rd_rules;
         if rules.is_null() {
@@ -1124,25 +1147,25 @@ unsafe fn rules<'a>(relation: pg_sys::Relation) -> &'a [*mut pg_sys::RewriteRule
 }
 
 unsafe fn copy(query: *mut pg_sys::Query) -> *mut pg_sys::Query {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: the pointers are nodes of a valid query tree, see the top of this file.
     unsafe { pg_sys::copyObjectImpl(query.cast()).cast() }
 }
 
-/// The pointers in a list; none in NIL.
+/// Returns the pointers in a list.
 ///
 /// # Safety
-/// A list of pointers to `T`, or NIL.
+/// `list` is a list of pointers to `T`, or NIL.
 pub unsafe fn list<T>(list: *mut pg_sys::List) -> Vec<*mut T> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: by the contract of the function.
     unsafe { entries(list).collect() }
 }
 
-/// [`list`], one after another.
+/// Returns an iterator over the pointers in a list.
 ///
 /// # Safety
-/// As for [`list`]; the list lives as long as the iterator.
+/// `list` is a list of pointers to `T`, or NIL, and outlives the iterator.
 pub unsafe fn entries<T>(list: *mut pg_sys::List) -> impl Iterator<Item = *mut T> {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: by the contract of the function; the list has `length` elements.
     unsafe {
         let length = if list.is_null() {
             0
@@ -1153,9 +1176,9 @@ pub unsafe fn entries<T>(list: *mut pg_sys::List) -> impl Iterator<Item = *mut T
     }
 }
 
-/// A name; none is empty.
+/// Returns a name as a string, which is empty for NULL.
 unsafe fn text(name: *const c_char) -> String {
-    // SAFETY: by the contract, these are nodes of a valid query tree.
+    // SAFETY: `name` is NULL or a C string in a live memory context, and is copied.
     unsafe {
         if name.is_null() {
             return String::new();

@@ -1,8 +1,8 @@
-//! The export log: who tried to take data out, what was measured, and what became of it.
+//! The export log: which role tried to export, what was measured, and the outcome.
 //!
-//! A refusal is an ERROR, which undoes all that its transaction has done, and yet the attempt must stay on record.
-//! So such an entry is written as sequences write theirs: frozen from the start, hence there for everyone and
-//! whatever becomes of the transaction. Nothing else would have to be undone, as the table has no index.
+//! A refusal is an ERROR, which rolls back its transaction, but the attempt must stay in the log. So such an
+//! entry is written as sequences write theirs: as a frozen row, which is visible to everyone immediately and
+//! survives a rollback. Nothing else would have to be rolled back, because the table has no index.
 
 use crate::error::Problem;
 use crate::guard::own_tables::own_table;
@@ -16,9 +16,9 @@ use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
 use std::ffi::{CStr, CString, c_int};
 
-/// What the log is told of an attempt: names and numbers, never a value of the data nor the text of a query.
+/// Facts about an attempt: names and numbers, never a value of the data or the text of a query.
 pub struct Entry<'a> {
-    /// The command, e.g. `COPY TO`.
+    /// Command, e.g. `COPY TO`.
     pub kind: &'a str,
     pub relation: pg_sys::Oid,
     pub policy: Option<i32>,
@@ -40,7 +40,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// As it is in the log.
+    /// Returns the name that is stored in the log.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Allowed => "allowed",
@@ -54,17 +54,18 @@ impl Outcome {
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Lasting {
-    /// Whatever becomes of the transaction, and of the server: for what has left or was refused.
+    /// The entry survives a rollback and a crash of the server: for rows that left, and for refusals.
     Always,
-    /// For what only counts if the transaction commits, such as rows that came into an export table.
+    /// The entry belongs to the transaction: for changes that count only if it commits, such as rows inserted
+    /// into an export table.
     IfCommitted,
 }
 
-/// Write an entry. Where the table cannot be written, on a standby and in the midst of a parallel query, the
-/// server's log gets the same facts.
+/// Writes an entry. On a standby and during a parallel query the table cannot be written, so the server's log
+/// gets the same facts.
 pub fn write(entry: &Entry, lasting: Lasting) -> Result<(), Problem> {
     let attempt = Attempt::new(entry);
-    // SAFETY: both read the state of this backend.
+    // SAFETY: both only read the state of this backend, on its main thread.
     if unsafe { pg_sys::RecoveryInProgress() || pg_sys::IsInParallelMode() } {
         attempt.tell_server_log();
         return Ok(());
@@ -73,7 +74,7 @@ pub fn write(entry: &Entry, lasting: Lasting) -> Result<(), Problem> {
     Ok(())
 }
 
-/// An entry, and what Postgres knows besides: who it was, and what the relation is called now.
+/// Entry with the names of the roles and the current name of the relation.
 struct Attempt<'a> {
     entry: &'a Entry<'a>,
     session_role: CString,
@@ -85,7 +86,7 @@ impl<'a> Attempt<'a> {
     fn new(entry: &'a Entry) -> Self {
         let relation_name =
             schema_and_name(entry.relation).map(|(schema, name)| quote_qualified_identifier(schema, name));
-        // SAFETY: both read variables of this backend.
+        // SAFETY: both only read variables of this backend, on its main thread.
         let (session_role, role) = unsafe { (pg_sys::GetSessionUserId(), rights::responsible()) };
         Attempt {
             entry,
@@ -123,10 +124,10 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The name of a role; its OID if it was dropped meanwhile.
+/// Returns the name of a role, or its OID if it was dropped meanwhile.
 fn role_name(role: pg_sys::Oid) -> CString {
-    // SAFETY: a catalogue look-up that returns NULL for an unknown OID, else a string in the current memory
-    // context.
+    // SAFETY: returns NULL for an unknown OID, otherwise a C string in the current memory context, which is
+    // copied.
     unsafe {
         let name = pg_sys::GetUserNameFromId(role, true);
         if name.is_null() {
@@ -137,14 +138,14 @@ fn role_name(role: pg_sys::Oid) -> CString {
     }
 }
 
-/// disclosure_internal.export_attempt, open.
+/// Open relation `disclosure_internal.export_attempt`.
 struct Table {
     relation: pg_sys::Relation,
 }
 
 impl Table {
-    /// The types of its columns, in the order of sql/60_guard.sql and of `insert`; `None` for that of relations, which is
-    /// our own.
+    /// Types of the columns, in the order of sql/60_guard.sql and of `insert`. `None` stands for the
+    /// extension's own type of references to relations.
     const TYPES: [Option<pg_sys::Oid>; 16] = [
         Some(pg_sys::TIMESTAMPTZOID),
         Some(pg_sys::NAMEOID),
@@ -164,12 +165,13 @@ impl Table {
         Some(pg_sys::TIMESTAMPTZOID),
     ];
 
-    /// Texts are cut, so that a row is never so long that Postgres would store parts of it elsewhere.
+    /// Maximum number of bytes of a text. Texts are cut so that no row is long enough to be toasted.
     const LONGEST_TEXT: usize = 200;
 
     fn open() -> Result<Self, Problem> {
-        let table = own_table(c"export_attempt").ok_or(Problem::LogUnusable("the table is not there"))?;
-        // SAFETY: a table that exists, locked as it is whenever rows are inserted.
+        let table = own_table(c"export_attempt").ok_or(Problem::LogUnusable("the table does not exist"))?;
+        // SAFETY: the table was just looked up, and `table_open` raises an error if it is gone. The lock is
+        // the one that an INSERT takes.
         unsafe {
             let relation = pg_sys::table_open(table, pg_sys::RowExclusiveLock as LOCKMODE);
             let table = Table { relation };
@@ -178,13 +180,13 @@ impl Table {
         }
     }
 
-    /// Whether rows can be put into it past the executor, which is what its owner may have made impossible.
+    /// Checks that rows can be inserted without the executor. The owner of the table may have altered it.
     fn check(&self) -> Result<(), Problem> {
-        // SAFETY: an open relation has a descriptor and a row in pg_class.
+        // SAFETY: an open relation has a tuple descriptor and a row of pg_class.
         unsafe {
             let about = &*(*self.relation).rd_rel;
             if about.relkind as u8 != pg_sys::RELKIND_RELATION || about.relam != pg_sys::HEAP_TABLE_AM_OID {
-                return Err(Problem::LogUnusable("it is no plain table any more"));
+                return Err(Problem::LogUnusable("it is not a plain table"));
             }
             if !pg_sys::RelationGetIndexList(self.relation).is_null() {
                 return Err(Problem::LogUnusable("the table must not have an index"));
@@ -199,7 +201,7 @@ impl Table {
                 || columns.len() != Self::TYPES.len()
                 || !columns.iter().zip(&Self::TYPES).all(is_as_expected)
             {
-                return Err(Problem::LogUnusable("the table has other columns than it should"));
+                return Err(Problem::LogUnusable("the table has unexpected columns"));
             }
         }
         Ok(())
@@ -209,9 +211,9 @@ impl Table {
         let entry = attempt.entry;
         let text = |text: &str| clipped(text, Self::LONGEST_TEXT).into_datum();
         let (session_role, role) = (name(&attempt.session_role), name(&attempt.role));
-        // SAFETY: reads the clock.
+        // SAFETY: only reads the clock.
         let now = unsafe { pg_sys::GetCurrentTimestamp() };
-        // SAFETY: set when the backend starts.
+        // SAFETY: a variable that does not change after the backend has started.
         let process = unsafe { pg_sys::MyProcPid };
         let values: [Option<Datum>; Self::TYPES.len()] = [
             Some(now.into()),
@@ -228,16 +230,18 @@ impl Table {
             entry.rows.into_datum(),
             entry.unsafe_rows.into_datum(),
             text(entry.outcome.name()),
-            None, // of others' entries, see sql/60_guard.sql
+            None, // set by a trigger for entries not written by the guard, see sql/60_guard.sql
             None,
         ];
-        // SAFETY: `check` has seen that these are the columns; the names live until the row was made of them.
+        // SAFETY: `check` has verified the types of the columns, and the names outlive the call.
         unsafe { self.insert_row(values, lasting) };
         self.close(lasting);
     }
 
+    /// Inserts a row.
+    ///
     /// # Safety
-    /// Valid Datums of the table's types.
+    /// The values are valid Datums of the types of the table's columns.
     unsafe fn insert_row(&self, values: [Option<Datum>; Self::TYPES.len()], lasting: Lasting) {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -253,31 +257,32 @@ impl Table {
             pg_sys::heap_insert(self.relation, row, command, options, std::ptr::null_mut());
             pg_sys::heap_freetuple(row);
             if lasting == Lasting::Always {
-                // No commit would see to it that it is on disk.
+                // There may be no commit that would flush the entry to disk.
                 pg_sys::XLogFlush(pg_sys::XactLastRecEnd);
             }
         }
     }
 
-    /// A lock that the transaction no longer needs would only be in the way of others.
+    /// Closes the table. The lock is released at once, unless the transaction must keep it for a row of its
+    /// own.
     fn close(self, lasting: Lasting) {
         let unlocked = match lasting {
             Lasting::Always => pg_sys::RowExclusiveLock,
             Lasting::IfCommitted => pg_sys::NoLock,
         };
-        // SAFETY: opened by `open`, with this lock.
+        // SAFETY: `open` opened the relation and took this lock, and `self` is consumed.
         unsafe { pg_sys::table_close(self.relation, unlocked as LOCKMODE) };
     }
 }
 
 fn name(text: &CStr) -> pg_sys::NameData {
     let mut name = pg_sys::NameData::default();
-    // SAFETY: cuts what is too long, and pads.
+    // SAFETY: both pointers are valid; the function truncates a text that is too long, and pads the rest.
     unsafe { pg_sys::namestrcpy(&mut name, text.as_ptr()) };
     name
 }
 
-/// At most so many bytes of a text, whole characters.
+/// Returns the longest prefix of a text that has at most `bytes` bytes and ends at a character boundary.
 fn clipped(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len()))
         .rev()

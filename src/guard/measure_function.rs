@@ -1,8 +1,10 @@
-//! A measure that somebody has written: which function it is, with whose rights it runs, and when it stops.
+//! Measure functions that users wrote: how they are found, with whose rights they run, and when they may not
+//! run.
 //!
-//! It is stored by its signature and its owner and found again by exactly these. It belongs to whoever has defined the policy,
-//! or to a superuser, and runs with the rights of whoever has defined the policy: never with those of whoever exports or owns
-//! the relation by now, and never with those of a superuser who has not asked for it.
+//! A policy stores the signature and the owner of its function, and finds the function by both. The function
+//! must belong to the role that defined the policy or to a superuser. It runs with the rights of the role
+//! that defined the policy: never with those of the exporting role or of a new owner of the relation, and
+//! never with those of a superuser who did not define the policy.
 
 use crate::error::Problem;
 use crate::guard::{rights, sandbox};
@@ -16,32 +18,32 @@ use pgrx::spi::quote_qualified_identifier;
 use pgrx::{IntoDatum, direct_function_call};
 use std::ffi::CStr;
 
-/// What to give as a measure.
+/// Hint that lists the allowed measures.
 pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
 
-/// The function that a policy names.
+/// Function that a policy names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasureFunction {
-    /// Schema and name, quoted, and the type of its argument.
+    /// Quoted schema and name, followed by the argument type in parentheses.
     pub signature: String,
-    /// Who owned it when the policy was defined.
+    /// Owner of the function when the policy was defined.
     pub owner: Oid,
-    /// Who has defined the policy.
+    /// Role that defined the policy.
     pub maker: Oid,
 }
 
-/// The function itself, which may be called.
+/// Function that has been checked and may be called.
 pub struct Found {
     oid: Oid,
-    /// With whose rights.
+    /// Role whose rights the function runs with.
     pub runs_as: Oid,
     result: Oid,
 }
 
-/// What a measure takes.
+/// Argument list of every measure function, as part of its signature.
 const ARGUMENT: &str = "(text)";
 
-/// Types that a measure may have.
+/// Types that a measure function may return.
 const NUMBERS: [Oid; 6] = [
     pg_sys::INT2OID,
     pg_sys::INT4OID,
@@ -61,14 +63,14 @@ impl MeasureFunction {
         let Some(function) = look_up(&given) else {
             return Err(Problem::argument(
                 "measure",
-                format!("there is no function {measure}"),
+                format!("function {measure} does not exist"),
                 MEASURES,
             ));
         };
         if !is_measure(&function) {
             return Err(Problem::argument(
                 "measure",
-                format!("{measure} does not return a number"),
+                format!("function {measure} must take a text and return a number"),
                 MEASURES,
             ));
         }
@@ -76,20 +78,20 @@ impl MeasureFunction {
             signature: rights::under_own_settings(|| signature_of(function.oid()))
                 .ok_or(Problem::Internal("a function has no signature"))?,
             owner: function.proowner(),
-            // SAFETY: reads what this backend knows of itself.
+            // SAFETY: only reads a variable of this backend, on its main thread.
             maker: unsafe { pg_sys::GetUserId() },
         })
     }
 
-    /// Schema and name, quoted.
+    /// Returns the quoted schema and name.
     pub fn name(&self) -> &str {
         self.signature.strip_suffix(ARGUMENT).unwrap_or(&self.signature)
     }
 
-    /// Returns the function if it may measure `relation` now, else why it may not. What was true when the policy was defined
-    /// may have changed since.
+    /// Returns the function if it may measure `relation` now, otherwise the reason why it may not. Both
+    /// function and roles may have changed since the policy was defined.
     pub fn find(&self, relation: Oid) -> Result<Result<Found, String>, Problem> {
-        // As the guard, because not everybody may look into the function's schema.
+        // As the guard, because the current user may lack privileges on the function's schema.
         let function = rights::as_guard(|| function_with(&self.signature))?;
         Ok(self.check(function, relation))
     }
@@ -102,10 +104,10 @@ impl MeasureFunction {
         }
         if function.proowner() != self.owner {
             return Err(format!(
-                "function {signature} has another owner than when the policy was defined"
+                "function {signature} has changed its owner since the policy was defined"
             ));
         }
-        // SAFETY: catalogue look-ups, which know no role that does not exist.
+        // SAFETY: the function was just found, and the look-ups accept any role.
         let (is_trusted, may_execute) = unsafe {
             (
                 self.owner == self.maker || pg_sys::superuser_arg(self.owner),
@@ -134,16 +136,17 @@ impl MeasureFunction {
 }
 
 impl Found {
-    /// Calls it with the text of a query. It is guarded like any other reader.
+    /// Calls the function with the text of a query and returns its result. The guard watches what the
+    /// function reads, as it does for any other query.
     pub fn call(&self, query: &str) -> Result<Option<f64>, Problem> {
         let query = query
             .into_datum()
             .ok_or(Problem::Internal("a text could not be made"))?;
-        // SAFETY: `find` has seen that it takes a text and returns a number.
+        // SAFETY: `find` has verified that the function takes one text and returns one of `NUMBERS`.
         sandbox::run(|| rights::run_measure(self.runs_as, || unsafe { self.invoke(query) }))
     }
 
-    /// Calls the function by its OID, so that nobody can put another in its place.
+    /// Calls the function by its OID, so that no other function can be substituted, and returns its result.
     ///
     /// # Safety
     /// The function takes one text and returns a value of type `self.result`, one of [`NUMBERS`].
@@ -176,20 +179,22 @@ impl Found {
         }
     }
 
-    /// Whether reading values of a type runs nothing that others than a superuser or the role with whose rights the function
-    /// runs have written: whoever owns a type can define casts for it.
+    /// Returns whether the function may read values of a type. The owner of a type can define casts for it,
+    /// which would run with the function's rights. So the type must come with Postgres, or belong to the role
+    /// that the function runs as or to a superuser.
     pub fn trusts_type(&self, oid: Oid) -> bool {
         oid.to_u32() < pg_sys::FirstNormalObjectId
             || owner_of_type(oid).is_some_and(|owner| {
-                // SAFETY: a catalogue look-up.
+                // SAFETY: accepts any OID.
                 owner == self.runs_as || unsafe { pg_sys::superuser_arg(owner) }
             })
     }
 }
 
-/// Whether a function takes a text and returns a number. Those of the extension itself are none.
+/// Returns whether a function can be a measure: it takes one text, returns a number, and does not belong to
+/// the extension.
 fn is_measure(function: &PgProc) -> bool {
-    // SAFETY: catalogue look-ups.
+    // SAFETY: the name is NUL-terminated, and the look-ups accept any OID.
     let is_ours = unsafe {
         let extension = pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true);
         pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function.oid()) == extension
@@ -201,8 +206,8 @@ fn is_measure(function: &PgProc) -> bool {
         && NUMBERS.contains(&function.prorettype())
 }
 
-/// The function with a signature that was made by [`signature_of`]. Not by reading the signature, which raises an error if it is
-/// none, and names may have changed since.
+/// Returns the function with a signature made by [`signature_of`]. The signature is compared and not parsed,
+/// because parsing raises an error if it is invalid, and stored signatures may be outdated.
 fn function_with(signature: &str) -> Result<Option<PgProc>, Problem> {
     const QUERY: &str = "
         SELECT p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
@@ -218,16 +223,17 @@ fn function_with(signature: &str) -> Result<Option<PgProc>, Problem> {
     Ok(found.first().and_then(|&oid| PgProc::new(oid)))
 }
 
-/// Looks a function up as the caller of `protect` gave it. Raises an error if that cannot be one.
+/// Returns the function that the caller of `protect` named, if it exists. Raises an error if the name or the
+/// argument list cannot be parsed.
 fn look_up(signature: &str) -> Option<PgProc> {
-    // SAFETY: a text for a text; the answer is an OID or NULL.
+    // SAFETY: `to_regprocedure` takes a text and returns an OID or NULL.
     let oid = unsafe { direct_function_call::<Oid>(pg_sys::to_regprocedure, &[signature.into_datum()]) };
     PgProc::new(oid?)
 }
 
-/// Schema, name and argument type of a measure, as [`MeasureFunction::signature`] has them.
+/// Returns the signature of a function in the form of [`MeasureFunction::signature`].
 fn signature_of(function: Oid) -> Option<String> {
-    // SAFETY: catalogue look-ups, which return NULL for what does not exist; the texts are copied.
+    // SAFETY: the look-ups return NULL for objects that do not exist, otherwise C strings, which are copied.
     unsafe {
         let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
         let name = pg_sys::get_func_name(function);
@@ -241,7 +247,7 @@ fn signature_of(function: Oid) -> Option<String> {
 }
 
 fn owner_of_type(oid: Oid) -> Option<Oid> {
-    // SAFETY: a catalogue look-up; the tuple is released before returning.
+    // SAFETY: the tuple is checked for NULL, and read only before it is released.
     unsafe {
         let tuple = pg_sys::SearchSysCache1(
             pg_sys::SysCacheIdentifier::TYPEOID as i32,

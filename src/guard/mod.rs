@@ -1,11 +1,14 @@
-//! The export guard: policies say what may leave a relation, and what breaks them is refused.
+//! The export guard: policies limit the risk of data that leaves a relation, and the guard refuses exports
+//! that exceed a limit.
 //!
-//! A policy is looked up ([`policy`]) and says what it demands ([`rule`]), perhaps by a function of somebody's own
-//! ([`measure_function`]). What would leave is traced to the columns it is made of
-//! ([`lineage`]), collected ([`copy::spool`]), measured by SQL of our own ([`judge`]), and what became of it is
-//! logged ([`log`]). Two roads lead here: [`copy::hooks`], for COPY … TO and CREATE TABLE AS, which works only
-//! where the library is preloaded; and [`export_table::triggers`], the triggers of export tables, which [`export_table::install`] makes and which
-//! look at what a statement has changed ([`export_table::statement`]).
+//! [`policy`] looks up the policies of a relation. [`rule`] defines their measures and limits;
+//! [`measure_function`] calls measures that users wrote. [`lineage`] traces the columns of a query to stored
+//! columns, [`copy::spool`] collects the rows that would leave, [`judge`] measures them with the extension's
+//! own SQL functions, and [`log`] records the outcome.
+//!
+//! Rows reach the guard in two ways. [`copy::hooks`] handles COPY … TO and CREATE TABLE AS, if the library is
+//! preloaded. [`export_table::triggers`] handles statements that change an export table:
+//! [`export_table::install`] creates the triggers, and [`export_table::statement`] measures the changed rows.
 
 pub mod copy;
 pub mod export_table;

@@ -1,4 +1,4 @@
-//! The tables of the guard's own, and how often what is in them has changed.
+//! The guard's own tables, and counters of the changes after which cached policies are stale.
 
 use crate::error::Problem;
 use crate::pg::catalog::owner_of;
@@ -8,12 +8,13 @@ use std::ffi::CStr;
 
 thread_local! {
     static CHANGES: Cell<Changes> = const { Cell::new(Changes { policies: 0, families: 0 }) };
-    /// The table of policies after so many changes.
+    /// OID of disclosure_internal.policy, with the counters at the time it was looked up.
     static TABLE: Cell<(Changes, Oid)> =
         const { Cell::new((Changes { policies: 0, families: 0 }, pg_sys::InvalidOid)) };
 }
 
-/// How often something has changed on which the policies, or the relations that they concern, depend.
+/// Counters of changes in this session: of anything that policies depend on, and of the inheritance and
+/// partition trees of the relations that policies concern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Changes {
     pub policies: u64,
@@ -21,12 +22,13 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Returns how many there were in this session.
+    /// Returns the current counters of this session.
     pub fn so_far() -> Self {
         CHANGES.get()
     }
 
-    /// Counts a change of the policies, or else of the relations below and above theirs.
+    /// Counts a change of the policies if `policies` is true, otherwise a change of a family: the relations
+    /// above and below a policy's relation.
     pub fn count(policies: bool) {
         let mut changes = CHANGES.get();
         let counter = if policies {
@@ -39,16 +41,17 @@ impl Changes {
     }
 }
 
-/// A table of the guard's own; `None` where the extension is not in this database.
+/// Returns one of the guard's own tables, or `None` if the extension is not installed in this database.
 pub fn own_table(name: &CStr) -> Option<Oid> {
-    // SAFETY: catalogue look-ups. The last two are slow, and most databases never come to them.
+    // SAFETY: the names are NUL-terminated, and these look-ups accept any OID, including the invalid one.
     unsafe {
         let schema = pg_sys::get_namespace_oid(c"disclosure_internal".as_ptr(), true);
         let table = pg_sys::get_relname_relid(name.as_ptr(), schema);
         if table == pg_sys::InvalidOid {
             return None;
         }
-        // Else it is not ours, but somebody's who wants to read or to decide.
+        // Somebody may have created a table of this name to spoof policies or to read the log. This check
+        // comes last because it is slow, and most databases have no such table.
         let extension = pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true);
         let is_ours = extension != pg_sys::InvalidOid
             && pg_sys::getExtensionOfObject(pg_sys::RelationRelationId, table) == extension;
@@ -56,18 +59,18 @@ pub fn own_table(name: &CStr) -> Option<Oid> {
     }
 }
 
-/// Remembers the table of policies until something changes.
+/// Caches the OID of the table of policies until something changes.
 pub fn remember(table: Oid) {
     TABLE.set((Changes::so_far(), table));
 }
 
-/// Returns the table that was remembered last, perhaps before a change.
+/// Returns the cached OID of the table of policies, which may be stale.
 pub fn remembered() -> Oid {
     TABLE.get().1
 }
 
-/// Returns the table of policies. As long as nothing changes it is the one that is remembered: it cannot go without being
-/// announced.
+/// Returns the table of policies. The cached OID is used as long as no change was counted, because Postgres
+/// announces it to every session if the table is dropped.
 pub fn policies() -> Result<Oid, Problem> {
     let (changes, table) = TABLE.get();
     let known = (changes == Changes::so_far() && table != Oid::INVALID).then_some(table);
@@ -76,7 +79,7 @@ pub fn policies() -> Result<Oid, Problem> {
         .ok_or(Problem::Internal("the table of policies was not found"))
 }
 
-/// Whose rights it takes to read and write the guard's own tables.
+/// Returns the owner of the table of policies, who may read and write the guard's own tables.
 pub fn owner_of_policies() -> Result<Oid, Problem> {
     owner_of(policies()?).ok_or(Problem::Internal("the owner of the policies was not found"))
 }

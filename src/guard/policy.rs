@@ -1,4 +1,9 @@
-//! Policies: what `disclosure.protect` has defined, as this backend remembers it.
+//! Policies that `disclosure.protect` defined, cached per backend.
+//!
+//! The cache holds all policies of the database, indexed by the relations that they concern: the policy's
+//! relation and those above and below it in inheritance and partition trees. Invalidation messages of
+//! Postgres count changes in [`own_tables`]; the cache is rebuilt if the counters have moved since it was
+//! filled.
 
 use crate::error::Problem;
 use crate::guard::own_tables;
@@ -24,28 +29,28 @@ pub struct Policy {
     pub relation: Oid,
     pub measure: Measure,
     pub limit: Limit,
-    /// `None`: all.
+    /// Columns that count; `None` for all.
     pub columns: Option<Vec<String>>,
-    /// `None`: everyone.
+    /// Role that the policy is for; `None` for everyone.
     pub for_role: Option<Oid>,
     pub on_rows: Option<OnRows>,
     pub only_by_copy: bool,
-    /// Who has defined it.
+    /// Role that defined the policy.
     maker: Oid,
 }
 
 impl Policy {
-    /// Schema and name, quoted.
+    /// Returns the quoted schema and name of the relation.
     pub fn relation_name(&self) -> String {
         name_of(self.relation)
     }
 
-    /// Whether it is for somebody who is behind this statement.
+    /// Returns whether the policy is for a role that the current statement acts for.
     pub fn concerns_us(&self) -> bool {
         is_for_us(self.for_role)
     }
 
-    /// The error by which exports are refused if the policy cannot be judged.
+    /// Returns the error that refuses exports because the policy cannot be judged.
     pub fn unusable(&self, problem: impl Into<String>) -> Problem {
         Problem::UnusablePolicy {
             relation: self.relation_name(),
@@ -54,7 +59,7 @@ impl Policy {
         }
     }
 
-    /// Why it cannot be judged, whatever is exported; `None` if it can.
+    /// Returns why the policy cannot be judged for any export, or `None` if it can be.
     fn problem(&self) -> Result<Option<String>, Problem> {
         let problem = match &self.measure {
             Measure::Unusable { problem, .. } => Some(problem.clone()),
@@ -67,9 +72,10 @@ impl Policy {
         }
     }
 
-    /// Why the export table cannot be measured with the rights of its owner; `None` if it can. Postgres runs what somebody has
-    /// bound to a table, such as a trigger or the expressions of CREATE STATISTICS, as whoever writes to it or plans a query
-    /// of it. So all who could bind something, here or in what it inherits from or passes on, must have the same rights.
+    /// Returns why the export table cannot be measured with the rights of its owner, or `None` if it can be.
+    /// Code that is attached to a table, such as a trigger or an expression of CREATE STATISTICS, runs as the
+    /// role that writes to the table or plans a query on it. So all roles that can attach code to the table,
+    /// or to a table above or below it, must have the same rights.
     pub fn problem_of_table(&self) -> Result<Option<String>, Problem> {
         let Some(owner) = owner_of(self.relation) else {
             return Ok(None);
@@ -79,7 +85,7 @@ impl Policy {
         }
         if self.measure.is_function() && !rights::has_rights_of(owner, self.maker) {
             return Ok(Some(
-                "its function runs with the rights of the role that defined the policy, which must be the owner of an export table".into(),
+                "its function runs with the rights of the role that defined the policy, which must own the export table".into(),
             ));
         }
         let are_alike = |other| rights::has_rights_of(other, owner) && rights::has_rights_of(owner, other);
@@ -87,13 +93,13 @@ impl Policy {
         let found = family.find(|&member| !owner_of(member).is_some_and(are_alike));
         Ok(found.map(|member| {
             format!(
-                "{} is part of the same tree and belongs to somebody else",
+                "{} is in the same inheritance tree and has another owner",
                 name_of(member)
             )
         }))
     }
 
-    /// The relation and what inherits from it, as far as it has the same owner.
+    /// Returns the relation and its descendants that have the same owner.
     pub fn own_tables(&self) -> Vec<Oid> {
         let owner = owner_of(self.relation);
         let mut tables = with_heirs(self.relation);
@@ -101,11 +107,11 @@ impl Policy {
         tables
     }
 
-    /// A row of disclosure_internal.policy. One that makes no sense becomes a policy that cannot be judged, so that it neither
-    /// hides others nor lets anything leave.
+    /// Returns the policy in a row of disclosure_internal.policy. An invalid row becomes a policy that cannot
+    /// be judged, so that it neither hides other policies nor allows an export.
     ///
     /// # Safety
-    /// A valid row of disclosure_internal.policy.
+    /// The row is a valid row of disclosure_internal.policy.
     unsafe fn from_row(row: &Row) -> Self {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -127,7 +133,7 @@ impl Policy {
             let rule = if pg_sys::get_rel_relkind(relation) == 0 {
                 Err("the relation does not exist".into())
             } else if is_role_gone {
-                Err("the role that it is for does not exist".into())
+                Err("the role in for_role does not exist".into())
             } else if !are_columns(relation, demand.columns.as_deref(), numbers.as_deref()) {
                 Err("not all of its columns exist".into())
             } else {
@@ -148,7 +154,8 @@ impl Policy {
                 measure: rule.measure,
                 limit: rule.limit,
                 columns: demand.columns,
-                // A role that is gone may have been anybody's.
+                // Nobody knows which roles were members of a role that was dropped, so the policy is for
+                // everyone.
                 for_role: for_role.filter(|_| !is_role_gone),
                 on_rows: rule.on_rows,
                 only_by_copy: row.get("only_by_copy").unwrap_or(false),
@@ -157,31 +164,33 @@ impl Policy {
     }
 }
 
-/// Whether `role`, or everyone if there is none, includes somebody who is behind this statement.
+/// Returns whether a role that the current statement acts for is a member of `role`; always true for `None`.
 fn is_for_us(role: Option<Oid>) -> bool {
     role.is_none_or(|role| {
         rights::everyone_behind()
             .into_iter()
-            // SAFETY: a catalogue look-up.
+            // SAFETY: accepts any OIDs; a role that does not exist has no members.
             .any(|user| unsafe { pg_sys::is_member_of_role_nosuper(user, role) })
     })
 }
 
-/// Reads rows of disclosure_internal.policy.
+/// Reader of rows of disclosure_internal.policy.
 struct Reader {
     shape: RowShape,
     columns: Vec<ColumnType>,
 }
 
-/// One of these rows.
+/// Row of disclosure_internal.policy.
 struct Row<'a> {
     columns: &'a [ColumnType],
     values: Vec<(Datum, bool)>,
 }
 
 impl Reader {
+    /// Returns a reader of rows that have the same type as `row`.
+    ///
     /// # Safety
-    /// A valid Datum of the rows' type. The reader lives no longer than the current memory context.
+    /// `row` is a valid composite Datum. The reader does not outlive the current memory context.
     unsafe fn of(row: Datum) -> Self {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -191,8 +200,10 @@ impl Reader {
         }
     }
 
+    /// Returns the policy in a row.
+    ///
     /// # Safety
-    /// A valid Datum of type disclosure_internal.policy.
+    /// `row` is a valid Datum of type disclosure_internal.policy.
     unsafe fn policy(&mut self, row: Datum) -> Result<Policy, Problem> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -206,10 +217,10 @@ impl Reader {
 }
 
 impl Row<'_> {
-    /// A column; `None` if it is NULL.
+    /// Returns the value of a column, or `None` if it is NULL.
     ///
     /// # Safety
-    /// `T` stands for the type of the column, or for one with the same bytes.
+    /// `T` matches the type of the column, or one with the same binary representation.
     unsafe fn get<T: FromDatum>(&self, name: &str) -> Option<T> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -219,10 +230,11 @@ impl Row<'_> {
         }
     }
 
-    /// A column of type name[]. A NULL in it becomes a name that no column has.
+    /// Returns the value of a column of type name[]. A NULL element becomes the empty name, which no column
+    /// has.
     ///
     /// # Safety
-    /// The column is of that type.
+    /// The column has type name[].
     unsafe fn names(&self, name: &str) -> Option<Vec<String>> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -233,12 +245,13 @@ impl Row<'_> {
     }
 }
 
-/// Whether columns have these names and numbers; both are NULL if a policy is about all columns.
+/// Returns whether the relation has columns with these names and numbers. Both are NULL if a policy is about
+/// all columns.
 fn are_columns(relation: Oid, names: Option<&[String]>, numbers: Option<&[Option<i16>]>) -> bool {
     let is_column = |(name, number): (&String, &Option<i16>)| {
-        // SAFETY: a catalogue look-up, which returns NULL for a column that does not exist.
+        // SAFETY: accepts any OID and number, and returns NULL if there is no such column.
         let found = unsafe { pg_sys::get_attname(relation, number.unwrap_or(0), true) };
-        // SAFETY: a text in the current memory context.
+        // SAFETY: a C string in the current memory context, compared at once.
         !found.is_null() && unsafe { CStr::from_ptr(found) }.to_bytes() == name.as_bytes()
     };
     match (names, numbers) {
@@ -253,7 +266,7 @@ fn are_columns(relation: Oid, names: Option<&[String]>, numbers: Option<&[Option
 /// policy_problem(disclosure_internal.policy)
 #[pg_extern(sql = false)]
 fn policy_problem(fcinfo: pg_sys::FunctionCallInfo) -> Option<String> {
-    // SAFETY: declared STRICT with a disclosure_internal.policy in sql/.
+    // SAFETY: sql/ declares the function as STRICT, with one argument of type disclosure_internal.policy.
     let policy = unsafe {
         let row = (*(*fcinfo).args.as_ptr()).value;
         Reader::of(row).policy(row)
@@ -263,14 +276,14 @@ fn policy_problem(fcinfo: pg_sys::FunctionCallInfo) -> Option<String> {
         .unwrap_or_else(Problem::raise)
 }
 
-/// The policies of this database, by the relations that they concern.
+/// Policies of this database, indexed by the relations that they concern.
 #[derive(Default)]
 pub struct Policies {
     all: Vec<Rc<Policy>>,
-    /// Every relation whose rows a policy concerns: its own, and those above and below that in inheritance and partition
-    /// trees. With the places of these policies in `all`, in order.
+    /// Relations whose rows a policy concerns: the policy's relation, and those above and below it in
+    /// inheritance and partition trees. Each is mapped to the ascending positions of its policies in `all`.
     by_relation: FxHashMap<Oid, Vec<usize>>,
-    /// Whom they are for, each once.
+    /// Distinct roles that the policies are for.
     roles: Vec<Option<Oid>>,
 }
 
@@ -279,7 +292,7 @@ impl Policies {
         Self::indexed(all.into_iter().map(Rc::new).collect())
     }
 
-    /// Finds out which relations they concern.
+    /// Returns the policies, indexed by the relations that they concern.
     fn indexed(all: Vec<Rc<Policy>>) -> Result<Self, Problem> {
         let mut policies = Policies::default();
         let mut families: FxHashMap<Oid, Rc<Vec<Oid>>> = FxHashMap::default();
@@ -311,9 +324,9 @@ impl Policies {
         self.all.iter()
     }
 
-    /// Those that concern rows of the given relations, in order.
+    /// Returns the policies that concern rows of the given relations, in the order of their numbers.
     pub fn of(&self, relations: impl IntoIterator<Item = Oid>) -> Vec<Rc<Policy>> {
-        let mut places: Vec<usize> = Vec::new(); // allocates nothing for most statements
+        let mut places: Vec<usize> = Vec::new(); // stays unallocated for most statements
         for relation in relations {
             if let Some(found) = self.by_relation.get(&relation) {
                 places.extend(found);
@@ -324,22 +337,22 @@ impl Policies {
         places.into_iter().map(|place| self.all[place].clone()).collect()
     }
 
-    /// Whether any is for somebody who is behind this statement.
+    /// Returns whether any policy is for a role that the current statement acts for.
     pub fn concern_us(&self) -> bool {
         self.roles.iter().any(|&role| is_for_us(role))
     }
 }
 
 thread_local! {
-    /// The policies as they were after so many changes.
+    /// Cached policies, with the counters of changes at the time they were read.
     static REMEMBERED: RefCell<Option<(Changes, Rc<Policies>)>> = const { RefCell::new(None) };
-    /// Whether they are being read, so that it is not known yet which relations they concern.
+    /// Whether policies are being read. Meanwhile it is unknown which relations they concern.
     static READING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Called once, from `_PG_init`.
+/// Registers the callbacks that invalidate the cache. Called once, from `_PG_init`.
 pub fn forget_when_changed() {
-    // SAFETY: a function that lives as long as the library, which is never unloaded.
+    // SAFETY: the callbacks have the expected signatures, and the library is never unloaded.
     unsafe {
         pg_sys::CacheRegisterRelcacheCallback(Some(note_change), pg_sys::Datum::from(0));
         let roles = pg_sys::SysCacheIdentifier::AUTHOID as i32;
@@ -347,13 +360,14 @@ pub fn forget_when_changed() {
     }
 }
 
-/// A policy may be for a role that is dropped.
+/// Counts a change of the policies, because the dropped or altered role may be one that a policy is for.
 #[pg_guard]
 unsafe extern "C-unwind" fn note_change_of_role(_argument: Datum, _cache: i32, _hash: u32) {
     Changes::count(true);
 }
 
-/// A relation that comes below or above another changes both.
+/// Counts a change if Postgres invalidates a relation that the policies depend on. A relation that is
+/// attached to another, or detached from it, invalidates both.
 #[pg_guard]
 unsafe extern "C-unwind" fn note_change(_argument: pg_sys::Datum, relation: Oid) {
     let is_concerned = || {
@@ -362,21 +376,22 @@ unsafe extern "C-unwind" fn note_change(_argument: pg_sys::Datum, relation: Oid)
             policies.is_some_and(|policies| policies.by_relation.contains_key(&relation))
         })
     };
-    // Without the extension, any new table may be its.
+    // InvalidOid means all relations. If the extension was not installed so far, any new table may be its.
     let is_own =
         || relation == pg_sys::InvalidOid || [relation, Oid::INVALID].contains(&own_tables::remembered());
     if is_own() || READING.get() {
         Changes::count(true);
     } else if is_concerned() {
-        Changes::count(false); // their rows are the same
+        Changes::count(false); // rows of disclosure_internal.policy are unchanged
     }
 }
 
-/// announce_policies(): trigger of disclosure_internal.policy. Tells every session, this one too, that the policies have changed: once
-/// this transaction commits.
+/// announce_policies(): trigger of disclosure_internal.policy. Tells every session, including this one, that
+/// the policies have changed. Other sessions learn of it when the transaction commits.
 #[pg_extern(sql = false)]
 fn announce_policies(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: a call of this function; a trigger has a relation, which is open.
+    // SAFETY: `fcinfo` is the current call; `called_as_trigger` ensures that its context is TriggerData,
+    // whose relation is open.
     unsafe {
         let table = called_as_trigger(fcinfo)
             .then(|| (*(*(*fcinfo).context.cast::<pg_sys::TriggerData>()).tg_relation).rd_id);
@@ -387,7 +402,7 @@ fn announce_policies(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
-/// What is remembered, if nothing has changed since.
+/// Returns the cached policies if they are up to date.
 fn remembered() -> Option<Rc<Policies>> {
     REMEMBERED.with_borrow(|remembered| {
         let (changes, policies) = remembered.as_ref()?;
@@ -395,7 +410,8 @@ fn remembered() -> Option<Rc<Policies>> {
     })
 }
 
-/// Whether it is known that no policy concerns rows of any of the relations. Calls nothing of Postgres.
+/// Returns whether the cache is up to date and no policy concerns rows of any of the relations. Does not call
+/// Postgres.
 pub fn are_unconcerned(mut relations: impl Iterator<Item = Oid>) -> bool {
     REMEMBERED.with_borrow(|remembered| {
         remembered.as_ref().is_some_and(|(changes, policies)| {
@@ -405,17 +421,18 @@ pub fn are_unconcerned(mut relations: impl Iterator<Item = Oid>) -> bool {
     })
 }
 
-/// The policies of this database.
+/// Returns the policies of this database.
 pub fn all() -> Result<Rc<Policies>, Problem> {
-    // SAFETY: what other sessions have committed counts from now on.
+    // SAFETY: the statement that is running is in a transaction, as this function requires. It makes changes
+    // visible that other sessions have committed.
     unsafe { pg_sys::AcceptInvalidationMessages() };
     if let Some(remembered) = remembered() {
         return Ok(remembered);
     }
-    // SAFETY: reads the state of this backend.
+    // SAFETY: only reads the state of this backend, on its main thread.
     let is_parallel = unsafe { pg_sys::IsInParallelMode() };
     if let Some((_, older)) = REMEMBERED.with_borrow(Clone::clone).filter(|_| is_parallel) {
-        return Ok(older); // a parallel query takes no new snapshot: what it began with counts
+        return Ok(older); // a parallel query cannot take a new snapshot
     }
     let changes = Changes::so_far();
     let unchanged = REMEMBERED.with_borrow(Clone::clone);
@@ -427,7 +444,8 @@ pub fn all() -> Result<Rc<Policies>, Problem> {
         None => read_all()?,
     };
     drop(reading);
-    // Under an older snapshot, some may be missing.
+    // A parallel query reads under an older snapshot, in which policies may be missing, so the cache is
+    // stale.
     let as_of = match is_parallel {
         true => Changes {
             policies: changes.policies.wrapping_sub(1),
@@ -445,16 +463,18 @@ unsafe extern "C-unwind" {
     fn has_superclass(relation: Oid) -> bool;
 }
 
-/// Whether nothing is above or below it in an inheritance or partition tree.
+/// Returns whether a relation exists and has no relations above or below it in inheritance and partition
+/// trees.
 fn is_alone(&relation: &Oid) -> bool {
-    // SAFETY: catalogue look-ups; the first one fails where there is no such relation.
+    // SAFETY: `has_subclass` requires an existing relation, which the first look-up checks; it accepts any
+    // OID.
     unsafe { pg_sys::get_rel_relkind(relation) != 0 && !has_subclass(relation) && !has_superclass(relation) }
 }
 
-/// The relations themselves, and all above and below them in inheritance and partition trees.
+/// Returns the relations, and all above and below them in inheritance and partition trees.
 pub fn family_of(relations: &[Oid]) -> Result<Vec<Oid>, Problem> {
     match relations.iter().all(is_alone) {
-        true => Ok(relations.to_vec()), // as most are, and every statement on an export table asks
+        true => Ok(relations.to_vec()), // fast path: most relations are alone
         false => rights::as_guard(|| relatives_of(relations)),
     }
 }
@@ -476,13 +496,13 @@ fn read_all() -> Result<Rc<Policies>, Problem> {
     own_tables::remember(table.unwrap_or(Oid::INVALID));
     match table {
         Some(_) => Ok(Rc::new(rights::as_guard(|| Policies::new(read()?))?)),
-        None => Ok(Rc::default()), // the extension is not in this database
+        None => Ok(Rc::default()), // the extension is not installed in this database
     }
 }
 
 fn read() -> Result<Vec<Policy>, Problem> {
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; the column is of the type that is read.
+        // SAFETY: SPI is connected, and the column has type disclosure_internal.policy.
         unsafe {
             let query = "SELECT p FROM disclosure_internal.policy p ORDER BY p.policy";
             let answer = Answer::to(query, &Parameters::default(), true)?;

@@ -1,4 +1,9 @@
-//! Policies: `protect`, `unprotect`. Only the owner of a relation decides what may leave it.
+//! SQL functions that define and remove policies, `protect` and `unprotect`, and the event trigger that keeps
+//! policies consistent with the relations and columns they name.
+//!
+//! Only the owner of a relation can define or remove its policies. All arguments are checked before a row of
+//! `disclosure_internal.policy` is written. A policy with `on_rows` also installs the triggers of an export
+//! table.
 
 use crate::args::Args;
 use crate::error::Problem;
@@ -14,7 +19,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 
-/// What `protect` was given, before it has been looked at.
+/// Arguments of `protect`, not yet checked.
 struct Given {
     relation: Option<Oid>,
     measure: Option<String>,
@@ -28,7 +33,7 @@ struct Given {
     only_by_copy: bool,
 }
 
-/// A policy as `disclosure_internal.policy` has it.
+/// Policy as it is stored in `disclosure_internal.policy`.
 struct Stored {
     relation: Oid,
     demand: Demand,
@@ -36,16 +41,16 @@ struct Stored {
     only_by_copy: bool,
 }
 
-/// protect(relation regclass, measure text, at_most float8, at_least float8, columns name[], for_role regrole,
+/// protect(relation regclass, measure text, columns name[], at_most float8, at_least float8, for_role regrole,
 /// on_rows text, statistic text, threshold float8, only_by_copy boolean)
 #[pg_extern(sql = false)]
 fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
     let given = Given {
         relation: args.optional("relation"),
         measure: args.optional("measure"),
+        columns: args.names("columns"),
         at_most: args.optional("at_most"),
         at_least: args.optional("at_least"),
-        columns: args.names("columns"),
         for_role: args.optional("for_role"),
         on_rows: args.optional("on_rows"),
         statistic: args.optional("statistic"),
@@ -62,7 +67,7 @@ fn define(given: Given) -> Result<i32, Problem> {
     let number = rights::as_owner(|| store(&stored))?;
     match stored.demand.on_rows {
         Some(_) => install::arm(stored.relation)?,
-        None => install::disarm(stored.relation)?, // what it replaces may have had one
+        None => install::disarm(stored.relation)?, // the policy that it replaces may have had one
     }
     warn_if_not_preloaded()?;
     Ok(number)
@@ -92,7 +97,7 @@ fn check(given: Given) -> Result<Stored, Problem> {
         measure: function
             .as_ref()
             .map_or(measure, |function| function.signature.clone()),
-        // SAFETY: reads what this backend knows of itself.
+        // SAFETY: only reads a variable of this backend, on its main thread.
         made_by: Some(unsafe { pg_sys::GetUserId() }),
         statistic: given.statistic,
         threshold: given.threshold,
@@ -116,33 +121,35 @@ fn check(given: Given) -> Result<Stored, Problem> {
     })
 }
 
-/// A policy outlives the session, a temporary table does not.
+/// Checks that a relation is not temporary, because a policy outlives the session and a temporary table does
+/// not.
 fn check_persistence(relation: Oid) -> Result<(), Problem> {
-    // SAFETY: a catalogue look-up.
+    // SAFETY: accepts the OID of any relation, and the relation was found by `Relation::new`.
     match unsafe { pg_sys::get_rel_persistence(relation) } as u8 == pg_sys::RELPERSISTENCE_TEMP {
         true => Err(Problem::argument(
             "relation",
-            "is temporary",
-            "Give a relation that others can read, too.",
+            "must not be temporary",
+            "Give a relation that outlives the session.",
         )),
         false => Ok(()),
     }
 }
 
 fn check_role(role: Option<Oid>) -> Result<(), Problem> {
-    // SAFETY: a catalogue look-up, which returns NULL for a role that does not exist.
+    // SAFETY: accepts any OID, and returns NULL if there is no such role.
     let exists = role.is_none_or(|role| unsafe { !pg_sys::GetUserNameFromId(role, true).is_null() });
     match exists {
         true => Ok(()),
         false => Err(Problem::argument(
             "for_role",
-            "there is no such role",
+            "role does not exist",
             "Give the name of a role, or NULL for everyone.",
         )),
     }
 }
 
-/// A policy is known by its relation, measure, columns and role; a second definition replaces the first.
+/// Stores a policy and returns its number. A policy with the same relation, measure, statistic, columns and
+/// role is replaced and keeps its number.
 fn store(policy: &Stored) -> Result<i32, Problem> {
     const UPDATE: &str = "
         UPDATE disclosure_internal.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
@@ -182,7 +189,7 @@ fn store(policy: &Stored) -> Result<i32, Problem> {
         .ok_or(Problem::Internal("the policy could not be stored"))
 }
 
-/// unprotect(policy int)
+/// unprotect_policy(policy int)
 #[pg_extern(sql = false)]
 fn unprotect_policy(policy: i32) -> bool {
     take_away(|candidate| candidate.number == policy).unwrap_or_else(Problem::raise) > 0
@@ -190,11 +197,24 @@ fn unprotect_policy(policy: i32) -> bool {
 
 /// unprotect(relation regclass)
 #[pg_extern(sql = false)]
-fn unprotect_relation(relation: Oid) -> i32 {
-    take_away(|candidate| candidate.relation == relation).unwrap_or_else(Problem::raise)
+fn unprotect(relation: Oid) -> i32 {
+    let number = check_exists(relation).and_then(|()| take_away(|candidate| candidate.relation == relation));
+    number.unwrap_or_else(Problem::raise)
 }
 
-/// Take away all policies that are meant; how many they were.
+/// Refuses an OID that is not that of a relation, above all the number of a policy.
+fn check_exists(relation: Oid) -> Result<(), Problem> {
+    if catalog::owner_of(relation).is_some() {
+        return Ok(());
+    }
+    Err(Problem::argument(
+        "relation",
+        format!("there is no relation with OID {}", relation.to_u32()),
+        "Give the name of a relation. To remove one policy by its number, use disclosure.unprotect_policy().",
+    ))
+}
+
+/// Removes all policies for which `is_meant` returns true, and returns their number.
 fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem> {
     let all = policy::all()?;
     let meant: Vec<_> = all.iter().filter(|policy| is_meant(policy)).collect();
@@ -225,10 +245,10 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
     Ok(meant.len() as i32)
 }
 
-/// Without preloading, whoever likes can export in a session in which the guard is not there.
+/// Warns if the library is not preloaded: sessions that do not load it can export without being guarded.
 fn warn_if_not_preloaded() -> Result<(), Problem> {
     let is_preloaded = Spi::connect(|_| {
-        // SAFETY: SPI is connected; the answer is one boolean.
+        // SAFETY: SPI is connected, and the only column has type boolean.
         unsafe {
             let answer = Answer::to(
                 "SELECT disclosure_internal.is_preloaded()",
@@ -245,17 +265,17 @@ fn warn_if_not_preloaded() -> Result<(), Problem> {
             "",
         )
         .set_hint(
-            "ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure'; it holds for new sessions.",
+            "Run ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure'. It takes effect in new sessions.",
         )
         .report(PgLogLevel::WARNING);
     }
     Ok(())
 }
 
-/// policies_hold(): event trigger on sql_drop
+/// policies_hold(): event trigger on sql_drop.
 #[pg_extern(sql = false)]
 fn policies_hold(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: the pointers of the current call.
+    // SAFETY: `fcinfo` is the current call; its context is a node or NULL.
     let is_event_trigger = unsafe {
         let context = (*fcinfo).context;
         !context.is_null() && (*context).type_ == pg_sys::NodeTag::T_EventTriggerData
@@ -268,7 +288,7 @@ fn policies_hold(fcinfo: pg_sys::FunctionCallInfo) {
     held.unwrap_or_else(Problem::raise);
 }
 
-/// Removes the policies of dropped relations. Refuses to drop a column that a policy needs.
+/// Removes the policies of dropped relations. Returns an error if a dropped column is needed by a policy.
 fn hold_columns() -> Result<(), Problem> {
     const FORGET: &str = "
         DELETE FROM disclosure_internal.policy p
@@ -288,9 +308,9 @@ fn hold_columns() -> Result<(), Problem> {
         let (column, policy) = found.first().get_two::<String, i32>()?;
         Ok(column.zip(policy))
     });
-    match needed
-        .map_err(|_: pgrx::spi::Error| Problem::Internal("policies of dropped objects were not found"))?
-    {
+    match needed.map_err(|_: pgrx::spi::Error| {
+        Problem::Internal("the policies of dropped objects could not be read")
+    })? {
         None => Ok(()),
         Some((column, policy)) => Err(Problem::ColumnNeeded { column, policy }),
     }

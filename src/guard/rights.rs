@@ -1,5 +1,9 @@
-//! With whose rights, and under which circumstances, the guard works: nothing that the asking user has set
-//! or made may change what it sees.
+//! Roles, settings and snapshots under which the guard's queries and measure functions run.
+//!
+//! Nothing that the exporting user set or created may influence the guard. So it reads its own tables as
+//! their owner, under pinned settings and the latest snapshot ([`as_guard`]). Measure functions run with the
+//! rights of the role that defined the policy, in a security-restricted context ([`run_measure`]). This
+//! module also decides which roles are exempt from policies.
 
 use crate::error::Problem;
 use crate::guard::own_tables;
@@ -9,40 +13,41 @@ use pgrx::pg_sys::{self, Oid};
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 
-/// Why a policy stops that depends on its maker's rights.
+/// Reason why a policy that depends on the rights of the role that defined it cannot be judged any more.
 pub const NO_LONGER_OWNS: &str = "the role that defined the policy no longer owns the relation";
 
-/// Everyone who may be behind a statement: the session, SET ROLE, a SECURITY DEFINER function, and those with whose rights
-/// measure functions run.
+/// Returns all roles that a statement may act for: the session's role, the one set by SET ROLE, the owner of
+/// a running SECURITY DEFINER function, and the roles whose rights running measure functions use.
 pub fn everyone_behind() -> Vec<Oid> {
-    // SAFETY: read what this backend knows of itself.
+    // SAFETY: only reads variables of this backend, on its main thread.
     let mut everyone = unsafe { vec![pg_sys::GetSessionUserId(), asking(), pg_sys::GetUserId()] };
     MEASURING.with_borrow(|measuring| everyone.extend(measuring));
     everyone
 }
 
-/// The role that asks: the session's, or the one set by SET ROLE, but never a function's owner, who lends rights to
-/// others.
+/// Returns the role that asks: the session's role, or the one set by SET ROLE. It is never the owner of a
+/// SECURITY DEFINER function, which only lends its rights.
 pub fn asking() -> Oid {
-    // SAFETY: reads what this backend knows of itself.
+    // SAFETY: only reads a variable of this backend, on its main thread.
     unsafe { pg_sys::GetOuterUserId() }
 }
 
-/// Whether this statement may export whatever the policies say. Both the role that asks and the one whose rights are used
-/// have to be exempt: else somebody's function, which a superuser, a maintenance job or the guard itself calls, could read
-/// for its owner what the owner may not export.
+/// Returns whether the statement is exempt from all policies. Both the role that asks and the role whose
+/// rights are used must be exempt. Otherwise a function called by a superuser, a maintenance job or the guard
+/// itself could read data that the function's owner may not export.
 pub fn is_exempt() -> bool {
     let asking = asking();
-    // SAFETY: reads what this backend knows of itself.
+    // SAFETY: only reads a variable of this backend, on its main thread.
     let using = unsafe { pg_sys::GetUserId() };
     is_exempt_role(asking)
         && (using == asking || is_exempt_role(using))
         && MEASURING.with_borrow(|measuring| measuring.iter().all(|&role| is_exempt_role(role)))
 }
 
-/// Whether a role is exempt: a superuser, or whoever may execute `disclosure.export_freely()`.
+/// Returns whether a role is exempt: it is a superuser or may execute `disclosure.export_freely()`.
 fn is_exempt_role(role: Oid) -> bool {
-    // SAFETY: catalogue look-ups; an unknown function has no OID.
+    // SAFETY: the look-ups accept any role, the name is NUL-terminated, and a missing function gives
+    // InvalidOid.
     unsafe {
         if pg_sys::superuser_arg(role) {
             return true;
@@ -58,10 +63,10 @@ fn is_exempt_role(role: Oid) -> bool {
     }
 }
 
-/// Whether a role may execute a function.
+/// Returns whether a role may execute a function.
 ///
 /// # Safety
-/// A function that exists.
+/// The function exists.
 pub unsafe fn may_execute(function: Oid, role: Oid) -> bool {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -74,7 +79,8 @@ pub unsafe fn may_execute(function: Oid, role: Oid) -> bool {
     }
 }
 
-/// Run `job` as `user`, who lends nothing to it beyond his rights on objects.
+/// Runs `job` with the rights of `user`, and in a security-restricted context if `restricted`. Returns its
+/// result.
 pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
     run_with(
         user,
@@ -87,12 +93,11 @@ pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
     )
 }
 
-/// Run `job` as the owner of a table, who sees all of its rows: as foreign keys do, which work for the table
-/// and not for whoever changes it.
+/// Runs `job` as the owner of a table, without row security even if that is forced, and returns its result.
+/// Foreign keys run their checks in the same way, because they work for the table and not for the current
+/// user.
 pub fn run_for<R>(table: Oid, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    let owner = catalog::owner_of(table).ok_or(Problem::Internal(
-        "the owner of a table of the extension was not found",
-    ))?;
+    let owner = catalog::owner_of(table).ok_or(Problem::Internal("the owner of a table was not found"))?;
     run_with(owner, pg_sys::SECURITY_NOFORCE_RLS, job)
 }
 
@@ -102,7 +107,7 @@ fn run_with<R>(user: Oid, flags: u32, job: impl FnOnce() -> R) -> R {
         user: pg_sys::InvalidOid,
         context: 0,
     };
-    // SAFETY: what is changed here is changed back when `before` is dropped, on every path.
+    // SAFETY: both out-parameters are valid, and dropping `before` restores the state on every path.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&mut before.user, &mut before.context);
         pg_sys::SetUserIdAndSecContext(user, before.context | flags);
@@ -119,13 +124,13 @@ struct Before {
 
 impl Drop for Before {
     fn drop(&mut self) {
-        // SAFETY: the values that were found.
+        // SAFETY: restores the user and the context that `run_with` found.
         unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
     }
 }
 
-/// Run `job` under settings that are the guard's own: no search_path that leads to somebody's operators, no
-/// budget so small that an answer is worth nothing.
+/// Runs `job` under the guard's own settings and returns its result. The search_path must not lead to
+/// operators that a user created, and the budget must not be so small that the results are useless.
 pub fn under_own_settings<R>(job: impl FnOnce() -> R) -> R {
     let pinned = Pinned::new(&OWN_SETTINGS);
     let result = job();
@@ -133,8 +138,8 @@ pub fn under_own_settings<R>(job: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Run `job`, which runs what others have made with somebody's rights, under a search_path by which nobody
-/// can slip something of his own to it.
+/// Runs `job` under a search_path that contains no objects of users, and returns its result. It is for jobs
+/// that run triggers or expressions of one role with the rights of another.
 pub fn under_safe_path<R>(job: impl FnOnce() -> R) -> R {
     let pinned = Pinned::new(&OWN_SETTINGS[..1]);
     let result = job();
@@ -144,26 +149,26 @@ pub fn under_safe_path<R>(job: impl FnOnce() -> R) -> R {
 
 const OWN_SETTINGS: [Setting; 6] = [
     (c"search_path", c"pg_catalog, pg_temp"),
-    // Numbers that differ must not look alike, since they may be sent in binary.
+    // Numbers that differ must have different texts, because COPY may send them in binary.
     (c"extra_float_digits", c"3"),
     (c"disclosure.budget", c"1min"),
     (c"disclosure.progress_notices", c"off"),
-    // Names are stored and compared.
+    // Quoted names are stored and compared.
     (c"quote_all_identifiers", c"off"),
-    // pg_dump keeps its session from views that it does not dump; ours are to be read.
+    // pg_dump restricts its session to tables that it dumps, but the guard must read its views.
     (c"restrict_nonsystem_relation_kind", c""),
 ];
 
 thread_local! {
-    /// Whether the guard reads or writes what is its own.
+    /// Whether the guard is reading or writing its own tables.
     static AT_WORK: Cell<bool> = const { Cell::new(false) };
-    /// The relations that the measure of an export table, which is running, may read.
+    /// Relations that the running measure of an export table may read.
     static MEASURED: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
-    /// With whose rights measure functions run, the innermost last.
+    /// Roles whose rights the running measure functions use, innermost last.
     static MEASURING: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Undoes something when it is dropped, also if an error unwinds past it.
+/// Calls a closure when dropped, including while an error unwinds.
 pub struct Undo<F: FnMut()>(pub F);
 
 impl<F: FnMut()> Drop for Undo<F> {
@@ -172,24 +177,25 @@ impl<F: FnMut()> Drop for Undo<F> {
     }
 }
 
-/// Whether the guard itself runs what is running, with nobody else's code in it.
+/// Returns whether the running query is one of the guard's own, which calls no code of users.
 pub fn is_guard_at_work() -> bool {
     AT_WORK.get()
 }
 
-/// Runs `job`, the measure of an export table, which may read these relations.
+/// Runs `job`, the measure of an export table, and returns its result. `job` may read the given relations.
 pub fn while_measuring<R>(relations: Vec<Oid>, job: impl FnOnce() -> R) -> R {
     let mut before = MEASURED.replace(relations);
     let _undo = Undo(|| drop(MEASURED.replace(std::mem::take(&mut before))));
     job()
 }
 
-/// Whether a relation is read by its own measure.
+/// Returns whether the running measure of an export table may read a relation.
 pub fn is_being_measured(relation: Oid) -> bool {
     MEASURED.with_borrow(|measured| measured.contains(&relation))
 }
 
-/// Runs `job`, a measure function that somebody has written, as `user` and in a restricted context.
+/// Runs `job`, a measure function that a user wrote, as `user` in a security-restricted context. Returns its
+/// result.
 pub fn run_measure<R>(user: Oid, job: impl FnOnce() -> R) -> R {
     MEASURING.with_borrow_mut(|measuring| measuring.push(user));
     let _undo = Undo(|| {
@@ -198,40 +204,42 @@ pub fn run_measure<R>(user: Oid, job: impl FnOnce() -> R) -> R {
     run_as(user, true, job)
 }
 
-/// Whether a measure function that somebody has written is running.
+/// Returns whether a measure function that a user wrote is running.
 pub fn is_measuring() -> bool {
     MEASURING.with_borrow(|measuring| !measuring.is_empty())
 }
 
-/// Who is to be named for what is running: the role that asks, or the one with whose rights a measure function runs.
+/// Returns the role that the log names: the role whose rights the innermost running measure function uses, or
+/// the role that asks if none is running.
 pub fn responsible() -> Oid {
     let innermost = MEASURING.with_borrow(|measuring| measuring.last().copied());
     innermost.unwrap_or_else(asking)
 }
 
-/// Run `job` under a snapshot that is taken now, even in a transaction that otherwise keeps an older one:
-/// what others have committed counts. Queries within have to be read-only, else they take another snapshot. A parallel
-/// query takes no new snapshot: there it is the one of the statement.
+/// Runs `job` under a snapshot taken now, even in a transaction that keeps an older one, and returns its
+/// result. So `job` sees what other sessions have committed. Its queries must be read-only, because others
+/// take a snapshot of their own. A parallel query cannot take a new snapshot and uses that of its statement.
 pub fn under_latest_snapshot<R>(job: impl FnOnce() -> R) -> R {
-    // SAFETY: reads the state of this backend.
+    // SAFETY: only reads the state of this backend, on its main thread.
     if unsafe { pg_sys::IsInParallelMode() } {
         return job();
     }
-    // SAFETY: pushed here, popped below. If an error passes, the (sub)transaction that it aborts pops it.
+    // SAFETY: the snapshot is popped below. If an error is raised, aborting the (sub)transaction pops it.
     unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
     let result = job();
-    // SAFETY: the one that was pushed above.
+    // SAFETY: the active snapshot is the one pushed above, because `job` leaves the stack balanced.
     unsafe { pg_sys::PopActiveSnapshot() };
     result
 }
 
-/// Runs `job`, which reads what is the guard's own, whoever asks and whatever they have set.
+/// Runs `job`, which reads the guard's own tables, and returns its result. Neither the role that asks nor its
+/// settings matter.
 pub fn as_guard<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
     as_owner(|| under_latest_snapshot(job))
 }
 
-/// Runs `job`, which writes what is the guard's own, because whoever may define a policy or a label need not be allowed to
-/// write the tables of these.
+/// Runs `job`, which writes the guard's own tables, and returns its result. It runs as the owner of the
+/// tables, because roles that may define a policy or a label need no privileges on them.
 pub fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
     let owner = own_tables::owner_of_policies()?;
     run_as(owner, false, || {
@@ -241,9 +249,10 @@ pub fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Proble
     })
 }
 
-/// Returns an error unless the current user owns a relation. Of one that no longer exists, a superuser decides.
+/// Returns an error unless the current user owns a relation, or is a superuser if the relation no longer
+/// exists.
 pub fn check_owner(relation: Oid) -> Result<(), Problem> {
-    // SAFETY: catalogue look-ups.
+    // SAFETY: reads a variable of this backend; the look-up accepts any role.
     let is_owner = unsafe {
         let user = pg_sys::GetUserId();
         match catalog::owner_of(relation) {
@@ -259,19 +268,20 @@ pub fn check_owner(relation: Oid) -> Result<(), Problem> {
     }
 }
 
-/// Whether `role` may do all that `other` may.
+/// Returns whether `role` has all the rights of `other`.
 pub fn has_rights_of(role: Oid, other: Oid) -> bool {
-    // SAFETY: a catalogue look-up.
+    // SAFETY: accepts any OIDs; a role that does not exist is a member of nothing.
     unsafe { pg_sys::has_privs_of_role(role, other) }
 }
 
-/// Prepares for a change of the policies or labels of a relation. Raises the error by which Postgres refuses to write in a
-/// read-only transaction or on a standby, and waits until nobody else changes them. Others who change tables do not wait.
+/// Prepares for a change of the policies or labels of a relation. Raises Postgres' own error in a read-only
+/// transaction or on a standby, and waits until no other transaction is changing the same policies or labels.
+/// Transactions that change the relation itself do not wait.
 pub fn begin_change(command: &CStr, relation: Oid) -> Result<(), Problem> {
-    // Which part of the relation is locked in our name; export tables take their turns at part 0.
+    // Sub-object number of the lock. Export tables use 0 for their turns.
     const POLICIES: u16 = 1;
     let table = own_tables::policies()?;
-    // SAFETY: the first two read the state of this backend; the lock is one that nobody else takes.
+    // SAFETY: the command is NUL-terminated. Locks accept any OIDs, and this transaction's end releases them.
     unsafe {
         pg_sys::PreventCommandIfReadOnly(command.as_ptr());
         pg_sys::PreventCommandDuringRecovery(command.as_ptr());

@@ -1,7 +1,8 @@
-//! What a policy demands: a measure, its limit, and what becomes of unsafe rows.
+//! The rule of a policy: a measure, its limit, and the treatment of unsafe rows in an export table.
 //!
-//! [`Demand::check`] is the one place that says which of these make sense, for `disclosure.protect` as well as for rows of
-//! `disclosure_internal.policy` that came by another way, such as a restore.
+//! [`Demand::check`] is the only place that decides which combinations are valid, both for
+//! `disclosure.protect` and for rows of `disclosure_internal.policy` that were written in another way, such
+//! as by a restore.
 
 use crate::error::Problem;
 use crate::guard::measure_function::MeasureFunction;
@@ -14,19 +15,19 @@ pub enum Measure {
     KAnonymity,
     ExpectedCracks,
     Function(MeasureFunction),
-    /// What is stored makes no sense, or no longer does. Exports are refused.
+    /// The stored policy is invalid, or no longer valid. Exports are refused.
     Unusable {
         name: String,
         problem: String,
     },
 }
 
-/// What of many rows' scores is measured.
+/// Statistic of the rows' scores that is compared with the limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
     Maximum,
     Average,
-    /// Of rows whose score is at or above the threshold.
+    /// Share of rows whose score is at or above the threshold.
     Share {
         threshold: f64,
     },
@@ -36,11 +37,11 @@ pub enum Statistic {
 pub enum Limit {
     AtMost(f64),
     AtLeast(f64),
-    /// Of a measure that is unusable.
+    /// Limit of an unusable measure: allows nothing.
     Unknown,
 }
 
-/// What becomes of unsafe rows that come into an export table.
+/// Treatment of a statement that makes rows of an export table unsafe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnRows {
     Block,
@@ -48,11 +49,11 @@ pub enum OnRows {
     Warn,
 }
 
-/// What a policy demands, as it was given or stored.
+/// Rule as it was given to `protect` or stored, not yet checked.
 #[derive(Default)]
 pub struct Demand {
     pub measure: String,
-    /// The owner of the function, and who has defined the policy, if the measure is a function.
+    /// Owner of the function at the time the policy was defined, if the measure is a function.
     pub measure_owner: Option<Oid>,
     pub made_by: Option<Oid>,
     pub statistic: Option<String>,
@@ -63,21 +64,21 @@ pub struct Demand {
     pub on_rows: Option<String>,
 }
 
-/// What a policy demands, checked.
+/// Rule that is valid for its relation.
 pub struct Rule {
     pub measure: Measure,
     pub limit: Limit,
     pub on_rows: Option<OnRows>,
 }
 
-/// Whether a measure comes with the extension; any other name is that of a function.
+/// Returns whether a measure comes with the extension. Any other name is the name of a function.
 pub fn is_built_in(measure: &str) -> bool {
     matches!(measure, "privacy_score" | "k_anonymity" | "expected_cracks")
 }
 
 impl Demand {
-    /// Checks it for a relation that exists. What depends on the function of a measure is not looked at, because that may
-    /// change at any time: see [`MeasureFunction::find`].
+    /// Checks the rule for an existing relation, and returns it in its checked form. A measure function is
+    /// not looked up here, because it may change at any time: see [`MeasureFunction::find`].
     pub fn check(&self, relation: Oid) -> Result<Rule, Problem> {
         let statistic = self.check_statistic()?;
         let limit = self.check_limit()?;
@@ -85,7 +86,7 @@ impl Demand {
         {
             return Err(Problem::argument(
                 "columns",
-                "must be one column where the measure is expected_cracks",
+                "must be one column if the measure is expected_cracks",
                 "Give the column of items, e.g. ARRAY['items'].",
             ));
         }
@@ -110,16 +111,17 @@ impl Demand {
         })
     }
 
-    /// Only a score has one: the greatest, unless another is asked for.
+    /// Returns the statistic of a privacy score, which is the maximum by default, and `None` for other
+    /// measures.
     fn check_statistic(&self) -> Result<Option<Statistic>, Problem> {
-        let hint = "maximum, average, or share (of rows whose score is at or above the threshold)";
+        let hint = "Give maximum, average, or share (of rows whose score is at or above the threshold).";
         let is_score = self.measure == "privacy_score";
         let statistic = match (self.statistic.as_deref(), self.threshold) {
             (None, None) if !is_score => return Ok(None),
             (Some(_), _) if !is_score => {
                 return Err(Problem::argument(
                     "statistic",
-                    "is for the measure privacy_score only",
+                    "is allowed only for the measure privacy_score",
                     hint,
                 ));
             }
@@ -130,19 +132,25 @@ impl Demand {
                 return Err(Problem::argument(
                     "threshold",
                     "must be a number from 0 to 1",
-                    "It is the score from which on a row counts.",
+                    "It is the lowest score at which a row counts.",
                 ));
             }
             (_, Some(_)) => {
                 return Err(Problem::argument(
                     "threshold",
-                    "is for the statistic share only",
+                    "is allowed only for the statistic share",
                     hint,
                 ));
             }
             (None | Some("maximum"), None) => Statistic::Maximum,
             (Some("average"), None) => Statistic::Average,
-            (Some(_), None) => return Err(Problem::argument("statistic", "is not understood", hint)),
+            (Some(_), None) => {
+                return Err(Problem::argument(
+                    "statistic",
+                    "must be maximum, average or share",
+                    hint,
+                ));
+            }
         };
         Ok(Some(statistic))
     }
@@ -155,8 +163,8 @@ impl Demand {
                 return Err(Problem::argument(
                     "at_most, at_least",
                     "exactly one of them must be given",
-                    "A risk has a limit at_most, protection one at_least: at_most => 0.5 for privacy_score, \
-                     at_least => 5 for k_anonymity.",
+                    "Limit a risk by at_most and protection by at_least: for example, at_most => 0.5 for privacy_score \
+                     and at_least => 5 for k_anonymity.",
                 ));
             }
         };
@@ -167,7 +175,7 @@ impl Demand {
                     Limit::AtLeast(_) => "at_least",
                     _ => "at_most",
                 },
-                "is not a limit of this measure",
+                "is not a valid limit for this measure",
                 hint,
             )),
         };
@@ -175,15 +183,15 @@ impl Demand {
             ("privacy_score", Limit::AtMost(limit)) => {
                 range((0.0..=1.0).contains(&limit), "Give a number from 0 to 1.")
             }
-            ("privacy_score", _) => range(false, "A score has a limit at_most, from 0 to 1."),
+            ("privacy_score", _) => range(false, "Give at_most, a number from 0 to 1."),
             ("k_anonymity", Limit::AtLeast(limit)) => {
-                range(limit >= 1.0 && limit.is_finite(), "Give a number from 1.")
+                range(limit >= 1.0 && limit.is_finite(), "Give a number of 1 or more.")
             }
-            ("k_anonymity", _) => range(false, "k has a limit at_least, from 1."),
+            ("k_anonymity", _) => range(false, "Give at_least, a number of 1 or more."),
             ("expected_cracks", Limit::AtMost(limit)) => {
-                range(limit >= 0.0 && limit.is_finite(), "Give a number from 0.")
+                range(limit >= 0.0 && limit.is_finite(), "Give a number of 0 or more.")
             }
-            ("expected_cracks", _) => range(false, "Cracks have a limit at_most, from 0."),
+            ("expected_cracks", _) => range(false, "Give at_most, a number of 0 or more."),
             (_, limit) => range(limit.value().is_finite(), "Give a finite number."),
         }
     }
@@ -197,24 +205,24 @@ impl Demand {
         let Some(parsed) = OnRows::parse(on_rows) else {
             return Err(Problem::argument(
                 "on_rows",
-                "is not understood",
-                "block refuses the statement, drop leaves the unsafe rows out, warn lets them pass with a warning.",
+                "must be block, drop or warn",
+                "block refuses the statement, drop leaves out the unsafe rows, and warn lets them pass with a warning.",
             ));
         };
-        // SAFETY: a catalogue look-up.
+        // SAFETY: accepts any OID, and returns 0 if there is no such relation.
         let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
         if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE) {
             return Err(Problem::argument(
                 "on_rows",
-                "is for tables only",
-                "Leave it out: what leaves a view or a foreign table is judged by COPY TO.",
+                "is allowed only for tables",
+                "Leave it out: rows that leave a view or a foreign table are judged by COPY TO.",
             ));
         }
         let is_by_row = self.measure == "k_anonymity" || statistic == Some(Statistic::Maximum);
         match parsed {
             OnRows::Drop if !is_by_row => Err(Problem::argument(
                 "on_rows",
-                "cannot be drop where the measure has no value for single rows",
+                "must not be drop if the measure has no value for single rows",
                 "Give block or warn.",
             )),
             parsed => Ok(parsed),
@@ -223,7 +231,7 @@ impl Demand {
 }
 
 impl Statistic {
-    /// As `disclosure_internal.policy` has it.
+    /// Returns the name that is stored in `disclosure_internal.policy`.
     pub fn name(self) -> &'static str {
         match self {
             Statistic::Maximum => "maximum",
@@ -234,7 +242,7 @@ impl Statistic {
 }
 
 impl Measure {
-    /// Whether somebody else than the extension has made it.
+    /// Returns whether the measure is a function that a user wrote.
     pub fn is_function(&self) -> bool {
         matches!(self, Measure::Function(_))
     }
@@ -265,7 +273,7 @@ impl Limit {
         }
     }
 
-    /// In words, at the end of a message.
+    /// Returns the limit in words, for the end of a message.
     pub fn rule(self) -> String {
         match self {
             Limit::AtMost(_) => format!("{self} is allowed"),

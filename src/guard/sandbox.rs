@@ -1,5 +1,5 @@
-//! Where a measure function that somebody has written runs, so that it leaves nothing behind and finds nothing of whoever
-//! exports.
+//! Sandbox for measure functions that users wrote: they leave no side effects behind, and do not see
+//! temporary objects or cursors of the exporting session.
 
 use crate::error::Problem;
 use crate::guard::rights;
@@ -9,18 +9,20 @@ use pgrx::prelude::*;
 use std::ffi::CString;
 use std::panic::AssertUnwindSafe;
 
-/// Runs `measure` in a subtransaction that is rolled back: what it writes, locks, opens or sets is gone afterwards.
+/// Runs `measure` in a subtransaction, rolls that back, and returns the result. Rows written, locks taken,
+/// cursors opened and settings changed by `measure` are undone.
 pub fn run<R>(measure: impl FnOnce() -> R) -> R {
     let _hidden = HiddenTemporary::new();
-    // SAFETY: reads what is put back below.
+    // SAFETY: only reads two variables of this backend, on its main thread.
     let before = unsafe { (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner) };
-    // SAFETY: the subtransaction that is begun here is ended by `roll_back` on both paths.
+    // SAFETY: called exactly once, on either path, while the subtransaction begun below is the current one.
     let roll_back = move || unsafe {
         pg_sys::RollbackAndReleaseCurrentSubTransaction();
         pg_sys::MemoryContextSwitchTo(before.0);
         pg_sys::CurrentResourceOwner = before.1;
     };
-    // SAFETY: as above; what `measure` returns is to outlive the subtransaction.
+    // SAFETY: every path below ends the subtransaction with `roll_back`. The memory context is the caller's,
+    // so that the result of `measure` outlives the subtransaction.
     unsafe {
         pg_sys::BeginInternalSubTransaction(std::ptr::null());
         pg_sys::MemoryContextSwitchTo(before.0);
@@ -35,7 +37,8 @@ pub fn run<R>(measure: impl FnOnce() -> R) -> R {
     result
 }
 
-/// While it lives, no name leads to a temporary object of this session, which whoever exports may have made.
+/// Hides the session's temporary objects from name look-up until dropped. The exporting user may have created
+/// them to interfere with a measure function.
 struct HiddenTemporary {
     tables: Oid,
     toast: Oid,
@@ -47,8 +50,8 @@ impl HiddenTemporary {
             tables: Oid::INVALID,
             toast: Oid::INVALID,
         };
-        // SAFETY: as parallel workers set what their leader has; `drop` puts it back. Nothing can be made meanwhile, because
-        // the context is restricted.
+        // SAFETY: parallel workers set this state in the same way, and `drop` restores it. No temporary
+        // object can be created meanwhile, because measure functions run in a security-restricted context.
         unsafe {
             pg_sys::GetTempNamespaceState(&mut hidden.tables, &mut hidden.toast);
             pg_sys::SetTempNamespaceState(Oid::INVALID, Oid::INVALID);
@@ -59,16 +62,16 @@ impl HiddenTemporary {
 
 impl Drop for HiddenTemporary {
     fn drop(&mut self) {
-        // SAFETY: the values that were found.
+        // SAFETY: restores the state that `new` read.
         unsafe { pg_sys::SetTempNamespaceState(self.tables, self.toast) };
     }
 }
 
-/// Whether the session has cursors from which anybody could fetch by their names.
+/// Returns whether the session has open cursors, from which any function can fetch by name.
 pub fn has_open_cursors() -> Result<bool, Problem> {
     let names = rights::as_guard(|| {
         Spi::connect(|_| {
-            // SAFETY: SPI is connected; the column is of type text.
+            // SAFETY: SPI is connected, and the column has type text.
             unsafe {
                 let answer = Answer::to("SELECT c.name FROM pg_cursors c", &Parameters::default(), true)?;
                 let name = |row| answer.get::<String>(row, 0);
@@ -80,7 +83,7 @@ pub fn has_open_cursors() -> Result<bool, Problem> {
         let Ok(name) = CString::new(name) else {
             return true;
         };
-        // SAFETY: a look-up by name, which returns NULL if there is none.
+        // SAFETY: the name is NUL-terminated, and the portal is read only if the look-up found one.
         unsafe {
             let portal = pg_sys::GetPortalByName(name.as_ptr());
             !portal.is_null() && (*portal).status == pg_sys::PortalStatus::PORTAL_READY

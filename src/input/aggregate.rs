@@ -1,13 +1,15 @@
-//! Road (c): an aggregate, whose rows arrive one call at a time, perhaps in several processes.
+//! Input of aggregates: rows arrive one call at a time, perhaps in several processes.
 //!
-//! A method implements [`AggregateState`] and, if parts can be put together, [`MergeableState`]. Its support functions
-//! are the methods of [`AggregateCall`] of the same names; its final function starts with [`so_far`].
+//! A method implements [`AggregateState`] and, if partial states can be merged, [`MergeableState`]. Its
+//! support functions are the methods of [`AggregateCall`] of the same names; its final function starts with
+//! [`so_far`].
 
 use crate::encode::arguments::argument_types;
 use crate::encode::wire;
 use crate::error::Problem;
 use crate::memory;
 use crate::pg::call::whole_call;
+use crate::pg::expression::{OverColumns, arguments_of};
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use pgrx::Internal;
@@ -19,38 +21,40 @@ whole_call!(AggregateCall);
 pub struct AggregateCall(FunctionCallInfo);
 
 impl AggregateCall {
+    /// Wraps the current call.
+    ///
     /// # Safety
-    /// `fcinfo` is that of an aggregate's support function; its first argument is the state, of type
-    /// internal, so that no user can call it.
+    /// `fcinfo` must be that of an aggregate's support function. Its first argument must be the state, of
+    /// type internal, so that users cannot call the function.
     pub unsafe fn new(fcinfo: FunctionCallInfo) -> Self {
         AggregateCall(fcinfo)
     }
 
-    /// The arguments after the state.
+    /// Returns the arguments after the state.
     pub fn arguments(&self) -> &[NullableDatum] {
-        // SAFETY: Postgres fills as many arguments as it says.
+        // SAFETY: Postgres fills `nargs` arguments.
         unsafe { &(*self.0).args.as_slice((*self.0).nargs as usize)[1..] }
     }
 
-    /// The state so far, and `None` before the first row.
+    /// Returns the state so far, which is not initialised before the first row.
     pub fn state(&self) -> Internal {
         // SAFETY: the first argument is the state, by the contract of `new`.
         let state = unsafe { (*self.0).args.as_slice(1)[0] };
         Internal::from((!state.isnull).then_some(state.value))
     }
 
-    /// Memory that lives as long as the aggregate's state.
+    /// Returns the memory context that lives as long as the aggregate's state.
     pub fn context(&self) -> pg_sys::MemoryContext {
         let mut context = std::ptr::null_mut();
-        // SAFETY: called as a support function, by the contract of `new`.
+        // SAFETY: this is a call of a support function, by the contract of `new`.
         unsafe { pg_sys::AggCheckCallContext(self.0, &mut context) };
         context
     }
 
-    /// Puts a new state in memory that lives as long as the aggregate needs it; its destructor runs when
-    /// that memory is freed.
+    /// Moves a new state to memory that lives as long as the aggregate needs it. The state's destructor runs
+    /// when that memory is freed.
     pub fn keep<S>(&self, state: S) -> Internal {
-        // SAFETY: the current context is put back.
+        // SAFETY: the aggregate's context is live, and the current context is restored.
         unsafe {
             let before = pg_sys::MemoryContextSwitchTo(self.context());
             let kept = Internal::new(state);
@@ -59,57 +63,71 @@ impl AggregateCall {
         }
     }
 
-    /// Types and collations of the arguments after the state.
-    pub fn argument_types(&self) -> Vec<ColumnType> {
-        let wanted = self.arguments().len();
-        // SAFETY: the expression trees that the executor calls us for.
-        let mut types = unsafe {
+    /// Returns the expressions of the arguments after the state: their list, and the index of the first one.
+    fn expressions(&self) -> (*mut pg_sys::List, usize) {
+        // SAFETY: the executor makes the call from these expression trees, so they are valid.
+        unsafe {
             let aggregate = pg_sys::AggGetAggref(self.0);
             if aggregate.is_null() {
-                // As a window function: only the call of the transition function is known, whose first
-                // argument is the state.
+                // The aggregate is used as a window function. Only the call of the transition function is
+                // known, whose first argument is the state.
                 let call = (*(*self.0).flinfo).fn_expr.cast::<pg_sys::FuncExpr>();
-                argument_types((*call).args, 1)
+                ((*call).args, 1)
             } else {
-                argument_types((*aggregate).args, 0)
+                ((*aggregate).args, 0)
             }
-        };
-        // An ORDER BY within the aggregate adds columns behind the arguments.
-        types.truncate(wanted);
+        }
+    }
+
+    /// Returns the types and collations of the arguments after the state.
+    pub fn argument_types(&self) -> Vec<ColumnType> {
+        let (list, skip) = self.expressions();
+        // SAFETY: the executor makes the call from these expression trees, so they are valid.
+        let mut types = unsafe { argument_types(list, skip) };
+        // An ORDER BY within the aggregate appends columns to the arguments.
+        types.truncate(self.arguments().len());
         types
+    }
+
+    /// Refuses a call that was meant for a relation, see [`OverColumns::check`]. The first `count` arguments should be
+    /// columns.
+    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Problem> {
+        let (list, skip) = self.expressions();
+        // SAFETY: expressions of the current plan, of which there are as many as arguments, or more.
+        unsafe { function.check(&arguments_of(list, skip)[..count]) }
     }
 }
 
-/// The state of an aggregate.
+/// State of an aggregate.
 pub trait AggregateState: Sized + 'static {
-    /// What progress messages call the reading of rows.
+    /// Name of the reading of rows in progress messages.
     const PHASE: &'static str = "reading rows";
 
-    /// The state before the first row, which `call` is for.
+    /// Returns the state before the first row. `call` is the call with that row.
     fn new(call: &AggregateCall) -> Result<Self, Problem>;
 
-    /// Takes in the arguments of one row.
+    /// Adds the arguments of one row.
     ///
     /// # Safety
-    /// They are valid Datums of the types that those of the first row had.
+    /// They must be valid Datums of the types that those of the first row had.
     unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Problem>;
 }
 
-/// The state of an aggregate that several processes can compute together, each with a part of the rows.
+/// State of an aggregate that several processes can compute together, each from a part of the rows.
 pub trait MergeableState: AggregateState {
-    /// Puts two parts together.
+    /// Returns the merged state of two parts.
     fn merge(self, other: Self) -> Result<Self, Problem>;
 
     /// Appends the state in a form for another process of this server.
     fn write(self, out: &mut Vec<u8>) -> Result<(), Problem>;
 
-    /// Reads what [`write`](Self::write) has written.
+    /// Reads a state that [`write`](Self::write) has written.
     fn read(input: &mut &[u8]) -> Result<Self, Problem>;
 }
 
-/// A state as Postgres keeps it between two calls.
+/// State as Postgres keeps it between two calls.
 struct Kept<S> {
-    /// `None` after it was moved to another part or process.
+    /// `None` after the state was merged into another one or written for another process.
     state: Option<S>,
     meter: Meter,
 }
@@ -120,15 +138,15 @@ impl<S: AggregateState> Kept<S> {
         Kept { state, meter }
     }
 
-    /// The state behind a value of type internal.
+    /// Returns the state behind a value of type internal.
     fn of(internal: &mut Internal) -> Option<&mut Self> {
-        // SAFETY: every state of type internal was made by `keep`, and those of one aggregate are of one type.
+        // SAFETY: `keep` made every state of type internal, and all states of one aggregate are of one type.
         unsafe { internal.get_mut() }
     }
 }
 
 impl AggregateCall {
-    /// The transition function.
+    /// Implements the transition function.
     pub fn transition<S: AggregateState>(&self) -> Result<Internal, Problem> {
         let mut state = self.state();
         if !state.initialized() {
@@ -139,16 +157,17 @@ impl AggregateCall {
             meter,
         }) = Kept::<S>::of(&mut state)
         {
-            // SAFETY: the state was made above, in this or an earlier call with arguments of the same types.
+            // SAFETY: the state was made above, in this call or in an earlier one with arguments of the same
+            // types.
             unsafe { state.push(self.arguments())? };
             meter.row()?;
         }
-        // The meter looks now and then; with many groups of few rows each, that would be never.
+        // The meter checks only every 1,024th row of a group. With many small groups that would be never.
         memory::check()?;
         Ok(state)
     }
 
-    /// The combine function.
+    /// Implements the combine function.
     pub fn combine<S: MergeableState>(&self) -> Result<Internal, Problem> {
         let mut state = self.state();
         let other = self.arguments()[0];
@@ -169,7 +188,7 @@ impl AggregateCall {
         Ok(state)
     }
 
-    /// The serial function. The state has done its work then.
+    /// Implements the serial function, which uses up the state.
     pub fn serialise<S: MergeableState>(&self) -> Result<Vec<u8>, Problem> {
         let mut out = wire::local();
         let mut state = self.state();
@@ -179,7 +198,7 @@ impl AggregateCall {
         wire::finish("a part of an aggregate", out)
     }
 
-    /// The deserial function.
+    /// Implements the deserial function.
     pub fn deserialise<S: MergeableState>(&self, mut input: &[u8]) -> Result<Internal, Problem> {
         wire::take_local(&mut input)?;
         let state = S::read(&mut input)?;
@@ -187,7 +206,8 @@ impl AggregateCall {
     }
 }
 
-/// For the final function, which may be called again after more rows: the state, and `None` without rows.
+/// Returns the state for the final function; `None` if there were no rows. The final function may be called
+/// again after more rows.
 pub fn so_far<S: AggregateState>(internal: &mut Internal) -> Result<Option<&mut S>, Problem> {
     memory::check()?;
     Ok(Kept::of(internal).and_then(|kept| kept.state.as_mut()))

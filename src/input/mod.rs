@@ -1,4 +1,5 @@
-//! The three ways in: a window partition, a table, an aggregate.
+//! The three ways in which rows come in: as a window partition, as a table or view, or as calls of an
+//! aggregate.
 
 pub mod aggregate;
 pub mod relation;

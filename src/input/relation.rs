@@ -1,5 +1,5 @@
-//! Road (b): a table or view by name, read with a SELECT by the calling user, so that privileges, row
-//! level security, partitions and inheritance are those of that SELECT.
+//! Input of tables and views by name. They are read with a SELECT by the calling user, so privileges, row
+//! level security, partitions and inheritance have the same effect as in that SELECT.
 
 use crate::encode::encoder::Encoder;
 use crate::encode::order::CodedColumn;
@@ -11,7 +11,7 @@ use crate::pg::types::{ColumnType, type_name};
 use pgrx::pg_sys::{self};
 use pgrx::spi::{quote_identifier, quote_qualified_identifier};
 
-/// A relation and the columns of it that are asked for.
+/// Relation and those of its columns that are to be read.
 pub struct Relation {
     /// Schema and name, quoted.
     name: String,
@@ -19,7 +19,7 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// `columns` as the caller gave them; `None` means all.
+    /// Returns a relation with the columns that the caller gave; `None` means all.
     pub fn new(oid: Option<pg_sys::Oid>, columns: Option<Vec<Option<String>>>) -> Result<Self, Problem> {
         let mut relation = Self::whole("relation", oid)?;
         if let Some(given) = columns {
@@ -28,7 +28,7 @@ impl Relation {
         Ok(relation)
     }
 
-    /// All columns of the relation that the caller gave as `argument`.
+    /// Returns a relation with all its columns. The caller gave its OID as `argument`.
     pub fn whole(argument: &'static str, oid: Option<pg_sys::Oid>) -> Result<Self, Problem> {
         let oid = oid.ok_or(Problem::null(argument, "Give the name of a table or view."))?;
         Ok(Relation {
@@ -37,7 +37,7 @@ impl Relation {
         })
     }
 
-    /// A column by its name, which comes from `argument`.
+    /// Returns a column by its name, which comes from `argument`.
     pub fn column(&self, argument: &'static str, name: &str) -> Result<&ColumnType, Problem> {
         let mut columns = self.columns.iter();
         columns
@@ -49,7 +49,7 @@ impl Relation {
             })
     }
 
-    /// Schema and name, quoted.
+    /// Returns the schema and name, quoted.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -62,13 +62,13 @@ impl Relation {
         &self.columns
     }
 
-    /// Encode every row that the calling user may see.
+    /// Encodes every row that the calling user may see.
     pub fn read<S: Sink>(self, sink: S) -> Result<Encoded<S>, Problem> {
         self.read_as(self.columns.clone(), sink)
     }
 
-    /// Encode these columns of every row that the calling user may see. Those that are to be of another type
-    /// than they are here are cast to it.
+    /// Encodes these columns of every row that the calling user may see. A column that has another type in
+    /// the relation is cast.
     pub fn read_as<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Problem> {
         let is_here = |wanted: &ColumnType| {
             let mut columns = self.columns.iter();
@@ -84,13 +84,13 @@ impl Relation {
         let wanted: Vec<String> = wanted.collect();
         let query = format!("SELECT {} FROM {}", wanted.join(", "), self.name);
         let mut encoder = Encoder::new(columns, sink);
-        // SAFETY: the row has the columns that `encoder` was made for: the query names them, and the lock
-        // that `columns_of` has taken keeps their types.
+        // SAFETY: every row has the columns that `encoder` was made for: the query names them, and the lock
+        // that `columns_of` took keeps their types.
         for_each_row(&query, |row| unsafe { encoder.push(row) })?;
         encoder.finish()
     }
 
-    /// Reads these columns as [`read_as`](Self::read_as) does, and keeps the code of every row.
+    /// Reads these columns like [`read_as`](Self::read_as) and returns them with the code of every row.
     pub fn read_coded(
         &self,
         columns: impl IntoIterator<Item = ColumnType>,
@@ -103,7 +103,7 @@ impl Relation {
             .collect())
     }
 
-    /// What the caller asked for, if it makes sense.
+    /// Returns the columns that the caller asked for: at least one, all existing and distinct.
     pub fn chosen_columns(&self, given: Vec<Option<String>>) -> Result<Vec<ColumnType>, Problem> {
         let argument = "columns";
         let invalid = |problem: String| {
@@ -129,7 +129,7 @@ impl Relation {
     }
 }
 
-/// Schema and name of a relation that has rows.
+/// Returns the schema and name, quoted, of a relation that has rows; an error for any other relation.
 fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Problem> {
     let Some((schema, name)) = schema_and_name(oid) else {
         return Err(Problem::argument(
@@ -138,7 +138,7 @@ fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Pr
             "Give the name of a table or view.",
         ));
     };
-    // SAFETY: a catalogue look-up.
+    // SAFETY: any OID is accepted.
     let kind = unsafe { pg_sys::get_rel_relkind(oid) } as u8;
     match kind {
         pg_sys::RELKIND_RELATION

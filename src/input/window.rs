@@ -1,4 +1,7 @@
-//! Road (a): a window partition, read once at its first row.
+//! Input of window functions: reads a whole partition once, at its first row.
+//!
+//! The state that a method makes of a partition is kept in the executor's memory for that partition and
+//! returned for all its rows. Rows are read with the functions of windowapi.h, which pgrx does not bind.
 
 use crate::encode::arguments::{ArgumentRows, OptionArgument, argument_types};
 use crate::encode::encoder::Encoder;
@@ -6,6 +9,7 @@ use crate::encode::sequence::Sequence;
 use crate::encode::{Encoded, Sink};
 use crate::error::Problem;
 use crate::pg::call::whole_call;
+use crate::pg::expression::{OverColumns, arguments_of};
 use crate::pg::memory_context::Scratch;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
@@ -14,27 +18,28 @@ use pgrx::pg_sys::{self, Datum, FunctionCallInfo, NullableDatum};
 use pgrx::prelude::*;
 use std::ffi::{c_int, c_void};
 
-/// The beginning of what nodeWindowAgg.c has under this name, the same in all majors.
+/// Beginning of the struct of this name in nodeWindowAgg.c, which is the same in all supported major
+/// versions.
 #[repr(C)]
 struct WindowObjectData {
     tag: pg_sys::NodeTag,
     node: *mut pg_sys::WindowAggState,
-    /// The states of the arguments' expressions.
+    /// States of the arguments' expressions.
     arguments: *mut pg_sys::List,
-    /// What `WinGetPartitionLocalMemory` returns, once it was asked.
+    /// Result of `WinGetPartitionLocalMemory`; null before its first call for a partition.
     memory: *mut PartitionMemory,
 }
 
-/// windowapi.h, which is not part of pgrx' bindings.
+/// Functions of windowapi.h, which pgrx does not bind.
 #[allow(non_snake_case)] // the names are those of Postgres
 mod windowapi {
     use super::*;
 
-    // Not guarded one by one, which for every row would take longer than what they do.
+    // Without #[pg_guard], because a guard for every row would take longer than the functions themselves.
     unsafe extern "C-unwind" {
-        /// Raises no ERROR.
+        /// Never raises an ERROR.
         pub fn WinGetCurrentPosition(window: *mut WindowObjectData) -> i64;
-        /// To be called within `pg_guard_ffi_boundary`.
+        /// Must be called within `pg_guard_ffi_boundary`.
         pub fn WinGetFuncArgInPartition(
             window: *mut WindowObjectData,
             argument: c_int,
@@ -69,7 +74,7 @@ pub struct WindowCall {
     window: *mut WindowObjectData,
 }
 
-/// Memory of the executor that belongs to a partition, zeroed at its start.
+/// Memory of the executor that belongs to one partition. It is zeroed when the partition begins.
 #[repr(C)]
 struct PartitionMemory {
     state: *mut c_void,
@@ -77,8 +82,10 @@ struct PartitionMemory {
 }
 
 impl WindowCall {
+    /// Wraps the current call.
+    ///
     /// # Safety
-    /// `fcinfo` is that of a function declared WINDOW, so Postgres calls it with a window object only.
+    /// `fcinfo` must be that of a function declared WINDOW, which Postgres calls only with a window object.
     pub unsafe fn new(fcinfo: FunctionCallInfo) -> Self {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -89,29 +96,40 @@ impl WindowCall {
         }
     }
 
-    /// The current row's place in the partition, from 0.
+    /// Returns the current row's position in the partition, from 0.
     pub fn position(&self) -> usize {
-        // SAFETY: a live window object, by the contract of `new`.
+        // SAFETY: the window object is live, by the contract of `new`.
         unsafe { WinGetCurrentPosition(self.window) as usize }
     }
 
-    /// Types and collations of the arguments.
-    pub fn argument_types(&self) -> Vec<ColumnType> {
-        // SAFETY: the expression that the window object was made from.
-        unsafe {
-            let call = (*(*self.fcinfo).flinfo).fn_expr.cast::<pg_sys::WindowFunc>();
-            argument_types((*call).args, 0)
-        }
+    /// Returns the expressions of the arguments.
+    fn expressions(&self) -> *mut pg_sys::List {
+        // SAFETY: the expression of a function declared WINDOW is a WindowFunc.
+        unsafe { (*(*(*self.fcinfo).flinfo).fn_expr.cast::<pg_sys::WindowFunc>()).args }
     }
 
-    /// The last argument of the current row, if that is an option; then its type is taken away.
+    /// Returns the types and collations of the arguments.
+    pub fn argument_types(&self) -> Vec<ColumnType> {
+        // SAFETY: these expressions are part of the current plan.
+        unsafe { argument_types(self.expressions(), 0) }
+    }
+
+    /// Refuses a call that was meant for a relation, see [`OverColumns::check`]. The first `count` arguments should be
+    /// columns.
+    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Problem> {
+        // SAFETY: these expressions are part of the current plan, one for each argument.
+        unsafe { function.check(&arguments_of(self.expressions(), 0)[..count]) }
+    }
+
+    /// Returns the last argument of the current row if it is an option, and then removes its type from
+    /// `types`.
     pub fn take_option(&self, types: &mut Vec<ColumnType>) -> Option<OptionArgument> {
-        // SAFETY: a live window object, by the contract of `new`.
+        // SAFETY: `current` returns the argument with that number, which has the type with that number.
         unsafe { OptionArgument::take(types, |last| self.current(last)) }
     }
 
-    /// An argument of the current row, by its number from 0: for an option that is the same in all rows of
-    /// a partition. It is valid until another row is read.
+    /// Returns an argument of the current row by its number, from 0; `None` if it is NULL. It is meant for an
+    /// option that is the same in all rows of a partition. The value is valid until another row is read.
     pub fn argument(&self, number: usize) -> Option<Datum> {
         let argument = self.current(number);
         (!argument.isnull).then_some(argument.value)
@@ -119,16 +137,16 @@ impl WindowCall {
 
     fn current(&self, number: usize) -> NullableDatum {
         let mut isnull = false;
-        // SAFETY: a live window object, by the contract of `new`.
+        // SAFETY: the window object is live, by the contract of `new`.
         let value = unsafe { WinGetFuncArgCurrent(self.window, number as c_int, &mut isnull) };
         NullableDatum { value, isnull }
     }
 
-    /// What `build` made of the partition at its first row. It is freed at the partition's end, on error
-    /// and when the query stops early.
+    /// Returns the state that `build` makes of the partition at its first row. The state is freed at the end
+    /// of the partition, after an error, and when the query stops early.
     pub fn partition_state<S>(&self, build: impl FnOnce(&Self) -> Result<S, Problem>) -> Result<&S, Problem> {
-        // SAFETY: the memory is zeroed and lives until the partition's end. Its context calls
-        // `on_reset` exactly once, after which nobody can reach the state.
+        // SAFETY: the memory is zeroed and lives until the end of the partition. Its context calls `on_reset`
+        // exactly once, and the state cannot be reached afterwards.
         unsafe {
             let mut memory = (*self.window).memory;
             if memory.is_null() {
@@ -146,9 +164,10 @@ impl WindowCall {
         }
     }
 
-    /// Postgres numbers the rows of a partition by integers of 32 bits when it is asked for one of them.
+    /// Returns the number of rows in the partition; an error if it exceeds a C int, because Postgres takes
+    /// the position of a row to be read as a C int.
     fn partition_rows(&self) -> Result<c_int, Problem> {
-        // SAFETY: a live window object, by the contract of `new`.
+        // SAFETY: the window object is live, by the contract of `new`.
         let rows = unsafe { WinGetPartitionRowCount(self.window) };
         c_int::try_from(rows).map_err(|_| {
             let limit = c_int::MAX as u64;
@@ -159,15 +178,16 @@ impl WindowCall {
         })
     }
 
-    /// Read the first arguments of some row.
+    /// Reads the first arguments of the row at a position.
     ///
-    /// Postgres itself reads one argument of a row at a time, and for another one of the same row it steps on and
-    /// back, which from a file takes far longer than all the rest. So only the first argument is left to it; the
-    /// others are then evaluated on the row that it has found, as it does itself.
+    /// Postgres reads one argument of one row at a time. For another argument of the same row it steps
+    /// forward and back, which takes far longer than everything else if the rows are in a file. Postgres
+    /// therefore reads only the first argument. The others are evaluated here on the row that it has found,
+    /// as Postgres does itself.
     ///
     /// # Safety
-    /// Within `pg_guard_ffi_boundary`, as it may raise an ERROR. What is passed by reference is valid until
-    /// another row is read.
+    /// Must be called within `pg_guard_ffi_boundary`, because it may raise an ERROR. Values that are passed
+    /// by reference are valid until another row is read.
     unsafe fn read_row(&self, position: c_int, arguments: &mut [NullableDatum]) {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -189,7 +209,7 @@ impl WindowCall {
                         let state = (*states.add(number)).ptr_value.cast::<pg_sys::ExprState>();
                         match (*state).evalfunc {
                             Some(evaluate) => evaluate(state, context, &mut argument.isnull),
-                            None => Datum::from(0), // it has been prepared when the query began
+                            None => Datum::from(0), // never happens: it was prepared when the query began
                         }
                     }
                 };
@@ -197,9 +217,9 @@ impl WindowCall {
         }
     }
 
-    /// Hand the first `width` arguments of every row of the partition to `on_row`, with scratch memory as the
-    /// current one. Up to `at_once` rows are read before they are handed over: only one where values are
-    /// passed by reference, as those are valid until another row is read.
+    /// Passes the first `width` arguments of every row of the partition to `on_row`, in a scratch memory
+    /// context. Up to `at_once` rows are read before they are passed on. It must be 1 if values are passed by
+    /// reference, because those are valid only until another row is read.
     fn for_each_row(
         &self,
         width: usize,
@@ -216,11 +236,11 @@ impl WindowCall {
             let arguments = &mut arguments[..width * number];
             let read = || {
                 for (position, row) in (start..).zip(arguments.chunks_exact_mut(width)) {
-                    // SAFETY: within the guard below.
+                    // SAFETY: the guard below surrounds the call.
                     unsafe { self.read_row(position, row) };
                 }
             };
-            // SAFETY: nothing in it has to be dropped.
+            // SAFETY: nothing in `read` has to be dropped if an ERROR leaves it.
             unsafe { pg_sys::ffi::pg_guard_ffi_boundary(read) };
             for row in arguments.chunks_exact(width) {
                 on_row(row)?;
@@ -233,14 +253,15 @@ impl WindowCall {
         Ok(())
     }
 
-    /// Encode the arguments that make up `columns`, the first ones, of every row of the partition. There
-    /// are no dictionaries where all rows are NULL, so that the columns never became known.
+    /// Encodes the first arguments of every row of the partition, those that make up `columns`. There are no
+    /// dictionaries if the only column is an anonymous row that is NULL in all rows, because its columns
+    /// never became known.
     pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Problem> {
         let width = columns.len();
-        // SAFETY: reads a variable of this backend.
+        // SAFETY: only this thread uses the variable.
         let context = unsafe { pg_sys::CurrentMemoryContext };
         let mut rows = ArgumentRows::new(columns, sink, Encoder::new, context)?;
-        // SAFETY: values of the arguments' types, encoded before the next row is read.
+        // SAFETY: the values have the arguments' types and are encoded before the next row is read.
         self.for_each_row(width, 1, |arguments| unsafe { rows.push(arguments) })?;
         let mut finished = rows.finish()?;
         if finished.dictionaries.is_none() {
@@ -252,7 +273,8 @@ impl WindowCall {
         })
     }
 
-    /// The first arguments of every row of the partition, each as one column; `names` are what errors call them.
+    /// Returns the first arguments of every row of the partition, each as one column. Errors call the columns
+    /// by `names`.
     pub fn sequences<const WIDTH: usize>(&self, names: [&str; WIDTH]) -> Result<[Sequence; WIDTH], Problem> {
         let types = self.argument_types().into_iter().zip(names);
         let rows = self.partition_rows()? as usize;
@@ -265,19 +287,19 @@ impl WindowCall {
         };
         self.for_each_row(WIDTH, at_once, |arguments| {
             let mut columns = columns.iter_mut().zip(arguments);
-            // SAFETY: values of the arguments' types, kept before others are read.
+            // SAFETY: the values have the arguments' types and are kept before others are read.
             columns.try_for_each(|(column, &argument)| unsafe { column.push(argument) })
         })?;
         columns
             .try_into()
-            .map_err(|_| Problem::Internal("the number of columns is not the one that was asked for"))
+            .map_err(|_| Problem::Internal("the number of columns differs from the number requested"))
     }
 
-    /// The first argument of every row of the partition, which is of type float8.
+    /// Returns the first argument, of type float8, of every row of the partition.
     pub fn numbers(&self) -> Result<Vec<Option<f64>>, Problem> {
         let mut numbers = Vec::new();
         self.for_each_row(1, AT_ONCE, |arguments| {
-            // SAFETY: declared so in sql/.
+            // SAFETY: sql/ declares the argument as float8.
             numbers.push(unsafe { f64::from_datum(arguments[0].value, arguments[0].isnull) });
             Ok(())
         })?;
@@ -285,13 +307,15 @@ impl WindowCall {
     }
 }
 
-/// Rows that are read within one guard against ERRORs, which takes longer than reading one.
+/// Number of rows that are read within one guard against ERRORs. A guard takes longer than reading a row.
 const AT_ONCE: usize = 256;
 
+/// Drops the state of a partition.
+///
 /// # Safety
-/// `state` is what `partition_state` has made out of a box of `S`.
+/// `state` must be a pointer that `partition_state` has made from a box of `S`, and must not be used again.
 unsafe extern "C-unwind" fn drop_state<S>(state: *mut c_void) {
-    // SAFETY: Postgres calls it with valid pointers.
+    // SAFETY: by the contract of the function.
     unsafe {
         drop(Box::from_raw(state.cast::<S>()));
     }

@@ -1,5 +1,5 @@
-//! One folder per method, under the same name as in `crates/disclosure/src` and `sql/`: its SQL functions, and the
-//! readers that only it needs.
+//! One folder per method, with the same name as in `crates/disclosure/src` and `sql/`. A folder holds the SQL
+//! functions of its method and the readers that only this method needs.
 
 mod attack;
 mod classes;

@@ -1,4 +1,7 @@
-//! The elements of an array, looked at where they lie: no list of them is made, and mostly no copy.
+//! Reads the elements of an array in place: without making a list of them, and mostly without a copy.
+//!
+//! [`Elements`] walks over the bytes of an array as Postgres stores them. [`ElementType::deconstruct`] lets
+//! Postgres take an array apart, for callers that need its NULLs too.
 
 use crate::error::Problem;
 use crate::pg::types::ColumnType;
@@ -6,11 +9,11 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena;
 use std::ffi::CStr;
 
-/// Reads the elements of arrays of one type.
+/// Reader of the elements of arrays of one type.
 pub struct Elements {
     element: ElementType,
     alignment: usize,
-    /// Room for an array that is stored unaligned, as short ones are.
+    /// Buffer for an array that is stored unaligned, as short ones are.
     aligned: Vec<u64>,
 }
 
@@ -29,11 +32,11 @@ impl Elements {
         }
     }
 
-    /// Hand every element that is not NULL to `each`, for as long as that takes. Integers that are passed by
-    /// value are extended with their sign.
+    /// Passes every element that is not NULL to `each`, until that returns an error. Integers that are passed
+    /// by value are sign-extended.
     ///
     /// # Safety
-    /// A valid array of elements of this type.
+    /// `array` must be a valid array with elements of this type.
     #[inline]
     pub unsafe fn for_each(
         &mut self,
@@ -53,8 +56,10 @@ impl Elements {
         }
     }
 
+    /// Does the same for an array that need not be detoasted.
+    ///
     /// # Safety
-    /// As above, neither compressed nor stored elsewhere.
+    /// As for [`for_each`](Self::for_each); the array must be neither compressed nor stored out of line.
     #[inline]
     unsafe fn for_each_of_plain(
         &mut self,
@@ -70,7 +75,7 @@ impl Elements {
                 return for_each_number(data, self.element.length, shape.present, each);
             }
             if varlena::varatt_is_1b(array) {
-                // With its full header in front it would be aligned: leave room for that.
+                // With its full header the array would be aligned, so leave room for that.
                 self.aligned.resize((HEADER + bytes.len()).div_ceil(8), 0);
                 let start = self.aligned.as_mut_ptr().cast::<u8>();
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.add(HEADER), bytes.len());
@@ -80,8 +85,10 @@ impl Elements {
         }
     }
 
+    /// Passes the elements of a by-reference type to `each`.
+    ///
     /// # Safety
-    /// `array` is the aligned beginning of an array of this shape.
+    /// `array` must point to the aligned beginning of an array of this shape.
     unsafe fn for_each_reference(
         &self,
         array: *const u8,
@@ -106,39 +113,40 @@ impl Elements {
     }
 }
 
-/// How many dimensions an array has, and how long the last one is.
+/// Returns the number of dimensions of an array, and the length of the last one.
 ///
 /// # Safety
-/// A valid array, neither compressed nor stored elsewhere.
+/// `array` must be a valid array that is neither compressed nor stored out of line.
 pub unsafe fn dimensions(array: Datum) -> (usize, usize) {
-    // SAFETY: by the contract; short ones are read where they lie.
+    // SAFETY: by the contract of the function; arrays with a short header are read in place.
     let bytes = unsafe { varlena::varlena_to_byte_slice(array.cast_mut_ptr()) };
     let int = |at: usize| match bytes.get(at..).and_then(|bytes| bytes.first_chunk()) {
         Some(&bytes) => i32::from_ne_bytes(bytes) as usize,
         None => 0,
     };
-    // After the number of dimensions, where the data begins, and the type of the elements come the lengths.
+    // The number of dimensions, the offset of the data and the element type come before the lengths.
     match int(0) {
         0 => (0, 0),
         count => (count, int(8 + 4 * count)),
     }
 }
 
-/// The length that a value begins with, where it is not a short one.
+/// Size of the length that a value begins with, unless its header is short.
 const HEADER: usize = pg_sys::VARHDRSZ;
 
-/// Where an array's elements are. NULLs take no room among them.
+/// Number and position of an array's elements. NULLs take no space among them.
 struct Shape {
-    /// Elements that are not NULL.
+    /// Number of elements that are not NULL.
     present: usize,
-    /// Where the first one begins, after the length.
+    /// Offset of the first element from the end of the length.
     data: usize,
 }
 
 impl Shape {
-    /// `bytes` are those after the length: the number of dimensions, where the data begins if there are
-    /// NULLs, the type of the elements, the size of every dimension, its lower bound, a bit for every
-    /// element that is not NULL if any is, and the elements. They may lie anywhere.
+    /// Returns the shape of an array from its bytes after the length, which need not be aligned. They are the
+    /// number of dimensions, the offset of the data (0 if there are no NULLs), the element type, the lengths
+    /// of all dimensions, their lower bounds, a bitmap of the elements that are not NULL (if any is NULL),
+    /// and the elements.
     #[inline]
     fn of(bytes: &[u8]) -> Self {
         const SIZES: usize = 12;
@@ -170,6 +178,7 @@ impl Shape {
     }
 }
 
+/// Passes the first `count` elements of a by-value type to `each`, sign-extended.
 #[inline]
 fn for_each_number(
     data: &[u8],
@@ -177,7 +186,7 @@ fn for_each_number(
     count: usize,
     mut each: impl FnMut(Datum) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
-    // Postgres passes no other lengths by value.
+    // Postgres passes only values of 1, 2, 4 or 8 bytes by value.
     match length {
         1 => {
             numbers(data, count).try_for_each(|bytes| each(Datum::from(i64::from(i8::from_ne_bytes(bytes)))))
@@ -197,7 +206,7 @@ fn numbers<const N: usize>(data: &[u8], count: usize) -> impl Iterator<Item = [u
     numbers.iter().take(count).copied()
 }
 
-/// The type of an array's elements, and how Postgres stores them in it.
+/// Type of an array's elements, and how Postgres stores them in it.
 pub struct ElementType {
     pub column: ColumnType,
     pub length: i16,
@@ -206,9 +215,9 @@ pub struct ElementType {
 }
 
 impl ElementType {
-    /// `None` where values of the column are not arrays.
+    /// Returns the element type of a column; `None` if its values are not arrays.
     pub fn of(array: &ColumnType) -> Option<Self> {
-        // SAFETY: a catalogue look-up.
+        // SAFETY: any OID is accepted.
         let oid = unsafe { pg_sys::get_element_type(array.base_type()) };
         if oid == pg_sys::InvalidOid {
             return None;
@@ -219,7 +228,7 @@ impl ElementType {
             by_value: false,
             alignment: 0,
         };
-        // SAFETY: a catalogue look-up that fills all three.
+        // SAFETY: the element type exists, and the call fills all three.
         unsafe {
             pg_sys::get_typlenbyvalalign(
                 oid,
@@ -231,11 +240,11 @@ impl ElementType {
         Some(element)
     }
 
-    /// The elements of an array of any dimensions, and which of them are NULL. They live as long as the
-    /// array does, and their list as long as the current memory context.
+    /// Returns the elements of an array of any number of dimensions, and whether each is NULL. The elements
+    /// live as long as the array, and the iterator may be used as long as the current memory context lives.
     ///
     /// # Safety
-    /// A valid array of elements of this type, neither compressed nor stored elsewhere.
+    /// `array` must be a valid array with elements of this type, neither compressed nor stored out of line.
     pub unsafe fn deconstruct<'a>(&self, array: Datum) -> impl Iterator<Item = (Datum, bool)> + 'a {
         // SAFETY: by the contract of the function.
         unsafe {

@@ -1,26 +1,27 @@
-//! An array of numbers as an argument, read where it lies.
+//! Array arguments of numbers, read in place.
 
 use crate::error::Problem;
 use disclosure::ndarray::ArrayView2;
 use pgrx::Array;
 use pgrx::array::RawArray;
 
-/// An array as it lies in memory.
+/// Array argument, as it lies in memory.
 pub struct PlainArray<'a, T> {
     dimensions: Vec<usize>,
-    /// Row by row; `None` if one of them is NULL.
+    /// Elements row by row; `None` if one of them is NULL.
     elements: Option<&'a [T]>,
 }
 
-/// Types whose values lie in an array one after another as Rust has them.
+/// Type whose values lie in an array as they do in a Rust slice.
 pub trait Plain {}
 impl Plain for f64 {}
 impl Plain for i32 {}
 
 impl<'a, T: Plain> PlainArray<'a, T> {
     pub fn new(array: Array<'a, T>) -> Self {
-        // SAFETY: an array that Postgres has passed is valid and unpacked. What was unpacked is left to the memory
-        // context of the call, which outlives the argument. Elements without NULLs of a plain type are a slice.
+        // SAFETY: an array that Postgres has passed is valid, and pgrx has detoasted it. The detoasted copy
+        // belongs to the memory context of the call, which outlives the argument. Elements of a plain type
+        // without NULLs are a slice.
         unsafe {
             let Some(mut array) = RawArray::from_array(array) else {
                 return PlainArray {
@@ -35,7 +36,7 @@ impl<'a, T: Plain> PlainArray<'a, T> {
         }
     }
 
-    /// The lengths of N dimensions; zeros if the array is empty.
+    /// Returns the lengths of the N dimensions; zeros if the array is empty.
     pub fn shape<const N: usize>(
         &self,
         argument: &'static str,
@@ -45,25 +46,23 @@ impl<'a, T: Plain> PlainArray<'a, T> {
             return Ok([0; N]);
         }
         self.dimensions[..].try_into().map_err(|_| {
-            let problem = format!(
-                "the number of its dimensions is {}, not {N}",
-                self.dimensions.len()
-            );
+            let problem = format!("number of dimensions must be {N}, not {}", self.dimensions.len());
             Problem::argument(argument, problem, hint)
         })
     }
 
-    /// The elements of an array of one dimension.
+    /// Returns the elements of an array of one dimension.
     pub fn list(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Problem> {
         let [_] = self.shape(argument, hint)?;
         self.elements(argument, hint)
     }
 
-    /// The elements of an array of two dimensions.
+    /// Returns the elements of an array of two dimensions.
     pub fn table(&self, argument: &'static str, hint: &'static str) -> Result<ArrayView2<'a, T>, Problem> {
         let shape: [usize; 2] = self.shape(argument, hint)?;
-        ArrayView2::from_shape(shape, self.elements(argument, hint)?)
-            .map_err(|_| Problem::Internal("an array has other elements than dimensions"))
+        ArrayView2::from_shape(shape, self.elements(argument, hint)?).map_err(|_| {
+            Problem::Internal("the number of elements of an array does not match its dimensions")
+        })
     }
 
     fn elements(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Problem> {

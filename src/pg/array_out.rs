@@ -1,4 +1,4 @@
-//! An array of two dimensions as a SQL function returns it.
+//! Arrays of two dimensions as results of SQL functions.
 
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
@@ -9,13 +9,13 @@ use pgrx::pgrx_sql_entity_graph::metadata::{
 use std::ffi::c_int;
 use std::marker::PhantomData;
 
-/// An array, as a rule of two dimensions, in the memory context of the call.
+/// Array in the memory context of the call. It has two dimensions, or none if it is empty.
 pub struct Grid<T> {
     array: pg_sys::Datum,
     elements: PhantomData<T>,
 }
 
-/// A type whose values lie in an array one after another as Rust has them, zeros being a value.
+/// Type whose values lie in an array as they do in a Rust slice, and of which zero bytes are a valid value.
 pub trait Element {
     const OID: pg_sys::Oid;
 }
@@ -28,7 +28,7 @@ impl Element for bool {
     const OID: pg_sys::Oid = pg_sys::BOOLOID;
 }
 
-/// What comes before the elements.
+/// Part of an array before the elements.
 #[repr(C)]
 struct Header {
     array: pg_sys::ArrayType,
@@ -44,18 +44,19 @@ impl<T: Element> Grid<T> {
         }
     }
 
-    /// All elements, row by row, are zero or false before `fill` changes them.
+    /// Returns an array of `rows` × `columns` elements, row by row. All are zero or false before `fill`
+    /// changes them.
     pub fn new(rows: usize, columns: usize, fill: impl FnOnce(&mut [T])) -> Self {
         let size = rows * columns;
         if size == 0 {
-            // SAFETY: an array without dimensions in the current memory context.
+            // SAFETY: the element type is built in, so it exists.
             let empty = unsafe { pg_sys::construct_empty_array(T::OID) };
             return Self::of_datum(pg_sys::Datum::from(empty));
         }
         let bytes = size_of::<Header>() + size * size_of::<T>();
-        // SAFETY: so much zeroed memory or an error, which is also what a matrix too large for a value ends with. It
-        // is aligned for any type, and the header's length keeps the elements so. With an offset of zero there are
-        // no NULLs.
+        // SAFETY: palloc0 returns `bytes` zeroed bytes or raises an ERROR, as it does if the array is too
+        // large for a value. They are aligned for any type, and the size of the header keeps the elements
+        // aligned. A data offset of zero means that there are no NULLs.
         unsafe {
             let header = pg_sys::palloc0(bytes).cast::<Header>();
             pgrx::varlena::set_varsize_4b(header.cast(), bytes as i32);
@@ -69,7 +70,7 @@ impl<T: Element> Grid<T> {
     }
 }
 
-// SAFETY: a Datum of the type that is declared below.
+// SAFETY: the Datum is of the type that is declared below.
 unsafe impl<T: Element> BoxRet for Grid<T> {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
         // SAFETY: by the contract of the function.
@@ -77,7 +78,7 @@ unsafe impl<T: Element> BoxRet for Grid<T> {
     }
 }
 
-// SAFETY: it is what a vector is to SQL, but for its dimensions.
+// SAFETY: SQL has one type for arrays of any number of dimensions, so this is the type of `Vec<T>`.
 unsafe impl<T> SqlTranslatable for Grid<T>
 where
     Vec<T>: SqlTranslatable,

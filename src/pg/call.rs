@@ -1,13 +1,13 @@
-//! Types that stand for a whole call of a SQL function, as parameters of its Rust function.
+//! Types that stand for the whole call of a SQL function, as parameters of its Rust function.
 
-/// Lets a type with `unsafe fn new(FunctionCallInfo) -> Self` be the parameter of a `pg_extern` function. SQL does not
-/// see it.
+/// Lets a type with `unsafe fn new(FunctionCallInfo) -> Self` be a parameter of a `pg_extern` function. SQL
+/// does not see the parameter.
 macro_rules! whole_call {
     ($type:ty) => {
-        // SAFETY: it takes no argument of its own, and the pointer is that of the current call.
+        // SAFETY: the type consumes no argument of the call, and the pointer is that of the current call.
         unsafe impl<'fcx> ::pgrx::callconv::ArgAbi<'fcx> for $type {
             unsafe fn unbox_arg_unchecked(argument: ::pgrx::callconv::Arg<'_, 'fcx>) -> Self {
-                // SAFETY: as the function is declared in sql/, by the contract of `new`.
+                // SAFETY: the function is declared in sql/ as the contract of `new` demands.
                 unsafe { Self::new(::pgrx::callconv::ArgAbi::unbox_arg_unchecked(argument)) }
             }
 
@@ -16,7 +16,7 @@ macro_rules! whole_call {
             }
         }
 
-        // SAFETY: there is nothing in SQL that it could be confused with.
+        // SAFETY: the type does not occur in SQL, so it cannot be confused with another one.
         unsafe impl ::pgrx::pgrx_sql_entity_graph::metadata::SqlTranslatable for $type {
             const TYPE_IDENT: &'static str = ::pgrx::pgrx_resolved_type!($type);
             const TYPE_ORIGIN: ::pgrx::pgrx_sql_entity_graph::metadata::TypeOrigin =

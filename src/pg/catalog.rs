@@ -1,4 +1,4 @@
-//! What the catalogue says about relations.
+//! Catalogue look-ups about relations.
 
 use super::row;
 use super::types::ColumnType;
@@ -7,9 +7,9 @@ use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
 use std::ffi::{CStr, c_char};
 
-/// Schema and name of a relation, not quoted; `None` if there is none with this OID.
+/// Returns the schema and name of a relation, not quoted; `None` if there is no relation with this OID.
 pub fn schema_and_name(oid: pg_sys::Oid) -> Option<(String, String)> {
-    // SAFETY: catalogue look-ups that return NULL for an unknown OID, else a string that lives until the
+    // SAFETY: the look-ups return NULL for an unknown OID, else a NUL-terminated string that lives until the
     // current memory context is reset.
     unsafe {
         let text = |name: *const c_char| {
@@ -20,10 +20,10 @@ pub fn schema_and_name(oid: pg_sys::Oid) -> Option<(String, String)> {
     }
 }
 
-/// The columns of a relation, in order.
+/// Returns the columns of a relation, in order. Locks the relation until the end of the transaction, as a
+/// SELECT would.
 pub fn columns_of(oid: pg_sys::Oid) -> Vec<ColumnType> {
-    // SAFETY: a lock on the relation is held while its descriptor is read, and kept until the end of the
-    // transaction, as a SELECT would.
+    // SAFETY: an unknown OID raises an ERROR, and the relation is locked while its descriptor is read.
     unsafe {
         let relation = pg_sys::relation_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
         let columns = row::columns_of((*relation).rd_att);
@@ -32,7 +32,7 @@ pub fn columns_of(oid: pg_sys::Oid) -> Vec<ColumnType> {
     }
 }
 
-/// Schema and name of a relation, quoted; its OID if it does not exist.
+/// Returns the schema and name of a relation, quoted; its OID if it does not exist.
 pub fn name_of(relation: Oid) -> String {
     schema_and_name(relation).map_or_else(
         || format!("relation {}", relation.to_u32()),
@@ -40,9 +40,9 @@ pub fn name_of(relation: Oid) -> String {
     )
 }
 
-/// The owner of a relation; `None` where there is no such relation.
+/// Returns the owner of a relation; `None` if it does not exist.
 pub fn owner_of(relation: Oid) -> Option<Oid> {
-    // SAFETY: a catalogue look-up; the tuple is released before returning.
+    // SAFETY: a tuple of this cache is a row of pg_class, and it is released after its owner was copied.
     unsafe {
         let tuple = pg_sys::SearchSysCache1(
             pg_sys::SysCacheIdentifier::RELOID as i32,
@@ -58,9 +58,9 @@ pub fn owner_of(relation: Oid) -> Option<Oid> {
     }
 }
 
-/// Whether it has columns that are made of others'.
+/// Returns whether a relation is a view, so that its columns are made from those of others.
 pub fn is_view(relation: Oid) -> bool {
-    // SAFETY: a catalogue look-up.
+    // SAFETY: any OID is accepted.
     let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
     matches!(kind, pg_sys::RELKIND_VIEW | pg_sys::RELKIND_MATVIEW)
 }
@@ -74,9 +74,10 @@ unsafe extern "C-unwind" {
     ) -> *mut pg_sys::List;
 }
 
-/// A table and all that inherits from it.
+/// Returns a table and all tables that inherit from it.
 pub fn with_heirs(table: Oid) -> Vec<Oid> {
-    // SAFETY: a catalogue look-up; the lock is the one that reading them takes.
+    // SAFETY: the result is a list of OIDs that contains at least the table itself. The lock is the one that
+    // reading the tables takes.
     unsafe {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         let found = find_all_inheritors(table, lock, std::ptr::null_mut());

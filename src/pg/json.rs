@@ -1,5 +1,5 @@
-//! jsonb comes in and goes out. Any legal value does: numbers keep all their digits (serde_json's feature
-//! `arbitrary_precision`), and what is nested too deep to be read is refused.
+//! jsonb as arguments and results. Any legal value is accepted, unless it is nested too deep for serde_json.
+//! Numbers keep all their digits (serde_json's feature `arbitrary_precision`).
 
 use crate::error::Problem;
 use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
@@ -13,14 +13,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::ffi::{CStr, CString};
 
-/// A jsonb value that comes in, as text.
+/// jsonb argument, as text.
 pub struct JsonText(String);
 
 impl JsonText {
-    /// Levels of lists and objects within each other that serde_json reads.
+    /// Number of nested levels of arrays and objects that serde_json reads.
     const DEEPEST: usize = 127;
 
-    /// Reads it. `argument` is what the caller calls it.
+    /// Parses the text. `argument` is the name of the argument.
     pub fn value(&self, argument: &'static str) -> Result<Value, Problem> {
         if depth(&self.0) > Self::DEEPEST {
             return Err(Problem::TooDeep {
@@ -28,18 +28,18 @@ impl JsonText {
                 limit: Self::DEEPEST,
             });
         }
-        // All that is left to be refused is an object with a key of serde_json's own.
+        // The only other values that serde_json refuses are objects with a key that it reserves.
         serde_json::from_str(&self.0).map_err(|_| {
             Problem::argument(
                 argument,
-                "has a key that cannot be read",
-                "Keys that begin with $serde_json are reserved.",
+                "has a reserved key",
+                "Rename keys that begin with $serde_json.",
             )
         })
     }
 }
 
-/// How deep lists and objects lie within each other in valid JSON.
+/// Returns the number of nested levels of arrays and objects in valid JSON.
 fn depth(json: &str) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
     let mut bytes = json.bytes();
@@ -75,7 +75,7 @@ impl FromDatum for JsonText {
     }
 }
 
-// SAFETY: read as the type that is declared below.
+// SAFETY: the argument is read as jsonb, the type that is declared below.
 unsafe impl<'fcx> ArgAbi<'fcx> for JsonText {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
         // SAFETY: by the contract of the function.
@@ -86,8 +86,8 @@ unsafe impl<'fcx> ArgAbi<'fcx> for JsonText {
     }
 }
 
-/// Reads an argument that is an object of options; those that are left out have their default. A message names the
-/// option but not its value, which serde's own messages would quote.
+/// Reads an argument that is an object of options; those that are left out have their defaults. An error
+/// message names the option but not its value, which serde's own messages would quote.
 pub fn options<T: DeserializeOwned + Default>(
     argument: &'static str,
     given: Option<Value>,
@@ -103,22 +103,22 @@ pub fn options<T: DeserializeOwned + Default>(
         let alone = Value::Object([(key.clone(), value.clone())].into_iter().collect());
         let read = T::deserialize(alone);
         if matches!(&read, Err(error) if error.to_string().starts_with("unknown field")) {
-            return Err(invalid(format!("there is no \"{key}\"")));
+            return Err(invalid(format!("\"{key}\" is not an option")));
         }
         if read.is_err() || value.is_null() {
-            return Err(invalid(format!("\"{key}\" is not what it can be")));
+            return Err(invalid(format!("\"{key}\" has an invalid value")));
         }
     }
-    T::deserialize(Value::Object(keys)).map_err(|_| invalid("is not understood".into()))
+    T::deserialize(Value::Object(keys)).map_err(|_| invalid("is not a valid object of options".into()))
 }
 
-/// A jsonb value that goes out.
+/// jsonb result.
 pub struct Json(pub Value);
 
 impl IntoDatum for Json {
     fn into_datum(self) -> Option<pg_sys::Datum> {
         let text = CString::new(self.0.to_string()).ok()?; // JSON has no NUL
-        // SAFETY: the type's own input function.
+        // SAFETY: jsonb_in takes a C string, and the text outlives the call.
         unsafe { direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(text.as_ptr().into())]) }
     }
 
@@ -127,7 +127,7 @@ impl IntoDatum for Json {
     }
 }
 
-// SAFETY: a Datum of the type that is declared below.
+// SAFETY: the Datum is jsonb, the type that is declared below.
 unsafe impl BoxRet for Json {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
         // SAFETY: by the contract of the function.
@@ -142,7 +142,7 @@ unsafe impl BoxRet for Json {
 
 macro_rules! is_jsonb {
     ($rust:ident) => {
-        // SAFETY: it is read from and written as jsonb.
+        // SAFETY: the type is read from and written as jsonb.
         unsafe impl SqlTranslatable for $rust {
             const TYPE_IDENT: &'static str = pgrx_resolved_type!($rust);
             const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;

@@ -1,4 +1,5 @@
-//! Values as text that means the same in every session.
+//! Values as text that means the same in every session. While values are printed and read, the settings that
+//! their text depends on are pinned.
 
 use crate::error::Problem;
 use crate::guc::{Pinned, Setting};
@@ -6,7 +7,7 @@ use crate::pg::types::ColumnType;
 use pgrx::pg_sys::{self, Datum};
 use std::ffi::{CStr, CString};
 
-/// Prints and reads the values of a type, whatever the session's settings are.
+/// Printer and parser of the values of one type, independent of the session's settings.
 pub struct Literals {
     output: pg_sys::FmgrInfo,
     input: pg_sys::FmgrInfo,
@@ -15,12 +16,13 @@ pub struct Literals {
 }
 
 impl Literals {
-    /// While it lives, settings that texts depend on are pinned. It lives no longer than the current memory context.
+    /// Returns the literals of a column's type. While they live, the settings that the text depends on are
+    /// pinned. They must not outlive the current memory context.
     pub fn of(column: &ColumnType) -> Self {
         let mut output = pg_sys::FmgrInfo::default();
         let mut input = pg_sys::FmgrInfo::default();
         let mut parameter = pg_sys::InvalidOid;
-        // SAFETY: catalogue look-ups, which raise an ERROR where there is no such type.
+        // SAFETY: an unknown type raises an ERROR; the calls fill the variables passed to them.
         unsafe {
             let mut function = pg_sys::InvalidOid;
             let mut is_varlena = false;
@@ -39,10 +41,10 @@ impl Literals {
         }
     }
 
-    /// Hand the text of a value to `then`.
+    /// Passes the text of a value to `then`.
     ///
     /// # Safety
-    /// A valid Datum of the type.
+    /// `value` must be a valid Datum of the type.
     pub unsafe fn print(&mut self, value: Datum, then: impl FnOnce(&str)) {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -50,17 +52,18 @@ impl Literals {
             let bytes = CStr::from_ptr(printed).to_bytes();
             match str::from_utf8(bytes) {
                 Ok(text) => then(text),
-                // "char" can be half a character. This raises an ERROR.
+                // A value of type "char" can be one byte of a longer character. This raises an ERROR.
                 Err(_) => drop(pg_sys::pg_verifymbstr(printed, bytes.len() as i32, false)),
             }
             pg_sys::pfree(printed.cast());
         }
     }
 
-    /// The value of a text, in the current memory context.
+    /// Returns the value of a text, in the current memory context. The type's input function raises an ERROR
+    /// if the text is not a value of the type.
     pub fn parse(&mut self, text: &str) -> Result<Datum, Problem> {
         let text = CString::new(text).map_err(|_| disclosure::byte_format::DamagedBytes)?;
-        // SAFETY: the type's own input function, which says what is wrong with a text.
+        // SAFETY: the function is the type's own input function, and the text is NUL-terminated.
         Ok(unsafe {
             pg_sys::InputFunctionCall(&mut self.input, text.as_ptr().cast_mut(), self.parameter, -1)
         })
@@ -73,7 +76,7 @@ const EXTRA_FLOAT_DIGITS: Setting = (c"extra_float_digits", c"1");
 const INTERVAL_STYLE: Setting = (c"IntervalStyle", c"postgres");
 const TIME_ZONE: Setting = (c"TimeZone", c"GMT");
 
-/// What the texts of any type can depend on.
+/// Settings that the text of any type can depend on.
 const ALL: [Setting; 10] = [
     BYTEA_OUTPUT,
     DATE_STYLE,
@@ -87,7 +90,7 @@ const ALL: [Setting; 10] = [
     (c"xmloption", c"content"),
 ];
 
-/// What the texts of a type depend on. Most items are of types that depend on nothing.
+/// Returns the settings that the text of a type depends on. Most items are of types that depend on none.
 fn settings_of(oid: pg_sys::Oid) -> &'static [Setting] {
     match oid {
         pg_sys::INT2OID

@@ -1,4 +1,4 @@
-//! Memory for what evaluating, unpacking and comparing values leaves behind.
+//! Scratch memory contexts, for allocations that evaluating, detoasting and comparing values leaves behind.
 
 use crate::error::Problem;
 use crate::run::Meter;
@@ -6,8 +6,8 @@ use pgrx::pg_sys;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// What `make` makes of every number, in order, with scratch memory as the current one. `what` names the
-/// work in progress messages.
+/// Returns the results of `make` for all numbers, in order. `make` runs in a scratch memory context. `what`
+/// names the work in progress messages.
 pub fn for_each<T>(
     what: &'static str,
     numbers: Range<u32>,
@@ -26,10 +26,10 @@ pub fn for_each<T>(
     Ok(made)
 }
 
-/// A memory context of its own, a child of the current one; deleted when it is dropped.
+/// Memory context that is a child of the current one. It is deleted when this value is dropped.
 pub struct Scratch(pg_sys::MemoryContext);
 
-/// While this lives, the scratch context is the current one.
+/// Guard that keeps the scratch context current while it lives.
 pub struct Entered<'a> {
     before: pg_sys::MemoryContext,
     scratch: PhantomData<&'a Scratch>,
@@ -37,7 +37,7 @@ pub struct Entered<'a> {
 
 impl Scratch {
     pub fn new() -> Self {
-        // SAFETY: plain arguments; `drop` deletes the context.
+        // SAFETY: the current context is live and becomes the parent; `drop` deletes the new context.
         Scratch(unsafe {
             pg_sys::AllocSetContextCreateExtended(
                 pg_sys::CurrentMemoryContext,
@@ -49,15 +49,16 @@ impl Scratch {
         })
     }
 
+    /// Makes the scratch context the current one while the returned guard lives.
     pub fn enter(&self) -> Entered<'_> {
         Entered {
-            // SAFETY: a live context; `Entered` switches back.
+            // SAFETY: the scratch context is live, and `Entered` switches back before it is deleted.
             before: unsafe { pg_sys::MemoryContextSwitchTo(self.0) },
             scratch: PhantomData,
         }
     }
 
-    /// Free what the rows so far have left behind.
+    /// Frees everything that the rows so far have left behind.
     pub fn reset(&self) {
         // SAFETY: nothing that was allocated here outlives the row that needed it.
         unsafe { pg_sys::MemoryContextReset(self.0) }
@@ -66,14 +67,14 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // SAFETY: it is not the current context any more, since `Entered` borrows the `Scratch`.
+        // SAFETY: it is not the current context any more, because `Entered` borrows the `Scratch`.
         unsafe { pg_sys::MemoryContextDelete(self.0) }
     }
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        // SAFETY: the context that was current before is an ancestor of ours and still lives.
+        // SAFETY: the context that was current before belongs to a caller, so it is still live.
         unsafe {
             pg_sys::MemoryContextSwitchTo(self.before);
         }

@@ -1,10 +1,11 @@
-//! Safe wrappers around Postgres, free of any method.
+//! Safe wrappers around Postgres, independent of any method.
 
 pub mod array;
 pub mod array_in;
 pub mod array_out;
 pub mod call;
 pub mod catalog;
+pub mod expression;
 pub mod json;
 pub mod literal;
 pub mod memory_context;

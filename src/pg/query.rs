@@ -1,4 +1,4 @@
-//! Questions that are asked again and again: planned once per backend.
+//! Queries through SPI whose plans a backend keeps, because the same queries are run again and again.
 
 use crate::error::Problem;
 use pgrx::IntoDatum;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::rc::Rc;
 
-/// How many plans a backend keeps.
+/// Number of plans that a backend keeps. When it is reached, all of them are dropped.
 const KEPT_PLANS: usize = 1_000;
 
 /// Parameters of a query: types and values, none of them NULL.
@@ -20,18 +20,18 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// One parameter, an array of OIDs.
+    /// Returns parameters with one element, an array of OIDs.
     pub fn of_oids(oids: &[pg_sys::Oid]) -> Result<Self, Problem> {
         let mut parameters = Self::default();
         let array = oids
             .to_vec()
             .into_datum()
-            .ok_or(Problem::Internal("an array of OIDs could not be made"))?;
+            .ok_or(Problem::Internal("could not make an array of OIDs"))?;
         parameters.add(pg_sys::OIDARRAYOID, array);
         Ok(parameters)
     }
 
-    /// Its placeholder.
+    /// Adds a parameter and returns its placeholder.
     pub fn add(&mut self, oid: pg_sys::Oid, value: Datum) -> String {
         self.types.push(oid);
         self.values.push(value);
@@ -39,18 +39,18 @@ impl Parameters {
     }
 }
 
-/// The rows of an answer; they live until SPI is disconnected.
+/// Rows that a query has returned. They live until SPI is disconnected.
 pub struct Answer {
     table: *mut pg_sys::SPITupleTable,
     rows: usize,
 }
 
 impl Answer {
-    /// Ask, with the calling user's rights. Where `read_only`, under the snapshot of the calling statement, else
-    /// under one that is taken now.
+    /// Runs a query with the calling user's privileges. If `read_only`, it runs under the snapshot of the
+    /// calling statement, otherwise under a new one.
     ///
     /// # Safety
-    /// Called within `Spi::connect`, with valid Datums of their types.
+    /// Must be called within `Spi::connect`, and the parameters must be valid Datums of their types.
     pub unsafe fn to(query: &str, parameters: &Parameters, read_only: bool) -> Result<Self, Problem> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -68,11 +68,11 @@ impl Answer {
         self.rows
     }
 
-    /// A value of the answer, by row and column from 0; `None` for NULL.
+    /// Returns a value by row and column, both from 0; `None` if it is NULL.
     pub fn value(&self, row: usize, column: usize) -> Option<Datum> {
         debug_assert!(row < self.rows);
         let mut is_null = false;
-        // SAFETY: SPI has filled the table with that many rows; it knows which columns there are.
+        // SAFETY: SPI has filled the table with `rows` rows; it checks the column itself.
         let value = unsafe {
             let tuple = *(*self.table).vals.add(row);
             pg_sys::SPI_getbinval(tuple, (*self.table).tupdesc, column as i32 + 1, &mut is_null)
@@ -80,20 +80,20 @@ impl Answer {
         (!is_null).then_some(value)
     }
 
-    /// A value of the answer as Rust has it; `None` for NULL.
+    /// Returns a value as a Rust type; `None` if it is NULL.
     ///
     /// # Safety
-    /// The column is of the type that `T` stands for.
+    /// The column must be of the SQL type that `T` stands for.
     pub unsafe fn get<T: pgrx::FromDatum>(&self, row: usize, column: usize) -> Option<T> {
         // SAFETY: by the contract of the function.
         unsafe { T::from_datum(self.value(row, column)?, false) }
     }
 }
 
-/// The answer to a query of one column of OIDs.
+/// Returns the result of a query with one column of OIDs.
 pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<pg_sys::Oid>, Problem> {
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; callers give parameters of their types, and queries of one column of
+        // SAFETY: SPI is connected. Callers pass parameters of their types, and queries with one column of
         // OIDs.
         unsafe {
             let answer = Answer::to(query, parameters, true)?;
@@ -102,19 +102,19 @@ pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<pg_sys::Oid>, Pr
     })
 }
 
-/// What the planner thinks that a query without parameters costs.
+/// Returns the planner's estimate of the cost of a query without parameters.
 ///
 /// # Safety
-/// Called within `Spi::connect`.
+/// Must be called within `Spi::connect`.
 pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
     // SAFETY: by the contract of the function.
     unsafe {
         let kept = plan(query, &[])?;
         let plan = pg_sys::SPI_plan_get_cached_plan(kept.0);
         if plan.is_null() {
-            return Err(Problem::Internal("a plan is missing"));
+            return Err(Problem::Internal("a query has no cached plan"));
         }
-        // One query is one statement.
+        // A query is a single statement.
         let statement = (*(*(*plan).stmt_list).elements)
             .ptr_value
             .cast::<pg_sys::PlannedStmt>();
@@ -124,24 +124,25 @@ pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
     }
 }
 
-/// A plan that outlives its query. Postgres itself makes it anew when a table changes.
+/// Plan that outlives its query. Postgres itself replans when a table changes.
 struct Plan(pg_sys::SPIPlanPtr);
 
 impl Drop for Plan {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the plan: whoever runs it holds a reference to this.
+        // SAFETY: nothing else uses the plan, because code that runs it holds a reference to this `Plan`.
         unsafe { pg_sys::SPI_freeplan(self.0) };
     }
 }
 
-/// The text of a query and the types of its parameters.
+/// Text of a query and types of its parameters.
 type Question = (String, Vec<pg_sys::Oid>);
 
-/// The plan of a query. It may be dropped from those that are kept while it runs, because what it runs may ask further
-/// questions; so callers hold on to what is returned until they are done with it.
+/// Returns the plan of a query. While a plan runs, it may be dropped from those that are kept, because it may
+/// run further queries itself. Callers therefore hold the returned reference until they are done with the
+/// plan.
 ///
 /// # Safety
-/// SPI is connected.
+/// SPI must be connected.
 unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<Rc<Plan>, Problem> {
     // SAFETY: by the contract of the function.
     unsafe {

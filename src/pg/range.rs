@@ -1,4 +1,4 @@
-//! Ranges, and which values they hold.
+//! Range types, and which values a range contains.
 
 use crate::pg::memory_context::Scratch;
 use crate::pg::types::ColumnType;
@@ -6,15 +6,15 @@ use pgrx::pg_sys::{self, Datum};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A type whose values are ranges.
+/// Range type, as an entry of the type cache.
 pub struct RangeType(*mut pg_sys::TypeCacheEntry);
 
 impl RangeType {
-    /// The type of a column; `None` if its values are not ranges of values of the type `element`.
+    /// Returns the type of a column; `None` if its values are not ranges over the type `element`.
     pub fn of(column: &ColumnType, element: pg_sys::Oid) -> Option<Self> {
         let oid = column.base_type();
-        // SAFETY: catalogue look-ups, of which the first finds nothing for what is no range type; entries of the type
-        // cache live as long as the backend.
+        // SAFETY: any OID is accepted; only a range type has a subtype, so that the second look-up finds its
+        // range functions. Entries of the type cache live as long as the backend.
         unsafe {
             let is_range = pg_sys::get_range_subtype(oid) == element;
             is_range.then(|| {
@@ -26,16 +26,18 @@ impl RangeType {
         }
     }
 
-    /// The collation under which ranges compare values.
+    /// Returns the collation under which ranges compare values.
     pub fn collation(&self) -> pg_sys::Oid {
-        // SAFETY: a live entry of the type cache.
+        // SAFETY: entries of the type cache live as long as the backend.
         unsafe { (*self.0).rng_collation }
     }
 
+    /// Compares two values as ranges of this type do.
+    ///
     /// # Safety
-    /// Two valid Datums of the type that the ranges are of.
+    /// Both must be valid Datums of the ranges' element type.
     unsafe fn compare(&self, one: Datum, other: Datum) -> Ordering {
-        // SAFETY: the function takes two such values, by the contract.
+        // SAFETY: the function compares values of this type, by the contract.
         let order = unsafe {
             let function = &raw mut (*self.0).rng_cmp_proc_finfo;
             pg_sys::FunctionCall2Coll(function, self.collation(), one, other)
@@ -46,7 +48,7 @@ impl RangeType {
     /// Sorts pairs of a value and something else by the value.
     ///
     /// # Safety
-    /// Valid Datums of the type that the ranges are of.
+    /// The values must be valid Datums of the ranges' element type.
     pub unsafe fn sort<T>(&self, values: &mut [(Datum, T)]) {
         const LOOK_EVERY: u32 = 1 << 12;
         let scratch = Scratch::new();
@@ -62,12 +64,13 @@ impl RangeType {
         });
     }
 
-    /// Which of the values, which [`sort`](Self::sort) has sorted, are in a range.
+    /// Returns the positions of the values that are in a range. [`sort`](Self::sort) must have sorted the
+    /// values.
     ///
     /// # Safety
-    /// A valid range of this type, and valid Datums of the type that it is of.
+    /// `range` must be a valid range of this type, and the values valid Datums of its element type.
     pub unsafe fn held<T>(&self, range: Datum, values: &[(Datum, T)]) -> Range<usize> {
-        // SAFETY: these functions take any range; the bounds are asked for only if there are any.
+        // SAFETY: these functions accept any range. Bounds are read only if the range has them.
         let call = |function: u32| unsafe {
             pg_sys::OidFunctionCall1Coll(function.into(), pg_sys::InvalidOid, range)
         };
@@ -77,7 +80,7 @@ impl RangeType {
         }
         let before = |bound: Datum, with_bound: bool| {
             values.partition_point(|&(value, _)| {
-                // SAFETY: by the contract, and the bound is of the same type.
+                // SAFETY: by the contract of the function; the bound has the same type as the values.
                 match unsafe { self.compare(value, bound) } {
                     Ordering::Less => true,
                     Ordering::Equal => with_bound,

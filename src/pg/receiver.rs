@@ -1,4 +1,4 @@
-//! Rows of a query, looked at where the executor delivers them.
+//! Reads the rows of a query where the executor delivers them, without a copy in between.
 
 use super::memory_context::Scratch;
 use crate::error::Problem;
@@ -9,7 +9,7 @@ use std::ffi::{CString, c_int};
 use std::iter::{Copied, Zip};
 use std::slice::Iter;
 
-/// Hand every row of a query to `on_row`, with scratch memory as the current one.
+/// Passes every row of a query to `on_row`, in a scratch memory context.
 pub fn for_each_row(query: &str, mut on_row: impl FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
     let mut meter = Meter::new("reading the table");
     Spi::connect(|_| {
@@ -27,25 +27,25 @@ pub fn for_each_row(query: &str, mut on_row: impl FnMut(Row) -> Result<(), Probl
     Ok(())
 }
 
-/// The values of a row, and which of them are NULL.
+/// Values of a row, each with whether it is NULL.
 pub type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
 
-/// Where the executor delivers rows: they are looked at on the spot, without a copy in between.
+/// Destination to which the executor delivers rows. Each row is handled at once, without a copy.
 #[repr(C)]
 struct Receiver<'a> {
-    /// First, because Postgres passes the receiver around as a pointer to this.
+    /// First field, because Postgres passes the receiver around as a pointer to it.
     callbacks: DestReceiver,
     on_row: &'a mut dyn FnMut(Row) -> Result<(), Problem>,
     outcome: Result<(), Problem>,
 }
 
-/// Run a query to its end, within `Spi::connect`, and hand every row to `on_row`.
+/// Runs a query within `Spi::connect` and passes every row to `on_row`, until that returns an error.
 fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
     let query = CString::new(query).map_err(|_| {
         Problem::argument(
             "columns",
             "a name contains a NUL character",
-            "Give the names as the catalogue has them.",
+            "Give the names as they are in the catalogue.",
         )
     })?;
     let mut receiver = Receiver {
@@ -60,20 +60,20 @@ fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> R
         outcome: Ok(()),
     };
     let options = pg_sys::SPIExecuteOptions {
-        // The snapshot of the calling statement: what it sees is what is measured.
+        // Uses the snapshot of the calling statement: what that statement sees is what is measured.
         read_only: true,
         dest: &raw mut receiver.callbacks,
         ..Default::default()
     };
-    // SAFETY: SPI is connected; the receiver outlives the call.
+    // SAFETY: SPI is connected, and the query and the receiver outlive the call.
     unsafe { pg_sys::SPI_execute_extended(query.as_ptr(), &options) };
     receiver.outcome
 }
 
-/// All values of a row, and which of them are NULL.
+/// Returns all values of a row, and which of them are NULL.
 ///
 /// # Safety
-/// A slot that holds a row, which stays there as long as the slices are used.
+/// `slot` must hold a row, and keep it as long as the slices are used.
 pub unsafe fn values_of<'a>(slot: *mut TupleTableSlot) -> (&'a [Datum], &'a [bool]) {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -90,7 +90,7 @@ pub unsafe fn values_of<'a>(slot: *mut TupleTableSlot) -> (&'a [Datum], &'a [boo
 
 #[pg_guard]
 unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut DestReceiver) -> bool {
-    // SAFETY: Postgres calls it with valid pointers.
+    // SAFETY: Postgres passes a slot that holds a row, and the receiver that `execute` has made.
     unsafe {
         let receiver = &mut *receiver.cast::<Receiver>();
         let (values, nulls) = values_of(slot);

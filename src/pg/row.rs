@@ -1,4 +1,4 @@
-//! Rows as values: composites and records.
+//! Rows as values, which are composites or records. [`RowShape`] finds their columns and takes rows apart.
 
 use crate::error::Problem;
 use crate::pg::types::ColumnType;
@@ -6,12 +6,12 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena;
 use std::ffi::CStr;
 
-/// The columns of a row type, and room for one row's values.
+/// Columns of a row type, and buffers for the values of one row.
 pub struct RowShape {
-    /// Types and type modifiers of rows with these columns. Rows of one anonymous type may carry different
-    /// modifiers, e.g. from the branches of a UNION.
+    /// Types and type modifiers of rows with these columns. Rows of an anonymous type may have different
+    /// modifiers, for example if they come from different branches of a UNION.
     kinds: Vec<(pg_sys::Oid, i32)>,
-    /// A copy of our own, so that no reference count is left behind by an ERROR.
+    /// A copy of our own, so that an ERROR leaves no reference count behind.
     descriptor: pg_sys::TupleDesc,
     /// Positions of the columns that were not dropped.
     live: Vec<usize>,
@@ -19,22 +19,22 @@ pub struct RowShape {
     nulls: Vec<bool>,
 }
 
-/// Whether values of the type are rows with columns that the catalogue knows.
+/// Returns whether values of a type are rows whose columns the catalogue knows.
 pub fn is_composite(base_type: pg_sys::Oid) -> bool {
-    // SAFETY: a catalogue look-up.
+    // SAFETY: any OID is accepted.
     unsafe { pg_sys::get_typtype(base_type) as u8 == pg_sys::TYPTYPE_COMPOSITE }
 }
 
 impl RowShape {
-    /// The shape of a named composite type; the descriptor is allocated in `context`.
+    /// Returns the shape of a named composite type. The descriptor is allocated in `context`.
     pub fn of_type(row_type: pg_sys::Oid, context: pg_sys::MemoryContext) -> Self {
         Self::new(row_type, -1, context)
     }
 
-    /// The shape of this row.
+    /// Returns the shape of a row. The descriptor is allocated in `context`.
     ///
     /// # Safety
-    /// `row` is a valid composite Datum.
+    /// `row` must be a valid composite Datum.
     pub unsafe fn of_value(row: Datum, context: pg_sys::MemoryContext) -> Self {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -44,14 +44,15 @@ impl RowShape {
     }
 
     fn new(row_type: pg_sys::Oid, typmod: i32, context: pg_sys::MemoryContext) -> Self {
-        // SAFETY: the current context is put back; the copied descriptor stays in `context`.
+        // SAFETY: an unknown type raises an ERROR. The current context is restored, and the descriptor is a
+        // copy in `context`.
         let descriptor = unsafe {
             let before = pg_sys::MemoryContextSwitchTo(context);
             let copy = pg_sys::lookup_rowtype_tupdesc_copy(row_type, typmod);
             pg_sys::MemoryContextSwitchTo(before);
             copy
         };
-        // SAFETY: our own copy of the descriptor.
+        // SAFETY: the descriptor is our own valid copy.
         let (live, width) = unsafe { (live_positions(descriptor), (*descriptor).natts as usize) };
         RowShape {
             kinds: vec![(row_type, typmod)],
@@ -62,14 +63,15 @@ impl RowShape {
         }
     }
 
+    /// Returns the columns that were not dropped.
     pub fn columns(&self) -> Vec<ColumnType> {
-        // SAFETY: our own copy of the descriptor.
+        // SAFETY: the descriptor is our own valid copy.
         let mut columns = unsafe { columns_of(self.descriptor) };
         let is_record = self.kinds[0].0 == pg_sys::RECORDOID;
         let mut named = columns.iter().enumerate();
         if is_record && named.all(|(position, column)| column.name == format!("f{}", position + 1)) {
-            // Nobody gave the columns of ROW(…) these names: they are called by their position, as those
-            // that are arguments of their own are.
+            // Nobody chose these names, which are the defaults of ROW(…). Call the columns by their
+            // positions, like those that are separate arguments.
             for (position, column) in columns.iter_mut().enumerate() {
                 column.name = (position + 1).to_string();
             }
@@ -77,10 +79,11 @@ impl RowShape {
         columns
     }
 
-    /// The values of a row, column by column. They live as long as the row does.
+    /// Returns the values of a row, column by column, and whether each is NULL. They live as long as the row
+    /// or, if it has to be detoasted, as the current memory context.
     ///
     /// # Safety
-    /// `row` is a valid composite Datum.
+    /// `row` must be a valid composite Datum.
     pub unsafe fn deform(&mut self, row: Datum) -> Result<impl Iterator<Item = (Datum, bool)> + '_, Problem> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -111,8 +114,9 @@ impl RowShape {
         }
     }
 
+    /// Returns whether another row type has columns of the same types and collations.
     fn has_same_columns(&self, (row_type, typmod): (pg_sys::Oid, i32)) -> bool {
-        // SAFETY: freed by the reset of the context in which the row lives, like the row itself.
+        // SAFETY: the context is live. Its reset frees the descriptor, like the row itself.
         let other = Self::new(row_type, typmod, unsafe { pg_sys::CurrentMemoryContext });
         let types = |shape: &Self| {
             shape
@@ -124,10 +128,10 @@ impl RowShape {
     }
 }
 
-/// The columns of a row type that were not dropped.
+/// Returns the columns of a row type that were not dropped.
 ///
 /// # Safety
-/// A valid descriptor.
+/// `descriptor` must be valid.
 pub unsafe fn columns_of(descriptor: pg_sys::TupleDesc) -> Vec<ColumnType> {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -144,8 +148,10 @@ pub unsafe fn columns_of(descriptor: pg_sys::TupleDesc) -> Vec<ColumnType> {
     }
 }
 
+/// Returns the positions of the columns that were not dropped.
+///
 /// # Safety
-/// A valid descriptor.
+/// `descriptor` must be valid.
 unsafe fn live_positions(descriptor: pg_sys::TupleDesc) -> Vec<usize> {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -155,10 +161,10 @@ unsafe fn live_positions(descriptor: pg_sys::TupleDesc) -> Vec<usize> {
     }
 }
 
-/// The row itself, unpacked where it is stored compressed, elsewhere or unaligned.
+/// Returns the row itself, detoasted if it is compressed, stored out of line or unaligned.
 ///
 /// # Safety
-/// A valid composite Datum.
+/// `row` must be a valid composite Datum.
 unsafe fn header(row: Datum) -> pg_sys::HeapTupleHeader {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -171,8 +177,10 @@ unsafe fn header(row: Datum) -> pg_sys::HeapTupleHeader {
     }
 }
 
+/// Returns the attribute at a position.
+///
 /// # Safety
-/// A valid descriptor and a position within it.
+/// `descriptor` must be valid and contain the position.
 unsafe fn attribute(descriptor: pg_sys::TupleDesc, position: usize) -> *const pg_sys::FormData_pg_attribute {
     // SAFETY: by the contract of the function.
     unsafe {

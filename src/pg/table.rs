@@ -1,4 +1,5 @@
-//! Rows that a SQL function returns: `table_row!` names their columns once.
+//! Tables as results of SQL functions. `table_row!` declares the columns once, as the fields of a struct. It
+//! forms rows with the row type that sql/ declares for the function.
 
 use crate::error::Problem;
 use pgrx::callconv::{CallCx, RetAbi};
@@ -8,38 +9,38 @@ use pgrx::pgrx_sql_entity_graph::metadata::{
     ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
 };
 
-/// The rows of a function that returns a table.
+/// Rows of a function that returns a table.
 pub struct Table<R: 'static>(TableIterator<'static, R>);
 
 impl<R: TableRow> Table<R> {
-    /// Returns these rows, or raises the problem that there are none.
+    /// Returns these rows, or raises the problem as an ERROR.
     #[track_caller]
     pub fn new(rows: Result<impl IntoIterator<Item = R> + 'static, Problem>) -> Self {
         Table(TableIterator::new(rows.unwrap_or_else(Problem::raise)))
     }
 
-    /// Returns one row, or raises the problem that there is none.
+    /// Returns one row, or raises the problem as an ERROR.
     #[track_caller]
     pub fn once(row: Result<R, Problem>) -> Self {
         Self::new(row.map(Some))
     }
 }
 
-/// A row of a [`Table`]; `table_row!` implements it.
+/// Row of a [`Table`]; `table_row!` implements it.
 pub trait TableRow: RetAbi<Item = Self> + 'static {
-    /// The names of the columns, as Rust has them.
+    /// Names of the columns as Rust writes them, which may begin with `r#`.
     const NAMES: &'static [&'static str];
-    /// The SQL types of the columns.
+    /// SQL types of the columns.
     const TYPES: Result<ReturnsRef, ReturnsError>;
 }
 
-// SAFETY: every step is that of pgrx' own iterator over the same rows.
+// SAFETY: every function does what pgrx's own iterator over the same rows does.
 unsafe impl<R: TableRow> RetAbi for Table<R> {
     type Item = R;
     type Ret = <TableIterator<'static, R> as RetAbi>::Ret;
 
     unsafe fn check_fcinfo_and_prepare(fcinfo: FunctionCallInfo) -> CallCx {
-        // SAFETY: passed on, as in all functions below.
+        // SAFETY: the contract is passed on, here and in all functions below.
         unsafe { TableIterator::<R>::check_fcinfo_and_prepare(fcinfo) }
     }
 
@@ -48,29 +49,29 @@ unsafe impl<R: TableRow> RetAbi for Table<R> {
     }
 
     unsafe fn box_ret_in_fcinfo(fcinfo: FunctionCallInfo, ret: Self::Ret) -> Datum {
-        // SAFETY: as above.
+        // SAFETY: the contract is passed on.
         unsafe { TableIterator::<R>::box_ret_in_fcinfo(fcinfo, ret) }
     }
 
     unsafe fn fill_fcinfo_fcx(&self, _fcinfo: FunctionCallInfo) {}
 
     unsafe fn move_into_fcinfo_fcx(self, fcinfo: FunctionCallInfo) {
-        // SAFETY: as above.
+        // SAFETY: the contract is passed on.
         unsafe { self.0.move_into_fcinfo_fcx(fcinfo) }
     }
 
     unsafe fn ret_from_fcinfo_fcx(fcinfo: FunctionCallInfo) -> Self::Ret {
-        // SAFETY: as above.
+        // SAFETY: the contract is passed on.
         unsafe { TableIterator::<R>::ret_from_fcinfo_fcx(fcinfo) }
     }
 
     unsafe fn finish_call_fcinfo(fcinfo: FunctionCallInfo) {
-        // SAFETY: as above.
+        // SAFETY: the contract is passed on.
         unsafe { TableIterator::<R>::finish_call_fcinfo(fcinfo) }
     }
 }
 
-// SAFETY: the types are those of the row's fields.
+// SAFETY: the SQL types are those of the row's fields.
 unsafe impl<R: TableRow> SqlTranslatable for Table<R> {
     const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!(Table<R>);
     const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
@@ -78,13 +79,13 @@ unsafe impl<R: TableRow> SqlTranslatable for Table<R> {
     const RETURN_SQL: Result<ReturnsRef, ReturnsError> = R::TYPES;
 }
 
-/// Makes the row type of the result known to a call that returns its first row.
+/// Sets the row type of the result, in the call that returns the first row.
 ///
 /// # Safety
-/// `fcinfo` is that of a set-returning function in its first call.
+/// `fcinfo` must be that of a set-returning function in its first call.
 pub unsafe fn describe(fcinfo: FunctionCallInfo, names: &[&str]) {
-    // SAFETY: by the contract, fn_extra is the call's FuncCallContext; the descriptor is made in memory that lives as
-    // long as that.
+    // SAFETY: by the contract, fn_extra is the call's FuncCallContext. The descriptor is made in memory that
+    // lives as long as that.
     unsafe {
         let call = (*(*fcinfo).flinfo).fn_extra.cast::<pg_sys::FuncCallContext>();
         let before = pg_sys::MemoryContextSwitchTo((*call).multi_call_memory_ctx);
@@ -98,28 +99,29 @@ pub unsafe fn describe(fcinfo: FunctionCallInfo, names: &[&str]) {
     }
 }
 
-/// Compares the columns of `table_row!` with those that sql/ declares.
+/// Raises an ERROR if the columns of `table_row!` are not those that sql/ declares.
 ///
 /// # Safety
-/// A valid descriptor.
+/// `descriptor` must be valid.
 unsafe fn check_names(descriptor: pg_sys::TupleDesc, names: &[&str]) {
-    // SAFETY: by the contract.
+    // SAFETY: by the contract of the function.
     let declared = unsafe { super::row::columns_of(descriptor) };
     let is_same =
         |(column, name): (&super::types::ColumnType, &&str)| column.name == name.trim_start_matches("r#");
     if declared.len() != names.len() || !declared.iter().zip(names).all(is_same) {
-        Problem::Internal("the columns of a result are not those that were declared").raise()
+        Problem::Internal("the columns of a result differ from those that are declared").raise()
     }
 }
 
-/// Forms the row that a call returns.
+/// Forms a row of these values and returns it as a Datum.
 ///
 /// # Safety
-/// [`describe`] was called in the first call of this function, and the values are of the types that it found.
+/// [`describe`] must have been called in the first call of this function, and the values must be of the types
+/// that it found.
 pub unsafe fn form<const N: usize>(fcinfo: FunctionCallInfo, values: [Option<Datum>; N]) -> Datum {
     let mut nulls = values.map(|value| value.is_none());
     let mut values = values.map(|value| value.unwrap_or(Datum::from(0)));
-    // SAFETY: by the contract; both arrays have an element for every column.
+    // SAFETY: by the contract of the function; both arrays have an element for every column.
     unsafe {
         let call = (*(*fcinfo).flinfo).fn_extra.cast::<pg_sys::FuncCallContext>();
         let tuple = pg_sys::heap_form_tuple((*call).tuple_desc, values.as_mut_ptr(), nulls.as_mut_ptr());
@@ -127,8 +129,9 @@ pub unsafe fn form<const N: usize>(fcinfo: FunctionCallInfo, values: [Option<Dat
     }
 }
 
-/// Declares a struct whose fields are the columns of a table that a SQL function returns, in the order of the
-/// declaration in `sql/`. The function returns a [`Table`] of it. A table of one column is a `SetOfIterator` instead.
+/// Declares a struct whose fields are the columns of a table that a SQL function returns, in the order of
+/// their declaration in `sql/`. The function returns a [`Table`] of it. A table with one column is a
+/// `SetOfIterator` instead.
 ///
 /// ```ignore
 /// table_row! {
@@ -170,7 +173,8 @@ macro_rules! table_row {
                 row: Self,
             ) -> ::pgrx::pg_sys::Datum {
                 let values = [$(::pgrx::IntoDatum::into_datum(row.$field)),+];
-                // SAFETY: `fill_fcinfo_fcx` comes before the first row; signatures are compared by a test.
+                // SAFETY: `fill_fcinfo_fcx` was called before the first row. A test compares the types with
+                // sql/.
                 unsafe { $crate::pg::table::form(fcinfo, values) }
             }
 

@@ -1,4 +1,4 @@
-//! Types of columns and values: what they are called, how they are written and read, which can be compared.
+//! Types of columns and values: their names, their text form, and which of them can be compared.
 
 use crate::error::Problem;
 use pgrx::pg_sys;
@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 use pgrx::spi::quote_identifier;
 use std::ffi::{CStr, CString};
 
-/// What the encoder has to know of a column.
+/// Name, type and collation of a column, as the encoder needs them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnType {
     pub name: String,
@@ -15,7 +15,7 @@ pub struct ColumnType {
 }
 
 impl ColumnType {
-    /// The same under another name.
+    /// Returns the same column under another name.
     pub fn named(self, name: &str) -> Self {
         ColumnType {
             name: name.into(),
@@ -23,44 +23,47 @@ impl ColumnType {
         }
     }
 
-    /// The type under all domains.
+    /// Returns the type under all domains.
     pub fn base_type(&self) -> pg_sys::Oid {
-        // SAFETY: a catalogue look-up.
+        // SAFETY: any OID is accepted; an unknown one raises an ERROR.
         unsafe { pg_sys::getBaseType(self.oid) }
     }
 
-    /// Where the columns of a named row type are described: its table, view or stand-alone composite type;
-    /// `None` for any other type and for anonymous rows.
+    /// Returns the relation that describes the columns of a named row type: its table, view or stand-alone
+    /// composite type. `None` for any other type and for anonymous rows.
     pub fn relation(&self) -> Option<pg_sys::Oid> {
-        // SAFETY: a catalogue look-up.
+        // SAFETY: any OID is accepted.
         let relation = unsafe { pg_sys::get_typ_typrelid(self.base_type()) };
         (relation != pg_sys::InvalidOid).then_some(relation)
     }
 }
 
-/// Whether Postgres would cast values of one type to another by itself.
+/// Returns whether Postgres would implicitly cast values of one type to another.
 pub fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
-    // SAFETY: catalogue look-ups; one type each.
+    // SAFETY: both pointers are to one type, as the count says.
     unsafe { pg_sys::can_coerce_type(1, &from, &to, pg_sys::CoercionContext::COERCION_IMPLICIT) }
 }
 
-/// The name of a type, without any modifier, that is the same under any search_path.
+/// Returns the name of a type, without any modifier, that is the same under any search_path.
 pub fn type_name(oid: pg_sys::Oid) -> String {
-    // What is not qualified is a word of SQL, of which some, like character, mean a length of 1.
+    // Unqualified names are keywords of SQL, some of which, such as character, imply a length of 1. A given
+    // type modifier of -1 makes Postgres avoid those.
     let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
-    // SAFETY: a catalogue look-up; the name is a string in the current memory context.
+    // SAFETY: an unknown OID raises an ERROR; the name is a NUL-terminated string in the current memory
+    // context.
     unsafe {
         let name = pg_sys::format_type_extended(oid, -1, flags as pg_sys::bits16);
         CStr::from_ptr(name).to_string_lossy().into_owned()
     }
 }
 
-/// The operator that says whether two values of a column are equal, as SQL; `None` if its type has none.
+/// Returns the equality operator of a column's type, as SQL; `None` if the type has none.
 pub fn equality_operator(column: &ColumnType) -> Option<String> {
-    // SAFETY: any OID of a type will do; entries of the type cache live as long as the backend.
+    // SAFETY: an unknown OID raises an ERROR; entries of the type cache live as long as the backend.
     let operator =
         unsafe { (*pg_sys::lookup_type_cache(column.base_type(), pg_sys::TYPECACHE_EQ_OPR as i32)).eq_opr };
-    // SAFETY: catalogue look-ups; the tuple is released when what it holds was copied.
+    // SAFETY: a tuple of this cache is a row of pg_operator, and it is released after its contents were
+    // copied.
     unsafe {
         let tuple =
             pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::OPEROID as i32, Datum::from(operator));
@@ -79,14 +82,14 @@ pub fn equality_operator(column: &ColumnType) -> Option<String> {
     }
 }
 
-/// A column of two tables, each with the type in which it is read.
+/// Column of two tables, with the type in which it is read from each.
 pub struct Pair {
     pub here: ColumnType,
     pub there: ColumnType,
 }
 
 impl Pair {
-    /// The column as each table has it.
+    /// Returns the column with the types that the tables have.
     pub fn new(here: &ColumnType, there: &ColumnType) -> Self {
         Pair {
             here: here.clone(),
@@ -94,9 +97,10 @@ impl Pair {
         }
     }
 
-    /// The column in one type and one collation, so that values of both tables can be compared: the only answer to
-    /// whether two columns can be. Columns of one type can, and so can those of which Postgres would cast one to the
-    /// type of the other by itself, as it does for `=`. The column's name comes from `argument`.
+    /// Returns the column in one type and one collation, so that values of both tables can be compared. This
+    /// is the only rule for whether two columns are comparable: they are if they have the same type, or if
+    /// Postgres would implicitly cast one type to the other, as it does for `=`. The column's name comes from
+    /// `argument`.
     pub fn comparable(
         argument: &'static str,
         here: &ColumnType,
@@ -111,19 +115,21 @@ impl Pair {
         })
     }
 
-    /// The message for a column that is not comparable.
+    /// Returns the message for a column that is not comparable.
     pub fn not_comparable(column: &str) -> String {
         format!("\"{column}\" cannot be compared: its types differ")
     }
 
-    /// [`comparable`](Self::comparable) for callers with a message of their own.
+    /// Returns the same pair as [`comparable`](Self::comparable), for callers with an error message of their
+    /// own; `None` if the columns are not comparable.
     pub fn in_common_type(here: &ColumnType, there: &ColumnType) -> Option<Self> {
         let mut pair = Pair::new(here, there);
         if here.base_type() != there.base_type() {
             let common = common_type(here.base_type(), there.base_type())?;
             (pair.here.oid, pair.there.oid) = (common, common);
         }
-        // What is equal, and what comes first, the anonymised table says: its readers know no other.
+        // The released table, `there`, decides what is equal and what comes first, because its readers know
+        // no other collation.
         if there.collation == pg_sys::InvalidOid {
             pair.there.collation = here.collation;
         }
@@ -132,26 +138,27 @@ impl Pair {
     }
 }
 
-/// The one of two types to which Postgres would cast values of the other by itself, or what it compares both as.
+/// Returns the type in which values of two types are compared: the one to which Postgres would implicitly
+/// cast the other, or float8 instead of float4. `None` if there is no such type.
 fn common_type(here: pg_sys::Oid, there: pg_sys::Oid) -> Option<pg_sys::Oid> {
     let common = match (becomes(here, there), becomes(there, here)) {
-        // Texts of all kinds become each other.
+        // All text types can be cast to each other.
         (true, true) => Some(if here == pg_sys::TEXTOID { here } else { there }),
         (true, false) => Some(there),
         (false, true) => Some(here),
         (false, false) => None,
     };
-    // It has too few digits for integers and numerics.
+    // float4 has too few digits for integers and numerics.
     common.map(|common| match common {
         pg_sys::FLOAT4OID => pg_sys::FLOAT8OID,
         common => common,
     })
 }
 
-/// A value as Postgres would print it.
+/// Returns a value as Postgres prints it.
 ///
 /// # Safety
-/// A valid Datum of the type.
+/// `value` must be a valid Datum of the type.
 pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -166,31 +173,31 @@ pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
     }
 }
 
-/// The value that Postgres would read from a text, in the current memory context.
+/// Returns the value that Postgres reads from a text, in the current memory context.
 ///
 /// # Safety
-/// The type exists.
+/// The type must exist.
 pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Problem> {
     // SAFETY: by the contract of the function.
     unsafe {
-        let text = CString::new(text).map_err(|_| Problem::Internal("a text of Postgres contains NUL"))?;
+        let text = CString::new(text).map_err(|_| Problem::Internal("a text contains a NUL character"))?;
         Ok(read_text(oid, &text))
     }
 }
 
-/// [`parse`] for an untyped literal in ROW(…), which becomes a value of a column.
+/// Returns the value of an untyped literal in ROW(…), read as the type of a column.
 ///
 /// # Safety
-/// A Datum of type unknown, which is a C string.
+/// `literal` must be a Datum of type unknown, which is a C string. The column's type must exist.
 pub unsafe fn read_literal(column: &ColumnType, literal: Datum) -> Datum {
     // SAFETY: by the contract of the function.
     unsafe { read_text(column.oid, CStr::from_ptr(literal.cast_mut_ptr())) }
 }
 
-/// Calls the input function of a type, which raises an ERROR if the text is not one of a value.
+/// Calls the input function of a type, which raises an ERROR if the text is not a value of the type.
 ///
 /// # Safety
-/// The type exists.
+/// The type must exist.
 unsafe fn read_text(oid: pg_sys::Oid, text: &CStr) -> Datum {
     // SAFETY: by the contract of the function.
     unsafe {

@@ -39,14 +39,14 @@ done
 
 query -c 'SET client_min_messages = warning' -c 'CREATE EXTENSION IF NOT EXISTS pg_disclosure'
 
-# load NAME: a table of arrays of numbers, NAME_texts of texts, and NAME_summary, unless they are there.
+# load NAME: a table of arrays of numbers, NAME_texts of texts, and NAME_counts, unless they exist.
 load() {
     [[ -z $(query -c "SELECT to_regclass('$1')") ]] || return 0
     query -c "CREATE TABLE $1 (items int[])"
     sed 's/ *$//; s/ /,/g; s/.*/{&}/' "$scratch/$1.dat" | query -c "COPY $1 FROM STDIN (DELIMITER '|')"
     query -c "CREATE TABLE $1_texts AS SELECT items::text[] AS items FROM $1" \
-        -c "CREATE TABLE $1_summary AS SELECT disclosure.item_summary(items) AS s FROM $1" \
-        -c "VACUUM ANALYZE $1" -c "VACUUM ANALYZE $1_texts" -c "VACUUM ANALYZE $1_summary"
+        -c "CREATE TABLE $1_counts AS SELECT disclosure.count_items(items) AS s FROM $1" \
+        -c "VACUUM ANALYZE $1" -c "VACUUM ANALYZE $1_texts" -c "VACUUM ANALYZE $1_counts"
 }
 
 workers() {
@@ -55,18 +55,18 @@ workers() {
 }
 
 group_by() { echo "SELECT count(*) FROM (SELECT item, count(*) FROM $1, unnest(items) item GROUP BY 1 OFFSET 0) q"; }
-summary() { echo "SELECT pg_column_size(disclosure.item_summary(items)) FROM $1"; }
+counting() { echo "SELECT pg_column_size(disclosure.count_items(items)) FROM $1"; }
 
-# Counting all crack mappings of a summary against reading what it is a summary of.
+# Counting all crack mappings of stored counts against reading the transactions.
 part_1() {
     local name ours
     for name in "${names[@]}"; do
         load "$name"
-        ours="SELECT disclosure.expected_cracks(s, method => 'exact') FROM ${name}_summary"
+        ours="SELECT disclosure.cracks_of(s, method => 'exact') FROM ${name}_counts"
         compare "$name: exact; reading (count(*) of unnest)" 1 "$(workers 0)" "$ours" \
             "SELECT count(*) FROM $name, unnest(items)"
         compare "$name: exact; reading by GROUP BY" - "$(workers 0)" "$ours" "$(group_by "$name")"
-        compare "$name: exact; reading by item_summary" - "$(workers 0)" "$ours" "$(summary "$name")"
+        compare "$name: exact; reading by count_items" - "$(workers 0)" "$ours" "$(counting "$name")"
     done
 }
 
@@ -100,15 +100,15 @@ part_3() {
     done
 }
 
-# The summary, with the same number of workers on both sides.
+# Counting the items, with the same number of workers on both sides.
 part_4() {
     local name table count
     for name in "${names[@]}"; do
         load "$name"
         for table in "$name" "${name}_texts"; do
             for count in 0 2; do
-                compare "item_summary(items) of $table, $count workers; GROUP BY" 0.5 "$(workers "$count")" \
-                    "$(summary "$table")" "$(group_by "$table")"
+                compare "count_items(items) of $table, $count workers; GROUP BY" 0.5 "$(workers "$count")" \
+                    "$(counting "$table")" "$(group_by "$table")"
             done
         done
     done

@@ -36,7 +36,7 @@ for file in "${files[@]}"; do
     gzip -dcf "$fimi/$file" | sed 's/ *$//; s/ /,/g; s/.*/{&}/' |
         run -c "COPY figures.$name FROM STDIN (DELIMITER '|')"
     run -c "INSERT INTO figures.summaries (data, phantoms, s)
-            SELECT upper('$name'), 0, disclosure.item_summary(items) FROM figures.$name"
+            SELECT upper('$name'), 0, disclosure.count_items(items) FROM figures.$name"
 done
 run <<'SQL'
 SET search_path = figures;
@@ -44,7 +44,7 @@ SET search_path = figures;
 CREATE VIEW variants AS
 SELECT number, data, phantoms, s FROM summaries UNION ALL
 SELECT number, data || ' + phantom', 1, s FROM summaries WHERE data IN ('CONNECT', 'MUSHROOM');
-CREATE VIEW items AS SELECT number, data, s, item::int FROM summaries, disclosure.item_risk(s, method => 'o_estimate');
+CREATE VIEW items AS SELECT number, data, s, item::int FROM summaries, disclosure.item_risk_of(s, method => 'o_estimate');
 
 -- Milliseconds, the quickest of three runs.
 CREATE FUNCTION milliseconds(query text, argument disclosure.item_counts, width float8) RETURNS numeric LANGUAGE plpgsql AS $$
@@ -62,7 +62,7 @@ END $$;
 -- What the exact answer would take, if that is refused.
 CREATE FUNCTION refusal(argument disclosure.item_counts, width float8) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM disclosure.expected_cracks(argument, width => width, method => 'exact');
+  PERFORM disclosure.cracks_of(argument, width => width, method => 'exact');
   RETURN NULL;
 EXCEPTION WHEN invalid_parameter_value THEN
   RETURN substring(SQLERRM FROM 'about (.*)');
@@ -72,23 +72,23 @@ SQL
 figure 'Fig. 10' ' data | items | transactions | groups | size 1 | gap mean | median | min | max ' "
     SELECT data, items, transactions, groups, singletons, round(gap_mean::numeric, 6), round(gap_median::numeric, 7),
            round(gap_min::numeric, 7), round(gap_max::numeric, 6)
-      FROM variants v, disclosure.crack_report(s, phantoms => v.phantoms) ORDER BY number, v.phantoms DESC"
+      FROM variants v, disclosure.crack_report_of(s, phantoms => v.phantoms) ORDER BY number, v.phantoms DESC"
 
 figure 'Fig. 11 to 13' ' data | items | O-estimate | exact | O-estimate too low by | exact share of items | α_max, O-estimate | α_max, exact ' "
     SELECT data, e.items, round(e.o_estimate::numeric, 2), round(e.expected::numeric, 2),
            round(100 * (1 - e.o_estimate / e.expected)::numeric, 1) || ' %', round((e.expected / e.items)::numeric, 3),
            round(o.alpha_max::numeric, 2), round(e.alpha_max::numeric, 2)
-      FROM variants v, disclosure.assess_risk(s, 0.1, runs => 100, phantoms => v.phantoms) e,
-           disclosure.assess_risk(s, 0.1, runs => 100, phantoms => v.phantoms, method => 'o_estimate') o
+      FROM variants v, disclosure.assess_items_of(s, 0.1, runs => 100, phantoms => v.phantoms) e,
+           disclosure.assess_items_of(s, 0.1, runs => 100, phantoms => v.phantoms, method => 'o_estimate') o
      ORDER BY number, v.phantoms DESC"
 
 figure 'Widths' ' data | width / median gap | O-estimate | auto | method | 95 % | auto, ms | exact would take ' "
     SELECT data, f, round(r.o_estimate::numeric, 2), round(r.expected::numeric, 2), r.method,
            CASE r.method WHEN 'simulate' THEN '± ' || round(((r.upper - r.lower) / 2)::numeric, 2) END,
-           milliseconds('SELECT disclosure.expected_cracks(\$1, width => \$2)', s, f * g.gap_median),
+           milliseconds('SELECT disclosure.cracks_of(\$1, width => \$2)', s, f * g.gap_median),
            refusal(s, f * g.gap_median)
-      FROM summaries, disclosure.crack_report(s, method => 'o_estimate') g, unnest(ARRAY[1, 2, 4, 8]) f,
-           disclosure.crack_report(s, width => f * g.gap_median) r ORDER BY number, f"
+      FROM summaries, disclosure.crack_report_of(s, method => 'o_estimate') g, unnest(ARRAY[1, 2, 4, 8]) f,
+           disclosure.crack_report_of(s, width => f * g.gap_median) r ORDER BY number, f"
 
 figure 'Fig. 14, RETAIL' ' sample | transactions | width | compliancy | lowest | highest | with the mean gap ' "
     SELECT fraction, transactions, round(width::numeric, 6), round(compliancy::numeric, 3), round(lowest::numeric, 3),
@@ -97,9 +97,9 @@ figure 'Fig. 14, RETAIL' ' sample | transactions | width | compliancy | lowest |
 
 figure 'Fig. 17' ' data | pairs | OS | OS2 | exact ' "
     SELECT a.data, count(*),
-           round(avg(disclosure.crack_probability(a.s, ARRAY[a.item, b.item], method => 'os'))::numeric, 4),
-           round(avg(disclosure.crack_probability(a.s, ARRAY[a.item, b.item], method => 'os2'))::numeric, 4),
-           round(avg(disclosure.crack_probability(a.s, ARRAY[a.item, b.item]))::numeric, 4)
+           round(avg(disclosure.crack_probability_of(a.s, ARRAY[a.item, b.item], method => 'os'))::numeric, 4),
+           round(avg(disclosure.crack_probability_of(a.s, ARRAY[a.item, b.item], method => 'os2'))::numeric, 4),
+           round(avg(disclosure.crack_probability_of(a.s, ARRAY[a.item, b.item]))::numeric, 4)
       FROM items a JOIN items b USING (data) WHERE a.item < b.item AND a.data <> 'RETAIL'
      GROUP BY a.data, a.number ORDER BY a.number"
 
@@ -109,8 +109,8 @@ run <<'SQL'
 SET search_path = figures;
 CREATE TABLE mushroom_belief AS
 SELECT coalesce(item::int, 0) AS item, greatest(frequency - gap_median, 0) AS low, least(frequency + gap_median, 1) AS high
-  FROM summaries, disclosure.crack_report(s, phantoms => 1, method => 'o_estimate'),
-       disclosure.item_risk(s, phantoms => 1, method => 'o_estimate')
+  FROM summaries, disclosure.crack_report_of(s, phantoms => 1, method => 'o_estimate'),
+       disclosure.item_risk_of(s, phantoms => 1, method => 'o_estimate')
  WHERE data = 'MUSHROOM';
 SQL
 figure 'Fig. 18, MUSHROOM + phantom' ' size | itemsets | OS | exact | standard error of exact ' "
@@ -119,8 +119,8 @@ figure 'Fig. 18, MUSHROOM + phantom' ' size | itemsets | OS | exact | standard e
         FROM summaries, unnest(ARRAY[4, 5, 6]) size, generate_series(1, ${FIGURE_SAMPLE:-10000}) draw
        WHERE data = 'MUSHROOM'),
     chances AS MATERIALIZED (
-      SELECT size, disclosure.crack_probability(s, itemset, 'mushroom_belief', method => 'os') AS os,
-             disclosure.crack_probability(s, itemset, 'mushroom_belief') AS exact FROM itemsets)
+      SELECT size, disclosure.crack_probability_of(s, itemset, 'mushroom_belief', method => 'os') AS os,
+             disclosure.crack_probability_of(s, itemset, 'mushroom_belief') AS exact FROM itemsets)
     SELECT size, count(*), round(avg(os)::numeric, 5), round(avg(exact)::numeric, 5),
            round((stddev(exact) / sqrt(count(*)))::numeric, 5)
       FROM chances GROUP BY size ORDER BY size"
@@ -129,8 +129,8 @@ figure 'Fig. 19 to 21' ' data | pairs | vulnerable, OS | exact | α_max, OS | ex
     SELECT data, CASE skip WHEN 0 THEN 'all' ELSE 'without the top ' || 100 * skip || ' %' END,
            round(o.vulnerable::numeric, 3), round(e.vulnerable::numeric, 3), round(o.alpha_max::numeric, 2), round(e.alpha_max::numeric, 2)
       FROM summaries, unnest(ARRAY[0, 0.1, 0.2]) skip,
-           disclosure.assess_itemset_risk(s, 2, 0.5, 0.1, skip_top => skip, runs => 20) e,
-           disclosure.assess_itemset_risk(s, 2, 0.5, 0.1, skip_top => skip, runs => 20, method => 'o_estimate') o
+           disclosure.assess_itemsets_of(s, 2, 0.5, 0.1, skip_top => skip, runs => 20) e,
+           disclosure.assess_itemsets_of(s, 2, 0.5, 0.1, skip_top => skip, runs => 20, method => 'o_estimate') o
      WHERE data <> 'RETAIL' ORDER BY number, skip"
 
 for name in MUSHROOM CONNECT; do
@@ -140,7 +140,7 @@ for name in MUSHROOM CONNECT; do
                round(max(o_estimate) FILTER (WHERE knows = 'adjusted 100')::numeric, 2),
                round(max(expected) FILTER (WHERE knows = 'adjusted 100')::numeric, 2)
           FROM unnest(ARRAY[0, 1, 5, 10, 20, 25, 50]) w,
-               disclosure.assess_correlation_risk('${name,,}', 'items', pairs => w, phantoms => 1) GROUP BY w ORDER BY w"
+               disclosure.assess_correlations('${name,,}', 'items', pairs => w, phantoms => 1) GROUP BY w ORDER BY w"
     # However pairs are used, no more can be gained than to name all their items for sure, which leaves the others
     # without their codes.
     figure "Fig. 26, $name + phantom: all items of the top 50 pairs named for sure" ' items in these pairs | O-estimate ' "
@@ -149,8 +149,8 @@ for name in MUSHROOM CONNECT; do
            GROUP BY a, b ORDER BY count(*) DESC, a, b LIMIT 50),
         risks AS (
           SELECT r.*, gap_median, item::int IN (SELECT unnest(ARRAY[a, b]) FROM pairs) AS named
-            FROM summaries, disclosure.crack_report(s, phantoms => 1, method => 'o_estimate'),
-                 disclosure.item_risk(s, phantoms => 1, method => 'o_estimate') r
+            FROM summaries, disclosure.crack_report_of(s, phantoms => 1, method => 'o_estimate'),
+                 disclosure.item_risk_of(s, phantoms => 1, method => 'o_estimate') r
            WHERE data = '$name'),
         left_over AS (
           SELECT named, candidates - (SELECT count(*) FROM risks taken
@@ -163,6 +163,6 @@ done
 figure 'Pairs that never occur together, MUSHROOM' ' known pairs | expected | 95 % ' "
     SELECT apart, round(expected::numeric, 1), '± ' || round(((upper - lower) / 2)::numeric, 1)
       FROM unnest(ARRAY[10, 50, 200, 1000]) apart,
-           disclosure.assess_correlation_risk('mushroom', 'items', pairs => 0, among => 0, apart => apart, relative_error => 0.005)
+           disclosure.assess_correlations('mushroom', 'items', pairs => 0, among => 0, apart => apart, relative_error => 0.005)
      WHERE knows = 'apart' ORDER BY apart"
 run -c 'SET client_min_messages = error; DROP SCHEMA figures CASCADE'

@@ -128,17 +128,21 @@ stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.rem
 stop pg_cancel_backend "SELECT count(disclosure.privacy_score(t, 'holes'::regclass)) FROM holes t"
 
 # Counting items, in one long aggregate and from a table.
-stop pg_cancel_backend "SELECT disclosure.item_summary(x % 10) FROM endless"
+stop pg_cancel_backend "SELECT disclosure.count_items(x % 10) FROM endless"
 stop pg_cancel_backend "SELECT disclosure.expected_cracks('baskets', 'x')"
+stop pg_cancel_backend "SELECT disclosure.expected_cracks('baskets')"
 # Counting crack mappings, which would take minutes, and a simulation that is never exact enough.
 cracks="disclosure.budget = -1; SET disclosure.max_memory = '8GB'; SELECT disclosure.expected_cracks('frequent', 'items', width => 0.005"
 stop pg_cancel_backend "SET $cracks, method => 'exact')"
 stop pg_terminate_backend "SET $cracks, method => 'simulate', relative_error => 1e-9)"
 
+# All columns of a table within one budget.
+stop pg_cancel_backend "SET disclosure.budget = -1; SELECT disclosure.expected_cracks('frequent', width => 0.005, method => 'simulate', relative_error => 1e-9)"
+
 # The recipes, samples without end, and people against rows.
 recipe="disclosure.budget = -1; SELECT * FROM disclosure.assess"
-stop pg_cancel_backend "SET ${recipe}_itemset_risk('frequent', 'items', sizes => 3, width => 0.005)"
-stop pg_cancel_backend "SET ${recipe}_correlation_risk('frequent', 'items', apart => 9, method => 'o_estimate', relative_error => 1e-9)"
+stop pg_cancel_backend "SET ${recipe}_itemsets('frequent', 'items', sizes => 3, width => 0.005)"
+stop pg_cancel_backend "SET ${recipe}_correlations('frequent', 'items', apart => 9, method => 'o_estimate', relative_error => 1e-9)"
 stop pg_cancel_backend "SELECT * FROM disclosure_lab.similarity_by_sampling('frequent', 'items', samples => 1000000)"
 stop pg_cancel_backend "SELECT * FROM disclosure.expected_reidentifications('many', 'many', '{a,b,c,d,e,f,g,h,i,j}')"
 

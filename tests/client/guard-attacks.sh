@@ -94,10 +94,10 @@ refused() {
 }
 # unsafe SQL, hidden SQL: refused for what was measured, or because it cannot be measured.
 unsafe() { refused 'export of public\.[a-z]+ refused: its k_anonymity is [0-9]+, at least [0-9]+ is required' "$1"; }
-hidden() { refused 'export of public\.[a-z]+ refused: it is read where policy [0-9]+ cannot be judged' "$1"; }
+hidden() { refused 'export of public\.[a-z]+ refused: policy [0-9]+ cannot be judged for this query' "$1"; }
 # closed SQL: refused because the table may be read by COPY TO only.
 closed() {
-  refused 'refused: (policy [0-9]+ lets it be read by COPY TO only|it is read where policy [0-9]+ cannot be judged)' "$1"
+  refused 'refused: (policy [0-9]+ allows reading by COPY TO only|policy [0-9]+ cannot be judged for this query)' "$1"
 }
 # denied MESSAGE SQL: Postgres itself refuses.
 denied() {
@@ -311,11 +311,11 @@ denied 'permission denied for table policy' 'TRUNCATE disclosure_internal.policy
 denied 'must be owner of table policy' 'ALTER TABLE disclosure_internal.policy DISABLE TRIGGER ALL'
 denied 'must be owner of event trigger' 'ALTER EVENT TRIGGER disclosure_policies_hold DISABLE'
 denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect('patients'::regclass)"
-denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect(policy) FROM disclosure.policies WHERE relation = 'patients'::regclass"
+denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect_policy(policy) FROM disclosure.policies WHERE relation = 'patients'::regclass"
 denied 'must be owner of relation public.patients' "SELECT disclosure.protect('patients', 'k_anonymity', at_least => 1)"
 denied 'permission denied for function export_freely' 'SELECT disclosure.export_freely()'
 denied 'permission denied for table export_attempt' 'DELETE FROM disclosure_internal.export_attempt'
-denied 'there are no such rows to be judged' "SELECT * FROM disclosure_internal.leaving('{0}') AS leaving(c0 text)"
+denied 'no such rows are being judged' "SELECT * FROM disclosure_internal.leaving('{0}') AS leaving(c0 text)"
 denied 'must be owner of (table|relation)' "SELECT disclosure.label_column('patients', 'zip', 'ignore')"
 denied 'must be owner of table patients' 'CREATE TABLE mine.heir () INHERITS (patients)'
 
@@ -327,7 +327,7 @@ grep -q 'refused: its k_anonymity is 1' "$work/said" || fail "pg_dump: $(cat "$w
 dumped patients --data-only --inserts
 grep -q secret "$work/out" || fail 'pg_dump --inserts is covered, yet docs/guard.md says it is not'
 dumped locked --data-only --inserts
-grep -q 'lets it be read by COPY TO only' "$work/said" || fail "pg_dump --inserts of locked: $(cat "$work/said")"
+grep -q 'allows reading by COPY TO only' "$work/said" || fail "pg_dump --inserts of locked: $(cat "$work/said")"
 ! grep -q secret "$work/out" || fail 'pg_dump --inserts of locked has rows'
 logged=$(refusals)
 
@@ -355,7 +355,7 @@ only_locked 'CREATE TABLE mine.ruled (i int); CREATE RULE also AS ON INSERT TO m
 leaks "$parallel; SELECT mine.peek(i) FROM mine.numbers"
 closed 'SELECT mine.peek_locked(1)'
 # A parallel worker cannot write the log, so the server's log has it.
-denied 'policy [0-9]+ lets it be read by COPY TO only' "$parallel; SELECT mine.peek_locked(i) FROM mine.numbers"
+denied 'policy [0-9]+ allows reading by COPY TO only' "$parallel; SELECT mine.peek_locked(i) FROM mine.numbers"
 attack "
   CREATE TABLE mine.one (i int PRIMARY KEY); CREATE TABLE mine.many (i int REFERENCES mine.one ON DELETE CASCADE);
   CREATE FUNCTION mine.read_on() RETURNS trigger LANGUAGE plpgsql

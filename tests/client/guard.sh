@@ -254,7 +254,7 @@ measure expected_cracks age basket 'its expected_cracks is' "at_most => 0.5, col
 measure public.rows_of '' age 'its public.rows_of is 20, at most 19 is allowed' 'at_most => 19'
 boss "SELECT disclosure.unprotect('measured'::regclass); SET ROLE guarded_owner;
       SELECT disclosure.protect('measured', 'public.curious', at_most => 5, columns => ARRAY['age'])"
-refused 'there are no such rows to be judged' 'COPY measured TO STDOUT' ''
+refused 'no such rows are being judged' 'COPY measured TO STDOUT' ''
 boss "SELECT disclosure.unprotect('measured'::regclass); SET ROLE guarded_owner; SELECT disclosure.protect('measured', 'public.silent', at_most => 5)"
 refused 'measure public.silent returned NULL' 'COPY measured TO STDOUT' ''
 passes 'COPY (SELECT * FROM measured WHERE false) TO STDOUT'
@@ -263,8 +263,8 @@ boss "SELECT disclosure.unprotect('measured'::regclass)"
 # Reading by COPY only.
 boss "CREATE TABLE locked AS TABLE patients; SELECT disclosure.label_column('locked', 'age', 'quasi');
       SELECT disclosure.protect('locked', 'k_anonymity', at_least => 5, for_role => 'guarded', only_by_copy => true)"
-refused 'lets it be read by COPY TO only' 'SELECT age FROM locked' 'refused SELECT guarded'
-refused 'lets it be read by COPY TO only' 'SELECT count(*) FROM locked'
+refused 'allows reading by COPY TO only' 'SELECT age FROM locked' 'refused SELECT guarded'
+refused 'allows reading by COPY TO only' 'SELECT count(*) FROM locked'
 passes 'COPY (SELECT age FROM locked) TO STDOUT'
 passes 'COPY locked (age) TO STDOUT'
 attempt "$role" 'EXPLAIN (COSTS OFF) SELECT age FROM locked'

@@ -41,7 +41,7 @@ prints 20 newer 'CREATE MATERIALIZED VIEW newer.kept AS TABLE patients; SELECT c
 unsafe 'COPY (TABLE newer.kept) TO STDOUT'
 unsafe 'CREATE TABLE newer.copied AS TABLE newer.kept'
 refused 'public.locked refused' 'EXPLAIN ANALYZE CREATE MATERIALIZED VIEW newer.locked AS TABLE locked'
-refused 'reading public.locked refused: policy 2 lets it be read by COPY TO only' \
+refused 'reading public.locked refused: policy 2 allows reading by COPY TO only' \
   'CREATE MATERIALIZED VIEW newer.locked AS TABLE locked'
 
 if ((version >= 160000)); then

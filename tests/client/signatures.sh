@@ -12,6 +12,7 @@ psql -qXAt -F $'\t' >"$work/sql" <<'SQL'
 CREATE FUNCTION pg_temp.name_in_rust(declared oid) RETURNS text LANGUAGE sql AS $$
   SELECT CASE
     WHEN declared IN ('oid'::regtype, 'regclass'::regtype, 'regtype'::regtype) OR t.typtype = 'e' THEN 'oid'
+    WHEN declared = 'void'::regtype THEN ''
     WHEN declared = 'name'::regtype THEN 'cstring'
     WHEN declared = 'name[]'::regtype THEN 'cstring[]'
     WHEN declared = 'regclass[]'::regtype THEN 'oid[]'

@@ -17,7 +17,7 @@
 //! With `--definition`, it evaluates the definition instead, for all sets of columns one by one.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Column, Meaning, PackedTable, Settings, scores};
+use disclosure::inference::{AttributesOfValue, Column, PackedTable, Settings, scores};
 use disclosure::{Control, Weights};
 use std::collections::HashMap;
 use std::error::Error;
@@ -39,7 +39,7 @@ impl Table {
         let mut columns = vec![Column::default(); groups.iter().map(|group| group + 1).max().unwrap_or(0)];
         let mut codes = Vec::new();
         for (line, &group) in file("w")?.lines().zip(&groups) {
-            let (likelihood, danger) = line.split_once(' ').ok_or("two weights in a line are needed")?;
+            let (likelihood, danger) = line.split_once(' ').ok_or("expected two weights per line")?;
             columns[group].attributes.push(Weights {
                 likelihood: likelihood.parse()?,
                 danger: danger.parse()?,
@@ -47,7 +47,8 @@ impl Table {
             codes.push(columns[group].attributes.len() as u32);
         }
         for column in &mut columns {
-            column.meaning = Meaning::One((0..column.attributes.len() as u32).map(Some).collect());
+            column.attributes_of_value =
+                AttributesOfValue::One((0..column.attributes.len() as u32).map(Some).collect());
         }
         let mut classes = Classes::new(columns.len());
         let mut row = vec![0; columns.len()];
@@ -55,23 +56,23 @@ impl Table {
             row.fill(0);
             let attributes = line.bytes().enumerate().filter(|&(_, bit)| bit == b'1');
             attributes.for_each(|(attribute, _)| row[groups[attribute]] = codes[attribute]);
-            classes.insert_many(&row, 1)?;
+            classes.insert(&row, 1)?;
         }
         Ok(Table { columns, classes })
     }
 
     fn score(&self, budget: Duration) -> Result<Outcome, Box<dyn Error>> {
         let start = (Instant::now(), cpu_seconds());
-        let population = PackedTable::new(&self.classes, &self.columns, &Control::new())?;
+        let packed = PackedTable::new(&self.classes, &self.columns, &Control::new())?;
         let settings = Settings {
             budget: Some(budget),
             ..Settings::default()
         };
-        let scores = scores(&population, &settings, &Control::new())?;
+        let scores = scores(&packed, &settings, &Control::new())?;
         Ok(Outcome {
             seconds: start.0.elapsed().as_secs_f64(),
             cpu_seconds: cpu_seconds() - start.1,
-            average: self.average(|class| scores.lower[population.row_of_class(class)]),
+            average: self.average(|class| scores.lower[packed.row_of_class(class)]),
             exact: scores.exact(),
         })
     }

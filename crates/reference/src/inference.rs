@@ -15,7 +15,7 @@ pub struct Table {
 
 /// Inference from known attributes.
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub struct Inference {
     /// Known attributes, in ascending order.
     pub known: Vec<usize>,
     /// Harmful attributes that are inferred, in ascending order, each with the share of the rows with `known`
@@ -61,7 +61,7 @@ impl Table {
     /// Returns the inference from `known` to attributes in `among` (section 3.4). An attribute counts as
     /// inferred if at least a share `min_confidence` of the rows with `known` have it, and its danger is
     /// multiplied by that share. With a share of 1, this is Definition 3.2.
-    pub fn rule(&self, known: u32, among: u32, constant: f64, min_confidence: f64) -> Rule {
+    pub fn inference(&self, known: u32, among: u32, constant: f64, min_confidence: f64) -> Inference {
         let support = self.support(known);
         let inferred: Vec<(usize, f64)> = self
             .attributes(among & !known)
@@ -76,7 +76,7 @@ impl Table {
             .iter()
             .map(|&(x, confidence)| confidence * self.weights[x].danger)
             .sum();
-        Rule {
+        Inference {
             known: self.attributes(known).collect(),
             inferred,
             support,
@@ -87,7 +87,7 @@ impl Table {
     /// Returns the weight of the certain inference from `known`, which some row must have (Definitions 3.1,
     /// 3.3 and 3.4).
     pub fn weight(&self, known: u32, constant: f64) -> f64 {
-        self.rule(known, u32::MAX, constant, 1.0).weight
+        self.inference(known, u32::MAX, constant, 1.0).weight
     }
 
     /// Returns the score of each row: the largest weight of all subsets of its attributes (Definition 3.1,
@@ -95,33 +95,33 @@ impl Table {
     pub fn scores(&self, constant: f64, min_confidence: f64) -> Vec<f64> {
         let worst = |&row: &u32| {
             subsets(row)
-                .map(|known| self.rule(known, row, constant, min_confidence).weight)
+                .map(|known| self.inference(known, row, constant, min_confidence).weight)
                 .fold(0.0, f64::max)
         };
         self.rows.iter().map(worst).collect()
     }
 
-    /// Returns all rules with a positive weight of at least `min_weight` whose known set is free: without any
-    /// one of its attributes, more rows have the rest. The rules with the largest weight come first and, of
-    /// these, those with the fewest known attributes.
-    pub fn rules(&self, constant: f64, min_confidence: f64, min_weight: f64) -> Vec<Rule> {
+    /// Returns all inferences with a positive weight of at least `min_weight` whose known set is free:
+    /// without any one of its attributes, more rows have the rest. The inferences with the largest weight
+    /// come first and, of these, those with the fewest known attributes.
+    pub fn inferences(&self, constant: f64, min_confidence: f64, min_weight: f64) -> Vec<Inference> {
         let sets: BTreeSet<u32> = self.rows.iter().flat_map(|&row| subsets(row)).collect();
         let is_free = |known: u32| {
             self.attributes(known)
                 .all(|x| self.support(known & !(1 << x)) > self.support(known))
         };
-        let mut rules: Vec<Rule> = sets
+        let mut inferences: Vec<Inference> = sets
             .into_iter()
             .filter(|&known| is_free(known))
-            .map(|known| self.rule(known, u32::MAX, constant, min_confidence))
-            .filter(|rule| rule.weight > 0.0 && rule.weight * (1.0 + 1e-12) >= min_weight)
+            .map(|known| self.inference(known, u32::MAX, constant, min_confidence))
+            .filter(|inference| inference.weight > 0.0 && inference.weight * (1.0 + 1e-12) >= min_weight)
             .collect();
-        let rounded = |rule: &Rule| (rule.weight * 1e11).round() as u64;
-        rules.sort_by(|a, b| {
+        let rounded = |inference: &Inference| (inference.weight * 1e11).round() as u64;
+        inferences.sort_by(|a, b| {
             let order = rounded(b).cmp(&rounded(a));
             order.then((a.known.len(), &a.known).cmp(&(b.known.len(), &b.known)))
         });
-        rules
+        inferences
     }
 
     /// Returns whether a set is a hole (section 6.2): no row has it, but for each of its attributes some row

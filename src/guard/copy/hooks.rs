@@ -1,9 +1,17 @@
-//! The guard's eyes in Postgres: COPY … TO, and CREATE TABLE AS by which rows leave a protected relation for one
-//! that is not.
+//! Hooks into Postgres that guard COPY … TO and CREATE TABLE AS, which copies rows of a protected relation
+//! into an unprotected one.
 //!
-//! What leaves is judged where it can be: the statement itself reads the relation, so that its rows and where
-//! they come from are known. What cannot be judged is refused: reading a protected relation in a function that
-//! runs within such a statement; and all other reading, where a policy says so.
+//! An export can be judged if the statement itself reads the relation, because then its rows and their
+//! lineage are known. Everything else is refused: a function that reads a protected relation during an
+//! export; and, if the policy says `only_by_copy`, every other query that reads the relation.
+//!
+//! The hooks are called in this order:
+//! 1. `process_utility` recognises an export, analyses its query, and runs the statement as an `Export`.
+//!    COPY table TO is turned into COPY (SELECT …) TO first.
+//! 2. `executor_start` checks every query that starts. The first one whose rows go to a COPY or into a new
+//!    table is the export's own; any other query during an export must not read a protected relation.
+//! 3. `executor_run` collects the rows of the export's own query in a [`Spool`], measures them, and sends
+//!    them to their destination if no policy is broken.
 
 use crate::error::{Problem, Way};
 use crate::guard::copy::spool::Spool;
@@ -27,7 +35,7 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-/// Hooks that others have set before us, and which come after us.
+/// Hooks that were set before ours, and that ours call.
 struct Before {
     utility: pg_sys::ProcessUtility_hook_type,
     start: pg_sys::ExecutorStart_hook_type,
@@ -36,8 +44,8 @@ struct Before {
 
 static BEFORE: OnceLock<Before> = OnceLock::new();
 
-/// What Postgres does without hooks, as it is, without pgrx in between, which would catch every ERROR of every
-/// statement and raise another one that lacks its context, its constraint, its table.
+/// Postgres' own functions, declared without pgrx's wrappers. The wrappers would catch every ERROR of every
+/// statement and raise another one without the context, constraint and table of the original.
 mod standard {
     use super::*;
 
@@ -70,7 +78,7 @@ mod standard {
     }
 }
 
-/// The arguments of ProcessUtility besides the statement.
+/// Arguments of ProcessUtility besides the statement.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Utility {
@@ -84,13 +92,13 @@ struct Utility {
 }
 
 impl Utility {
-    /// Let the statement run. An ERROR jumps over this frame and the caller's: there must be nothing in them
-    /// that has to be dropped.
+    /// Runs the statement. An ERROR jumps over this frame and the caller's, so neither may contain a value
+    /// that needs to be dropped.
     ///
     /// # Safety
-    /// A valid statement.
+    /// The statement is valid.
     unsafe fn proceed(self, planned: *mut PlannedStmt) {
-        // SAFETY: the pointers are those that the executor passes to its hooks.
+        // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
         unsafe {
             let hook = BEFORE.get().and_then(|before| before.utility);
             hook.unwrap_or(standard::standard_ProcessUtility)(
@@ -107,7 +115,7 @@ impl Utility {
     }
 }
 
-/// The arguments of ExecutorRun besides the execution.
+/// Arguments of ExecutorRun besides the execution.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Run {
@@ -118,12 +126,12 @@ struct Run {
 }
 
 impl Run {
-    /// Let the execution run; see [`Utility::proceed`].
+    /// Runs the execution; see [`Utility::proceed`] about errors.
     ///
     /// # Safety
-    /// A valid execution that has started.
+    /// The execution is valid and has started.
     unsafe fn proceed(self, execution: *mut QueryDesc) {
-        // SAFETY: the pointers are those that the executor passes to its hooks.
+        // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
         unsafe {
             let hook = BEFORE.get().and_then(|before| before.run);
             hook.unwrap_or(standard::standard_ExecutorRun)(
@@ -137,9 +145,10 @@ impl Run {
     }
 }
 
-/// Called once, from `_PG_init`.
+/// Installs the hooks. Called once, from `_PG_init`.
 pub fn install() {
-    // SAFETY: hooks are set on the main thread while the library is loaded.
+    // SAFETY: the library is being loaded, on the only thread of the backend, so nothing else accesses the
+    // hooks.
     unsafe {
         BEFORE.get_or_init(|| Before {
             utility: pg_sys::ProcessUtility_hook,
@@ -153,29 +162,29 @@ pub fn install() {
     policy::forget_when_changed();
 }
 
-/// A statement by which rows would leave, while it runs.
+/// Running statement that exports rows.
 struct Export {
     kind: &'static str,
-    /// Those that it has to keep to.
+    /// Policies that it must comply with.
     policies: Vec<Rc<Policy>>,
-    /// What its query reads, by name as it was when it was judged what that is.
+    /// Relations that its query reads, as found when the query was analysed.
     relations: Vec<Oid>,
-    /// Of its query; taken when that is judged, and not there where there is nothing to judge.
+    /// Lineage of its query; `None` if there is nothing to judge, or once judging has begun.
     lineage: Option<Lineage>,
-    /// The execution of its query, once that has begun.
+    /// Execution of its query; NULL until it starts.
     execution: *mut QueryDesc,
-    /// Whether that calls functions that did not come with Postgres.
+    /// Whether the query calls functions that do not come with Postgres.
     calls_functions: bool,
 }
 
 thread_local! {
-    /// What `is_export` has found, for `run_export`.
+    /// Export that `is_export` has found and `run_export` will run.
     static NEXT: RefCell<Option<(Export, *mut PlannedStmt)>> = const { RefCell::new(None) };
-    /// Exports that are under way, the innermost last.
+    /// Running exports, innermost last.
     static EXPORTS: RefCell<Vec<Export>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Takes the last of [`EXPORTS`] away again, however the statement ends.
+/// Removes the last entry of [`EXPORTS`] when dropped, including while an error unwinds.
 struct Ended;
 
 impl Drop for Ended {
@@ -184,14 +193,14 @@ impl Drop for Ended {
     }
 }
 
-/// Run `statement` as an export.
+/// Runs `statement` as an export and returns its result.
 fn while_exporting<R>(export: Export, statement: impl FnOnce() -> R) -> R {
     EXPORTS.with_borrow_mut(|exports| exports.push(export));
     let _ended = Ended;
     statement()
 }
 
-#[allow(clippy::too_many_arguments)] // Postgres has them
+#[allow(clippy::too_many_arguments)] // given by Postgres
 unsafe extern "C-unwind" fn process_utility(
     planned: *mut PlannedStmt,
     source: *const c_char,
@@ -202,7 +211,7 @@ unsafe extern "C-unwind" fn process_utility(
     destination: *mut pg_sys::DestReceiver,
     completion: *mut pg_sys::QueryCompletion,
 ) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let utility = Utility {
             source,
@@ -220,10 +229,10 @@ unsafe extern "C-unwind" fn process_utility(
     }
 }
 
-/// Whether a statement has to be run as an export, which then is [`NEXT`].
+/// Returns whether a statement must be run as an export, which is then stored in [`NEXT`].
 #[pg_guard]
 unsafe extern "C-unwind" fn is_export(planned: *mut PlannedStmt, source: *const c_char) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         check_command((*planned).utilityStmt).unwrap_or_else(Problem::raise);
         let export = export_of(planned, source).unwrap_or_else(Problem::raise);
@@ -235,7 +244,7 @@ unsafe extern "C-unwind" fn is_export(planned: *mut PlannedStmt, source: *const 
 
 #[pg_guard]
 unsafe extern "C-unwind" fn run_export(utility: Utility) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         if let Some((export, planned)) = NEXT.take() {
             while_exporting(export, || {
@@ -245,15 +254,15 @@ unsafe extern "C-unwind" fn run_export(utility: Utility) {
     }
 }
 
-/// A measure function measures. Commands could change how the rest of the transaction runs, or run triggers of others that wait
-/// for its end.
+/// Returns an error if a measure function runs a utility command. Such commands could affect the rest of the
+/// transaction, or fire deferred triggers of other roles.
 ///
 /// # Safety
-/// A valid utility statement.
+/// The utility statement is valid.
 unsafe fn check_command(statement: *mut pg_sys::Node) -> Result<(), Problem> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
-        let is_setting = (*statement).type_ == NodeTag::T_VariableSetStmt; // undone afterwards
+        let is_setting = (*statement).type_ == NodeTag::T_VariableSetStmt; // the sandbox undoes it
         if !rights::is_measuring() || rights::is_guard_at_work() || is_setting {
             return Ok(());
         }
@@ -264,16 +273,16 @@ unsafe fn check_command(statement: *mut pg_sys::Node) -> Result<(), Problem> {
     }
 }
 
-/// What has to be judged of a statement, and the statement in a form in which that is possible; `None` where
-/// there is nothing to judge.
+/// Returns the export that a statement is, and the statement in a form that can be judged, or `None` if there
+/// is nothing to judge.
 ///
 /// # Safety
-/// A valid utility statement and the text it was parsed from.
+/// `planned` is a valid utility statement, and `source` the text it was parsed from.
 unsafe fn export_of(
     planned: *mut PlannedStmt,
     source: *const c_char,
 ) -> Result<Option<(Export, *mut PlannedStmt)>, Problem> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let statement = (*planned).utilityStmt;
         let kind = match (*statement).type_ {
@@ -305,13 +314,13 @@ unsafe fn export_of(
         }
         policies.retain(|policy| policy.concerns_us());
         if policies.is_empty() && judgeable != planned {
-            return Ok(None); // a table is copied, and nothing else runs
+            return Ok(None); // COPY table TO runs no functions
         }
         if let (Some(policy), true) = (policies.first(), judgeable != planned) {
             check_bound_code(policy, &lineage.relations)?;
         }
         check_volatile(kind, &policies, query)?;
-        // Where no policy has to be kept, functions that the query calls may still read what they should not.
+        // Even if no policy applies, functions that the query calls may read a protected relation.
         let export = Export {
             kind,
             relations: lineage.relations.clone(),
@@ -324,8 +333,9 @@ unsafe fn export_of(
     }
 }
 
-/// Postgres plans nothing for COPY table TO, so that it runs nothing that the table's owner has bound to the table. We make it a
-/// query, for which the planner may look at expressions of indexes, statistics and checks.
+/// Returns an error if planning a query on the relations could run functions of other roles with the current
+/// user's rights. Postgres plans nothing for COPY table TO, but the query that the guard makes of it is
+/// planned, and the planner may evaluate expressions of indexes, statistics and checks.
 fn check_bound_code(policy: &Policy, relations: &[Oid]) -> Result<(), Problem> {
     const QUERY: &str = "
         SELECT b.relation
@@ -335,7 +345,7 @@ fn check_bound_code(policy: &Policy, relations: &[Oid]) -> Result<(), Problem> {
                AS b(relation, catalogue, object)
           JOIN pg_depend d ON d.classid = b.catalogue::oid AND d.objid = b.object
          WHERE d.refclassid IN ('pg_proc'::regclass::oid, 'pg_operator'::regclass::oid) AND d.refobjid >= 16384";
-    // SAFETY: reads what this backend knows of itself.
+    // SAFETY: only reads variables of this backend, on its main thread.
     let user = unsafe { pg_sys::GetUserId() };
     let parameters = Parameters::of_oids(relations)?;
     let is_others = |&relation: &Oid| {
@@ -346,21 +356,22 @@ fn check_bound_code(policy: &Policy, relations: &[Oid]) -> Result<(), Problem> {
     match bound.iter().find(|relation| is_others(relation)) {
         None => Ok(()),
         Some(_) => Err(policy.unusable(
-            "expressions of its indexes, statistics or checks call functions of others, which would run with your rights",
+            "expressions of its indexes, statistics or checks call functions of other roles, which would run with your rights",
         )),
     }
 }
 
-/// Volatile functions may keep what they are given: in settings, locks, sequences, large objects.
+/// Returns an error if the query calls volatile functions and a policy says `only_by_copy`. Volatile
+/// functions may keep their arguments: in settings, locks, sequences or large objects.
 ///
 /// # Safety
-/// A valid query.
+/// The query is valid and not yet rewritten.
 unsafe fn check_volatile(
     kind: &'static str,
     policies: &[Rc<Policy>],
     query: *mut pg_sys::Query,
 ) -> Result<(), Problem> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let is_volatile = |query: *mut pg_sys::Query| pg_sys::contain_volatile_functions(query.cast());
         match policies.iter().find(|policy| policy.only_by_copy) {
@@ -372,16 +383,17 @@ unsafe fn check_volatile(
     }
 }
 
-/// The query of COPY (query) TO; COPY table TO is made one first, since Postgres would read the table past the
-/// executor. `None` where Postgres itself has an objection, which it should raise.
+/// Returns the query of COPY (query) TO, and the statement to run. COPY table TO is turned into COPY (query)
+/// TO, because Postgres would read the table without the executor. Returns `None` if the statement is
+/// invalid: then Postgres raises its own error.
 ///
 /// # Safety
-/// A valid COPY … TO and the text it was parsed from.
+/// `planned` is a valid COPY … TO, and `source` the text it was parsed from.
 unsafe fn query_of_copy(
     planned: *mut PlannedStmt,
     source: *const c_char,
 ) -> Option<(*mut pg_sys::Query, *mut PlannedStmt)> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
         if (*copy).relation.is_null() {
@@ -401,12 +413,12 @@ unsafe fn query_of_copy(
 
 const FIRST_TO_COPY_MATERIALIZED_VIEWS: u32 = 180_000;
 
-/// What COPY table TO would send, as a SELECT.
+/// Returns the SELECT that returns the rows that COPY table TO would send.
 ///
 /// # Safety
-/// A valid COPY table … TO.
+/// `copy` is a valid COPY table … TO.
 unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let oid = pg_sys::RangeVarGetRelidExtended(
             copy.relation,
@@ -439,7 +451,7 @@ unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
             let mut seen = FxHashSet::default();
             columns.iter().all(|column| seen.insert(column))
         });
-        // A materialized view has no heirs, and takes no ONLY in every version.
+        // A materialized view has no descendants, and not every version of Postgres accepts ONLY for it.
         let only = if kind == pg_sys::RELKIND_RELATION {
             "ONLY "
         } else {
@@ -453,10 +465,12 @@ unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Option<String> {
     }
 }
 
+/// Returns the string in a node.
+///
 /// # Safety
-/// A valid node that holds a string.
+/// `node` is a valid string node.
 unsafe fn string_of(node: *mut pg_sys::Node) -> *const c_char {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         #[cfg(feature = "pg14")]
         return (*node.cast::<pg_sys::Value>()).val.str_;
@@ -469,20 +483,20 @@ fn is_generated(relation: Oid, column: &str) -> bool {
     let Ok(column) = CString::new(column) else {
         return false;
     };
-    // SAFETY: catalogue look-ups.
+    // SAFETY: the name is NUL-terminated, and both look-ups return 0 if there is no such column.
     unsafe { pg_sys::get_attgenerated(relation, pg_sys::get_attnum(relation, column.as_ptr())) != 0 }
 }
 
-/// The query of CREATE TABLE AS and SELECT INTO; `None` where no rows leave, or where it cannot be told which:
-/// then the executor meets them.
+/// Returns the query of CREATE TABLE AS or SELECT INTO. Returns `None` if no rows leave, or if the query is
+/// not known yet: then the hooks of the executor check it.
 ///
 /// # Safety
-/// A valid CREATE TABLE AS.
+/// `create` is a valid CREATE TABLE AS.
 unsafe fn query_of_create(create: *mut pg_sys::CreateTableAsStmt) -> Option<*mut pg_sys::Query> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let query = (*create).query.cast::<pg_sys::Query>();
-        // What leaves a materialized view has left what it is made of, and is judged then.
+        // A materialized view may be created freely: exports from it are judged as exports of its tables.
         let is_table = (*create).objtype == pg_sys::ObjectType::OBJECT_TABLE;
         let has_rows = !(*(*create).into).skipData && (*query).commandType == pg_sys::CmdType::CMD_SELECT;
         (is_table && has_rows).then(|| pg_sys::copyObjectImpl(query.cast()).cast())
@@ -490,7 +504,7 @@ unsafe fn query_of_create(create: *mut pg_sys::CreateTableAsStmt) -> Option<*mut
 }
 
 unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: c_int) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         if !is_bystander(execution) {
             look_at_start(execution, flags);
@@ -500,35 +514,35 @@ unsafe extern "C-unwind" fn executor_start(execution: *mut QueryDesc, flags: c_i
     }
 }
 
-/// Whether an execution neither belongs to an export nor reads what a policy concerns. Every statement of everybody asks this,
-/// so it is answered without pgrx in between. An ERROR jumps over this frame: there must be nothing in it that has to be
-/// dropped.
+/// Returns whether an execution neither belongs to an export nor reads a relation that a policy concerns.
+/// Every statement of every user calls this, so it avoids the overhead of pgrx. An ERROR jumps over this
+/// frame, so it must not contain a value that needs to be dropped.
 ///
 /// # Safety
-/// A valid execution that is about to start.
+/// The execution is valid and about to start.
 unsafe fn is_bystander(execution: *mut QueryDesc) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         if may_be_export(execution) {
             return false;
         }
-        standard::AcceptInvalidationMessages(); // what others have committed counts
+        standard::AcceptInvalidationMessages(); // learn what other sessions have committed
         policy::are_unconcerned(relations_read((*execution).plannedstmt))
     }
 }
 
-/// Whether an export is under way, or the rows of an execution go out.
+/// Returns whether an export is running, or the rows of the execution go to a COPY or into a new table.
 ///
 /// # Safety
-/// A valid execution.
+/// The execution is valid.
 unsafe fn may_be_export(execution: *mut QueryDesc) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe { EXPORTS.with_borrow(|exports| !exports.is_empty()) || is_bound_out(execution) }
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_int) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int != 0;
         if !only_explained && !rights::is_guard_at_work() && !is_part_of_another(execution) {
@@ -537,13 +551,13 @@ unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_in
     }
 }
 
-/// Whether an execution is a parallel worker's share of one that was looked at where it began. What functions read in a
-/// worker is not.
+/// Returns whether an execution is a parallel worker's share of one that was checked in its leader. Queries
+/// that functions run within a worker are not.
 ///
 /// # Safety
-/// A valid execution.
+/// The execution is valid.
 unsafe fn is_part_of_another(execution: *mut QueryDesc) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let destination = (*execution).dest;
         pg_sys::ParallelWorkerNumber >= 0
@@ -552,12 +566,12 @@ unsafe fn is_part_of_another(execution: *mut QueryDesc) -> bool {
     }
 }
 
-/// Whether the query may read what it reads.
+/// Returns an error if the query must not read one of its relations.
 ///
 /// # Safety
-/// A valid execution that is about to start.
+/// The execution is valid and about to start.
 unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let all = policy::all()?;
         if all.is_empty() {
@@ -569,7 +583,7 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
             keep_own_functions_here(execution);
         }
         let leaves = is_bound_out(execution);
-        // The first such execution within an export is the export's own.
+        // The first execution within an export whose rows leave is the export's own.
         let reading = EXPORTS.with_borrow_mut(|exports| match exports.last_mut() {
             Some(export) if leaves && export.execution.is_null() => {
                 export.execution = execution;
@@ -577,7 +591,7 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
                 Reading::Judged(export.kind, export.policies.clone(), export.relations.clone())
             }
             Some(export) => {
-                // Something that the export's query calls reads, perhaps while that is planned.
+                // A function that the export's query calls runs a query, perhaps while the export is planned.
                 export.calls_functions = true;
                 Reading::Hidden(export.kind)
             }
@@ -588,17 +602,18 @@ unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
     }
 }
 
-/// A worker does not know that it works for an export, so that a function that it calls could read what it must not. Functions
-/// that come with Postgres do not.
+/// Disables parallel workers for an execution that calls functions that do not come with Postgres. A worker
+/// does not know that it works for an export, so such a function could read a protected relation there.
 ///
 /// # Safety
-/// A valid execution that is about to start in parallel mode.
+/// The execution is valid and about to start in parallel mode.
 unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let planned = (*execution).plannedstmt;
         if calls_own_functions(planned) {
-            // The plan may be one that is kept, for others too. Without parallel mode, its leader does all the work.
+            // The plan may be cached and shared, so a copy is changed. Without parallel mode, the leader does
+            // all the work.
             let here = pg_sys::MemoryContextAlloc(pg_sys::TopTransactionContext, size_of::<PlannedStmt>());
             let here = here.cast::<PlannedStmt>();
             here.copy_from_nonoverlapping(planned, 1);
@@ -608,12 +623,12 @@ unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
     }
 }
 
-/// Whether a plan depends on functions that did not come with Postgres.
+/// Returns whether a plan depends on functions that do not come with Postgres.
 ///
 /// # Safety
-/// A valid plan.
+/// The plan is valid.
 unsafe fn calls_own_functions(planned: *mut PlannedStmt) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         list::<pg_sys::PlanInvalItem>((*planned).invalItems)
             .into_iter()
@@ -621,13 +636,13 @@ unsafe fn calls_own_functions(planned: *mut PlannedStmt) -> bool {
     }
 }
 
-/// Whether a statement that a policy lets read may do more than return what is judged: write it elsewhere, or
-/// tell it by notices, settings, locks.
+/// Returns whether a plan may do more than return rows that are judged: write data elsewhere, or reveal it by
+/// notices, settings or locks.
 ///
 /// # Safety
-/// A valid plan.
+/// The plan is valid.
 unsafe fn has_side_effects(planned: *mut PlannedStmt) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         (*planned).commandType != pg_sys::CmdType::CMD_SELECT
             || (*planned).hasModifyingCTE
@@ -635,12 +650,12 @@ unsafe fn has_side_effects(planned: *mut PlannedStmt) -> bool {
     }
 }
 
-/// Whether an execution's rows go to a COPY or into a new table.
+/// Returns whether the rows of an execution go to a COPY or into a new table.
 ///
 /// # Safety
-/// A valid execution.
+/// The execution is valid.
 unsafe fn is_bound_out(execution: *mut QueryDesc) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let destination = (*execution).dest;
         !destination.is_null()
@@ -652,50 +667,53 @@ unsafe fn is_bound_out(execution: *mut QueryDesc) -> bool {
     }
 }
 
-/// What Postgres knows of a table that a query fills, up to what is needed here. It keeps that to itself, but it is
-/// the same in every major.
+/// First fields of Postgres' private struct `DR_intorel`, the destination for rows of a new table. They are
+/// the same in every major version.
 #[repr(C)]
 struct IntoRelation {
     callbacks: pg_sys::DestReceiver,
     into: *mut pg_sys::IntoClause,
 }
 
-/// Whether a query fills a materialized view as that is made; see [`query_of_create`]. From Postgres 17 on, it is
-/// filled as REFRESH does, which is no such destination.
+/// Returns whether a query fills a new materialized view, which is allowed: see [`query_of_create`]. Since
+/// Postgres 17, CREATE MATERIALIZED VIEW fills it as REFRESH does, with another kind of destination.
 ///
 /// # Safety
-/// A valid destination of the kind DestIntoRel.
+/// `destination` is a valid destination of kind DestIntoRel.
 unsafe fn is_materialized_view(destination: *mut pg_sys::DestReceiver) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let into = (*destination.cast::<IntoRelation>()).into;
         !into.is_null() && !(*into).viewQuery.is_null()
     }
 }
 
-/// How a query reads, as far as the guard is concerned.
+/// Role of a query, as far as the guard is concerned.
 enum Reading {
-    /// As an export of that kind, which keeps to these policies, and was found to read these relations.
+    /// Own query of an export: the kind of export, the policies it is judged by, and the relations that it
+    /// was found to read.
     Judged(&'static str, Vec<Rc<Policy>>, Vec<Oid>),
-    /// Within an export of that kind, or as one that the guard cannot see into.
+    /// Query within an export of this kind, or an export of this kind whose lineage is unknown.
     Hidden(&'static str),
-    /// For whatever else.
+    /// Any other query.
     Free,
 }
 
+/// Returns an error if a plan reads a relation whose policy forbids it for this kind of reading.
+///
 /// # Safety
-/// A valid plan.
+/// The plan is valid.
 unsafe fn check_relations(
     all: &Policies,
     reading: Reading,
     planned: *mut PlannedStmt,
 ) -> Result<(), Problem> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let read = relations_read(planned).filter(|&relation| !rights::is_being_measured(relation));
         let found = all.of(read);
         if found.is_empty() {
-            return Ok(()); // as for most statements
+            return Ok(()); // the case for most statements
         }
         let is_other = match &reading {
             Reading::Judged(_, judged, relations) => !judged.is_empty() && reads_others(planned, relations)?,
@@ -726,7 +744,8 @@ unsafe fn check_relations(
     }
 }
 
-/// Log that a statement was refused without a measure, and say why: for reading at all, or where it cannot be judged.
+/// Logs that a statement was refused without being measured, and returns the error. `for_reading` tells
+/// whether the policy forbids reading the relation at all, or the export cannot be judged.
 fn refused(kind: &'static str, policy: &Policy, for_reading: bool) -> Result<Problem, Problem> {
     judge::record(kind, policy, None, Outcome::Refused, Lasting::Always)?;
     let (relation, policy) = (policy.relation_name(), policy.number);
@@ -736,13 +755,14 @@ fn refused(kind: &'static str, policy: &Policy, for_reading: bool) -> Result<Pro
     })
 }
 
-/// Whether a plan reads other relations than those that its columns were followed to. Names are looked up twice:
-/// meanwhile somebody may have renamed a schema, or made a relation that comes before another of that name.
+/// Returns whether a plan reads other relations than its lineage. Names are looked up twice: between the two
+/// look-ups somebody may have renamed a schema, or created a relation that hides another one of the same
+/// name.
 ///
 /// # Safety
-/// A valid plan.
+/// The plan is valid.
 unsafe fn reads_others(planned: *mut PlannedStmt, relations: &[Oid]) -> Result<bool, Problem> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let read = list::<pg_sys::RangeTblEntry>((*planned).rtable)
             .into_iter()
@@ -757,20 +777,21 @@ unsafe fn reads_others(planned: *mut PlannedStmt, relations: &[Oid]) -> Result<b
     }
 }
 
-/// Whether a foreign key looks for its own, which it does as the owner, and shows nobody what it finds. Triggers
-/// that a foreign key sets off run alike, but as the owner of their own table.
+/// Returns whether the query is the check of a foreign key, which runs as the owner of the policy's relation
+/// and shows its result to nobody. Triggers fired by a foreign key's action run in the same context, but as
+/// the owner of their own table.
 fn is_foreign_key_of(policy: &Policy) -> bool {
-    // SAFETY: reads what this backend knows of itself.
+    // SAFETY: only reads variables of this backend, on its main thread.
     let (is_foreign_key, user) = unsafe { (pg_sys::InNoForceRLSOperation(), pg_sys::GetUserId()) };
     is_foreign_key && catalog::owner_of(policy.relation) == Some(user)
 }
 
-/// The relations that a plan reads, on whose behalf soever.
+/// Returns all relations that a plan reads, regardless of whose privileges are checked.
 ///
 /// # Safety
-/// A valid plan.
+/// The plan is valid.
 unsafe fn relations_read(planned: *mut PlannedStmt) -> impl Iterator<Item = Oid> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         #[cfg(any(feature = "pg14", feature = "pg15"))]
         let found = entries::<pg_sys::RangeTblEntry>((*planned).rtable);
@@ -789,7 +810,7 @@ unsafe extern "C-unwind" fn executor_run(
     count: u64,
     once: bool,
 ) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let run = Run {
             direction,
@@ -806,16 +827,18 @@ unsafe extern "C-unwind" fn executor_run(
     direction: pg_sys::ScanDirection::Type,
     count: u64,
 ) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         run_looked_at(execution, Run { direction, count });
     }
 }
 
+/// Runs an execution, judging its rows first if it is an export's own.
+///
 /// # Safety
-/// A valid execution that has started.
+/// The execution is valid and has started.
 unsafe fn run_looked_at(execution: *mut QueryDesc, run: Run) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         match may_be_export(execution) && has_to_be_judged(execution) {
             true => run_judged(execution, run),
@@ -824,10 +847,11 @@ unsafe fn run_looked_at(execution: *mut QueryDesc, run: Run) {
     }
 }
 
-/// Whether it is an export's own execution; any other must not be a hidden one.
+/// Returns whether the execution is an export's own. Raises an error if it is another one that must not read
+/// its relations.
 #[pg_guard]
 unsafe extern "C-unwind" fn has_to_be_judged(execution: *mut QueryDesc) -> bool {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let is_own = EXPORTS.with_borrow(|exports| {
             let export = exports.last();
@@ -840,17 +864,17 @@ unsafe extern "C-unwind" fn has_to_be_judged(execution: *mut QueryDesc) -> bool 
     }
 }
 
-/// Run an export's execution, and let its rows pass only when they have been judged.
+/// Runs an export's execution, judges its rows, and only then sends them to their destination.
 #[pg_guard]
 unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let export = EXPORTS.with_borrow_mut(|exports| {
             let export = exports.last_mut()?;
             Some((export.kind, export.policies.clone(), export.lineage.take()?))
         });
         let Some((kind, policies, lineage)) = export else {
-            return Problem::Internal("an export is not the one that was announced").raise();
+            return Problem::Internal("the running export is not the one that was found").raise();
         };
         let destination = (*execution).dest;
         let spool = Spool::new();
@@ -861,7 +885,7 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
             });
             (*execution).dest = destination;
         });
-        // By now it is known what the query has called.
+        // Known only now, because functions are noticed when they run a query.
         let calls_functions =
             EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions));
         Source::of_query(lineage, calls_functions)
@@ -872,7 +896,8 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
     }
 }
 
-/// Run a query whose error messages may hold values: where only what is judged may be seen, they are withheld.
+/// Runs a query. If a policy says `only_by_copy`, error messages of the query are withheld, because they may
+/// contain data values.
 fn without_telling(policies: &[Rc<Policy>], run: impl FnOnce()) {
     let Some(policy) = policies
         .iter()
@@ -903,31 +928,32 @@ fn without_telling(policies: &[Rc<Policy>], run: impl FnOnce()) {
         .execute();
 }
 
-/// The bits of an error code that are its class.
+/// Bit mask of the class of an error code.
 const CLASS: i32 = (1 << 12) - 1;
 
-/// Classes of errors that come from the circumstances, not from values.
+/// Classes of errors whose messages contain no data values, because they come from the environment.
 const HARMLESS: [PgSqlErrorCode; 3] = [
     PgSqlErrorCode::ERRCODE_TRANSACTION_ROLLBACK,
     PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
     PgSqlErrorCode::ERRCODE_OPERATOR_INTERVENTION,
 ];
 
-/// The five characters that an error code stands for.
+/// Returns the five characters of an error code.
 fn sqlstate_of(code: i32) -> String {
-    // SAFETY: returns a static buffer, which is copied.
+    // SAFETY: returns a NUL-terminated static buffer, which is copied at once.
     unsafe { CStr::from_ptr(pg_sys::unpack_sql_state(code)) }
         .to_string_lossy()
         .into_owned()
 }
 
-/// A prepared statement learns only now that its rows go into a new table; a cursor that was opened before may be
-/// read within an export.
+/// Checks an execution that could not be checked when it started. CREATE TABLE AS EXECUTE sets the
+/// destination of a prepared statement only when it runs, and a cursor that was opened before an export may
+/// be read within it.
 ///
 /// # Safety
-/// A valid execution that has started.
+/// The execution is valid and has started.
 unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         if rights::is_guard_at_work() || is_part_of_another(execution) {
             return Ok(());
@@ -948,11 +974,11 @@ unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
     }
 }
 
-/// Every policy is measured; one that is broken is an error. The log has those that are broken or, where there are
-/// none, all: whoever reads there that something was allowed can rely on it that it has left.
+/// Measures every policy, and returns an error if one is broken. Logs the broken policies or, if none is
+/// broken, all of them. So an entry in the log says `allowed` only if the rows have left.
 ///
 /// # Safety
-/// `shape` is that of the collected rows.
+/// `shape` is the descriptor of the collected rows.
 unsafe fn judge_export(
     kind: &'static str,
     policies: &[Rc<Policy>],
@@ -960,13 +986,13 @@ unsafe fn judge_export(
     spool: &Spool,
     shape: pg_sys::TupleDesc,
 ) -> Result<(), Problem> {
-    // SAFETY: the pointers are those that the executor passes to its hooks.
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let is_allowed = |(policy, measured): &(&Rc<Policy>, Measured)| measured.is_allowed(policy.limit);
         let mut judged = Vec::with_capacity(policies.len());
         for policy in functions_last(policies) {
             if policy.measure.is_function() && !judged.iter().all(is_allowed) {
-                break; // a function sees nothing of what is refused anyway
+                break; // a function must not see rows that are refused anyway
             }
             let measured = spool.show(shape, || judge::measure(policy, source));
             judged.push((policy, judge::or_refused(kind, policy, measured)?));
@@ -986,37 +1012,39 @@ unsafe fn judge_export(
     }
 }
 
-/// Policies in an order in which functions that others have written come after all measures of our own.
+/// Returns the policies, those with measure functions that users wrote last.
 fn functions_last(policies: &[Rc<Policy>]) -> Vec<&Rc<Policy>> {
     let mut ordered: Vec<&Rc<Policy>> = policies.iter().collect();
     ordered.sort_by_key(|policy| policy.measure.is_function());
     ordered
 }
 
-/// What a policy says of what a query returns.
+/// Result of one policy in a dry run.
 pub struct Trial {
     pub policy: Rc<Policy>,
-    /// Whether the caller would have to keep to it.
+    /// Whether the caller would have to comply with the policy.
     pub applies: bool,
-    /// `None` if it is somebody's own function, which is not called because another policy is broken.
+    /// Result of the measure. `None` for a measure function that was not called because another policy is
+    /// broken.
     pub measured: Option<Measured>,
 }
 
-/// What every policy of the relations that a query reads says of what it returns. Nothing leaves, nothing is logged.
+/// Runs a query and measures its result for every policy of the relations that it reads. No rows leave, and
+/// only refusals are logged.
 pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
-    let text = CString::new(query).map_err(|_| not_a_query("contains a NUL character"))?;
-    // SAFETY: the text outlives the call, and so does all that is parsed from it.
+    let text = CString::new(query).map_err(|_| not_a_query("must not contain a NUL character"))?;
+    // SAFETY: the text is NUL-terminated and outlives the block, and so do the nodes that are parsed from it.
     let (lineage, policies) = unsafe {
         let statement = match list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()))[..] {
             [statement] => (*statement).stmt,
-            _ => return Err(not_a_query("is not one statement")),
+            _ => return Err(not_a_query("must be one statement")),
         };
         if (*statement).type_ != NodeTag::T_SelectStmt {
-            return Err(not_a_query("is not a SELECT"));
+            return Err(not_a_query("must be a SELECT"));
         }
         let query = lineage::analyse(statement, text.as_ptr());
         if (*query).commandType != pg_sys::CmdType::CMD_SELECT {
-            return Err(not_a_query("is not a SELECT"));
+            return Err(not_a_query("must be a SELECT"));
         }
         let lineage = lineage::trace(query);
         let policies = policy::all()?.of(lineage.relations.iter().copied());
@@ -1047,7 +1075,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
                     dest: collector,
                     ..Default::default()
                 };
-                // SAFETY: SPI is connected; the collector outlives the call.
+                // SAFETY: SPI is connected, and the text, the options and the collector outlive the call.
                 unsafe { pg_sys::SPI_execute_extended(text.as_ptr(), &options) };
             })
         })
@@ -1057,7 +1085,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
         without_telling(&policies, || shape = run());
         EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions))
     });
-    let shape = shape.ok_or(Problem::Internal("the executor showed no row type"))?;
+    let shape = shape.ok_or(Problem::Internal("the executor reported no row type"))?;
     let source = Source::of_query(lineage, calls_functions)?;
     let is_exempt = rights::is_exempt();
     let mut trials: Vec<Trial> = Vec::with_capacity(policies.len());
@@ -1067,7 +1095,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
             measured.is_none_or(|measured| measured.is_allowed(trial.policy.limit))
         };
         let is_called = !policy.measure.is_function() || trials.iter().all(is_allowed);
-        // SAFETY: the shape is that of the collected rows.
+        // SAFETY: `shape` is the descriptor that the executor used for the collected rows.
         let measure = || unsafe { spool.show(shape, || judge::measure(policy, &source)) };
         trials.push(Trial {
             policy: policy.clone(),
@@ -1080,7 +1108,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
     Ok(trials)
 }
 
-/// What the dry run is called in the log, where it is refused.
+/// Name of the dry run in the log.
 const CHECK_EXPORT: &str = "check_export";
 
 fn not_a_query(problem: &str) -> Problem {

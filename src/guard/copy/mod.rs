@@ -1,4 +1,4 @@
-//! COPY … TO and CREATE TABLE AS.
+//! Exports by COPY … TO and CREATE TABLE AS.
 
 pub mod hooks;
 pub mod spool;

@@ -1,5 +1,9 @@
-//! What would leave, collected instead of sent, so that it can be judged first. One execution: the rows that
-//! are judged are the rows that leave.
+//! The spool: rows of an export, collected instead of sent, so that they can be judged first.
+//!
+//! The export's query runs only once, so the rows that are judged are the rows that leave. They are kept in a
+//! tuplestore, which spills to disk beyond `work_mem`. While they are judged, the set-returning function
+//! `disclosure_internal.leaving` makes them readable to SQL; the FROM item that calls it is made by
+//! [`from_item`].
 
 use crate::error::Problem;
 use crate::guard::lineage::OutputColumn;
@@ -11,32 +15,34 @@ use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_int};
 
-/// The collected rows. Those of a failed statement go with its transaction; others need [`Spool::end`].
+/// Collected rows. They are freed by [`Spool::end`], or with the transaction if the statement fails.
 pub struct Spool {
     rows: *mut pg_sys::Tuplestorestate,
 }
 
-/// Where the executor delivers rows to.
+/// Destination that the executor sends rows to.
 #[repr(C)]
 struct Collector {
-    /// First, because Postgres passes the collector around as a pointer to this.
+    /// First field, because Postgres refers to the collector by a pointer to it.
     callbacks: DestReceiver,
     rows: *mut pg_sys::Tuplestorestate,
-    /// Of the rows, once the executor has said it.
+    /// Descriptor of the rows; NULL until the executor starts.
     shape: TupleDesc,
 }
 
 impl Spool {
     pub fn new() -> Self {
-        // SAFETY: plain arguments. Read more than once, hence random access.
+        // Random access, because the rows are read more than once.
+        // SAFETY: no preconditions but a current memory context.
         unsafe {
             let rows = pg_sys::tuplestore_begin_heap(true, false, pg_sys::work_mem);
             Spool { rows }
         }
     }
 
-    /// Hand `deliver` a destination whose rows are collected. Returns the shape of the rows as the executor has them: names may
-    /// lead elsewhere than when the query was looked at.
+    /// Calls `deliver` with a destination that collects the rows sent to it. Returns the row descriptor that
+    /// the executor used, because names in the query may refer to other objects than when the query was
+    /// analysed.
     pub fn collect(&self, deliver: impl FnOnce(*mut DestReceiver)) -> Option<TupleDesc> {
         let mut collector = Collector {
             callbacks: DestReceiver {
@@ -44,7 +50,8 @@ impl Spool {
                 receiveSlot: Some(receive),
                 rShutdown: Some(ignore),
                 rDestroy: Some(ignore),
-                // As what it stands in for, so that the guard knows an export's own query by it.
+                // The same as that of the destination it replaces: the guard recognises an export's own query
+                // by it.
                 mydest: pg_sys::CommandDest::DestCopyOut,
             },
             rows: self.rows,
@@ -54,10 +61,10 @@ impl Spool {
         (!collector.shape.is_null()).then_some(collector.shape)
     }
 
-    /// Send the rows, of the given shape, to where they were meant to go.
+    /// Sends the rows to their original destination.
     ///
     /// # Safety
-    /// A valid destination; `shape` is that of the rows.
+    /// The destination is valid, and `shape` is the descriptor of the rows.
     pub unsafe fn forward(&self, destination: *mut DestReceiver, operation: c_int, shape: TupleDesc) {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -74,10 +81,10 @@ impl Spool {
         }
     }
 
-    /// Every row, until `visit` has seen enough.
+    /// Calls `visit` with every row until it returns false.
     ///
     /// # Safety
-    /// `shape` is that of the rows.
+    /// `shape` is the descriptor of the rows.
     unsafe fn for_each(&self, shape: TupleDesc, mut visit: impl FnMut(*mut TupleTableSlot) -> bool) {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -91,16 +98,16 @@ impl Spool {
     }
 
     pub fn end(self) {
-        // SAFETY: not used any more.
+        // SAFETY: the tuplestore is live, and consuming `self` ensures that it is not used again.
         unsafe { pg_sys::tuplestore_end(self.rows) };
     }
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn start(collector: *mut DestReceiver, _operation: c_int, shape: TupleDesc) {
-    // SAFETY: Postgres calls it with valid pointers.
+    // SAFETY: Postgres calls it with valid pointers, the collector being the one made by `Spool::collect`.
     unsafe {
-        // It has to outlive the execution, as the rows do.
+        // The descriptor must outlive the execution, as the rows do.
         let before = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
         (*collector.cast::<Collector>()).shape = pg_sys::CreateTupleDescCopy(shape);
         pg_sys::MemoryContextSwitchTo(before);
@@ -109,7 +116,7 @@ unsafe extern "C-unwind" fn start(collector: *mut DestReceiver, _operation: c_in
 
 #[pg_guard]
 unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, collector: *mut DestReceiver) -> bool {
-    // SAFETY: Postgres calls it with valid pointers.
+    // SAFETY: Postgres calls it with valid pointers, the collector being the one made by `Spool::collect`.
     unsafe {
         pg_sys::tuplestore_puttupleslot((*collector.cast::<Collector>()).rows, slot);
         true
@@ -119,20 +126,21 @@ unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, collector: *mut D
 #[pg_guard]
 unsafe extern "C-unwind" fn ignore(_collector: *mut DestReceiver) {}
 
-/// Rows that are being judged: what `disclosure_internal.leaving` shows.
+/// Rows that are being judged, as `disclosure_internal.leaving` returns them.
 struct Shown {
     rows: *mut pg_sys::Tuplestorestate,
     shape: TupleDesc,
-    /// Columns, from 0, that whoever measures may see; `None`: all.
+    /// Indexes, from 0, of the columns that the measure may see; `None` for all.
     columns: Option<Vec<usize>>,
 }
 
 thread_local! {
-    /// The innermost last: what is judged may itself contain an export. `None` while nothing is shown.
+    /// Rows that are being judged, innermost last, because judging may itself run an export. `None` if a
+    /// measure may see no rows.
     static SHOWN: RefCell<Vec<Option<Shown>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Takes the last of [`SHOWN`] away again.
+/// Removes the last entry of [`SHOWN`] when dropped.
 struct Hide;
 
 impl Drop for Hide {
@@ -142,10 +150,10 @@ impl Drop for Hide {
 }
 
 impl Spool {
-    /// Show the rows to the queries that `judge` runs.
+    /// Makes the rows readable to the queries that `judge` runs, and returns its result.
     ///
     /// # Safety
-    /// `shape` is that of the rows.
+    /// `shape` is the descriptor of the rows.
     pub unsafe fn show<R>(&self, shape: TupleDesc, judge: impl FnOnce() -> R) -> R {
         let rows = self.rows;
         let shown = Shown {
@@ -159,7 +167,8 @@ impl Spool {
     }
 }
 
-/// Show only these columns, from 0, to the queries that `measure` runs; `None`: nothing.
+/// Makes only the columns with these indexes, from 0, readable to the queries that `measure` runs, or no rows
+/// at all if `columns` is `None`. Returns the result of `measure`.
 pub fn show_only<R>(columns: Option<Vec<usize>>, measure: impl FnOnce() -> R) -> R {
     SHOWN.with_borrow_mut(|all| {
         let shown = all.last().and_then(Option::as_ref).zip(columns);
@@ -174,12 +183,12 @@ pub fn show_only<R>(columns: Option<Vec<usize>>, measure: impl FnOnce() -> R) ->
     measure()
 }
 
-/// What the FROM item of `disclosure_internal.leaving` calls a column, from 0.
+/// Returns the name of the column with this index, from 0, in the FROM item of `disclosure_internal.leaving`.
 pub fn column_name(number: usize) -> String {
     format!("c{number}")
 }
 
-/// The FROM item that shows the given columns, from 0.
+/// Returns the FROM item that reads the given columns with their indexes, from 0.
 pub fn from_item(columns: &[(usize, &OutputColumn)]) -> String {
     let numbers: Vec<String> = columns.iter().map(|(number, _)| number.to_string()).collect();
     let definitions: Vec<String> = columns
@@ -187,7 +196,7 @@ pub fn from_item(columns: &[(usize, &OutputColumn)]) -> String {
         .map(|(number, column)| format!("{} {}", column_name(*number), type_of(column)))
         .collect();
     match columns {
-        // A function has to return something.
+        // A function in FROM must return at least one column.
         [] => "disclosure_internal.leaving('{}') AS leaving(nothing bool)".into(),
         _ => format!(
             "disclosure_internal.leaving('{{{}}}') AS leaving({})",
@@ -197,9 +206,10 @@ pub fn from_item(columns: &[(usize, &OutputColumn)]) -> String {
     }
 }
 
-/// Anonymous rows and the like cannot be columns of a FROM item: their text can.
+/// Returns the type that a column has in the FROM item. Pseudo-types such as anonymous rows are not allowed
+/// there, so they become text.
 fn shown_type(oid: Oid) -> Oid {
-    // SAFETY: a catalogue look-up.
+    // SAFETY: accepts any OID, and returns 0 if there is no such type.
     let kind = unsafe { pg_sys::get_typtype(oid) } as u8;
     match kind {
         pg_sys::TYPTYPE_PSEUDO => pg_sys::TEXTOID,
@@ -207,8 +217,8 @@ fn shown_type(oid: Oid) -> Oid {
     }
 }
 
-/// The type of a column that is shown, with its schema. Not its collation: one that calls everything equal must not
-/// hide what is different.
+/// Returns the qualified type of a column in the FROM item, without the column's collation. Under a collation
+/// that treats different values as equal, the measure would not see the difference.
 fn type_of(column: &OutputColumn) -> String {
     let shown = shown_type(column.type_oid);
     let modifier = if shown == column.type_oid {
@@ -217,17 +227,17 @@ fn type_of(column: &OutputColumn) -> String {
         -1
     };
     let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
-    // SAFETY: a type that exists; the text lives until the current memory context is reset.
+    // SAFETY: the type exists, and the returned C string is copied at once.
     unsafe {
         let name = pg_sys::format_type_extended(shown, modifier, flags as u16);
         CStr::from_ptr(name).to_string_lossy().into_owned()
     }
 }
 
-/// Let a call of `disclosure_internal.leaving` return the given columns of the rows that are being judged.
+/// Makes a call of `disclosure_internal.leaving` return the given columns of the rows that are being judged.
 ///
 /// # Safety
-/// The call of a function that returns a set of records.
+/// `fcinfo` is a call of a function that returns SETOF record.
 pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Result<(), Problem> {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -294,8 +304,10 @@ pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Re
     }
 }
 
+/// Returns a value as a Datum of type text.
+///
 /// # Safety
-/// A valid Datum of the type.
+/// `value` is a valid Datum of the type `oid`.
 unsafe fn text_of(oid: Oid, value: Datum) -> Datum {
     // SAFETY: by the contract of the function.
     unsafe {

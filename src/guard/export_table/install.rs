@@ -1,5 +1,8 @@
-//! Which triggers an export table has, and all that it is judged together with: a statement on a partition
-//! fires the triggers of that partition only, one on the whole those of the whole only.
+//! Creates and drops the triggers of export tables.
+//!
+//! A statement fires the statement triggers of the table that it names and of no other. So all tables above
+//! and below an export table in inheritance and partition trees have the triggers, too. An event trigger adds
+//! them to tables that are attached later.
 
 use crate::error::Problem;
 use crate::guard::export_table::triggers;
@@ -12,10 +15,10 @@ use pgrx::pg_sys::{self, FunctionCallInfo, NodeTag, Oid};
 use pgrx::prelude::*;
 use std::cell::Cell;
 
-/// A trigger of an export table.
+/// Trigger of an export table.
 struct Trigger {
     name: &'static str,
-    /// When it fires, and after ON table.
+    /// Event that fires the trigger, as CREATE TRIGGER has it before ON.
     event: &'static str,
     what: &'static str,
 }
@@ -44,27 +47,26 @@ const OF_STATEMENTS: [Trigger; 4] = [
     },
 ];
 
-/// Only where rows may have to be taken out again.
+/// Trigger that is needed only if a policy drops unsafe rows.
 const OF_ROWS: Trigger = Trigger {
     name: "disclosure_collect",
     event: "AFTER INSERT",
     what: "FOR EACH ROW EXECUTE FUNCTION disclosure_internal.export_collect()",
 };
 
-/// Give a table, and all above and below it, the triggers that its policies want, as the calling user, who
-/// has to own them. Triggers that somebody has switched off are on again afterwards.
+/// Creates the triggers that the policies of a table need, on the table and all tables above and below it.
+/// Runs as the current user, who must own these tables. Triggers that were disabled are enabled again.
 pub fn arm(relation: Oid) -> Result<(), Problem> {
     fit_family(relation, true)
 }
 
-/// Take the triggers away that no policy wants any more. Those on tables of others stay, and find nothing to
-/// do.
+/// Drops the triggers that no policy needs any more. Triggers on tables of other owners stay, but do nothing.
 pub fn disarm(relation: Oid) -> Result<(), Problem> {
     fit_family(relation, false)
 }
 
 thread_local! {
-    /// Whether triggers are being made: that is a change of a table too, about which there is nothing to do.
+    /// Whether triggers are being changed. That fires the event trigger, which has nothing to do then.
     static FITTING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -85,7 +87,8 @@ fn fit_family(relation: Oid, also_of_others: bool) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Parents first: a row trigger of a partitioned table is one of its partitions at once.
+/// Returns the tables of a family with parents first, because creating a row trigger on a partitioned table
+/// creates it on the partitions, too.
 fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Problem> {
     const QUERY: &str = "
         WITH RECURSIVE above(member, relation, generation) AS (
@@ -99,19 +102,20 @@ fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Problem> {
     rights::as_guard(|| oids(QUERY, &parameters))
 }
 
-/// What there is of our triggers on a table.
+/// Triggers of the guard that exist on a table.
 struct Present {
-    /// Schema and name of the table, quoted.
+    /// Quoted schema and name of the table.
     table: String,
     is_ours_to_change: bool,
-    /// Those that go with a parent's are not among them.
+    /// Triggers that can be dropped by themselves: not those that belong to a trigger of the parent.
     removable: Vec<String>,
     firing: Vec<String>,
     all: Vec<String>,
 }
 
 fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
-    // A foreign table has no transition tables: what is inserted there directly is not judged.
+    // Foreign tables are left out, because they cannot have transition tables. Rows inserted into them
+    // directly are not judged.
     const QUERY: &str = "
         SELECT format('%I.%I', n.nspname, c.relname), pg_has_role(c.relowner, 'USAGE'),
                coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgparentid = 0), '{}'),
@@ -124,7 +128,8 @@ fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
          GROUP BY c.oid, n.nspname, c.relname, c.relowner";
     let parameters = Parameters::of_oids(&[relation])?;
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; an OID array for an OID array; text, boolean and three times text[].
+        // SAFETY: SPI is connected, the parameter is an array of OIDs, and the columns are text, boolean and
+        // three times text[].
         unsafe {
             let answer = Answer::to(QUERY, &parameters, false)?;
             if answer.rows() == 0 {
@@ -132,7 +137,7 @@ fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
             }
             let names = |column| answer.get::<Vec<String>>(0, column).unwrap_or_default();
             Ok(Some(Present {
-                table: answer.get(0, 0).ok_or(Problem::Internal("a table without OID"))?,
+                table: answer.get(0, 0).ok_or(Problem::Internal("a table has no name"))?,
                 is_ours_to_change: answer.get(0, 1).unwrap_or(false),
                 removable: names(2),
                 firing: names(3),
@@ -162,7 +167,7 @@ fn fit(relation: Oid, also_of_others: bool) -> Result<(), Problem> {
                 change(&format!("CREATE TRIGGER {name} {event} ON {table} {what}"))?;
             }
             if !is_among(&present.firing) {
-                // Also where somebody replays changes.
+                // ALWAYS, so that the trigger also fires if session_replication_role is replica.
                 change(&format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}"))?;
             }
         } else if is_among(&present.removable) {
@@ -181,10 +186,10 @@ fn change(command: &str) -> Result<(), Problem> {
     })
 }
 
-/// arm_relatives(): event trigger, for tables that come below an export table
+/// arm_relatives(): event trigger that adds triggers to tables that are attached below an export table.
 #[pg_extern(sql = false)]
 fn arm_relatives(fcinfo: FunctionCallInfo) {
-    // SAFETY: a call of this function.
+    // SAFETY: `fcinfo` is the current call.
     let armed = match unsafe { brings_relatives(fcinfo) } {
         None => Err(Problem::NotTheTrigger("arm_relatives")),
         Some(false) => Ok(()),
@@ -193,10 +198,11 @@ fn arm_relatives(fcinfo: FunctionCallInfo) {
     armed.unwrap_or_else(Problem::raise);
 }
 
-/// Whether the command may have put a table below another; `None` where this is no event trigger.
+/// Returns whether the command may have put a table below another one, or `None` if the function was not
+/// called as an event trigger.
 ///
 /// # Safety
-/// The call of a function.
+/// `fcinfo` is a valid function call.
 unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -208,8 +214,8 @@ unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
         if FITTING.get() {
             return Some(false);
         }
-        // pg_dump makes triggers itself, and alters tables before and after: other changes are none of our
-        // business.
+        // Other ALTER TABLE commands are ignored, because pg_restore runs some before and after it creates
+        // the triggers itself.
         if (*command).type_ != NodeTag::T_AlterTableStmt {
             return Some(true);
         }

@@ -1,4 +1,4 @@
-//! Export tables: the triggers that judge what a statement has changed.
+//! Export tables, whose triggers judge the changes of every statement.
 
 pub mod install;
 pub mod statement;

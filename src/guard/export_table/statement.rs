@@ -1,7 +1,10 @@
-//! What one statement has changed in an export table, and what a policy's measure says of the table since.
+//! Measures an export table after a statement has changed it.
 //!
-//! Only what the statement may have made worse is looked at, where the measure allows for that, so that the
-//! cost does not grow with the table.
+//! If the measure allows it, only the rows that the statement may have made worse are measured, so that the
+//! cost does not grow with the table. For `k_anonymity` these are the equivalence classes of the changed
+//! rows, which are looked up one by one or found in one pass over the table, whichever the planner estimates
+//! to be faster. For the maximum `privacy_score` after an INSERT these are the new rows. Otherwise the whole
+//! table is measured.
 
 use crate::error::Problem;
 use crate::guard::judge::{Column, Measured, Source};
@@ -30,7 +33,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// As it is in the log.
+    /// Returns the name that is stored in the log.
     pub fn name(self) -> &'static str {
         match self {
             Event::Insert => "INSERT",
@@ -39,7 +42,7 @@ impl Event {
         }
     }
 
-    /// The names of the transition tables that the triggers have.
+    /// Returns the names of the transition tables of the trigger.
     fn tables(self) -> &'static [&'static str] {
         match self {
             Event::Insert => &["disclosure_new"],
@@ -49,26 +52,27 @@ impl Event {
     }
 }
 
-/// What a statement has changed, while its AFTER STATEMENT trigger runs.
+/// Changes of a statement, available while its AFTER STATEMENT trigger runs.
 pub struct Batch {
     trigger: *mut TriggerData,
-    /// The table that the statement was about.
+    /// Table that the statement names.
     pub relation: Oid,
     pub event: Event,
     pub rows: i64,
-    /// What to select from the transition tables to have all columns, where they lack some: see
+    /// SELECT list that gives all columns of the table, if the transition tables lack some: see
     /// [`with_computed_columns`].
     columns: Option<String>,
 }
 
-/// Where a row is.
+/// Location of a row: its table and its tuple identifier.
 pub type Place = (Oid, pg_sys::ItemPointerData);
 
 impl Batch {
-    /// `None` where the trigger is none of ours.
+    /// Returns the changes of the statement, or `None` if the trigger is not one of those that the guard
+    /// creates.
     ///
     /// # Safety
-    /// The data of a trigger that is running, and runs as long as the value that is returned is used.
+    /// `trigger` is the data of a running trigger, which keeps running as long as the returned value is used.
     pub unsafe fn new(trigger: *mut TriggerData) -> Option<Self> {
         // SAFETY: by the contract of the function.
         unsafe {
@@ -95,10 +99,10 @@ impl Batch {
         }
     }
 
-    /// Run `job`, whose queries may name the transition tables.
+    /// Runs `job`, whose queries may name the transition tables, and returns its result.
     fn with_tables<R>(&self, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
         Spi::connect(|_| {
-            // SAFETY: SPI is connected; the trigger is running, by the contract of `new`.
+            // SAFETY: SPI is connected, and the trigger is running by the contract of `new`.
             match unsafe { pg_sys::SPI_register_trigger_data(self.trigger) } {
                 status if status < 0 => Err(Problem::Internal(
                     "the rows of a statement could not be made visible",
@@ -108,7 +112,7 @@ impl Batch {
         })
     }
 
-    /// A transition table as a FROM item, with all columns of its table.
+    /// Returns the FROM item for a transition table with all columns of its table.
     fn transition(&self, table: &str) -> String {
         match &self.columns {
             Some(columns) => format!("(SELECT {columns} FROM {table}) AS {table}"),
@@ -116,7 +120,8 @@ impl Batch {
         }
     }
 
-    /// Rows with these columns, called c0, c1, …, that the statement has made or done away with.
+    /// Returns a query for these columns, named c0, c1, …, of all rows that the statement has added or
+    /// removed.
     fn touched(&self, columns: &[&str]) -> String {
         let listed: Vec<String> = columns
             .iter()
@@ -135,17 +140,18 @@ impl Batch {
         selects.join(" UNION ALL ")
     }
 
-    /// A query with a mark, so that it is planned anew where its plan may no longer do: for the transition
-    /// tables of another table, which have the same names; and with every doubling of the batch or of the
-    /// table, since nobody may have analysed that meanwhile.
+    /// Returns the query with a comment appended that makes its text unique, so that it is planned again if a
+    /// cached plan may not fit: for the transition tables of another table, which have the same names; and
+    /// whenever the batch or the table has doubled, because the table may not have been analysed since.
     fn marked(&self, query: &str, table: Oid) -> String {
         let magnitude = |number: i64| number.max(1).ilog2();
         let (rows, pages) = (magnitude(self.rows), magnitude(pages_of(table)));
         format!("{query} /* {} {rows} {pages} */", self.relation.to_u32())
     }
 
-    /// Whether the transition tables have all of the columns: the table of the policy may be a child that has
-    /// more of them; and what is computed may be computed otherwise there.
+    /// Returns whether the transition tables have all these columns. They may not if the policy's table is a
+    /// child of the changed table: a child may have more columns, and may compute generated columns
+    /// differently.
     fn has_columns(&self, policy: &Policy, names: &[&str]) -> Result<bool, Problem> {
         if self.relation == policy.relation {
             return Ok(true);
@@ -159,12 +165,12 @@ impl Batch {
     }
 }
 
-/// All columns of a table, as a SELECT from its transition tables lists them; `None` where `*` does. From
-/// Postgres 18 on there are generated columns that are not stored: those are computed here as reading the table
-/// would, since transition tables do not have them.
+/// Returns the SELECT list that gives all columns of a table from its transition tables, or `None` if `*`
+/// does. Postgres 18 introduced virtual generated columns, which transition tables lack. The list computes
+/// them in the same way as a query on the table.
 ///
 /// # Safety
-/// An open relation.
+/// `relation` is an open relation.
 unsafe fn with_computed_columns(relation: pg_sys::Relation) -> Option<String> {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -188,16 +194,16 @@ unsafe fn with_computed_columns(relation: pg_sys::Relation) -> Option<String> {
         };
         let is_there =
             |column: &pg_sys::AttrNumber| pg_sys::get_atttype(table, *column) != pg_sys::InvalidOid;
-        // The queries that it becomes a part of run under this path, too.
+        // Under the safe path, because the queries that contain the list run under it, too.
         let columns: Vec<String> = rights::under_safe_path(|| numbers.filter(is_there).map(sql).collect());
         Some(columns.join(", "))
     }
 }
 
-/// How long a table is, with all that inherits from it.
+/// Returns the number of pages of a table and its descendants.
 fn pages_of(table: Oid) -> i64 {
     let own_pages = |table: Oid| {
-        // SAFETY: `with_heirs` has locked it.
+        // SAFETY: `with_heirs` has locked the table, so it exists and can be opened without another lock.
         unsafe {
             let relation = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
             let is_stored = (*(*relation).rd_rel).relkind as u8 == pg_sys::RELKIND_RELATION;
@@ -212,15 +218,15 @@ fn pages_of(table: Oid) -> i64 {
     with_heirs(table).into_iter().map(own_pages).sum()
 }
 
-/// What the policy's measure says of its table, as far as the statement may have made it worse. `whole`: of
-/// all of it in any case.
+/// Measures the policy's table and returns the result. Only rows that the statement may have made worse are
+/// measured, unless `whole` is true or the measure needs all rows.
 pub fn measure(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, Problem> {
     let measured = match &policy.measure {
         Measure::KAnonymity => match Classes::touched_by(batch, policy)? {
             Some(classes) => Some(classes.measure(batch)?),
             None => None,
         },
-        // Further rows can only lower the scores of those that are there.
+        // New rows can only lower the scores of the rows that were there before.
         Measure::PrivacyScore(Statistic::Maximum) if batch.event == Event::Insert && !whole => {
             measure_new_scores(batch, policy)?
         }
@@ -236,8 +242,8 @@ pub fn measure(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, 
     })
 }
 
-/// Rows of the policy's table, among them all that the statement has made unsafe; `None` where single rows
-/// cannot be told.
+/// Returns the unsafe rows of the policy's table, at least all that the statement has made unsafe. Returns
+/// `None` if the measure has no value for single rows.
 pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>, Problem> {
     let query = match &policy.measure {
         Measure::KAnonymity => {
@@ -251,7 +257,7 @@ pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>,
     };
     let query = batch.marked(&query, policy.relation);
     batch.with_tables(|| {
-        // SAFETY: SPI is connected; the columns are of types oid and tid.
+        // SAFETY: SPI is connected, and the columns have the types oid and tid.
         unsafe {
             let answer = Answer::to(&query, &Parameters::default(), true)?;
             let place = |row| Some((answer.get(row, 0)?, answer.get(row, 1)?));
@@ -260,35 +266,36 @@ pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>,
     })
 }
 
-/// The classes of rows, alike in some columns, whose size the statement has changed.
+/// Equivalence classes whose size the statement has changed.
 struct Classes {
     table: Oid,
-    /// Schema and name, quoted.
+    /// Quoted schema and name of the table.
     table_name: String,
     columns: Vec<ClassColumn>,
-    /// What a class has at least, unless it is empty.
+    /// Required size of a class that is not empty.
     least: u64,
-    /// Which columns are NULL, for each combination of these that occurs.
+    /// Distinct patterns of NULLs in the changed rows: for each column, whether it is NULL.
     null_patterns: Vec<Vec<bool>>,
 }
 
 struct ClassColumn {
-    /// Its name, quoted.
+    /// Quoted name of the column.
     sql: String,
-    /// The operator that says whether two values are equal.
+    /// Equality operator of the column's type.
     equals: String,
 }
 
-/// The planner prices every look-up as if it came from disk; after the first few, the index is in memory. Either way
-/// of counting is right, this only decides which is taken to be quicker: tests/bench/export_tables.sh, 10,000 rows
-/// into 100,000, was slower without it.
+/// Factor by which the planner overestimates the cost of looking up classes one by one: it assumes that every
+/// look-up reads from disk, but after the first few the index is cached. It affects only the speed, not the
+/// result. Without it, tests/bench/export_tables.sh with 10,000 rows inserted into 100,000 was slower.
 const CACHED: f64 = 4.0;
 
-/// With more combinations of NULLs, one pass over the table is better than a condition for each.
+/// Maximum number of NULL patterns for which classes are looked up. With more patterns, one pass over the
+/// table is faster than a condition for each.
 const MOST_PATTERNS: usize = 16;
 
 impl Classes {
-    /// `None` where they cannot be told from the transition tables.
+    /// Returns the classes that a statement has changed, or `None` if the transition tables cannot tell.
     fn touched_by(batch: &Batch, policy: &Policy) -> Result<Option<Self>, Problem> {
         let Limit::AtLeast(least) = policy.limit else {
             return Ok(None);
@@ -331,7 +338,7 @@ impl Classes {
         self.columns.iter().map(|column| column.sql.as_str()).collect()
     }
 
-    /// What the columns are called in the rows that the statement has touched.
+    /// Returns the names of the columns in the query made by [`Batch::touched`].
     fn places(&self) -> Vec<String> {
         (0..self.columns.len()).map(|place| format!("c{place}")).collect()
     }
@@ -352,7 +359,7 @@ impl Classes {
         );
         let query = batch.marked(&query, self.table);
         batch.with_tables(|| {
-            // SAFETY: SPI is connected; all columns are booleans.
+            // SAFETY: SPI is connected, and all columns have type boolean.
             unsafe {
                 let answer = Answer::to(&query, &Parameters::default(), true)?;
                 let is_null = |row, column| answer.get(row, column).unwrap_or(true);
@@ -378,7 +385,7 @@ impl Classes {
         let one_by_one = measured(self.sizes_one_by_one(batch));
         let in_one_pass = measured(self.sizes_in_one_pass(batch));
         batch.with_tables(|| {
-            // SAFETY: SPI is connected; the columns are float8 and bigint.
+            // SAFETY: SPI is connected, and the columns have the types float8 and bigint.
             unsafe {
                 let query = match self.null_patterns.len() <= MOST_PATTERNS
                     && cost_of(&one_by_one)? <= cost_of(&in_one_pass)? * CACHED
@@ -396,8 +403,9 @@ impl Classes {
         })
     }
 
-    /// Look up every class, with conditions that an index on the columns can serve, and count no further than
-    /// necessary: what a row costs does not depend on how many there are.
+    /// Returns a query for the class sizes that looks up each class. An index on the columns can serve the
+    /// conditions, and counting stops at the required size, so the cost per row does not depend on the size
+    /// of the table.
     fn sizes_one_by_one(&self, batch: &Batch) -> String {
         self.each_class(batch, "count(*) AS size", "WHERE size > 0")
     }
@@ -433,7 +441,8 @@ impl Classes {
         branches.join(" UNION ALL ")
     }
 
-    /// Group all of the table, together with the touched rows, which say what classes are meant.
+    /// Returns a query for the class sizes that groups the whole table together with the changed rows, which
+    /// mark the classes to be measured.
     fn sizes_in_one_pass(&self, batch: &Batch) -> String {
         let groups = match self.places() {
             places if places.is_empty() => String::new(),
@@ -464,7 +473,7 @@ impl Classes {
         )
     }
 
-    /// A query of where the rows of touched classes are that are too small.
+    /// Returns a query for the locations of the rows in changed classes that are too small.
     fn in_small_ones(&self, batch: &Batch) -> String {
         if self.null_patterns.len() > MOST_PATTERNS {
             let partition = match self.places() {
@@ -489,14 +498,15 @@ impl Classes {
     }
 }
 
-/// With an index that a question can start from, so many new rows for every thousand stored ones are asked
-/// about one by one: about 0.06 ms each, against about 1 µs for every row of the table where all of it is
-/// read.
+/// Maximum number of new rows per thousand stored rows that are scored one by one if an index can serve the
+/// look-ups. One by one, a new row takes about 0.06 ms; scoring the whole table takes about 1 µs per stored
+/// row.
 const ASKED_OF_THOUSAND: i64 = 15;
-/// Without, every question reads the table, if only in part.
+/// Maximum number of new rows that are scored one by one without an index. Each look-up then reads at least a
+/// part of the table.
 const ASKED_WITHOUT_INDEX: i64 = 4;
 
-/// The greatest score of the new rows; `None` where the whole table has to tell.
+/// Returns the maximum score of the new rows, or `None` if the whole table must be measured.
 fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>, Problem> {
     let source = Source::of_relation(policy.relation)?;
     let counting: Vec<&Column> = source.counting(policy, &[policy.relation]);
@@ -532,7 +542,7 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
     }))
 }
 
-/// About how many rows it pays to be asked about one by one.
+/// Returns the approximate number of rows up to which scoring them one by one is faster.
 fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
     let is_quasi = |column: &&&Column| column.weights.is_some_and(|weights| weights.likelihood > 0.0);
     let quasi: Vec<String> = counting
@@ -559,10 +569,11 @@ fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
             .ok_or(Problem::Internal("an array of OIDs could not be made"))?,
     );
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; the parameters are of their types, the columns boolean and bigint.
+        // SAFETY: SPI is connected, the parameters have the declared types, and the columns are boolean and
+        // bigint.
         unsafe {
             let answer = Answer::to(QUERY, &parameters, true)?;
-            // Nobody may have counted them yet.
+            // The table may not have been analysed yet.
             let rows = answer
                 .get::<i64>(0, 1)
                 .unwrap_or(0)
@@ -575,10 +586,10 @@ fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
     })
 }
 
-/// About how many rows a page has.
+/// Approximate number of rows per page.
 const ROWS_OF_PAGE: i64 = 100;
 
-/// Scores of the distinct new rows, and how many rows have each.
+/// Returns the score of each distinct new row, and the number of its duplicates. Scores them one by one.
 fn scores_by_asking(
     batch: &Batch,
     policy: &Policy,
@@ -601,12 +612,11 @@ fn scores_by_asking(
         ..Settings::default()
     };
     batch.with_tables(|| {
-        // SAFETY: SPI is connected, and stays so while the rows are used; the columns are a record and a
-        // bigint.
+        // SAFETY: SPI is connected, and stays so while the rows are used; the columns are record and bigint.
         unsafe {
             let answer = Answer::to(&query, &Parameters::default(), true)?;
             let score = |row| {
-                let value = answer.value(row, 0).ok_or(Problem::Internal("a count is NULL"))?;
+                let value = answer.value(row, 0).ok_or(Problem::Internal("a row is NULL"))?;
                 let mut lookup = RowLookup::new(value, Some(policy.relation), Some(&weights))?.in_snapshot();
                 let score = score_row(&lookup.weights(), &settings, &mut lookup, &Control::new())?;
                 match lookup.problem() {
@@ -619,7 +629,9 @@ fn scores_by_asking(
     })
 }
 
-/// Those of the new rows, from the scores of all: what is in the table twice changes no score.
+/// Returns the distinct scores of the new rows, and the number of rows with each. Scores the whole table
+/// together with the new rows. These are in the table already, but duplicates of a row do not change any
+/// score.
 fn scores_of_all(
     batch: &Batch,
     policy: &Policy,
@@ -640,7 +652,7 @@ fn scores_of_all(
     );
     let query = batch.marked(&query, policy.relation);
     batch.with_tables(|| {
-        // SAFETY: SPI is connected; the columns are float8 and bigint.
+        // SAFETY: SPI is connected, and the columns have the types float8 and bigint.
         unsafe {
             let answer = Answer::to(&query, &Parameters::default(), true)?;
             let score = |row| Some((answer.get(row, 0)?, answer.get(row, 1)?));
@@ -649,7 +661,7 @@ fn scores_of_all(
     })
 }
 
-/// A query of where the rows of the table are whose scores are too high.
+/// Returns a query for the locations of the rows whose scores are too high.
 fn rows_with_scores(policy: &Policy) -> Result<String, Problem> {
     let source = Source::of_relation(policy.relation)?;
     let (columns, mut weights) = judge::weighted(&source.counting(policy, &[policy.relation]));

@@ -1,8 +1,12 @@
-//! Export tables: tables with a policy that says what becomes of unsafe rows. Triggers, which
-//! [`super::arming`] makes, judge what every statement leaves behind, whoever runs it.
+//! The triggers of export tables: tables with a policy whose `on_rows` says how unsafe rows are treated.
+//! [`super::install`] creates the triggers, which judge the table after every statement, whichever role runs
+//! it.
 //!
-//! Two transactions are never judged at once: each waits for its turn before it changes the first row. What
-//! counts is what is there when it is judged, also where the transaction itself sees an older state.
+//! A statement fires up to three kinds of trigger. `export_turn` waits until no other transaction has
+//! uncommitted changes in the table, so that two transactions are never judged at once. `export_collect`
+//! notes where inserted rows are stored. `export_judge` measures the table under the latest snapshot, even if
+//! the transaction itself sees an older state, and then allows, refuses, warns, or deletes unsafe rows that
+//! the statement inserted.
 
 use crate::error::{Problem, Way};
 use crate::guard::export_table::statement;
@@ -25,36 +29,36 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Those of the policies that make a table an export table.
+/// Returns the policies that make a relation an export table.
 pub fn policies_of(relation: Oid) -> Result<Vec<Rc<Policy>>, Problem> {
     let mut policies = policy::all()?.of([relation]);
     policies.retain(|policy| policy.on_rows.is_some());
     Ok(policies)
 }
 
-/// export_turn(): BEFORE … FOR EACH STATEMENT
+/// export_turn(): trigger BEFORE … FOR EACH STATEMENT.
 #[pg_extern(sql = false)]
 fn export_turn(fcinfo: FunctionCallInfo) {
-    // SAFETY: a call of this function.
+    // SAFETY: `fcinfo` is the current call.
     let turn = unsafe { trigger_of(fcinfo) }.and_then(|trigger| {
-        // SAFETY: the trigger is running.
+        // SAFETY: the trigger is running, so its data and relation are valid.
         take_turn(unsafe { (*(*trigger).tg_relation).rd_id })
     });
     turn.unwrap_or_else(Problem::raise);
 }
 
-/// export_collect(): AFTER INSERT … FOR EACH ROW
+/// export_collect(): trigger AFTER INSERT … FOR EACH ROW.
 #[pg_extern(sql = false)]
 fn export_collect(fcinfo: FunctionCallInfo) {
-    // SAFETY: a call of this function; the trigger is running.
+    // SAFETY: `fcinfo` is the current call, and the trigger is running, so its data is valid.
     let collected = unsafe { trigger_of(fcinfo).and_then(|trigger| collect(&*trigger)) };
     collected.unwrap_or_else(Problem::raise);
 }
 
-/// export_judge(): AFTER … FOR EACH STATEMENT, with transition tables
+/// export_judge(): trigger AFTER … FOR EACH STATEMENT, with transition tables.
 #[pg_extern(sql = false)]
 fn export_judge(fcinfo: FunctionCallInfo) {
-    // SAFETY: a call of this function; the trigger runs until it returns.
+    // SAFETY: `fcinfo` is the current call, and the trigger runs until this function returns.
     let batch = unsafe {
         trigger_of(fcinfo)
             .and_then(|trigger| Batch::new(trigger).ok_or(Problem::NotTheTrigger("export_judge")))
@@ -64,8 +68,10 @@ fn export_judge(fcinfo: FunctionCallInfo) {
         .unwrap_or_else(Problem::raise);
 }
 
+/// Returns the data of the trigger, or an error if the function was not called as one.
+///
 /// # Safety
-/// The call of a function.
+/// `fcinfo` is a valid function call.
 unsafe fn trigger_of(fcinfo: FunctionCallInfo) -> Result<*mut TriggerData, Problem> {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -76,8 +82,8 @@ unsafe fn trigger_of(fcinfo: FunctionCallInfo) -> Result<*mut TriggerData, Probl
     }
 }
 
-/// Wait until no other transaction has changed the export table, or one that is judged together with it. The
-/// turn ends with the transaction.
+/// Waits until no other running transaction has changed the export table, or one that is judged together with
+/// it. The turn ends with the transaction.
 fn take_turn(relation: Oid) -> Result<(), Problem> {
     let policies = policies_of(relation)?;
     if policies.is_empty() {
@@ -87,12 +93,12 @@ fn take_turn(relation: Oid) -> Result<(), Problem> {
     tables.sort_by_key(|table| table.to_u32());
     tables.dedup();
     let table_of_policies = own_tables::policies()?;
-    // One after the other in the same order everywhere; and of a tree only the top, so that who holds the
-    // lock of a part never waits for that of the whole.
+    // All transactions take the locks in the same order, and only on the top table of a tree. So a
+    // transaction that holds the lock of a partition never waits for that of its parent.
     for &table in &tables {
         let is_below = |&other: &Oid| other != table && catalog::with_heirs(other).contains(&table);
         if tables.len() == 1 || !tables.iter().any(is_below) {
-            // SAFETY: a lock of this transaction, on an object that nobody else locks.
+            // SAFETY: locks accept any OIDs, and the end of this transaction releases them.
             unsafe {
                 pg_sys::LockDatabaseObject(
                     table_of_policies,
@@ -106,10 +112,10 @@ fn take_turn(relation: Oid) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A statement within a transaction.
+/// Identifier of a statement within a transaction.
 type Statement = (pg_sys::SubTransactionId, pg_sys::CommandId);
 
-/// Where the rows are that statements which are under way have inserted.
+/// Locations of the rows that the running statements have inserted.
 #[derive(Default)]
 struct Collected {
     transaction: pg_sys::TransactionId,
@@ -118,13 +124,13 @@ struct Collected {
 
 thread_local! {
     static COLLECTED: RefCell<Collected> = RefCell::default();
-    /// The table from which the guard is dropping rows, and the command that does.
+    /// Table from which the guard is deleting unsafe rows, and the command that deletes them.
     static DROPPING: Cell<Option<(Oid, pg_sys::CommandId)>> = const { Cell::new(None) };
 }
 
-/// The statement whose triggers are running: they run under its snapshot.
+/// Returns the statement whose triggers are running, identified by the command of their snapshot.
 fn statement() -> Statement {
-    // SAFETY: both read the state of this backend; a trigger runs with an active snapshot.
+    // SAFETY: both only read the state of this backend, and a trigger runs with an active snapshot.
     unsafe {
         (
             pg_sys::GetCurrentSubTransactionId(),
@@ -133,8 +139,10 @@ fn statement() -> Statement {
     }
 }
 
+/// Notes where an inserted row is stored.
+///
 /// # Safety
-/// A trigger that is running.
+/// The trigger is running.
 unsafe fn collect(trigger: &TriggerData) -> Result<(), Problem> {
     // SAFETY: by the contract of the function.
     unsafe {
@@ -147,7 +155,7 @@ unsafe fn collect(trigger: &TriggerData) -> Result<(), Problem> {
         COLLECTED.with_borrow_mut(|collected| {
             let transaction = pg_sys::GetTopTransactionIdIfAny();
             if collected.transaction != transaction {
-                // What is left of statements that failed.
+                // Discards rows of an earlier transaction, whose statement failed.
                 *collected = Collected {
                     transaction,
                     ..Collected::default()
@@ -175,9 +183,10 @@ fn judge(batch: &Batch) -> Result<(), Problem> {
     if policies.is_empty() {
         return Ok(());
     }
-    // Functions of others come last.
+    // Measure functions that users wrote come last.
     policies.sort_by_key(|policy| policy.measure.is_function());
-    // SAFETY: as SPI does before a query, so that what the statement has changed can be seen.
+    // Makes the changes of the statement visible.
+    // SAFETY: allowed in a trigger; SPI does the same before a query that writes.
     unsafe { pg_sys::CommandCounterIncrement() };
     let (dropping, others): (Vec<_>, Vec<_>) = policies
         .into_iter()
@@ -200,7 +209,8 @@ fn judge(batch: &Batch) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What counts is what is there now, and all of it: not what whoever changes the table may see of it.
+/// Measures the table for a policy and logs a refusal if that is impossible. All current rows count, not only
+/// those that the current user can see.
 fn measured_for(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, Problem> {
     let measured = for_table(policy, || statement::measure(batch, policy, whole));
     judge::or_refused(batch.event.name(), policy, measured)
@@ -215,17 +225,19 @@ fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Problem>) -> Re
     rights::run_for(policy.relation, fresh)
 }
 
-/// Take those of the statement's rows out again that break one of the policies; how many they were. Without
-/// them others may be unsafe too: so until none is.
+/// Deletes the rows inserted by the statement that break one of the policies, and returns their number.
+/// Repeats until no such row is left, because a deletion may make other rows unsafe.
 fn drop_unsafe(batch: &Batch, policies: &[Rc<Policy>], inserted: Vec<Place>) -> Result<i64, Problem> {
-    // Else somebody has switched off the trigger that collects them.
+    // Otherwise the trigger that collects them was disabled.
     let are_all_known = inserted.len() as i64 >= batch.rows;
     let mut left: HashSet<(Oid, u64)> = inserted.into_iter().map(key).collect();
+    let all = left.len();
     let mut outcome: Vec<(i64, Option<Measured>)> = vec![(0, None); policies.len()];
     loop {
         let before = left.len();
         for (policy, (dropped, first)) in policies.iter().zip(&mut outcome) {
-            let measured = measured_for(batch, policy, false)?;
+            // The transition table still has the rows that were deleted for another policy.
+            let measured = measured_for(batch, policy, left.len() < all)?;
             first.get_or_insert(measured);
             if measured.is_allowed(policy.limit) {
                 continue;
@@ -291,25 +303,26 @@ fn refuse<R>(batch: &Batch, policy: &Policy, measured: Measured) -> Result<R, Pr
 
 fn tell_dropped(batch: &Batch, policy: &Policy, dropped: i64) {
     let message = format!(
-        "{dropped} of {} rows left out of {}: unsafe by its {}, {}",
+        "{dropped} of {} rows left out of {}: {} of {}",
         batch.rows,
         policy.relation_name(),
         policy.measure,
         policy.limit.rule()
     );
     ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "")
-        .set_detail(format!("Policy {}.", policy.number))
+        .set_detail(format!("Policy {} drops unsafe rows.", policy.number))
         .report(PgLogLevel::NOTICE);
 }
 
-/// Delete rows, for their tables. `false` where a trigger of somebody else has kept one.
+/// Deletes rows as the owners of their tables. Returns false if a trigger of a user has kept one of them.
 fn delete(rows: &[Place]) -> Result<bool, Problem> {
     let mut by_table: HashMap<Oid, Vec<pg_sys::ItemPointerData>> = HashMap::new();
     for &(table, row) in rows {
         by_table.entry(table).or_default().push(row);
     }
     for (table, rows) in by_table {
-        // Triggers of the table's owner may run, as him: they do not find what the inserting user has made.
+        // Triggers on the table run as the table's owner. The safe search_path keeps them from finding
+        // objects that the inserting user created.
         let deleted = rights::run_for(table, || rights::under_safe_path(|| delete_from(table, &rows)))?;
         if deleted != rows.len() {
             return Ok(false);
@@ -330,7 +343,7 @@ fn delete_from(table: Oid, rows: &[pg_sys::ItemPointerData]) -> Result<usize, Pr
             .into_datum()
             .ok_or(Problem::Internal("an array of numbers could not be made"))?,
     );
-    // SAFETY: SPI does so too before the query; the number is that of the next command.
+    // SAFETY: allowed here, because SPI does the same before the query. Its command then has this number.
     let command = unsafe {
         pg_sys::CommandCounterIncrement();
         pg_sys::GetCurrentCommandId(false)
@@ -338,13 +351,13 @@ fn delete_from(table: Oid, rows: &[pg_sys::ItemPointerData]) -> Result<usize, Pr
     let before = DROPPING.replace(Some((table, command)));
     let _restore = Restore(before);
     Spi::connect(|_| {
-        // SAFETY: SPI is connected; an array of tid for an array of tid.
+        // SAFETY: SPI is connected, and the parameter is an array of tid, as declared.
         let answer = unsafe { Answer::to(&query, &parameters, false)? };
         Ok(answer.rows())
     })
 }
 
-/// Puts [`DROPPING`] back, however the deletion ends.
+/// Restores [`DROPPING`] when dropped, including while an error unwinds.
 struct Restore(Option<(Oid, pg_sys::CommandId)>);
 
 impl Drop for Restore {
@@ -353,7 +366,7 @@ impl Drop for Restore {
     }
 }
 
-/// Whether the statement is the guard's own deletion, which is judged when it is done.
+/// Returns whether the statement is the guard's own deletion. The table is judged again after it.
 fn is_own_dropping(batch: &Batch) -> bool {
     let (_, command) = statement();
     batch.event == Event::Delete && DROPPING.get() == Some((batch.relation, command))

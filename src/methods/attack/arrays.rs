@@ -1,4 +1,5 @@
-//! Matrices and mappings that come, or are returned, as arrays.
+//! Conversion of SQL arrays to matrices, distance tables, mappings and sets of rows, and of matrices back to
+//! arrays.
 
 use crate::error::Problem;
 use crate::pg::array_in::PlainArray;
@@ -8,7 +9,7 @@ use disclosure::attack::{Matrix, Subsets, Truth};
 use disclosure::semantic::DistanceTable;
 use pgrx::Array;
 
-/// The argument matrix: a float8[] of two dimensions; an empty one is the matrix without rows.
+/// Returns the argument `matrix`, a float8[] with two dimensions. An empty array is the matrix without rows.
 pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Problem> {
     let hint = "Give a weight for every row and column: '{{0.5,0.5},{0,1}}'.";
     let weights = PlainArray::new(array).table("matrix", hint)?;
@@ -18,18 +19,18 @@ pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Problem> {
     })
 }
 
-/// Weights that are read in less than a millisecond.
+/// Number of weights that are read in less than a millisecond.
 const FEW_WEIGHTS: usize = 1 << 16;
 
-/// What a positive weight takes in a [`Matrix`]: itself and its column.
+/// Bytes that a positive weight takes in a [`Matrix`]: the weight and its column.
 const BYTES_PER_WEIGHT: usize = size_of::<f64>() + size_of::<u32>();
 
-/// A matrix as an array.
+/// Returns a matrix as an array.
 pub fn array_of_matrix(matrix: &Matrix) -> Grid<f64> {
     array_of_edges(matrix, matrix.weights())
 }
 
-/// An array of a value for every positive weight of a matrix, row by row, and of zeros elsewhere.
+/// Returns an array with `values` at the positive weights of a matrix, row by row, and zeros elsewhere.
 pub fn array_of_edges(matrix: &Matrix, values: &[f64]) -> Grid<f64> {
     let size = matrix.size();
     Grid::new(size, size, |elements| {
@@ -42,12 +43,12 @@ pub fn array_of_edges(matrix: &Matrix, values: &[f64]) -> Grid<f64> {
     })
 }
 
-/// The argument distances: a float8[] of two dimensions, in which NULL is a distance that is not known; one of no
-/// dimensions is the table without rows.
+/// Returns the argument `distances`, a float8[] with two dimensions in which NULL is an unknown distance. An
+/// array without dimensions is the table without rows.
 pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Problem> {
     let (argument, hint) = (
         "distances",
-        "Give the distance of every row and column, or NULL: '{{0.5,0.7},{NULL,1}}'.",
+        "Give a distance for every row and column, or NULL if it is unknown: '{{0.5,0.7},{NULL,1}}'.",
     );
     let distances: Vec<Option<f64>> = array.iter().collect();
     if distances.iter().flatten().any(|distance| distance.is_nan()) {
@@ -58,29 +59,31 @@ pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Proble
     Ok(DistanceTable::new(columns, distances.collect())?)
 }
 
-/// The argument mapping: the number of every row's column, from 1.
+/// Returns the argument `mapping`, the column number of every row, from 1.
 pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth, Problem> {
-    let hint = "Give the number of every row's column: ARRAY[2,1,3].";
+    let hint = "Give the column number of every row: ARRAY[2,1,3].";
     let columns = numbers_of_array("mapping", array, hint)?;
     Ok(Truth::new(matrix, columns.into_iter().map(Some).collect())?)
 }
 
-/// The arguments subset, numbers of rows from 1, and size, of which one is given.
+/// Returns the sets of rows that the arguments `subset` (row numbers from 1) or `size` describe. Exactly one
+/// of the two must be given.
 pub fn subsets_of(subset: Option<Array<'_, i32>>, size: Option<i32>) -> Result<Subsets, Problem> {
     let problem = match (subset, size) {
         (Some(subset), None) => {
-            let hint = "Give the numbers of rows of the matrix: ARRAY[1,3].";
+            let hint = "Give row numbers of the matrix: ARRAY[1,3].";
             return Ok(Subsets::Only(numbers_of_array("subset", subset, hint)?));
         }
         (None, Some(size)) => return Ok(Subsets::OfSize(usize::try_from(size).unwrap_or(0))),
-        (Some(_), Some(_)) => "is given, and so is size",
-        (None, None) => "is not given, nor is size",
+        (Some(_), Some(_)) => "must not be given together with size",
+        (None, None) => "must be given unless size is given",
     };
-    let hint = "Give either one set of rows, or the size of all sets that are meant.";
+    let hint = "Give either one set of rows, or a size to count all sets of that size.";
     Err(Problem::argument("subset", problem, hint))
 }
 
-/// Numbers that are counted from 1, counted from 0. Those that are less than 1 become larger than any matrix is.
+/// Converts numbers that count from 1 to numbers that count from 0. A number below 1 becomes `u32::MAX`,
+/// which the crate refuses because it is out of range for every matrix.
 fn numbers_of_array(
     argument: &'static str,
     array: Array<'_, i32>,

@@ -1,6 +1,12 @@
-//! Risk after probabilistic attacks: `permanent`, `degree_of_anonymity`, `expected_cracks` of a matrix,
-//! `crack_estimate`, `crack_heuristic`, `edge_probabilities`, `flat_matrix`, `normalised_matrix`, `is_flat`,
-//! `matching_weight`, `nmape`, `random_attack`, `subset_cracks`, `attack_report`, `attack_summary`.
+//! Disclosure risk after a probabilistic attack (Malik 2014): `permanent`, `degree_of_anonymity`,
+//! `expected_cracks` of a matrix, `crack_estimate`, `crack_heuristic`, `edge_probabilities`, `flat_matrix`,
+//! `normalised_matrix`, `is_flat`, `matching_weight`, `nmape`, `random_attack`, `subset_cracks`,
+//! `attack_report`, `attack_summary`.
+//!
+//! The adversary's opinion is a matrix of weights: the larger a weight, the more likely the adversary thinks
+//! it is that the entry of its row became the code of its column. Most functions take the matrix as an array
+//! (`arrays.rs`). `attack_report` and `attack_summary` read it from a table of edges (`tables.rs`). The
+//! definitions and algorithms are in [`disclosure::attack`].
 
 pub mod arrays;
 mod tables;
@@ -18,7 +24,8 @@ use pgrx::prelude::*;
 use std::borrow::Cow;
 use tables::{IN_TABLES, LabelledAttack, WantedEdges};
 
-/// Rows that are so few that what is exact is done on the spot: a query may have very many small matrices.
+/// Number of rows up to which an exact result is computed without a worker thread, because a query may have
+/// very many small matrices.
 const FEW: usize = 8;
 
 const METHODS: [(&str, Method); 5] = [
@@ -29,10 +36,10 @@ const METHODS: [(&str, Method); 5] = [
     ("heuristic", Method::Heuristic),
 ];
 
-/// Those that say something of single edges.
+/// Methods that give probabilities of single edges.
 const METHODS_OF_EDGES: [(&str, Method); 3] = [METHODS[0], METHODS[1], METHODS[2]];
 
-/// Those that say something of sets.
+/// Methods that count cracked sets of entries.
 const METHODS_OF_SETS: [(&str, Method); 3] = [METHODS[0], METHODS[1], METHODS[3]];
 
 /// permanent(matrix float8[])
@@ -65,7 +72,7 @@ fn expected_cracks_of_matrix(matrix: Array<'_, f64>, mapping: Array<'_, i32>) ->
     let expected = || {
         let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
         let settings = exactly();
-        within_reach("expecting cracks", &matrix, |control| {
+        within_reach("computing cracks", &matrix, |control| {
             Ok(attack::estimate(&matrix, &truth, &settings, control)?.expected)
         })
     };
@@ -102,7 +109,7 @@ fn is_flat(matrix: Array<'_, f64>) -> bool {
     of_matrix("comparing matchings", matrix, attack::is_flat)
 }
 
-/// What a function of the crate says of a matrix.
+/// Returns the result of a function of the crate for a matrix.
 fn of_matrix<R: Send>(
     what: &'static str,
     matrix: Array<'_, f64>,
@@ -158,7 +165,7 @@ fn random_attack(size: Option<i32>, seed: Option<i64>, unevenness: Option<f64>) 
         let Some((size, seed)) = size.zip(seed) else {
             return Ok(None);
         };
-        // The algorithm says what is allowed; no number of rows is below 0.
+        // The crate checks the range. A negative size becomes 0, which it refuses.
         let size = usize::try_from(size).unwrap_or(0);
         let attack = run::sized("drawing a matrix", size, FEW, |control| {
             attack::random_attack(size, unevenness, seed as u64, control)
@@ -185,14 +192,17 @@ fn edge_array(mut args: Args) -> Result<Option<Grid<f64>>, Problem> {
     let Some(matrix) = matrix.map(matrix_of_array).transpose()? else {
         return Ok(None);
     };
-    let edges = answer("weighing edges", &matrix, settings, |settings, control| {
-        attack::edge_probabilities(&matrix, settings, control)
-    });
+    let edges = answer(
+        "computing edge probabilities",
+        &matrix,
+        settings,
+        |settings, control| attack::edge_probabilities(&matrix, settings, control),
+    );
     Ok(Some(array_of_edges(&matrix, &edges?.probability)))
 }
 
 table_row! {
-    /// How many entries are expected to be cracked.
+    /// Number of entries that are expected to be cracked.
     struct CrackEstimate {
         expected: f64,
         lower: Option<f64>,
@@ -202,8 +212,8 @@ table_row! {
     }
 }
 
-/// crack_estimate(matrix float8[], mapping int[], method text, relative_error float8, seed bigint, budget interval,
-/// normalise boolean)
+/// crack_estimate(matrix float8[], mapping int[], method text, relative_error float8, seed bigint,
+/// budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn crack_estimate(args: Args) -> Table<CrackEstimate> {
     Table::new(estimated_cracks(args))
@@ -218,7 +228,7 @@ fn estimated_cracks(mut args: Args) -> Result<Option<CrackEstimate>, Problem> {
         return Ok(None);
     };
     let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
-    let (found, heuristic) = answer("expecting cracks", &matrix, settings, |settings, control| {
+    let (found, heuristic) = answer("computing cracks", &matrix, settings, |settings, control| {
         let matrix = scaled(&matrix, normalise, control)?;
         let found = attack::estimate(&matrix, &truth, settings, control)?;
         Ok((found, attack::heuristic(&matrix, &truth)))
@@ -234,7 +244,7 @@ fn estimated_cracks(mut args: Args) -> Result<Option<CrackEstimate>, Problem> {
 }
 
 table_row! {
-    /// How many sets of entries are expected to be cracked.
+    /// Number of sets of entries that are expected to be cracked.
     struct SubsetCracks { expected: f64, lower: f64, upper: f64, method: &'static str }
 }
 
@@ -256,7 +266,7 @@ fn cracked_sets(mut args: Args) -> Result<Option<SubsetCracks>, Problem> {
     let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
     let subsets = subsets_of(subset, size)?;
     let settings = with_memory(settings);
-    let found = run::long("expecting cracks of sets", |control| {
+    let found = run::long("computing cracks of sets", |control| {
         attack::subset_cracks(&matrix, &truth, &subsets, &settings, control)
     })?;
     warn_if_not_reached(found.reached);
@@ -269,7 +279,7 @@ fn cracked_sets(mut args: Args) -> Result<Option<SubsetCracks>, Problem> {
 }
 
 table_row! {
-    /// What the attack says of one entry.
+    /// Result of the attack for one entry.
     struct Entry {
         entry: Option<String>,
         code: Option<String>,
@@ -285,7 +295,7 @@ table_row! {
 /// method text, relative_error float8, seed bigint, budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn attack_report(args: Args) -> Table<Entry> {
-    let found = of_tables(args, "weighing edges", attack::report);
+    let found = of_tables(args, "computing edge probabilities", attack::report);
     Table::new(found.map(|(tables, report)| {
         warn_if_not_reached(report.reached);
         let row = |(number, entry): (usize, &attack::EntryRisk)| {
@@ -306,7 +316,7 @@ fn attack_report(args: Args) -> Table<Entry> {
 }
 
 table_row! {
-    /// The attack in one row.
+    /// Result of the attack in one row.
     struct Summary {
         entries: i64,
         edges: i64,
@@ -346,8 +356,8 @@ fn attack_summary(args: Args) -> Table<Summary> {
     }))
 }
 
-/// Reads the arguments that `attack_report` and `attack_summary` share, and then the tables; returns these and what a
-/// function of the crate says of them.
+/// Reads the arguments that `attack_report` and `attack_summary` share, then the tables. Returns the tables
+/// and the result of `job` for them.
 fn of_tables<R: Send>(
     mut args: Args,
     what: &'static str,
@@ -375,7 +385,7 @@ fn name_of(method: Method) -> &'static str {
     named.map_or("", |(name, _)| name)
 }
 
-/// Reads the arguments method, relative_error, seed and budget.
+/// Reads the arguments `method`, `relative_error`, `seed` and `budget`.
 fn settings_of(args: &mut Args, methods: &[(&'static str, Method)]) -> Result<Settings, Problem> {
     let settings = Settings {
         method: word(METHOD, args.optional(METHOD), methods)?,
@@ -388,7 +398,7 @@ fn settings_of(args: &mut Args, methods: &[(&'static str, Method)]) -> Result<Se
     Ok(settings)
 }
 
-/// The settings if only an exact answer will do.
+/// Returns settings that allow only an exact result.
 fn exactly() -> Settings {
     with_memory(Settings {
         method: Method::Exact,
@@ -397,7 +407,7 @@ fn exactly() -> Settings {
     })
 }
 
-/// The settings with the memory that is left now, when all that has to be read was read.
+/// Returns the settings with the memory that is left now, after all input was read.
 fn with_memory(settings: Settings) -> Settings {
     Settings {
         bytes: memory::left() as f64,
@@ -405,7 +415,7 @@ fn with_memory(settings: Settings) -> Settings {
     }
 }
 
-/// Does a job as the settings say.
+/// Runs a job with these settings. If the method is exact and the matrix small, no worker thread is used.
 fn answer<R: Send>(
     what: &'static str,
     matrix: &Matrix,
@@ -420,8 +430,9 @@ fn answer<R: Send>(
     }
 }
 
-/// Does a job whose answer is exact, and for which the caller has no other choice: if it costs too much, the matrix is
-/// too large. What a small one costs is not even asked, because a query may have very many of them.
+/// Runs a job whose result is always exact, so that the caller cannot choose a cheaper method. If it would
+/// cost too much, the matrix is refused as too large. The cost of a small matrix is not even estimated,
+/// because a query may have very many of them.
 fn within_reach<R: Send>(
     what: &'static str,
     matrix: &Matrix,
@@ -437,8 +448,8 @@ fn within_reach<R: Send>(
         job(control).map(Ok)
     })?;
     found.map_err(|too_expensive| {
-        let hint = "Raise disclosure.budget or disclosure.max_memory; crack_estimate() comes close where exact \
-                    answers are out of reach.";
+        let hint = "Raise disclosure.budget or disclosure.max_memory, or use crack_estimate(), which \
+                    approximates the result.";
         Problem::from(too_expensive).about("matrix", hint)
     })
 }
@@ -449,7 +460,7 @@ fn matrix_and_truth(matrix: Array<'_, f64>, mapping: Array<'_, i32>) -> Result<(
     Ok((matrix, truth))
 }
 
-/// The matrix itself, or what is doubly stochastic of it.
+/// Returns the matrix itself or, if `normalise` is set, its doubly stochastic scaling.
 fn scaled<'a>(matrix: &'a Matrix, normalise: bool, control: &Control) -> disclosure::Result<Cow<'a, Matrix>> {
     if normalise {
         attack::normalise(matrix, control).map(Cow::Owned)
@@ -460,6 +471,8 @@ fn scaled<'a>(matrix: &'a Matrix, normalise: bool, control: &Control) -> disclos
 
 fn warn_if_not_reached(reached: bool) {
     if !reached {
-        warn_once("the sample did not reach relative_error; lower and upper say how far it came");
+        warn_once(
+            "the sample did not reach relative_error; lower and upper show the precision that was reached",
+        );
     }
 }

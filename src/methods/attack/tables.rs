@@ -1,6 +1,8 @@
-//! An attack that comes as tables: edges between entries and codes, and which of them are true.
+//! An attack that is given as tables: one of weighted edges between entries and codes and, optionally, one of
+//! the true edges.
 //!
-//! In which order a table is read must not matter, so entries and codes are numbered in the order of their values.
+//! Entries and codes are numbered in the order of their values, so that the result does not depend on the
+//! order in which the rows of a table are read.
 
 use crate::args::Args;
 use crate::encode::dictionary::Dictionary;
@@ -14,25 +16,25 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 
-/// What the caller says about the tables.
+/// Arguments that describe the tables.
 pub struct WantedEdges {
     pub relation: Option<pg_sys::Oid>,
     pub entry_column: Option<String>,
     pub code_column: Option<String>,
-    /// `None`: every edge weighs 1.
+    /// `None` if every edge has weight 1.
     pub weight_column: Option<String>,
-    /// Its columns are called as those of the relation.
+    /// Table of the true edges. Its columns have the same names as those of `relation`.
     pub truth: Option<pg_sys::Oid>,
 }
 
 /// A matrix whose rows and columns have labels.
 pub struct LabelledAttack {
     pub matrix: Matrix,
-    /// Only where there is a table for it.
+    /// `None` if no table of true edges was given.
     pub truth: Option<Truth>,
-    /// The labels of rows.
+    /// Labels of the rows.
     pub entries: Labels,
-    /// The labels of columns.
+    /// Labels of the columns.
     pub codes: Labels,
 }
 
@@ -42,11 +44,11 @@ const CODE_COLUMN: &str = "code_column";
 const WEIGHT_COLUMN: &str = "weight_column";
 const TRUTH: &str = "truth";
 
-/// What the crate calls the tables.
+/// Names of the arguments, in the crate and in SQL.
 pub const IN_TABLES: [(&str, &str); 2] = [("matrix", RELATION), ("mapping", TRUTH)];
 
 impl WantedEdges {
-    /// Reads the arguments that say so.
+    /// Reads the arguments from `relation` to `truth`.
     pub fn read(args: &mut Args) -> Self {
         WantedEdges {
             relation: args.optional(RELATION),
@@ -59,8 +61,8 @@ impl WantedEdges {
 }
 
 impl LabelledAttack {
-    /// Read the tables, as far as the calling user may see them. `few` is how many entries are so few that threads
-    /// would not help.
+    /// Reads the tables, as far as the calling user may see them. Up to `few` entries, no worker thread is
+    /// used.
     pub fn read(wanted: WantedEdges, few: usize) -> Result<Self, Problem> {
         let relation = Relation::whole(RELATION, wanted.relation)?;
         let truth = wanted.truth.map(|truth| Relation::whole(TRUTH, Some(truth)));
@@ -72,8 +74,8 @@ impl LabelledAttack {
         if entries.len() != codes.len() {
             return Err(Problem::argument(
                 RELATION,
-                format!("has {} entries and {} codes", entries.len(), codes.len()),
-                "Give one code for every entry; an edge of weight 0 adds one that no other edge has.",
+                format!("has {} entries but {} codes", entries.len(), codes.len()),
+                "Give as many codes as entries; an edge of weight 0 adds one that no other edge has.",
             ));
         }
         entries.put_in_order()?;
@@ -95,7 +97,7 @@ impl LabelledAttack {
     }
 }
 
-/// What a weight is computed from, quoted.
+/// Returns the quoted name of the weight column, after checking that the column holds numbers.
 fn weight_of(relation: &Relation, name: &str) -> Result<String, Problem> {
     if becomes(
         relation.column(WEIGHT_COLUMN, name)?.base_type(),
@@ -106,7 +108,7 @@ fn weight_of(relation: &Relation, name: &str) -> Result<String, Problem> {
     Err(Problem::argument(
         WEIGHT_COLUMN,
         format!("\"{name}\" is not a column of numbers"),
-        "Give a column of numbers from 0 on, or NULL where every edge weighs 1.",
+        "Give a column of non-negative numbers, or NULL if every edge has weight 1.",
     ))
 }
 
@@ -116,7 +118,8 @@ fn read_edges(
     codes: &mut Labels,
     weight: Option<String>,
 ) -> Result<Vec<(u32, u32, f64)>, Problem> {
-    let invalid = |problem: &str| Problem::argument(WEIGHT_COLUMN, problem, "Give finite numbers from 0 on.");
+    let invalid =
+        |problem: &str| Problem::argument(WEIGHT_COLUMN, problem, "Give finite, non-negative numbers.");
     let query = format!(
         "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
         entries.wanted,
@@ -127,7 +130,7 @@ fn read_edges(
     let mut edges = Vec::new();
     for_each_row(&query, |mut row| {
         let (entry, code) = (entries.next(RELATION, &mut row)?, codes.next(RELATION, &mut row)?);
-        // SAFETY: the query casts it to float8.
+        // SAFETY: the query casts the value to float8.
         let weight = row
             .next()
             .and_then(|(value, is_null)| unsafe { f64::from_datum(value, is_null) });
@@ -151,8 +154,8 @@ fn read_truth(
         Problem::argument(
             TRUTH,
             problem,
-            "Give for every entry of the relation its one code, as far as that is known. An edge of weight 0 adds \
-               what the relation does not have.",
+            "Give the true code of each entry, as far as it is known. An edge of weight 0 in the relation adds an \
+               entry or a code that no other edge has.",
         )
     };
     let query = format!(
@@ -166,35 +169,36 @@ fn read_truth(
     for_each_row(&query, |mut row| {
         let (entry, code) = (entries.next(TRUTH, &mut row)?, codes.next(TRUTH, &mut row)?);
         let entry = entries.numbers.get(entry as usize);
-        let entry = *entry.ok_or_else(|| invalid("has an entry that the relation does not have"))?;
+        let entry = *entry.ok_or_else(|| invalid("has an entry that is not in the relation"))?;
         let code = codes.numbers.get(code as usize);
-        let code = *code.ok_or_else(|| invalid("has a code that the relation does not have"))?;
+        let code = *code.ok_or_else(|| invalid("has a code that is not in the relation"))?;
         if columns[entry as usize].replace(code).is_some() {
-            return Err(invalid("an entry is there twice"));
+            return Err(invalid("an entry occurs twice"));
         }
         if std::mem::replace(&mut is_taken[code as usize], true) {
-            return Err(invalid("a code is there twice"));
+            return Err(invalid("a code occurs twice"));
         }
         Ok(())
     })?;
     Ok(Truth::new(matrix, columns)?)
 }
 
-/// What rows, or columns, are called.
+/// Labels of the rows or of the columns of a matrix.
 pub struct Labels {
     argument: &'static str,
-    /// What a query has to ask for.
+    /// Expression that selects the label in a query.
     wanted: String,
-    /// By the order in which they were read.
+    /// Labels in the order in which they were read.
     dictionary: Dictionary,
-    /// The number of every label, in the order in which they were read.
+    /// Row or column number of every label, labels in the order in which they were read.
     numbers: Vec<u32>,
-    /// The dictionary's codes, in the order of the labels.
+    /// Code in the dictionary of every label, labels in the order of their values.
     codes: Vec<u32>,
 }
 
 impl Labels {
-    /// Those in a column that both tables have, in one type.
+    /// Creates an empty set of labels for a column. If there is a table of true edges, the labels have a type
+    /// in which the columns of both tables can be compared.
     fn new(
         argument: &'static str,
         name: Option<String>,
@@ -220,25 +224,25 @@ impl Labels {
         self.dictionary.len() as usize
     }
 
-    /// A label as Postgres would print it.
+    /// Returns a label as Postgres prints it.
     pub fn text(&self, number: u32) -> Option<String> {
         self.dictionary.text(self.codes[number as usize])
     }
 
-    /// The next value of a row of `table`, as a number in the order of reading.
+    /// Returns the label in the next column of a row of `table`, as a number from 0 in the order of reading.
     fn next(&mut self, table: &'static str, row: &mut Row) -> Result<u32, Problem> {
         let Some((value, false)) = row.next() else {
             return Err(Problem::argument(
                 self.argument,
                 format!("is NULL in a row of {table}"),
-                "Leave out the rows of which entry or code is not known.",
+                "Leave out rows whose entry or code is unknown.",
             ));
         };
-        // SAFETY: the queries cast it to the dictionary's type.
+        // SAFETY: the queries cast the value to the dictionary's type.
         Ok(unsafe { self.dictionary.encode(value)? } - 1)
     }
 
-    /// All labels were read: number them in the order of their values.
+    /// Numbers the labels in the order of their values. Called once all labels were read.
     fn put_in_order(&mut self) -> Result<(), Problem> {
         self.codes = self.dictionary.sorted_codes()?;
         self.numbers = vec![0; self.codes.len()];

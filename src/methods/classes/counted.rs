@@ -1,10 +1,11 @@
-//! Rows counted while they are read: what several methods start with.
+//! Counts equal rows while they are read. Several methods start with this step.
 
 use crate::encode::Sink;
 use disclosure::Rows;
 use disclosure::classes::Classes;
 
-/// Classes whose width the first row tells.
+/// Classes of the rows so far. `None` before the first row, because the number of columns is not known until
+/// then.
 #[derive(Default)]
 pub struct Counted(pub Option<Classes>);
 
@@ -13,7 +14,7 @@ impl Counted {
         self.of_width(rows.columns().len()).extend(rows, on_class)
     }
 
-    /// The classes, of rows with this many columns.
+    /// Returns the classes, after creating them for rows of this many columns if there are none yet.
     pub fn of_width(&mut self, width: usize) -> &mut Classes {
         self.0.get_or_insert_with(|| Classes::new(width))
     }

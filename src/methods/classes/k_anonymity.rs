@@ -1,4 +1,7 @@
-//! The aggregate `k_anonymity`.
+//! The aggregate `k_anonymity`: the size of the smallest class of rows that are equal on the given columns.
+//!
+//! Each state counts the rows of one process by class. To combine two states, the values of one are added to
+//! the dictionaries of the other, and its classes are translated to the codes there.
 
 use crate::encode::Sink;
 use crate::encode::arguments::{ArgumentRows, Finished, OptionArgument};
@@ -9,21 +12,28 @@ use crate::error::Problem;
 use crate::input::aggregate::{AggregateCall, AggregateState, MergeableState, so_far};
 use crate::methods::classes::NullTreatment;
 use crate::methods::classes::counted::Counted;
+use crate::pg::expression::OverColumns;
 use disclosure::classes::Classes;
 use disclosure::{NULL, Rows};
 use pgrx::Internal;
 use pgrx::pg_sys::NullableDatum;
 use pgrx::prelude::*;
 
-/// The state of the aggregate.
+const K_ANONYMITY: OverColumns = OverColumns {
+    name: "k_anonymity",
+    hint: "Give columns, as in SELECT disclosure.k_anonymity(age, zip) FROM t; for a whole relation see \
+           disclosure.equivalence_classes('t').",
+};
+
+/// State of the aggregate.
 struct KAnonymity {
     nulls: NullTreatment,
     rows: CountedPart,
 }
 
-/// The rows of one process, or of several.
+/// Rows of one process, or of several after their states were combined.
 enum CountedPart {
-    /// Rows are coming in.
+    /// Rows are still being read.
     Reading(ArgumentRows<Counted>),
     /// All rows of this part were read.
     Read(Finished<Counted>),
@@ -41,10 +51,12 @@ impl CountedPart {
 impl AggregateState for KAnonymity {
     fn new(call: &AggregateCall) -> Result<Self, Problem> {
         let mut columns = call.argument_types();
-        // SAFETY: the argument that belongs to the last of the types.
+        // SAFETY: every argument has the type at its position.
         let option = unsafe { OptionArgument::take(&mut columns, |last| call.arguments()[last]) };
+        call.check_columns(&K_ANONYMITY, columns.len())?;
         let nulls = NullTreatment::of_option(option)?;
-        // Without a thread: there may be thousands of groups, and parallel workers already.
+        // Without a thread of its own, because there may be thousands of groups, and parallel workers as
+        // well.
         let rows = ArgumentRows::new(columns, Counted::default(), Encoder::alone, call.context())?;
         Ok(KAnonymity {
             nulls,
@@ -111,7 +123,7 @@ impl MergeableState for KAnonymity {
                 for code in &mut codes {
                     *code = u32::from_ne_bytes(take_array(input)?);
                 }
-                classes.insert_many(&codes, size)?;
+                classes.insert(&codes, size)?;
             }
             rows.sink = Counted(Some(classes));
         }
@@ -123,7 +135,7 @@ impl MergeableState for KAnonymity {
 }
 
 fn merge(this: Finished<Counted>, other: Finished<Counted>) -> Result<Finished<Counted>, Problem> {
-    // The one that knows its columns, if either does, takes in the other.
+    // If only one state knows its columns, the other is merged into that one.
     let (mut this, other) = match this.dictionaries {
         Some(_) => (this, other),
         None => (other, this),
@@ -139,13 +151,14 @@ fn merge(this: Finished<Counted>, other: Finished<Counted>) -> Result<Finished<C
             .collect::<Result<Vec<_>, _>>()?;
         this.sink.of_width(classes.width()).merge(classes, &translation)?;
     }
+    // A row that was NULL before the columns were known counts as a row of NULLs.
     let nulls = vec![NULL; other.nulls as usize];
     this.sink
         .rows(Rows::new(&vec![&nulls[..]; here.len()], nulls.len()))?;
     Ok(this)
 }
 
-/// Transition function of k_anonymity(VARIADIC "any")
+/// Transition function of k_anonymity(VARIADIC "any").
 #[pg_extern(sql = false)]
 fn k_anonymity_transition(call: AggregateCall) -> Internal {
     call.transition::<KAnonymity>().unwrap_or_else(Problem::raise)

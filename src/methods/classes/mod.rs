@@ -1,4 +1,8 @@
-//! Equivalence classes: `class_size`, `k_anonymity`, `equivalence_classes`.
+//! Equivalence classes, which are sets of rows that agree on every given column: `class_size`, `k_anonymity`,
+//! `equivalence_classes`.
+//!
+//! Rows are counted by class while they are read (`counted.rs`). The definitions and algorithms are in
+//! [`disclosure::classes`].
 
 pub mod counted;
 mod k_anonymity;
@@ -12,6 +16,7 @@ use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::methods::classes::counted::{Counted, CountedRows};
+use crate::pg::expression::OverColumns;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
@@ -21,7 +26,8 @@ use pgrx::prelude::*;
 use std::borrow::Cow;
 use std::ffi::CStr;
 
-/// What an absent value is equal to: the SQL type `disclosure.null_treatment`.
+/// How NULLs are compared: as a value of their own, or as a wildcard that equals any value. The SQL type
+/// `disclosure.null_treatment`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum NullTreatment {
     Value,
@@ -38,13 +44,14 @@ impl NullTreatment {
         word("nulls", label, Self::WORDS)
     }
 
-    /// Of a value of the SQL type.
+    /// Returns the treatment for a value of the SQL type.
     fn of_enum(value: Option<pg_sys::Oid>) -> Result<Self, Problem> {
         let label = value.map(|oid| pgrx::enum_helper::lookup_enum_by_oid(oid).0);
         Self::of_label(label.as_deref())
     }
 
-    /// The option of `class_size` and `k_anonymity`, their last argument if it is one.
+    /// Returns the treatment for the option of `class_size` and `k_anonymity`, which is their last argument
+    /// if it is given.
     fn of_option(option: Option<OptionArgument>) -> Result<Self, Problem> {
         match option {
             None => Ok(NullTreatment::Value),
@@ -53,7 +60,7 @@ impl NullTreatment {
         }
     }
 
-    /// The size of every class under this treatment.
+    /// Returns the size of every class under this treatment.
     fn sizes(self, classes: &Classes) -> Result<Cow<'_, [u64]>, Problem> {
         match self {
             NullTreatment::Value => Ok(classes.sizes().into()),
@@ -64,13 +71,19 @@ impl NullTreatment {
     }
 }
 
+const CLASS_SIZE: OverColumns = OverColumns {
+    name: "class_size",
+    hint: "Give columns, as in SELECT disclosure.class_size(age, zip) OVER () FROM t; for a whole relation see \
+           disclosure.equivalence_classes('t').",
+};
+
 /// class_size(VARIADIC "any") OVER (…)
 #[pg_extern(sql = false)]
 fn class_size(call: WindowCall) -> i64 {
     class_size_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
-/// The sizes of a partition's classes, and which class each of its rows belongs to.
+/// Sizes of a partition's classes, and the class of each of its rows.
 struct ClassesOfPartition {
     class_of_row: Vec<u32>,
     sizes: Vec<u64>,
@@ -79,7 +92,9 @@ struct ClassesOfPartition {
 fn class_size_of_row(call: &WindowCall) -> Result<i64, Problem> {
     let partition = call.partition_state(|call| {
         let mut columns = call.argument_types();
-        let nulls = NullTreatment::of_option(call.take_option(&mut columns))?;
+        let option = call.take_option(&mut columns);
+        call.check_columns(&CLASS_SIZE, columns.len())?;
+        let nulls = NullTreatment::of_option(option)?;
         let CountedRows {
             counted,
             class_of_row,
@@ -139,13 +154,15 @@ fn classes_by_size(
     Ok(row.collect())
 }
 
-/// The smallest classes, whose values the caller wants to see.
+/// Smallest classes, whose values the caller wants to see.
 struct Examples {
+    /// Size and number of each class. Sizes ascend.
     smallest: std::iter::Peekable<std::vec::IntoIter<(u64, usize)>>,
 }
 
 impl Examples {
-    /// Of classes of the same size, those whose values come first: not those that were read first.
+    /// Selects the `wanted` smallest classes. Classes of the same size are ordered by their values, so that
+    /// the selection does not depend on the order in which rows are read.
     fn new(
         wanted: usize,
         dictionaries: &mut [Dictionary],
@@ -159,7 +176,8 @@ impl Examples {
             let places = places.collect::<Result<Vec<_>, Problem>>()?;
             let values = |class: usize| {
                 let codes = classes.codes(class).iter().zip(&places);
-                codes.map(|(&code, places)| places[code as usize].wrapping_sub(1)) // NULL comes last
+                // NULL has place 0, which wraps around and so comes last.
+                codes.map(|(&code, places)| places[code as usize].wrapping_sub(1))
             };
             let before = |one: &(u64, usize), other: &(u64, usize)| {
                 one.0
@@ -178,7 +196,8 @@ impl Examples {
         })
     }
 
-    /// The examples of one size, which must be asked for in ascending order: column and value as text.
+    /// Returns the examples of one size, each as an object of column names and values as text. Sizes must be
+    /// asked for in ascending order.
     fn of_size(&mut self, size: u64, dictionaries: &[Dictionary], classes: &Classes) -> Option<Json> {
         let mut examples = Vec::new();
         while let Some((_, class)) = self.smallest.next_if(|&(of_class, _)| of_class == size) {

@@ -1,4 +1,4 @@
-//! What each column shows by itself: `column_profile`.
+//! Figures about each column by itself: `column_profile`.
 
 use crate::args::names;
 use crate::encode::dictionary::Dictionary;
@@ -12,7 +12,7 @@ use pgrx::prelude::*;
 use std::ffi::CStr;
 
 table_row! {
-    /// What one column shows by itself.
+    /// Figures about one column by itself.
     struct Profile {
         column_name: String,
         r#type: pg_sys::Oid,

@@ -1,9 +1,13 @@
-//! The type item_counts, and the aggregates `item_summary` and `rollup`.
+//! The support functions of the type item_counts, and of `count_items` and `rollup`.
+//!
+//! Values are exchanged as JSON text, in binary format too, so that they mean the same in every database. The
+//! aggregates can run in parallel workers; their state is an [`ItemAggregate`].
 
+use crate::args::Args;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::methods::cracks::item_counts::{stored_of_text, text_of_stored};
-use crate::methods::cracks::items::ItemAggregate;
+use crate::methods::cracks::items::{ItemAggregate, read_counts};
 use disclosure::cracks::{ItemSummary, SummaryError};
 use pgrx::Internal;
 use pgrx::pg_sys::FunctionCallInfo;
@@ -20,13 +24,13 @@ fn item_counts_in(text: &CStr) -> Vec<u8> {
 #[pg_extern(sql = false)]
 fn item_counts_out(summary: &[u8]) -> CString {
     let text = text_of_stored(summary).unwrap_or_else(Problem::raise);
-    CString::new(text).unwrap_or_default() // JSON has no NUL
+    CString::new(text).unwrap_or_default() // JSON text does not contain NUL
 }
 
-/// The type's receive function: a version and, as with jsonb, the text.
+/// The type's receive function. The message is a version byte and the text, as for jsonb.
 #[pg_extern(sql = false)]
 fn item_counts_receive(fcinfo: FunctionCallInfo) -> Vec<u8> {
-    // SAFETY: the only argument is a message, by the declaration in sql/; its rest is one text.
+    // SAFETY: the only argument is a message, by the declaration in sql/; the rest of it is one text.
     let (version, text) = unsafe {
         let message = (*fcinfo).args.as_slice(1)[0]
             .value
@@ -60,7 +64,19 @@ fn item_counts_send(summary: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Transition function of item_summary(anyelement) and expected_cracks(anyelement)
+/// count_items(relation regclass, column_name name)
+#[pg_extern(sql = false)]
+fn count_items(args: Args) -> Vec<u8> {
+    count_column(args).unwrap_or_else(Problem::raise)
+}
+
+fn count_column(mut args: Args) -> Result<Vec<u8>, Problem> {
+    let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
+    args.end()?;
+    read_counts(relation, column_name)?.stored()
+}
+
+/// Transition function of count_items("any")
 #[pg_extern(sql = false)]
 fn item_counts_transition(call: AggregateCall) -> Internal {
     ItemAggregate::transition(&call).unwrap_or_else(Problem::raise)
@@ -91,7 +107,7 @@ fn item_counts_deserialise(bytes: &[u8], call: AggregateCall) -> Internal {
     ItemAggregate::deserialise(&call, bytes).unwrap_or_else(Problem::raise)
 }
 
-/// Final function of item_summary and rollup
+/// Final function of count_items and rollup
 #[pg_extern(sql = false)]
 fn item_counts_final(mut state: Internal) -> Option<Vec<u8>> {
     let stored = ItemAggregate::so_far(&mut state).map(|counts| counts.stored());

@@ -1,4 +1,7 @@
-//! What somebody says about items: a table of beliefs, or an array of items.
+//! Arguments about items: tables of beliefs, arrays of items, and lists of itemsets.
+//!
+//! Items are looked up in the dictionary of the counted items. Values of another type are compared by their
+//! text, so that `ARRAY[1, 2]` finds the items '1' and '2' of a text column.
 
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
@@ -10,11 +13,12 @@ use crate::pg::types::{ColumnType, parse, print, type_name};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 
-/// Between which shares of all transactions an item's frequency is believed to lie; `None`: nothing is known.
+/// Smallest and largest frequency that the adversary believes an item to have; `None` if they believe
+/// nothing.
 pub type Interval = Option<(f64, f64)>;
 
-/// What a table with the columns item, low and high says about every item, codes in order. Items that
-/// never occurred are added: the adversary knows of them.
+/// Reads a table with the columns item, low and high. Returns the interval of every item, in the order of
+/// their codes. Items that never occur are added, because the adversary knows that they exist.
 pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<Interval>, Problem> {
     let items = &mut counts.items;
     let argument = "belief";
@@ -22,7 +26,7 @@ pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<I
         Problem::argument(
             argument,
             problem,
-            "Give every item once, with the least and the greatest share of transactions it may be in.",
+            "Give each item once, with the smallest and the largest share of transactions that may contain it.",
         )
     };
     let relation = Relation::whole(argument, Some(belief))?;
@@ -57,13 +61,13 @@ pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<I
         }
         match intervals[code as usize - 1].replace((low, high)) {
             None => Ok(()),
-            Some(_) => Err(invalid("an item is there twice")),
+            Some(_) => Err(invalid("an item occurs twice")),
         }
     })?;
     Ok(intervals)
 }
 
-/// The numbers, from 0, of an itemset's items.
+/// Returns the numbers of an itemset's items, from 0, sorted and without duplicates.
 ///
 /// # Safety
 /// `itemset` is a valid array of type `array`.
@@ -99,8 +103,8 @@ pub unsafe fn itemset(
         if code > known {
             return Err(Problem::argument(
                 argument,
-                "has an item that does not occur",
-                "Give items of the column, or of the belief table.",
+                "contains an item that does not occur",
+                "Give items that are in the column or in the belief table.",
             ));
         }
         codes.push(code - 1);
@@ -113,7 +117,7 @@ pub unsafe fn itemset(
     Ok(codes)
 }
 
-/// The itemsets of a two-dimensional text[], one in every row of it; NULLs fill up shorter ones.
+/// Returns the itemsets of a two-dimensional text[], one for each of its rows. NULLs pad shorter itemsets.
 ///
 /// # Safety
 /// `itemsets` is a valid text[].
@@ -128,14 +132,14 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
     if found.iter().any(Vec::is_empty) {
         return Err(Problem::argument(
             "itemsets",
-            "has an itemset without items",
-            "Give an array of arrays of items: ARRAY[['beer', 'diapers'], ['milk', NULL]].",
+            "contains an itemset without items",
+            "Give an array of arrays of items, such as ARRAY[['beer', 'diapers'], ['milk', NULL]].",
         ));
     }
     Ok(found)
 }
 
-/// The itemsets in the column "itemset" of a table, whose type is an array.
+/// Returns the itemsets in the column "itemset" of a table, which has an array type.
 pub fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Problem> {
     let argument = "itemset_table";
     let relation = Relation::whole(argument, Some(table))?;

@@ -1,5 +1,9 @@
-//! Counts of items: while they are counted, as they are stored, and on their way from one process to another.
-//! [`ItemSummary`] has the stored format, in which items are texts.
+//! Counts of items, and their three forms: in memory, as a stored value of type item_counts, and as the
+//! serialised state of an aggregate that a parallel worker sends to its leader.
+//!
+//! In memory, items are codes of a [`Dictionary`]. The stored format, [`ItemSummary`], has the items as texts
+//! and names their type and collation, so that it can always be printed. If the type was dropped or changed
+//! since, items are compared by their texts.
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::wire;
@@ -15,17 +19,17 @@ use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum};
 use std::borrow::Cow;
 
-/// How many transactions there are, and how many of them have each item.
+/// Number of transactions, and number of those that contain each item.
 pub struct ItemCounts {
     pub transactions: u64,
     pub items: Dictionary,
     pub tallies: Tallies,
-    /// Set where the items' type is not there any more: `items` are their texts then.
+    /// The type of the items if it does not exist any more; `items` are their texts then.
     texts_of: Option<ItemNames>,
 }
 
 impl ItemCounts {
-    /// Of no transactions. `items` says what items are: it has been through [`item_type`].
+    /// Returns counts without transactions. `items` is the type of the items, as [`item_type`] returns it.
     pub fn new(items: ColumnType) -> Self {
         ItemCounts {
             transactions: 0,
@@ -35,7 +39,7 @@ impl ItemCounts {
         }
     }
 
-    /// Of no transactions, where texts are all that is known of the items.
+    /// Returns counts without transactions, for items of which only the texts are known.
     pub fn of_texts(names: ItemNames) -> Self {
         let text = ColumnType {
             name: String::new(),
@@ -48,32 +52,33 @@ impl ItemCounts {
         }
     }
 
-    /// Of no transactions, where items are the same as here.
+    /// Returns counts without transactions, for items of the same type.
     pub fn of_nothing(&self) -> Self {
         let of_column = || Self::new(self.items.column().clone());
         self.texts_of.clone().map_or_else(of_column, Self::of_texts)
     }
 
-    /// Whether items are compared by their texts, as their type is not there any more.
+    /// Returns whether items are compared by their texts, because their type does not exist any more.
     pub fn are_texts(&self) -> bool {
         self.texts_of.is_some()
     }
 
-    /// What the items are, by name.
+    /// Returns the names of the items' type and collation.
     pub fn names(&self) -> ItemNames {
         let of_column = || ItemNames::of_column(self.items.column());
         self.texts_of.clone().unwrap_or_else(of_column)
     }
 
-    /// Of every item, codes in order.
+    /// Returns the count of every item, in the order of their codes.
     pub fn counts(&self) -> impl Iterator<Item = u64> + '_ {
-        // An item may have been given a code without being counted.
+        // An item that has only been looked up has a code, but no tally.
         let missing = self.items.len() as usize - self.tallies.0.len();
         let counted = self.tallies.0.iter().map(|tally| tally.count);
         counted.chain(std::iter::repeat_n(0, missing))
     }
 
-    /// Numbers the items anew, by their values instead of as they were read. Returns the former codes in the new order.
+    /// Renumbers the items by their values, so that codes do not depend on the order of rows. Returns the
+    /// former codes in the new order.
     pub fn put_in_order(&mut self) -> Result<Vec<u32>, Problem> {
         let order = self.items.canonical_codes()?;
         if order.is_sorted() {
@@ -91,7 +96,7 @@ impl ItemCounts {
         Ok(order)
     }
 
-    /// Add transactions, and to the counts of their items.
+    /// Adds transactions and the counts of their items; an error if there are more than can be shown.
     pub fn add(
         &mut self,
         transactions: u64,
@@ -101,13 +106,13 @@ impl ItemCounts {
         let is_shown = |sum: &u64| *sum <= ItemSummary::MOST;
         self.transactions = sum.filter(is_shown).ok_or(Problem::TooManyTransactions)?;
         for (code, count) in counts {
-            // No count exceeds the number of transactions, so that sums of counts fit too.
+            // A count is at most the number of transactions, so its sum does not overflow either.
             self.tallies.of(code).count += count;
         }
         Ok(())
     }
 
-    /// Take in what was counted in another process.
+    /// Adds the counts of another process.
     pub fn merge(&mut self, other: &mut Self) -> Result<(), Problem> {
         if self.are_texts() != other.are_texts() || self.items.column() != other.items.column() {
             if self.names() != other.names() {
@@ -123,7 +128,7 @@ impl ItemCounts {
         )
     }
 
-    /// As it is stored.
+    /// Returns the stored form.
     pub fn stored(&self) -> Result<Vec<u8>, Problem> {
         let names = self.names();
         let counted = self.counts().filter(|&count| count > 0).count();
@@ -137,7 +142,7 @@ impl ItemCounts {
         checked(out.finish())
     }
 
-    /// Hand the text of every item to `each`, codes in order.
+    /// Passes the text of every item to `each`, in the order of their codes.
     fn print(&self, mut each: impl FnMut(&str)) -> Result<(), Problem> {
         let mut literals = Literals::of(self.items.column());
         memory_context::for_each("printing items", 1..self.items.len() + 1, |code| {
@@ -148,6 +153,7 @@ impl ItemCounts {
         Ok(())
     }
 
+    /// Reads the stored form.
     pub fn of_stored(bytes: &[u8]) -> Result<Self, Problem> {
         let summary = ItemSummary::of_bytes(bytes)?;
         match column_of(&summary)? {
@@ -166,7 +172,7 @@ impl ItemCounts {
         Ok(counts)
     }
 
-    /// Add what [`stored`](Self::stored) has made of other counts of such items.
+    /// Adds other counts, given in the stored form; an error if their items are of another type.
     pub fn merge_stored(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let summary = ItemSummary::of_bytes(bytes)?;
         if ItemNames::of_summary(&summary) != self.names() {
@@ -178,13 +184,13 @@ impl ItemCounts {
         self.take_items(&summary)
     }
 
-    /// Add the items of a summary.
+    /// Adds the items of a stored value.
     fn take_items(&mut self, summary: &ItemSummary) -> Result<(), Problem> {
         let mut literals = Literals::of(self.items.column());
         let numbers = 0..u32::try_from(summary.items.len()).map_err(|_| DamagedBytes)?;
         let codes = memory_context::for_each("reading items", numbers, |number| {
             let value = literals.parse(&summary.items[number as usize].0)?;
-            // SAFETY: a value that was just made, of the type that the items are of.
+            // SAFETY: a value that was just made, of the items' type.
             unsafe { self.items.encode(value) }
         })?;
         drop(literals);
@@ -197,7 +203,8 @@ impl ItemCounts {
         self.add(summary.transactions, codes.into_iter().zip(counts))
     }
 
-    /// Compare items by their texts from now on, since not all of them can be read any more.
+    /// Changes the items to their texts, because some stored items cannot be read as values of their type any
+    /// more.
     pub fn become_texts(&mut self) -> Result<(), Problem> {
         let mut counts = Self::of_texts(self.names());
         let mut texts = Vec::new();
@@ -213,7 +220,7 @@ impl ItemCounts {
         Ok(())
     }
 
-    /// For another process of this server.
+    /// Returns the form for another process of this server, which may refer to types by OID.
     pub fn serial(&self) -> Result<Vec<u8>, Problem> {
         let mut out = wire::local();
         let column = self.items.column();
@@ -228,10 +235,10 @@ impl ItemCounts {
         wire::put_varint(&mut out, self.transactions);
         self.items.write_values(&mut out);
         self.counts().for_each(|count| wire::put_varint(&mut out, count));
-        wire::finish("a part of an item summary", out)
+        wire::finish("a part of item counts", out)
     }
 
-    /// What [`serial`](Self::serial) has written.
+    /// Reads what [`serial`](Self::serial) has written.
     pub fn of_serial(mut bytes: &[u8]) -> Result<Self, Problem> {
         let input = &mut bytes;
         wire::take_local(input)?;
@@ -259,14 +266,14 @@ impl ItemCounts {
     }
 }
 
-/// One for every item, codes in order.
+/// One tally for every item, in the order of their codes.
 #[derive(Default)]
 pub struct Tallies(Vec<Tally>);
 
 #[derive(Clone, Copy, Default)]
 struct Tally {
     count: u64,
-    /// The number of the transaction that was counted last, so that an item counts once in each.
+    /// Number of the last transaction that was counted, so that an item counts once in each transaction.
     last: u64,
 }
 
@@ -280,6 +287,7 @@ impl Tallies {
         &mut self.0[place]
     }
 
+    /// Counts an item of a transaction; only once, if the item is in it several times.
     #[inline]
     pub fn see(&mut self, code: u32, transaction: u64) {
         let tally = self.of(code);
@@ -288,17 +296,17 @@ impl Tallies {
     }
 }
 
-/// What a summary needs in memory to be read, beside its text.
+/// Memory that each item takes while a text is read, beside the text itself.
 const BYTES_PER_ITEM: usize = size_of::<(Cow<str>, u64)>();
 
-/// The type's input: what is stored for a text.
+/// Returns the stored form of a text: the type's input.
 pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
     let most_items = text.bytes().filter(|&byte| byte == b'[').count();
     memory::require(text.len() + most_items * BYTES_PER_ITEM)?;
     let mut summary = ItemSummary::of_text(text)?;
     match ItemNames::of_summary(&summary).look_up()? {
         Found::Other => Err(SummaryError::Invalid("items cannot be of this type").into()),
-        // A dump has to be restored even if it has summaries of what is not there any more.
+        // A dump must be restorable even if it contains counts of items whose type does not exist any more.
         Found::Nothing => checked(summary.to_bytes()),
         Found::Column(column) => {
             let names = ItemNames::of_column(&column);
@@ -307,26 +315,28 @@ pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
             if means_the_same_for_ever(&column) && summary.collation.is_none() {
                 return ItemCounts::of_items(column, &summary)?.stored();
             }
-            // Nor may it depend on what has changed since.
+            // A dump must also be restorable if the type has changed since, so the items are not read.
             checked(summary.to_bytes())
         }
     }
 }
 
-/// The type's output, which asks for nothing but the bytes.
+/// Returns the text of the stored form: the type's output. It depends on the bytes alone.
 pub fn text_of_stored(bytes: &[u8]) -> Result<String, Problem> {
     Ok(ItemSummary::of_bytes(bytes)?.to_text())
 }
 
-/// What is stored. Its text must fit into a message of Postgres (1 GB), even if COPY doubles every byte of it.
+/// Checks the length of a stored form. Its text must fit into a message of Postgres (1 GB) even if COPY
+/// escapes, and so doubles, every byte.
 fn checked(bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
     const MOST: usize = 1 << 28;
-    /// An item takes two bytes or more, and a text of thirty; another byte becomes six if it is escaped.
+    /// Largest ratio of the length of the text to that of the bytes: an item of two bytes takes a text of
+    /// thirty, and any further byte becomes six if JSON escapes it.
     const GROWTH: usize = 15;
     let may_be_too_long = bytes.len() > MOST / GROWTH;
     if may_be_too_long && ItemSummary::of_bytes(&bytes)?.text_length() > MOST {
         return Err(Problem::TooLarge {
-            what: "the text of an item summary",
+            what: "the text of item counts",
             limit: "256 MB",
         });
     }

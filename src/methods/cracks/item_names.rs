@@ -1,5 +1,8 @@
-//! What items are, by name: stored counts name the type of their items, and the collation, so that they can be read
-//! whatever becomes of the type.
+//! Names of the types and collations of items.
+//!
+//! Stored counts refer to the type and collation of their items by name, not by OID, so that they can be
+//! dumped, restored and read in another database. Names are qualified and quoted in a way that does not
+//! depend on settings.
 
 use crate::error::Problem;
 use crate::pg::types::{ColumnType, type_name};
@@ -10,17 +13,17 @@ use pgrx::spi::quote_qualified_identifier;
 use pgrx::{IntoDatum, direct_function_call_as_datum};
 use std::ffi::{CStr, CString};
 
-/// What the items of a summary are, by name.
+/// Names of the type and the collation of items. There is a collation only if it makes different texts equal.
 #[derive(Clone, PartialEq)]
 pub struct ItemNames {
     pub type_name: String,
     pub collation: Option<String>,
 }
 
-/// What the names stand for at present.
+/// Result of looking up [`ItemNames`] in the catalogue.
 pub enum Found {
     Column(ColumnType),
-    /// Something that items cannot be of.
+    /// A type that items cannot have, such as an array.
     Other,
     Nothing,
 }
@@ -67,15 +70,15 @@ impl ItemNames {
     }
 }
 
-/// What items of a column are: values of the type under all domains, under a collation only where that makes
-/// different texts equal.
+/// Returns the type of a column's items: the base type of any domain, with the column's collation if it makes
+/// different texts equal, otherwise the type's own collation.
 pub fn item_type(column: &ColumnType) -> Result<ColumnType, Problem> {
     let oid = column.base_type();
     if oid == pg_sys::RECORDOID {
         return Err(Problem::argument(
             "items",
-            "rows of no type in particular cannot be kept",
-            "Cast them to a composite type, or to text.",
+            "anonymous rows cannot be items",
+            "Cast the rows to a composite type or to text.",
         ));
     }
     // SAFETY: catalogue look-ups.
@@ -91,7 +94,8 @@ pub fn item_type(column: &ColumnType) -> Result<ColumnType, Problem> {
     Ok(ColumnType { name, oid, collation })
 }
 
-/// While this lives, names have quotes only if they need them, whatever quote_all_identifiers says.
+/// Guard that turns the setting quote_all_identifiers off while it lives, so that names have quotes only if
+/// needed.
 struct Unquoted {
     before: bool,
 }
@@ -114,7 +118,8 @@ impl Drop for Unquoted {
     }
 }
 
-/// What the items of a stored summary are; `None` where their texts are all that is left.
+/// Returns the type of stored items; `None` if only their texts can be compared, because the type or a label
+/// of an enum does not exist any more.
 pub fn column_of(summary: &ItemSummary) -> Result<Option<ColumnType>, Problem> {
     let column = match ItemNames::of_summary(summary).look_up()? {
         Found::Column(column) => column,
@@ -127,20 +132,21 @@ pub fn column_of(summary: &ItemSummary) -> Result<Option<ColumnType>, Problem> {
     Ok(all_known.then_some(column))
 }
 
-/// Whether an enum has a label, which may have been renamed.
+/// Returns whether an enum has a label. Labels can be renamed.
 fn has_label(oid: pg_sys::Oid, label: &str) -> bool {
     let Ok(label) = CString::new(label) else {
         return false;
     };
     let cache = pg_sys::SysCacheIdentifier::ENUMTYPOIDNAME as i32;
     let (none, key) = (Datum::from(0), Datum::from(label.as_ptr()));
-    // SAFETY: a look-up in the catalogue's cache, by keys of the right types. No label is longer than a name.
+    // SAFETY: a look-up in the catalogue's cache, by keys of the right types. Labels are at most as long as
+    // names.
     label.count_bytes() < pg_sys::NAMEDATALEN as usize
         && unsafe { pg_sys::SearchSysCacheExists(cache, oid.into(), key, none, none) }
 }
 
-/// Whether texts of a type that nobody can drop or change are read the same way for ever: those of a built-in type
-/// whose values do not name something else.
+/// Returns whether the texts of a type always mean the same values: it is built in, so that nobody can change
+/// it, and its values do not name other objects.
 pub fn means_the_same_for_ever(column: &ColumnType) -> bool {
     // SAFETY: a catalogue look-up.
     let kind = unsafe { pg_sys::get_typtype(column.oid) } as u8;
@@ -163,8 +169,8 @@ pub fn means_the_same_for_ever(column: &ColumnType) -> bool {
         )
 }
 
-/// The OID of what a name means. `None`: it is qualified, and there is no such thing. Names that people write without
-/// a schema have to exist.
+/// Returns the OID of a type or collation; `None` if the name is qualified and does not exist. A name without
+/// a schema, as people write it, must exist.
 fn named(
     what: &'static str,
     name: &str,
@@ -190,7 +196,7 @@ fn named(
 fn type_in_schema(schema: &CStr, name: &CStr) -> pg_sys::Oid {
     let cache = pg_sys::SysCacheIdentifier::TYPENAMENSP as i32;
     let (column, none) = (pg_sys::Anum_pg_type_oid as i16, Datum::from(0));
-    // SAFETY: a look-up by a name and the OID of a schema, as this cache has them as its keys.
+    // SAFETY: a look-up by a name and the OID of a schema, which are the keys of this cache.
     unsafe {
         let schema = pg_sys::LookupNamespaceNoError(schema.as_ptr());
         let found = pg_sys::GetSysCacheOid(cache, column, name.as_ptr().into(), schema.into(), none, none);
@@ -212,15 +218,15 @@ fn collation_in_schema(schema: &CStr, name: &CStr) -> pg_sys::Oid {
         .into_iter()
         .map(|encoding| {
             let (name, encoding) = (name.as_ptr().into(), encoding.into());
-            // SAFETY: by a name, an encoding and the OID of a schema, as this cache has them as its keys.
+            // SAFETY: a look-up by a name, an encoding and the OID of a schema, which are the keys of this
+            // cache.
             unsafe { pg_sys::GetSysCacheOid(cache, column, name, encoding, schema.into(), none) }
         })
         .find(|&found| found != pg_sys::InvalidOid)
         .unwrap_or(pg_sys::InvalidOid)
 }
 
-/// The name of the items' collation, quoted and the same under any search_path, where it makes different
-/// texts equal.
+/// Returns the qualified and quoted name of the items' collation if it makes different texts equal.
 fn collation_name(items: &ColumnType) -> Option<String> {
     let collation = items.collation;
     // SAFETY: a tuple of the catalogue's cache, released when its names are copied.
@@ -230,7 +236,7 @@ fn collation_name(items: &ColumnType) -> Option<String> {
         }
         let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::COLLOID as i32, collation.into());
         if tuple.is_null() {
-            return None; // dropped in this very moment
+            return None; // dropped since the items were read
         }
         let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
         let text = |name: *const std::ffi::c_char| CStr::from_ptr(name).to_string_lossy().into_owned();

@@ -1,16 +1,20 @@
-//! Transactions come in: sets of items, one per row, of which the items' counts are kept.
+//! Reads transactions, which are sets of items, one for each row, and counts the items.
 //!
-//! An array is the set of its elements that are not NULL, whatever its dimensions; a value of any other
-//! type is a single item. NULL, and an array without elements, is no transaction.
+//! An array is the set of its elements that are not NULL, for any number of dimensions. A value of any other
+//! type is a single item. NULL and arrays without elements are not transactions. Rows come from a relation,
+//! by [`read_counts`], [`read_table`] and [`read_transactions`], or one by one from an aggregate, by
+//! [`ItemAggregate`].
 
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::input::relation::Relation;
+use crate::label::labels_of;
 use crate::memory;
 use crate::methods::cracks::item_counts::ItemCounts;
 use crate::methods::cracks::item_names::item_type;
 use crate::pg::array::{ElementType, Elements};
+use crate::pg::expression::OverColumns;
 use crate::pg::receiver::for_each_row;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
@@ -18,11 +22,12 @@ use disclosure::cracks::Transactions;
 use pgrx::Internal;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_identifier;
+use std::collections::HashMap;
 
 /// Counts the transactions of a column.
 pub struct Counter {
     counts: ItemCounts,
-    /// Set where values are arrays.
+    /// `Some` if values are arrays.
     elements: Option<Elements>,
 }
 
@@ -35,6 +40,8 @@ impl Counter {
         })
     }
 
+    /// Counts the items of one value.
+    ///
     /// # Safety
     /// A valid Datum of the column's type.
     #[inline]
@@ -55,8 +62,8 @@ impl Counter {
     }
 }
 
-/// Hand the code of every item of a transaction to `on_item`, perhaps several times. `elements` is set where
-/// transactions are arrays.
+/// Passes the code of each item of a transaction to `on_item`. An item that occurs twice in an array is
+/// passed twice. `elements` is `Some` if transactions are arrays.
 ///
 /// # Safety
 /// A valid Datum of a type for which both were made.
@@ -67,7 +74,7 @@ pub unsafe fn for_each_item(
     transaction: Datum,
     mut on_item: impl FnMut(u32),
 ) -> Result<(), Problem> {
-    // One loop for each kind of dictionary, so that the choice is made once.
+    // One loop for each kind of dictionary, so that the kind is not looked up for each element.
     match (elements, items) {
         (None, items) => {
             // SAFETY: by the contract; likewise below.
@@ -95,31 +102,72 @@ pub unsafe fn for_each_item(
     }
 }
 
-/// What the items of a column are, and where its values are arrays, how to read them.
+/// Returns the type of a column's items and, if its values are arrays, a reader of their elements.
 pub fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), Problem> {
     let element = ElementType::of(column);
     let item = item_type(element.as_ref().map_or(column, |element| &element.column))?;
     Ok((item, element.map(Elements::new)))
 }
 
-/// How often each item occurs in the transactions of a relation's column, as far as the calling user may
-/// see them.
+/// Counts the items of one column of a relation, in the rows that the calling user may see.
 pub fn read_counts(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
 ) -> Result<ItemCounts, Problem> {
     let (query, column) = query(relation, column_name)?;
-    let mut counter = Counter::new(&column)?;
-    for_each_row(&query, |mut row| match row.next() {
-        // SAFETY: a value of the column, whose type the lock on the relation keeps.
-        Some((value, false)) => unsafe { counter.push(value) },
-        _ => Ok(()),
-    })?;
-    Ok(counter.counts)
+    let (_, mut counts) = read_columns(&query, &[column])?;
+    counts.pop().ok_or(Problem::Internal("a column was not counted"))
 }
 
-/// The transactions themselves, and what [`read_counts`] would say of them: an item's number is one less than its
-/// code.
+/// The items of all columns of a table that take part.
+pub struct CountedTable {
+    pub rows: u64,
+    /// Names and counts, in the order of the columns.
+    pub columns: Vec<(String, ItemCounts)>,
+}
+
+/// Counts the items of all columns of a relation in one pass over the rows that the calling user may see.
+/// Columns whose labels exclude them from every measure are left out.
+pub fn read_table(oid: Option<pg_sys::Oid>) -> Result<CountedTable, Problem> {
+    let relation = Relation::whole("relation", oid)?;
+    let labels = oid.map_or_else(|| Ok(HashMap::new()), labels_of)?;
+    let takes_part = |column: &&ColumnType| {
+        let label = labels.get(&column.name);
+        label.is_none_or(|label| label.weights().is_some())
+    };
+    let columns: Vec<ColumnType> = relation.columns().iter().filter(takes_part).cloned().collect();
+    if columns.is_empty() {
+        let (rows, columns) = (0, Vec::new());
+        return Ok(CountedTable { rows, columns });
+    }
+    let (rows, counts) = read_columns(&select(&columns, &relation), &columns)?;
+    let names = columns.into_iter().map(|column| column.name);
+    Ok(CountedTable {
+        rows,
+        columns: names.zip(counts).collect(),
+    })
+}
+
+/// Returns the number of rows of a query, and the counts of the items in each of its columns.
+fn read_columns(query: &str, columns: &[ColumnType]) -> Result<(u64, Vec<ItemCounts>), Problem> {
+    let counters = columns.iter().map(Counter::new);
+    let mut counters = counters.collect::<Result<Vec<_>, Problem>>()?;
+    let mut rows = 0;
+    for_each_row(query, |row| {
+        rows += 1;
+        for (counter, (value, is_null)) in counters.iter_mut().zip(row) {
+            if !is_null {
+                // SAFETY: a value of the column, whose type the lock on the relation keeps.
+                unsafe { counter.push(value)? };
+            }
+        }
+        Ok(())
+    })?;
+    Ok((rows, counters.into_iter().map(|counter| counter.counts).collect()))
+}
+
+/// Returns the counts that [`read_counts`] would return, and the transactions themselves. There, an item's
+/// number is its code minus one.
 pub fn read_transactions(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
@@ -149,7 +197,7 @@ pub fn read_transactions(
     Ok((counts, transactions))
 }
 
-/// The query for a column, and its type.
+/// Returns the query for one column, and the column's type.
 fn query(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
@@ -161,28 +209,40 @@ fn query(
         "Give the name of the column that holds the items.",
     ))?;
     let column = relation.column(argument, &column_name)?.clone();
-    let query = format!(
-        "SELECT {} FROM {}",
-        quote_identifier(&column.name),
-        relation.name()
-    );
+    let query = select(std::slice::from_ref(&column), &relation);
     Ok((query, column))
 }
 
-/// The state of every aggregate over transactions or summaries of them.
+/// Returns the query for some columns of a relation.
+fn select(columns: &[ColumnType], relation: &Relation) -> String {
+    let names: Vec<String> = columns
+        .iter()
+        .map(|column| quote_identifier(&column.name))
+        .collect();
+    format!("SELECT {} FROM {}", names.join(", "), relation.name())
+}
+
+const COUNT_ITEMS: OverColumns = OverColumns {
+    name: "count_items",
+    hint: "Give a column, as in SELECT disclosure.count_items(items) FROM t; for a column of a relation by name \
+     see disclosure.count_items('t', 'items').",
+};
+
+/// State of the aggregates `count_items` and `rollup`.
 pub enum ItemAggregate {
-    /// Transactions are coming in.
+    /// Counts rows of the current process.
     Counting { counter: Counter, meter: Meter },
-    /// Parts are coming in that were counted before.
+    /// Merges parts that were counted before.
     Merging(ItemCounts),
 }
 
 impl ItemAggregate {
-    /// The transition function over transactions.
+    /// Transition function of `count_items`: counts one transaction.
     pub fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
         let transaction = call.arguments()[0];
         let mut state = call.state();
         if !state.initialized() {
+            call.check_columns(&COUNT_ITEMS, 1)?;
             let counter = Counter::new(&call.argument_types()[0])?;
             let meter = Meter::new("counting items");
             state = call.keep(Self::Counting { counter, meter });
@@ -196,12 +256,12 @@ impl ItemAggregate {
                 meter.row()?;
             }
         }
-        // The meter looks now and then; with many groups of few rows each, that would be never.
+        // The meter checks memory every 1,024 rows, which is never if there are many groups of few rows.
         memory::check()?;
         Ok(state)
     }
 
-    /// The transition function over summaries; `None` is NULL.
+    /// Transition function of `rollup`: merges stored counts; `None` is NULL.
     pub fn roll_up(call: &AggregateCall, summary: Option<&[u8]>) -> Result<Internal, Problem> {
         let mut state = call.state();
         let Some(summary) = summary else {
@@ -217,7 +277,7 @@ impl ItemAggregate {
         Ok(state)
     }
 
-    /// The combine function.
+    /// Combine function: merges the states of two processes.
     pub fn combine(call: &AggregateCall) -> Result<Internal, Problem> {
         let mut state = call.state();
         let other = call.arguments()[0];
@@ -238,13 +298,13 @@ impl ItemAggregate {
         Ok(state)
     }
 
-    /// The deserial function; what it reads is what [`ItemCounts::serial`] writes.
+    /// Deserialisation function: reads what [`ItemCounts::serial`] has written.
     pub fn deserialise(call: &AggregateCall, bytes: &[u8]) -> Result<Internal, Problem> {
         Ok(call.keep(Self::Merging(ItemCounts::of_serial(bytes)?)))
     }
 
-    /// For the serial and final functions, the latter of which may be called again after more rows. `None`:
-    /// there were no rows.
+    /// Returns the counts so far, for the serialisation and final functions; `None` if there were no rows.
+    /// The final function may be called again after more rows.
     pub fn so_far(state: &mut Internal) -> Option<&mut ItemCounts> {
         // SAFETY: the state is of this type, by the declaration of the aggregate.
         unsafe { state.get_mut::<Self>() }.map(Self::counts_mut)

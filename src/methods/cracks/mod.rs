@@ -1,7 +1,10 @@
-//! Cracks: `expected_cracks`, `crack_report`, `item_risk`, `crack_probability`.
+//! Cracks: `expected_cracks`, `crack_report`, `item_risk`, `crack_probability`, and the same over stored
+//! counts.
 //!
-//! Most functions ask either a column of a table or a summary. They are two functions for Postgres, which only
-//! differ in how the [`Source`] is read.
+//! The forms over a relation and those over an `item_counts` value are different functions for Postgres. They
+//! share their Rust code and only differ in the [`Source`], so that all arguments are checked before the
+//! first row is read. The definitions are those of Lakshmanan, Ng and Ramesh (2008); the algorithms are in
+//! `disclosure::cracks`.
 
 mod aggregates;
 mod beliefs;
@@ -15,25 +18,28 @@ use crate::args::{Args, given, warn_once, word};
 use crate::error::Problem;
 use crate::methods::cracks::beliefs::{Interval, itemset, read_belief};
 use crate::methods::cracks::item_counts::ItemCounts;
-use crate::methods::cracks::items::{ItemAggregate, read_counts};
+use crate::methods::cracks::items::{CountedTable, read_counts, read_table};
 use crate::pg::table::{Table, table_row};
-use crate::{guc, memory, run};
-use disclosure::cracks::{Adversary, Expected, ItemsetCracks, Method, Scenario, Settings, Width, expected};
+use crate::{memory, run};
+use disclosure::cracks::{
+    Adversary, Expected, ItemsetCracks, Method, Scenario, Settings, Width, expected_of_each,
+};
 use disclosure::matching::Counting;
-use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// Where the transactions of a call are.
+/// Place where the transactions of a call are.
 pub(super) enum Source {
     Column {
         relation: Option<pg_sys::Oid>,
         column_name: Option<String>,
     },
-    /// As it is stored; `None` if it is NULL.
-    Summary(Option<Vec<u8>>),
+    /// All columns of a relation whose values an adversary could learn.
+    Table { relation: Option<pg_sys::Oid> },
+    /// A stored value of type item_counts; `None` if it is NULL.
+    Counts(Option<Vec<u8>>),
 }
 
-/// Reads the arguments that say where the transactions are: [`Source::column`] or [`Source::summary`].
+/// Reads the arguments that say where the transactions are: a constructor of [`Source`].
 pub(super) type ReadSource = fn(&mut Args) -> Source;
 
 impl Source {
@@ -44,43 +50,44 @@ impl Source {
         }
     }
 
-    pub fn summary(args: &mut Args) -> Self {
-        Source::Summary(args.optional("summary"))
+    /// Reads a column, or without a name the whole table.
+    fn column_or_table(args: &mut Args) -> Self {
+        match Self::column(args) {
+            Source::Column {
+                relation,
+                column_name: None,
+            } => Source::Table { relation },
+            column => column,
+        }
     }
 
-    /// How often each item occurs; `None` if a summary is NULL.
+    pub fn stored(args: &mut Args) -> Self {
+        Source::Counts(args.optional("counts"))
+    }
+
+    /// Returns how often each item occurs; `None` if the stored counts are NULL.
     pub fn counts(self) -> Result<Option<ItemCounts>, Problem> {
         match self {
             Source::Column {
                 relation,
                 column_name,
             } => read_counts(relation, column_name).map(Some),
-            Source::Summary(stored) => stored.as_deref().map(ItemCounts::of_stored).transpose(),
+            Source::Counts(stored) => stored.as_deref().map(ItemCounts::of_stored).transpose(),
+            Source::Table { .. } => Err(Problem::Internal("a whole table where one column was expected")),
         }
     }
 }
 
-/// What a caller may set in every call of the family.
+/// Options that every call of the family has.
 pub(super) struct Options {
     pub belief: Option<pg_sys::Oid>,
     pub adversary: Adversary,
     pub settings: Settings,
 }
 
-impl Default for Options {
-    /// What sql/ declares.
-    fn default() -> Self {
-        Options {
-            belief: None,
-            adversary: Adversary::default(),
-            settings: Settings::within(guc::budget()),
-        }
-    }
-}
-
 impl Options {
-    /// Reads belief, width, method, phantoms, relative_error, seed and budget. They are to be checked when all
-    /// arguments were read.
+    /// Reads belief, width, method, phantoms, relative_error, seed and budget. The caller checks them after
+    /// it has read all arguments.
     pub fn read(args: &mut Args) -> Result<Self, Problem> {
         let belief = args.optional("belief");
         let width = width(args.optional("width"))?;
@@ -104,13 +111,26 @@ impl Options {
         Ok(self.settings.check()?)
     }
 
-    /// What the adversary can make of the items; `None` if there are no transactions. A belief table may add items.
+    /// Refuses options that have no meaning for a whole table.
+    fn check_table(&self) -> Result<(), Problem> {
+        match self.belief {
+            None => Ok(()),
+            Some(_) => Err(Problem::argument(
+                "belief",
+                "must not be given without column_name",
+                "Give column_name too: a belief is about the items of one column.",
+            )),
+        }
+    }
+
+    /// Returns the items and the adversary's beliefs about them; `None` if there are no transactions. A
+    /// belief table may add items.
     pub fn scenario(&self, counts: &mut ItemCounts) -> Result<Option<Scenario>, Problem> {
         Ok(self.scenario_in_order(counts)?.map(|(scenario, _)| scenario))
     }
 
-    /// The scenario, and the former codes of the items: these are numbered anew, because what is drawn or summed up by
-    /// number must not depend on the order of rows.
+    /// Returns the scenario and the former codes of its items. The items are renumbered by value, because
+    /// random draws and sums follow their numbers and must not depend on the order of rows.
     pub fn scenario_in_order(
         &self,
         counts: &mut ItemCounts,
@@ -132,19 +152,26 @@ impl Options {
         Ok(Some((scenario, order)))
     }
 
-    /// The expected cracks, by the method that is asked for.
+    /// Returns the expected cracks, by the method that the caller asks for.
     pub fn expected(&self, scenario: &Scenario) -> Result<Option<Expected>, Problem> {
-        self.expected_by(self.settings.method, scenario)
+        let found = self.expected_of_each(self.settings.method, &[scenario])?;
+        Ok(found.into_iter().next().flatten())
     }
 
-    fn expected_by(&self, method: Method, scenario: &Scenario) -> Result<Option<Expected>, Problem> {
+    /// Returns the expected cracks of every scenario. The budget is for all of them together.
+    fn expected_of_each(
+        &self,
+        method: Method,
+        scenarios: &[&Scenario],
+    ) -> Result<Vec<Option<Expected>>, Problem> {
         let settings = Settings {
             method,
             bytes: memory::left() as f64,
             ..self.settings.clone()
         };
+        let spaces: Vec<_> = scenarios.iter().map(|scenario| &scenario.space).collect();
         run::long("expecting cracks", |control| {
-            expected(&scenario.space, &settings, control)
+            expected_of_each(&spaces, &settings, control)
         })
         .map_err(|problem| match problem {
             Problem::Algorithm(disclosure::Error::InvalidArgument {
@@ -154,7 +181,7 @@ impl Options {
             }) => Problem::argument(
                 "method",
                 problem,
-                "Give 'auto', which simulates then, or a budget and disclosure.max_memory that suffice.",
+                "Give 'auto', which simulates instead, or raise budget and disclosure.max_memory.",
             ),
             other => other,
         })
@@ -175,7 +202,7 @@ pub(super) fn method_name(method: Method) -> &'static str {
     named.map_or("", |(name, _)| name)
 }
 
-/// A value of the SQL type `disclosure.belief_width`.
+/// Reads a value of the SQL type `disclosure.belief_width`.
 fn width(text: Option<&str>) -> Result<Width, Problem> {
     match given("width", text)? {
         "median" => Ok(Width::Median),
@@ -185,182 +212,258 @@ fn width(text: Option<&str>) -> Result<Width, Problem> {
         number => number.parse().map(Width::Share).map_err(|_| {
             Problem::argument(
                 "width",
-                "is neither a number nor a word for one",
+                "is neither a number nor one of the allowed words",
                 "Give a share of all transactions, 'median', 'mean', 'point' or 'ignorant'.",
             )
         }),
     }
 }
 
-/// The next argument, phantoms. If it is negative, it becomes a number that is too large.
+/// Reads the argument phantoms. A negative number becomes one that is too large, so that the crate refuses
+/// it.
 fn phantoms(args: &mut Args) -> Result<usize, Problem> {
     let phantoms: i32 = args.required("phantoms")?;
     Ok(usize::try_from(phantoms).unwrap_or(usize::MAX))
 }
 
-/// A call of a function that also has alpha: its options, and what they make of the items.
+/// A call of a function that also has the option alpha: its options, and the scenario of each column.
 struct Answer {
     options: Options,
+    columns: Vec<AnsweredColumn>,
+    /// Number of rows, if the call is for a whole table.
+    rows_of_table: Option<u64>,
+}
+
+/// The items of one column, and the adversary's beliefs about them.
+struct AnsweredColumn {
+    /// `None` if the counts come from a stored value.
+    name: Option<String>,
     counts: ItemCounts,
     /// `None` if there are no transactions.
     scenario: Option<Scenario>,
 }
 
 impl Answer {
-    /// `None` if a summary is NULL.
-    fn new(mut args: Args, source: ReadSource) -> Result<Option<Self>, Problem> {
+    /// Reads all arguments, checks them, and reads the source. There are no columns if stored counts are
+    /// NULL.
+    fn new(mut args: Args, source: ReadSource) -> Result<Self, Problem> {
         let source = source(&mut args);
         let mut options = Options::read(&mut args)?;
         options.settings.alpha = args.required("alpha")?;
         args.end()?;
         options.check()?;
-        let Some(mut counts) = source.counts()? else {
-            return Ok(None);
+        let name = match &source {
+            Source::Column { column_name, .. } => column_name.clone(),
+            _ => None,
         };
-        let scenario = options.scenario(&mut counts)?;
-        Ok(Some(Answer {
+        let (columns, rows_of_table) = match source {
+            Source::Table { relation } => {
+                options.check_table()?;
+                let CountedTable { rows, columns } = read_table(relation)?;
+                let named = columns.into_iter().map(|(name, counts)| (Some(name), counts));
+                (named.collect(), Some(rows))
+            }
+            source => (
+                Vec::from_iter(source.counts()?.map(|counts| (name, counts))),
+                None,
+            ),
+        };
+        let answered = |(name, mut counts)| {
+            Ok(AnsweredColumn {
+                name,
+                scenario: options.scenario(&mut counts)?,
+                counts,
+            })
+        };
+        Ok(Answer {
+            columns: columns
+                .into_iter()
+                .map(answered)
+                .collect::<Result<_, Problem>>()?,
             options,
-            counts,
-            scenario,
-        }))
+            rows_of_table,
+        })
+    }
+
+    /// Returns the expected cracks of every column, by one method; `None` if the column has no transactions,
+    /// or if no mapping agrees with the belief.
+    fn expected_by(&self, method: Method) -> Result<Vec<Option<Expected>>, Problem> {
+        let scenarios: Vec<&Scenario> = self.columns.iter().filter_map(AnsweredColumn::scenario).collect();
+        let mut found = self.options.expected_of_each(method, &scenarios)?.into_iter();
+        let of_column = |column: &AnsweredColumn| column.scenario().and_then(|_| found.next().flatten());
+        Ok(self.columns.iter().map(of_column).collect())
+    }
+
+    /// Returns the expected cracks of every column, by the method that the caller asks for.
+    fn expected(&self) -> Result<Vec<Option<Expected>>, Problem> {
+        self.expected_by(self.options.settings.method)
+    }
+}
+
+impl AnsweredColumn {
+    fn scenario(&self) -> Option<&Scenario> {
+        self.scenario.as_ref()
     }
 }
 
 #[pg_extern(sql = false)]
 fn expected_cracks(args: Args) -> Option<f64> {
-    expected_cracks_of(args, Source::column).unwrap_or_else(Problem::raise)
+    sum_of_cracks(args, Source::column_or_table).unwrap_or_else(Problem::raise)
 }
 
 #[pg_extern(sql = false)]
-fn expected_cracks_of_summary(args: Args) -> Option<f64> {
-    expected_cracks_of(args, Source::summary).unwrap_or_else(Problem::raise)
+fn cracks_of(args: Args) -> Option<f64> {
+    sum_of_cracks(args, Source::stored).unwrap_or_else(Problem::raise)
 }
 
-fn expected_cracks_of(args: Args, source: ReadSource) -> Result<Option<f64>, Problem> {
-    match Answer::new(args, source)? {
-        Some(Answer {
-            options,
-            scenario: Some(scenario),
-            ..
-        }) => expected_number(&options, &scenario),
-        _ => Ok(None),
+fn sum_of_cracks(args: Args, source: ReadSource) -> Result<Option<f64>, Problem> {
+    let answer = Answer::new(args, source)?;
+    if answer.rows_of_table == Some(0) {
+        return Ok(None);
     }
+    let found = answer.expected()?;
+    found
+        .iter()
+        .for_each(|found| warn_if_not_exact(found.as_ref(), &answer.options));
+    let expected = |found: &Option<Expected>| found.as_ref().map(|found| found.expected);
+    Ok(match answer.rows_of_table {
+        // A column without values has no codes that could be identified.
+        Some(_) => found
+            .iter()
+            .map(|found| expected(found).unwrap_or(0.0))
+            .reduce(std::ops::Add::add),
+        None => found.first().and_then(expected),
+    })
 }
 
-/// Final function of the aggregate expected_cracks
-#[pg_extern(sql = false)]
-fn expected_cracks_final(mut state: Internal) -> Option<f64> {
-    let options = Options::default();
-    let expected = |counts| match options.scenario(counts)? {
-        Some(scenario) => expected_number(&options, &scenario),
-        None => Ok(None),
-    };
-    let expected = ItemAggregate::so_far(&mut state).map(expected);
-    expected.transpose().unwrap_or_else(Problem::raise).flatten()
-}
-
-fn expected_number(options: &Options, scenario: &Scenario) -> Result<Option<f64>, Problem> {
-    let found = options.expected(scenario)?;
-    warn_if_not_exact(found.as_ref(), options);
-    Ok(found.map(|found| found.expected))
-}
-
-/// Warns where a number alone cannot say how it was found.
+/// Warns if a result is not exact, because a number alone does not say how it was computed.
 fn warn_if_not_exact(found: Option<&Expected>, options: &Options) {
     let Some(found) = found else {
         return;
     };
     if !found.reached {
         warn_once(
-            "the simulation did not reach relative_error within the budget: see crack_report for its bounds",
+            "the simulation did not reach relative_error within the budget; crack_report shows its bounds",
         );
     } else if options.settings.method == Method::Auto && found.method == Method::Simulate {
-        warn_once("an exact answer is out of reach of the budget: the expected cracks were simulated");
+        warn_once("an exact answer would exceed the budget; the expected cracks were simulated");
     }
 }
 
-table_row! {
-    /// Expected cracks and what they depend on.
-    #[derive(Default)]
-    struct CrackReport {
-        items: i64,
-        transactions: i64,
-        groups: i64,
-        singletons: i64,
-        gap_mean: Option<f64>,
-        gap_median: Option<f64>,
-        gap_min: Option<f64>,
-        gap_max: Option<f64>,
-        width: Option<f64>,
-        ignorant: Option<f64>,
-        point_valued: Option<f64>,
-        o_estimate: Option<f64>,
-        propagated: Option<f64>,
-        refined: Option<f64>,
-        expected: Option<f64>,
-        lower: Option<f64>,
-        upper: Option<f64>,
-        method: Option<&'static str>,
-        log_matchings: Option<f64>,
-        degree_of_anonymity: Option<f64>,
-    }
+/// Declares the rows of crack_report_of, and those of crack_report, which begin with the name of the column.
+macro_rules! report_rows {
+    ($($field:ident: $type:ty),+ $(,)?) => {
+        table_row! {
+            /// Expected cracks and the figures that they depend on.
+            #[derive(Default)]
+            struct CountsReport { $($field: $type),+ }
+        }
+        table_row! {
+            /// Report on one column.
+            struct CrackReport { column_name: Option<String>, $($field: $type),+ }
+        }
+        impl CountsReport {
+            fn of_column(self, column_name: Option<String>) -> CrackReport {
+                CrackReport { column_name, $($field: self.$field),+ }
+            }
+        }
+    };
+}
+
+report_rows! {
+    items: i64,
+    transactions: i64,
+    groups: i64,
+    singletons: i64,
+    gap_mean: Option<f64>,
+    gap_median: Option<f64>,
+    gap_min: Option<f64>,
+    gap_max: Option<f64>,
+    width: Option<f64>,
+    ignorant: Option<f64>,
+    point_valued: Option<f64>,
+    o_estimate: Option<f64>,
+    propagated: Option<f64>,
+    refined: Option<f64>,
+    expected: Option<f64>,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    method: Option<&'static str>,
+    log_matchings: Option<f64>,
+    degree_of_anonymity: Option<f64>,
 }
 
 #[pg_extern(sql = false)]
 fn crack_report(args: Args) -> Table<CrackReport> {
-    Table::new(report_of(args, Source::column))
+    let named = |(name, report): (_, CountsReport)| report.of_column(name);
+    let reports = reports(args, Source::column_or_table);
+    Table::new(reports.map(|reports| reports.into_iter().map(named)))
 }
 
 #[pg_extern(sql = false)]
-fn crack_report_of_summary(args: Args) -> Table<CrackReport> {
-    Table::new(report_of(args, Source::summary))
+fn crack_report_of(args: Args) -> Table<CountsReport> {
+    let reports = reports(args, Source::stored);
+    Table::new(reports.map(|reports| reports.into_iter().map(|(_, report)| report)))
 }
 
-fn report_of(args: Args, source: ReadSource) -> Result<Option<CrackReport>, Problem> {
-    let Some(Answer {
-        options, scenario, ..
-    }) = Answer::new(args, source)?
-    else {
-        return Ok(None);
-    };
-    let Some(scenario) = scenario else {
-        return Ok(Some(CrackReport::default()));
-    };
+/// Returns a report on each column, with the column's name.
+fn reports(args: Args, source: ReadSource) -> Result<Vec<(Option<String>, CountsReport)>, Problem> {
+    let answer = Answer::new(args, source)?;
     let by = |method| {
-        let found = options.expected_by(method, &scenario)?;
-        Ok::<_, Problem>(found.map(|found| found.expected))
+        let found = answer.expected_by(method)?.into_iter();
+        Ok::<_, Problem>(found.map(|found| found.map(|found| found.expected)))
     };
-    let frequencies = &scenario.frequencies;
-    let gaps = frequencies.gaps();
-    let groups = frequencies.group_counts().len();
-    let found = options.expected(&scenario)?;
-    let found = found.as_ref();
-    Ok(Some(CrackReport {
-        items: frequencies.items() as i64,
-        transactions: frequencies.transactions() as i64,
-        groups: groups as i64,
-        singletons: frequencies.singletons() as i64,
-        gap_mean: gaps.map(|gaps| gaps.mean),
-        gap_median: gaps.map(|gaps| gaps.median),
-        gap_min: gaps.map(|gaps| gaps.min),
-        gap_max: gaps.map(|gaps| gaps.max),
-        width: scenario.width,
-        ignorant: Some(1.0), // whatever the frequencies are (Lemma 3.1)
-        point_valued: Some(groups as f64),
-        o_estimate: by(Method::OEstimate)?,
-        propagated: by(Method::Propagated)?,
-        refined: by(Method::Refined)?,
-        expected: found.map(|found| found.expected),
-        lower: found.and_then(|found| found.lower),
-        upper: found.and_then(|found| found.upper),
-        method: found.map(|found| method_name(found.method)),
-        log_matchings: found.and_then(|found| found.log_matchings),
-        degree_of_anonymity: found.and_then(Expected::degree_of_anonymity),
-    }))
+    let mut o_estimates = by(Method::OEstimate)?;
+    let mut propagated = by(Method::Propagated)?;
+    let mut refined = by(Method::Refined)?;
+    let found = answer.expected()?;
+    let reports = answer.columns.into_iter().zip(found).map(|(column, found)| {
+        let report = CountsReport {
+            o_estimate: o_estimates.next().flatten(),
+            propagated: propagated.next().flatten(),
+            refined: refined.next().flatten(),
+            ..CountsReport::default()
+        };
+        let report = match &column.scenario {
+            Some(scenario) => report.with(scenario, found.as_ref()),
+            None => report,
+        };
+        (column.name, report)
+    });
+    Ok(reports.collect())
+}
+
+impl CountsReport {
+    /// Returns this report, which has the estimates, with all other figures filled in.
+    fn with(self, scenario: &Scenario, found: Option<&Expected>) -> Self {
+        let frequencies = &scenario.frequencies;
+        let gaps = frequencies.gaps();
+        let groups = frequencies.group_counts().len();
+        CountsReport {
+            items: frequencies.items() as i64,
+            transactions: frequencies.transactions() as i64,
+            groups: groups as i64,
+            singletons: frequencies.singletons() as i64,
+            gap_mean: gaps.map(|gaps| gaps.mean),
+            gap_median: gaps.map(|gaps| gaps.median),
+            gap_min: gaps.map(|gaps| gaps.min),
+            gap_max: gaps.map(|gaps| gaps.max),
+            width: scenario.width,
+            ignorant: Some(1.0), // for any frequencies (Lemma 3.1)
+            point_valued: Some(groups as f64),
+            expected: found.map(|found| found.expected),
+            lower: found.and_then(|found| found.lower),
+            upper: found.and_then(|found| found.upper),
+            method: found.map(|found| method_name(found.method)),
+            log_matchings: found.and_then(|found| found.log_matchings),
+            degree_of_anonymity: found.and_then(Expected::degree_of_anonymity),
+            ..self
+        }
+    }
 }
 
 table_row! {
-    /// How likely an item is named.
+    /// Probability that one item is cracked.
     struct ItemRisk {
         item: Option<String>,
         frequency: f64,
@@ -372,25 +475,26 @@ table_row! {
 
 #[pg_extern(sql = false)]
 fn item_risk(args: Args) -> Table<ItemRisk> {
-    Table::new(risks_of(args, Source::column))
+    Table::new(risks(args, Source::column))
 }
 
 #[pg_extern(sql = false)]
-fn item_risk_of_summary(args: Args) -> Table<ItemRisk> {
-    Table::new(risks_of(args, Source::summary))
+fn item_risk_of(args: Args) -> Table<ItemRisk> {
+    Table::new(risks(args, Source::stored))
 }
 
-fn risks_of(args: Args, source: ReadSource) -> Result<Vec<ItemRisk>, Problem> {
-    let Some(Answer {
-        options,
+fn risks(args: Args, source: ReadSource) -> Result<Vec<ItemRisk>, Problem> {
+    let mut answer = Answer::new(args, source)?;
+    let Some(AnsweredColumn {
         counts,
         scenario: Some(scenario),
-    }) = Answer::new(args, source)?
+        ..
+    }) = answer.columns.pop()
     else {
         return Ok(Vec::new());
     };
-    let found = options.expected(&scenario)?;
-    warn_if_not_exact(found.as_ref(), &options);
+    let found = answer.options.expected(&scenario)?;
+    warn_if_not_exact(found.as_ref(), &answer.options);
     let Scenario {
         frequencies, space, ..
     } = &scenario;
@@ -410,7 +514,7 @@ fn risks_of(args: Args, source: ReadSource) -> Result<Vec<ItemRisk>, Problem> {
     Ok((0..frequencies.items()).map(row).collect())
 }
 
-/// How the probability of an itemset is found.
+/// Method by which the probability of an itemset is computed.
 #[derive(Clone, Copy, PartialEq)]
 enum ItemsetMethod {
     Exact,
@@ -430,8 +534,8 @@ fn crack_probability(args: Args) -> Option<f64> {
 }
 
 #[pg_extern(sql = false)]
-fn crack_probability_of_summary(args: Args) -> Option<f64> {
-    itemset_probability(args, Source::summary).unwrap_or_else(Problem::raise)
+fn crack_probability_of(args: Args) -> Option<f64> {
+    itemset_probability(args, Source::stored).unwrap_or_else(Problem::raise)
 }
 
 fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>, Problem> {
@@ -465,7 +569,7 @@ fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>
     }
 }
 
-/// The exact probability of an itemset, if it takes no more than so many steps.
+/// Returns the exact probability of an itemset; an error if it would take more steps than this.
 fn exact_probability(
     cracks: &ItemsetCracks,
     itemset: &[u32],
@@ -485,7 +589,7 @@ fn exact_probability(
                 "exact would take about {:.1e} s",
                 steps / Counting::STEPS_PER_SECOND
             ),
-            "Raise budget, or give 'os' or 'os2'.",
+            "Raise budget, or give the estimates 'os' or 'os2'.",
         )
     })
 }

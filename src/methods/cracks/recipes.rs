@@ -1,5 +1,7 @@
-//! Recipes about cracks: `assess_risk`, `assess_itemset_risk`, `assess_correlation_risk`,
-//! `similarity_by_sampling`.
+//! The recipes: `assess_items`, `assess_itemsets`, `assess_correlations` and `similarity_by_sampling`.
+//!
+//! They are Assess-Risk and its variants by Lakshmanan, Ng and Ramesh (2008), Fig. 8, 9, 15 and 25. Each
+//! compares the cracks of stronger and weaker adversaries with what the owner of the data tolerates.
 
 use crate::args::Args;
 use crate::error::Problem;
@@ -23,14 +25,16 @@ fn stage_name(stage: Stage) -> &'static str {
     }
 }
 
-fn decision_name(decision: Decision) -> &'static str {
+/// Returns the verdict of a recipe. It is up to the owner whether an adversary can be right about more than
+/// alpha_max of the items, so the recipe itself never says unsafe.
+fn verdict(decision: Decision) -> &'static str {
     match decision {
-        Decision::Disclose => "disclose",
-        Decision::Judge => "judge",
+        Decision::Disclose => "safe",
+        Decision::Judge => "unknown",
     }
 }
 
-/// The next argument, runs; the seed comes later.
+/// Reads the argument runs. The seed is one of the later arguments.
 fn runs(args: &mut Args) -> Result<Compliance, Problem> {
     Ok(Compliance {
         runs: args.count("runs")?,
@@ -39,7 +43,7 @@ fn runs(args: &mut Args) -> Result<Compliance, Problem> {
 }
 
 table_row! {
-    /// What the recipe for items says.
+    /// Result of the recipe for items.
     struct RiskRow {
         stage: &'static str,
         items: i64,
@@ -52,18 +56,18 @@ table_row! {
         upper: Option<f64>,
         method: Option<&'static str>,
         alpha_max: Option<f64>,
-        decision: &'static str,
+        verdict: &'static str,
     }
 }
 
 #[pg_extern(sql = false)]
-fn assess_risk(args: Args) -> Table<RiskRow> {
+fn assess_items(args: Args) -> Table<RiskRow> {
     Table::new(risk_of_items(args, Source::column))
 }
 
 #[pg_extern(sql = false)]
-fn assess_risk_of_summary(args: Args) -> Table<RiskRow> {
-    Table::new(risk_of_items(args, Source::summary))
+fn assess_items_of(args: Args) -> Table<RiskRow> {
+    Table::new(risk_of_items(args, Source::stored))
 }
 
 fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, Problem> {
@@ -101,12 +105,12 @@ fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, 
         upper: found.and_then(|found| found.upper),
         method: found.map(|found| method_name(found.method)),
         alpha_max: assessment.alpha_max,
-        decision: decision_name(assessment.decision),
+        verdict: verdict(assessment.decision),
     }))
 }
 
 table_row! {
-    /// What the recipe for itemsets says.
+    /// Result of the recipe for itemsets.
     struct ItemsetRiskRow {
         stage: &'static str,
         itemsets: f64,
@@ -117,18 +121,18 @@ table_row! {
         upper: f64,
         method: &'static str,
         alpha_max: Option<f64>,
-        decision: &'static str,
+        verdict: &'static str,
     }
 }
 
 #[pg_extern(sql = false)]
-fn assess_itemset_risk(args: Args) -> Table<ItemsetRiskRow> {
+fn assess_itemsets(args: Args) -> Table<ItemsetRiskRow> {
     Table::new(risk_of_itemsets(args, Source::column))
 }
 
 #[pg_extern(sql = false)]
-fn assess_itemset_risk_of_summary(args: Args) -> Table<ItemsetRiskRow> {
-    Table::new(risk_of_itemsets(args, Source::summary))
+fn assess_itemsets_of(args: Args) -> Table<ItemsetRiskRow> {
+    Table::new(risk_of_itemsets(args, Source::stored))
 }
 
 fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<ItemsetRiskRow>, Problem> {
@@ -156,7 +160,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
         return Err(Problem::argument(
             "itemsets",
             "must not be given together with itemset_table",
-            "Give one of them, or neither for all itemsets of a size.",
+            "Give one of the two, or neither to assess all itemsets of a size.",
         ));
     }
     let Some(mut counts) = source.counts()? else {
@@ -177,8 +181,8 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
     if options.settings.method == Method::Exact && assessment.method == ItemsetMethod::Os {
         return Err(Problem::argument(
             "method",
-            "exact is out of reach: it would take longer than the budget, or no mapping agrees with the belief",
-            "Raise budget, ask about fewer itemsets, or give 'auto' or 'o_estimate'.",
+            "exact is not possible: it would exceed the budget, or no mapping agrees with the belief",
+            "Raise budget, list fewer itemsets, or give 'auto' or 'o_estimate'.",
         ));
     }
     let Estimate { value, lower, upper } = assessment.interval;
@@ -195,25 +199,25 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
             ItemsetMethod::Os => "os",
         },
         alpha_max: assessment.alpha_max.map(|alpha| alpha.value),
-        decision: decision_name(assessment.decision),
+        verdict: verdict(assessment.decision),
     }))
 }
 
-/// How many steps exact probabilities of itemsets may take, by the method and the budget.
+/// Returns the number of steps that exact probabilities of itemsets may take, by the method and the budget.
 fn exact_steps(options: &Options) -> Result<f64, Problem> {
     match options.settings.method {
         Method::Auto | Method::Exact => Ok(options.settings.steps),
         Method::OEstimate => Ok(0.0),
         _ => Err(Problem::argument(
             "method",
-            "is none of the methods for itemsets",
-            "Give 'auto', 'exact' or 'o_estimate', which stands for OS here.",
+            "is not a method for itemsets",
+            "Give 'auto', 'exact' or 'o_estimate', which means the estimate OS here.",
         )),
     }
 }
 
 table_row! {
-    /// What is cracked with one kind of knowledge about pairs.
+    /// Expected cracks of an adversary with one kind of knowledge about pairs.
     struct CorrelationRow {
         knows: String,
         pairs: i64,
@@ -223,13 +227,13 @@ table_row! {
         upper: Option<f64>,
         method: Option<&'static str>,
         share: Option<f64>,
-        within_tolerance: bool,
+        verdict: &'static str,
         alpha_max: Option<f64>,
     }
 }
 
 #[pg_extern(sql = false)]
-fn assess_correlation_risk(args: Args) -> Table<CorrelationRow> {
+fn assess_correlations(args: Args) -> Table<CorrelationRow> {
     Table::new(risk_of_pairs(args))
 }
 
@@ -287,13 +291,18 @@ fn correlation_row(risk: CorrelationRisk, among: usize, items: f64) -> Correlati
         upper: found.and_then(|found| found.upper),
         method: found.map(|found| method_name(found.method)),
         share: found.map(|found| found.expected / items),
-        within_tolerance: risk.is_within,
+        verdict: match (risk.is_within, risk.alpha_max) {
+            (true, _) => "safe",
+            // As in the other recipes, the owner judges whether the adversary can be right about more items.
+            (false, Some(_)) => "unknown",
+            (false, None) => "unsafe",
+        },
         alpha_max: risk.alpha_max,
     }
 }
 
 table_row! {
-    /// How right an adversary is who has samples of one size.
+    /// Share of items that an adversary with samples of one size is right about.
     struct SimilarityRow {
         fraction: f64,
         transactions: i64,
@@ -323,7 +332,7 @@ fn similarities(mut args: Args) -> Result<Vec<SimilarityRow>, Problem> {
     let (mut counts, transactions) = read_transactions(relation, column_name)?;
     let order = counts.put_in_order()?;
     let similarities = run::long("sampling transactions", |control| {
-        // Samples are drawn by number, which must not depend on the order of rows.
+        // Samples are drawn by the numbers of the transactions, which must not depend on the order of rows.
         let transactions = transactions.in_order(order.iter().map(|code| code - 1), control)?;
         cracks::similarity_by_sampling(&transactions, &settings, control)
     })?;

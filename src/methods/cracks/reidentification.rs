@@ -1,7 +1,8 @@
-//! People against released rows: `expected_reidentifications`.
+//! People against released rows: `expected_reidentifications` (Lakshmanan, Ng and Ramesh 2008, section 8.1).
 //!
-//! Both tables are read once, each with dictionaries of its own. Then the dictionaries of the release take up what is
-//! known, so that both have the same codes, in whatever order the rows came.
+//! Each table is read once, with its own dictionaries. The dictionaries of the released table then adopt the
+//! known values, so that both tables have the same codes. Codes follow the values, so that they do not depend
+//! on the order of rows.
 
 use crate::args::{Args, word};
 use crate::encode::dictionary::Dictionary;
@@ -18,11 +19,11 @@ use disclosure::cracks::{Knowledge, Reidentification, Settings};
 use disclosure::{NULL, Rows};
 use pgrx::prelude::*;
 
-const ON_COLUMNS: &str = "on_columns";
+const COLUMNS: &str = "columns";
 const KEY: &str = "key";
 
 table_row! {
-    /// How many people are found.
+    /// Expected number of people who are reidentified.
     struct ReidentificationRow {
         people: i64,
         rows: i64,
@@ -44,7 +45,7 @@ fn expected_reidentifications(args: Args) -> Table<ReidentificationRow> {
 
 fn reidentifications(mut args: Args) -> Result<ReidentificationRow, Problem> {
     let (known, released) = (args.optional("known"), args.optional("released"));
-    let on_columns = args.names(ON_COLUMNS);
+    let columns = args.names(COLUMNS);
     let key = args.name(KEY);
     let settings = Settings {
         method: word("method", args.optional("method"), &METHODS)?,
@@ -54,31 +55,32 @@ fn reidentifications(mut args: Args) -> Result<ReidentificationRow, Problem> {
     };
     args.end()?;
     settings.check()?;
-    People::read(known, released, on_columns, key)?.find(&settings)
+    People::read(known, released, columns, key)?.find(&settings)
 }
 
-/// Two tables, made comparable.
+/// Known people and released rows, in common codes.
 struct People {
-    /// What is known of every person, column by column.
+    /// Knowledge about each person, one element for each column.
     known: Vec<Vec<Knowledge>>,
-    /// The codes of every column of the release.
+    /// Codes of the released table, column by column.
     released: Vec<Vec<u32>>,
-    /// The number of every person's row, `None` if it is not released; only if there is a key.
+    /// Number of each person's own row, `None` if it is not released. Only if there is a key.
     own: Option<Vec<Option<u32>>>,
 }
 
 impl People {
-    /// Reads both tables, as far as the calling user may see them. Known values that are NULL are not known; a known
-    /// range may hold several released values. `key` is a column of both that says who is who.
+    /// Reads both tables with the rights of the calling user. NULL in the known table means that the value is
+    /// not known; a known range may contain several released values. `key` is a column of both tables that
+    /// identifies people.
     fn read(
         known: Option<pg_sys::Oid>,
         released: Option<pg_sys::Oid>,
-        on_columns: Option<Vec<Option<String>>>,
+        columns: Option<Vec<Option<String>>>,
         key: Option<String>,
     ) -> Result<Self, Problem> {
         let known = Relation::whole("known", known)?;
         let released = Relation::whole("released", released)?;
-        let shared = shared_columns(&known, &released, on_columns)?;
+        let shared = shared_columns(&known, &released, columns)?;
         let key = key
             .map(|key| Pair::comparable(KEY, known.column(KEY, &key)?, released.column(KEY, &key)?))
             .transpose()?;
@@ -132,15 +134,15 @@ impl People {
     }
 }
 
-/// The number of the released row that has the key of each known person.
+/// Returns, for each known person, the number of the released row with the same key.
 fn own_rows(here: &CodedColumn, mut there: CodedColumn) -> Result<Vec<Option<u32>>, Problem> {
     let mut row_of = vec![None; there.dictionary.len() as usize + 1];
     for (&code, row) in there.codes.iter().zip(0..) {
         if code != NULL && row_of[code as usize].replace(row).is_some() {
             return Err(Problem::argument(
                 KEY,
-                "two released rows have the same value of it",
-                "Give a column that is different for everybody.",
+                "two released rows have the same value",
+                "Give a column that has a different value for each person.",
             ));
         }
     }
@@ -149,10 +151,10 @@ fn own_rows(here: &CodedColumn, mut there: CodedColumn) -> Result<Vec<Option<u32
     Ok(here.codes.iter().map(row).collect())
 }
 
-/// A column that both tables have.
+/// A column of both tables.
 struct Shared {
     pair: Pair,
-    /// Set if known values are ranges of released ones.
+    /// `Some` if the known values are ranges of released values.
     range: Option<RangeType>,
 }
 
@@ -163,9 +165,9 @@ fn shared_columns(
 ) -> Result<Vec<Shared>, Problem> {
     let invalid = |problem: String| {
         Problem::argument(
-            ON_COLUMNS,
+            COLUMNS,
             problem,
-            "Give an array of distinct names of columns that both tables have.",
+            "Give an array of distinct names of columns that are in both tables.",
         )
     };
     let names = names.ok_or_else(|| invalid("must not be NULL".into()))?;
@@ -179,8 +181,8 @@ fn shared_columns(
             return Err(invalid(format!("\"{name}\" is given twice")));
         }
         shared.push(Shared::new(
-            known.column(ON_COLUMNS, &name)?,
-            released.column(ON_COLUMNS, &name)?,
+            known.column(COLUMNS, &name)?,
+            released.column(COLUMNS, &name)?,
         )?);
     }
     Ok(shared)
@@ -190,7 +192,7 @@ impl Shared {
     fn new(here: &ColumnType, there: &ColumnType) -> Result<Self, Problem> {
         let range = RangeType::of(here, there.base_type());
         let pair = match &range {
-            None => Pair::comparable(ON_COLUMNS, here, there)?,
+            None => Pair::comparable(COLUMNS, here, there)?,
             Some(range) => {
                 let mut pair = Pair::new(here, there);
                 pair.there.collation = range.collation();
@@ -200,13 +202,13 @@ impl Shared {
         Ok(Shared { pair, range })
     }
 
-    /// What is known of a person by the code of the known value, in codes of the release.
+    /// Returns what is known about a person, in released codes, for each code of a known value.
     fn knowledge(&self, here: &Dictionary, there: &mut CodedColumn) -> Result<Vec<Knowledge>, Problem> {
         if let Some(range) = &self.range {
             return knowledge_of_ranges(range, here, there);
         }
         let code_there = there.dictionary.adopt(here)?;
-        // Codes by value, because they must not depend on the order of the rows.
+        // Codes follow the values, because they must not depend on the order of rows.
         let place_of = ranks_of_codes(&there.dictionary.canonical_codes()?);
         recode(&mut there.codes, &place_of);
         let of_code = |code: u32| match place_of[code as usize] {
@@ -223,17 +225,18 @@ fn recode(codes: &mut [u32], code_of: &[u32]) {
     }
 }
 
-/// The same where known values are ranges. Released codes become those of the values in order.
+/// Returns the same if known values are ranges. Released values are renumbered in their order, so that the
+/// values in a range have successive codes.
 fn knowledge_of_ranges(
     range: &RangeType,
     here: &Dictionary,
     there: &mut CodedColumn,
 ) -> Result<Vec<Knowledge>, Problem> {
-    /// A code that no released value has.
+    /// Code that no released value has.
     const NOT_RELEASED: u32 = u32::MAX;
     let codes = 1..=there.dictionary.len();
     let mut values: Vec<_> = codes.map(|code| (there.dictionary.value(code), code)).collect();
-    // SAFETY: values of the type that the ranges are of, all of which the dictionary keeps.
+    // SAFETY: values of the ranges' subtype, which the dictionary keeps alive.
     unsafe { range.sort(&mut values) };
     let mut code_of = vec![NULL; values.len() + 1];
     for (&(_, before), code) in values.iter().zip(1..) {

@@ -1,5 +1,8 @@
-//! From dictionaries to attributes: what the values of every column say about a row, and what people call
-//! it.
+//! Conversion of dictionaries to attributes: which attributes each value of a column gives a row, and what
+//! these attributes are called.
+//!
+//! A boolean column has one attribute, which is present if the value is true. A column of arrays has one
+//! attribute per element, a column with bins one per bin, and any other column one per value.
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::ranks_of_codes;
@@ -9,38 +12,39 @@ use crate::methods::inference::bins::Bins;
 use crate::methods::inference::column_settings::{ColumnSettings, ValueWeights};
 use crate::pg::array::ElementType;
 use crate::pg::memory_context;
-use disclosure::inference::{Attribute, Column, Meaning};
+use disclosure::inference::{Attribute, AttributesOfValue, Column};
 use disclosure::{NULL, Weights};
 use pgrx::pg_sys::{self};
 
-/// The attributes of a table.
+/// Attributes of a table.
 pub struct Attributes {
-    /// For the algorithm.
+    /// Columns as the algorithm needs them.
     pub columns: Vec<Column>,
-    /// For people.
+    /// Names of the attributes, by column.
     named: Vec<Named>,
 }
 
-/// A column whose attributes have names, which are made when they are asked for.
+/// A column with what is needed to name its attributes. Names are made when they are asked for.
 struct Named {
     dictionary: Dictionary,
     naming: Naming,
 }
 
-/// What an attribute of a column is.
+/// What an attribute of a column stands for.
 enum Naming {
-    /// That the value is true.
+    /// The value true.
     True,
-    /// A value: these are the codes of the attributes' values.
+    /// A value. Has the codes of the attributes' values.
     Value(Vec<u32>),
-    /// An element of arrays, and the codes of the attributes' elements.
+    /// An element of arrays. Has a dictionary of elements, and the codes of the attributes' elements.
     Element(Dictionary, Vec<u32>),
     Bin(Bins),
 }
 
 impl Attributes {
-    /// `settings` are those of every dictionary's column. `rows_of` tells, for a column by its position, how
-    /// many rows hold each value, codes in order from 1; it is asked only where bins depend on it.
+    /// Converts the dictionaries, each with the settings of its column. `rows_of` returns the number of rows
+    /// that hold each value of the column at a position, by code from 1. It is called only if bins depend on
+    /// it.
     pub fn new(
         dictionaries: Vec<Dictionary>,
         settings: &[ColumnSettings],
@@ -58,7 +62,7 @@ impl Attributes {
         Ok(attributes)
     }
 
-    /// `zip=90210`; of a boolean column just `smoker`.
+    /// Returns the name of an attribute, such as `zip=90210` or, for a boolean column, just `smoker`.
     pub fn text(&self, attribute: Attribute) -> String {
         let column = self.column_name(attribute.column);
         match self.named[attribute.column as usize].naming {
@@ -71,13 +75,14 @@ impl Attributes {
         &self.named[column as usize].dictionary.column().name
     }
 
-    /// The value, array element or bin; `true` of a boolean column.
+    /// Returns the value, array element or bin of an attribute; `true` for a boolean column.
     pub fn value(&self, attribute: Attribute) -> String {
         self.named[attribute.column as usize].value(attribute.index)
     }
 
-    /// The value as JSON, as to_jsonb would write it for the types of most keys; Postgres reads it as one of the
-    /// column.
+    /// Returns the value, array element or bin of an attribute as JSON. For boolean, integer and text columns
+    /// it is what `to_jsonb` returns. Values of other types are strings that Postgres can read as values of
+    /// the column; names of bins are not.
     pub fn json(&self, attribute: Attribute) -> serde_json::Value {
         let named = &self.named[attribute.column as usize];
         let text = named.value(attribute.index);
@@ -92,7 +97,8 @@ impl Attributes {
 }
 
 impl Named {
-    /// Attributes are numbered by their values, not as these were read: which of two equally bad inferences is shown must
+    /// Returns the column for the algorithm, and the names of its attributes. Attributes are numbered by
+    /// their values, not in the order of reading, because the choice between two equally bad inferences must
     /// not depend on the order of rows.
     fn new(
         mut dictionary: Dictionary,
@@ -100,7 +106,7 @@ impl Named {
         rows_of: impl FnOnce() -> Vec<u64>,
     ) -> Result<(Column, Self), Problem> {
         let Some(weights) = &settings.weights else {
-            let naming = Naming::Value(Vec::new()); // that nobody will ask for
+            let naming = Naming::Value(Vec::new()); // an ignored column has no attributes
             return Ok((Column::ignored(), Named { dictionary, naming }));
         };
         let column_type = dictionary.column().clone();
@@ -109,11 +115,12 @@ impl Named {
         let (meaning, attributes, naming) =
             if let (Some(binning), Some(scale)) = (settings.binning, Scale::of_type(base_type)) {
                 let (bins, of_value) = Bins::new(&dictionary, scale, binning, rows_of)?;
-                let meaning = Meaning::One(of_value.into_iter().map(Some).collect());
+                let meaning = AttributesOfValue::One(of_value.into_iter().map(Some).collect());
                 (meaning, bins.len(), Naming::Bin(bins))
             } else if base_type == pg_sys::BOOLOID {
                 let is_true = |code| dictionary.value(code).value() != 0;
-                let meaning = Meaning::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
+                let meaning =
+                    AttributesOfValue::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
                 (meaning, 1, Naming::True)
             } else if let Some(element) = ElementType::of(&column_type) {
                 let (mut elements, mut of_array) = elements_of(&element, &dictionary)?;
@@ -126,13 +133,13 @@ impl Named {
                     elements.sort_unstable();
                 }
                 (
-                    Meaning::Set(of_array),
+                    AttributesOfValue::Set(of_array),
                     elements.len(),
                     Naming::Element(elements, codes),
                 )
             } else {
                 let codes = dictionary.canonical_codes()?;
-                let meaning = Meaning::One(
+                let meaning = AttributesOfValue::One(
                     ranks_of_codes(&codes)[1..]
                         .iter()
                         .map(|place| Some(place - 1))
@@ -142,7 +149,13 @@ impl Named {
             };
         let named = Named { dictionary, naming };
         let attributes = named.weigh(attributes, weights)?;
-        Ok((Column { attributes, meaning }, named))
+        Ok((
+            Column {
+                attributes,
+                attributes_of_value: meaning,
+            },
+            named,
+        ))
     }
 
     fn weigh(&self, attributes: u32, weights: &ValueWeights) -> Result<Vec<Weights>, Problem> {
@@ -168,13 +181,13 @@ impl Named {
     }
 }
 
-/// A dictionary of the elements of all arrays, and which of them each array has, codes in order: every
-/// one once, and in ascending order.
+/// Returns a dictionary of the elements of all arrays and, for each array by code, its elements: codes minus
+/// 1, distinct and ascending.
 fn elements_of(element: &ElementType, arrays: &Dictionary) -> Result<(Dictionary, Vec<Vec<u32>>), Problem> {
     let mut elements = Dictionary::new(element.column.clone());
     let of_array = memory_context::for_each("reading arrays", 0..arrays.len(), |array| {
         let mut of_array = Vec::new();
-        // SAFETY: an array of elements of this type, from its dictionary.
+        // SAFETY: the dictionary has arrays with elements of this type.
         unsafe {
             for (value, is_null) in element.deconstruct(arrays.value(array + 1)) {
                 let code = if is_null { NULL } else { elements.encode(value)? };

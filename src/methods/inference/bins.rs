@@ -1,20 +1,20 @@
-//! The bins of a column: what the crate makes of its numbers, with names for people.
+//! Bins of a column's values. The crate computes them from numbers; this file names them.
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::scale::Scale;
 use crate::error::Problem;
 use disclosure::inference::{self, Bin, Binning};
 
-/// The bins of a column.
+/// Bins of a column's values.
 pub struct Bins {
     scale: Scale,
     bins: Vec<Bin>,
 }
 
 impl Bins {
-    /// Returns the bins, and the number of every value's bin, codes in order. Widths of dates and timestamps are in
-    /// days, and their multiples count from 2000-01-01, as Postgres does itself. `rows_of` returns how many rows hold
-    /// each value, codes in order.
+    /// Returns the bins, and the number of every value's bin, by code. The width of bins of dates and
+    /// timestamps is in days, and its multiples count from 2000-01-01, the epoch of Postgres. `rows_of`
+    /// returns the number of rows that hold each value, by code.
     pub fn new(
         dictionary: &Dictionary,
         scale: Scale,
@@ -26,31 +26,31 @@ impl Bins {
             Binning::EqualFrequency(_) => binning,
         };
         let found = inference::Bins::new(&scale.numbers(dictionary)?, binning, rows_of);
-        let inference::Bins { bins, of_value } = found.ok_or_else(|| {
+        let inference::Bins { bins, bin_of_value } = found.ok_or_else(|| {
             Problem::argument(
                 "labels",
                 format!(
-                    "column \"{}\": width is too small for values as large as some are",
+                    "column \"{}\": width is too small for the largest values",
                     dictionary.column().name
                 ),
                 "Give a larger width, or a number of bins.",
             )
         })?;
-        Ok((Bins { scale, bins }, of_value))
+        Ok((Bins { scale, bins }, bin_of_value))
     }
 
     pub fn len(&self) -> u32 {
         self.bins.len() as u32
     }
 
-    /// Returns what people call the bin; `dictionary` is the one that `new` was given.
+    /// Returns the name of a bin. `dictionary` is the one that `new` was given.
     pub fn text(&self, bin: u32, dictionary: &Dictionary) -> String {
         match self.bins[bin as usize] {
-            Bin::Between { lower, upper } => {
+            Bin::EqualWidth { lower, upper } => {
                 let text = |bound| self.scale.bound_text(bound, dictionary.column().oid);
                 format!("[{},{})", text(lower), text(upper))
             }
-            Bin::FromTo { smallest, largest } => {
+            Bin::EqualFrequency { smallest, largest } => {
                 let text = |value| dictionary.text(value as u32 + 1).unwrap_or_default();
                 if smallest == largest {
                     text(smallest)

@@ -1,4 +1,5 @@
-//! The privacy score, and chapter 6 of its paper: what follows about a row from what is known of it.
+//! The privacy score (White 2021) and chapter 6 of its paper: what an adversary who knows some attributes of
+//! a row can infer about the rest of it.
 
 mod attributes;
 mod bins;

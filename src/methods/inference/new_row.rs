@@ -1,5 +1,7 @@
-//! Road (d): a table that is not read but asked, each time anew, about one row. Nothing of it is kept between
-//! two questions, so an answer is never older than its question; what makes it fast is the table's indexes.
+//! Looks up the attributes of a single row in a table that is queried instead of read.
+//!
+//! Each lookup of the search is one query for rows that have some of the row's attributes and lack others. No
+//! result is kept, so an answer is never older than its question. The table's indexes make the queries fast.
 
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
@@ -16,32 +18,34 @@ use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::Value;
 
-/// One row's attributes, and how to ask a relation for each.
+/// Attributes of one row, and how to find rows of a relation that have them.
 pub struct RowLookup {
-    /// Schema and name of the relation, quoted.
+    /// Quoted schema and name of the relation.
     relation: String,
     attributes: Vec<Asked>,
     parameters: Parameters,
-    /// Whether it is asked under the snapshot that is in force, and not under a new one.
+    /// Whether queries run under the active snapshot instead of a new one.
     in_snapshot: bool,
-    /// What went wrong, if something did.
+    /// Error that ended the search, if any.
     problem: Option<Problem>,
 }
 
+/// An attribute of the row.
 struct Asked {
-    /// True of rows that have the attribute; false or NULL of others.
+    /// SQL condition that is true for rows with the attribute, and false or NULL for others.
     condition: String,
     weights: Weights,
 }
 
-/// Rows that one question brings at most: a few are enough to see that something is not inferred.
+/// Maximum number of rows that a query returns. A few are enough to see that something is not inferred.
 const ENOUGH: usize = 32;
 
 impl RowLookup {
-    /// `row` is compared with the rows of `relation`, whose labels count; `weights` is what the caller gave.
+    /// Prepares queries that compare `row` with the rows of `relation`. The labels of `relation` apply,
+    /// except for columns to which `weights`, given by the caller, assigns other weights.
     ///
     /// # Safety
-    /// `row` is a valid composite Datum, and stays so as long as the value that is returned.
+    /// `row` must be a valid composite Datum, and stay valid as long as the value that is returned.
     pub unsafe fn new(
         row: Datum,
         relation: Option<pg_sys::Oid>,
@@ -70,13 +74,13 @@ impl RowLookup {
         }
     }
 
-    /// Ask under the snapshot that is in force.
+    /// Makes queries run under the active snapshot.
     pub fn in_snapshot(mut self) -> Self {
         self.in_snapshot = true;
         self
     }
 
-    /// The weights of the row's attributes, in the order in which they are numbered.
+    /// Returns the weights of the row's attributes, by the attributes' numbers.
     pub fn weights(&self) -> Vec<Weights> {
         self.attributes
             .iter()
@@ -84,7 +88,7 @@ impl RowLookup {
             .collect()
     }
 
-    /// What went wrong while it was asked.
+    /// Takes the error that ended the search, if any.
     pub fn problem(&mut self) -> Option<Problem> {
         self.problem.take()
     }
@@ -104,8 +108,11 @@ impl RowLookup {
             if settings.binning.is_some() {
                 return Err(Problem::argument(
                     "labels",
-                    format!("column \"{}\": bins and width need the whole table", there.name),
-                    "Compare the row with a view that has the column in bins already.",
+                    format!(
+                        "column \"{}\": bins and width cannot be used for a single record",
+                        there.name
+                    ),
+                    "Compare the record with a view whose column has been put into bins.",
                 ));
             }
             let value = match here.oid {
@@ -115,11 +122,8 @@ impl RowLookup {
             if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
                 return Err(Problem::argument(
                     "record",
-                    format!(
-                        "column \"{}\" is of another type than in the relation",
-                        there.name
-                    ),
-                    "Give a row of the relation's own type, such as NEW in a trigger.",
+                    format!("column \"{}\" has a different type in the relation", there.name),
+                    "Give a record of the relation's row type, such as NEW in a trigger.",
                 ));
             }
             let name = format!("t.{}", quote_identifier(&there.name));
@@ -144,11 +148,8 @@ impl RowLookup {
                 let equals = equality_operator(there).ok_or_else(|| {
                     Problem::argument(
                         "record",
-                        format!(
-                            "the type of column \"{}\" has no equality to look it up by",
-                            there.name
-                        ),
-                        "Label the column 'ignore', or leave it out of the row.",
+                        format!("the type of column \"{}\" has no equality operator", there.name),
+                        "Label the column 'ignore', or leave it out of the record.",
                     )
                 })?;
                 let parameter = self.parameters.add(there.base_type(), value);
@@ -158,13 +159,15 @@ impl RowLookup {
         }
     }
 
-    /// An attribute that is neither known nor hurts changes nothing.
+    /// Adds an attribute, unless it can neither be known nor do harm: such an attribute changes no score.
     fn add(&mut self, condition: String, weights: Weights) {
         if weights.likelihood > 0.0 || weights.danger > 0.0 {
             self.attributes.push(Asked { condition, weights });
         }
     }
 
+    /// Returns a query for rows that have all of `known` but not all of `inferred`. It selects, for every
+    /// attribute of the row, whether the found row lacks it.
     fn question(&self, known: &[usize], inferred: &[usize]) -> String {
         let lacks = |attribute: &Asked| format!("({}) IS NOT TRUE", attribute.condition);
         let all: Vec<String> = self.attributes.iter().map(lacks).collect();
@@ -182,11 +185,14 @@ impl RowLookup {
         )
     }
 
+    /// Runs the query. Returns the attributes that each found row lacks, and whether there may be more such
+    /// rows.
     fn ask(&self, known: &[usize], inferred: &[usize]) -> Result<(Vec<Vec<usize>>, bool), Problem> {
         pgrx::check_for_interrupts!();
         let question = self.question(known, inferred);
         Spi::connect(|_| {
-            // SAFETY: within Spi::connect; the values are those of the row, by the contract of `new`.
+            // SAFETY: this is within Spi::connect, and the parameters belong to the row, which is valid by
+            // the contract of `new`.
             let answer = unsafe { Answer::to(&question, &self.parameters, self.in_snapshot)? };
             let lacks = |row, &attribute: &usize| {
                 answer
@@ -206,7 +212,7 @@ impl RowLookup {
 }
 
 impl Lookup for RowLookup {
-    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
+    fn missing_attributes(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
         match self.ask(known, inferred) {
             Ok(found) => Some(found),
             Err(problem) => {
@@ -217,7 +223,8 @@ impl Lookup for RowLookup {
     }
 }
 
-/// The relation's column that a column of the row is: by name, or by position where the row has no names.
+/// Returns the position of the relation's column that a column of the row belongs to: the one with the same
+/// name or, if the row has no names, with the same position.
 fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType]) -> Result<usize, Problem> {
     let nameless = all
         .iter()
@@ -230,17 +237,18 @@ fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType])
     };
     place.filter(|&place| place < of_relation.len()).ok_or_else(|| {
         Problem::argument(
-            "row",
+            "record",
             format!("the relation has no column for \"{}\"", column.name),
-            "Give a row of the relation's own type, or columns in the relation's order.",
+            "Give a record of the relation's row type, or columns in the relation's order.",
         )
     })
 }
 
-/// The elements of one array, every one once. They live as long as the current memory context.
+/// Returns the distinct elements of an array, leaving out NULLs. They live as long as the current memory
+/// context.
 ///
 /// # Safety
-/// A valid array of elements of this type.
+/// `array` must be a valid array with elements of this type.
 unsafe fn distinct_elements(element: &ElementType, array: Datum) -> Result<Vec<Datum>, Problem> {
     // SAFETY: by the contract of the function.
     unsafe {

@@ -1,4 +1,4 @@
-//! The options that the functions of this family share.
+//! Options shared by the functions of this folder.
 
 use crate::args::{Args, budget_of, given, json};
 use crate::error::Problem;
@@ -7,7 +7,7 @@ use disclosure::inference::Settings;
 use pgrx::FromDatum;
 use serde_json::Value;
 
-/// What a caller may set in every call of the family.
+/// Options of a call.
 pub struct Options {
     pub labels: Option<Value>,
     pub settings: Settings,
@@ -34,7 +34,7 @@ impl Options {
         Ok(())
     }
 
-    /// Reads budget, the last argument of every function, and checks all settings.
+    /// Reads `budget`, the last argument of every function, and checks all settings.
     pub fn finish(mut self, mut args: Args) -> Result<Self, Problem> {
         self.settings.budget = args.budget()?;
         args.end()?;
@@ -42,7 +42,7 @@ impl Options {
         Ok(self)
     }
 
-    /// Reads all options of a window function, which follow the row.
+    /// Reads all options of a window function, which follow the record.
     pub fn of_call(call: &WindowCall) -> Result<Self, Problem> {
         let options = Options {
             labels: json("labels", argument(call, 1))?,
@@ -58,8 +58,9 @@ impl Options {
     }
 }
 
-/// An option of a window function, by its number.
+/// Returns an option of a window function by its number; `None` if it is NULL.
 fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
-    // SAFETY: the window functions of this family are declared in sql/ with the types that `of_call` asks for.
+    // SAFETY: the window functions of this folder are declared in sql/ with the types that `of_call` asks
+    // for.
     unsafe { T::from_datum(call.argument(number)?, false) }
 }

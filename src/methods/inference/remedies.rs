@@ -1,4 +1,7 @@
-//! What to add or to blank so that scores fall: `decoys`, `remedies`.
+//! Changes to a table that lower its privacy scores: `decoys`, `remedies`.
+//!
+//! A decoy is a row to add, a remedy is a cell to set to NULL. [`disclosure::inference`] finds both; this
+//! file reads the table and returns them with the values of its columns.
 
 use crate::args::{Args, warn_once};
 use crate::error::Problem;
@@ -52,7 +55,7 @@ fn decoys_for(mut args: Args) -> Result<Vec<Decoy>, Problem> {
 }
 
 table_row! {
-    /// A cell to set to NULL, and the scores after it.
+    /// A cell to set to NULL, and the scores afterwards.
     struct Remedy {
         step: i32,
         record: Json,
@@ -65,7 +68,8 @@ table_row! {
     }
 }
 
-/// remedies(relation regclass, columns name[], labels jsonb, threshold float8, min_confidence float8, …)
+/// remedies(relation regclass, columns name[], labels jsonb, threshold float8, min_confidence float8,
+/// constant float8, max_rows int, budget interval)
 #[pg_extern(sql = false)]
 fn remedies(args: Args) -> Table<Remedy> {
     Table::new(remedies_for(args))
@@ -80,7 +84,7 @@ fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Problem> {
     options.constant(&mut args)?;
     let wanted = RemedySettings {
         threshold,
-        most: args.number("max_rows", 1)?,
+        max_rows: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;

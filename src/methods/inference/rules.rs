@@ -1,15 +1,18 @@
-//! What a table gives away, rather than about whom: `inferences`, `holes`.
+//! Inferences that a table allows, whichever rows they are about: `inferences`, `holes`.
+//!
+//! A hole is a combination of attributes that no row has, although some row has every smaller part of it
+//! (chapter 6 of the paper). Holes make inferences possible.
 
 use crate::args::{Args, warn_once};
 use crate::error::Problem;
 use crate::methods::inference::options::Options;
 use crate::methods::inference::table::AttributeTable;
 use crate::pg::table::{Table, table_row};
-use disclosure::inference::{self, HoleSettings, Holes, RuleSettings, Rules};
+use disclosure::inference::{self, HoleSettings, Holes, InferenceListSettings, Inferences};
 use pgrx::prelude::*;
 
 table_row! {
-    /// What can be inferred from what.
+    /// An inference: what has to be known, and what follows from it.
     struct Rule {
         known: Vec<String>,
         inferred: Vec<String>,
@@ -21,7 +24,8 @@ table_row! {
     }
 }
 
-/// inferences(relation regclass, columns name[], labels jsonb, min_weight float8, min_confidence float8, …)
+/// inferences(relation regclass, columns name[], labels jsonb, min_weight float8, min_confidence float8,
+/// constant float8, max_rows int, budget interval)
 #[pg_extern(sql = false)]
 fn inferences(args: Args) -> Table<Rule> {
     Table::new(rules_of(args))
@@ -34,15 +38,15 @@ fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
     let min_weight = args.required("min_weight")?;
     options.min_confidence(&mut args)?;
     options.constant(&mut args)?;
-    let wanted = RuleSettings {
+    let wanted = InferenceListSettings {
         min_weight,
-        most: args.number("max_rows", 1)?,
+        max_rows: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;
     let table = AttributeTable::of_relation(relation, columns, &options)?;
-    let Rules { rules, complete } = table.compute("looking for inferences", |table, control| {
-        inference::rules(table, &options.settings, &wanted, control)
+    let Inferences { inferences, complete } = table.compute("looking for inferences", |table, control| {
+        inference::inferences(table, &options.settings, &wanted, control)
     })?;
     if !complete {
         warn_once("the search was not finished within the budget: there may be other inferences");
@@ -56,11 +60,11 @@ fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
         danger: rule.danger,
         weight: rule.weight(),
     };
-    Ok(rules.iter().map(row).collect())
+    Ok(inferences.iter().map(row).collect())
 }
 
 table_row! {
-    /// A combination that no row has, and the worst inference from within.
+    /// A hole, and the worst inference from a part of it.
     struct Hole {
         hole: Vec<String>,
         size: i32,
@@ -70,7 +74,8 @@ table_row! {
     }
 }
 
-/// holes(relation regclass, columns name[], labels jsonb, max_size int, constant float8, max_rows int, …)
+/// holes(relation regclass, columns name[], labels jsonb, max_size int, constant float8, max_rows int,
+/// budget interval)
 #[pg_extern(sql = false)]
 fn holes(args: Args) -> Table<Hole> {
     Table::new(holes_of(args))
@@ -84,7 +89,7 @@ fn holes_of(mut args: Args) -> Result<Vec<Hole>, Problem> {
     options.constant(&mut args)?;
     let wanted = HoleSettings {
         max_size,
-        most: args.number("max_rows", 1)?,
+        max_rows: args.number("max_rows", 1)?,
     };
     let options = options.finish(args)?;
     wanted.check()?;

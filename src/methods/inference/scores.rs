@@ -1,5 +1,9 @@
-//! Scores of rows, and the inferences behind them: `privacy_score`, `privacy_inference`, `privacy_risk`,
-//! `privacy_summary`.
+//! Privacy scores of rows, and the inferences behind them: `privacy_score`, `privacy_inference`,
+//! `privacy_risk`, `privacy_summary`.
+//!
+//! A window function scores all rows of a partition at its first row, and then returns one result after the
+//! other. `privacy_score` of a record and a relation does not read the relation but queries it
+//! (`new_row.rs`). The definitions and algorithms are in [`disclosure::inference`].
 
 use crate::args::{Args, warn_once};
 use crate::error::Problem;
@@ -17,15 +21,18 @@ use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, PgTupleDesc};
 use serde_json::json;
 
-/// privacy_score(record record, labels jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_score(record record, labels jsonb, min_confidence float8, constant float8,
+/// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_score(call: WindowCall) -> f64 {
     score_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
-/// The scores of a partition's rows.
+/// Scores of a partition's rows.
 struct ScoresOfPartition {
+    /// Distinct row of every row.
     distinct_of_row: Vec<u32>,
+    /// Upper bound on the score of every distinct row. It is exact if the search was finished.
     upper: Vec<f64>,
 }
 
@@ -56,7 +63,7 @@ fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
     let Some((row, _)) = row else {
         return Ok(None);
     };
-    // SAFETY: an argument of type record, which lives as long as the call.
+    // SAFETY: the value is an argument of type record, which lives as long as the call.
     let mut lookup = unsafe { RowLookup::new(row, relation, options.labels.as_ref())? };
     let RowScore { lower, upper, .. } =
         score_row(&lookup.weights(), &options.settings, &mut lookup, Control::none())?;
@@ -69,13 +76,14 @@ fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
     Ok(Some(upper))
 }
 
-/// privacy_inference(record record, labels jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_inference(record record, labels jsonb, min_confidence float8, constant float8,
+/// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_inference(call: WindowCall) -> Json {
     inference_of_row(&call).unwrap_or_else(Problem::raise)
 }
 
-/// The worst inferences about a partition's rows.
+/// Scores of a partition's rows, and the worst inference about each.
 struct InferencesOfPartition {
     table: AttributeTable,
     scores: Scores,
@@ -97,7 +105,7 @@ impl InferencesOfPartition {
         })
     }
 
-    /// The distinct row that the call is for, and the worst inference about it.
+    /// Returns the distinct row that the call is for, and the worst inference about it.
     fn of_row(&self, call: &WindowCall) -> (usize, &Inference) {
         let row = self.table.distinct_of_row[call.position()] as usize;
         (row, self.inferences.of(row))
@@ -126,13 +134,14 @@ fn inference_of_row(call: &WindowCall) -> Result<Json, Problem> {
     Ok(Json(told))
 }
 
-/// privacy_risk(record record, labels jsonb, min_confidence float8, constant float8, budget interval) OVER (…)
+/// privacy_risk(record record, labels jsonb, min_confidence float8, constant float8,
+/// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_risk(
     call: WindowCall,
     fcinfo: FunctionCallInfo,
 ) -> pgrx::composite_type!('static, "disclosure.row_risk") {
-    // SAFETY: the pointers of the current call; a catalogue look-up of the function that is called.
+    // SAFETY: the pointers belong to the current call, and the OID is that of the function that is called.
     let result = unsafe { pg_sys::get_func_rettype((*(*fcinfo).flinfo).fn_oid) };
     risk_of_row(&call, result).unwrap_or_else(Problem::raise)
 }
@@ -152,12 +161,12 @@ fn risk_of_row(
     let Some(row_type) = PgTupleDesc::for_composite_type_by_oid(result) else {
         return Err(not_declared);
     };
-    // SAFETY: float8 and text, as the type is declared in sql/.
+    // SAFETY: float8 and text are the types of the columns, as declared in sql/.
     unsafe { PgHeapTuple::from_datums(row_type, values) }.map_err(|_| not_declared)
 }
 
 table_row! {
-    /// The scores of a table.
+    /// Scores of a table.
     struct Summary {
         rows: i64,
         average: Option<f64>,
@@ -170,7 +179,8 @@ table_row! {
     }
 }
 
-/// privacy_summary(relation regclass, columns name[], labels jsonb, threshold float8, …)
+/// privacy_summary(relation regclass, columns name[], labels jsonb, threshold float8, min_confidence float8,
+/// constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn privacy_summary(args: Args) -> Table<Summary> {
     Table::once(summary(args))

@@ -1,4 +1,7 @@
-//! A table as the methods of this family see it.
+//! A table whose rows are sets of attributes, which is what the functions of this folder compute on.
+//!
+//! Rows come from a window partition or a relation. They are counted by class while they are read. Then their
+//! values are converted to attributes, and classes with the same attributes become one distinct row.
 
 use crate::args::warn_once;
 use crate::encode::Encoded;
@@ -16,16 +19,16 @@ use crate::pg::types::ColumnType;
 use crate::run;
 use disclosure::Control;
 use disclosure::inference::{
-    Attribute, Explanations, Inference, Meaning, PackedTable, Scores, explain, scores,
+    Attribute, AttributesOfValue, Explanations, Inference, PackedTable, Scores, explain, scores,
 };
 use pgrx::pg_sys;
 use serde_json::json;
 
-/// A table as attributes, in distinct rows.
+/// Distinct rows of a table, as sets of attributes.
 pub struct AttributeTable {
     pub attributes: Attributes,
     packed: PackedTable,
-    /// The distinct row of every row of a partition; nobody asks for those of a relation.
+    /// Distinct row of every row of a partition. Empty for a relation, because nothing needs it there.
     pub distinct_of_row: Vec<u32>,
 }
 
@@ -38,7 +41,7 @@ impl AttributeTable {
     ) -> Result<Self, Problem> {
         let classes = counted.classes();
         let attributes = Attributes::new(dictionaries, settings, |column| classes.rows_of_codes(column))?;
-        let columns = &attributes.columns; // their names stay on this thread
+        let columns = &attributes.columns; // without names, which stay on this thread
         let packed = run::long("packing rows", |control| {
             PackedTable::new(&classes, columns, control)
         })?;
@@ -52,8 +55,8 @@ impl AttributeTable {
         })
     }
 
-    /// Reads the rows of a window call's partition. The settings of their columns come first, unless the columns are
-    /// those of an anonymous row and the partition begins with NULL.
+    /// Reads the rows of a window call's partition. The settings of the columns are checked before any row is
+    /// read, unless the columns are those of an anonymous record and the partition begins with NULL.
     pub fn of_partition(call: &WindowCall, options: &Options) -> Result<Self, Problem> {
         let mut types = call.argument_types();
         types.truncate(1);
@@ -72,7 +75,7 @@ impl AttributeTable {
         Self::new(dictionaries, &settings, sink.counted, sink.class_of_row)
     }
 
-    /// Reads the rows of a relation. Columns that take no part are not even read.
+    /// Reads the rows of a relation. Columns that take no part are not read.
     pub fn of_relation(
         oid: Option<pg_sys::Oid>,
         columns: Option<Vec<Option<String>>>,
@@ -97,7 +100,7 @@ impl AttributeTable {
         Self::new(dictionaries, &settings, sink, Vec::new())
     }
 
-    /// Computes something that takes long.
+    /// Runs a long computation on the table.
     pub fn compute<T: Send>(
         &self,
         phase: &'static str,
@@ -107,7 +110,7 @@ impl AttributeTable {
         run::long(phase, |control| job(packed, control))
     }
 
-    /// Computes the score of every distinct row.
+    /// Computes the score of every distinct row. Warns if the budget ran out.
     pub fn scores(&self, options: &Options) -> Result<Scores, Problem> {
         let found = self.compute("scoring rows", |table, control| {
             scores(table, &options.settings, control)
@@ -126,22 +129,23 @@ impl AttributeTable {
         })
     }
 
-    /// The table for figures that are quick to compute.
+    /// Returns the table for figures that are quick to compute.
     pub fn packed(&self) -> &PackedTable {
         &self.packed
     }
 
-    /// A row with these attributes, as jsonb_populate_record takes it.
+    /// Returns a row with these attributes as an object that `jsonb_populate_record` can read, unless it has
+    /// bins.
     pub fn row(&self, attributes: &[Attribute]) -> Json {
         let mut row = serde_json::Map::new();
         for &attribute in attributes {
             let value = self.attributes.json(attribute);
             let name = self.attributes.column_name(attribute.column);
-            match &self.attributes.columns[attribute.column as usize].meaning {
-                Meaning::One(_) => {
+            match &self.attributes.columns[attribute.column as usize].attributes_of_value {
+                AttributesOfValue::One(_) => {
                     row.insert(name.into(), value);
                 }
-                Meaning::Set(_) => {
+                AttributesOfValue::Set(_) => {
                     let elements = row.entry(name).or_insert_with(|| json!([]));
                     elements
                         .as_array_mut()
@@ -153,19 +157,19 @@ impl AttributeTable {
         Json(row.into())
     }
 
-    /// The names of attributes.
+    /// Returns the names of attributes.
     pub fn texts(&self, attributes: &[Attribute]) -> Vec<String> {
         let text = |&attribute: &Attribute| self.attributes.text(attribute);
         attributes.iter().map(text).collect()
     }
 
-    /// The names of what follows from an inference.
+    /// Returns the names of the attributes that an inference yields.
     pub fn inferred(&self, inference: &Inference) -> Vec<String> {
         let inferred = inference.inferred.iter().map(|inferred| inferred.attribute);
         self.texts(&inferred.collect::<Vec<_>>())
     }
 
-    /// An inference as a formula.
+    /// Returns an inference as a formula.
     pub fn formula(&self, inference: &Inference) -> Option<String> {
         inference.formula(|attribute| self.attributes.text(attribute))
     }
@@ -173,9 +177,11 @@ impl AttributeTable {
 
 pub const UNFINISHED: &str = "the search was not finished within the budget: scores are upper bounds";
 
-/// The columns of a window call's first argument, which is a row; `None` as long as nobody knows them.
+/// Returns the columns of a window call's first argument, which is a record; `None` if it is an anonymous
+/// record that is NULL in the current row, so that its columns are not known yet.
 fn columns_of_row(call: &WindowCall, row_type: &ColumnType) -> Option<Vec<ColumnType>> {
-    // SAFETY: the current row is a valid composite Datum; the descriptors live as long as the memory of the call.
+    // SAFETY: the argument in the current row is a valid composite Datum, and the descriptors live as long as
+    // the memory context of the call.
     unsafe {
         let context = pg_sys::CurrentMemoryContext;
         let shape = match row_type.base_type() {

@@ -1,24 +1,25 @@
-//! A table as it was read, column by column.
+//! A table that is read column by column, values as codes.
 
 use crate::encode::order::CodedColumn;
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::pg::types::ColumnType;
 
+/// Columns of a table as they were read.
 pub struct CodedTable {
     pub columns: Vec<CodedColumn>,
     pub records: usize,
 }
 
 impl CodedTable {
-    /// Reads these columns, each in the type that it is given.
+    /// Reads these columns, each in the given type.
     pub fn read(relation: &Relation, columns: impl IntoIterator<Item = ColumnType>) -> Result<Self, Problem> {
         let columns = relation.read_coded(columns)?;
         let records = columns.first().map_or(0, |column| column.codes.len());
         Ok(CodedTable { columns, records })
     }
 
-    /// Takes the last column away.
+    /// Removes the last column and returns it.
     pub fn pop_column(&mut self) -> Result<CodedColumn, Problem> {
         self.columns
             .pop()

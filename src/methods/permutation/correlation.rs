@@ -4,13 +4,19 @@ use crate::encode::sequence::Sequence;
 use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::memory;
+use crate::pg::expression::OverColumns;
 use crate::pg::types::ColumnType;
 use crate::run::{self, Meter};
 use disclosure::permutation::{self, SMALL_COLUMN};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// Transition function of rank_correlation(first "any", second "any")
+const RANK_CORRELATION: OverColumns = OverColumns {
+    name: "rank_correlation",
+    hint: "Give two columns, as in SELECT disclosure.rank_correlation(income, masked_income) FROM t.",
+};
+
+/// Transition function of rank_correlation(first "any", second "any").
 #[pg_extern(sql = false)]
 fn rank_correlation_transition(call: AggregateCall) -> Internal {
     Pairs::transition(&call).unwrap_or_else(Problem::raise)
@@ -21,9 +27,9 @@ fn rank_correlation_final(mut state: Internal) -> Option<f64> {
     rank_correlation(&mut state).unwrap_or_else(Problem::raise)
 }
 
-/// May be called again after more rows.
+/// Returns the correlation of the rows so far. More rows may follow.
 fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
-    // SAFETY: the state is of this type, by the declaration of the aggregate.
+    // SAFETY: the aggregate is declared with this transition function, which creates states of this type.
     let Some(pairs) = (unsafe { state.get_mut::<Pairs>() }) else {
         return Ok(None); // there were no rows
     };
@@ -34,7 +40,7 @@ fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
     })
 }
 
-/// The pairs of values so far.
+/// Pairs of values that were read so far.
 struct Pairs {
     columns: [Sequence; 2],
     meter: Meter,
@@ -44,9 +50,12 @@ impl Pairs {
     fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
         let mut state = call.state();
         if !state.initialized() {
-            state = call.keep(Self::new(call.argument_types())?);
+            let types = call.argument_types();
+            call.check_columns(&RANK_CORRELATION, types.len())?;
+            state = call.keep(Self::new(types)?);
         }
-        // SAFETY: the state was made above, in this or an earlier call, for values of the arguments' types.
+        // SAFETY: the state was created above, in this or an earlier call, for values of the arguments'
+        // types.
         unsafe {
             if let Some(pairs) = state.get_mut::<Self>() {
                 for (column, &argument) in pairs.columns.iter_mut().zip(call.arguments()) {
@@ -55,7 +64,7 @@ impl Pairs {
                 pairs.meter.row()?;
             }
         }
-        // The meter looks now and then; with many groups of few rows each, that would be never.
+        // The meter checks memory every 1,024 rows, which small groups never reach, however many there are.
         memory::check()?;
         Ok(state)
     }

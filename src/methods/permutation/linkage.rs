@@ -1,4 +1,5 @@
-//! The adversary with maximum knowledge: `record_linkage`.
+//! Record linkage by an adversary with maximum knowledge, that is, of the whole original table:
+//! `record_linkage`.
 
 use super::microdata::{Microdata, Wanted};
 use super::options::Options;
@@ -11,7 +12,7 @@ use disclosure::permutation::{RankedTables, in_ranks};
 use pgrx::prelude::*;
 
 table_row! {
-    /// The match of an original record.
+    /// An original record and the released record that it was matched with.
     struct LinkedRecord {
         key: Option<String>,
         original: Json,

@@ -1,4 +1,8 @@
-//! The order of nominal values: `marginality`.
+//! Order of nominal values: `marginality`.
+//!
+//! The marginality of a value is the sum of its distances to the values of all records. Distances come from a
+//! relation with one row per pair of values. Values are ordered from the most central to the most marginal
+//! one.
 
 use super::coded_table::CodedTable;
 use crate::args::name;
@@ -39,7 +43,8 @@ fn marginality(
     Table::new(marginal_values(relation, name(column), distances))
 }
 
-/// The values of a column from the most central one to the most marginal one; equally marginal ones by their text.
+/// Returns the values of a column from the most central to the most marginal one, equally marginal ones by
+/// their text.
 fn marginal_values(
     relation: Option<pg_sys::Oid>,
     column: Option<String>,
@@ -63,8 +68,9 @@ fn marginal_values(
     Ok(values)
 }
 
-/// The order of the values of a column by marginality, codes in order: the sum of its distances to the values of all
-/// records. The relation that says how far values are apart comes from `argument`.
+/// Orders the values of a column by marginality: the sum of a value's distances to the values of all records.
+/// `distances` is a relation with the distances of values, given by the caller as `argument`. `records_of`
+/// has the number of records that hold each value, by code.
 pub fn order_by_marginality(
     argument: &'static str,
     dictionary: &mut Dictionary,
@@ -77,7 +83,7 @@ pub fn order_by_marginality(
         Problem::argument(
             argument,
             format!(
-                "column \"{}\": the distance of two of its values is not there",
+                "column \"{}\": the distance of two values is missing",
                 dictionary.column().name
             ),
             DISTANCES,
@@ -104,14 +110,15 @@ pub fn order_by_marginality(
     })
 }
 
-const DISTANCES: &str = "Give a relation of three columns: two values, and their distance (or similarity, which is 1 - distance); \
-     every pair of different values once.";
+const DISTANCES: &str = "Give a relation with three columns: two values, and their distance (or similarity, which is 1 - distance). \
+     Every pair of different values must have a row.";
 
-/// How far values are apart: by their codes, the lower one first.
+/// Distances of values, by the codes of both, the lower one first.
 struct Distances(FxHashMap<(u32, u32), f64>);
 
 impl Distances {
-    /// What a relation says of the values of a dictionary, which may know more of them afterwards.
+    /// Reads the distances of a dictionary's values from a relation. Values that only the relation has may be
+    /// added to the dictionary.
     fn read(
         argument: &'static str,
         dictionary: &mut Dictionary,
@@ -134,11 +141,12 @@ impl Distances {
             .collect();
         let (&[measure], &[one, other]) = (&measures[..], &values[..]) else {
             return Err(invalid(
-                "must have two columns of values, and one that is called distance or similarity",
+                "must have two columns of values and one named distance or similarity",
             ));
         };
         let scale = Scale::of_type(measure.base_type()).filter(|scale| scale.is_of_numbers());
-        let scale = scale.ok_or_else(|| invalid("its column of distances or similarities has no numbers"))?;
+        let scale =
+            scale.ok_or_else(|| invalid("the column distance or similarity must be of a numeric type"))?;
         let codes = [Codes::of(one, dictionary)?, Codes::of(other, dictionary)?];
         let query = format!(
             "SELECT {}, {}, {} FROM {}",
@@ -154,7 +162,7 @@ impl Distances {
             let (Some(one), Some(other), Some(number)) = (next(), next(), next()) else {
                 return Err(invalid("a value, distance or similarity is NULL"));
             };
-            // SAFETY: values of the types that the query selects.
+            // SAFETY: the values have the types that the query selects.
             let (one, other, number) = unsafe {
                 (
                     codes[0].code(one, dictionary)?,
@@ -164,7 +172,7 @@ impl Distances {
             };
             let distance = if is_similarity { 1.0 - number } else { number };
             if !distance.is_finite() || distance < 0.0 {
-                return Err(invalid("a distance is negative or infinite"));
+                return Err(invalid("a distance is negative, infinite or NaN"));
             }
             let (Some(one), Some(other)) = (one, other) else {
                 return Ok(());
@@ -176,7 +184,9 @@ impl Distances {
                 return Ok(());
             }
             match distances.insert((one.min(other), one.max(other)), distance) {
-                Some(before) if before != distance => Err(invalid("two values have two different distances")),
+                Some(before) if before != distance => {
+                    Err(invalid("a pair of values has two different distances"))
+                }
                 _ => Ok(()),
             }
         })?;
@@ -184,15 +194,17 @@ impl Distances {
     }
 }
 
-/// How the values in a column of distances become codes of a dictionary.
+/// Conversion of the values in a column of the distances relation to codes of a dictionary.
 struct Codes {
-    /// What to select.
+    /// Expression that selects the value in a query.
     query: String,
-    /// Of values of a type that does not become the dictionary's: the codes by what they are called, as both are printed.
+    /// Codes by the text of their values, if values in the column cannot be cast to the dictionary's type.
+    /// Values are then equal if they are printed the same.
     by_text: Option<FxHashMap<String, u32>>,
 }
 
 impl Codes {
+    /// Chooses how to convert the values of a column to codes of `dictionary`.
     fn of(column: &ColumnType, dictionary: &Dictionary) -> Result<Self, Problem> {
         let name = quote_identifier(&column.name);
         if column.base_type() == dictionary.column().base_type() {
@@ -216,10 +228,12 @@ impl Codes {
         })
     }
 
-    /// `None` for a value that the dictionary does not have.
+    /// Returns the code of a value; `None` if values are compared as text and the dictionary does not have
+    /// it.
     ///
     /// # Safety
-    /// A valid Datum of what [`query`](Self::query) selects; the dictionary is the one that this was made of.
+    /// `value` must be a valid Datum of the type that [`query`](Self::query) selects, and `dictionary` the
+    /// one that was passed to [`of`](Self::of).
     unsafe fn code(&self, value: Datum, dictionary: &mut Dictionary) -> Result<Option<u32>, Problem> {
         // SAFETY: by the contract of the function.
         unsafe {

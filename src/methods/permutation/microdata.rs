@@ -1,8 +1,8 @@
-//! Microdata, the original table and its released version: records by the dense ranks that their values have in the
-//! order of each column.
+//! Microdata: the original table and its released version, as records with a dense rank for each value in the
+//! order of its column.
 //!
-//! The order in which a table is read must not matter, and need not be the same twice. So records are put in an order
-//! that depends on their content only: by their key if they have one, else by their values.
+//! Postgres may return the rows of a table in a different order every time, which must not change any result.
+//! So records are sorted by their content: by their key if they have one, else by their values.
 
 use super::coded_table::CodedTable;
 use super::orders::{Meaning, Orders, RankedValues};
@@ -21,16 +21,17 @@ use pgrx::pg_sys;
 pub struct Microdata {
     pub original: Records,
     pub released: Records,
-    /// Records of each whose key is not in the other; they were left out.
+    /// Number of original records that were left out because the released table does not have their key.
     pub only_original: u64,
+    /// Number of released records that were left out because the original table does not have their key.
     pub only_released: u64,
 }
 
-/// The tables that the caller wants to be compared.
+/// Tables that the caller wants to compare.
 pub struct Wanted {
     pub original: TableArgument,
     pub released: TableArgument,
-    /// `None`: all that both have, other than the key and those that are labelled to take no part.
+    /// `None` for all columns that both tables have, except the key and columns labelled to take no part.
     pub columns: Option<Vec<Option<String>>>,
     pub key: Option<String>,
 }
@@ -58,7 +59,7 @@ impl TableArgument {
 }
 
 impl Wanted {
-    /// Reads the arguments original, released, columns and key.
+    /// Reads the arguments `original`, `released`, `columns` and `key`.
     pub fn read(args: &mut Args) -> Self {
         Wanted {
             original: TableArgument::read(args, "original"),
@@ -68,7 +69,7 @@ impl Wanted {
         }
     }
 
-    /// Opens both tables and chooses the columns, as the original has them.
+    /// Opens both tables. Returns them and the chosen columns, with the types of the original table.
     fn open(&self, orders: &Orders) -> Result<(Relation, Relation, Vec<ColumnType>), Problem> {
         let (original, released) = (self.original.open()?, self.released.open()?);
         let chosen = match &self.columns {
@@ -88,8 +89,9 @@ impl Wanted {
 }
 
 impl Microdata {
-    /// Two tables that are compared by ranks. With a key, records that both have are left, and those with the
-    /// same number belong together; without one, there are as many in both.
+    /// Reads two tables to compare their ranks. With a key, only records that both tables have are kept, and
+    /// records with the same number belong together. Without a key, both tables must have the same number of
+    /// records.
     pub fn by_rank(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
         let (original, released, chosen) = wanted.open(orders)?;
         let pair = |column: &ColumnType| {
@@ -115,8 +117,8 @@ impl Microdata {
             None => {
                 return Err(Problem::argument(
                     wanted.released.argument,
-                    format!("has {} rows and the original {}", rows.1, rows.0),
-                    "Give a key that both tables have, so that the rows that both have are compared.",
+                    format!("has {} rows, but the original has {}", rows.1, rows.0),
+                    "Give a key to compare only the rows that both tables have.",
                 ));
             }
         };
@@ -135,8 +137,9 @@ impl Microdata {
         Ok(tables)
     }
 
-    /// Two tables whose values are compared. A key only tells who is who in the original; values without numbers of
-    /// their own are compared by their dense rank among the released ones.
+    /// Reads two tables to compare their values. The key only identifies records of the original table.
+    /// Values of a type that is neither a number, a date nor a timestamp count as their dense rank among the
+    /// released values, unless the caller gave an order.
     pub fn by_value(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
         let (original, released, chosen) = wanted.open(orders)?;
         let key = wanted.key.as_deref();
@@ -150,7 +153,7 @@ impl Microdata {
         Self::of_values(here, there, keys, orders)
     }
 
-    /// Two tables whose columns have the same types.
+    /// Combines two tables whose columns have the same types.
     pub fn of_values(
         here: CodedTable,
         there: CodedTable,
@@ -178,7 +181,7 @@ impl Microdata {
         })
     }
 
-    /// Whether records with the same number belong together.
+    /// Returns whether records with the same number belong together.
     pub fn is_paired(&self) -> bool {
         self.original.has_keys()
     }
@@ -190,7 +193,7 @@ impl Microdata {
 }
 
 impl Records {
-    /// A table by itself.
+    /// Reads one table by itself.
     pub fn alone(
         table: TableArgument,
         columns: Option<Vec<Option<String>>>,
@@ -214,20 +217,20 @@ impl Records {
     }
 }
 
-/// A column in the order of its type.
+/// Orders the values of a column by their type.
 fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Problem> {
     let values = RankedValues::by_type(&mut column.dictionary)?;
     Ok(CountedColumn::new(column, &values, |code| code))
 }
 
-/// In which of two tables it counts how often values occur.
+/// Table whose frequencies of values count.
 #[derive(Clone, Copy, PartialEq)]
 enum Frequencies {
     OfOriginal,
     OfReleased,
 }
 
-/// A column of both tables in one order.
+/// Orders the values of a column of both tables together.
 fn together(
     mut here: CodedColumn,
     there: CodedColumn,
@@ -254,8 +257,8 @@ fn together(
     ))
 }
 
-/// Leaves only the records whose key, the last column of both tables, the other table has too, in the order of the
-/// keys, which are returned.
+/// Keeps only the records whose key, the last column of both tables, is in both tables, in the order of the
+/// keys. Removes the keys from the tables and returns them.
 fn keep_shared(original: &mut CodedTable, released: &mut CodedTable) -> Result<CodedColumn, Problem> {
     let (mut here, there) = (original.pop_column()?, released.pop_column()?);
     let code_here = here.dictionary.adopt(&there.dictionary)?;
@@ -285,29 +288,32 @@ fn keep_shared(original: &mut CodedTable, released: &mut CodedTable) -> Result<C
     Ok(here)
 }
 
-/// The row that holds each key, by its code.
+/// Returns the row that holds each key, by the key's code.
 fn rows_by_key(
     codes: impl Iterator<Item = u32>,
     values: usize,
     table: &'static str,
 ) -> Result<Vec<Option<u32>>, Problem> {
-    let invalid =
-        |problem: String| Problem::argument(KEY, problem, "Give a column that is different for everybody.");
+    let invalid = |problem: String| {
+        Problem::argument(
+            KEY,
+            problem,
+            "Give a column that identifies every row in both tables.",
+        )
+    };
     let mut row_of = vec![None; values + 1];
     for (code, row) in codes.zip(0..) {
         if code == NULL {
             return Err(invalid(format!("is NULL in a row of the {table} table")));
         }
         if row_of[code as usize].replace(row).is_some() {
-            return Err(invalid(format!(
-                "two rows of the {table} table have the same value of it"
-            )));
+            return Err(invalid(format!("is not unique in the {table} table")));
         }
     }
     Ok(row_of)
 }
 
-/// The columns that take part if the caller names none.
+/// Returns the columns to compare if the caller names none.
 fn columns_by_labels(
     (original, oid): (&Relation, Option<pg_sys::Oid>),
     released: Option<&Relation>,
@@ -328,7 +334,7 @@ fn columns_by_labels(
     if chosen.is_empty() {
         return Err(Problem::argument(
             COLUMNS,
-            "there are none to compare",
+            "there are no columns to compare",
             "Columns that only one table has, the key, and those labelled 'identifier' or 'ignore' take no \
              part unless they are named.",
         ));

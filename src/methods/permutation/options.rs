@@ -1,4 +1,4 @@
-//! Options that several functions have.
+//! Options shared by several functions of this folder.
 
 use super::orders::Orders;
 use crate::args::Args;
@@ -6,7 +6,7 @@ use crate::error::Problem;
 use disclosure::permutation::{ChanceSettings, Ties};
 use pgrx::pg_sys;
 
-/// The last options of a function: how values are ordered.
+/// Last options of a function: how values are ordered.
 pub struct Options {
     pub orders: Orders,
     pub ties: Ties,
@@ -14,7 +14,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the arguments orders, ties and seed.
+    /// Reads the arguments `orders`, `ties` and `seed`.
     pub fn read(args: &mut Args) -> Result<Self, Problem> {
         let orders = Orders::read(args)?;
         let ties = args.required::<pg_sys::Oid>("ties")?;
@@ -28,7 +28,7 @@ impl Options {
     }
 }
 
-/// Reads the arguments `draws` and `at_least`; the seed is another option.
+/// Reads the arguments `draws` and `at_least`. The caller sets the seed, which is a later argument.
 pub fn read_chance(args: &mut Args) -> Result<ChanceSettings, Problem> {
     Ok(ChanceSettings {
         draws: args.count("draws")?,

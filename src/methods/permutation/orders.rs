@@ -1,6 +1,7 @@
 //! The argument `orders`: how the values of a column are ordered if not by their type.
 //!
-//! Its JSON is read by hand: each column has an array of values or the name of a relation, and messages name the column.
+//! The JSON is read by hand because the value for a column is either an array of values or the name of a
+//! relation, and because messages name the column.
 
 use super::marginality::order_by_marginality;
 use crate::args::Args;
@@ -11,20 +12,20 @@ use crate::pg::types::{ColumnType, parse};
 use pgrx::pg_sys;
 use serde_json::Value;
 
-/// How to order the columns that the caller says something about, by name.
+/// Orders that the caller gave, by column name.
 #[derive(Default)]
 pub struct Orders(Vec<(String, Given)>);
 
-/// What the caller gave for a column.
+/// Order that the caller gave for a column.
 pub enum Given {
-    /// Its values from first to last, as text.
+    /// Values of the column from first to last, as text.
     List(Vec<String>),
-    /// A relation with the distances of its values, which are ordered by marginality.
+    /// Relation with the distances of the column's values, which are ordered by marginality.
     Distances(pg_sys::Oid),
 }
 
 impl Orders {
-    /// Reads the argument orders.
+    /// Reads the argument `orders`.
     pub fn read(args: &mut Args) -> Result<Self, Problem> {
         let given = match args.json("orders")? {
             None => return Ok(Self::default()),
@@ -34,7 +35,7 @@ impl Orders {
         let of_columns = given.into_iter().map(|(column, given)| {
             let given = match given {
                 Value::Array(values) => Given::List(texts(&column, values)?),
-                // SAFETY: a type that exists; its values are OIDs.
+                // SAFETY: the type exists, and its values are OIDs.
                 Value::String(relation) => unsafe {
                     let oid = parse(pg_sys::REGCLASSOID, &relation)?;
                     Given::Distances(pg_sys::Oid::from(oid.value() as u32))
@@ -56,51 +57,54 @@ impl Orders {
         orders.find(|(column, _)| column == name).map(|(_, given)| given)
     }
 
-    /// Checks that every column that the caller says something about is one of these.
+    /// Checks that every column for which the caller gave an order is one of `columns`.
     pub fn check(&self, columns: &[ColumnType]) -> Result<(), Problem> {
         let is_known = |name: &str| columns.iter().any(|column| column.name == name);
         match self.0.iter().find(|(name, _)| !is_known(name)) {
-            Some((name, _)) => Err(invalid(format!("\"{name}\" is none of the columns"))),
+            Some((name, _)) => Err(invalid(format!("\"{name}\" is not one of the columns"))),
             None => Ok(()),
         }
     }
 }
 
-/// The values of an array as texts.
+/// Returns the values of an array as text.
 fn texts(column: &str, values: Vec<Value>) -> Result<Vec<String>, Problem> {
     let text = |value| match value {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
         Value::Bool(truth) => Ok(truth.to_string()),
-        _ => Err(invalid_for(column, "has an element that is no value")),
+        _ => Err(invalid_for(
+            column,
+            "an element is not a string, number or boolean",
+        )),
     };
     values.into_iter().map(text).collect()
 }
 
-/// The order of a dictionary's values.
+/// Dense ranks of the values of a dictionary.
 pub struct RankedValues {
-    /// The dense rank of every value, codes in order, from 1.
+    /// Dense rank of every value, by code.
     dense_rank_of: Vec<u32>,
-    /// What every dense rank, from 1 on, counts as.
+    /// Number that the value of each dense rank counts as, from 1 on.
     pub scale: Vec<f64>,
-    /// What the scale is.
+    /// Meaning of the scale.
     pub meaning: Meaning,
 }
 
-/// What the difference of two values on the scale is.
+/// Meaning of the difference of two values on the scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// That of numbers, dates or timestamps.
+    /// Difference of two numbers, dates or timestamps.
     Numbers,
-    /// The difference of their dense ranks, by nothing but their type's order.
+    /// Difference of their dense ranks, because their type has an order but no differences.
     DenseRanks,
-    /// What the caller says.
+    /// Difference that the caller's order or distances define.
     Given,
 }
 
 impl RankedValues {
-    /// As the caller says or else by type. `records_of` tells how many records hold each value, codes in order, of the
-    /// table whose frequencies count.
+    /// Orders values as the caller says, or else by their type. `records_of` has the number of records that
+    /// hold each value, by code, in the table whose frequencies count.
     pub fn new(dictionary: &mut Dictionary, orders: &Orders, records_of: &[u64]) -> Result<Self, Problem> {
         match orders.of_column(&dictionary.column().name) {
             None => Self::by_type(dictionary),
@@ -116,7 +120,7 @@ impl RankedValues {
         }
     }
 
-    /// By the order of the type.
+    /// Orders values by their type.
     pub fn by_type(dictionary: &mut Dictionary) -> Result<Self, Problem> {
         let dense_rank_of = dictionary.dense_ranks()?;
         let last = dense_rank_of
@@ -141,22 +145,23 @@ impl RankedValues {
         })
     }
 
+    /// Orders values as listed by the caller.
     fn by_list(dictionary: &mut Dictionary, texts: &[String]) -> Result<Self, Problem> {
         let column = dictionary.column().clone();
         let known = dictionary.len() as usize;
         let mut dense_rank_of = vec![0; known];
         for (text, dense_rank) in texts.iter().zip(1..) {
-            // SAFETY: a value that was just made, of the type that the column is of.
+            // SAFETY: the value was just read as one of the column's type.
             let code = unsafe { dictionary.encode(parse(column.oid, text)?)? } as usize;
             if code > dense_rank_of.len() {
                 dense_rank_of.push(0);
             }
             if std::mem::replace(&mut dense_rank_of[code - 1], dense_rank) != 0 {
-                return Err(invalid_for(&column.name, "a value is there twice"));
+                return Err(invalid_for(&column.name, "a value is listed twice"));
             }
         }
         if dense_rank_of[..known].contains(&0) {
-            return Err(invalid_for(&column.name, "a value of the column is not there"));
+            return Err(invalid_for(&column.name, "a value of the column is missing"));
         }
         Ok(RankedValues {
             dense_rank_of,
@@ -165,7 +170,7 @@ impl RankedValues {
         })
     }
 
-    /// The dense rank of a code; [`NULL`](disclosure::NULL) for that of an absent value.
+    /// Returns the dense rank of a code; [`NULL`](disclosure::NULL) for an absent value.
     pub fn dense_rank(&self, code: u32) -> u32 {
         match code {
             disclosure::NULL => disclosure::NULL,
@@ -182,7 +187,7 @@ fn invalid(problem: String) -> Problem {
     Problem::argument(
         "orders",
         problem,
-        "By column name, give an array of all its values from first to last, or the name of a relation \
+        "For each column, give an array of all its values from first to last, or the name of a relation \
                with their distances.",
     )
 }

@@ -1,5 +1,7 @@
-//! (d, v)-permuted privacy, for the owner of the original table and for the subject of a record: `permuted_privacy`,
-//! `check_subject`.
+//! (d, v)-permuted privacy (section 4 of the paper): `permuted_privacy` for the owner of the original table,
+//! `check_subject` for the subject of a record.
+//!
+//! The owner needs both tables. A subject needs only their own record and the released table.
 
 use super::microdata::{Microdata, TableArgument, Wanted};
 use super::options::Options;
@@ -13,7 +15,7 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 table_row! {
-    /// How well an original record is hidden.
+    /// An original record and how well it is hidden.
     struct HiddenRecord {
         key: Option<String>,
         original: Json,
@@ -23,7 +25,7 @@ table_row! {
 }
 
 table_row! {
-    /// What a subject can verify; nothing if no record was released.
+    /// What a subject can verify. Everything but the verdict is NULL if no record was released.
     #[derive(Default)]
     struct SubjectCheck {
         largest_d: Option<i64>,
@@ -53,7 +55,7 @@ fn hidden_records(mut args: Args) -> Result<impl Iterator<Item = HiddenRecord>, 
         ReleasedTable::new(there, ties, control)?.privacy_of_all(here, control)
     })?;
     Ok((0..tables.original.len()).map(move |record| {
-        // If no record was released, nothing was found.
+        // `found` is empty if no record was released.
         let found = found.get_mut(record);
         HiddenRecord {
             key: tables.original.key(record),
@@ -83,10 +85,10 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
     args.end()?;
     let (record, _) = record.ok_or(Problem::null(
         "record",
-        "Give a row with a value for every one of the columns: ROW(41000, 37).",
+        "Give a record with one value per column: ROW(41000, 37).",
     ))?;
     demand.check(columns.as_ref().map_or(0, Vec::len))?;
-    // SAFETY: an argument of type record.
+    // SAFETY: the value is an argument of type record.
     let tables = unsafe { Microdata::of_subject(record, released, columns, &options.orders)? };
     let fields = tables.original.ranked_columns.iter();
     let record: Vec<Option<f64>> = fields.map(|field| field.value(0)).collect();
@@ -111,7 +113,8 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
     })
 }
 
-/// Returns the verdict on a demand; unknown if nothing was demanded, or if it depends on something unknown.
+/// Returns the verdict on a demand: unknown if nothing was demanded or if the answer depends on something
+/// unknown.
 fn verdict_name(is_met: Option<bool>) -> &'static str {
     match is_met {
         Some(true) => "safe",
@@ -120,7 +123,7 @@ fn verdict_name(is_met: Option<bool>) -> &'static str {
     }
 }
 
-/// The closest value of every column, or the closest values as an array.
+/// Returns the closest value of every column, as an array if several values are equally close.
 fn closest_values(tables: &Microdata, closest: &[ClosestValues]) -> Value {
     let columns = tables.released.columns.iter().zip(closest).enumerate();
     let fields = columns.map(|(number, (column, dense_ranks))| {

@@ -1,4 +1,7 @@
-//! The records of one table: what their values are, and what they count as.
+//! Records of one table: their values, and what these values count as in comparisons.
+//!
+//! A record is a number. Its value in a column has a code, a dense rank in the order of the column and,
+//! through the scale of the column, a number.
 
 use super::orders::{Meaning, RankedValues};
 use super::value_json::value_json;
@@ -9,16 +12,18 @@ use disclosure::NULL;
 use disclosure::permutation::{ColumnSide, RankedColumn, canonical_order};
 use serde_json::Value;
 
+/// Records of a table, column by column.
 pub struct Records {
     pub columns: Vec<CodedColumn>,
-    /// What the values of every column count as.
+    /// Dense ranks and scale of every column.
     pub ranked_columns: Vec<RankedColumn>,
-    /// Whether the values of each column are numbers, dates or timestamps, and counted as such.
+    /// Whether the scale of each column has the numbers, dates or timestamps that its values are.
     are_numbers: Vec<bool>,
+    /// Keys of the records, if the caller named a key.
     keys: Option<CodedColumn>,
 }
 
-/// A column of records.
+/// A column and what its values count as.
 pub struct CountedColumn {
     column: CodedColumn,
     ranked: RankedColumn,
@@ -26,8 +31,8 @@ pub struct CountedColumn {
 }
 
 impl CountedColumn {
-    /// A column whose values were put in order, perhaps with those of another one; then `code_there` is what a code
-    /// is called in the dictionary of both.
+    /// Combines a column with the order of its values. If they were ordered together with those of another
+    /// column, `code_there` translates a code of this column to the dictionary that was ordered.
     pub fn new(column: CodedColumn, values: &RankedValues, code_there: impl Fn(u32) -> u32) -> Self {
         let dense_rank = |&code: &u32| values.dense_rank(code_there(code));
         CountedColumn {
@@ -64,7 +69,7 @@ impl Records {
             .map_or(0, |column| column.dense_ranks.len())
     }
 
-    /// The dense ranks of every record in each column.
+    /// Returns the dense ranks of all records' values, by column.
     pub fn dense_ranks(&self) -> Vec<&[u32]> {
         self.ranked_columns
             .iter()
@@ -72,7 +77,7 @@ impl Records {
             .collect()
     }
 
-    /// Every column as one side of a comparison.
+    /// Returns every column as one side of a comparison.
     pub fn column_sides(&self) -> impl Iterator<Item = ColumnSide<'_>> {
         let columns = self.ranked_columns.iter().zip(&self.are_numbers);
         columns.map(|(ranked, &is_number)| ColumnSide {
@@ -81,13 +86,13 @@ impl Records {
         })
     }
 
-    /// The key of a record as text.
+    /// Returns the key of a record as text; `None` if records have no keys.
     pub fn key(&self, record: usize) -> Option<String> {
         let keys = self.keys.as_ref()?;
         keys.dictionary.text(keys.codes[record])
     }
 
-    /// The values of a record by column.
+    /// Returns the values of a record as an object, by column name.
     pub fn json(&self, record: usize) -> Value {
         let fields = self.columns.iter().map(|column| {
             let value = value_json(&column.dictionary, column.codes[record]);
@@ -96,7 +101,7 @@ impl Records {
         Value::Object(fields.collect())
     }
 
-    /// The different values of a column that have a dense rank from `first` to `last`, in order.
+    /// Returns the distinct values of a column whose dense rank is from `first` to `last`, in order.
     pub fn values_between(&self, column: usize, first: u32, last: u32) -> Vec<Value> {
         let CodedColumn { dictionary, codes } = &self.columns[column];
         let dense_ranks = self.ranked_columns[column].dense_ranks.iter().copied();
@@ -112,13 +117,13 @@ impl Records {
             .collect()
     }
 
-    /// How many values of a column are absent.
+    /// Counts the absent values of a column.
     pub fn nulls(&self, column: usize) -> usize {
         let codes = self.columns[column].codes.iter();
         codes.filter(|&&code| code == NULL).count()
     }
 
-    /// Puts the records in the order of the keys, and then in that of the values.
+    /// Sorts the records by key, then by values.
     pub fn put_in_order(&mut self) -> Result<(), Problem> {
         let keys = self.keys.as_mut().map(CodedColumn::dense_ranks).transpose()?;
         let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.dense_ranks()).collect();

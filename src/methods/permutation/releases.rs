@@ -1,5 +1,9 @@
-//! Whether an adversary's matches are more than luck: `linkage_plausibility`, `compare_releases`,
-//! `calibrate_permutation`.
+//! Comparison of an adversary's matches with chance (section 5 of the paper): `linkage_plausibility`,
+//! `compare_releases`, `calibrate_permutation`.
+//!
+//! `linkage_plausibility` assesses one release and `compare_releases` several. `calibrate_permutation` swaps
+//! ranks over several distances, and chooses the least one at which matches are plausibly random and few of
+//! them correct.
 
 use super::microdata::{Microdata, TableArgument, Wanted};
 use super::options::{Options, read_chance};
@@ -17,7 +21,7 @@ use pgrx::Array;
 use pgrx::prelude::*;
 
 table_row! {
-    /// Real matches beside those of chance.
+    /// Real matches compared with matches of random records.
     struct PlausibilityRow {
         records: i64,
         random_records: i64,
@@ -56,7 +60,7 @@ table_row! {
 }
 
 table_row! {
-    /// One of several distances of rank swapping.
+    /// One of several distances over which ranks are swapped.
     struct CandidateRow {
         p: f64,
         rank_correlations: Vec<Option<f64>>,
@@ -70,10 +74,10 @@ table_row! {
     }
 }
 
-/// What an adversary can link, and how many records so correctly if a key tells who is who.
+/// Plausibility of an adversary's matches and, if there is a key, the number of correct ones.
 type Assessed = (Plausibility, Option<CorrectLinks>);
 
-/// Assesses what an adversary can link; `None` if there are no records.
+/// Assesses the matches of an adversary; returns `None` if there are no records.
 fn assess(tables: &Microdata, ties: Ties, chance: &ChanceSettings) -> Result<Option<Assessed>, Problem> {
     let (original, released) = (tables.original.dense_ranks(), tables.released.dense_ranks());
     let is_paired = tables.is_paired();
@@ -90,8 +94,8 @@ fn finding_name(finding: Finding) -> &'static str {
     }
 }
 
-/// linkage_plausibility(original regclass, released regclass, columns name[], key name, draws int, at_least float8,
-/// orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// linkage_plausibility(original regclass, released regclass, columns name[], key name, draws int,
+/// at_least float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn linkage_plausibility(args: Args) -> Table<PlausibilityRow> {
     Table::new(plausibility(args))
@@ -137,8 +141,8 @@ fn plausibility_row(
     }
 }
 
-/// compare_releases(original regclass, released regclass[], columns name[], key name, draws int, at_least float8,
-/// orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// compare_releases(original regclass, released regclass[], columns name[], key name, draws int,
+/// at_least float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn compare_releases(args: Args) -> Table<ReleaseRow> {
     Table::new(compared_releases(args))
@@ -189,7 +193,7 @@ fn read_releases(args: &mut Args) -> Result<Vec<pg_sys::Oid>, Problem> {
     ))
 }
 
-/// Says which of the releases a problem is about, by its number from 1.
+/// Adds the number of the release, from 1, to a problem with it.
 fn problem_of_element(problem: Problem, number: usize) -> Problem {
     match problem {
         Problem::Argument {

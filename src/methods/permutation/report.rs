@@ -1,4 +1,4 @@
-//! How much a table was permuted: `permutation_report`.
+//! Report on how much the columns of a table were permuted: `permutation_report`.
 
 use super::microdata::{Microdata, Wanted};
 use super::orders::Orders;
@@ -10,7 +10,7 @@ use disclosure::permutation::{ColumnShift, ColumnSide, Extent, column_shift};
 use pgrx::prelude::*;
 
 table_row! {
-    /// How much a column was permuted or, without a name, the weakest of all.
+    /// Permutation of a column or, if it has no name, the weakest permutation of all columns.
     struct PermutedColumn {
         column_name: Option<String>,
         records: i64,
@@ -29,7 +29,8 @@ table_row! {
     }
 }
 
-/// permutation_report(original regclass, released regclass, columns name[], key name, orders jsonb, seed bigint)
+/// permutation_report(original regclass, released regclass, columns name[], key name, orders jsonb,
+/// seed bigint)
 #[pg_extern(sql = false)]
 fn permutation_report(args: Args) -> Table<PermutedColumn> {
     Table::new(report(args))
@@ -43,7 +44,7 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
     if wanted.key.is_none() {
         return Err(Problem::null(
             "key",
-            "Give the column of both tables that tells which rows belong together.",
+            "Give a column of both tables that identifies the records.",
         ));
     }
     let tables = Microdata::by_rank(&wanted, &orders)?;
@@ -75,7 +76,7 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
     Ok(rows)
 }
 
-/// How far the values of every column have moved.
+/// Returns how far the values of every column have moved.
 pub fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<ColumnShift>, Problem> {
     let sides: Vec<(ColumnSide, ColumnSide)> = tables
         .original

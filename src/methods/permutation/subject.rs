@@ -1,4 +1,7 @@
-//! One record against a released table.
+//! Comparison of one record with a released table, for the subject of the record.
+//!
+//! The record is treated as an original table with a single row. Each of its fields is cast to a type in
+//! which it can be compared with its column, as in a query.
 
 use super::coded_table::CodedTable;
 use super::microdata::{COLUMNS, Microdata, TableArgument};
@@ -14,10 +17,11 @@ use pgrx::pg_sys::{self, Datum};
 const RECORD: &str = "record";
 
 impl Microdata {
-    /// The record of a subject, whose fields are the columns in this order, as the original table.
+    /// Returns microdata in which the record of a subject is the original table. The fields of the record are
+    /// `columns`, in this order.
     ///
     /// # Safety
-    /// `subject` is a valid composite Datum.
+    /// `subject` must be a valid composite Datum.
     pub unsafe fn of_subject(
         subject: Datum,
         released: TableArgument,
@@ -27,7 +31,7 @@ impl Microdata {
         let released = released.open()?;
         let columns = columns.ok_or(Problem::null(
             COLUMNS,
-            "Give the names of the released columns, in the order of the subject's fields.",
+            "Give the names of the released columns, in the order of the record's fields.",
         ))?;
         let chosen = released.chosen_columns(columns)?;
         orders.check(&chosen)?;
@@ -50,21 +54,21 @@ impl Microdata {
     }
 }
 
-/// The types in which the fields of the subject and the chosen columns are compared.
+/// Returns the types in which the fields of the subject and the chosen columns are compared.
 fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<Pair>, Problem> {
     if fields.len() != chosen.len() {
         return Err(Problem::argument(
             RECORD,
             format!(
-                "the number of its fields is {}, that of the columns {}",
+                "the number of fields is {}, but the number of columns is {}",
                 fields.len(),
                 chosen.len()
             ),
-            "Give a row with a field for every one of the columns, in their order.",
+            "Give a record with one field per column, in the order of the columns.",
         ));
     }
     let pair = |(field, column): (&ColumnType, &ColumnType)| {
-        // A field has the name of its column, and an untyped literal has its type.
+        // A field takes the name of its column, and an untyped literal its type as well.
         let oid = match field.oid {
             pg_sys::UNKNOWNOID => column.oid,
             oid => oid,
@@ -77,17 +81,17 @@ fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<P
             Problem::argument(
                 RECORD,
                 Pair::not_comparable(&column.name),
-                "Give every field in the type of its column.",
+                "Give every field the type of its column.",
             )
         })
     };
     fields.iter().zip(chosen).map(pair).collect()
 }
 
-/// A field as a column of one record, in the type in which it is compared.
+/// Returns a field as a column of one record, in the type in which it is compared.
 ///
 /// # Safety
-/// A valid Datum of the field's type, unless it is NULL.
+/// The value must be a valid Datum of the field's type, unless it is NULL.
 unsafe fn encoded(
     field: &ColumnType,
     (value, is_null): (Datum, bool),
@@ -106,12 +110,12 @@ unsafe fn encoded(
     })
 }
 
-/// A field of a row as a value of the type in which it is compared, cast as in a query.
+/// Converts a field of a row to the type in which it is compared, with the cast that a query would use.
 ///
 /// # Safety
-/// A valid Datum of the field's type.
+/// `value` must be a valid Datum of the field's type.
 unsafe fn converted(value: Datum, field: &ColumnType, wanted: &ColumnType) -> Result<Datum, Problem> {
-    // SAFETY: by the contract; the function is the one that casts between the two types.
+    // SAFETY: `value` is valid by the contract, and the function is the one that casts between the two types.
     unsafe {
         if field.oid == pg_sys::UNKNOWNOID {
             return Ok(read_literal(wanted, value));

@@ -1,12 +1,12 @@
-//! Values as JSON.
+//! Conversion of values to JSON.
 
 use crate::encode::dictionary::Dictionary;
 use disclosure::NULL;
 use pgrx::pg_sys;
 use serde_json::{Number, Value};
 
-/// The value of a code as JSON: numbers and truth values as such, unless the JSON number would be a different one in
-/// Rust, and anything else as text.
+/// Returns the value of a code as JSON: numbers and booleans as such, and anything else as text. A number
+/// becomes text too if it would change as a JSON number in Rust.
 pub fn value_json(dictionary: &Dictionary, code: u32) -> Value {
     if code == NULL {
         return Value::Null;
@@ -17,7 +17,7 @@ pub fn value_json(dictionary: &Dictionary, code: u32) -> Value {
         pg_sys::BOOLOID => Value::Bool(bits() != 0),
         pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Value::from(bits() as i64),
         pg_sys::FLOAT8OID => finite(f64::from_bits(bits())).unwrap_or_else(|| text().into()),
-        // Its own digits, not those of the float8 that is nearest to it.
+        // The digits of the float4 itself, not those of the nearest float8.
         pg_sys::FLOAT4OID => f32::from_bits(bits() as u32)
             .to_string()
             .parse()
@@ -32,7 +32,8 @@ pub fn value_json(dictionary: &Dictionary, code: u32) -> Value {
     }
 }
 
-/// A float8 that JSON has a number for; whole ones without a point, as people write them.
+/// Returns a float8 as a JSON number; `None` if it is not finite. Whole numbers below 1e15 have no decimal
+/// point, as people write them.
 fn finite(number: f64) -> Option<Value> {
     let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
     match Number::from_f64(number)? {
@@ -41,7 +42,8 @@ fn finite(number: f64) -> Option<Value> {
     }
 }
 
-/// A numeric; `None` if it is not a number or a float8 cannot hold it.
+/// Returns a numeric as a JSON number; `None` if it is NaN or infinite, or if neither int8 nor float8 can
+/// hold it.
 fn number(text: &str) -> Option<Value> {
     let digits = if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.')

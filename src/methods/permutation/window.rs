@@ -1,5 +1,8 @@
 //! The permutation paradigm over the rows of a window partition: `reverse_map`, `rank_shift`, and the maskers
 //! `rank_swap`, `add_noise`, `microaggregate`.
+//!
+//! Each function computes the results of a whole partition at its first row, and then returns one result
+//! after the other.
 
 use crate::encode::sequence::Sequence;
 use crate::error::Problem;
@@ -11,16 +14,16 @@ use disclosure::permutation::{
 use pgrx::AnyElement;
 use pgrx::prelude::*;
 
-/// An argument that counts as it is in the partition's first row, and must not be NULL.
+/// Returns an argument that must not be NULL. Its value in the partition's first row counts.
 fn setting<T: FromDatum>(call: &WindowCall, number: usize, argument: &'static str) -> Result<T, Problem> {
     let value = call.argument(number);
-    // SAFETY: declared with an argument of this type in sql/.
+    // SAFETY: the argument is declared with this type in sql/.
     value
         .and_then(|value| unsafe { T::from_datum(value, false) })
         .ok_or(Problem::null(argument, "Give a number."))
 }
 
-/// The argument `seed`, which is the one with this number.
+/// Returns the argument `seed`, which has this number.
 fn seed(call: &WindowCall, number: usize) -> Result<u64, Problem> {
     setting::<i64>(call, number, "seed").map(|seed| seed as u64)
 }
@@ -105,7 +108,7 @@ fn microaggregate(call: WindowCall) -> Option<f64> {
 
 fn group_means(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
     let settings = MicroaggregationSettings {
-        // What is negative is refused as zero is.
+        // A negative number becomes 0, which is refused.
         k: usize::try_from(setting::<i32>(call, 1, "k")?).unwrap_or(0),
     };
     settings.check()?;

@@ -1,5 +1,10 @@
-//! The attack: `eliminate`, `elimination_steps`, `semantic_attack`, `attack_calibration`, `attack_quality`,
-//! `broken_constraints`.
+//! Semantic attacks: `eliminate`, `elimination_steps`, `semantic_attack`, `attack_calibration`,
+//! `attack_quality`, `broken_constraints`.
+//!
+//! `eliminate` and `elimination_steps` attack one distance table. The other functions read a release and a
+//! corpus, compute a distance table for every generalised item, and attack all of them. `attack_quality` also
+//! reads the original transactions to tell which eliminations are correct, and so does `attack_calibration`
+//! if they are given.
 
 use crate::args::{Args, word};
 use crate::error::Problem;
@@ -33,19 +38,19 @@ const VULNERABILITIES: [(&str, Vulnerability); 2] = [
     ("normalised", Vulnerability::Normalised),
 ];
 
-/// The argument method.
+/// Reads the argument `method`.
 fn method(args: &mut Args) -> Result<Method, Problem> {
     word("method", args.optional("method"), &METHODS)
 }
 
-/// The arguments threshold, threshold_ratio, vulnerability and seed.
+/// Reads the arguments `threshold`, `threshold_ratio`, `vulnerability` and `seed`.
 fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Problem> {
     let threshold: Option<f64> = args.optional("threshold");
     let ratio: f64 = args.required("threshold_ratio")?;
     if threshold.is_some() && ratio != 1.0 {
         return Err(Problem::argument(
             "threshold_ratio",
-            "is a multiple of the mean, but threshold is given",
+            "must not be given together with threshold",
             "Leave one of them out.",
         ));
     }
@@ -59,10 +64,12 @@ fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Problem> {
     Ok(strategy)
 }
 
-/// Cells that are so few that they are attacked on the spot: a query may have very many small tables.
+/// Number of cells up to which a table is attacked without a worker thread, because a query may have very
+/// many small tables.
 const FEW: usize = 1000;
 
-/// The arguments of an attack on one distance table, and what it eliminates; `None` if that is NULL.
+/// Reads the arguments of an attack on one distance table. Returns the table and its eliminations; `None` if
+/// the table is NULL.
 fn eliminations(mut args: Args) -> Result<Option<(DistanceTable, Eliminations)>, Problem> {
     let distances: Option<Array<'_, f64>> = args.optional("distances");
     let method = method(&mut args)?;
@@ -78,7 +85,8 @@ fn eliminations(mut args: Args) -> Result<Option<(DistanceTable, Eliminations)>,
     Ok(Some((table, eliminations)))
 }
 
-/// eliminate(distances float8[], method text, threshold float8, threshold_ratio float8, vulnerability text, seed bigint)
+/// eliminate(distances float8[], method text, threshold float8, threshold_ratio float8, vulnerability text,
+/// seed bigint)
 #[pg_extern(sql = false)]
 fn eliminate(args: Args) -> Option<Grid<bool>> {
     let (table, eliminations) = eliminations(args).unwrap_or_else(Problem::raise)?;
@@ -101,8 +109,8 @@ table_row! {
     }
 }
 
-/// elimination_steps(distances float8[], method text, threshold float8, threshold_ratio float8, vulnerability text, seed
-/// bigint)
+/// elimination_steps(distances float8[], method text, threshold float8, threshold_ratio float8,
+/// vulnerability text, seed bigint)
 #[pg_extern(sql = false)]
 fn elimination_steps(args: Args) -> Table<Step> {
     Table::new(eliminations(args).map(|found| {
@@ -118,7 +126,7 @@ fn elimination_steps(args: Args) -> Table<Step> {
     }))
 }
 
-/// A release that was read, what is looked at in it, and what the corpus says about that.
+/// Released transactions, the part of them that is attacked, and what the corpus knows about that part.
 struct Release {
     items: Items,
     lists: Lists,
@@ -147,7 +155,7 @@ impl Release {
         Self::new(items, lists, source, settings)
     }
 
-    /// Together with which items its transactions have had. Both columns have ids.
+    /// Reads a release together with the original items of its transactions. Both columns must have keys.
     fn read_with(
         original: &Column,
         released: &Column,
@@ -161,7 +169,7 @@ impl Release {
         Ok((Self::new(items, released, source, settings)?, truth))
     }
 
-    /// Attacks all targets and twins. Gives notice if confidence is wanted and there is none.
+    /// Attacks all targets and twins. Sends a NOTICE if confidence was requested but could not be learnt.
     fn attack(&self, strategy: &Strategy) -> Result<Attacked, Problem> {
         let (study, scoring) = (&self.study, self.knowledge.scoring());
         let attacked = run::long("eliminating items", |control| {
@@ -169,14 +177,15 @@ impl Release {
         })?;
         if study.lacks_confidence(&attacked) {
             notice!(
-                "disclosure: too few items are not generalised, or too few were eliminated, to learn how sure that is"
+                "disclosure: confidence is unknown: too few items are not generalised, or too few were eliminated"
             );
         }
         Ok(attacked)
     }
 }
 
-/// The arguments context, threshold, threshold_ratio, vulnerability and seed, which follow the method.
+/// The arguments `context`, `threshold`, `threshold_ratio`, `vulnerability` and `seed`, which follow the
+/// method.
 struct Options {
     strategy: Strategy,
     settings: StudySettings,
@@ -195,7 +204,7 @@ impl Options {
         Ok(Options { strategy, settings })
     }
 
-    /// Reads the argument calibration as well, which comes next.
+    /// Reads the argument `calibration` as well, which comes next.
     fn calibrated(mut self, args: &mut Args) -> Result<Self, Problem> {
         self.settings.calibration = args.number("calibration", 0)?;
         Ok(self)
@@ -215,8 +224,9 @@ table_row! {
     }
 }
 
-/// semantic_attack(relation regclass, column_name name, corpus regclass, corpus_column name, key name, method text, context
-/// int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, calibration int, scoring jsonb)
+/// semantic_attack(relation regclass, column_name name, corpus regclass, corpus_column name, key name,
+/// method text, context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint,
+/// calibration int, scoring jsonb)
 #[pg_extern(sql = false)]
 fn semantic_attack(args: Args) -> Table<AttackedItem> {
     Table::new(attacked_items(args))
@@ -232,7 +242,7 @@ fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, 
     args.end()?;
     let release = Release::read(&column, &source, &options.settings)?;
     let attacked = release.attack(&options.strategy)?;
-    // One target at a time, as each row repeats the generalised item.
+    // One target at a time, because each row repeats the generalised item.
     let targets = 0..release.study.targets().len();
     Ok(targets.flat_map(move |target| items_of_target(&release, &attacked, target)))
 }
@@ -257,9 +267,9 @@ table_row! {
     struct ReliabilityBin { bin: i32, eliminations: i64, predicted: f64, observed: f64 }
 }
 
-/// attack_calibration(relation regclass, column_name name, corpus regclass, corpus_column name, key name, original
-/// regclass, method text, context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, calibration
-/// int, scoring jsonb)
+/// attack_calibration(relation regclass, column_name name, corpus regclass, corpus_column name, key name,
+/// original regclass, method text, context int, threshold float8, threshold_ratio float8, vulnerability text,
+/// seed bigint, calibration int, scoring jsonb)
 #[pg_extern(sql = false)]
 fn attack_calibration(args: Args) -> Table<ReliabilityBin> {
     Table::new(reliability(args))
@@ -295,7 +305,7 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, P
     }))
 }
 
-/// The column of the original whose transactions have the ids of those of the release.
+/// Opens the column of the original transactions, which have the same keys as those of the release.
 fn open_original(
     original: Option<pg_sys::Oid>,
     column_name: Option<String>,
@@ -303,14 +313,14 @@ fn open_original(
 ) -> Result<Column, Problem> {
     let key = key.ok_or(Problem::argument(
         "key",
-        "must not be NULL where there is an original",
-        "Give the column by which transactions of both tables are the same.",
+        "must not be NULL if original is given",
+        "Give the column of both tables that identifies the transactions.",
     ))?;
     Column::open("original", original, column_name.as_deref())?.with_key(Some(&key))
 }
 
 table_row! {
-    /// How well a method tells cover from original items.
+    /// Quality of a method: how well it tells cover from original items.
     struct MethodQuality {
         method: String,
         eliminations: i64,
@@ -323,8 +333,9 @@ table_row! {
     }
 }
 
-/// attack_quality(original regclass, released regclass, column_name name, corpus regclass, corpus_column name, key name,
-/// methods text[], context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, scoring jsonb)
+/// attack_quality(original regclass, released regclass, column_name name, corpus regclass,
+/// corpus_column name, key name, methods text[], context int, threshold float8, threshold_ratio float8,
+/// vulnerability text, seed bigint, scoring jsonb)
 #[pg_extern(sql = false)]
 fn attack_quality(args: Args) -> Table<MethodQuality> {
     Table::new(qualities(args))
@@ -367,7 +378,7 @@ fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Prob
 }
 
 table_row! {
-    /// A privacy constraint that does not hold any more.
+    /// A privacy constraint that does not hold after the attack.
     struct BrokenConstraint {
         privacy_constraint: Vec<String>,
         items: Vec<String>,
@@ -377,8 +388,9 @@ table_row! {
     }
 }
 
-/// broken_constraints(relation regclass, column_name name, corpus regclass, corpus_column name, privacy jsonb, k int,
-/// method text, context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint, scoring jsonb)
+/// broken_constraints(relation regclass, column_name name, corpus regclass, corpus_column name,
+/// privacy jsonb, k int, method text, context int, threshold float8, threshold_ratio float8,
+/// vulnerability text, seed bigint, scoring jsonb)
 #[pg_extern(sql = false)]
 fn broken_constraints(args: Args) -> Table<BrokenConstraint> {
     Table::new(constraints_after_attack(args))
@@ -399,7 +411,7 @@ fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Pro
     let privacy = privacy_of(&privacy, &mut release.items)?;
     let attacked = release.attack(&strategy)?;
     let (study, transactions) = (&release.study, &release.lists.transactions);
-    let broken = run::long("counting what is left", |control| {
+    let broken = run::long("counting remaining items", |control| {
         study.broken_constraints(transactions, &attacked, &privacy, k, control)
     })?;
     let rows = broken.into_iter().map(|(broken, held_before)| BrokenConstraint {

@@ -1,4 +1,8 @@
 //! Set-generalised transactions: `coat`, `coat_report`, `km_anonymity`, `km_violations`, `mark_generalised`.
+//!
+//! COAT (Loukides et al. 2011) generalises items to sets until the privacy constraints hold. k^m-anonymity
+//! says how well the result is protected. `mark_generalised` guesses which items of a release are generalised
+//! if the release does not say so.
 
 use crate::args::{Args, warn_once, word};
 use crate::error::Problem;
@@ -13,12 +17,12 @@ use disclosure::semantic::{self, Coat, Constraints, Entry, Known, Rule, Transact
 use pgrx::prelude::*;
 
 table_row! {
-    /// A transaction as it leaves.
+    /// A released transaction.
     struct Released { transaction: String, terms: Json }
 }
 
-/// coat(relation regclass, column_name name, privacy jsonb, k int, id name, utility jsonb, max_suppressed float8, seed
-/// bigint)
+/// coat(relation regclass, column_name name, privacy jsonb, k int, key name, utility jsonb,
+/// max_suppressed float8, seed bigint)
 #[pg_extern(sql = false)]
 fn coat(args: Args) -> Table<Released> {
     Table::new(protected(args))
@@ -35,7 +39,7 @@ fn protected(mut args: Args) -> Result<impl Iterator<Item = Released>, Problem> 
 }
 
 table_row! {
-    /// What COAT does to items.
+    /// A generalised or suppressed item.
     struct CoatItem {
         items: Vec<String>,
         suppressed: bool,
@@ -45,8 +49,8 @@ table_row! {
     }
 }
 
-/// coat_report(relation regclass, column_name name, privacy jsonb, k int, utility jsonb, max_suppressed float8, seed
-/// bigint)
+/// coat_report(relation regclass, column_name name, privacy jsonb, k int, utility jsonb,
+/// max_suppressed float8, seed bigint)
 #[pg_extern(sql = false)]
 fn coat_report(args: Args) -> Table<CoatItem> {
     Table::new(coat_items(args))
@@ -73,17 +77,17 @@ fn coat_items(mut args: Args) -> Result<Vec<CoatItem>, Problem> {
     Ok(generalised.chain(suppressed).collect())
 }
 
-/// What the caller wants of COAT.
+/// Arguments of COAT.
 struct Protection {
     column: Column,
     privacy: ItemSets,
     utility: Option<ItemSets>,
-    /// Without privacy and utility, whose items are known when the column was read.
+    /// All constraints except `privacy` and `utility`, whose items have no numbers until the column was read.
     constraints: Constraints,
 }
 
 impl Protection {
-    /// Reads all arguments, among which an id may be.
+    /// Reads all arguments, including `key` if `has_id` is set.
     fn read(args: &mut Args, has_id: bool) -> Result<Self, Problem> {
         let mut column = column(args)?;
         let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
@@ -107,6 +111,7 @@ impl Protection {
         })
     }
 
+    /// Reads the column and runs COAT.
     fn run(mut self) -> Result<(Items, Lists, Coat), Problem> {
         let (mut items, lists) = read_column(&self.column)?;
         self.constraints.privacy = privacy_of(&self.privacy, &mut items)?;
@@ -118,7 +123,7 @@ impl Protection {
     }
 }
 
-/// A problem with transactions, which the caller gave as a relation.
+/// Attributes a problem with the transactions to the argument `relation`, from which they were read.
 fn in_relation(problem: Problem) -> Problem {
     match problem {
         Problem::Algorithm(Error::InvalidArgument {
@@ -134,37 +139,40 @@ fn in_relation(problem: Problem) -> Problem {
     }
 }
 
-/// The argument privacy, if it has to be given. It is asked for when all other arguments were read.
+/// Returns the argument `privacy`, or an error if it is NULL. Called when all other arguments were read.
 pub(super) fn required(privacy: Option<ItemSets>) -> Result<ItemSets, Problem> {
     privacy.ok_or(Problem::null(
         "privacy",
-        "Give lists of items that are to be protected: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
+        "Give lists of items to protect: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
     ))
 }
 
-/// The items of the argument privacy, when all transactions were read.
+/// Returns the items of the argument `privacy` by number. Warns if some are in no transaction. Called when
+/// all transactions were read.
 pub(super) fn privacy_of(privacy: &ItemSets, items: &mut Items) -> Result<Vec<Vec<u32>>, Problem> {
     let known = items.len();
     let privacy = privacy.numbers(items)?;
     let unknown = items.len() - known;
-    // One with a slip of the pen protects nothing.
+    // A misspelt item protects nothing.
     if unknown > 0 && known > 0 {
-        warn_once(&format!("items of privacy that are in no transaction: {unknown}"));
+        warn_once(&format!(
+            "items of privacy that are not in any transaction: {unknown}"
+        ));
     }
     Ok(privacy)
 }
 
-/// The items of an argument that need not be given, when all transactions were read.
+/// Returns the items of an optional argument by number. Called when all transactions were read.
 fn numbers(sets: Option<ItemSets>, items: &mut Items) -> Result<Option<Vec<Vec<u32>>>, Problem> {
     sets.map(|sets| sets.numbers(items)).transpose()
 }
 
-/// A number of something that has to be given. NULL and what is negative are refused as 0 is.
+/// Returns the argument `k`. NULL and negative numbers become 0, which is refused.
 pub(super) fn k_of(k: Option<i32>) -> u64 {
     u64::try_from(k.unwrap_or_default()).unwrap_or_default()
 }
 
-/// Transactions as they leave.
+/// Returns transactions as rows.
 fn as_rows(items: Items, lists: Lists, transactions: Transactions) -> impl Iterator<Item = Released> {
     (0..transactions.len()).map(move |number| Released {
         transaction: lists.id(number),
@@ -199,7 +207,7 @@ table_row! {
     struct RareSet { items: Json, support: i64 }
 }
 
-/// km_violations(relation regclass, column_name name, k int, m int, most int)
+/// km_violations(relation regclass, column_name name, k int, m int, max_rows int)
 #[pg_extern(sql = false)]
 fn km_violations(args: Args) -> Table<RareSet> {
     Table::new(rare_sets(args))
@@ -223,7 +231,7 @@ fn rare_sets(mut args: Args) -> Result<Vec<RareSet>, Problem> {
     Ok(rows.collect())
 }
 
-/// The argument m.
+/// Reads the argument `m`. A negative number becomes 0, which is refused.
 fn m_of(args: &mut Args) -> Result<usize, Problem> {
     let m: i32 = args.required("m")?;
     let m = m.max(0) as usize;
@@ -233,7 +241,8 @@ fn m_of(args: &mut Args) -> Result<usize, Problem> {
 
 const RULES: [(&str, Rule); 2] = [("together", Rule::Together), ("repeated", Rule::Repeated)];
 
-/// mark_generalised(relation regclass, column_name name, id name, rule text, k int, utility jsonb, privacy jsonb)
+/// mark_generalised(relation regclass, column_name name, key name, rule text, k int, utility jsonb,
+/// privacy jsonb)
 #[pg_extern(sql = false)]
 fn mark_generalised(args: Args) -> Table<Released> {
     Table::new(marked(args))

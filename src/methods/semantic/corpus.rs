@@ -1,4 +1,8 @@
-//! What words mean comes in: documents, counts of documents, or vectors, as the type of a table's column says.
+//! Reads what words mean from a corpus: a table of documents, of document counts, or of vectors, depending on
+//! the type of its column.
+//!
+//! Documents are read in one pass. While this thread reads rows, another one looks for the terms in them.
+//! Counts and vectors are read by this thread alone.
 
 use crate::error::Problem;
 use crate::input::relation::Relation;
@@ -20,7 +24,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A table that says how far terms are from each other.
+/// A table that defines distances between terms.
 pub struct Source {
     relation: Relation,
     column: ColumnType,
@@ -28,34 +32,34 @@ pub struct Source {
     settings: Settings,
 }
 
-/// What a column holds.
+/// Content of a column.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Documents: text, in which terms are consecutive words.
+    /// Documents as text, in which a term is a sequence of consecutive words.
     Text,
-    /// Documents: arrays of terms.
+    /// Documents as arrays of terms.
     Array,
-    /// Documents: JSON lists of terms.
+    /// Documents as JSON lists of terms.
     Json,
-    /// Documents: tsvector.
+    /// Documents as tsvectors.
     Lexemes,
-    /// Numbers of documents that have one or two terms.
+    /// Numbers of documents that have one term or two.
     Counts,
-    /// The vectors of terms.
+    /// Vectors of terms.
     Vectors,
 }
 
-/// The argument scoring.
+/// The argument `scoring`.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Settings {
     plurals: bool,
-    /// The text search configuration that made documents into tsvectors; `None` is the session's.
+    /// Text search configuration that made the tsvectors of the documents; `None` for that of the session.
     config: Option<String>,
     term_column: String,
     other_column: String,
     documents: Option<u64>,
-    /// `None` where the caller did not say it.
+    /// `None` if the caller did not give it.
     unseen: Option<f64>,
 }
 
@@ -76,7 +80,7 @@ const CORPUS: &str = "corpus";
 const CORPUS_COLUMN: &str = "corpus_column";
 const SCORING: &str = "scoring";
 
-/// What was found out about terms.
+/// What the corpus knows about terms.
 pub enum Knowledge {
     Counts(Cooccurrence),
     Vectors(Embeddings),
@@ -90,7 +94,7 @@ impl Knowledge {
         }
     }
 
-    /// In how many documents a term is; `None` where that is not what was counted.
+    /// Returns the number of documents that have a term; `None` if the corpus has vectors.
     pub fn documents(&self, term: u32) -> Option<u64> {
         match self {
             Knowledge::Counts(counts) => Some(counts.counts(term, term).0),
@@ -99,11 +103,13 @@ impl Knowledge {
     }
 }
 
-/// Documents that a pair of terms that are never together counts as, where distances have to be finite: less than the
-/// one in which they might be together next.
+/// Number of documents that two terms are assumed to share if they are never together and distances have to
+/// be finite. It is less than 1, the number of documents that they would share if they were seen together
+/// once.
 const UNSEEN: f64 = 0.5;
 
 impl Source {
+    /// Checks the arguments and opens the corpus.
     pub fn new(
         corpus: Option<pg_sys::Oid>,
         column: Option<String>,
@@ -119,7 +125,7 @@ impl Source {
         let kind = Kind::of(&column).ok_or_else(|| {
             Problem::argument(
                 CORPUS_COLUMN,
-                format!("\"{name}\" has a type that says nothing of terms"),
+                format!("\"{name}\" has a type that is not supported"),
                 "Give documents as text, text[], jsonb or tsvector, counts of documents as integers, or vectors of \
                    terms as float4[] or float8[].",
             )
@@ -139,26 +145,27 @@ impl Source {
         Ok(source)
     }
 
-    /// The same, if every distance that it knows is finite.
+    /// Returns the same source, or an error if `scoring` would make distances infinite.
     pub fn finite(self) -> Result<Self, Problem> {
         if self.settings.unseen == Some(0.0) {
             return Err(Problem::argument(
                 SCORING,
                 "\"unseen\" must not be 0 here",
-                "Leave it out, or give a number between 0 and 1: of distances that are infinite there is no mean.",
+                "Leave it out, or give a number between 0 and 1; 0 makes distances infinite, which have no mean.",
             ));
         }
         Ok(self)
     }
 
-    /// What there is to know about terms and these pairs of them, by a source that is [`finite`](Self::finite).
+    /// Reads what the corpus knows about terms and these pairs of them, with finite distances. The source
+    /// must have passed [`finite`](Self::finite).
     pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
         let unseen = self.settings.unseen.unwrap_or(UNSEEN);
         self.read(terms, Wanted::Pairs(pairs), unseen)
     }
 
-    /// What there is to know about terms and pairs of them. Those that are never together are infinitely far apart, unless
-    /// the caller has said otherwise.
+    /// Reads what the corpus knows about terms and pairs of them. Terms that are never together are
+    /// infinitely far apart, unless the caller gave `unseen`.
     pub fn read_as_defined(&self, terms: &[String], wanted: Wanted) -> Result<Knowledge, Problem> {
         self.read(terms, wanted, self.settings.unseen.unwrap_or(0.0))
     }
@@ -177,7 +184,7 @@ impl Source {
         Ok(Knowledge::Counts(counts.with_unseen(unseen)?))
     }
 
-    /// In which documents which terms are: one pass over the table, while another thread looks for terms.
+    /// Finds the documents of each term in one pass over the table, while another thread looks for the terms.
     fn read_documents(&self, terms: &[String]) -> Result<Corpus, Problem> {
         let control = Arc::new(Control::new());
         let finder = Finder {
@@ -188,7 +195,7 @@ impl Source {
             control: control.clone(),
         };
         let mut conveyor = Conveyor::start(finder, Finder::push)?;
-        // Dropped before the conveyor, which waits for the finder.
+        // Dropped before the conveyor, whose own drop waits for the finder to end.
         let _stop = CancelOnDrop(&control);
         let mut batch = Batch::default();
         let name = quote_identifier(&self.column.name);
@@ -200,9 +207,9 @@ impl Source {
         let query = format!("SELECT {wanted} FROM {}", self.relation.name());
         for_each_row(&query, |mut row| {
             let Some((value, false)) = row.next() else {
-                return Ok(()); // no document
+                return Ok(()); // NULL is not a document
             };
-            // SAFETY: the query casts it to what is read here.
+            // SAFETY: the query casts the value to the type that is read here.
             unsafe {
                 match self.kind {
                     Kind::Array => {
@@ -224,7 +231,8 @@ impl Source {
             batch.end_document();
             if batch.is_full() {
                 let spare = conveyor.spare().unwrap_or_default();
-                // If the finder has ended, `finish` says why. Documents may be long, and few rows take long then.
+                // Few rows may take the finder long, because documents may be long. If it has ended with an
+                // error, `finish` returns that error.
                 conveyor.send_patiently(std::mem::replace(&mut batch, spare))?;
             }
             Ok(())
@@ -250,7 +258,7 @@ impl Source {
         Ok(Terms::new(terms, folding)?)
     }
 
-    /// Terms as lexemes with positions, by the text search configuration that made those of the documents.
+    /// Returns terms as lexemes with positions, made by the text search configuration of the documents.
     fn lexemes_of(&self, terms: &[String]) -> Result<Vec<Vec<(String, u32)>>, Problem> {
         let literals: Vec<String> = terms.iter().map(quote_literal).collect();
         let config = self.settings.config.as_ref().map_or(String::new(), |config| {
@@ -277,15 +285,15 @@ impl Source {
         Ok(found)
     }
 
-    /// Counts that the table has: of two terms, of one where the other is NULL or the same, of all documents where both
-    /// are NULL.
+    /// Reads the counts that the table has: of two terms; of one term if the other is NULL or the same; of
+    /// all documents if both are NULL.
     fn read_counts(&self, terms: &[String]) -> Result<Cooccurrence, Problem> {
         let invalid = |problem: &str| {
             Problem::argument(
                 CORPUS,
                 problem,
-                "Give for every term, and every two, the number of documents, and for no term that of all; see \
-                   disclosure.cooccurrence().",
+                "Give the number of documents for every term, for every pair of terms and, with both terms NULL, for \
+                   the whole corpus; see disclosure.cooccurrence().",
             )
         };
         let needles = self.folded(terms)?;
@@ -300,7 +308,7 @@ impl Source {
         );
         for_each_row(&query, |mut row| {
             let (term, other) = (text(&mut row), text(&mut row));
-            // SAFETY: the query casts it to bigint.
+            // SAFETY: the query casts the value to bigint.
             let count = row
                 .next()
                 .and_then(|(value, is_null)| unsafe { i64::from_datum(value, is_null) });
@@ -312,7 +320,7 @@ impl Source {
             };
             let mut find = |text: &str| needles.of_whole(text, &mut scratch).to_vec();
             let (ones, others) = match (term, other) {
-                (None, None) => return set(&mut documents, "it has two different numbers of documents"),
+                (None, None) => return set(&mut documents, "the whole corpus has two different counts"),
                 (Some(term), None) | (None, Some(term)) => {
                     let found = find(&term);
                     (found.clone(), found)
@@ -320,7 +328,7 @@ impl Source {
                 (Some(term), Some(other)) => (find(&term), find(&other)),
             };
             for &one in &ones {
-                // Terms that are written differently may be the same.
+                // Terms that are written differently may be the same term.
                 if others.contains(&one) {
                     set(&mut singles[one as usize], "a term has two different counts")?;
                 }
@@ -334,7 +342,7 @@ impl Source {
             Ok(())
         })?;
         let documents = self.settings.documents.or(documents);
-        let documents = documents.ok_or_else(|| invalid("it does not say how many documents there are"))?;
+        let documents = documents.ok_or_else(|| invalid("the number of all documents is missing"))?;
         let singles = singles.into_iter().map(Option::unwrap_or_default).collect();
         Ok(Cooccurrence::given(documents, singles, pairs)?)
     }
@@ -352,7 +360,7 @@ impl Source {
             let Some(term) = text(&mut row) else {
                 return Ok(());
             };
-            // SAFETY: the query casts it to real[].
+            // SAFETY: the query casts the value to real[].
             let vector = row
                 .next()
                 .and_then(|(value, is_null)| unsafe { Array::<f32>::from_datum(value, is_null) });
@@ -376,23 +384,23 @@ impl Source {
         self.quoted(&self.settings.other_column)
     }
 
-    /// A column that has to be there beside counts or vectors.
+    /// Returns the quoted name of a column that must exist beside counts or vectors.
     fn quoted(&self, name: &str) -> Result<String, Problem> {
         match self.relation.column(SCORING, name) {
             Ok(column) => Ok(quote_identifier(&column.name)),
             Err(_) => Err(Problem::argument(
                 CORPUS,
                 format!("has no column \"{name}\""),
-                "Integers are taken for counts of documents, arrays of numbers for vectors. Their terms are in the \
+                "Integers are read as counts of documents, arrays of numbers as vectors. Their terms are in the \
                        columns term and, for counts, other, unless scoring has \"term_column\" or \"other_column\".",
             )),
         }
     }
 }
 
-/// The next value of a row, which is a text.
+/// Returns the next value of a row, which is a text; `None` if it is NULL.
 fn text(row: &mut Row) -> Option<String> {
-    // SAFETY: the queries cast it.
+    // SAFETY: the queries cast the value to text.
     row.next()
         .and_then(|(value, is_null)| unsafe { String::from_datum(value, is_null) })
 }
@@ -413,13 +421,13 @@ impl Kind {
                     .then_some(Kind::Array),
             };
         }
-        // Sums of counts are numeric.
+        // Sums of bigint counts are numeric.
         if becomes(oid, pg_sys::INT8OID) || oid == pg_sys::NUMERICOID {
             Some(Kind::Counts)
         } else if becomes(oid, pg_sys::TEXTOID) {
             Some(Kind::Text)
         } else {
-            // Types of extensions for vectors.
+            // Extensions define types for vectors.
             becomes(oid, pg_sys::FLOAT4ARRAYOID).then_some(Kind::Vectors)
         }
     }
@@ -436,7 +444,7 @@ impl Settings {
         {
             return Err(Problem::argument(
                 SCORING,
-                "\"unseen\" is not what it can be",
+                "\"unseen\" must be at least 0 and less than 1",
                 hint,
             ));
         }
@@ -448,13 +456,13 @@ impl Settings {
 #[derive(Default)]
 struct Batch {
     text: String,
-    /// Where each element ends in the text.
+    /// End of each element in the text.
     elements: Vec<usize>,
-    /// How many elements there are up to the end of each document.
+    /// Number of elements up to the end of each document.
     documents: Vec<usize>,
 }
 
-/// Bytes of text that are worth handing over.
+/// Bytes of text after which a batch is sent.
 const FULL: usize = 1 << 16;
 
 impl Batch {
@@ -463,13 +471,13 @@ impl Batch {
         self.elements.push(self.text.len());
     }
 
-    /// Of a list, what is not generalised.
+    /// Adds the terms of a JSON list that are not generalised.
     fn elements_of_json(&mut self, document: Option<Value>) -> Result<(), Problem> {
         let Some(Value::Array(terms)) = document else {
             return Err(Problem::argument(
                 CORPUS_COLUMN,
                 "a document is not a list",
-                "In JSON, a document is a list of terms; as text it is words.",
+                "Give documents as JSON lists of terms, or as text.",
             ));
         };
         for term in terms {
@@ -497,14 +505,14 @@ impl Batch {
     }
 }
 
-/// What is looked for.
+/// Terms to look for.
 enum Needles {
     Words(Terms),
     Elements(Terms),
     Lexemes(LexemeTerms),
 }
 
-/// Looks for terms in documents; it may do so on a thread of its own.
+/// Looks for terms in documents, on a thread of its own.
 struct Finder {
     needles: Needles,
     corpus: Corpus,

@@ -1,4 +1,7 @@
 //! Items of transactions. Values that are equal for their type are one item, as for every other measure.
+//!
+//! First, the values of each column are collected as [`Images`], in which equal values that look different
+//! are distinct, such as 1.0 and 1.00. Then [`Items`] merges the images of all columns and numbers the items.
 
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
@@ -10,15 +13,15 @@ use disclosure::semantic::{Entry, Transactions};
 use pgrx::prelude::*;
 use serde_json::{Number, Value};
 
-/// The items of one column, before those that are equal become one. Their codes count from 1.
+/// Items of one column, before equal ones are merged. Their codes count from 1.
 pub struct Images {
     pub values: Dictionary,
-    /// Whether each was a number in JSON; those that follow were not.
+    /// Whether each item was a number in JSON, by code. Items beyond the end of the list were not.
     is_number: Vec<bool>,
 }
 
 impl Images {
-    /// None yet, of a type that has been through [`item_type`].
+    /// Creates an empty set of items. Their type must be one that [`item_type`] returned.
     pub fn new(item: ColumnType) -> Self {
         Images {
             values: Dictionary::exact(item),
@@ -26,12 +29,12 @@ impl Images {
         }
     }
 
-    /// The code of an item in JSON; `None` if it is neither a string nor a whole number.
+    /// Returns the code of an item in JSON; `None` if it is neither a string nor a whole number.
     pub fn encode_json(&mut self, item: &Value) -> Result<Option<u32>, Problem> {
         let Some(text) = text_of_json(item) else {
             return Ok(None);
         };
-        // SAFETY: items in JSON are texts.
+        // SAFETY: the dictionary of items from JSON has values of type text.
         let code = unsafe { self.values.encode(text_datum(&text)?)? } as usize;
         self.is_number.resize(self.is_number.len().max(code), false);
         self.is_number[code - 1] |= item.is_number();
@@ -39,7 +42,7 @@ impl Images {
     }
 }
 
-/// The text type, whose values items are in JSON.
+/// Returns the type text, which items in JSON have.
 pub fn text_type() -> Result<ColumnType, Problem> {
     item_type(&ColumnType {
         name: String::new(),
@@ -48,12 +51,12 @@ pub fn text_type() -> Result<ColumnType, Problem> {
     })
 }
 
-/// A text in the current memory context.
+/// Returns a text in the current memory context.
 fn text_datum(text: &str) -> Result<pg_sys::Datum, Problem> {
     text.into_datum().ok_or(Problem::Internal("a text is NULL"))
 }
 
-/// What an item in JSON is called; `None` if it is neither a string nor a whole number.
+/// Returns the text of an item in JSON; `None` if it is neither a string nor a whole number.
 pub fn text_of_json(item: &Value) -> Option<String> {
     match item {
         Value::String(text) => Some(text.clone()),
@@ -62,25 +65,25 @@ pub fn text_of_json(item: &Value) -> Option<String> {
     }
 }
 
-/// Whether the text of a number has neither point nor exponent.
+/// Returns whether the text of a number has neither a decimal point nor an exponent.
 fn is_whole(number: &str) -> bool {
     number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
-/// All items that a call knows, numbered from 0: those of transactions in the order of their texts, then those that only
-/// arguments have. Of equal values that look different, the first text stands for all. So neither numbers nor texts
-/// depend on the order in which rows are read.
+/// All items of a call, numbered from 0: first those of transactions, sorted by their texts, then those that
+/// occur only in arguments. Of equal values that look different, the first text in sort order stands for all.
+/// So neither numbers nor texts depend on the order in which rows are read.
 pub struct Items {
     values: Dictionary,
-    /// The item of every value, codes in order.
+    /// Number of every value's item, by code.
     numbers: Vec<u32>,
     texts: Vec<String>,
-    /// Whether JSON has them as numbers.
+    /// Whether each item is a number in JSON.
     is_number: Vec<bool>,
 }
 
 impl Items {
-    /// None yet, which are texts.
+    /// Creates an empty set of items of type text.
     pub fn of_texts() -> Result<Self, Problem> {
         Ok(Items::none(text_type()?))
     }
@@ -94,8 +97,8 @@ impl Items {
         }
     }
 
-    /// The items of some columns, and for each column the item of every image, codes in order. If types differ, items are
-    /// compared as texts.
+    /// Merges the items of several columns. Returns them and, for each column, the number of every image's
+    /// item, by code. If the types of the columns differ, items are compared as text.
     pub fn of_columns(columns: &[&Images]) -> Result<(Self, Vec<Vec<u32>>), Problem> {
         let mut items = Items::none(common_type(columns)?);
         let codes = columns.iter().map(|images| items.take_up(images));
@@ -115,7 +118,7 @@ impl Items {
         Ok((items, codes))
     }
 
-    /// Takes up the items of a column, whose values are not in order yet. Returns the value of every image, from 0.
+    /// Adds the items of a column, without sorting them. Returns the value that every image became, from 0.
     fn take_up(&mut self, images: &Images) -> Result<Vec<u32>, Problem> {
         let column = images.values.column();
         let is_same = column == self.values.column();
@@ -123,7 +126,8 @@ impl Items {
         memory_context::for_each("comparing items", 0..images.values.len(), |image| {
             let value = images.values.value(image + 1);
             let mut text = String::new();
-            // SAFETY: a value of the column, of which the dictionary is, or else is one of texts.
+            // SAFETY: either the dictionary has the type of the column, as the value does, or it is one of
+            // text and the value is a text.
             let code = unsafe {
                 literals.print(value, |printed| text.push_str(printed));
                 let value = if is_same { value } else { text_datum(&text)? };
@@ -145,9 +149,9 @@ impl Items {
         })
     }
 
-    /// The item that a text stands for in an argument, which is new if need be.
+    /// Returns the item that a text in an argument stands for. An unknown item is added.
     pub fn of_text(&mut self, text: &str) -> Result<u32, Problem> {
-        // SAFETY: the text is read as a value of the dictionary's type.
+        // SAFETY: the text is parsed as a value of the dictionary's type.
         let code = unsafe {
             let value = Literals::of(self.values.column()).parse(text)?;
             self.values.encode(value)?
@@ -164,7 +168,7 @@ impl Items {
         self.texts.len()
     }
 
-    /// The texts of all items, by number.
+    /// Returns the texts of all items, by number.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
@@ -177,7 +181,7 @@ impl Items {
         items.iter().map(|&item| self.text(item)).collect()
     }
 
-    /// An entry as it stands in a transaction.
+    /// Returns an entry of a transaction as JSON.
     pub fn json(&self, transactions: &Transactions, entry: &Entry) -> Value {
         let value = |&item: &u32| {
             let text = self.text(item);
@@ -191,8 +195,8 @@ impl Items {
     }
 }
 
-/// What items of several columns are compared as: their type if it is the same, else text, under the collation of the
-/// first that has one of its own.
+/// Returns the type in which items of several columns are compared: their own type if it is the same, else
+/// text. The collation of text is the first one of the columns that differs from the default.
 fn common_type(columns: &[&Images]) -> Result<ColumnType, Problem> {
     let text = text_type()?;
     let mut types = columns.iter().map(|images| images.values.column());
@@ -206,7 +210,7 @@ fn common_type(columns: &[&Images]) -> Result<ColumnType, Problem> {
     Ok(ColumnType { collation, ..text })
 }
 
-/// Whether JSON has values of a type as numbers.
+/// Returns whether values of a type are numbers in JSON.
 fn is_number_type(oid: pg_sys::Oid) -> bool {
     matches!(
         oid,

@@ -1,5 +1,10 @@
-//! Semantic attack: what words mean (`semantic_distance`, `cooccurrence`, `term_report`, `distance_table`). The attack itself
-//! is in `attack.rs`, transactions that are made for it are in `coat.rs`.
+//! Semantic attacks on set-generalised transactions (Ong 2015), and the meaning of words that they rest on:
+//! `semantic_distance`, `semantic_distances`, `cooccurrence`, `term_report`, `distance_table`.
+//!
+//! Transactions are read by `transactions.rs`, their items are numbered by `items.rs`, and the meaning of
+//! words is read by `corpus.rs`. The attack itself is in `attack.rs`. `coat.rs` makes set-generalised
+//! transactions and checks how well they are protected. The definitions and algorithms are in
+//! [`disclosure::semantic`].
 
 mod attack;
 mod coat;
@@ -18,7 +23,7 @@ use disclosure::semantic::{Corpus, StudySettings, Target, Wanted};
 use pgrx::Array;
 use pgrx::prelude::*;
 
-/// semantic_distance(corpus regclass, corpus_column name, one text, other text, scoring jsonb)
+/// semantic_distance(corpus regclass, corpus_column name, term text, other text, scoring jsonb)
 #[pg_extern(sql = false)]
 fn semantic_distance(args: Args) -> Option<f64> {
     distance(args).unwrap_or_else(Problem::raise)
@@ -36,7 +41,7 @@ fn distance(mut args: Args) -> Result<Option<f64>, Problem> {
     Ok(knowledge.scoring().distance(0, 1))
 }
 
-/// semantic_distance(corpus regclass, corpus_column name, pairs text[], scoring jsonb)
+/// semantic_distances(corpus regclass, corpus_column name, pairs text[], scoring jsonb)
 #[pg_extern(sql = false)]
 fn semantic_distances(args: Args) -> Option<Vec<Option<f64>>> {
     distances(args).unwrap_or_else(Problem::raise)
@@ -58,7 +63,7 @@ fn distances(mut args: Args) -> Result<Option<Vec<Option<f64>>>, Problem> {
     let (pairs, []) = codes.as_chunks::<2>() else {
         return Err(Problem::argument(
             "pairs",
-            "has a term without another",
+            "must have an even number of terms",
             "Give pairs: ARRAY[['knee', 'injury'], ['knee', 'icd']].",
         ));
     };
@@ -70,7 +75,8 @@ fn distances(mut args: Args) -> Result<Option<Vec<Option<f64>>>, Problem> {
     Ok(Some(pairs().map(distance).collect()))
 }
 
-/// The arguments corpus and corpus_column, of which the argument scoring, the last of every function, says more.
+/// The arguments `corpus` and `corpus_column`. The argument `scoring`, the last one of every function, adds
+/// settings to them.
 struct CorpusArguments {
     corpus: Option<pg_sys::Oid>,
     corpus_column: Option<String>,
@@ -84,14 +90,14 @@ impl CorpusArguments {
         }
     }
 
-    /// Reads the argument scoring, and finds the corpus.
+    /// Reads the argument `scoring` and opens the corpus.
     fn source(self, args: &mut Args) -> Result<Source, Problem> {
         Source::new(self.corpus, self.corpus_column, args.json("scoring")?)
     }
 }
 
 table_row! {
-    /// In how many documents a term is, or two; without any, how many documents there are.
+    /// Number of documents that have a term, or two terms; without terms, the number of all documents.
     struct Count { term: Option<String>, other: Option<String>, documents: i64 }
 }
 
@@ -106,7 +112,7 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
         Problem::argument(
             "terms",
             problem,
-            "Give an array of words or phrases, of which all pairs are counted.",
+            "Give an array of words or phrases; all pairs of them are counted.",
         )
     };
     let corpus = CorpusArguments::read(&mut args);
@@ -122,12 +128,15 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
         items.of_text(term)?;
     }
     if items.len() > Corpus::MOST_OF_ALL {
-        return Err(invalid(format!("has more than {} terms", Corpus::MOST_OF_ALL)));
+        return Err(invalid(format!(
+            "must not have more than {} terms",
+            Corpus::MOST_OF_ALL
+        )));
     }
     let Knowledge::Counts(counts) = source.read_as_defined(items.texts(), Wanted::All)? else {
         return Err(Problem::argument(
             "corpus_column",
-            "has vectors, which are not counted",
+            "must not be a column of vectors",
             "Give a column of documents.",
         ));
     };
@@ -141,7 +150,7 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
         let row = |other: u32| {
             let (alone, _, both) = counts.counts(term, other);
             let documents = if other == term { alone } else { both } as i64;
-            // Pairs that are never together go without saying.
+            // Pairs that are never together are left out.
             (other == term || documents > 0).then(|| Count {
                 term: Some(items.text(term)),
                 other: (other != term).then(|| items.text(other)),
@@ -154,7 +163,7 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
 }
 
 table_row! {
-    /// An item of transactions, and what the corpus knows of it.
+    /// An item of the transactions, and what the corpus knows about it.
     struct KnownTerm { term: String, is_known: bool, documents: Option<i64> }
 }
 
@@ -178,25 +187,25 @@ fn known_terms(mut args: Args) -> Result<Vec<KnownTerm>, Problem> {
     Ok((0..items.len() as u32).map(row).collect())
 }
 
-/// The arguments relation and column_name.
+/// Reads the arguments `relation` and `column_name`.
 fn column(args: &mut Args) -> Result<Column, Problem> {
     let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
     Column::open("relation", relation, column_name.as_deref())
 }
 
-/// The argument context. What is negative is refused as 0 is.
+/// Reads the argument `context`. A negative number becomes 0, which is refused.
 fn context(args: &mut Args) -> Result<usize, Problem> {
     let context: i32 = args.required("context")?;
     Ok(context.max(0) as usize)
 }
 
 table_row! {
-    /// How far the members of a generalised item are from one of its contexts.
+    /// Distances of the members of a generalised item from one of its contexts.
     struct Distances { transaction: String, context: Vec<String>, distances: Vec<Option<f64>> }
 }
 
-/// distance_table(relation regclass, column_name name, corpus regclass, corpus_column name, generalised text[], context
-/// int, id name, scoring jsonb)
+/// distance_table(relation regclass, column_name name, corpus regclass, corpus_column name,
+/// generalised text[], key name, context int, scoring jsonb)
 #[pg_extern(sql = false)]
 fn distance_table(args: Args) -> Table<Distances> {
     Table::new(distances_of_item(args))
@@ -229,7 +238,7 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
     let members = members.iter().map(|text| items.of_text(text));
     let members: Vec<u32> = members.collect::<Result<_, Problem>>()?;
     let number = lists.transactions.find(members.clone());
-    let number = number.ok_or_else(|| invalid("is no generalised item of the transactions"))?;
+    let number = number.ok_or_else(|| invalid("is not a generalised item of the transactions"))?;
     let (target, pairs) = run::long("looking for contexts", |control| {
         let mut targets = Target::all(&lists.transactions, settings.context, control)?;
         let target = targets.swap_remove(number as usize);
@@ -252,7 +261,7 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
     Ok(rows.collect())
 }
 
-/// Finds out what there is to know about pairs of items, and warns if items are not known.
+/// Reads what the corpus knows about pairs of items. Warns if it does not know some of the items.
 fn read_knowledge(source: &Source, items: &Items, pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
     let knowledge = source.read_finite(items.texts(), pairs)?;
     let mut is_asked = vec![false; items.len()];
@@ -266,7 +275,7 @@ fn read_knowledge(source: &Source, items: &Items, pairs: &[(u32, u32)]) -> Resul
         .count();
     if unknown > 0 {
         warn_once(&format!(
-            "terms that are not in the corpus, so that their distances are not known: {unknown} of {}; \
+            "{unknown} of {} terms are not in the corpus, so their distances are unknown; \
              disclosure.term_report() lists them",
             asked().count()
         ));

@@ -1,5 +1,7 @@
-//! Transactions with generalised items come in. An array is a list of its elements that are not NULL; of an array of two
-//! dimensions, every row is a generalised item. In JSON, a list within the list is one.
+//! Reads transactions with generalised items from a column of arrays or JSON lists.
+//!
+//! The items of a transaction are the elements of an array that are not NULL. In an array with two
+//! dimensions, every row is a generalised item. In JSON, a list within the list is a generalised item.
 
 use crate::error::Problem;
 use crate::input::relation::Relation;
@@ -23,24 +25,24 @@ const KEY: &str = "key";
 pub struct Column {
     relation: Relation,
     column: ColumnType,
-    /// What transactions are called.
+    /// Column of the transactions' keys, if the caller named one.
     id: Option<ColumnType>,
 }
 
-/// The transactions of a column.
+/// Transactions of a column.
 pub struct Lists {
     pub transactions: Transactions,
     ids: Option<Vec<String>>,
 }
 
 impl Lists {
-    /// What a transaction is called: its id or, if there is none, its number in the order of reading, from 1.
+    /// Returns the key of a transaction or, if there are no keys, its number in the order of reading, from 1.
     pub fn id(&self, number: usize) -> String {
         let ids = self.ids.as_ref();
         ids.map_or_else(|| (number + 1).to_string(), |ids| ids[number].clone())
     }
 
-    /// All ids, if there are any.
+    /// Returns the keys of all transactions; none if no key column was given.
     pub fn ids(&self) -> &[String] {
         self.ids.as_deref().unwrap_or_default()
     }
@@ -53,7 +55,8 @@ pub fn read_column(column: &Column) -> Result<(Items, Lists), Problem> {
     Ok((items, lists))
 }
 
-/// Reads columns, in all of which equal items are the same. Numbers of items do not depend on the order of rows.
+/// Reads several columns. Equal items have the same number in all of them, and the numbers do not depend on
+/// the order of rows.
 pub fn read_columns(columns: &[&Column]) -> Result<(Items, Vec<Lists>), Problem> {
     let readers = columns.iter().map(|column| column.read());
     let readers: Vec<Reader> = readers.collect::<Result<_, Problem>>()?;
@@ -70,7 +73,7 @@ pub fn read_columns(columns: &[&Column]) -> Result<(Items, Vec<Lists>), Problem>
 }
 
 impl Column {
-    /// Finds the column of a relation, which the caller gave as `argument`.
+    /// Finds a column of a relation, which the caller gave as `argument`.
     pub fn open(
         argument: &'static str,
         relation: Option<pg_sys::Oid>,
@@ -96,19 +99,20 @@ impl Column {
         })
     }
 
-    /// The same, with ids if their column is given.
+    /// Returns the same column with its keys, if their column is given.
     pub fn with_key(mut self, id: Option<&str>) -> Result<Self, Problem> {
         let id = id.map(|id| self.relation.column(KEY, id)).transpose()?;
         self.id = id.cloned();
         Ok(self)
     }
 
-    /// Reads all transactions that the calling user may see. NULL is no transaction.
+    /// Reads all transactions that the calling user may see. A NULL is not a transaction.
     ///
-    /// With ids they come in the order of these: of equal distances, an attack takes the one of the first transaction.
+    /// If there are keys, transactions are read in their order, because an attack prefers the first
+    /// transaction if distances are equal.
     fn read(&self) -> Result<Reader, Problem> {
         let mut reader = Reader::new(&self.column)?;
-        // Qualified, or it would be the text that is put in order.
+        // Qualified, because an unqualified name in ORDER BY would mean the output column, which is text.
         let column = |column: &ColumnType| format!("t.{}", quote_identifier(&column.name));
         let mut wanted = column(&self.column);
         if self.column.base_type() == pg_sys::JSONOID {
@@ -126,29 +130,30 @@ impl Column {
                 return Ok(());
             };
             if let Some(ids) = &mut reader.ids {
-                // SAFETY: the query casts it to text.
+                // SAFETY: the query casts the value to text.
                 let id = row
                     .next()
                     .and_then(|(value, is_null)| unsafe { String::from_datum(value, is_null) });
                 ids.push(id.ok_or_else(without_id)?);
             }
             reader.transactions.begin()?;
-            // SAFETY: a value of the column, whose type the lock on the relation keeps, or what it is as jsonb.
+            // SAFETY: the value has the type of the column, which the lock on the relation protects from
+            // changes, or jsonb if that type is json.
             unsafe { reader.push(transaction) }
         })?;
         Ok(reader)
     }
 }
 
-/// Reads the values of a column.
+/// Reader of a column's values.
 struct Reader {
     images: Images,
     transactions: Transactions,
     ids: Option<Vec<String>>,
-    /// Set if values are arrays.
+    /// Set if the values are arrays.
     elements: Option<Elements>,
     element: Option<ElementType>,
-    /// The codes of a transaction's items.
+    /// Items of the current transaction, from 0; kept to reuse the memory.
     codes: Vec<u32>,
 }
 
@@ -169,8 +174,10 @@ impl Reader {
         })
     }
 
+    /// Adds a transaction.
+    ///
     /// # Safety
-    /// A valid Datum of the column's type, or jsonb if that is json.
+    /// `transaction` must be a valid Datum of the column's type, or of jsonb if that type is json.
     unsafe fn push(&mut self, transaction: Datum) -> Result<(), Problem> {
         let Some(element) = &self.element else {
             // SAFETY: by the contract.
@@ -178,7 +185,8 @@ impl Reader {
             let json = json.map(|json| json.value(COLUMN_NAME)).transpose()?;
             return self.push_json(json.unwrap_or_default());
         };
-        // SAFETY: by the contract, it is an array; what is unpacked is left to the memory of the row.
+        // SAFETY: by the contract, the value is an array. Detoasted copies are freed with the memory context
+        // of the row.
         unsafe {
             let array = Datum::from(pg_sys::pg_detoast_datum_packed(transaction.cast_mut_ptr()));
             match dimensions(array) {
@@ -238,8 +246,8 @@ fn invalid(problem: &str) -> Problem {
     Problem::argument(
         COLUMN_NAME,
         problem,
-        "Give lists of strings or whole numbers, in which a list is a generalised item, '[\"knee\", [\"limbs\", \
-           \"injury\"]]', or arrays of one or two dimensions.",
+        "Give lists of strings or whole numbers, in which an inner list is a generalised item, such as \
+           '[\"knee\", [\"limbs\", \"injury\"]]', or arrays of one or two dimensions.",
     )
 }
 
@@ -247,7 +255,7 @@ fn without_id() -> Problem {
     Problem::argument(
         KEY,
         "is NULL in a row",
-        "Give a column that says which transaction it is, or leave it out: then they are numbered.",
+        "Give a column that identifies the transactions, or leave it out to number them.",
     )
 }
 
@@ -255,7 +263,7 @@ fn is_json(column: &ColumnType) -> bool {
     matches!(column.base_type(), pg_sys::JSONBOID | pg_sys::JSONOID)
 }
 
-/// An argument that is a list of lists of items, as texts: privacy or utility constraints.
+/// Privacy or utility constraints: an argument that is a list of lists of items, items as text.
 pub struct ItemSets(Vec<Vec<String>>);
 
 impl ItemSets {
@@ -275,7 +283,7 @@ impl ItemSets {
             .ok_or_else(|| not_item_sets(argument))
     }
 
-    /// The numbers of their items, when all transactions were read, ascending in every set.
+    /// Returns the numbers of the items, ascending in every set. Called when all transactions were read.
     pub fn numbers(&self, items: &mut Items) -> Result<Vec<Vec<u32>>, Problem> {
         let numbers = self.0.iter().map(|set| {
             let numbers = set.iter().map(|text| items.of_text(text));

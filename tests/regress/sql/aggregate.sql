@@ -61,3 +61,50 @@ SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT disclosure.k_anonymity(zip) FROM parted;
 SELECT disclosure.k_anonymity(zip) = (SELECT min(n) FROM (SELECT count(*) n FROM parted GROUP BY zip) q) AS as_sql FROM parted;
 SELECT region, disclosure.k_anonymity(zip) FROM parted GROUP BY region ORDER BY region;
+
+-- What was meant for a relation is refused, not taken for one value.
+SELECT disclosure.k_anonymity('people');
+SELECT disclosure.k_anonymity('people'::regclass);
+SELECT disclosure.k_anonymity('people'::text::regclass);
+SELECT disclosure.k_anonymity('people', 'wildcard');
+SELECT disclosure.k_anonymity('people', 'wildcard'::disclosure.null_treatment);
+SELECT disclosure.k_anonymity('people', 'zip'), count(*) FROM people;
+SELECT disclosure.k_anonymity('people', ARRAY['age', 'zip']);
+SELECT disclosure.k_anonymity(age, 'people'::regclass) FROM people;
+SELECT disclosure.k_anonymity('people') OVER ();
+SELECT disclosure.k_anonymity('people'::regclass) OVER ();
+SELECT disclosure.class_size('people') OVER ();
+SELECT disclosure.class_size('people'::regclass) OVER ();
+SELECT disclosure.class_size('people'::name, 1, 'value') OVER () FROM people LIMIT 1;
+SELECT disclosure.rank_correlation('a', 'b');
+SELECT disclosure.rank_correlation('people'::regclass, 1);
+SELECT disclosure.count_items('people');
+SELECT disclosure.count_items('people'::regclass);
+SELECT disclosure.count_items(NULL);
+SELECT disclosure.count_items(ARRAY['age']) FROM people GROUP BY region;
+-- Constants beside a column, columns of type regclass, and volatile functions are not.
+SELECT disclosure.k_anonymity(one, zip), disclosure.k_anonymity(zip, NULL::int) FROM (SELECT 1 AS one, zip FROM people) q;
+SELECT disclosure.k_anonymity(tableoid::regclass), disclosure.count_items(tableoid::regclass) FROM parted_0;
+SELECT DISTINCT disclosure.class_size(1, region) OVER () FROM parted;
+CREATE SEQUENCE drawn;
+SELECT disclosure.count_items(nextval('drawn') > 0) FROM people WHERE id < 4;
+-- There is nothing to refuse without rows.
+SELECT disclosure.k_anonymity('people') WHERE false;
+-- In prepared statements, whatever their plan; in workers.
+PREPARE measured(text) AS SELECT disclosure.k_anonymity($1) FROM parted;
+SET plan_cache_mode = force_custom_plan;
+EXECUTE measured('people');
+SET plan_cache_mode = force_generic_plan;
+EXECUTE measured('people');
+RESET plan_cache_mode;
+CREATE FUNCTION state_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE query;
+  RETURN 'ok';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SET max_parallel_workers_per_gather = 2;
+EXPLAIN (COSTS OFF) SELECT disclosure.k_anonymity('people'::text), disclosure.count_items(1) FROM people;
+SELECT state_of('SELECT disclosure.k_anonymity(''people''::text) FROM people'), state_of('SELECT disclosure.count_items(1) FROM people'),
+       state_of('SELECT disclosure.k_anonymity(1, zip), disclosure.count_items(zip) FROM people');

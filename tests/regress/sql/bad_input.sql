@@ -99,6 +99,6 @@ SELECT t AS relation, f AS function, state_of(format('SELECT * FROM disclosure.%
   FROM unnest('{no_columns,dropped,all_dropped}'::text[]) t,
        unnest('{equivalence_classes,privacy_summary,column_profile,inferences}'::text[]) f ORDER BY 1, 2;
 SELECT state_of($$SELECT disclosure.k_anonymity(d) FROM dropped d$$), state_of($$SELECT disclosure.k_anonymity(d) FROM all_dropped d$$),
-       state_of($$SELECT disclosure.k_anonymity(ROW()) FROM small$$), state_of($$SELECT disclosure.k_anonymity(ROW(1, NULL, 'x')) FROM small$$);
-SELECT state_of($$SELECT disclosure.item_summary(ROW(1, 2))$$), state_of($$SELECT disclosure.item_summary(d) FROM all_dropped d$$);
-SELECT s FROM (SELECT disclosure.item_summary(d) s FROM dropped d) v;
+       state_of($$SELECT disclosure.k_anonymity(CASE WHEN random() < 2 THEN ROW() END) FROM small$$), state_of($$SELECT disclosure.k_anonymity(CASE WHEN random() < 2 THEN ROW(1, NULL, 'x') END) FROM small$$);
+SELECT state_of($$SELECT disclosure.count_items(ROW(x, 2)) FROM generate_series(1, 2) x$$), state_of($$SELECT disclosure.count_items(d) FROM all_dropped d$$);
+SELECT s FROM (SELECT disclosure.count_items(d) s FROM dropped d) v;

@@ -328,3 +328,11 @@ DROP TABLE moving, odd, stray, gaps;
 DROP SCHEMA trap CASCADE;
 REVOKE CREATE ON SCHEMA public FROM export_owner;
 DROP ROLE export_clerk, export_analyst, export_owner;
+
+-- A row that one policy drops does not protect the others from a second policy.
+CREATE TABLE two_drops (region text, zip text, ill text);
+SELECT disclosure.label_column('two_drops', 'region', 'ignore'), disclosure.label_column('two_drops', 'zip', 'quasi'), disclosure.label_column('two_drops', 'ill', 'sensitive') \g /dev/null
+SELECT count(*) AS policies FROM disclosure.protect('two_drops', 'k_anonymity', columns => '{region}', at_least => 2, on_rows => 'drop');
+SELECT count(*) AS policies FROM disclosure.protect('two_drops', 'privacy_score', at_most => 0.2, on_rows => 'drop');
+INSERT INTO two_drops SELECT 'a', '1', 'flu' FROM generate_series(1, 40) UNION ALL VALUES ('b', '1', 'hiv');
+SELECT count(*) AS none_is_left FROM two_drops;

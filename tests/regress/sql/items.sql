@@ -3,14 +3,14 @@
 SET client_min_messages = warning;
 
 -- An array is the set of its elements, whatever its dimensions; NULL and arrays without elements are no transactions.
-SELECT disclosure.item_summary(x) FROM (VALUES ('{1,2,2,NULL}'::int[]), ('{}'), (NULL), ('{NULL,NULL}'), ('{{3,1},{2,-5}}'), ('[7:8]={1,9}')) t(x);
-SELECT disclosure.item_summary(x)
+SELECT disclosure.count_items(x) FROM (VALUES ('{1,2,2,NULL}'::int[]), ('{}'), (NULL), ('{NULL,NULL}'), ('{{3,1},{2,-5}}'), ('[7:8]={1,9}')) t(x);
+SELECT disclosure.count_items(x)
   FROM (VALUES ('{a,b,a,NULL}'::text[]), ('{}'), (NULL), ('{NULL}'), ('{{c,a},{"longer than seven",""}}'), (ARRAY[repeat('x', 3), repeat('long ', 60)])) t(x);
 -- No rows at all, and none that is a transaction.
-SELECT disclosure.item_summary(x) FROM (VALUES (1)) t(x) WHERE false;
-SELECT disclosure.item_summary(x), disclosure.expected_cracks(x) FROM (VALUES (NULL::int[]), ('{}')) t(x);
+SELECT disclosure.count_items(x) FROM (VALUES (1)) t(x) WHERE false;
+SELECT disclosure.count_items(x), disclosure.cracks_of(disclosure.count_items(x)) FROM (VALUES (NULL::int[]), ('{}')) t(x);
 -- A single value is a single item.
-SELECT disclosure.item_summary(x) FROM (VALUES ('flu'), ('hiv'), (NULL), ('flu')) t(x);
+SELECT disclosure.count_items(x) FROM (VALUES ('flu'), ('hiv'), (NULL), ('flu')) t(x);
 
 -- Any type, alone and in arrays; what is equal is what the type says.
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
@@ -33,7 +33,7 @@ DECLARE
   in_arrays disclosure.item_counts;
 BEGIN
   FOR of_column IN SELECT attname FROM pg_attribute WHERE attrelid = 'types'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'bs' ORDER BY attnum LOOP
-    EXECUTE format('SELECT disclosure.item_summary(%1$I), disclosure.item_summary(ARRAY[%1$I, NULL, %1$I]) FROM types', of_column) INTO one, in_arrays;
+    EXECUTE format('SELECT disclosure.count_items(%1$I), disclosure.count_items(ARRAY[%1$I, NULL, %1$I]) FROM types', of_column) INTO one, in_arrays;
     RAISE WARNING '%: %', of_column, one;
     IF one::text <> in_arrays::text THEN
       RAISE WARNING '  in arrays %', in_arrays;
@@ -43,19 +43,19 @@ BEGIN
     END IF;
   END LOOP;
 END $$;
-SELECT disclosure.item_summary(bs) FROM types;
-SELECT disclosure.item_summary(t) FROM types t;
-SELECT disclosure.item_summary(ROW(i2, t)) FROM types;
-SELECT disclosure.item_summary(ARRAY[ROW(i2, t)]) FROM types;
+SELECT disclosure.count_items(bs) FROM types;
+SELECT disclosure.count_items(t) FROM types t;
+SELECT disclosure.count_items(ROW(i2, t)) FROM types;
+SELECT disclosure.count_items(ARRAY[ROW(i2, t)]) FROM types;
 
 -- Toasted, compressed and expanded arrays.
 CREATE TABLE wide (plain int[], packed text[]);
 ALTER TABLE wide ALTER plain SET STORAGE external;
 INSERT INTO wide SELECT array_agg(i % 1500), array_agg((i % 1500)::text || repeat('-', 20)) FROM generate_series(1, 3000) i, generate_series(1, 5) row GROUP BY row;
-SELECT length(disclosure.item_summary(plain)::text), disclosure.item_summary(plain)::text LIKE '{"type": "integer", "transactions": 5, "items": [["0", 5], ["1", 5], %' AS begins,
-       length(disclosure.item_summary(packed)::text) FROM wide;
+SELECT length(disclosure.count_items(plain)::text), disclosure.count_items(plain)::text LIKE '{"type": "integer", "transactions": 5, "items": [["0", 5], ["1", 5], %' AS begins,
+       length(disclosure.count_items(packed)::text) FROM wide;
 CREATE FUNCTION expanded() RETURNS int[] LANGUAGE plpgsql AS $$ DECLARE a int[] := '{}'; BEGIN a[3] := 5; a[1] := 4; RETURN a; END $$;
-SELECT disclosure.item_summary(expanded()) FROM generate_series(1, 2);
+SELECT disclosure.count_items(expanded()) FROM generate_series(1, 2);
 
 -- Plain SQL is the judge: serial, in parallel, merged, and from a table.
 SELECT setseed(0.5);
@@ -76,10 +76,10 @@ BEGIN
   RETURN answer;
 END $$;
 CREATE VIEW measured AS
-SELECT disclosure.item_summary(items)::text AS items, disclosure.item_summary(named)::text AS named,
-       disclosure.item_summary(region)::text AS region, disclosure.item_summary(items) FILTER (WHERE id < 0)::text AS none,
-       disclosure.item_summary(items) FILTER (WHERE id = 5)::text AS one,
-       round(disclosure.expected_cracks(items)::numeric, 9) AS cracks FROM baskets;
+SELECT disclosure.count_items(items)::text AS items, disclosure.count_items(named)::text AS named,
+       disclosure.count_items(region)::text AS region, disclosure.count_items(items) FILTER (WHERE id < 0)::text AS none,
+       disclosure.count_items(items) FILTER (WHERE id = 5)::text AS one,
+       round(disclosure.cracks_of((SELECT disclosure.count_items(items) FROM baskets))::numeric, 9) AS cracks FROM baskets;
 SELECT items = by_sql('items', '"integer"') AS items, named = by_sql('named', '"pg_catalog.text"') AS named, none FROM measured;
 CREATE TEMP TABLE serial AS TABLE measured;
 SET parallel_setup_cost = 0;
@@ -87,39 +87,41 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 ALTER TABLE baskets SET (parallel_workers = 2);
-EXPLAIN (COSTS OFF) SELECT disclosure.item_summary(items), disclosure.expected_cracks(items) FROM baskets;
+EXPLAIN (COSTS OFF) SELECT disclosure.count_items(items) FROM baskets;
+EXPLAIN (COSTS OFF) SELECT disclosure.cracks_of(counts) FROM (SELECT disclosure.count_items(items) AS counts FROM baskets) q;
 SELECT count(*) AS plans_that_agree FROM (TABLE serial INTERSECT TABLE measured) q;
 
-CREATE TABLE by_region AS SELECT region, disclosure.item_summary(items) AS s, disclosure.item_summary(named) AS n FROM baskets GROUP BY region;
+CREATE TABLE by_region AS SELECT region, disclosure.count_items(items) AS s, disclosure.count_items(named) AS n FROM baskets GROUP BY region;
 INSERT INTO by_region VALUES (99, NULL, NULL);
 ANALYZE by_region;
 SELECT disclosure.rollup(s)::text = (SELECT items FROM serial) AS items, disclosure.rollup(n)::text = (SELECT named FROM serial) AS named FROM by_region;
 ALTER TABLE by_region SET (parallel_workers = 2);
 EXPLAIN (COSTS OFF) SELECT disclosure.rollup(s) FROM by_region;
 SET max_parallel_workers_per_gather = 0;
-SELECT disclosure.rollup(s)::text = (SELECT items FROM serial) AS items, round(disclosure.expected_cracks(disclosure.rollup(s))::numeric, 9) = (SELECT cracks FROM serial) AS cracks FROM by_region;
-SELECT region, disclosure.rollup(s)::text = (SELECT disclosure.item_summary(items)::text FROM baskets b WHERE b.region = r.region) AS same FROM by_region r WHERE region < 3 GROUP BY region ORDER BY region;
+SELECT disclosure.rollup(s)::text = (SELECT items FROM serial) AS items, round(disclosure.cracks_of(disclosure.rollup(s))::numeric, 9) = (SELECT cracks FROM serial) AS cracks FROM by_region;
+SELECT region, disclosure.rollup(s)::text = (SELECT disclosure.count_items(items)::text FROM baskets b WHERE b.region = r.region) AS same FROM by_region r WHERE region < 3 GROUP BY region ORDER BY region;
 SELECT disclosure.rollup(s) FROM by_region WHERE region = 99;
 SELECT disclosure.rollup(s) FROM by_region WHERE false;
 -- As a window, the summary grows.
-SELECT disclosure.item_summary(x) OVER (ORDER BY x) FROM generate_series(1, 3) x;
-SELECT disclosure.item_summary(DISTINCT x ORDER BY x) FROM (VALUES ('{1,2}'::int[]), ('{1,2}'), ('{3}')) t(x);
+SELECT disclosure.count_items(x) OVER (ORDER BY x) FROM generate_series(1, 3) x;
+SELECT disclosure.count_items(DISTINCT x ORDER BY x) FROM (VALUES ('{1,2}'::int[]), ('{1,2}'), ('{3}')) t(x);
 -- Thousands of groups.
-SELECT count(*), count(DISTINCT s::text) FROM (SELECT disclosure.item_summary(i % 3) AS s FROM generate_series(1, 20000) i GROUP BY i % 5000) q;
+SELECT count(*), count(DISTINCT s::text) FROM (SELECT disclosure.count_items(i % 3) AS s FROM generate_series(1, 20000) i GROUP BY i % 5000) q;
 -- Partition by partition.
 CREATE TABLE parted (region int, items int[]) PARTITION BY LIST (region);
 CREATE TABLE parted_0 PARTITION OF parted FOR VALUES IN (0, 1, 2);
 CREATE TABLE parted_1 PARTITION OF parted DEFAULT;
 INSERT INTO parted SELECT region, items FROM baskets;
 SET enable_partitionwise_aggregate = on;
-SELECT disclosure.item_summary(items)::text = (SELECT items FROM serial) AS partitioned FROM parted;
+SELECT disclosure.count_items(items)::text = (SELECT items FROM serial) AS partitioned FROM parted;
 
 -- Items of different types do not merge; equal texts under a collation do.
-SELECT disclosure.rollup(s) FROM (SELECT disclosure.item_summary(1) UNION ALL SELECT disclosure.item_summary(1::bigint)) q(s);
-SELECT disclosure.rollup(s) FROM (SELECT disclosure.item_summary('a'::text COLLATE ignoring_case) UNION ALL SELECT disclosure.item_summary('A'::text COLLATE "C")) q(s);
-SELECT disclosure.rollup(s) FROM (SELECT disclosure.item_summary('a'::text COLLATE ignoring_case) UNION ALL SELECT disclosure.item_summary('A'::text COLLATE ignoring_case)) q(s);
-SELECT disclosure.rollup(s) FROM (SELECT disclosure.item_summary('a'::text COLLATE "C") UNION ALL SELECT disclosure.item_summary('a'::text COLLATE "default")) q(s);
-SELECT disclosure.rollup(s) FROM (SELECT disclosure.item_summary(1.0) UNION ALL SELECT disclosure.item_summary(1.00)) q(s);
+CREATE TABLE one AS SELECT 1 AS x, 'a'::text AS a;
+SELECT disclosure.rollup(s) FROM (SELECT disclosure.count_items(x) FROM one UNION ALL SELECT disclosure.count_items(x::bigint) FROM one) q(s);
+SELECT disclosure.rollup(s) FROM (SELECT disclosure.count_items(a COLLATE ignoring_case) FROM one UNION ALL SELECT disclosure.count_items(upper(a) COLLATE "C") FROM one) q(s);
+SELECT disclosure.rollup(s) FROM (SELECT disclosure.count_items(a COLLATE ignoring_case) FROM one UNION ALL SELECT disclosure.count_items(upper(a) COLLATE ignoring_case) FROM one) q(s);
+SELECT disclosure.rollup(s) FROM (SELECT disclosure.count_items(a COLLATE "C") FROM one UNION ALL SELECT disclosure.count_items(a COLLATE "default") FROM one) q(s);
+SELECT disclosure.rollup(s) FROM (SELECT disclosure.count_items(x * 1.0) FROM one UNION ALL SELECT disclosure.count_items(x * 1.00) FROM one) q(s);
 
 -- As text: what is not a summary is refused.
 SELECT '{"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}'::disclosure.item_counts;
@@ -146,21 +148,21 @@ SELECT '{"type": "text", "transactions": 1, "items": [["a", 1]], "more": 1}'::di
 
 -- What is kept is not harmed by what happens to types.
 CREATE TYPE changing AS (a int, b text);
-CREATE TABLE kept AS SELECT disclosure.item_summary((x, 'b')::changing) AS s FROM generate_series(1, 2) x;
+CREATE TABLE kept AS SELECT disclosure.count_items((x, 'b')::changing) AS s FROM generate_series(1, 2) x;
 ALTER TYPE changing ALTER ATTRIBUTE a TYPE text, ADD ATTRIBUTE c int;
 SELECT s FROM kept;
 ALTER TYPE changing DROP ATTRIBUTE c;
 SELECT s FROM kept;
 CREATE TYPE gone AS ENUM ('a', 'b');
-CREATE TABLE of_gone AS SELECT disclosure.item_summary('a'::gone) AS s;
+CREATE TABLE of_gone AS SELECT disclosure.count_items(x) AS s FROM unnest('{a}'::gone[]) x;
 DROP TYPE gone;
 SELECT count(*) FROM of_gone;
 
 -- Memory is bounded, and nothing stays behind.
 SET disclosure.max_memory = '1MB';
-SELECT disclosure.item_summary(i) FROM generate_series(1, 1000000) i;
+SELECT disclosure.count_items(i) FROM generate_series(1, 1000000) i;
 SET enable_sort = off;
-SELECT count(s) FROM (SELECT disclosure.item_summary(i) AS s FROM generate_series(1, 100000) i GROUP BY i) q;
+SELECT count(s) FROM (SELECT disclosure.count_items(i) AS s FROM generate_series(1, 100000) i GROUP BY i) q;
 RESET enable_sort;
 RESET disclosure.max_memory;
 CREATE FUNCTION probe_memory_in_use() RETURNS bigint LANGUAGE c AS '$libdir/pg_disclosure', 'probe_memory_in_use_wrapper';

@@ -21,15 +21,15 @@ SELECT outcome('SELECT 1');
 SET statement_timeout = '1s';
 SELECT outcome($$SELECT * FROM disclosure_lab.similarity_by_sampling('visits', 'diag', samples => 2147483647)$$);
 SELECT outcome($$SELECT * FROM disclosure_lab.similarity_by_sampling('visits', 'diag', fractions => array_fill(0.5::float8, ARRAY[4900]), samples => 2147483647)$$);
-SELECT outcome($$SELECT * FROM disclosure.assess_itemset_risk('visits', 'diag', width => 'point', tolerance => 0, runs => 2147483647)$$);
-SELECT outcome($$SELECT * FROM disclosure.assess_risk('visits', 'diag', width => 'point', tolerance => 0, runs => 2147483647)$$);
-SELECT outcome($$SELECT * FROM disclosure.assess_correlation_risk('visits', 'diag', width => 'point', tolerance => 0, runs => 2147483647)$$);
+SELECT outcome($$SELECT * FROM disclosure.assess_itemsets('visits', 'diag', width => 'point', tolerance => 0, runs => 2147483647)$$);
+SELECT outcome($$SELECT * FROM disclosure.assess_items('visits', 'diag', width => 'point', tolerance => 0, runs => 2147483647)$$);
+SELECT outcome($$SELECT * FROM disclosure.assess_correlations('visits', 'diag', width => 'point', tolerance => 0, runs => 2147483647)$$);
 RESET statement_timeout;
 
 -- What has to be kept is asked for first.
 SELECT outcome($$SELECT disclosure_lab.random_attack(1000, 1)$$);
 CREATE TABLE baskets AS SELECT i AS id, ARRAY(SELECT generate_series(1, i)) AS items FROM generate_series(1, 40) i; -- no item is as frequent as another
-SELECT outcome($$SELECT * FROM disclosure.assess_itemset_risk('baskets', 'items', sizes => 20, sample => 2147483647)$$);
+SELECT outcome($$SELECT * FROM disclosure.assess_itemsets('baskets', 'items', sizes => 20, sample => 2147483647)$$);
 
 -- The same answers as with fewer samples at a time: more than are drawn at once.
 RESET disclosure.max_memory;

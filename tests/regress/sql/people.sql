@@ -6,7 +6,7 @@ CREATE TABLE patients (name text, age int, zip text, diagnosis text);
 INSERT INTO voters VALUES ('Ann', '[30,35]', '1'), ('Bob', NULL, '1'), ('Cat', '[40,40]', '2'), ('Dan', '[20,50]', NULL);
 INSERT INTO patients VALUES ('Ann', 31, '1', 'flu'), ('Bob', 60, '1', 'cold'), ('Cat', 40, '2', 'flu'), ('Dan', 33, '3', 'burn');
 -- Only Dan can be the third zip code, so everybody is found.
-SELECT * FROM disclosure.expected_reidentifications(known => 'voters', released => 'patients', on_columns => ARRAY['age', 'zip']);
+SELECT * FROM disclosure.expected_reidentifications(known => 'voters', released => 'patients', columns => ARRAY['age', 'zip']);
 SELECT * FROM disclosure.expected_reidentifications('voters', 'patients', ARRAY['age', 'zip'], key => 'name');
 -- By age alone, Ann and Dan could be each other.
 SELECT people, o_estimate, expected, method, share FROM disclosure.expected_reidentifications('voters', 'patients', ARRAY['age'], key => 'name');

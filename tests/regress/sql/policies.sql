@@ -73,7 +73,7 @@ SELECT count(*) FROM disclosure.policies;
 -- Only the owner decides, and only by these functions.
 SET ROLE pd_stranger;
 SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5);
-SELECT disclosure.unprotect(1);
+SELECT disclosure.unprotect_policy(1);
 SELECT disclosure.unprotect('patients'::regclass);
 SELECT count(*) FROM disclosure.policies;
 INSERT INTO disclosure_internal.policy (relation, measure, at_most, only_by_copy, made_by, made_at)
@@ -92,9 +92,9 @@ ALTER TABLE patients DROP COLUMN "Postal code";
 ALTER TABLE patients DROP COLUMN "Postal code" CASCADE;
 ALTER TABLE patients DROP COLUMN diagnosis;
 SELECT columns FROM disclosure.policies WHERE policy = 4;
-SELECT disclosure.unprotect(4);
+SELECT disclosure.unprotect_policy(4);
 ALTER TABLE patients DROP COLUMN "Postal code" CASCADE;
-SELECT disclosure.unprotect(4), disclosure.unprotect(NULL::int), disclosure.unprotect('patients'::regclass);
+SELECT disclosure.unprotect_policy(4), disclosure.unprotect_policy(NULL::int), disclosure.unprotect('patients'::regclass);
 SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5);
 DROP TABLE patients CASCADE;
 SELECT count(*) FROM disclosure.policies;

@@ -69,7 +69,7 @@ SELECT id, privacy_score, class_size, worst_inference FROM patients_both ORDER B
 SELECT abs(s.average - (SELECT avg(privacy_score) FROM patients_both)) < 1e-12 AS same
   FROM disclosure.privacy_summary('patients', columns => ARRAY['zip', 'diagnosis', 'name'],
          weights => '{"zip": {"danger": 0.5}, "diagnosis": {"danger": {"flu": 0.25}}, "name": {"likelihood": 0.25}}') s;
--- Nobody can be told apart by what nobody knows; what all share, everybody learns.
+-- Nobody can be told apart by what nobody knows; what all share, anyone learns.
 SELECT disclosure.risk_view('patients', 'patients_secret', ARRAY['diagnosis']);
 SELECT DISTINCT privacy_score, class_size, worst_inference FROM patients_secret;
 BEGIN;

@@ -58,7 +58,12 @@ const VARIANTS: [Variant; 6] = [
 fn answer(client: &mut Client, call: &str, schema: &str) -> Result<Option<Result<Rows, String>>, String> {
     let trouble_text = |trouble: Trouble| trouble.to_string();
     client.execute("BEGIN").map_err(trouble_text)?;
-    let answer = match client.query(&call.replace("sweep.", schema)) {
+    // Tables are in every schema, but the types that stored counts name are in one.
+    let of_type = |schema: &str| format!("\"type\": \"{schema}");
+    let call = call
+        .replace("sweep.", schema)
+        .replace(&of_type(schema), &of_type("sweep."));
+    let answer = match client.query(&call) {
         Ok(rows) => {
             let rename = |row: Vec<String>| row.iter().map(|field| field.replace(schema, "sweep.")).collect();
             let mut rows: Rows = rows.into_iter().map(rename).collect();

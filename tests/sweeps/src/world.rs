@@ -94,7 +94,7 @@ pub struct World {
 }
 
 /// Selects the functions of the extension, except those in the language `internal`, which are functions of
-/// Postgres itself under another name.
+/// Postgres itself under another name. Aggregates are in that language too, but they are ours.
 const FUNCTIONS: &str = "
 SELECT p.oid, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(p.proname), p.oid::pg_catalog.regprocedure, p.prokind,
        (r.typname IN ('trigger', 'event_trigger', 'internal')
@@ -103,7 +103,8 @@ SELECT p.oid, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident
   FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
   JOIN pg_catalog.pg_proc p ON p.oid = d.objid JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   JOIN pg_catalog.pg_type r ON r.oid = p.prorettype
- WHERE e.extname = 'pg_disclosure' AND d.deptype = 'e' AND p.prolang <> (SELECT l.oid FROM pg_catalog.pg_language l WHERE l.lanname = 'internal')
+ WHERE e.extname = 'pg_disclosure' AND d.deptype = 'e'
+   AND (p.prokind = 'a' OR p.prolang <> (SELECT l.oid FROM pg_catalog.pg_language l WHERE l.lanname = 'internal'))
    AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass
  ORDER BY p.oid::pg_catalog.regprocedure::text COLLATE \"C\"";
 
@@ -291,7 +292,8 @@ fn read_functions(client: &mut Client) -> Result<(Vec<Function>, usize), String>
 fn read_own_values(client: &mut Client, functions: &[Function]) -> Result<Vec<(String, String)>, String> {
     let mut values = Vec::new();
     for function in functions {
-        let is_polymorphic = |a: &Argument| a.kind.name == "anyelement" && !a.kind.is_array;
+        let is_polymorphic =
+            |a: &Argument| matches!(a.kind.name.as_str(), "anyelement" | "any") && !a.is_variadic;
         if function.kind != Kind::Aggregate
             || function.arguments.len() != 1
             || !function.arguments.iter().all(is_polymorphic)

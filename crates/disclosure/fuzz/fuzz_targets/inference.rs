@@ -4,7 +4,7 @@
 #![no_main]
 
 use disclosure::classes::Classes;
-use disclosure::inference::{scores, Column, Meaning, PackedTable, Search, Settings};
+use disclosure::inference::{scores, Algorithm, AttributesOfValue, Column, PackedTable, Settings};
 use disclosure::{Control, Weights};
 use libfuzzer_sys::fuzz_target;
 use reference::inference::Table;
@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let attributes = 1 + usize::from(first % 8);
-    let search = [Search::Together, Search::RowByRow][usize::from(first / 8 % 2)];
+    let algorithm = [Algorithm::Together, Algorithm::RowByRow][usize::from(first / 8 % 2)];
     if data.len() < 2 * attributes {
         return;
     }
@@ -30,21 +30,21 @@ fuzz_target!(|data: &[u8]| {
 
     let mut classes = Classes::new(1);
     for &row in &rows {
-        classes.insert_many(&[u32::from(row) + 1], 1).unwrap();
+        classes.insert(&[u32::from(row) + 1], 1).unwrap();
     }
     let elements = |set: u8| (0..attributes as u32).filter(|bit| set >> bit & 1 == 1).collect();
     let column = Column {
         attributes: weights.clone(),
-        meaning: Meaning::Set((0..=u8::MAX).map(elements).collect()),
+        attributes_of_value: AttributesOfValue::Set((0..=u8::MAX).map(elements).collect()),
     };
-    let population = PackedTable::new(&classes, &[column], &Control::new()).unwrap();
-    let settings = Settings { search, ..Settings::default() };
-    let found = scores(&population, &settings, &Control::new()).unwrap();
+    let packed = PackedTable::new(&classes, &[column], &Control::new()).unwrap();
+    let settings = Settings { algorithm, ..Settings::default() };
+    let found = scores(&packed, &settings, &Control::new()).unwrap();
     assert!(found.exact());
 
     let table = Table { rows: rows.into_iter().map(u32::from).collect(), weights };
     for (row, score) in table.rows.iter().zip(table.scores(1.0, 1.0)) {
         let class = (0..classes.len()).find(|&class| classes.codes(class)[0] == row + 1).unwrap();
-        assert!((found.lower[population.row_of_class(class)] - score).abs() < 1e-9);
+        assert!((found.lower[packed.row_of_class(class)] - score).abs() < 1e-9);
     }
 });

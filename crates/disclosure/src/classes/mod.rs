@@ -32,11 +32,11 @@ pub struct Classes {
     /// `width` codes per class, classes in the order of their first row.
     codes: Vec<u32>,
     sizes: Vec<u64>,
-    index: ShardedTable<Slot>,
+    index: ShardedTable<IndexEntry>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct IndexEntry {
     /// Stored so that growing the index does not hash every class again.
     hash: u64,
     class: u32,
@@ -70,13 +70,13 @@ impl Classes {
             for (code, column) in row.iter_mut().zip(rows.columns()) {
                 *code = column[number];
             }
-            on_class(self.insert_many(&row, 1)?);
+            on_class(self.insert(&row, 1)?);
         }
         Ok(())
     }
 
-    /// Adds `rows` equal rows and returns their class.
-    pub fn insert_many(&mut self, row: &[u32], rows: u64) -> Result<u32> {
+    /// Adds `count` equal rows and returns their class.
+    pub fn insert(&mut self, row: &[u32], count: u64) -> Result<u32> {
         debug_assert_eq!(row.len(), self.width);
         let Classes {
             width,
@@ -85,24 +85,24 @@ impl Classes {
             index,
         } = self;
         let hash = hash(row.iter().copied());
-        let same = |slot: &Slot| {
-            let start = slot.class as usize * *width;
-            slot.hash == hash && codes[start..start + *width] == *row
+        let same = |entry: &IndexEntry| {
+            let start = entry.class as usize * *width;
+            entry.hash == hash && codes[start..start + *width] == *row
         };
-        match index.entry(hash, same, |slot| slot.hash) {
-            Entry::Occupied(slot) => {
-                let class = slot.get().class;
-                sizes[class as usize] += rows;
+        match index.entry(hash, same, |entry| entry.hash) {
+            Entry::Occupied(entry) => {
+                let class = entry.get().class;
+                sizes[class as usize] += count;
                 Ok(class)
             }
-            Entry::Vacant(slot) => {
+            Entry::Vacant(vacant) => {
                 let class = u32::try_from(sizes.len()).map_err(|_| Error::TooMany {
-                    what: "classes of equal rows",
+                    what: "equivalence classes",
                     limit: 1 << 32,
                 })?;
-                slot.insert(Slot { hash, class });
+                vacant.insert(IndexEntry { hash, class });
                 codes.extend_from_slice(row);
-                sizes.push(rows);
+                sizes.push(count);
                 Ok(class)
             }
         }
@@ -115,7 +115,7 @@ impl Classes {
             for ((here, there), codes) in row.iter_mut().zip(other.codes(class)).zip(translation) {
                 *here = codes[*there as usize];
             }
-            self.insert_many(&row, other.sizes[class])?;
+            self.insert(&row, other.sizes[class])?;
         }
         Ok(())
     }

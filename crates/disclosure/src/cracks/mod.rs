@@ -21,6 +21,7 @@
 //! ```
 
 mod belief;
+mod columns;
 mod correlation_recipe;
 mod estimate;
 mod expected;
@@ -38,6 +39,7 @@ mod summary;
 mod transactions;
 
 pub use belief::{Belief, Width};
+pub use columns::expected_of_each;
 pub use correlation_recipe::{CorrelationRisk, CorrelationSettings, KnownPairs, assess_correlation_risk};
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
 pub use expected::{Expected, Method, Settings, cautious, expected};

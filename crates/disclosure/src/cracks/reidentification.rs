@@ -304,7 +304,7 @@ fn classes_of_rows(released: Rows, control: &Control) -> Result<(Classes, Vec<u3
     for piece in order.chunks(PIECE) {
         control.check()?;
         for &(codes, class) in piece {
-            class_of[class] = rows.insert_many(codes, found.sizes()[class])?;
+            class_of[class] = rows.insert(codes, found.sizes()[class])?;
         }
     }
     for class in &mut class_of_row {

@@ -31,7 +31,7 @@ pub struct Bins {
     /// All bins that hold a value: those of finite values in ascending order, then the others.
     pub bins: Vec<Bin>,
     /// Bin of every value, as an index into `bins`.
-    pub of_value: Vec<u32>,
+    pub bin_of_value: Vec<u32>,
 }
 
 /// One bin of a column.
@@ -39,14 +39,14 @@ pub struct Bins {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Bin {
     /// Bin of a given width.
-    Between {
+    EqualWidth {
         /// Inclusive lower bound.
         lower: f64,
         /// Exclusive upper bound.
         upper: f64,
     },
     /// Bin with about as many rows as each of the others.
-    FromTo {
+    EqualFrequency {
         /// Index of the smallest value in the bin.
         smallest: usize,
         /// Index of the largest value in the bin.
@@ -61,14 +61,14 @@ impl Bins {
     /// width cannot be told apart. `rows_of` returns how many rows hold each value; it is called only if the
     /// bins depend on it.
     pub fn new(values: &[f64], binning: Binning, rows_of: impl FnOnce() -> Vec<u64>) -> Option<Self> {
-        let mut of_value = vec![0; values.len()];
+        let mut bin_of_value = vec![0; values.len()];
         let mut bins = match binning {
-            Binning::EqualFrequency(parts) => equal_frequency(values, &rows_of(), parts, &mut of_value),
-            Binning::EqualWidth(width) => equal_width(values, Grid::new(width), &mut of_value)?,
+            Binning::EqualFrequency(parts) => equal_frequency(values, &rows_of(), parts, &mut bin_of_value),
+            Binning::EqualWidth(width) => equal_width(values, BinWidth::new(width), &mut bin_of_value)?,
         };
         for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let is_number = |value: f64| value == number || (value.is_nan() && number.is_nan());
-            let mut places = of_value
+            let mut places = bin_of_value
                 .iter_mut()
                 .zip(values)
                 .filter(|&(_, &value)| is_number(value))
@@ -78,13 +78,13 @@ impl Bins {
                 bins.push(Bin::NotFinite(number));
             }
         }
-        Some(Bins { bins, of_value })
+        Some(Bins { bins, bin_of_value })
     }
 }
 
-/// Returns bins with about the same number of rows each and sets `of_value` for every finite value. Equal
+/// Returns bins with about the same number of rows each and sets `bin_of_value` for every finite value. Equal
 /// numbers always share a bin.
-fn equal_frequency(values: &[f64], rows_of: &[u64], parts: usize, of_value: &mut [u32]) -> Vec<Bin> {
+fn equal_frequency(values: &[f64], rows_of: &[u64], parts: usize, bin_of_value: &mut [u32]) -> Vec<Bin> {
     let mut sorted: Vec<usize> = (0..values.len())
         .filter(|&value| values[value].is_finite())
         .collect();
@@ -101,10 +101,10 @@ fn equal_frequency(values: &[f64], rows_of: &[u64], parts: usize, of_value: &mut
         let (part, after) = rest.split_at(length);
         rest = after;
         for &value in part.iter().copied().flatten() {
-            of_value[value] = bins.len() as u32;
+            bin_of_value[value] = bins.len() as u32;
         }
         if let (Some([smallest, ..]), Some([.., largest])) = (part.first(), part.last()) {
-            bins.push(Bin::FromTo {
+            bins.push(Bin::EqualFrequency {
                 smallest: *smallest,
                 largest: *largest,
             });
@@ -138,41 +138,42 @@ fn even_parts(rows_of_group: &[u64], parts: usize) -> Vec<usize> {
     lengths
 }
 
-/// Returns the bins between neighbouring multiples of a width that hold a value, and sets `of_value` for
+/// Returns the bins between neighbouring multiples of a width that hold a value, and sets `bin_of_value` for
 /// every finite value. Returns `None` if a value is so large that neighbouring multiples cannot be told
 /// apart.
-fn equal_width(values: &[f64], grid: Grid, of_value: &mut [u32]) -> Option<Vec<Bin>> {
+fn equal_width(values: &[f64], width: BinWidth, bin_of_value: &mut [u32]) -> Option<Vec<Bin>> {
     let mut multiples = Vec::new();
     for &value in values.iter().filter(|value| value.is_finite()) {
-        multiples.push(grid.multiple_below(value)?);
+        multiples.push(width.multiple_below(value)?);
     }
     let mut distinct = multiples.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    let finite = of_value
+    let finite = bin_of_value
         .iter_mut()
         .zip(values)
         .filter(|(_, value)| value.is_finite());
     for ((bin, _), multiple) in finite.zip(multiples) {
         *bin = distinct.partition_point(|&other| other < multiple) as u32;
     }
-    let between = |multiple| Bin::Between {
-        lower: grid.bound(multiple),
-        upper: grid.bound(multiple + 1),
+    let bin = |multiple| Bin::EqualWidth {
+        lower: width.bound(multiple),
+        upper: width.bound(multiple + 1),
     };
-    Some(distinct.into_iter().map(between).collect())
+    Some(distinct.into_iter().map(bin).collect())
 }
 
-/// Multiples of a width, which may be a decimal fraction. The width is stored as a fraction, because 3 times
-/// 0.1 has to be 0.3. The quotient 3 / 10 is 0.3, but the floating-point product of 3 and 0.1 is not.
+/// Width of bins, which may be a decimal fraction, and its multiples. The width is stored as a fraction,
+/// because 3 times 0.1 has to be 0.3. The quotient 3 / 10 is 0.3, but the floating-point product of 3 and 0.1
+/// is not.
 #[derive(Clone, Copy)]
-struct Grid {
+struct BinWidth {
     width: f64,
     numerator: f64,
     denominator: f64,
 }
 
-impl Grid {
+impl BinWidth {
     /// Largest number of decimals of a width that is stored as a fraction. Larger powers of ten are not
     /// exact.
     const DECIMALS: usize = 22;
@@ -188,7 +189,7 @@ impl Grid {
     }
 
     fn with(width: f64, numerator: f64, denominator: f64) -> Self {
-        Grid {
+        BinWidth {
             width,
             numerator,
             denominator,
@@ -226,10 +227,10 @@ mod tests {
     fn bounds(values: &[f64], width: f64) -> Vec<(f64, f64)> {
         let bins = Bins::new(values, Binning::EqualWidth(width), Vec::new).unwrap();
         let bounds = |bin: &Bin| match *bin {
-            Bin::Between { lower, upper } => (lower, upper),
+            Bin::EqualWidth { lower, upper } => (lower, upper),
             _ => panic!("a bin without bounds"),
         };
-        values.iter().zip(&bins.of_value).for_each(|(value, &bin)| {
+        values.iter().zip(&bins.bin_of_value).for_each(|(value, &bin)| {
             let (lower, upper) = bounds(&bins.bins[bin as usize]);
             assert!(lower <= *value && *value < upper, "{lower} {value} {upper}");
         });
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_binning() {
+    fn invalid_binnings() {
         assert_eq!(Binning::equal_frequency(0), None);
         assert_eq!(Binning::equal_frequency(3), Some(Binning::EqualFrequency(3)));
         for width in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -279,17 +280,17 @@ mod tests {
         assert_eq!(even_parts(&[], 5), []);
         let values = [5.0, 1.0, 3.0, 3.0];
         let bins = Bins::new(&values, Binning::EqualFrequency(2), || vec![1, 1, 1, 1]).unwrap();
-        assert_eq!(bins.of_value, [1, 0, 0, 0]); // 3 and 3 stay together
+        assert_eq!(bins.bin_of_value, [1, 0, 0, 0]); // 3 and 3 stay together
         assert!(matches!(
             bins.bins[0],
-            Bin::FromTo {
+            Bin::EqualFrequency {
                 smallest: 1,
                 largest: 2 | 3
             }
         ));
         assert_eq!(
             bins.bins[1..],
-            [Bin::FromTo {
+            [Bin::EqualFrequency {
                 smallest: 0,
                 largest: 0
             }]
@@ -297,11 +298,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_beside_all_bins() {
+    fn infinite_and_nan_have_own_bins() {
         let values = [f64::INFINITY, 1.0, f64::NAN, f64::NAN, f64::NEG_INFINITY];
         for binning in [Binning::EqualWidth(10.0), Binning::EqualFrequency(3)] {
-            let Bins { bins, of_value } = Bins::new(&values, binning, || vec![1; 5]).unwrap();
-            assert_eq!(of_value, [2, 0, 1, 1, 3]);
+            let Bins { bins, bin_of_value } = Bins::new(&values, binning, || vec![1; 5]).unwrap();
+            assert_eq!(bin_of_value, [2, 0, 1, 1, 3]);
             assert_eq!(bins.len(), 4);
             assert!(matches!(bins[1], Bin::NotFinite(number) if number.is_nan()));
             assert_eq!(

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// attributes. Finds only attributes that are blocked by a row with a single difference. A row that has all
 /// other attributes and more would block too, but is not found. Missing some makes a search longer, not
 /// wrong.
-pub(super) fn blocked<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
+pub(super) fn find<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
     let rows = input.rows;
     let mut blocked = vec![[0; P]; rows.len()];
     let mut masked: Vec<([u64; P], u32)> = Vec::with_capacity(rows.len());
@@ -28,7 +28,7 @@ pub(super) fn blocked<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
         masked.par_extend(
             rows.par_iter()
                 .zip(0..rows.len() as u32)
-                .map(|(row, number)| (row.without(&field), number)),
+                .map(|(bits, row)| (bits.without(&field), row)),
         );
         if parallel_sort(&mut masked, input.limits.control).is_err() {
             return blocked;
@@ -36,7 +36,7 @@ pub(super) fn blocked<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
         for alike in masked.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             for &(_, row) in alike {
                 let row = row as usize;
-                if slot.code(&rows[row]) > 0 {
+                if slot.slot_code(&rows[row]) > 0 {
                     blocked[row] = blocked[row].or(&Words::single(slot.bit));
                 }
             }

@@ -7,21 +7,21 @@ pub struct Column {
     /// Weights of every attribute that the column can give a row.
     pub attributes: Vec<Weights>,
     /// Attributes that each value stands for.
-    pub meaning: Meaning,
+    pub attributes_of_value: AttributesOfValue,
 }
 
 /// Map from the codes of values to attributes. The code [`NULL`] never gives a row an attribute.
 #[derive(Debug, Clone)]
-pub enum Meaning {
+pub enum AttributesOfValue {
     /// A value stands for at most one attribute. That of code `c` is at index `c - 1`.
     One(Vec<Option<u32>>),
     /// A value stands for a set of attributes, for example an array. Those of code `c` are at index `c - 1`.
     Set(Vec<Vec<u32>>),
 }
 
-impl Default for Meaning {
+impl Default for AttributesOfValue {
     fn default() -> Self {
-        Meaning::One(Vec::new())
+        AttributesOfValue::One(Vec::new())
     }
 }
 
@@ -35,7 +35,7 @@ impl Column {
     pub fn categories(values: u32, weights: Weights) -> Self {
         Column {
             attributes: vec![weights; values as usize],
-            meaning: Meaning::One((0..values).map(Some).collect()),
+            attributes_of_value: AttributesOfValue::One((0..values).map(Some).collect()),
         }
     }
 
@@ -48,17 +48,17 @@ impl Column {
     }
 
     /// Returns the attributes of the value with this code.
-    pub(super) fn of_code(&self, code: u32) -> &[u32] {
+    pub(super) fn attributes_of_code(&self, code: u32) -> &[u32] {
         if code == NULL {
             return &[];
         }
         let value = code as usize - 1;
-        match &self.meaning {
-            Meaning::One(attributes) => attributes
+        match &self.attributes_of_value {
+            AttributesOfValue::One(attributes) => attributes
                 .get(value)
                 .and_then(Option::as_ref)
                 .map_or(&[], std::slice::from_ref),
-            Meaning::Set(attributes) => attributes.get(value).map_or(&[], Vec::as_slice),
+            AttributesOfValue::Set(attributes) => attributes.get(value).map_or(&[], Vec::as_slice),
         }
     }
 

@@ -10,12 +10,12 @@
 use super::bitset::Words;
 use super::packed_table::Slot;
 use super::pool::Pool;
-use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
+use super::score::{NEARLY_EQUAL, SearchInput, Stop, WorstSoFar};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Number of rows above which the parts of a part are searched in parallel.
-const MANY_ROWS: usize = 5_000;
+const PARALLEL_ABOVE: usize = 5_000;
 
 /// Number of rows that are processed between two checks of the limits.
 const ROWS_PER_LOOK: usize = 4_096;
@@ -25,21 +25,21 @@ const ROWS_PER_LOOK: usize = 4_096;
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     min_confidence: f64,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     open: &mut [bool],
 ) {
     let slots = &input.table.slots;
     let offsets = slots.iter().scan(0, |end, slot| {
         Some(std::mem::replace(end, *end + slot.danger.len()))
     });
-    let search = Probable {
+    let search = ProbableSearch {
         input,
         min_confidence,
-        found,
+        worst_so_far,
         offsets: offsets.collect(),
-        attributes: slots.iter().map(|slot| slot.danger.len()).sum(),
+        slot_code_count: slots.iter().map(|slot| slot.danger.len()).sum(),
         likeliest_from: input.table.likeliest_from(),
-        rooms: Pool::default(),
+        buffers: Pool::default(),
         stop: Stop::new(&input.limits),
     };
     let (active, witnesses): (Vec<u32>, Vec<u32>) =
@@ -47,7 +47,7 @@ pub(super) fn search<const P: usize>(
     let active = active.into_iter().map(|row| {
         let bits = &input.rows[row as usize];
         let danger = input.danger_of(bits, &input.fields.occupied(bits));
-        Active { row, danger }
+        ActiveRow { row, danger }
     });
     input.limits.control.set_total(input.table.searchable as u64);
     let whole = Part {
@@ -57,30 +57,31 @@ pub(super) fn search<const P: usize>(
         active: active.collect(),
         witnesses,
     };
-    search.split_with_own_room(&whole);
-    if !search.stop.was_told() {
+    search.search_with_own_buffer(&whole);
+    if !search.stop.was_requested() {
         open.fill(false);
     }
 }
 
 /// Search for probable inferences about all open rows.
-struct Probable<'a, const P: usize> {
+struct ProbableSearch<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     min_confidence: f64,
-    found: &'a Found,
-    /// Per slot, the index of its first code among the codes of all slots.
+    worst_so_far: &'a WorstSoFar,
+    /// Per slot, the index of its first slot code among the slot codes of all slots.
     offsets: Vec<usize>,
-    attributes: usize,
+    /// Number of slot codes of all slots.
+    slot_code_count: usize,
     /// Per slot, the largest likelihood in it and in all slots after it.
     likeliest_from: Vec<f64>,
     /// Buffers with a count for every attribute, all 0 between uses.
-    rooms: Pool<Vec<u64>>,
+    buffers: Pool<Vec<u64>>,
     stop: Stop<'a>,
 }
 
 /// Row about which a worse inference may still be found.
 #[derive(Clone, Copy)]
-struct Active {
+struct ActiveRow {
     row: u32,
     /// Sum of the dangers of its attributes that are not known.
     danger: f64,
@@ -93,69 +94,73 @@ struct Part<const P: usize> {
     likelihood: f64,
     /// First slot that may become known too.
     from: usize,
-    active: Vec<Active>,
+    active: Vec<ActiveRow>,
     witnesses: Vec<u32>,
 }
 
-impl<const P: usize> Probable<'_, P> {
-    /// Calls [`split`](Self::split) with a buffer that no other thread is using. Buffers are lent, because
-    /// each has a count for every attribute of the table.
-    fn split_with_own_room(&self, part: &Part<P>) {
-        if !self.stop.is_due() {
-            self.rooms
-                .lend(|| vec![0; self.attributes], |room| self.split(room, part));
+impl<const P: usize> ProbableSearch<'_, P> {
+    /// Calls [`search_part`](Self::search_part) with a buffer that no other thread is using. Buffers are
+    /// lent, because each has a count for every attribute of the table.
+    fn search_with_own_buffer(&self, part: &Part<P>) {
+        if !self.stop.is_requested() {
+            self.buffers.lend(
+                || vec![0; self.slot_code_count],
+                |counts| self.search_part(counts, part),
+            );
         }
     }
 
-    /// Searches the part and, recursively, its parts. `support` is all 0 before and after, unless the search
+    /// Searches the part and, recursively, its parts. `counts` is all 0 before and after, unless the search
     /// has to stop.
-    fn split(&self, support: &mut Vec<u64>, part: &Part<P>) {
+    fn search_part(&self, counts: &mut Vec<u64>, part: &Part<P>) {
         let rows = part.active.len() + part.witnesses.len();
-        if self.stop.is_due() {
+        if self.stop.is_requested() {
             return;
         }
-        let Some(shared) = self.weigh(support, part) else {
+        let Some(shared) = self.weigh(counts, part) else {
             return;
         };
-        let bound = |active: &Active| {
-            part.likelihood * self.likeliest_from[part.from] * self.input.danger.of(active.danger)
+        let bound = |active: &ActiveRow| {
+            part.likelihood
+                * self.likeliest_from[part.from]
+                * self.input.danger_function.of_sum(active.danger)
         };
-        let (live, done): (Vec<Active>, Vec<Active>) = part
+        let (live, done): (Vec<ActiveRow>, Vec<ActiveRow>) = part
             .active
             .iter()
-            .partition(|active| bound(active) > self.best(active.row));
+            .partition(|active| bound(active) > self.weight_to_beat(active.row));
         if live.is_empty() {
             return;
         }
         let mut witnesses = part.witnesses.clone();
         witnesses.extend(done.iter().map(|active| active.row));
         let searchable = &self.input.table.slots[..self.input.table.searchable];
-        for (number, slot) in searchable.iter().enumerate().skip(part.from) {
+        for (slot_index, slot) in searchable.iter().enumerate().skip(part.from) {
             if part.known == [0; P] {
                 self.input.limits.control.advance(1);
             }
             if shared.has(slot.bit) {
                 continue;
             }
-            let parts = self.parts(part, &live, &witnesses, number, slot);
-            if rows > MANY_ROWS {
+            let parts = self.parts(part, &live, &witnesses, slot_index, slot);
+            if rows > PARALLEL_ABOVE {
                 parts
                     .par_iter()
                     .with_max_len(1)
-                    .for_each(|part| self.split_with_own_room(part));
+                    .for_each(|part| self.search_with_own_buffer(part));
             } else {
-                parts.iter().for_each(|part| self.split(support, part));
+                parts.iter().for_each(|part| self.search_part(counts, part));
             }
         }
     }
 
-    fn best(&self, row: u32) -> f64 {
-        self.found.weight(row as usize) * NEARLY_EQUAL
+    fn weight_to_beat(&self, row: u32) -> f64 {
+        self.worst_so_far.weight(row as usize) * NEARLY_EQUAL
     }
 
     /// Improves the scores of the part's active rows by the inferences from `part.known`. Returns the slots
     /// in which all rows have the same attribute, or `None` if the search has to stop.
-    fn weigh(&self, support: &mut [u64], part: &Part<P>) -> Option<[u64; P]> {
+    fn weigh(&self, counts: &mut [u64], part: &Part<P>) -> Option<[u64; P]> {
         let slots = &self.input.table.slots;
         let rows = || {
             part.active
@@ -164,58 +169,59 @@ impl<const P: usize> Probable<'_, P> {
                 .chain(part.witnesses.iter().copied())
         };
         let mut total = 0;
-        for (number, row) in rows().enumerate() {
-            if self.is_over_at(number) {
+        for (done, row) in rows().enumerate() {
+            if self.should_stop_at(done) {
                 return None;
             }
             let multiplicity = self.input.table.multiplicity[row as usize];
             total += multiplicity;
             for (slot, offset) in slots.iter().zip(&self.offsets) {
-                support[offset + slot.code(&self.input.rows[row as usize])] += multiplicity;
+                counts[offset + slot.slot_code(&self.input.rows[row as usize])] += multiplicity;
             }
         }
-        let of_slot = |slot: &Slot, offset: usize, code: usize| {
-            let confidence = support[offset + code] as f64 / total as f64;
+        let of_slot = |slot: &Slot, offset: usize, slot_code: usize| {
+            let confidence = counts[offset + slot_code] as f64 / total as f64;
             if confidence >= self.min_confidence && !part.known.has(slot.bit) {
-                confidence * slot.danger[code]
+                confidence * slot.danger[slot_code]
             } else {
                 0.0
             }
         };
-        for (number, active) in part.active.iter().enumerate() {
-            if self.is_over_at(number) {
+        for (done, active) in part.active.iter().enumerate() {
+            if self.should_stop_at(done) {
                 return None;
             }
             let bits = &self.input.rows[active.row as usize];
             let slots = slots.iter().zip(&self.offsets);
             let danger = slots
-                .map(|(slot, &offset)| of_slot(slot, offset, slot.code(bits)))
+                .map(|(slot, &offset)| of_slot(slot, offset, slot.slot_code(bits)))
                 .fold(0.0, |sum, danger| sum + danger);
-            let weight = part.likelihood * self.input.danger.of(danger);
-            self.found.improve(active.row as usize, weight, &part.known);
+            let weight = part.likelihood * self.input.danger_function.of_sum(danger);
+            self.worst_so_far
+                .improve(active.row as usize, weight, &part.known);
         }
         let first = part.active[0].row as usize;
         let mut shared = [0; P];
         for (slot, offset) in slots.iter().zip(&self.offsets) {
-            let code = slot.code(&self.input.rows[first]);
-            if code > 0 && support[offset + code] == total {
+            let slot_code = slot.slot_code(&self.input.rows[first]);
+            if slot_code > 0 && counts[offset + slot_code] == total {
                 shared = shared.or(&Words::single(slot.bit));
             }
         }
-        for (number, row) in rows().enumerate() {
-            if self.is_over_at(number) {
+        for (done, row) in rows().enumerate() {
+            if self.should_stop_at(done) {
                 return None;
             }
             for (slot, offset) in slots.iter().zip(&self.offsets) {
-                support[offset + slot.code(&self.input.rows[row as usize])] = 0;
+                counts[offset + slot.slot_code(&self.input.rows[row as usize])] = 0;
             }
         }
         Some(shared)
     }
 
     /// Returns whether the search has to stop. Checks the limits only once every `ROWS_PER_LOOK` rows.
-    fn is_over_at(&self, number: usize) -> bool {
-        number % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.stop.is_due()
+    fn should_stop_at(&self, done: usize) -> bool {
+        done % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && self.stop.is_requested()
     }
 
     /// Returns the parts of a part whose rows also share an attribute of this slot, without those that cannot
@@ -223,45 +229,47 @@ impl<const P: usize> Probable<'_, P> {
     fn parts(
         &self,
         part: &Part<P>,
-        live: &[Active],
+        live: &[ActiveRow],
         witnesses: &[u32],
-        number: usize,
+        slot_index: usize,
         slot: &Slot,
     ) -> Vec<Part<P>> {
-        let mut place_of: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut part_of_slot_code: FxHashMap<usize, usize> = FxHashMap::default();
         let mut parts: Vec<Part<P>> = Vec::new();
         for (done, active) in live.iter().enumerate() {
-            if self.is_over_at(done) {
+            if self.should_stop_at(done) {
                 return Vec::new();
             }
-            let code = slot.code(&self.input.rows[active.row as usize]);
-            let likelihood = part.likelihood * slot.likelihood[code];
+            let slot_code = slot.slot_code(&self.input.rows[active.row as usize]);
+            let likelihood = part.likelihood * slot.likelihood[slot_code];
             if likelihood == 0.0 {
                 continue;
             }
-            let place = *place_of.entry(code).or_insert_with(|| {
+            let part_index = *part_of_slot_code.entry(slot_code).or_insert_with(|| {
                 parts.push(Part {
                     known: part.known.or(&Words::single(slot.bit)),
                     likelihood,
-                    from: number + 1,
+                    from: slot_index + 1,
                     active: Vec::new(),
                     witnesses: Vec::new(),
                 });
                 parts.len() - 1
             });
-            let danger = active.danger - slot.danger[code];
-            if likelihood * self.input.danger.of(danger) > self.best(active.row) {
-                parts[place].active.push(Active { danger, ..*active });
+            let danger = active.danger - slot.danger[slot_code];
+            if likelihood * self.input.danger_function.of_sum(danger) > self.weight_to_beat(active.row) {
+                parts[part_index].active.push(ActiveRow { danger, ..*active });
             } else {
-                parts[place].witnesses.push(active.row);
+                parts[part_index].witnesses.push(active.row);
             }
         }
         for (done, &witness) in witnesses.iter().enumerate() {
-            if self.is_over_at(done) {
+            if self.should_stop_at(done) {
                 return Vec::new();
             }
-            if let Some(&place) = place_of.get(&slot.code(&self.input.rows[witness as usize])) {
-                parts[place].witnesses.push(witness);
+            if let Some(&part_index) =
+                part_of_slot_code.get(&slot.slot_code(&self.input.rows[witness as usize]))
+            {
+                parts[part_index].witnesses.push(witness);
             }
         }
         parts.retain(|part| !part.active.is_empty());

@@ -21,15 +21,15 @@ pub struct Decoy {
     /// All attributes of the row.
     pub attributes: Vec<Attribute>,
     /// Scores with the decoys before this one.
-    pub before: Summary,
+    pub before: OriginalRowsSummary,
     /// Scores with this decoy too.
-    pub after: Summary,
+    pub after: OriginalRowsSummary,
 }
 
 /// Summary of the scores of the original rows, each counted as often as it occurs. Decoys do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Summary {
+pub struct OriginalRowsSummary {
     /// Number of original rows.
     pub rows: u64,
     /// Mean of their scores.
@@ -42,21 +42,21 @@ pub struct Summary {
 }
 
 /// Number of worst inferences around which holes are searched in one batch.
-const INFERENCES: usize = 50;
+const INFERENCES_PER_BATCH: usize = 50;
 /// Number of inferences after which the search ends if no hole helps.
-const INFERENCES_IN_VAIN: usize = 20_000;
+const MAX_INFERENCES: usize = 20_000;
 
 /// Number of holes per batch whose effect is computed, the most promising first. More are tried only until
 /// one helps.
-const TRIED: usize = 5;
+const HOLES_TRIED: usize = 5;
 /// Number of holes that do not help after which the search ends.
-const TRIED_IN_VAIN: usize = 40;
+const MAX_UNHELPFUL: usize = 40;
 
 /// An average has fallen if it is below the previous one times this factor. The factor is less than 1,
 /// because scores are exact only up to a relative error of 1e-12.
-const FALLEN: f64 = 1.0 - 1e-11;
+const FALL_FACTOR: f64 = 1.0 - 1e-11;
 
-/// Returns up to `wanted` rows that lower the scores of the rows in the table, each one given those before
+/// Returns up to `max_rows` rows that lower the scores of the rows in the table, each one given those before
 /// it.
 ///
 /// The choice is greedy and not always the best set of rows. Every step looks at the worst inferences K
@@ -69,21 +69,24 @@ const FALLEN: f64 = 1.0 - 1e-11;
 pub fn decoys(
     table: &PackedTable,
     settings: &Settings,
-    wanted: usize,
+    max_rows: usize,
     control: &Control,
 ) -> Result<Vec<Decoy>> {
     let scores = scores(table, settings, control)?;
-    with_width!(table.width, add_decoys(table, settings, scores, wanted, control))
+    with_width!(
+        table.width,
+        add_decoys(table, settings, scores, max_rows, control)
+    )
 }
 
 fn add_decoys<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
     scores: Scores,
-    wanted: usize,
+    max_rows: usize,
     control: &Control,
 ) -> Result<Vec<Decoy>> {
-    let mut current = WithDecoys::<P> {
+    let mut current = TableWithDecoys::<P> {
         fields: Fields::of(&table.slots),
         certain_only: settings.min_confidence == 1.0,
         original: vec![true; table.len()],
@@ -93,7 +96,7 @@ fn add_decoys<const P: usize>(
     let limits = Limits::new(settings, control);
     let mut before = current.summary();
     let mut decoys = Vec::new();
-    while decoys.len() < wanted && before.average > 0.0 && !limits.reached() {
+    while decoys.len() < max_rows && before.average > 0.0 && !limits.reached() {
         let Some(filled) = current.best_hole(settings, before, control)? else {
             break;
         };
@@ -102,13 +105,13 @@ fn add_decoys<const P: usize>(
             before,
             after: filled.after,
         });
-        (current, before) = (filled.current, filled.after);
+        (current, before) = (filled.table, filled.after);
     }
     Ok(decoys)
 }
 
 /// Table with the decoys so far.
-struct WithDecoys<const P: usize> {
+struct TableWithDecoys<const P: usize> {
     table: PackedTable,
     fields: Fields<P>,
     /// Whether only certain inferences count.
@@ -120,14 +123,14 @@ struct WithDecoys<const P: usize> {
 }
 
 /// Table with one more hole filled.
-struct Filled<const P: usize> {
+struct FilledHole<const P: usize> {
     attributes: Vec<Attribute>,
-    current: WithDecoys<P>,
-    after: Summary,
+    table: TableWithDecoys<P>,
+    after: OriginalRowsSummary,
 }
 
 /// Worst inference that some rows have in common.
-struct Inference<const P: usize> {
+struct SharedInference<const P: usize> {
     /// Known attributes, as a packed row.
     known: [u64; P],
     /// Sum of the scores of these rows, each counted as often as it occurs.
@@ -136,21 +139,21 @@ struct Inference<const P: usize> {
     worst: f64,
 }
 
-impl<const P: usize> WithDecoys<P> {
+impl<const P: usize> TableWithDecoys<P> {
     /// Returns the slots that are known in the worst inference about a row, together with all slots that can
     /// be known at no loss. Only a hole around all of them breaks the inference for good.
     fn known(&self, row: usize) -> [u64; P] {
         let bits = &self.table.rows::<P>()[row];
         let known = self.scores.known.as_chunks::<P>().0[row];
-        let is_free = |slot: &&Slot| {
-            let code = slot.code(bits);
-            slot.likelihood[code] == 1.0 && slot.danger[code] == 0.0
+        let is_costless = |slot: &&Slot| {
+            let slot_code = slot.slot_code(bits);
+            slot.likelihood[slot_code] == 1.0 && slot.danger[slot_code] == 0.0
         };
         if !self.certain_only {
             return known; // knowing more may lower a share
         }
-        let free = self.table.slots.iter().filter(is_free);
-        free.fold(known, |known, slot| known.or(&Words::single(slot.bit)))
+        let costless = self.table.slots.iter().filter(is_costless);
+        costless.fold(known, |known, slot| known.or(&Words::single(slot.bit)))
     }
 
     /// Returns the number, score and multiplicity of each original row.
@@ -159,9 +162,9 @@ impl<const P: usize> WithDecoys<P> {
         rows.map(|row| (row, self.scores.upper[row], self.table.multiplicity[row]))
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> OriginalRowsSummary {
         let totals = Totals::of(self.original_rows().map(|(_, score, rows)| (score, rows)));
-        Summary {
+        OriginalRowsSummary {
             rows: totals.rows,
             average: totals.average(),
             maximum: totals.maximum,
@@ -173,21 +176,21 @@ impl<const P: usize> WithDecoys<P> {
 
     /// Returns the worst inferences behind the scores. Those about a row with the highest score come first;
     /// otherwise, the inference whose rows have the largest total score comes first.
-    fn inferences(&self) -> Vec<Inference<P>> {
+    fn inferences(&self) -> Vec<SharedInference<P>> {
         let rows = self.table.rows::<P>();
         let mut of_rows: Vec<([u64; P], f64, f64)> = self
             .original_rows()
             .filter(|&(_, score, _)| score > 0.0)
             .map(|(row, score, multiplicity)| {
-                let known = self.table.within(&rows[row], &self.known(row));
+                let known = self.table.restricted_to(&rows[row], &self.known(row));
                 (known, score, score * multiplicity as f64)
             })
             .collect();
         // The sort is stable, so that scores with equal keys are always added up in the order of the rows.
         of_rows.sort_by_key(|of_row| of_row.0);
-        let mut inferences: Vec<Inference<P>> = of_rows
+        let mut inferences: Vec<SharedInference<P>> = of_rows
             .chunk_by(|a, b| a.0 == b.0)
-            .map(|alike| Inference {
+            .map(|alike| SharedInference {
                 known: alike[0].0,
                 total: alike.iter().map(|of_row| of_row.2).sum(),
                 worst: alike.iter().map(|of_row| of_row.1).fold(0.0, f64::max),
@@ -205,8 +208,9 @@ impl<const P: usize> WithDecoys<P> {
     fn holes_around(&self, known: &[u64; P]) -> Vec<[u64; P]> {
         let slots = &self.table.slots;
         let known_slots = self.fields.occupied(known);
-        // For an attribute x, by slot and code: `with_all` says whether some row has x and all of `known`.
-        // `with_all_but` holds each known slot that some row with x lacks while it has the rest of `known`.
+        // For an attribute x, by slot and slot code: `with_all` says whether some row has x and all of
+        // `known`. `with_all_but` holds each known slot that some row with x lacks while it has the rest of
+        // `known`.
         let mut with_all: Vec<BitVec> = slots.iter().map(|s| bitvec![0; s.danger.len()]).collect();
         let mut with_all_but: Vec<Vec<[u64; P]>> =
             slots.iter().map(|s| vec![[0; P]; s.danger.len()]).collect();
@@ -215,23 +219,23 @@ impl<const P: usize> WithDecoys<P> {
             if missing.count() > 1 {
                 continue;
             }
-            for (number, slot) in slots.iter().enumerate() {
-                let code = slot.code(row);
+            for (slot_index, slot) in slots.iter().enumerate() {
+                let slot_code = slot.slot_code(row);
                 if missing.is_none() {
-                    with_all[number].set(code, true);
+                    with_all[slot_index].set(slot_code, true);
                 }
-                with_all_but[number][code] = with_all_but[number][code].or(&missing);
+                with_all_but[slot_index][slot_code] = with_all_but[slot_index][slot_code].or(&missing);
             }
         }
         let mut holes = Vec::new();
-        for (number, slot) in slots.iter().enumerate() {
+        for (slot_index, slot) in slots.iter().enumerate() {
             // A row cannot have two attributes of one slot.
             if known_slots.has(slot.bit) {
                 continue;
             }
-            for code in 1..slot.danger.len() {
-                if !with_all[number][code] && with_all_but[number][code] == known_slots {
-                    holes.push(known.or(&slot.packed(code)));
+            for slot_code in 1..slot.danger.len() {
+                if !with_all[slot_index][slot_code] && with_all_but[slot_index][slot_code] == known_slots {
+                    holes.push(known.or(&slot.packed(slot_code)));
                 }
             }
         }
@@ -243,27 +247,27 @@ impl<const P: usize> WithDecoys<P> {
     fn best_hole(
         &self,
         settings: &Settings,
-        before: Summary,
+        before: OriginalRowsSummary,
         control: &Control,
-    ) -> Result<Option<Filled<P>>> {
+    ) -> Result<Option<FilledHole<P>>> {
         let inferences = self.inferences();
-        let mut in_vain = 0;
-        for worst in inferences[..inferences.len().min(INFERENCES_IN_VAIN)].chunks(INFERENCES) {
-            let mut best: Option<Filled<P>> = None;
+        let mut unhelpful = 0;
+        for worst in inferences[..inferences.len().min(MAX_INFERENCES)].chunks(INFERENCES_PER_BATCH) {
+            let mut best: Option<FilledHole<P>> = None;
             let holes = self.promising_holes(worst, &inferences, control)?;
             for (tried, hole) in holes.into_iter().enumerate() {
-                if in_vain == TRIED_IN_VAIN || (best.is_some() && tried >= TRIED) {
+                if unhelpful == MAX_UNHELPFUL || (best.is_some() && tried >= HOLES_TRIED) {
                     break;
                 }
                 control.check()?;
                 let filled = self.fill(&hole, settings, control)?;
-                if filled.after.average >= before.average * FALLEN {
-                    in_vain += 1;
+                if filled.after.average >= before.average * FALL_FACTOR {
+                    unhelpful += 1;
                 } else if best.as_ref().is_none_or(|best| filled.is_better_than(best)) {
                     best = Some(filled);
                 }
             }
-            if best.is_some() || in_vain == TRIED_IN_VAIN {
+            if best.is_some() || unhelpful == MAX_UNHELPFUL {
                 return Ok(best);
             }
         }
@@ -273,8 +277,8 @@ impl<const P: usize> WithDecoys<P> {
     /// Returns the holes around these inferences. Those that might lower the average most come first.
     fn promising_holes(
         &self,
-        worst: &[Inference<P>],
-        all: &[Inference<P>],
+        worst: &[SharedInference<P>],
+        all: &[SharedInference<P>],
         control: &Control,
     ) -> Result<Vec<[u64; P]>> {
         let holes: Vec<Vec<[u64; P]>> = worst
@@ -289,7 +293,7 @@ impl<const P: usize> WithDecoys<P> {
         holes.dedup();
         // The gain is at most the total score of the inferences within the hole.
         let estimate = |hole: &[u64; P]| -> f64 {
-            let is_within = |one: &&Inference<P>| {
+            let is_within = |one: &&SharedInference<P>| {
                 let slots = self.fields.occupied(&one.known);
                 self.fields.missing(&one.known, &slots, hole).is_none()
             };
@@ -308,7 +312,7 @@ impl<const P: usize> WithDecoys<P> {
 
     /// Returns the table with a hole filled. A row keeps its score if its worst inference, including all that
     /// can be known at no loss, is not within the hole: that inference stays, and no other gets worse.
-    fn fill(&self, hole: &[u64; P], settings: &Settings, control: &Control) -> Result<Filled<P>> {
+    fn fill(&self, hole: &[u64; P], settings: &Settings, control: &Control) -> Result<FilledHole<P>> {
         let edited = self.table.edited(None, hole);
         let rows = self.table.rows::<P>();
         let stale: Vec<bool> = (0..rows.len())
@@ -317,8 +321,8 @@ impl<const P: usize> WithDecoys<P> {
             })
             .collect();
         let scores = rescore::<P>(&edited, settings, &self.scores, &stale, control)?;
-        let current = WithDecoys {
-            original: edited.carry(&self.original, 1, false),
+        let table = TableWithDecoys {
+            original: edited.carry_over(&self.original, 1, false),
             table: edited.table,
             fields: self.fields,
             certain_only: self.certain_only,
@@ -326,15 +330,15 @@ impl<const P: usize> WithDecoys<P> {
         };
         let mut attributes = self.table.unpacked(hole);
         attributes.sort_unstable();
-        Ok(Filled {
+        Ok(FilledHole {
             attributes,
-            after: current.summary(),
-            current,
+            after: table.summary(),
+            table,
         })
     }
 }
 
-impl<const P: usize> Filled<P> {
+impl<const P: usize> FilledHole<P> {
     fn is_better_than(&self, other: &Self) -> bool {
         (self.after.average.total_cmp(&other.after.average))
             .then(self.after.maximum.total_cmp(&other.after.maximum))

@@ -8,9 +8,9 @@
 use super::Attribute;
 use super::bitset::Words;
 use super::packed_table::{PackedTable, Slot, with_width};
-use super::postings::{Postings, TableWitnesses};
+use super::postings::{Postings, TableMasks};
 use super::score::{Scores, SearchInput, Settings};
-use super::search::Witnesses;
+use super::search::MaskSource;
 use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ pub struct Inference {
     /// Attributes that the adversary has to know.
     pub known: Vec<Attribute>,
     /// Harmful attributes that the adversary then infers.
-    pub inferred: Vec<Inferred>,
+    pub inferred: Vec<InferredAttribute>,
     /// Likelihood lk(K) of the known attributes (White, Definition 3.3).
     pub likelihood: f64,
     /// Danger dg(I) of the inferred attributes (White, Definition 3.4).
@@ -52,14 +52,14 @@ impl Inference {
         Some(format!("{known} ⇒ {inferred}").trim_start().into())
     }
 
-    /// Returns the inference as a sentence, such as `who knows zip=90210 & sex=f learns diagnosis=hiv`, or
-    /// `None` if nothing is inferred. `name` returns the name of an attribute.
+    /// Returns the inference as a sentence, such as `anyone who knows zip=90210 & sex=f learns
+    /// diagnosis=hiv`, or `None` if nothing is inferred. `name` returns the name of an attribute.
     pub fn sentence(&self, name: impl Fn(Attribute) -> String) -> Option<String> {
         let (known, inferred) = self.conjunctions(name)?;
         let who = if self.known.is_empty() {
-            "everybody".into()
+            "anyone".into()
         } else {
-            format!("who knows {known}")
+            format!("anyone who knows {known}")
         };
         let probably = match self.confidence() {
             Some(confidence) if confidence < 1.0 => "probably ",
@@ -81,7 +81,7 @@ impl Inference {
 /// Inferred attribute and its confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Inferred {
+pub struct InferredAttribute {
     /// Attribute that is inferred.
     pub attribute: Attribute,
     /// Share of the rows with the known attributes that have this one too.
@@ -100,8 +100,8 @@ pub struct Explanations {
 
 impl Explanations {
     /// Returns the inference about the row at this position of the rows that were given to [`explain`].
-    pub fn of(&self, place: usize) -> &Inference {
-        &self.inferences[self.of_row[place] as usize]
+    pub fn of(&self, position: usize) -> &Inference {
+        &self.inferences[self.of_row[position] as usize]
     }
 }
 
@@ -120,7 +120,7 @@ pub fn explain(
 
 /// Known attributes of a row's worst inference, as a packed row and as slots, and the row's position among
 /// the given rows.
-type Keyed<const P: usize> = ([u64; P], [u64; P], u32);
+type KnownOfRow<const P: usize> = ([u64; P], [u64; P], u32);
 
 fn explain_rows<const P: usize>(
     table: &PackedTable,
@@ -135,18 +135,24 @@ fn explain_rows<const P: usize>(
     let input = SearchInput::<P>::new(table, settings, control);
     let postings = Postings::new(&input);
     let known: &[[u64; P]] = scores.known.as_chunks().0;
-    let keyed = rows.par_iter().zip(0u32..rows.len() as u32).map(|(&row, place)| {
-        let attributes = table.within(&input.rows[row], &known[row]);
-        (attributes, known[row], place)
-    });
-    let mut keyed: Vec<Keyed<P>> = keyed.collect();
-    parallel_sort(&mut keyed, control)?;
-    let alike: Vec<&[Keyed<P>]> = keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
+    let known_of_rows = rows
+        .par_iter()
+        .zip(0u32..rows.len() as u32)
+        .map(|(&row, position)| {
+            let attributes = table.restricted_to(&input.rows[row], &known[row]);
+            (attributes, known[row], position)
+        });
+    let mut known_of_rows: Vec<KnownOfRow<P>> = known_of_rows.collect();
+    parallel_sort(&mut known_of_rows, control)?;
+    let alike: Vec<&[KnownOfRow<P>]> = known_of_rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
     control.set_total(rows.len() as u64);
-    let explain = |alike: &&[Keyed<P>]| {
+    let explain = |alike: &&[KnownOfRow<P>]| {
         control.check()?;
         control.advance(alike.len() as u64);
-        let of_alike: Vec<usize> = alike.iter().map(|&(_, _, place)| rows[place as usize]).collect();
+        let of_alike: Vec<usize> = alike
+            .iter()
+            .map(|&(_, _, position)| rows[position as usize])
+            .collect();
         Ok(explain_alike(
             &input,
             &postings,
@@ -162,8 +168,8 @@ fn explain_rows<const P: usize>(
     };
     for (alike, inferences) in alike.into_iter().zip(explained) {
         let first = explanations.inferences.len();
-        for (number, &(_, _, place)) in alike.iter().enumerate() {
-            explanations.of_row[place as usize] = (first + number.min(inferences.len() - 1)) as u32;
+        for (index, &(_, _, position)) in alike.iter().enumerate() {
+            explanations.of_row[position as usize] = (first + index.min(inferences.len() - 1)) as u32;
         }
         explanations.inferences.extend(inferences);
     }
@@ -182,26 +188,32 @@ fn explain_alike<const P: usize>(
 ) -> Vec<Inference> {
     if min_confidence == 1.0 {
         let known = shorten(input, postings, rows[0], *known);
-        return vec![inference(input, postings, rows[0], &known)];
+        return vec![certain_inference(input, postings, rows[0], &known)];
     }
     let mut support = 0;
-    let mut having: FxHashMap<(usize, usize), u64> = FxHashMap::default();
-    let mut witnesses = TableWitnesses::new(input, postings, rows[0]);
-    witnesses.begin(known);
-    witnesses.scan(|other, _| {
+    let mut counts: FxHashMap<(usize, usize), u64> = FxHashMap::default();
+    let mut source = TableMasks::new(input, postings, rows[0]);
+    source.begin(known);
+    source.scan(|other, _| {
         let multiplicity = input.table.multiplicity[other];
         support += multiplicity;
-        for (number, slot) in input.table.slots.iter().enumerate() {
-            *having.entry((number, slot.code(&input.rows[other]))).or_default() += multiplicity;
+        for (slot_index, slot) in input.table.slots.iter().enumerate() {
+            *counts
+                .entry((slot_index, slot.slot_code(&input.rows[other])))
+                .or_default() += multiplicity;
         }
         true
     });
     let explain = |&row: &usize| {
-        let others = input.table.slots.iter().enumerate().map(|(number, slot)| {
-            let code = slot.code(&input.rows[row]);
-            (slot, code, having.get(&(number, code)).copied().unwrap_or(0))
+        let others = input.table.slots.iter().enumerate().map(|(slot_index, slot)| {
+            let slot_code = slot.slot_code(&input.rows[row]);
+            (
+                slot,
+                slot_code,
+                counts.get(&(slot_index, slot_code)).copied().unwrap_or(0),
+            )
         });
-        conclude(input, min_confidence, row, known, support, others)
+        inference_from_counts(input, min_confidence, row, known, support, others)
     };
     rows.iter().map(explain).collect()
 }
@@ -215,26 +227,26 @@ fn shorten<const P: usize>(
     known: [u64; P],
 ) -> [u64; P] {
     let bits = &input.rows[row];
-    let mut witnesses = TableWitnesses::new(input, postings, row);
-    witnesses.begin(&known);
+    let mut source = TableMasks::new(input, postings, row);
+    source.begin(&known);
     let mut missing = [0; P];
-    witnesses.scan(|_, mask| {
+    source.scan(|_, mask| {
         missing = missing.or(&mask);
         true
     });
     let mut harmful = input.fields.occupied(bits).without(&missing).without(&known);
     for slot in &input.table.slots {
-        if slot.danger[slot.code(bits)] == 0.0 {
+        if slot.danger[slot.slot_code(bits)] == 0.0 {
             harmful = harmful.without(&Words::single(slot.bit));
         }
     }
     let mut needed = known;
     // The slots that tell rows apart best come first. Going backwards keeps those.
     for slot in input.table.slots.iter().rev() {
-        if needed.has(slot.bit) && slot.likelihood[slot.code(bits)] == 1.0 {
+        if needed.has(slot.bit) && slot.likelihood[slot.slot_code(bits)] == 1.0 {
             let without = needed.without(&Words::single(slot.bit));
-            witnesses.begin(&without);
-            if witnesses.scan(|_, mask| !mask.meets(&harmful)) {
+            source.begin(&without);
+            if source.scan(|_, mask| !mask.meets(&harmful)) {
                 needed = without;
             }
         }
@@ -243,34 +255,35 @@ fn shorten<const P: usize>(
 }
 
 /// Returns the certain inference from these attributes of a row.
-fn inference<const P: usize>(
+fn certain_inference<const P: usize>(
     input: &SearchInput<P>,
     postings: &Postings,
     row: usize,
     known: &[u64; P],
 ) -> Inference {
     let table = input.table;
-    let mut witnesses = TableWitnesses::new(input, postings, row);
+    let mut source = TableMasks::new(input, postings, row);
     let mut support = 0;
     let mut lacking = vec![0; 64 * P];
-    witnesses.begin(known);
-    witnesses.scan(|other, mask| {
+    source.begin(known);
+    source.scan(|other, mask| {
         let rows = table.multiplicity[other];
         support += rows;
         mask.for_each(|bit| lacking[bit] += rows);
         true
     });
     let of_row = table.slots.iter().map(|slot| {
-        let code = slot.code(&input.rows[row]);
-        (slot, code, support - lacking[slot.bit])
+        let slot_code = slot.slot_code(&input.rows[row]);
+        (slot, slot_code, support - lacking[slot.bit])
     });
-    conclude(input, 1.0, row, known, support, of_row)
+    inference_from_counts(input, 1.0, row, known, support, of_row)
 }
 
 /// Returns the inference from the known attributes of `row`, which `support` rows have. `others` are the
-/// attributes that may be inferred, by slot and code, each with the number of rows that have it along with
-/// the known ones. Code 0, known attributes, harmless ones and those below `min_confidence` are left out.
-pub(super) fn conclude<'a, const P: usize>(
+/// attributes that may be inferred, by slot and slot code, each with the number of rows that have it along
+/// with the known ones. Slot code 0, known attributes, harmless ones and those below `min_confidence` are
+/// left out.
+pub(super) fn inference_from_counts<'a, const P: usize>(
     input: &SearchInput<P>,
     min_confidence: f64,
     row: usize,
@@ -287,26 +300,30 @@ pub(super) fn conclude<'a, const P: usize>(
         support,
     };
     for slot in table.slots.iter().filter(|slot| known.has(slot.bit)) {
-        let code = slot.code(&input.rows[row]);
-        inference.known.push(table.attribute(slot, code));
-        inference.likelihood *= slot.likelihood[code];
+        let slot_code = slot.slot_code(&input.rows[row]);
+        inference.known.push(table.attribute(slot, slot_code));
+        inference.likelihood *= slot.likelihood[slot_code];
     }
     let mut danger = 0.0;
-    for (slot, code, rows) in others {
+    for (slot, slot_code, rows) in others {
         let confidence = rows as f64 / support as f64;
-        if code > 0 && !known.has(slot.bit) && confidence >= min_confidence && slot.danger[code] > 0.0 {
-            inference.inferred.push(Inferred {
-                attribute: table.attribute(slot, code),
+        if slot_code > 0
+            && !known.has(slot.bit)
+            && confidence >= min_confidence
+            && slot.danger[slot_code] > 0.0
+        {
+            inference.inferred.push(InferredAttribute {
+                attribute: table.attribute(slot, slot_code),
                 confidence,
             });
-            danger += confidence * slot.danger[code];
+            danger += confidence * slot.danger[slot_code];
         }
     }
     inference.known.sort_unstable();
     inference
         .inferred
         .sort_unstable_by_key(|inferred| inferred.attribute);
-    inference.danger = input.danger.of(danger);
+    inference.danger = input.danger_function.of_sum(danger);
     inference
 }
 
@@ -324,7 +341,7 @@ mod tests {
 
     fn inference(known: &[u32], inferred: &[(u32, f64)]) -> Inference {
         let attribute = |column| Attribute { column, index: 7 };
-        let inferred = inferred.iter().map(|&(column, confidence)| Inferred {
+        let inferred = inferred.iter().map(|&(column, confidence)| InferredAttribute {
             attribute: attribute(column),
             confidence,
         });
@@ -343,17 +360,17 @@ mod tests {
         assert_eq!(certain.formula(name).unwrap(), "zip=7 & sex=7 ⇒ diagnosis=7");
         assert_eq!(
             certain.sentence(name).unwrap(),
-            "who knows zip=7 & sex=7 learns diagnosis=7"
+            "anyone who knows zip=7 & sex=7 learns diagnosis=7"
         );
         let probable = inference(&[0], &[(1, 1.0), (2, 0.9)]);
         assert_eq!(probable.confidence(), Some(0.9));
         assert_eq!(
             probable.sentence(name).unwrap(),
-            "who knows zip=7 probably learns sex=7 & diagnosis=7"
+            "anyone who knows zip=7 probably learns sex=7 & diagnosis=7"
         );
         let common = inference(&[], &[(2, 1.0)]);
         assert_eq!(common.formula(name).unwrap(), "⇒ diagnosis=7");
-        assert_eq!(common.sentence(name).unwrap(), "everybody learns diagnosis=7");
+        assert_eq!(common.sentence(name).unwrap(), "anyone learns diagnosis=7");
         let nothing = inference(&[0], &[]);
         assert_eq!((nothing.formula(name), nothing.sentence(name)), (None, None));
         assert_eq!(nothing.confidence(), None);

@@ -13,11 +13,11 @@
 //! - For every attribute of K, some row has the rest of K and all of J.
 
 use super::bitset::Words;
+use super::inferences::{FreeSetSink, KnownSet, SlotCodeCounter, may_precede, search, weight_key};
 use super::packed_table::{PackedTable, Slot, with_width};
-use super::postings::{Postings, TableWitnesses};
-use super::rules::{Audience, KnownSet, Tally, may_precede, rank, search};
+use super::postings::{Postings, TableMasks};
 use super::score::{SearchInput, Settings};
-use super::search::Witnesses;
+use super::search::MaskSource;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
 use bitvec::prelude::*;
@@ -53,14 +53,14 @@ pub struct HoleSettings {
     /// Largest number of attributes of a hole, from 2 to 8.
     pub max_size: usize,
     /// Largest number of holes to return.
-    pub most: usize,
+    pub max_rows: usize,
 }
 
 impl Default for HoleSettings {
     fn default() -> Self {
         HoleSettings {
             max_size: 4,
-            most: 1000,
+            max_rows: 1000,
         }
     }
 }
@@ -73,7 +73,7 @@ impl HoleSettings {
             return Err(Error::invalid(
                 "max_size",
                 format!("must be between 2 and {LARGEST}"),
-                "the number of attributes that a hole may have",
+                format!("the largest number of attributes of a hole, from 2 to {LARGEST}"),
             ));
         }
         Ok(())
@@ -95,11 +95,11 @@ pub fn holes(
         return Err(Error::invalid(
             "min_confidence",
             "must be 1",
-            "1, since filling a hole takes away inferences that are certain",
+            "1: holes cause certain inferences only",
         ));
     }
     wanted.check()?;
-    if table.is_empty() || wanted.most == 0 {
+    if table.is_empty() || wanted.max_rows == 0 {
         return Ok(Holes {
             holes: Vec::new(),
             complete: true,
@@ -116,72 +116,72 @@ fn find_holes<const P: usize>(
 ) -> Result<Holes> {
     let input = SearchInput::<P>::new(table, settings, control);
     let postings = Postings::new(&input);
-    let mut places = Vec::new();
+    let mut packed_attributes = Vec::new();
     let mut offsets = Vec::new();
-    let mut attributes = 0;
+    let mut slot_code_count = 0;
     for slot in &table.slots {
-        offsets.push(attributes);
-        for code in 1..slot.danger.len() {
-            places.push(Place {
-                attribute: table.attribute(slot, code),
+        offsets.push(slot_code_count);
+        for slot_code in 1..slot.danger.len() {
+            packed_attributes.push(PackedAttribute {
+                attribute: table.attribute(slot, slot_code),
                 slot,
-                code,
-                number: attributes + code,
+                slot_code,
+                slot_code_index: slot_code_count + slot_code,
             });
         }
-        attributes += slot.danger.len();
+        slot_code_count += slot.danger.len();
     }
-    places.sort_unstable_by_key(|place| place.attribute);
+    packed_attributes.sort_unstable_by_key(|packed| packed.attribute);
     let mut finder = Finder {
         input: &input,
         postings: &postings,
-        places,
+        packed_attributes,
         offsets,
-        attributes,
+        slot_code_count,
         max_size: wanted.max_size,
         waiting: BTreeSet::new(),
-        best: Best {
-            most: wanted.most,
+        top: TopHoles {
+            max_rows: wanted.max_rows,
             kept: BTreeMap::new(),
-            rank_of: FxHashMap::default(),
+            weight_key_of: FxHashMap::default(),
         },
         cut_short: false,
     };
     let complete = search(&input, &postings, 1.0, &mut finder) && !finder.cut_short;
-    let mut tally = Tally::of(table);
-    let mut holes = Vec::with_capacity(finder.best.kept.len());
-    for (key, inference) in finder.best.kept {
+    let mut counter = SlotCodeCounter::of(table);
+    let mut holes = Vec::with_capacity(finder.top.kept.len());
+    for (key, inference) in finder.top.kept {
         control.check()?;
         holes.push(Hole {
             attributes: key.attributes,
-            worst: inference.set.inference(&input, &postings, 1.0, &mut tally),
+            worst: inference.set.inference(&input, &postings, 1.0, &mut counter),
         });
     }
     control.check()?;
     Ok(Holes { holes, complete })
 }
 
-/// Place at which an attribute is packed.
+/// Attribute and where it is packed.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct PackedAttribute<'a> {
     attribute: Attribute,
     slot: &'a Slot,
-    code: usize,
-    /// Index of the code among the codes of all slots.
-    number: usize,
+    slot_code: usize,
+    /// Index of the slot code among the slot codes of all slots.
+    slot_code_index: usize,
 }
 
-/// Holes with the worst inferences so far, at most `most` of them.
-struct Best<const P: usize> {
-    most: usize,
-    kept: BTreeMap<Key, Within<P>>,
-    rank_of: FxHashMap<Vec<Attribute>, u64>,
+/// Holes with the worst inferences so far, at most `max_rows` of them.
+struct TopHoles<const P: usize> {
+    max_rows: usize,
+    kept: BTreeMap<Key, InnerInference<P>>,
+    weight_key_of: FxHashMap<Vec<Attribute>, u64>,
 }
 
 /// Sort key of a hole. Holes are reported in this order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    rank: Reverse<u64>,
+    weight_key: Reverse<u64>,
     size: usize,
     attributes: Vec<Attribute>,
 }
@@ -189,56 +189,59 @@ struct Key {
 /// Inference from within a hole. Of several inferences that are equally bad, the first in this order is
 /// reported.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Within<const P: usize> {
+struct InnerInference<const P: usize> {
     size: usize,
     known: Vec<Attribute>,
     set: KnownSet<P>,
 }
 
 impl Key {
-    fn new(rank: u64, mut attributes: Vec<Attribute>) -> Self {
+    fn new(weight_key: u64, mut attributes: Vec<Attribute>) -> Self {
         attributes.sort_unstable();
         Key {
-            rank: Reverse(rank),
+            weight_key: Reverse(weight_key),
             size: attributes.len(),
             attributes,
         }
     }
 }
 
-impl<const P: usize> Best<P> {
-    fn worst(&self) -> Option<&Key> {
-        let worst = self.kept.last_key_value();
-        worst.map(|(key, _)| key).filter(|_| self.kept.len() >= self.most)
+impl<const P: usize> TopHoles<P> {
+    /// Returns the key of the last hole if there is no room for more.
+    fn last(&self) -> Option<&Key> {
+        let last = self.kept.last_key_value();
+        last.map(|(key, _)| key)
+            .filter(|_| self.kept.len() >= self.max_rows)
     }
 
     fn has_room_for(&self, key: &Key) -> bool {
-        self.worst().is_none_or(|worst| key <= worst)
+        self.last().is_none_or(|last| key <= last)
     }
 
-    fn keep(&mut self, key: Key, within: &Within<P>) {
+    fn keep(&mut self, key: Key, inner: &InnerInference<P>) {
         if !self.has_room_for(&key) {
             return;
         }
-        match self.rank_of.get(&key.attributes) {
-            Some(&rank) if rank > key.rank.0 => return,
-            Some(&rank) if rank < key.rank.0 => {
+        match self.weight_key_of.get(&key.attributes) {
+            Some(&weight_key) if weight_key > key.weight_key.0 => return,
+            Some(&weight_key) if weight_key < key.weight_key.0 => {
                 self.kept.remove(&Key {
-                    rank: Reverse(rank),
+                    weight_key: Reverse(weight_key),
                     ..key.clone()
                 });
             }
             _ => {}
         }
-        self.rank_of.insert(key.attributes.clone(), key.rank.0);
-        let kept = self.kept.entry(key).or_insert_with(|| within.clone());
-        if within < kept {
-            *kept = within.clone();
+        self.weight_key_of
+            .insert(key.attributes.clone(), key.weight_key.0);
+        let kept = self.kept.entry(key).or_insert_with(|| inner.clone());
+        if inner < kept {
+            *kept = inner.clone();
         }
-        if self.kept.len() > self.most
+        if self.kept.len() > self.max_rows
             && let Some((last, _)) = self.kept.pop_last()
         {
-            self.rank_of.remove(&last.attributes);
+            self.weight_key_of.remove(&last.attributes);
         }
     }
 }
@@ -248,98 +251,99 @@ struct Finder<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     /// All attributes, in ascending order.
-    places: Vec<Place<'a>>,
-    /// Per slot, the index of its first code among the codes of all slots.
+    packed_attributes: Vec<PackedAttribute<'a>>,
+    /// Per slot, the index of its first slot code among the slot codes of all slots.
     offsets: Vec<usize>,
-    /// Number of codes of all slots.
-    attributes: usize,
+    /// Number of slot codes of all slots.
+    slot_code_count: usize,
     max_size: usize,
-    /// Free sets around which holes are still to be searched, the highest rank first.
-    waiting: BTreeSet<(Reverse<u64>, Within<P>)>,
-    best: Best<P>,
+    /// Free sets around which holes are still to be searched, the largest weight first.
+    waiting: BTreeSet<(Reverse<u64>, InnerInference<P>)>,
+    top: TopHoles<P>,
     cut_short: bool,
 }
 
-impl<const P: usize> Audience<P> for Finder<'_, P> {
+impl<const P: usize> FreeSetSink<P> for Finder<'_, P> {
     fn wants(&self, weight: f64, size: usize) -> bool {
         let smallest = (size + 1).max(2);
-        let worst = self.best.worst();
+        let last = self.top.last();
         smallest <= self.max_size
-            && worst.is_none_or(|worst| may_precede(weight, smallest, worst.rank.0, worst.size))
+            && last.is_none_or(|last| may_precede(weight, smallest, last.weight_key.0, last.size))
     }
 
     fn take(&mut self, set: KnownSet<P>, weight: f64) {
         let known = set.attributes(self.input);
-        let within = Within {
+        let inner = InnerInference {
             size: known.len(),
             known,
             set,
         };
-        self.waiting.insert((Reverse(rank(weight)), within));
+        self.waiting.insert((Reverse(weight_key(weight)), inner));
     }
 
-    fn expect_at_most(&mut self, weight: f64) {
-        let worst = Reverse(rank(weight));
-        while let Some((rank, within)) = self.waiting.pop_first() {
-            if rank > worst {
-                self.waiting.insert((rank, within));
+    fn all_above_taken(&mut self, weight: f64) {
+        let largest_left = Reverse(weight_key(weight));
+        while let Some((weight_key, inner)) = self.waiting.pop_first() {
+            if weight_key > largest_left {
+                self.waiting.insert((weight_key, inner));
                 return;
             }
-            if self.too_late() {
+            if self.check_limits() {
                 return;
             }
-            self.look_around(rank.0, &within);
+            self.find_holes_around(weight_key.0, &inner);
         }
     }
 }
 
 /// Rows that have all attributes of a set except the one in the slot `omitted`.
-struct Lacking<const P: usize> {
+struct RowsLackingOne<const P: usize> {
     omitted: [u64; P],
     rows: Vec<u32>,
 }
 
 impl<const P: usize> Finder<'_, P> {
     /// Finds the holes from within which this inference is made.
-    fn look_around(&mut self, rank: u64, within: &Within<P>) {
-        if within.size > 0 {
-            let rows = within.set.rows(self.input, self.postings);
-            self.one_more(within.set, &rows, rank, within);
-            self.some_more(within.set, &rows, rank, within);
+    fn find_holes_around(&mut self, weight_key: u64, inner: &InnerInference<P>) {
+        if inner.size > 0 {
+            let rows = inner.set.rows(self.input, self.postings);
+            self.find_with_one_more(inner.set, &rows, weight_key, inner);
+            self.find_with_two_or_more(inner.set, &rows, weight_key, inner);
             return;
         }
         // An inference from nothing is made from within every hole. Small holes come first.
         for larger in [false, true] {
-            for place in 0..self.places.len() {
-                if self.too_late() || (larger && !self.may_have_room(rank, 3)) {
+            for index in 0..self.packed_attributes.len() {
+                if self.check_limits() || (larger && !self.may_have_room(weight_key, 3)) {
                     return;
                 }
-                let (single, rows) = self.single(self.places[place]);
+                let (single, rows) = self.single(self.packed_attributes[index]);
                 if larger {
-                    self.some_more(single, &rows, rank, within);
+                    self.find_with_two_or_more(single, &rows, weight_key, inner);
                 } else {
-                    self.one_more(single, &rows, rank, within);
+                    self.find_with_one_more(single, &rows, weight_key, inner);
                 }
             }
         }
     }
 
-    fn too_late(&mut self) -> bool {
+    /// Checks the limits and returns whether the search has to stop.
+    fn check_limits(&mut self) -> bool {
         self.cut_short |= self.input.limits.reached();
         self.cut_short
     }
 
-    fn may_have_room(&self, rank: u64, size: usize) -> bool {
-        let worst = self.best.worst();
-        worst.is_none_or(|worst| (Reverse(rank), size) <= (worst.rank, worst.size))
+    fn may_have_room(&self, weight_key: u64, size: usize) -> bool {
+        let last = self.top.last();
+        last.is_none_or(|last| (Reverse(weight_key), size) <= (last.weight_key, last.size))
     }
 
     /// Returns the set of one attribute, and the rows that have it.
-    fn single(&self, place: Place) -> (KnownSet<P>, Vec<u32>) {
-        let has = |&row: &u32| place.slot.code(&self.input.rows[row as usize]) == place.code;
+    fn single(&self, packed: PackedAttribute) -> (KnownSet<P>, Vec<u32>) {
+        let has = |&row: &u32| packed.slot.slot_code(&self.input.rows[row as usize]) == packed.slot_code;
         let rows: Vec<u32> = (0..self.input.rows.len() as u32).filter(has).collect();
         let set = KnownSet {
-            slots: Words::single(place.slot.bit),
+            slots: Words::single(packed.slot.bit),
             row: rows[0],
         };
         (set, rows)
@@ -358,9 +362,9 @@ impl<const P: usize> Finder<'_, P> {
 
     /// Returns the rows that lack exactly one attribute of the set: of all attributes, the one that the
     /// fewest rows lack alone.
-    fn lacking_one(&self, set: &KnownSet<P>) -> Lacking<P> {
-        let mut witnesses = TableWitnesses::new(self.input, self.postings, set.row as usize);
-        let mut fewest: Option<Lacking<P>> = None;
+    fn lacking_one(&self, set: &KnownSet<P>) -> RowsLackingOne<P> {
+        let mut source = TableMasks::new(self.input, self.postings, set.row as usize);
+        let mut fewest: Option<RowsLackingOne<P>> = None;
         set.slots.for_each(|bit| {
             let omitted = Words::single(bit);
             let is_fewer = |rows: &[u32]| {
@@ -369,18 +373,18 @@ impl<const P: usize> Finder<'_, P> {
                     .is_none_or(|fewest| rows.len() < fewest.rows.len())
             };
             let mut rows = Vec::new();
-            witnesses.begin(&set.slots.without(&omitted));
-            witnesses.scan(|row, mask| {
+            source.begin(&set.slots.without(&omitted));
+            source.scan(|row, mask| {
                 if mask.has(bit) {
                     rows.push(row as u32);
                 }
                 is_fewer(&rows)
             });
             if is_fewer(&rows) {
-                fewest = Some(Lacking { omitted, rows });
+                fewest = Some(RowsLackingOne { omitted, rows });
             }
         });
-        fewest.unwrap_or(Lacking {
+        fewest.unwrap_or(RowsLackingOne {
             omitted: [0; P],
             rows: Vec::new(),
         })
@@ -388,10 +392,10 @@ impl<const P: usize> Finder<'_, P> {
 
     /// Returns which attributes occur in these rows.
     fn occurring(&self, rows: &[u32]) -> BitVec {
-        let mut occurring = bitvec![0; self.attributes];
+        let mut occurring = bitvec![0; self.slot_code_count];
         for &row in rows {
             for (slot, offset) in self.input.table.slots.iter().zip(&self.offsets) {
-                occurring.set(offset + slot.code(&self.input.rows[row as usize]), true);
+                occurring.set(offset + slot.slot_code(&self.input.rows[row as usize]), true);
             }
         }
         occurring
@@ -401,12 +405,12 @@ impl<const P: usize> Finder<'_, P> {
     /// slot.
     fn all_but_each_occur(&self, hole: &[u64; P], slots: [u64; P]) -> bool {
         let all = self.input.fields.occupied(hole);
-        let mut witnesses = TableWitnesses::about(self.input, self.postings, *hole);
+        let mut source = TableMasks::of_attributes(self.input, self.postings, *hole);
         let mut occur = true;
         slots.for_each(|bit| {
             if occur {
-                witnesses.begin(&all.without(&Words::single(bit)));
-                occur = !witnesses.scan(|_, _| false);
+                source.begin(&all.without(&Words::single(bit)));
+                occur = !source.scan(|_, _| false);
             }
         });
         occur
@@ -414,9 +418,15 @@ impl<const P: usize> Finder<'_, P> {
 
     /// Finds the holes that consist of a set and one more attribute. `rows` are the rows that have the set;
     /// none of them has that attribute.
-    fn one_more(&mut self, set: KnownSet<P>, rows: &[u32], rank: u64, within: &Within<P>) {
+    fn find_with_one_more(
+        &mut self,
+        set: KnownSet<P>,
+        rows: &[u32],
+        weight_key: u64,
+        inner: &InnerInference<P>,
+    ) {
         let known = set.attributes(self.input);
-        if known.len() + 1 > self.max_size || !self.may_have_room(rank, known.len() + 1) {
+        if known.len() + 1 > self.max_size || !self.may_have_room(weight_key, known.len() + 1) {
             return;
         }
         let with_set = self.occurring(rows);
@@ -425,38 +435,46 @@ impl<const P: usize> Finder<'_, P> {
         let lacking = (known.len() > 1).then(|| self.lacking_one(&set));
         let with_rest = lacking.as_ref().map(|lacking| self.occurring(&lacking.rows));
         let packed = self.packed(&set);
-        for number in 0..self.places.len() {
-            let place = self.places[number];
+        for index in 0..self.packed_attributes.len() {
+            let added = self.packed_attributes[index];
             // Two attributes of one slot never occur together. In an array column, such a pair is a hole, so
             // a larger set that contains it is not. In any other column, no row could have both, so it does
             // not count.
-            let excluded = set.slots.has(place.slot.bit) && !(place.slot.of_set && known.len() == 1);
-            let with_rest = with_rest.as_ref().is_none_or(|with_rest| with_rest[place.number]);
-            if excluded || with_set[place.number] || !with_rest {
+            let excluded = set.slots.has(added.slot.bit) && !(added.slot.of_set && known.len() == 1);
+            let with_rest = with_rest
+                .as_ref()
+                .is_none_or(|with_rest| with_rest[added.slot_code_index]);
+            if excluded || with_set[added.slot_code_index] || !with_rest {
                 continue;
             }
             let mut attributes = known.clone();
-            attributes.push(place.attribute);
-            let key = Key::new(rank, attributes);
-            if !self.best.has_room_for(&key) {
+            attributes.push(added.attribute);
+            let key = Key::new(weight_key, attributes);
+            if !self.top.has_room_for(&key) {
                 // Holes with later attributes come later, so there is no room for them either.
                 return;
             }
             let occur = lacking.as_ref().is_none_or(|lacking| {
-                let hole = packed.or(&place.slot.packed(place.code));
+                let hole = packed.or(&added.slot.packed(added.slot_code));
                 self.all_but_each_occur(&hole, set.slots.without(&lacking.omitted))
             });
             if occur {
-                self.best.keep(key, within);
+                self.top.keep(key, inner);
             }
         }
     }
 
     /// Finds the holes that consist of a set and at least two more attributes. Each of these occurs in some
     /// of `rows`, the rows that have the set, but none of the rows has all of them.
-    fn some_more(&mut self, set: KnownSet<P>, rows: &[u32], rank: u64, within: &Within<P>) {
+    fn find_with_two_or_more(
+        &mut self,
+        set: KnownSet<P>,
+        rows: &[u32],
+        weight_key: u64,
+        inner: &InnerInference<P>,
+    ) {
         let size = set.slots.count() as usize;
-        if rows.len() < 2 || size + 2 > self.max_size || !self.may_have_room(rank, size + 2) {
+        if rows.len() < 2 || size + 2 > self.max_size || !self.may_have_room(weight_key, size + 2) {
             return;
         }
         let input = self.input;
@@ -465,7 +483,7 @@ impl<const P: usize> Finder<'_, P> {
         let lacking = self.lacking_one(&set);
         let others = self.what_occurs_with(&set, rows, &lacking);
         for other in others {
-            if self.too_late() {
+            if self.check_limits() {
                 return;
             }
             let all = input.fields.occupied(&other);
@@ -473,7 +491,7 @@ impl<const P: usize> Finder<'_, P> {
             let masks = minimal(rows.iter().map(missing).collect());
             let mut hitting = HittingSets {
                 masks: &masks,
-                most: self.max_size - size,
+                max_size: self.max_size - size,
                 found: Vec::new(),
                 looked_at: 0,
                 finder: self,
@@ -484,13 +502,13 @@ impl<const P: usize> Finder<'_, P> {
                 let mut attributes = known.clone();
                 for slot in input.table.slots.iter().filter(|slot| more.has(slot.bit)) {
                     hole = hole.or(&other.and(&slot.field()));
-                    attributes.push(input.table.attribute(slot, slot.code(&other)));
+                    attributes.push(input.table.attribute(slot, slot.slot_code(&other)));
                 }
-                let key = Key::new(rank, attributes);
-                if self.best.has_room_for(&key)
+                let key = Key::new(weight_key, attributes);
+                if self.top.has_room_for(&key)
                     && self.all_but_each_occur(&hole, set.slots.without(&lacking.omitted))
                 {
-                    self.best.keep(key, within);
+                    self.top.keep(key, inner);
                 }
             }
         }
@@ -499,13 +517,20 @@ impl<const P: usize> Finder<'_, P> {
     /// Returns the attributes beyond the set of every row that lacks one attribute of the set. Attributes
     /// that do not occur in `rows`, which have the set, are left out. The result consists of packed rows
     /// without duplicates.
-    fn what_occurs_with(&self, set: &KnownSet<P>, rows: &[u32], lacking: &Lacking<P>) -> Vec<[u64; P]> {
+    fn what_occurs_with(
+        &self,
+        set: &KnownSet<P>,
+        rows: &[u32],
+        lacking: &RowsLackingOne<P>,
+    ) -> Vec<[u64; P]> {
         let occurring = self.occurring(rows);
         let reduced = |&row: &u32| {
             let row = &self.input.rows[row as usize];
             let slots = self.input.table.slots.iter().zip(&self.offsets);
             slots
-                .filter(|(slot, offset)| !set.slots.has(slot.bit) && occurring[**offset + slot.code(row)])
+                .filter(|(slot, offset)| {
+                    !set.slots.has(slot.bit) && occurring[**offset + slot.slot_code(row)]
+                })
                 .fold([0; P], |reduced: [u64; P], (slot, _)| {
                     reduced.or(&row.and(&slot.field()))
                 })
@@ -534,7 +559,7 @@ fn minimal<const P: usize>(mut masks: Vec<[u64; P]>) -> Vec<[u64; P]> {
 struct HittingSets<'a, 'b, const P: usize> {
     masks: &'a [[u64; P]],
     /// Largest number of elements of a set.
-    most: usize,
+    max_size: usize,
     found: Vec<[u64; P]>,
     looked_at: u32,
     finder: &'a mut Finder<'b, P>,
@@ -544,7 +569,7 @@ impl<const P: usize> HittingSets<'_, '_, P> {
     /// Finds the minimal hitting sets that contain `chosen` but nothing of `excluded`.
     fn extend(&mut self, chosen: [u64; P], mut excluded: [u64; P]) {
         self.looked_at += 1;
-        if self.looked_at.is_multiple_of(256) && self.finder.too_late() {
+        if self.looked_at.is_multiple_of(256) && self.finder.check_limits() {
             return;
         }
         let mut needed = [0; P];
@@ -562,7 +587,7 @@ impl<const P: usize> HittingSets<'_, '_, P> {
             self.found.push(chosen);
             return;
         };
-        if chosen.count() as usize == self.most {
+        if chosen.count() as usize == self.max_size {
             return;
         }
         mask.without(&excluded).for_each(|bit| {

@@ -5,8 +5,8 @@
 
 use super::bitset::Words;
 use super::packed_table::{WIDTHS, with_width};
-use super::score::{Danger, Limits, Settings};
-use super::search::{Kinds, RowSearch, Witnesses, Workspace};
+use super::score::{DangerFunction, Limits, Settings};
+use super::search::{AttributeKinds, MaskSource, RowSearch, Workspace};
 use crate::{Control, Error, Result, Weights};
 
 /// Access to the rows of the table. The attributes of the new row are numbered from 0.
@@ -14,7 +14,7 @@ pub trait Lookup {
     /// Looks for rows of the table that have all of `known` but not all of `inferred`. Returns the attributes
     /// of the new row that they lack, for some of these rows, and whether there may be more such rows.
     /// Returns `None` to end the search.
-    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)>;
+    fn missing_attributes(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)>;
 }
 
 /// Score of one row.
@@ -41,15 +41,15 @@ pub fn score_row(
     attributes.iter().try_for_each(Weights::check)?;
     // The number of attributes is limited, because the search recurses once per attribute on the stack of a
     // thread that is not ours.
-    const MOST_WORDS: usize = 8;
+    const MAX_WORDS: usize = 8;
     let needed = attributes.len().div_ceil(64);
-    let widths = WIDTHS.into_iter().take_while(|&width| width <= MOST_WORDS);
+    let widths = WIDTHS.into_iter().take_while(|&width| width <= MAX_WORDS);
     let width = widths
         .into_iter()
         .find(|&width| width >= needed)
         .ok_or(Error::TooMany {
             what: "attributes of one row",
-            limit: 64 * MOST_WORDS as u64,
+            limit: 64 * MAX_WORDS as u64,
         })?;
     Ok(with_width!(width, search(attributes, settings, lookup, control)))
 }
@@ -61,20 +61,20 @@ fn search<const P: usize>(
     control: &Control,
 ) -> RowScore {
     let mut workspace = Workspace::<P>::default();
-    let Kinds {
+    let AttributeKinds {
         all,
         certain,
-        free,
+        costless,
         choice,
-    } = workspace.weigh(attributes.iter().copied().enumerate());
+    } = workspace.load_weights(attributes.iter().copied().enumerate());
     let limits = Limits::new(settings, control);
     let mut search = RowSearch {
         workspace: &mut workspace,
-        witnesses: LookedUp {
+        mask_source: LookupMasks {
             lookup,
             known: Vec::new(),
         },
-        danger: Danger {
+        danger_function: DangerFunction {
             constant: settings.constant,
         },
         limits: &limits,
@@ -82,41 +82,41 @@ fn search<const P: usize>(
         certain,
         weight: 0.0,
         known: None,
-        budget: u64::MAX,
-        open: 0.0,
-        ended: false,
+        sets_left: u64::MAX,
+        bound_on_rest: 0.0,
+        stopped_early: false,
     };
-    search.run(free, 1.0, choice);
+    search.run(costless, 1.0, choice);
     RowScore {
         lower: search.weight,
-        upper: search.weight.max(search.open),
-        known: numbers(&search.known.unwrap_or([0; P])),
+        upper: search.weight.max(search.bound_on_rest),
+        known: bits_of(&search.known.unwrap_or([0; P])),
     }
 }
 
-fn numbers<const P: usize>(set: &[u64; P]) -> Vec<usize> {
-    let mut numbers = Vec::new();
-    set.for_each(|bit| numbers.push(bit));
-    numbers
+fn bits_of<const P: usize>(set: &[u64; P]) -> Vec<usize> {
+    let mut bits = Vec::new();
+    set.for_each(|bit| bits.push(bit));
+    bits
 }
 
-struct LookedUp<'a, L> {
+struct LookupMasks<'a, L> {
     lookup: &'a mut L,
     known: Vec<usize>,
 }
 
-impl<const P: usize, L: Lookup> Witnesses<P> for LookedUp<'_, L> {
+impl<const P: usize, L: Lookup> MaskSource<P> for LookupMasks<'_, L> {
     const COMPLETE: bool = false;
 
     fn begin(&mut self, known: &[u64; P]) {
-        self.known = numbers(known);
+        self.known = bits_of(known);
     }
 
     fn find(&mut self, inferred: &[u64; P], masks: &mut Vec<[u64; P]>) -> Option<bool> {
         if inferred.is_none() {
             return Some(false);
         }
-        let (lacking, more) = self.lookup.lacking(&self.known, &numbers(inferred))?;
+        let (lacking, more) = self.lookup.missing_attributes(&self.known, &bits_of(inferred))?;
         let mask = |bits: &Vec<usize>| {
             bits.iter()
                 .fold([0; P], |mask: [u64; P], &bit| mask.or(&Words::single(bit)))

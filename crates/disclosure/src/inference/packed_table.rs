@@ -1,12 +1,12 @@
 //! The table in the form that the algorithms use: distinct rows of attributes, each packed into a few words.
 //!
 //! Attributes of which a row can have only one, such as the values of a column, share a *slot*. A slot is a
-//! bit field that holds the code of one attribute, or 0 for none. Array elements are distributed over slots
-//! so that no row has two in the same slot. One xor then compares all slots of a word in two rows. In a set
-//! of slots, a slot is represented by the highest bit of its field.
+//! bit field that holds the *slot code* of one attribute, or 0 for none. Array elements are distributed over
+//! slots so that no row has two in the same slot. One xor then compares all slots of a word in two rows. In a
+//! set of slots, a slot is represented by the highest bit of its field.
 
 use super::bitset::Words;
-use super::{Attribute, Column, Meaning};
+use super::{Attribute, AttributesOfValue, Column};
 use crate::classes::Classes;
 use crate::parallel_sort::parallel_sort;
 use crate::{Control, Error, Result, Weights};
@@ -51,11 +51,11 @@ pub(super) struct Slot {
     /// Whether the column's values are sets. If so, a row may have other attributes of the column in other
     /// slots.
     pub of_set: bool,
-    /// Attribute of the column for each code. That of code `c` is at index `c - 1`.
+    /// Attribute of the column for each slot code. That of slot code `c` is at index `c - 1`.
     attributes: Vec<u32>,
-    /// Likelihood of the attribute with each code. At index 0, which means no attribute, it is 0.
+    /// Likelihood of the attribute with each slot code. At index 0, which means no attribute, it is 0.
     pub likelihood: Vec<f64>,
-    /// Danger of the attribute with each code. At index 0, it is 0.
+    /// Danger of the attribute with each slot code. At index 0, it is 0.
     pub danger: Vec<f64>,
     /// Estimated probability that two rows have the same attribute here. The lower it is, the earlier a
     /// search should look at the slot.
@@ -68,16 +68,16 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Returns the code of a row's attribute in this slot, or 0 if it has none.
+    /// Returns the slot code of a row's attribute in this slot, or 0 if it has none.
     #[inline(always)]
-    pub fn code<const P: usize>(&self, row: &[u64; P]) -> usize {
+    pub fn slot_code<const P: usize>(&self, row: &[u64; P]) -> usize {
         (row[self.word] >> self.shift & self.mask) as usize
     }
 
-    /// Returns the attribute with this code as part of a packed row.
-    pub fn packed<const P: usize>(&self, code: usize) -> [u64; P] {
+    /// Returns the attribute with this slot code as part of a packed row.
+    pub fn packed<const P: usize>(&self, slot_code: usize) -> [u64; P] {
         let mut row = [0; P];
-        row[self.word] = (code as u64) << self.shift;
+        row[self.word] = (slot_code as u64) << self.shift;
         row
     }
 
@@ -90,7 +90,7 @@ impl Slot {
 
     /// Returns whether all attributes of the slot are known for certain and harmless. Nothing is lost by
     /// assuming that they are known.
-    pub fn is_free(&self) -> bool {
+    pub fn is_costless(&self) -> bool {
         self.likelihood[1..].iter().all(|&likelihood| likelihood == 1.0)
             && self.danger[1..].iter().all(|&danger| danger == 0.0)
     }
@@ -105,19 +105,19 @@ impl PackedTable {
     /// for.
     pub fn new(classes: &Classes, columns: &[Column], control: &Control) -> Result<Self> {
         let mut slots = Vec::new();
-        let mut places = Vec::new();
+        let mut slots_of_columns = Vec::new();
         for (position, column) in columns.iter().enumerate() {
             control.check()?;
             column.attributes.iter().try_for_each(Weights::check)?;
-            places.push(place_attributes(position, column, classes, &mut slots, control)?);
+            slots_of_columns.push(assign_slots(position, column, classes, &mut slots, control)?);
         }
-        let order = search_order(&mut slots);
-        for places in &mut places {
-            for (slot, _) in places.iter_mut().flatten() {
-                *slot = order[*slot as usize];
+        let new_positions = search_order(&mut slots);
+        for slots_of_column in &mut slots_of_columns {
+            for (slot, _) in slots_of_column.iter_mut().flatten() {
+                *slot = new_positions[*slot as usize];
             }
         }
-        let width = lay_out(&mut slots)?;
+        let width = assign_fields(&mut slots)?;
         let searchable = slots.iter().take_while(|slot| slot.is_searchable()).count();
         let mut table = PackedTable {
             slots,
@@ -125,7 +125,10 @@ impl PackedTable {
             width,
             ..Self::default()
         };
-        with_width!(width, pack(&mut table, classes, columns, &places, control))?;
+        with_width!(
+            width,
+            pack(&mut table, classes, columns, &slots_of_columns, control)
+        )?;
         Ok(table)
     }
 
@@ -140,7 +143,7 @@ impl PackedTable {
     }
 
     /// Returns the number of rows of the table, each counted as often as it occurs.
-    pub fn total(&self) -> u64 {
+    pub fn row_count(&self) -> u64 {
         self.multiplicity.iter().sum()
     }
 
@@ -154,28 +157,28 @@ impl PackedTable {
         self.multiplicity[row]
     }
 
-    /// Returns a copy of the table with the row `more` added and, if `less` is given, with one occurrence of
-    /// that distinct row removed.
-    pub(super) fn edited<const P: usize>(&self, less: Option<usize>, more: &[u64; P]) -> Edited {
+    /// Returns a copy of the table with the row `added` inserted and, if `removed` is given, without one
+    /// occurrence of that distinct row.
+    pub(super) fn edited<const P: usize>(&self, removed: Option<usize>, added: &[u64; P]) -> EditedTable {
         let (mut words, mut multiplicity) = (self.words.clone(), self.multiplicity.clone());
-        let mut removed = None;
-        if let Some(row) = less {
+        let mut removed_row = None;
+        if let Some(row) = removed {
             multiplicity[row] -= 1;
             if multiplicity[row] == 0 {
                 multiplicity.remove(row);
                 words.drain(row * P..(row + 1) * P);
-                removed = less;
+                removed_row = removed;
             }
         }
-        let place = words.as_chunks::<P>().0.binary_search(more);
-        match place {
+        let position = words.as_chunks::<P>().0.binary_search(added);
+        match position {
             Ok(row) => multiplicity[row] += 1,
             Err(row) => {
                 multiplicity.insert(row, 1);
-                words.splice(row * P..row * P, *more);
+                words.splice(row * P..row * P, *added);
             }
         }
-        Edited {
+        EditedTable {
             table: PackedTable {
                 slots: self.slots.clone(),
                 searchable: self.searchable,
@@ -184,8 +187,8 @@ impl PackedTable {
                 multiplicity,
                 row_of_class: Vec::new(),
             },
-            removed,
-            inserted: place.err(),
+            removed: removed_row,
+            inserted: position.err(),
         }
     }
 
@@ -203,47 +206,49 @@ impl PackedTable {
         &'a self,
         row: &'a [u64; P],
     ) -> impl Iterator<Item = (usize, Weights)> + 'a {
-        let slots = self.slots.iter().map(|slot| (slot, slot.code(row)));
-        slots.filter(|&(_, code)| code > 0).map(|(slot, code)| {
-            let weights = Weights {
-                likelihood: slot.likelihood[code],
-                danger: slot.danger[code],
-            };
-            (slot.bit, weights)
-        })
+        let slots = self.slots.iter().map(|slot| (slot, slot.slot_code(row)));
+        slots
+            .filter(|&(_, slot_code)| slot_code > 0)
+            .map(|(slot, slot_code)| {
+                let weights = Weights {
+                    likelihood: slot.likelihood[slot_code],
+                    danger: slot.danger[slot_code],
+                };
+                (slot.bit, weights)
+            })
     }
 
     /// Returns for every searchable slot the largest likelihood in it and in all searchable slots after it,
     /// and then 0 as the last element.
     pub(super) fn likeliest_from(&self) -> Vec<f64> {
         let mut likeliest = vec![0f64; self.searchable + 1];
-        for (number, slot) in self.slots[..self.searchable].iter().enumerate().rev() {
-            let after = likeliest[number + 1];
-            likeliest[number] = slot.likelihood.iter().copied().fold(after, f64::max);
+        for (slot_index, slot) in self.slots[..self.searchable].iter().enumerate().rev() {
+            let after = likeliest[slot_index + 1];
+            likeliest[slot_index] = slot.likelihood.iter().copied().fold(after, f64::max);
         }
         likeliest
     }
 
     /// Returns a row's attributes in these slots, as a packed row.
-    pub(super) fn within<const P: usize>(&self, row: &[u64; P], slots: &[u64; P]) -> [u64; P] {
+    pub(super) fn restricted_to<const P: usize>(&self, row: &[u64; P], slots: &[u64; P]) -> [u64; P] {
         let chosen = self.slots.iter().filter(|slot| slots.has(slot.bit));
         row.and(&chosen.fold([0; P], |bits, slot| bits.or(&slot.field())))
     }
 
     /// Returns the attributes of a packed row, which need not be in the table.
     pub(super) fn unpacked<const P: usize>(&self, row: &[u64; P]) -> Vec<Attribute> {
-        let slots = self.slots.iter().map(|slot| (slot, slot.code(row)));
+        let slots = self.slots.iter().map(|slot| (slot, slot.slot_code(row)));
         slots
-            .filter(|&(_, code)| code > 0)
-            .map(|(slot, code)| self.attribute(slot, code))
+            .filter(|&(_, slot_code)| slot_code > 0)
+            .map(|(slot, slot_code)| self.attribute(slot, slot_code))
             .collect()
     }
 
-    /// Returns the attribute with this code in a slot.
-    pub(super) fn attribute(&self, slot: &Slot, code: usize) -> Attribute {
+    /// Returns the attribute with this slot code in a slot.
+    pub(super) fn attribute(&self, slot: &Slot, slot_code: usize) -> Attribute {
         Attribute {
             column: slot.column,
-            index: slot.attributes[code - 1],
+            index: slot.attributes[slot_code - 1],
         }
     }
 }
@@ -254,7 +259,7 @@ fn attributes_of_row<const P: usize>(table: &PackedTable, row: usize) -> Vec<Att
 
 /// Edited copy of a table. It does not know which class became which row.
 #[derive(Debug)]
-pub(super) struct Edited {
+pub(super) struct EditedTable {
     pub table: PackedTable,
     /// Distinct row that was removed, by its old position.
     removed: Option<usize>,
@@ -262,56 +267,57 @@ pub(super) struct Edited {
     inserted: Option<usize>,
 }
 
-impl Edited {
+impl EditedTable {
     /// Returns values of the old rows, `width` per row, in the order of the copy's rows. An inserted row gets
     /// `new`.
-    pub fn carry<T: Copy>(&self, of_rows: &[T], width: usize, new: T) -> Vec<T> {
-        let mut of_rows = of_rows.to_vec();
+    pub fn carry_over<T: Copy>(&self, values: &[T], width: usize, new: T) -> Vec<T> {
+        let mut values = values.to_vec();
         if let Some(row) = self.removed {
-            of_rows.drain(row * width..(row + 1) * width);
+            values.drain(row * width..(row + 1) * width);
         }
         if let Some(row) = self.inserted {
-            of_rows.splice(row * width..row * width, std::iter::repeat_n(new, width));
+            values.splice(row * width..row * width, std::iter::repeat_n(new, width));
         }
-        of_rows
+        values
     }
 }
 
-/// Place at which an attribute is packed: slot and code. `None` if the attribute does not occur or cannot
+/// Slot and slot code that an attribute is packed into. `None` if the attribute does not occur or cannot
 /// change a score.
-type Place = Option<(u32, u32)>;
+type SlotAndCode = Option<(u32, u32)>;
 
-/// Puts those attributes of a column that occur and matter into slots. Returns the place of every attribute.
-fn place_attributes(
+/// Puts those attributes of a column that occur and matter into slots. Returns the slot and slot code of
+/// every attribute.
+fn assign_slots(
     position: usize,
     column: &Column,
     classes: &Classes,
     slots: &mut Vec<Slot>,
     control: &Control,
-) -> Result<Vec<Place>> {
-    let mut places = vec![None; column.attributes.len()];
-    let support = support(position, column, classes);
-    let relevant = |attribute: &u32| support[*attribute as usize] > 0 && column.matters(*attribute);
+) -> Result<Vec<SlotAndCode>> {
+    let mut slots_and_codes = vec![None; column.attributes.len()];
+    let class_counts = class_counts(position, column, classes);
+    let relevant = |attribute: &u32| class_counts[*attribute as usize] > 0 && column.matters(*attribute);
     let attributes = (0..column.attributes.len() as u32).filter(relevant);
-    let groups = match &column.meaning {
-        Meaning::One(_) => vec![attributes.collect()],
-        Meaning::Set(sets) => exclusive_groups(attributes.collect(), sets, &support, control)?,
+    let groups = match &column.attributes_of_value {
+        AttributesOfValue::One(_) => vec![attributes.collect()],
+        AttributesOfValue::Set(sets) => exclusive_groups(attributes.collect(), sets, &class_counts, control)?,
     };
     for group in groups.into_iter().filter(|group| !group.is_empty()) {
-        for (code, &attribute) in (1..).zip(&group) {
-            places[attribute as usize] = Some((slots.len() as u32, code));
+        for (slot_code, &attribute) in (1..).zip(&group) {
+            slots_and_codes[attribute as usize] = Some((slots.len() as u32, slot_code));
         }
         let total = classes.len() as f64;
-        let share = |&attribute: &u32| support[attribute as usize] as f64 / total;
+        let share = |&attribute: &u32| class_counts[attribute as usize] as f64 / total;
         let weights = |of: fn(&Weights) -> f64| {
-            let of_code = group
+            let of_slot_code = group
                 .iter()
                 .map(|&attribute| of(&column.attributes[attribute as usize]));
-            std::iter::once(0.0).chain(of_code).collect::<Vec<f64>>()
+            std::iter::once(0.0).chain(of_slot_code).collect::<Vec<f64>>()
         };
         slots.push(Slot {
             column: position as u32,
-            of_set: matches!(column.meaning, Meaning::Set(_)),
+            of_set: matches!(column.attributes_of_value, AttributesOfValue::Set(_)),
             likelihood: weights(|weights| weights.likelihood),
             danger: weights(|weights| weights.danger),
             collision: match group.len() {
@@ -325,14 +331,14 @@ fn place_attributes(
             attributes: group,
         });
     }
-    Ok(places)
+    Ok(slots_and_codes)
 }
 
 /// Returns the number of classes in which each attribute of a column occurs.
-fn support(position: usize, column: &Column, classes: &Classes) -> Vec<u64> {
+fn class_counts(position: usize, column: &Column, classes: &Classes) -> Vec<u64> {
     let mut of_attribute = vec![0; column.attributes.len()];
     for class in 0..classes.len() {
-        for &attribute in column.of_code(classes.codes(class)[position]) {
+        for &attribute in column.attributes_of_code(classes.codes(class)[position]) {
             of_attribute[attribute as usize] += 1;
         }
     }
@@ -344,14 +350,15 @@ fn support(position: usize, column: &Column, classes: &Classes) -> Vec<u64> {
 fn exclusive_groups(
     mut attributes: Vec<u32>,
     sets: &[Vec<u32>],
-    support: &[u64],
+    class_counts: &[u64],
     control: &Control,
 ) -> Result<Vec<Vec<u32>>> {
-    attributes.sort_unstable_by_key(|&attribute| (std::cmp::Reverse(support[attribute as usize]), attribute));
-    let mut sets_of = vec![Vec::new(); support.len()];
-    for (number, set) in sets.iter().enumerate() {
+    attributes
+        .sort_unstable_by_key(|&attribute| (std::cmp::Reverse(class_counts[attribute as usize]), attribute));
+    let mut sets_of = vec![Vec::new(); class_counts.len()];
+    for (set_index, set) in sets.iter().enumerate() {
         for &attribute in set {
-            sets_of[attribute as usize].push(number);
+            sets_of[attribute as usize].push(set_index);
         }
     }
     let mut groups: Vec<(Vec<u32>, BitVec)> = Vec::new();
@@ -359,17 +366,17 @@ fn exclusive_groups(
         control.check()?;
         let sets_of = &sets_of[attribute as usize];
         let has_room = |taken: &BitSlice| sets_of.iter().all(|&set| !taken[set]);
-        let place = groups.iter().position(|(_, taken)| has_room(taken));
-        let place = place.unwrap_or(groups.len());
-        if place == groups.len() {
+        let index = groups.iter().position(|(_, taken)| has_room(taken));
+        let index = index.unwrap_or(groups.len());
+        if index == groups.len() {
             // Every group needs at least one bit.
-            if place == MOST_BITS {
+            if index == MAX_BITS {
                 return Err(too_many_bits());
             }
             control.require::<u64>(sets.len().div_ceil(64))?;
             groups.push((Vec::new(), bitvec![0; sets.len()]));
         }
-        let (group, taken) = &mut groups[place];
+        let (group, taken) = &mut groups[index];
         group.push(attribute);
         sets_of.iter().for_each(|&set| taken.set(set, true));
     }
@@ -377,38 +384,38 @@ fn exclusive_groups(
 }
 
 /// Largest number of bits that the attributes of a row may take.
-const MOST_BITS: usize = 64 * WIDTHS[WIDTHS.len() - 1];
+const MAX_BITS: usize = 64 * WIDTHS[WIDTHS.len() - 1];
 
 fn too_many_bits() -> Error {
     Error::TooMany {
-        what: "bits to tell the attributes of a row apart",
-        limit: MOST_BITS as u64,
+        what: "bits needed to encode the attributes of a row",
+        limit: MAX_BITS as u64,
     }
 }
 
-/// Sorts the slots into the order in which they are searched. Free slots come first, because they need no
+/// Sorts the slots into the order in which they are searched. Costless slots come first, because they need no
 /// choice. Then come those that tell rows apart best. Slots whose attributes cannot be known come last.
 /// Returns the new position of each slot.
 fn search_order(slots: &mut Vec<Slot>) -> Vec<u32> {
     let mut order: Vec<usize> = (0..slots.len()).collect();
-    let rank = |slot: &Slot| (!slot.is_searchable(), !slot.is_free());
+    let group = |slot: &Slot| (!slot.is_searchable(), !slot.is_costless());
     order.sort_by(|&a, &b| {
         let (a, b) = (&slots[a], &slots[b]);
-        rank(a).cmp(&rank(b)).then(a.collision.total_cmp(&b.collision))
+        group(a).cmp(&group(b)).then(a.collision.total_cmp(&b.collision))
     });
-    let mut place = vec![0; slots.len()];
+    let mut new_positions = vec![0; slots.len()];
     for (new, &old) in order.iter().enumerate() {
-        place[old] = new as u32;
+        new_positions[old] = new as u32;
     }
-    let mut numbered: Vec<(u32, Slot)> = place.iter().copied().zip(slots.drain(..)).collect();
+    let mut numbered: Vec<(u32, Slot)> = new_positions.iter().copied().zip(slots.drain(..)).collect();
     numbered.sort_unstable_by_key(|slot| slot.0);
     slots.extend(numbered.into_iter().map(|(_, slot)| slot));
-    place
+    new_positions
 }
 
 /// Assigns each slot a bit field, from the highest bits of the first word on, so that packed rows are ordered
-/// by their codes, slot by slot. Returns the number of words per row.
-fn lay_out(slots: &mut [Slot]) -> Result<usize> {
+/// by their slot codes, slot by slot. Returns the number of words per row.
+fn assign_fields(slots: &mut [Slot]) -> Result<usize> {
     let (mut word, mut room) = (0, u64::BITS);
     for slot in slots {
         let bits = usize::BITS - slot.attributes.len().leading_zeros();
@@ -431,16 +438,18 @@ fn pack<const P: usize>(
     table: &mut PackedTable,
     classes: &Classes,
     columns: &[Column],
-    places: &[Vec<Place>],
+    slots_of_columns: &[Vec<SlotAndCode>],
     control: &Control,
 ) -> Result<()> {
     let pack_class = |class: usize| {
         let mut row = [0; P];
-        for ((column, places), &code) in columns.iter().zip(places).zip(classes.codes(class)) {
-            for &attribute in column.of_code(code) {
-                if let Some((slot, code)) = places[attribute as usize] {
+        for ((column, slots_of_column), &code) in
+            columns.iter().zip(slots_of_columns).zip(classes.codes(class))
+        {
+            for &attribute in column.attributes_of_code(code) {
+                if let Some((slot, slot_code)) = slots_of_column[attribute as usize] {
                     let slot = &table.slots[slot as usize];
-                    row[slot.word] |= u64::from(code) << slot.shift;
+                    row[slot.word] |= u64::from(slot_code) << slot.shift;
                 }
             }
         }

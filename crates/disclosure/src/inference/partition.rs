@@ -10,8 +10,8 @@
 use super::bitset::Words;
 use super::packed_table::Slot;
 use super::pool::Pool;
-use super::score::{Found, NEARLY_EQUAL, SearchInput, Stop};
-use super::search::{Kinds, NoMoreWitnesses, RowSearch, Workspace};
+use super::score::{NEARLY_EQUAL, SearchInput, Stop, WorstSoFar};
+use super::search::{AttributeKinds, NoMoreMasks, RowSearch, Workspace};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -23,30 +23,30 @@ const FEW_ROWS: usize = 8;
 const FEW_SETS: u64 = 40;
 
 /// Number of rows above which the parts of a part are searched in parallel.
-const MANY_ROWS: usize = 10_000;
+const PARALLEL_ABOVE: usize = 10_000;
 
 /// Number of rows up to which a part does not check the limits. Such a part is finished soon, because this
 /// search is used only for few slots or few known attributes.
 const FEW_ENOUGH_TO_FINISH: usize = 100;
 
-/// Finds the worst inference about every open row from at most `most` known attributes. Attributes that are
-/// known at no loss do not count. A row stays open if an inference that was left out may be worse; `upper`
-/// then bounds it. All rows stay open if the search had to stop early.
+/// Finds the worst inference about every open row from at most `max_known` known attributes. Attributes that
+/// are known at no loss do not count. A row stays open if an inference that was left out may be worse;
+/// `upper` then bounds it. All rows stay open if the search had to stop early.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
-    found: &Found,
-    most: u32,
+    worst_so_far: &WorstSoFar,
+    max_known: u32,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    let partition = Partition::new(input, found, most);
+    let partition = Partition::new(input, worst_so_far, max_known);
     let (mut active, mut witnesses) = (Vec::new(), Vec::new());
     for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
-            active.push(Active {
+            active.push(ActiveRow {
                 bits: *bits,
                 danger: partition.rows[row].danger,
-                chosen: 0,
+                costly_known: 0,
                 row: row as u32,
             });
         } else {
@@ -62,15 +62,15 @@ pub(super) fn search<const P: usize>(
         active: &active,
         witnesses: &witnesses,
     };
-    partition.split(&mut Buffers::default(), 0, &whole);
-    if partition.stop.was_told() {
+    partition.search_part(&mut Buffers::default(), 0, &whole);
+    if partition.stop.was_requested() {
         return;
     }
     for (row, left_out) in partition.left_out.into_iter().enumerate() {
         let left_out = f64::from_bits(left_out.into_inner());
         if open[row] {
-            upper[row] = upper[row].min(left_out.max(found.weight(row)));
-            open[row] = left_out > found.weight(row) * NEARLY_EQUAL;
+            upper[row] = upper[row].min(left_out.max(worst_so_far.weight(row)));
+            open[row] = left_out > worst_so_far.weight(row) * NEARLY_EQUAL;
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn search<const P: usize>(
 /// Search for the worst inferences about all open rows.
 struct Partition<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
-    found: &'a Found,
+    worst_so_far: &'a WorstSoFar,
     slots: &'a [Slot],
     rows: Vec<Prospect<P>>,
     /// Per slot, the largest likelihood in it and in all slots after it.
@@ -86,7 +86,7 @@ struct Partition<'a, const P: usize> {
     /// Per slot, the set of it and all searchable slots after it.
     slots_from: Vec<[u64; P]>,
     /// Largest number of known attributes, not counting those that are known at no loss.
-    most: u32,
+    max_known: u32,
     /// Per row, a bound on the inferences that were left out, as the bits of an `f64`.
     left_out: Vec<AtomicU64>,
     buffers: Pool<Buffers<P>>,
@@ -106,12 +106,12 @@ struct Prospect<const P: usize> {
 
 /// Row about which a worse inference may still be found.
 #[derive(Clone, Copy)]
-struct Active<const P: usize> {
+struct ActiveRow<const P: usize> {
     bits: [u64; P],
     /// Sum of the dangers of all attributes that might still be inferred.
     danger: f64,
     /// Number of known attributes, not counting those that are known at no loss.
-    chosen: u32,
+    costly_known: u32,
     row: u32,
 }
 
@@ -123,16 +123,16 @@ struct Part<'a, const P: usize> {
     inferred: [u64; P],
     /// First slot that has not been decided on.
     from: usize,
-    active: &'a [Active<P>],
+    active: &'a [ActiveRow<P>],
     witnesses: &'a [[u64; P]],
 }
 
 /// Buffers for the parts at one depth, reused for one slot after another.
 struct Level<const P: usize> {
-    active: Vec<Active<P>>,
+    active: Vec<ActiveRow<P>>,
     witnesses: Vec<[u64; P]>,
     /// Bucket of every active row, and whether the row stays active there.
-    places: Vec<(u32, bool)>,
+    bucket_of_active: Vec<(u32, bool)>,
     buckets: Vec<Bucket<P>>,
 }
 
@@ -141,7 +141,7 @@ impl<const P: usize> Default for Level<P> {
         Level {
             active: Vec::new(),
             witnesses: Vec::new(),
-            places: Vec::new(),
+            bucket_of_active: Vec::new(),
             buckets: Vec::new(),
         }
     }
@@ -150,8 +150,8 @@ impl<const P: usize> Default for Level<P> {
 /// Buffers of one thread.
 struct Buffers<const P: usize> {
     levels: Vec<Level<P>>,
-    /// Map from a slot's codes to buckets, which are numbered from 1; 0 means none. All 0 between uses.
-    bucket_of_code: Vec<u32>,
+    /// Map from slot codes to buckets, which are numbered from 1; 0 means none. All 0 between uses.
+    bucket_of_slot_code: Vec<u32>,
     workspace: Workspace<P>,
 }
 
@@ -159,7 +159,7 @@ impl<const P: usize> Default for Buffers<P> {
     fn default() -> Self {
         Buffers {
             levels: Vec::new(),
-            bucket_of_code: Vec::new(),
+            bucket_of_slot_code: Vec::new(),
             workspace: Workspace::default(),
         }
     }
@@ -168,7 +168,7 @@ impl<const P: usize> Default for Buffers<P> {
 /// Rows of a part that have the same attribute in a slot.
 #[derive(Clone, Copy)]
 struct Bucket<const P: usize> {
-    code: u32,
+    slot_code: u32,
     first: [u64; P],
     /// Bits in which some row differs from the first.
     differing: [u64; P],
@@ -195,11 +195,11 @@ struct Bucket<const P: usize> {
 const NO_BUCKET: u32 = u32::MAX;
 
 impl<'a, const P: usize> Partition<'a, P> {
-    fn new(input: &'a SearchInput<'a, P>, found: &'a Found, most: u32) -> Self {
+    fn new(input: &'a SearchInput<'a, P>, worst_so_far: &'a WorstSoFar, max_known: u32) -> Self {
         let slots = &input.table.slots[..input.table.searchable];
         let mut slots_from = vec![[0; P]; slots.len() + 1];
-        for (number, slot) in slots.iter().enumerate().rev() {
-            slots_from[number] = slots_from[number + 1].or(&Words::single(slot.bit));
+        for (slot_index, slot) in slots.iter().enumerate().rev() {
+            slots_from[slot_index] = slots_from[slot_index + 1].or(&Words::single(slot.bit));
         }
         let prospect = |(bits, blocked): (&[u64; P], &[u64; P])| {
             let mut prospect = Prospect {
@@ -208,19 +208,19 @@ impl<'a, const P: usize> Partition<'a, P> {
                 least_danger: f64::INFINITY,
             };
             for slot in &input.table.slots {
-                let code = slot.code(bits);
-                if code == 0 {
+                let slot_code = slot.slot_code(bits);
+                if slot_code == 0 {
                     continue;
                 }
                 let danger = if blocked.has(slot.bit) {
                     0.0
                 } else {
-                    slot.danger[code]
+                    slot.danger[slot_code]
                 };
                 prospect.danger += danger;
-                if slot.likelihood[code] == 1.0 && danger == 0.0 {
+                if slot.likelihood[slot_code] == 1.0 && danger == 0.0 {
                     prospect.forced = prospect.forced.or(&Words::single(slot.bit));
-                } else if slot.likelihood[code] > 0.0 {
+                } else if slot.likelihood[slot_code] > 0.0 {
                     prospect.least_danger = prospect.least_danger.min(danger);
                 }
             }
@@ -231,12 +231,12 @@ impl<'a, const P: usize> Partition<'a, P> {
         };
         Partition {
             input,
-            found,
+            worst_so_far,
             slots,
             rows: input.rows.par_iter().zip(&input.blocked).map(prospect).collect(),
             likeliest_from: input.table.likeliest_from(),
             slots_from,
-            most,
+            max_known,
             left_out: input.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             buffers: Pool::default(),
             stop: Stop::new(&input.limits),
@@ -244,7 +244,7 @@ impl<'a, const P: usize> Partition<'a, P> {
     }
 
     /// Searches every set that contains the known attributes of the part and more.
-    fn split(&self, buffers: &mut Buffers<P>, depth: usize, part: &Part<P>) {
+    fn search_part(&self, buffers: &mut Buffers<P>, depth: usize, part: &Part<P>) {
         if part.active.len() + part.witnesses.len() <= FEW_ROWS || part.active.len() == 1 {
             for active in part.active {
                 self.search_row(&mut buffers.workspace, part, active);
@@ -258,9 +258,9 @@ impl<'a, const P: usize> Partition<'a, P> {
         let mut level = std::mem::take(&mut buffers.levels[depth]);
         let is_large = part.active.len() + part.witnesses.len() > FEW_ENOUGH_TO_FINISH;
         let mut skipped = [0; P];
-        for number in part.from..self.slots.len() {
-            let slot = &self.slots[number];
-            if is_large && self.stop.is_due() {
+        for slot_index in part.from..self.slots.len() {
+            let slot = &self.slots[slot_index];
+            if is_large && self.stop.is_requested() {
                 break;
             }
             if depth == 0 {
@@ -269,12 +269,18 @@ impl<'a, const P: usize> Partition<'a, P> {
             if part.inferred.has(slot.bit) {
                 continue; // knowing an inferred attribute never gives a worse inference (White, Lemma 4.11)
             }
-            self.fill(&mut level, &mut buffers.bucket_of_code, part, number, &skipped);
-            self.split_buckets(buffers, depth, part, &level, number);
+            self.fill(
+                &mut level,
+                &mut buffers.bucket_of_slot_code,
+                part,
+                slot_index,
+                &skipped,
+            );
+            self.search_buckets(buffers, depth, part, &level, slot_index);
             skipped = skipped.or(&Words::single(slot.bit));
             // A row whose forced attribute was skipped needs no further slots: knowing that attribute costs
             // nothing.
-            let undecided = |active: &&Active<P>| !self.rows[active.row as usize].forced.meets(&skipped);
+            let undecided = |active: &&ActiveRow<P>| !self.rows[active.row as usize].forced.meets(&skipped);
             if !part.active.iter().any(|active| undecided(&active)) {
                 break;
             }
@@ -282,32 +288,32 @@ impl<'a, const P: usize> Partition<'a, P> {
         buffers.levels[depth] = level;
     }
 
-    fn split_buckets(
+    fn search_buckets(
         &self,
         buffers: &mut Buffers<P>,
         depth: usize,
         part: &Part<P>,
         level: &Level<P>,
-        number: usize,
+        slot_index: usize,
     ) {
-        let bit = Words::single(self.slots[number].bit);
+        let bit = Words::single(self.slots[slot_index].bit);
         let part_of = |bucket: &Bucket<P>| {
             let active = bucket.active_start as usize..(bucket.active_start + bucket.active) as usize;
             let witnesses =
                 bucket.witnesses_start as usize..(bucket.witnesses_start + bucket.witnesses) as usize;
             (active, witnesses, bucket.likelihood, bucket.shared)
         };
-        let go_on = |buffers: &mut Buffers<P>, bucket: &Bucket<P>| {
+        let search_bucket = |buffers: &mut Buffers<P>, bucket: &Bucket<P>| {
             let (active, witnesses, likelihood, inferred) = part_of(bucket);
             let below = Part {
                 known: part.known.or(&bit),
                 likelihood,
                 inferred,
-                from: number + 1,
+                from: slot_index + 1,
                 active: &level.active[active],
                 witnesses: &level.witnesses[witnesses],
             };
-            self.split(buffers, depth + 1, &below);
+            self.search_part(buffers, depth + 1, &below);
         };
         let rows: u32 = level
             .buckets
@@ -315,17 +321,17 @@ impl<'a, const P: usize> Partition<'a, P> {
             .map(|bucket| bucket.active + bucket.witnesses)
             .sum();
         let buckets = level.buckets.iter().filter(|bucket| bucket.active > 0);
-        if rows as usize > MANY_ROWS && rayon::current_num_threads() > 1 {
+        if rows as usize > PARALLEL_ABOVE && rayon::current_num_threads() > 1 {
             // Different buckets contain different rows, so no two threads work on the same row.
             let buckets: Vec<&Bucket<P>> = buckets.collect();
             buckets.into_par_iter().with_max_len(1).for_each(|bucket| {
-                if !self.stop.is_due() {
+                if !self.stop.is_requested() {
                     self.buffers
-                        .lend(Buffers::default, |buffers| go_on(buffers, bucket));
+                        .lend(Buffers::default, |buffers| search_bucket(buffers, bucket));
                 }
             });
         } else {
-            buckets.for_each(|bucket| go_on(buffers, bucket));
+            buckets.for_each(|bucket| search_bucket(buffers, bucket));
         }
     }
 
@@ -334,81 +340,94 @@ impl<'a, const P: usize> Partition<'a, P> {
     fn fill(
         &self,
         level: &mut Level<P>,
-        bucket_of_code: &mut Vec<u32>,
+        bucket_of_slot_code: &mut Vec<u32>,
         part: &Part<P>,
-        number: usize,
+        slot_index: usize,
         skipped: &[u64; P],
     ) {
-        let slot = &self.slots[number];
-        if bucket_of_code.len() < slot.likelihood.len() {
-            bucket_of_code.resize(slot.likelihood.len(), 0);
+        let slot = &self.slots[slot_index];
+        if bucket_of_slot_code.len() < slot.likelihood.len() {
+            bucket_of_slot_code.resize(slot.likelihood.len(), 0);
         }
         let Level {
             active,
             witnesses,
-            places,
+            bucket_of_active,
             buckets,
         } = level;
-        places.clear();
+        bucket_of_active.clear();
         buckets.clear();
         for row in part.active {
-            let code = slot.code(&row.bits);
-            let likelihood = part.likelihood * slot.likelihood[code];
+            let slot_code = slot.slot_code(&row.bits);
+            let likelihood = part.likelihood * slot.likelihood[slot_code];
             if likelihood == 0.0 {
-                places.push((NO_BUCKET, false));
+                bucket_of_active.push((NO_BUCKET, false));
                 continue;
             }
-            let place = &mut bucket_of_code[code];
-            if *place == 0 {
-                buckets.push(Bucket::new(code, row.bits, likelihood));
-                *place = buckets.len() as u32;
+            let bucket_number = &mut bucket_of_slot_code[slot_code];
+            if *bucket_number == 0 {
+                buckets.push(Bucket::new(slot_code, row.bits, likelihood));
+                *bucket_number = buckets.len() as u32;
             }
-            let bucket = &mut buckets[*place as usize - 1];
+            let bucket = &mut buckets[*bucket_number as usize - 1];
             bucket.differing = bucket.differing.or(&row.bits.xor(&bucket.first));
             let forced = &self.rows[row.row as usize].forced;
             let worthwhile = !forced.meets(skipped) && {
-                let bound = likelihood * self.input.danger.of(self.danger_left(row, slot, code));
-                bound > self.found.weight(row.row as usize) * NEARLY_EQUAL
-                    && (row.chosen < self.most || forced.has(slot.bit) || self.leave_out(row, bound))
+                let bound = likelihood
+                    * self
+                        .input
+                        .danger_function
+                        .of_sum(self.danger_left(row, slot, slot_code));
+                bound > self.worst_so_far.weight(row.row as usize) * NEARLY_EQUAL
+                    && (row.costly_known < self.max_known
+                        || forced.has(slot.bit)
+                        || self.record_left_out(row, bound))
             };
             if worthwhile {
                 bucket.candidates += 1;
             } else {
                 bucket.others += 1;
             }
-            places.push((*place - 1, worthwhile));
+            bucket_of_active.push((*bucket_number - 1, worthwhile));
         }
         if buckets.iter().any(|bucket| bucket.candidates > 0) {
             for row in part.witnesses {
-                let place = bucket_of_code[slot.code(row)];
-                if place > 0 {
-                    let bucket = &mut buckets[place as usize - 1];
+                let bucket_number = bucket_of_slot_code[slot.slot_code(row)];
+                if bucket_number > 0 {
+                    let bucket = &mut buckets[bucket_number as usize - 1];
                     bucket.others += 1;
                     bucket.differing = bucket.differing.or(&row.xor(&bucket.first));
                 }
             }
             self.weigh(part, slot, buckets);
-            self.keep_active(active, places, buckets, part, number);
-            keep_witnesses(witnesses, places, buckets, bucket_of_code, part, slot);
+            self.keep_active(active, bucket_of_active, buckets, part, slot_index);
+            keep_witnesses(
+                witnesses,
+                bucket_of_active,
+                buckets,
+                bucket_of_slot_code,
+                part,
+                slot,
+            );
         }
         buckets
             .iter()
-            .for_each(|bucket| bucket_of_code[bucket.code as usize] = 0);
+            .for_each(|bucket| bucket_of_slot_code[bucket.slot_code as usize] = 0);
     }
 
     /// Returns the danger that can still be inferred about a row once its attribute in a slot is known.
     #[inline(always)]
-    fn danger_left(&self, row: &Active<P>, slot: &Slot, code: usize) -> f64 {
+    fn danger_left(&self, row: &ActiveRow<P>, slot: &Slot, slot_code: usize) -> f64 {
         if self.input.blocked[row.row as usize].has(slot.bit) {
             row.danger
         } else {
-            row.danger - slot.danger[code]
+            row.danger - slot.danger[slot_code]
         }
     }
 
     /// Records a bound on an inference about a row that is not searched. Always returns `false`, so that it
     /// can end a condition for searching it.
-    fn leave_out(&self, row: &Active<P>, bound: f64) -> bool {
+    fn record_left_out(&self, row: &ActiveRow<P>, bound: f64) -> bool {
         let left_out = &self.left_out[row.row as usize];
         let before = f64::from_bits(left_out.load(Relaxed));
         left_out.store(bound.max(before).to_bits(), Relaxed);
@@ -424,7 +443,7 @@ impl<'a, const P: usize> Partition<'a, P> {
             bucket.shared = occupied.without(&self.input.fields.occupied(&bucket.differing));
             let inferred = bucket.shared.without(&known);
             let danger = self.input.danger_of(&bucket.first, &inferred);
-            bucket.weight = bucket.likelihood * self.input.danger.of(danger);
+            bucket.weight = bucket.likelihood * self.input.danger_function.of_sum(danger);
             bucket.active_start = active_start;
             bucket.witnesses_start = witnesses_start;
             active_start += bucket.candidates;
@@ -435,48 +454,48 @@ impl<'a, const P: usize> Partition<'a, P> {
     /// Improves the scores of the candidates in each bucket and stores those that stay active.
     fn keep_active(
         &self,
-        kept: &mut Vec<Active<P>>,
-        places: &mut [(u32, bool)],
+        kept: &mut Vec<ActiveRow<P>>,
+        bucket_of_active: &mut [(u32, bool)],
         buckets: &mut [Bucket<P>],
         part: &Part<P>,
-        number: usize,
+        slot_index: usize,
     ) {
-        let slot = &self.slots[number];
+        let slot = &self.slots[slot_index];
         let known = part.known.or(&Words::single(slot.bit));
-        let nothing = Active {
+        let nothing = ActiveRow {
             bits: [0; P],
             danger: 0.0,
-            chosen: 0,
+            costly_known: 0,
             row: 0,
         };
         let candidates = buckets.iter().map(|bucket| bucket.candidates as usize).sum();
         kept.resize(kept.len().max(candidates), nothing);
-        for (row, place) in part
+        for (row, assigned) in part
             .active
             .iter()
-            .zip(places.iter_mut())
-            .filter(|(_, place)| place.1)
+            .zip(bucket_of_active.iter_mut())
+            .filter(|(_, assigned)| assigned.1)
         {
-            let bucket = &mut buckets[place.0 as usize];
+            let bucket = &mut buckets[assigned.0 as usize];
             let prospect = &self.rows[row.row as usize];
-            let number_of_row = row.row as usize;
-            self.found.improve(number_of_row, bucket.weight, &known);
-            let danger = self.danger_left(row, slot, bucket.code as usize);
-            let more_forced = prospect.forced.meets(&self.slots_from[number + 1]);
+            let row_number = row.row as usize;
+            self.worst_so_far.improve(row_number, bucket.weight, &known);
+            let danger = self.danger_left(row, slot, bucket.slot_code as usize);
+            let more_forced = prospect.forced.meets(&self.slots_from[slot_index + 1]);
             let lost = if more_forced { 0.0 } else { prospect.least_danger };
             let bound = bucket.likelihood
-                * self.likeliest_from[number + 1]
-                * self.input.danger.of((danger - lost).max(0.0));
+                * self.likeliest_from[slot_index + 1]
+                * self.input.danger_function.of_sum((danger - lost).max(0.0));
             let all_inferred = self.input.fields.occupied(&row.bits) == bucket.shared;
-            let chosen = row.chosen + u32::from(!prospect.forced.has(slot.bit));
-            place.1 = !all_inferred
-                && bound > self.found.weight(number_of_row) * NEARLY_EQUAL
-                && (chosen < self.most || more_forced || self.leave_out(row, bound));
-            if place.1 {
-                kept[(bucket.active_start + bucket.active) as usize] = Active {
+            let costly_known = row.costly_known + u32::from(!prospect.forced.has(slot.bit));
+            assigned.1 = !all_inferred
+                && bound > self.worst_so_far.weight(row_number) * NEARLY_EQUAL
+                && (costly_known < self.max_known || more_forced || self.record_left_out(row, bound));
+            if assigned.1 {
+                kept[(bucket.active_start + bucket.active) as usize] = ActiveRow {
                     bits: row.bits,
                     danger,
-                    chosen,
+                    costly_known,
                     row: row.row,
                 };
                 bucket.active += 1;
@@ -486,12 +505,12 @@ impl<'a, const P: usize> Partition<'a, P> {
 
     /// Finds the worst inference about one row of a part. The part contains all rows that matter, so all
     /// masks are computed beforehand.
-    fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &Active<P>) {
+    fn search_row(&self, workspace: &mut Workspace<P>, part: &Part<P>, row: &ActiveRow<P>) {
         let input = self.input;
-        let number = row.row as usize;
-        let Kinds { all, certain, .. } = workspace.weigh(input.table.weights(&row.bits));
+        let row_number = row.row as usize;
+        let AttributeKinds { all, certain, .. } = workspace.load_weights(input.table.weights(&row.bits));
         let undecided = self.slots_from[part.from].and(&all);
-        let forced = self.rows[number].forced.and(&undecided);
+        let forced = self.rows[row_number].forced.and(&undecided);
         let masks = workspace.masks();
         masks.clear();
         let others = part
@@ -510,38 +529,47 @@ impl<'a, const P: usize> Partition<'a, P> {
         }
         let mut search = RowSearch {
             workspace,
-            witnesses: NoMoreWitnesses,
-            danger: input.danger,
+            mask_source: NoMoreMasks,
+            danger_function: input.danger_function,
             limits: &input.limits,
             all,
             certain,
-            weight: self.found.weight(number),
+            weight: self.worst_so_far.weight(row_number),
             known: None,
-            budget: if self.most < u32::MAX { FEW_SETS } else { u64::MAX },
-            open: 0.0,
-            ended: false,
+            sets_left: if self.max_known < u32::MAX {
+                FEW_SETS
+            } else {
+                u64::MAX
+            },
+            bound_on_rest: 0.0,
+            stopped_early: false,
         };
         search.run(
             part.known.or(&forced),
             part.likelihood,
             undecided.without(&forced),
         );
-        let (weight, known, ended, left_out) = (search.weight, search.known, search.ended, search.open);
-        if ended {
+        let (weight, known, stopped_early, left_out) = (
+            search.weight,
+            search.known,
+            search.stopped_early,
+            search.bound_on_rest,
+        );
+        if stopped_early {
             // If the search ended for lack of time, this makes the other parts stop too.
-            self.stop.is_due();
-            self.leave_out(row, left_out);
+            self.stop.is_requested();
+            self.record_left_out(row, left_out);
         }
         if let Some(known) = known {
-            self.found.improve(number, weight, &known);
+            self.worst_so_far.improve(row_number, weight, &known);
         }
     }
 }
 
 impl<const P: usize> Bucket<P> {
-    fn new(code: usize, first: [u64; P], likelihood: f64) -> Self {
+    fn new(slot_code: usize, first: [u64; P], likelihood: f64) -> Self {
         Bucket {
-            code: code as u32,
+            slot_code: slot_code as u32,
             first,
             differing: [0; P],
             candidates: 0,
@@ -560,9 +588,9 @@ impl<const P: usize> Bucket<P> {
 /// Stores the witnesses of each bucket that has active rows: all its rows that are not active.
 fn keep_witnesses<const P: usize>(
     kept: &mut Vec<[u64; P]>,
-    places: &[(u32, bool)],
+    bucket_of_active: &[(u32, bool)],
     buckets: &mut [Bucket<P>],
-    bucket_of_code: &[u32],
+    bucket_of_slot_code: &[u32],
     part: &Part<P>,
     slot: &Slot,
 ) {
@@ -577,15 +605,15 @@ fn keep_witnesses<const P: usize>(
             bucket.witnesses += 1;
         }
     };
-    for (row, &(place, active)) in part.active.iter().zip(places) {
-        if place != NO_BUCKET && !active {
-            keep(&mut buckets[place as usize], &row.bits);
+    for (row, &(bucket_index, active)) in part.active.iter().zip(bucket_of_active) {
+        if bucket_index != NO_BUCKET && !active {
+            keep(&mut buckets[bucket_index as usize], &row.bits);
         }
     }
     for row in part.witnesses {
-        let place = bucket_of_code[slot.code(row)];
-        if place > 0 {
-            keep(&mut buckets[place as usize - 1], row);
+        let bucket_number = bucket_of_slot_code[slot.slot_code(row)];
+        if bucket_number > 0 {
+            keep(&mut buckets[bucket_number as usize - 1], row);
         }
     }
 }

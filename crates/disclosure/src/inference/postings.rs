@@ -8,20 +8,21 @@
 
 use super::bitset::Words;
 use super::score::SearchInput;
-use super::search::Witnesses;
+use super::search::MaskSource;
 use std::ops::Range;
 
-/// Posting lists of all searchable attributes, by slot and code.
+/// Posting lists of all searchable attributes, by slot and slot code.
 pub(super) struct Postings {
     of_slot: Vec<Vec<Posting>>,
 }
 
 struct Posting {
-    support: usize,
-    rows: Rows,
+    /// Number of distinct rows that have the attribute.
+    count: usize,
+    rows: RowSet,
 }
 
-enum Rows {
+enum RowSet {
     List(Vec<u32>),
     /// One bit per row, and the range of words that contains all bits that are set.
     Bits {
@@ -31,7 +32,7 @@ enum Rows {
 }
 
 /// An attribute is frequent if at least one in this many rows has it. Then bits take less room than a list.
-const FREQUENT: usize = 32;
+const FREQUENT_IF_ONE_IN: usize = 32;
 
 impl Postings {
     pub fn new<const P: usize>(input: &SearchInput<P>) -> Self {
@@ -40,10 +41,10 @@ impl Postings {
                 return Vec::new(); // cancelled, so it will not be used
             }
             let mut lists: Vec<Vec<u32>> = vec![Vec::new(); slot.likelihood.len()];
-            for (number, row) in input.rows.iter().enumerate() {
-                let code = slot.code(row);
-                if code > 0 {
-                    lists[code].push(number as u32);
+            for (row_number, row) in input.rows.iter().enumerate() {
+                let slot_code = slot.slot_code(row);
+                if slot_code > 0 {
+                    lists[slot_code].push(row_number as u32);
                 }
             }
             lists
@@ -60,23 +61,23 @@ impl Postings {
 
 impl Posting {
     fn new(list: Vec<u32>, rows: usize) -> Self {
-        let support = list.len();
-        if support * FREQUENT < rows {
-            let rows = Rows::List(list);
-            return Posting { support, rows };
+        let count = list.len();
+        if count * FREQUENT_IF_ONE_IN < rows {
+            let rows = RowSet::List(list);
+            return Posting { count, rows };
         }
         let mut words = vec![0; rows.div_ceil(64)];
         list.iter()
             .for_each(|&row| words[row as usize / 64] |= 1 << (row % 64));
         let word_of = |row: Option<&u32>| row.map_or(0, |&row| row as usize / 64);
         let within = word_of(list.first())..word_of(list.last()) + 1;
-        let rows = Rows::Bits { words, within };
-        Posting { support, rows }
+        let rows = RowSet::Bits { words, within };
+        Posting { count, rows }
     }
 }
 
-/// Source of witnesses about one row: the rows of the table.
-pub(super) struct TableWitnesses<'a, const P: usize> {
+/// Masks of the rows of the table, with respect to one row.
+pub(super) struct TableMasks<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
     row: [u64; P],
@@ -85,36 +86,36 @@ pub(super) struct TableWitnesses<'a, const P: usize> {
     /// Posting lists of the known attributes that are stored as bits.
     operands: Vec<&'a [u64]>,
     /// Rows that are still to be looked at: those of the rarest known attribute, or words of bits.
-    left: Left<'a>,
+    remaining: Remaining<'a>,
 }
 
-enum Left<'a> {
+enum Remaining<'a> {
     Rows(&'a [u32]),
     Words(Range<usize>),
 }
 
 /// Number of masks after which a look ends. A few are enough to show that something is not inferred.
-const ENOUGH: usize = 32;
+const MASKS_PER_LOOK: usize = 32;
 
 /// Number of words that are intersected at once.
 const BLOCK: usize = 16;
 
-impl<'a, const P: usize> TableWitnesses<'a, P> {
+impl<'a, const P: usize> TableMasks<'a, P> {
     pub fn new(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: usize) -> Self {
-        Self::about(input, postings, input.rows[row])
+        Self::of_attributes(input, postings, input.rows[row])
     }
 
-    /// Returns a source of witnesses about a set of attributes, packed like a row. No row of the table needs
+    /// Returns the masks with respect to a set of attributes, packed like a row. No row of the table needs
     /// to have all of them.
-    pub fn about(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: [u64; P]) -> Self {
-        TableWitnesses {
+    pub fn of_attributes(input: &'a SearchInput<'a, P>, postings: &'a Postings, row: [u64; P]) -> Self {
+        TableMasks {
             input,
             postings,
             row,
             all: input.fields.occupied(&row),
             known: [0; P],
             operands: Vec::new(),
-            left: Left::Rows(&[]),
+            remaining: Remaining::Rows(&[]),
         }
     }
 
@@ -132,24 +133,24 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
     /// `false` (and then for the rest of the block, if the rows are stored as bits). The next call continues
     /// with the rows after that. Returns whether `on_mask` never returned `false` and so has seen all rows.
     pub fn scan(&mut self, mut on_mask: impl FnMut(usize, [u64; P]) -> bool) -> bool {
-        match std::mem::replace(&mut self.left, Left::Rows(&[])) {
-            Left::Rows(rows) => {
-                for (place, &row) in rows.iter().enumerate() {
+        match std::mem::replace(&mut self.remaining, Remaining::Rows(&[])) {
+            Remaining::Rows(rows) => {
+                for (index, &row) in rows.iter().enumerate() {
                     if let Some(mask) = self.mask(row as usize)
                         && !on_mask(row as usize, mask)
                     {
-                        self.left = Left::Rows(&rows[place + 1..]);
+                        self.remaining = Remaining::Rows(&rows[index + 1..]);
                         return false;
                     }
                 }
                 true
             }
-            Left::Words(mut words) => {
+            Remaining::Words(mut words) => {
                 while !words.is_empty() {
                     let block = words.start..words.end.min(words.start + BLOCK);
                     words.start = block.end;
                     if !self.scan_block(block, &mut on_mask) {
-                        self.left = Left::Words(words);
+                        self.remaining = Remaining::Words(words);
                         return false;
                     }
                 }
@@ -168,10 +169,10 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
                 .for_each(|(rows, &word)| *rows &= word);
         }
         let mut wants_more = true;
-        for (number, &bits) in block.zip(rows.iter()) {
+        for (word_index, &bits) in block.zip(rows.iter()) {
             let mut left = bits;
             while left != 0 {
-                let row = number * 64 + left.trailing_zeros() as usize;
+                let row = word_index * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
                 // Without operands, the last word has bits beyond the last row.
                 if row < self.input.rows.len()
@@ -185,7 +186,7 @@ impl<'a, const P: usize> TableWitnesses<'a, P> {
     }
 }
 
-impl<const P: usize> Witnesses<P> for TableWitnesses<'_, P> {
+impl<const P: usize> MaskSource<P> for TableMasks<'_, P> {
     const COMPLETE: bool = false;
 
     fn begin(&mut self, known: &[u64; P]) {
@@ -197,18 +198,18 @@ impl<const P: usize> Witnesses<P> for TableWitnesses<'_, P> {
             if !known.has(slot.bit) {
                 continue;
             }
-            let posting = &postings[slot.code(&self.row)];
-            if rarest.is_none_or(|rarest| posting.support < rarest.support) {
+            let posting = &postings[slot.slot_code(&self.row)];
+            if rarest.is_none_or(|rarest| posting.count < rarest.count) {
                 rarest = Some(posting);
             }
-            if let Rows::Bits { words, within: these } = &posting.rows {
+            if let RowSet::Bits { words, within: these } = &posting.rows {
                 self.operands.push(words);
                 within = within.start.max(these.start)..within.end.min(these.end);
             }
         }
-        self.left = match rarest.map(|posting| &posting.rows) {
-            Some(Rows::List(rows)) => Left::Rows(rows),
-            _ => Left::Words(within),
+        self.remaining = match rarest.map(|posting| &posting.rows) {
+            Some(RowSet::List(rows)) => Remaining::Rows(rows),
+            _ => Remaining::Words(within),
         };
     }
 
@@ -217,7 +218,7 @@ impl<const P: usize> Witnesses<P> for TableWitnesses<'_, P> {
             if mask.meets(inferred) {
                 masks.push(mask);
             }
-            masks.len() < ENOUGH
+            masks.len() < MASKS_PER_LOOK
         });
         Some(!seen_all)
     }

@@ -3,19 +3,19 @@
 //! of it. Rows that agree on it are adjacent, because packed rows are sorted by their searchable slots first.
 
 use super::bitset::Words;
-use super::score::{Found, SearchInput};
+use super::score::{SearchInput, WorstSoFar};
 use rayon::prelude::*;
 
-/// Scores the rows that have all free attributes, because there is no choice for them. A row that lacks one
-/// is left open: rows that have an attribute in that slot may agree with it on all others, and they may be
-/// anywhere in the table.
-pub(super) fn search<const P: usize>(input: &SearchInput<P>, found: &Found, open: &mut [bool]) {
+/// Scores the rows that have all costless attributes, because there is no choice for them. A row that lacks
+/// one is left open: rows that have an attribute in that slot may agree with it on all others, and they may
+/// be anywhere in the table.
+pub(super) fn search<const P: usize>(input: &SearchInput<P>, worst_so_far: &WorstSoFar, open: &mut [bool]) {
     let slots = &input.table.slots;
-    let free = &slots[..input.table.searchable];
-    if !free.iter().all(|slot| slot.is_free()) {
+    let costless = &slots[..input.table.searchable];
+    if !costless.iter().all(|slot| slot.is_costless()) {
         return;
     }
-    let known: [u64; P] = free
+    let known: [u64; P] = costless
         .iter()
         .fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
     let differ_in_known = |a: &[u64; P], b: &[u64; P]| input.fields.occupied(&a.xor(b)).meets(&known);
@@ -35,8 +35,8 @@ pub(super) fn search<const P: usize>(input: &SearchInput<P>, found: &Found, open
             let inferred = occupied
                 .without(&input.fields.occupied(&differing))
                 .without(&known);
-            let weight = input.danger.of(input.danger_of(&first, &inferred));
-            (start..start + run.len()).for_each(|row| found.improve(row, weight, &known));
+            let weight = input.danger_function.of_sum(input.danger_of(&first, &inferred));
+            (start..start + run.len()).for_each(|row| worst_so_far.improve(row, weight, &known));
         }
     });
     for (row, open) in input.rows.iter().zip(open) {

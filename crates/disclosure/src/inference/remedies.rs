@@ -8,7 +8,7 @@
 
 use super::Attribute;
 use super::bitset::Words;
-use super::packed_table::{Edited, Fields, PackedTable, Slot, with_width};
+use super::packed_table::{EditedTable, Fields, PackedTable, Slot, with_width};
 use super::score::{Limits, Scores, Settings, rescore, scores};
 use super::summary::{Totals, each_row};
 use crate::{Control, Error, Result};
@@ -22,13 +22,13 @@ pub struct Suppression {
     /// Attribute that the row loses.
     pub attribute: Attribute,
     /// Scores after this suppression and all before it.
-    pub after: State,
+    pub after: ThresholdSummary,
 }
 
 /// Scores of a table, compared with the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct State {
+pub struct ThresholdSummary {
     /// Number of rows with a score at or above the threshold.
     pub at_or_above: u64,
     /// Highest score.
@@ -46,14 +46,14 @@ pub struct RemedySettings {
     /// Score that all rows have to stay below, more than 0 and at most 1.
     pub threshold: f64,
     /// Largest number of suppressions.
-    pub most: usize,
+    pub max_rows: usize,
 }
 
 impl Default for RemedySettings {
     fn default() -> Self {
         RemedySettings {
             threshold: 0.5,
-            most: 1000,
+            max_rows: 1000,
         }
     }
 }
@@ -65,7 +65,7 @@ impl RemedySettings {
             return Err(Error::invalid(
                 "threshold",
                 "must be more than 0 and at most 1",
-                "the score that all rows are to stay below",
+                "the score that all rows have to stay below, for example 0.5",
             ));
         }
         Ok(())
@@ -79,7 +79,7 @@ pub struct Remedies {
     /// Cells to suppress.
     pub suppressions: Vec<Suppression>,
     /// Scores before the first suppression.
-    pub before: State,
+    pub before: ThresholdSummary,
     /// Whether all rows are below the threshold after the last suppression.
     pub done: bool,
 }
@@ -111,44 +111,47 @@ pub fn remedies(
 ) -> Result<Remedies> {
     wanted.check()?;
     let scores = scores(table, settings, control)?;
-    with_width!(table.width, suppress(table, settings, scores, wanted, control))
+    with_width!(
+        table.width,
+        find_suppressions(table, settings, scores, wanted, control)
+    )
 }
 
-fn suppress<const P: usize>(
+fn find_suppressions<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
     scores: Scores,
-    &RemedySettings { threshold, most }: &RemedySettings,
+    &RemedySettings { threshold, max_rows }: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
-    let before = state(table, &scores, threshold);
-    let mut search = Suppress {
+    let before = threshold_summary(table, &scores, threshold);
+    let mut search = SuppressionSearch {
         fields: Fields::<P>::of(&table.slots),
         settings,
         threshold,
         control,
         table: table.clone(),
         scores,
-        state: before,
+        summary: before,
     };
     let limits = Limits::new(settings, control);
     let mut suppressions = Vec::new();
     while !limits.reached() {
         let so_far = suppressions.len();
         for inference in search.inferences() {
-            if suppressions.len() == most || search.state.at_or_above == 0 || limits.reached() {
+            if suppressions.len() == max_rows || search.summary.at_or_above == 0 || limits.reached() {
                 break;
             }
             suppressions.extend(search.break_inference(&inference)?);
         }
-        if suppressions.len() == so_far || suppressions.len() == most {
+        if suppressions.len() == so_far || suppressions.len() == max_rows {
             break;
         }
     }
     Ok(Remedies {
         suppressions,
         before,
-        done: search.state.at_or_above == 0,
+        done: search.summary.at_or_above == 0,
     })
 }
 
@@ -156,11 +159,11 @@ fn is_at_or_above(score: f64, threshold: f64) -> bool {
     score >= threshold * (1.0 - TOLERANCE)
 }
 
-fn state(table: &PackedTable, scores: &Scores, threshold: f64) -> State {
+fn threshold_summary(table: &PackedTable, scores: &Scores, threshold: f64) -> ThresholdSummary {
     let each = || each_row(&scores.upper, &table.multiplicity);
     let reaching = each().filter(|&(score, _)| is_at_or_above(score, threshold));
     let totals = Totals::of(each());
-    State {
+    ThresholdSummary {
         at_or_above: Totals::of(reaching).rows,
         maximum: totals.maximum,
         average: totals.average(),
@@ -169,18 +172,18 @@ fn state(table: &PackedTable, scores: &Scores, threshold: f64) -> State {
 }
 
 /// Table with the suppressions so far.
-struct Suppress<'a, const P: usize> {
+struct SuppressionSearch<'a, const P: usize> {
     fields: Fields<P>,
     settings: &'a Settings,
     threshold: f64,
     control: &'a Control,
     table: PackedTable,
     scores: Scores,
-    state: State,
+    summary: ThresholdSummary,
 }
 
 /// Worst inference that some rows at or above the threshold have in common.
-struct Inference<const P: usize> {
+struct SharedInference<const P: usize> {
     /// Known attributes, as a packed row.
     known: [u64; P],
     /// Sum of the scores of these rows, each counted as often as it occurs.
@@ -197,26 +200,26 @@ struct Cell<'a> {
 struct Outcome {
     table: PackedTable,
     scores: Scores,
-    state: State,
+    summary: ThresholdSummary,
     suppressed: (Vec<Attribute>, Attribute),
 }
 
-impl<const P: usize> Suppress<'_, P> {
+impl<const P: usize> SuppressionSearch<'_, P> {
     /// Returns the inferences to break. Those whose rows have the largest total score come first.
-    fn inferences(&self) -> Vec<Inference<P>> {
+    fn inferences(&self) -> Vec<SharedInference<P>> {
         let rows = self.table.rows::<P>();
         let mut of_rows: Vec<([u64; P], f64)> = (0..rows.len())
             .filter(|&row| is_at_or_above(self.scores.upper[row], self.threshold))
             .map(|row| {
-                let known = self.table.within(&rows[row], &self.known()[row]);
+                let known = self.table.restricted_to(&rows[row], &self.known()[row]);
                 (known, self.total_of(row))
             })
             .collect();
         // The sort is stable, so that scores with equal keys are always added up in the order of the rows.
         of_rows.sort_by_key(|of_row| of_row.0);
-        let mut inferences: Vec<Inference<P>> = of_rows
+        let mut inferences: Vec<SharedInference<P>> = of_rows
             .chunk_by(|a, b| a.0 == b.0)
-            .map(|alike| Inference {
+            .map(|alike| SharedInference {
                 known: alike[0].0,
                 total: alike.iter().map(|of_row| of_row.1).sum(),
             })
@@ -236,7 +239,7 @@ impl<const P: usize> Suppress<'_, P> {
     /// Suppresses a cell so that an inference concerns fewer rows. Returns `None` if no cell helps. Also
     /// returns `None` if the total score of the rows that it concerns has fallen since it was ranked; such an
     /// inference has to wait for the next ranking.
-    fn break_inference(&mut self, inference: &Inference<P>) -> Result<Option<Suppression>> {
+    fn break_inference(&mut self, inference: &SharedInference<P>) -> Result<Option<Suppression>> {
         self.control.check()?;
         let known_slots = self.fields.occupied(&inference.known);
         let rows = self.table.rows::<P>();
@@ -255,8 +258,8 @@ impl<const P: usize> Suppress<'_, P> {
         if total < inference.total * (1.0 - TOLERANCE) {
             return Ok(None);
         }
-        let having: Vec<usize> = (0..rows.len()).filter(|&row| has_known(&rows[row])).collect();
-        let mut best = self.best_of(&self.inferred_cells(first, &known_slots, &having))?;
+        let sharing: Vec<usize> = (0..rows.len()).filter(|&row| has_known(&rows[row])).collect();
+        let mut best = self.best_of(&self.inferred_cells(first, &known_slots, &sharing))?;
         if best.is_none() && concerned.len() == 1 {
             let known = self.table.slots.iter().filter(|slot| known_slots.has(slot.bit));
             let cells: Vec<Cell> = known
@@ -268,33 +271,33 @@ impl<const P: usize> Suppress<'_, P> {
         Ok(best.map(|outcome| {
             self.table = outcome.table;
             self.scores = outcome.scores;
-            self.state = outcome.state;
+            self.summary = outcome.summary;
             let (row, attribute) = outcome.suppressed;
             Suppression {
                 row,
                 attribute,
-                after: outcome.state,
+                after: outcome.summary,
             }
         }))
     }
 
     /// Returns cells that hold an attribute which is inferred about `row`: one cell per attribute, in one of
-    /// the rows `having` the known attributes. The most dangerous attributes come first.
-    fn inferred_cells(&self, row: usize, known_slots: &[u64; P], having: &[usize]) -> Vec<Cell<'_>> {
+    /// the rows `sharing` the known attributes. The most dangerous attributes come first.
+    fn inferred_cells(&self, row: usize, known_slots: &[u64; P], sharing: &[usize]) -> Vec<Cell<'_>> {
         let rows = self.table.rows::<P>();
         let multiplicity = &self.table.multiplicity;
-        let support: u64 = having.iter().map(|&other| multiplicity[other]).sum();
+        let support: u64 = sharing.iter().map(|&other| multiplicity[other]).sum();
         let mut inferred: Vec<(f64, Cell)> = Vec::new();
         for slot in &self.table.slots {
-            let code = slot.code(&rows[row]);
-            if slot.danger[code] == 0.0 || known_slots.has(slot.bit) {
+            let slot_code = slot.slot_code(&rows[row]);
+            if slot.danger[slot_code] == 0.0 || known_slots.has(slot.bit) {
                 continue;
             }
             let holders = || {
-                having
+                sharing
                     .iter()
                     .copied()
-                    .filter(|&other| slot.code(&rows[other]) == code)
+                    .filter(|&other| slot.slot_code(&rows[other]) == slot_code)
             };
             let share = holders().map(|other| multiplicity[other]).sum::<u64>() as f64 / support as f64;
             if share < self.settings.min_confidence {
@@ -305,10 +308,10 @@ impl<const P: usize> Suppress<'_, P> {
             // the row with the most attributes, which breaks the most inferences. Any other attribute is best
             // suppressed in the row with the fewest attributes, which makes the fewest inferences worse.
             let attributes = |other: usize| i64::from(self.fields.occupied(&rows[other]).count());
-            let direction = if slot.likelihood[code] == 0.0 { -1 } else { 1 };
+            let direction = if slot.likelihood[slot_code] == 0.0 { -1 } else { 1 };
             let holder = holders()
                 .min_by_key(|&other| (multiplicity[other] == 1, direction * attributes(other), other));
-            inferred.extend(holder.map(|row| (share * slot.danger[code], Cell { row, slot })));
+            inferred.extend(holder.map(|row| (share * slot.danger[slot_code], Cell { row, slot })));
         }
         inferred.sort_by(|a, b| b.0.total_cmp(&a.0));
         let cells = inferred.into_iter().map(|(_, cell)| cell);
@@ -321,15 +324,15 @@ impl<const P: usize> Suppress<'_, P> {
         let mut best: Option<Outcome> = None;
         for cell in cells {
             self.control.check()?;
-            let outcome = self.blank(cell)?;
-            let (before, after) = (&self.state, &outcome.state);
+            let outcome = self.suppress_cell(cell)?;
+            let (before, after) = (&self.summary, &outcome.summary);
             let is_nearer = after.at_or_above < before.at_or_above
                 || (after.at_or_above == before.at_or_above
                     && after.average < before.average * (1.0 - TOLERANCE));
             let is_best = best.as_ref().is_none_or(|best| {
-                (after.at_or_above.cmp(&best.state.at_or_above))
-                    .then(after.maximum.total_cmp(&best.state.maximum))
-                    .then(after.average.total_cmp(&best.state.average))
+                (after.at_or_above.cmp(&best.summary.at_or_above))
+                    .then(after.maximum.total_cmp(&best.summary.maximum))
+                    .then(after.average.total_cmp(&best.summary.average))
                     .is_lt()
             });
             if is_nearer && is_best {
@@ -340,22 +343,22 @@ impl<const P: usize> Suppress<'_, P> {
     }
 
     /// Returns the table after the suppression of a cell.
-    fn blank(&self, cell: &Cell) -> Result<Outcome> {
+    fn suppress_cell(&self, cell: &Cell) -> Result<Outcome> {
         let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
-        let code = cell.slot.code(row);
-        let edited: Edited = self
+        let slot_code = cell.slot.slot_code(row);
+        let edited: EditedTable = self
             .table
             .edited(Some(cell.row), &row.without(&cell.slot.field()));
         let stale = self.stale(cell);
         let scores = rescore::<P>(&edited, self.settings, &self.scores, &stale, self.control)?;
         Ok(Outcome {
-            state: state(&edited.table, &scores, self.threshold),
+            summary: threshold_summary(&edited.table, &scores, self.threshold),
             table: edited.table,
             scores,
             suppressed: (
                 self.table.attributes(cell.row),
-                self.table.attribute(cell.slot, code),
+                self.table.attribute(cell.slot, slot_code),
             ),
         })
     }
@@ -368,11 +371,12 @@ impl<const P: usize> Suppress<'_, P> {
     fn stale(&self, cell: &Cell) -> Vec<bool> {
         let rows = self.table.rows::<P>();
         let row = &rows[cell.row];
-        let code = cell.slot.code(row);
+        let slot_code = cell.slot.slot_code(row);
         let is_last = self.table.multiplicity[cell.row] == 1 || self.settings.min_confidence < 1.0;
-        let may_rise = cell.slot.likelihood[code] > 0.0 && is_last;
+        let may_rise = cell.slot.likelihood[slot_code] > 0.0 && is_last;
         let is_stale = |(other, known): (&[u64; P], &[u64; P])| {
-            cell.slot.code(other) == code && (may_rise || self.fields.missing(other, known, row).is_none())
+            cell.slot.slot_code(other) == slot_code
+                && (may_rise || self.fields.missing(other, known, row).is_none())
         };
         rows.iter().zip(self.known()).map(is_stale).collect()
     }

@@ -4,17 +4,17 @@
 
 use super::bitset::Words;
 use super::partition;
-use super::postings::{Postings, TableWitnesses};
-use super::score::{Found, SearchInput};
-use super::search::{Kinds, RowSearch, Workspace};
+use super::postings::{Postings, TableMasks};
+use super::score::{SearchInput, WorstSoFar};
+use super::search::{AttributeKinds, RowSearch, Workspace};
 use crate::parallel_sort::parallel_sort;
 use rayon::prelude::*;
 
 /// Number of sets that are searched per row in the first round. It is small, so that all rows have good
 /// bounds early.
-const FIRST_BUDGET: u64 = 40;
+const SETS_IN_FIRST_ROUND: u64 = 40;
 /// Number of sets that are searched per row in the second round.
-const SECOND_BUDGET: u64 = 2_000;
+const SETS_IN_SECOND_ROUND: u64 = 2_000;
 /// Factor by which the number grows in each later round.
 const GROWTH: u64 = 10;
 
@@ -22,7 +22,7 @@ const GROWTH: u64 = 10;
 const KEPT_MASKS: usize = 160;
 
 /// Row whose search is not finished.
-struct Unfinished<const P: usize> {
+struct UnfinishedRow<const P: usize> {
     row: usize,
     masks: Vec<[u64; P]>,
     /// Upper bound on the weight of every inference about the row.
@@ -33,21 +33,21 @@ struct Unfinished<const P: usize> {
 /// Finds the worst inference about every open row. For rows that stay open, narrows `upper`.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
     // Inferences from single attributes are cheap to find for all rows together, and they are the worst ones
     // about many rows.
-    partition::search(input, found, 1, open, upper);
+    partition::search(input, worst_so_far, 1, open, upper);
     if !open.contains(&true) {
         return;
     }
     let postings = Postings::new(input);
     let neighbours = Neighbours::new(input);
     let rows = (0..open.len()).filter(|&row| open[row]);
-    let mut left: Vec<Unfinished<P>> = rows
-        .map(|row| Unfinished {
+    let mut left: Vec<UnfinishedRow<P>> = rows
+        .map(|row| UnfinishedRow {
             row,
             masks: Vec::new(),
             upper: upper[row],
@@ -55,7 +55,7 @@ pub(super) fn search<const P: usize>(
         })
         .collect();
     input.limits.control.set_total(left.len() as u64);
-    let mut budget = FIRST_BUDGET;
+    let mut sets_per_row = SETS_IN_FIRST_ROUND;
     while !left.is_empty() && !input.limits.reached() {
         left.par_iter_mut()
             .with_max_len(32)
@@ -64,7 +64,7 @@ pub(super) fn search<const P: usize>(
                     if row.masks.is_empty() {
                         row.masks = neighbours.masks(input, row.row);
                     }
-                    search_row(input, found, &postings, workspace, row, budget);
+                    search_row(input, worst_so_far, &postings, workspace, row, sets_per_row);
                 }
             });
         for row in &left {
@@ -72,57 +72,62 @@ pub(super) fn search<const P: usize>(
             upper[row.row] = row.upper;
         }
         left.retain(|row| !row.finished);
-        budget = if budget == FIRST_BUDGET {
-            SECOND_BUDGET
+        sets_per_row = if sets_per_row == SETS_IN_FIRST_ROUND {
+            SETS_IN_SECOND_ROUND
         } else {
-            budget.saturating_mul(GROWTH)
+            sets_per_row.saturating_mul(GROWTH)
         };
     }
 }
 
 fn search_row<const P: usize>(
     input: &SearchInput<P>,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     postings: &Postings,
     workspace: &mut Workspace<P>,
-    unfinished: &mut Unfinished<P>,
-    budget: u64,
+    unfinished: &mut UnfinishedRow<P>,
+    sets_per_row: u64,
 ) {
     let bits = input.rows[unfinished.row];
-    let Kinds {
+    let AttributeKinds {
         all,
         certain,
-        free,
+        costless,
         choice,
-    } = workspace.weigh(input.table.weights(&bits));
+    } = workspace.load_weights(input.table.weights(&bits));
     let masks = workspace.masks();
     masks.clear();
-    masks.extend(unfinished.masks.iter().filter(|mask| !mask.meets(&free)));
+    masks.extend(unfinished.masks.iter().filter(|mask| !mask.meets(&costless)));
     let mut search = RowSearch {
         workspace,
-        witnesses: TableWitnesses::new(input, postings, unfinished.row),
-        danger: input.danger,
+        mask_source: TableMasks::new(input, postings, unfinished.row),
+        danger_function: input.danger_function,
         limits: &input.limits,
         all,
         certain,
-        weight: found.weight(unfinished.row),
+        weight: worst_so_far.weight(unfinished.row),
         known: None,
-        budget,
-        open: 0.0,
-        ended: false,
+        sets_left: sets_per_row,
+        bound_on_rest: 0.0,
+        stopped_early: false,
     };
-    search.run(free, 1.0, choice);
-    let (weight, known, ended, bound) = (search.weight, search.known, search.ended, search.open);
+    search.run(costless, 1.0, choice);
+    let (weight, known, stopped_early, bound) = (
+        search.weight,
+        search.known,
+        search.stopped_early,
+        search.bound_on_rest,
+    );
     if let Some(known) = known {
-        found.improve(unfinished.row, weight, &known);
+        worst_so_far.improve(unfinished.row, weight, &known);
     }
-    unfinished.finished = !ended;
-    unfinished.upper = if ended {
+    unfinished.finished = !stopped_early;
+    unfinished.upper = if stopped_early {
         unfinished.upper.min(bound).max(weight)
     } else {
         weight
     };
-    if ended {
+    if stopped_early {
         unfinished.masks.clone_from(workspace.masks());
         unfinished
             .masks
@@ -141,9 +146,10 @@ struct Neighbours {
     orders: Vec<Order>,
 }
 
+/// Rows in one order, and the position of every row in it.
 struct Order {
     rows: Vec<u32>,
-    place_of: Vec<u32>,
+    rank_of_row: Vec<u32>,
 }
 
 /// Number of orders.
@@ -156,24 +162,24 @@ impl Neighbours {
     /// backwards.
     fn new<const P: usize>(input: &SearchInput<P>) -> Self {
         let slots = &input.table.slots;
-        let order = |number: usize| {
+        let order = |order_index: usize| {
             let start = slots
-                .get(number * slots.len() / ORDERS)
+                .get(order_index * slots.len() / ORDERS)
                 .map_or(0, |slot| slot.bit);
             let mut keys: Vec<([u64; P], u32)> = input
                 .rows
                 .iter()
                 .zip(0..)
-                .map(|(row, place)| (rotated(row, start, number % 2 == 1), place))
+                .map(|(bits, row)| (rotated(bits, start, order_index % 2 == 1), row))
                 .collect();
             // If a cancel has left the order unfinished, it is not used.
             let _ = parallel_sort(&mut keys, input.limits.control);
             let rows: Vec<u32> = keys.into_iter().map(|(_, row)| row).collect();
-            let mut place_of = vec![0; rows.len()];
+            let mut rank_of_row = vec![0; rows.len()];
             rows.iter()
                 .zip(0..)
-                .for_each(|(&row, place)| place_of[row as usize] = place);
-            Order { rows, place_of }
+                .for_each(|(&row, rank)| rank_of_row[row as usize] = rank);
+            Order { rows, rank_of_row }
         };
         Neighbours {
             orders: (0..ORDERS).map(order).collect(),
@@ -187,8 +193,8 @@ impl Neighbours {
         let mut masks = Vec::new();
         input.blocked[row].for_each(|bit| masks.push(Words::single(bit)));
         for order in &self.orders {
-            let place = order.place_of[row] as usize;
-            let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(order.rows.len());
+            let rank = order.rank_of_row[row] as usize;
+            let near = rank.saturating_sub(NEIGHBOURS)..(rank + NEIGHBOURS + 1).min(order.rows.len());
             let mask = |&other: &u32| input.fields.missing(&bits, &all, &input.rows[other as usize]);
             masks.extend(order.rows[near].iter().map(mask).filter(|mask| !mask.is_none()));
         }
@@ -203,8 +209,8 @@ fn rotated<const P: usize>(row: &[u64; P], start: usize, backwards: bool) -> [u6
     // Bit 63 of word 0 comes first, because a slot's highest bit is its first.
     let (word, bits) = (start / 64, 63 - start as u32 % 64);
     let mut turned = [0; P];
-    for (place, turned) in turned.iter_mut().enumerate() {
-        let (this, next) = (row[(word + place) % P], row[(word + place + 1) % P]);
+    for (position, turned) in turned.iter_mut().enumerate() {
+        let (this, next) = (row[(word + position) % P], row[(word + position + 1) % P]);
         *turned = this << bits | next.checked_shr(64 - bits).unwrap_or(0);
     }
     if backwards {

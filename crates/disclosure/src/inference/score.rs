@@ -5,7 +5,7 @@
 //! applies, and then by `partition` (all rows together) or `row_by_row`, whichever is expected to be faster.
 
 use super::bitset::Words;
-use super::packed_table::{Edited, Fields, PackedTable, with_width};
+use super::packed_table::{EditedTable, Fields, PackedTable, with_width};
 use super::partition;
 use super::row_by_row;
 use super::{blocked, confidence, quasi_only};
@@ -26,13 +26,13 @@ pub struct Settings {
     pub budget: Option<Duration>,
     /// Algorithm to use. It changes the running time, not the scores; tests try all of them.
     #[doc(hidden)]
-    pub search: Search,
+    pub algorithm: Algorithm,
 }
 
 /// Algorithm that finds the worst inferences.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Search {
+pub enum Algorithm {
     /// Whichever algorithm is expected to be faster.
     #[default]
     Automatic,
@@ -48,7 +48,7 @@ impl Default for Settings {
             constant: 1.0,
             min_confidence: 1.0,
             budget: None,
-            search: Search::Automatic,
+            algorithm: Algorithm::Automatic,
         }
     }
 }
@@ -60,14 +60,14 @@ impl Settings {
             return Err(Error::invalid(
                 "min_confidence",
                 "must be more than 0 and at most 1",
-                "a share of rows, 1 for certain inferences only",
+                "a share of the rows, or 1 to count certain inferences only",
             ));
         }
         if !(self.constant > 0.0 && self.constant.is_finite()) {
             return Err(Error::invalid(
                 "constant",
-                "must be more than 0",
-                "a number above 0; the definition has 1",
+                "must be finite and more than 0",
+                "a number above 0, such as 1 as in the definition",
             ));
         }
         Ok(())
@@ -107,18 +107,18 @@ pub fn scores(table: &PackedTable, settings: &Settings, control: &Control) -> Re
 /// old positions, and an inserted row are searched. The caller guarantees that the scores of all other rows,
 /// and the inferences behind them, are still true.
 pub(super) fn rescore<const P: usize>(
-    edited: &Edited,
+    edited: &EditedTable,
     settings: &Settings,
     before: &Scores,
     stale: &[bool],
     control: &Control,
 ) -> Result<Scores> {
     let carried = Scores {
-        lower: edited.carry(&before.lower, 1, 0.0),
-        upper: edited.carry(&before.upper, 1, 0.0),
-        known: edited.carry(&before.known, P, 0),
+        lower: edited.carry_over(&before.lower, 1, 0.0),
+        upper: edited.carry_over(&before.upper, 1, 0.0),
+        known: edited.carry_over(&before.known, P, 0),
     };
-    let stale = edited.carry(stale, 1, true);
+    let stale = edited.carry_over(stale, 1, true);
     if !stale.contains(&true) {
         return Ok(carried);
     }
@@ -131,13 +131,13 @@ pub(super) const NEARLY_EQUAL: f64 = 1.0 + 1e-12;
 
 /// Danger dg(I) (White, Definition 3.4), as a function of the sum of the dangers of I.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Danger {
+pub(super) struct DangerFunction {
     pub constant: f64,
 }
 
-impl Danger {
+impl DangerFunction {
     #[inline(always)]
-    pub fn of(&self, sum: f64) -> f64 {
+    pub fn of_sum(&self, sum: f64) -> f64 {
         sum / (self.constant + sum)
     }
 }
@@ -152,7 +152,10 @@ impl<'a> Limits<'a> {
     pub fn new(settings: &Settings, control: &'a Control) -> Self {
         Limits {
             control,
-            deadline: settings.budget.map(|budget| Instant::now() + budget),
+            // A deadline too far away to be represented is none.
+            deadline: settings
+                .budget
+                .and_then(|budget| Instant::now().checked_add(budget)),
         }
     }
 
@@ -161,32 +164,32 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Stop signal of a search over parts of the table. It remembers whether it was given.
+/// Stop signal of a search over parts of the table. It remembers whether it was requested.
 pub(super) struct Stop<'a> {
     limits: &'a Limits<'a>,
-    was_told: AtomicBool,
+    was_requested: AtomicBool,
 }
 
 impl<'a> Stop<'a> {
     pub fn new(limits: &'a Limits<'a>) -> Self {
         Stop {
             limits,
-            was_told: AtomicBool::new(false),
+            was_requested: AtomicBool::new(false),
         }
     }
 
-    /// Returns whether the search has to end. Once true, it stays true.
-    pub fn is_due(&self) -> bool {
+    /// Returns whether the search has to end, and remembers it. Once true, it stays true.
+    pub fn is_requested(&self) -> bool {
         let reached = self.limits.reached();
         if reached {
-            self.was_told.store(true, Relaxed);
+            self.was_requested.store(true, Relaxed);
         }
         reached
     }
 
-    /// Returns whether the search was told to end before it was complete.
-    pub fn was_told(self) -> bool {
-        self.was_told.into_inner()
+    /// Returns whether the search was asked to end before it was complete.
+    pub fn was_requested(self) -> bool {
+        self.was_requested.into_inner()
     }
 }
 
@@ -195,7 +198,7 @@ pub(super) struct SearchInput<'a, const P: usize> {
     pub table: &'a PackedTable,
     pub rows: &'a [[u64; P]],
     pub fields: Fields<P>,
-    pub danger: Danger,
+    pub danger_function: DangerFunction,
     pub limits: Limits<'a>,
     /// Per row, the slots of attributes that no other attributes of the row imply.
     pub blocked: Vec<[u64; P]>,
@@ -212,7 +215,7 @@ impl<'a, const P: usize> SearchInput<'a, P> {
             table,
             rows,
             fields,
-            danger: Danger {
+            danger_function: DangerFunction {
                 constant: settings.constant,
             },
             limits: Limits::new(settings, control),
@@ -226,7 +229,7 @@ impl<'a, const P: usize> SearchInput<'a, P> {
     pub fn danger_of(&self, row: &[u64; P], slots: &[u64; P]) -> f64 {
         let of_slot = |slot: &super::packed_table::Slot| {
             if slots.has(slot.bit) {
-                slot.danger[slot.code(row)]
+                slot.danger[slot.slot_code(row)]
             } else {
                 0.0
             }
@@ -241,14 +244,14 @@ impl<'a, const P: usize> SearchInput<'a, P> {
 }
 
 /// Worst inference so far about every row. Only one thread at a time works on a row.
-pub(super) struct Found {
+pub(super) struct WorstSoFar {
     weight: Vec<AtomicU64>,
     known: Vec<AtomicU64>,
 }
 
-impl Found {
+impl WorstSoFar {
     fn new(rows: usize, width: usize, weight: f64) -> Self {
-        Found {
+        WorstSoFar {
             weight: (0..rows).map(|_| AtomicU64::new(weight.to_bits())).collect(),
             known: (0..rows * width).map(|_| AtomicU64::new(0)).collect(),
         }
@@ -268,8 +271,8 @@ impl Found {
 
     fn set<const P: usize>(&self, row: usize, weight: f64, known: &[u64; P]) {
         self.weight[row].store(weight.to_bits(), Relaxed);
-        for (place, &word) in self.known[row * P..].iter().zip(known) {
-            place.store(word, Relaxed);
+        for (stored, &word) in self.known[row * P..].iter().zip(known) {
+            stored.store(word, Relaxed);
         }
     }
 }
@@ -283,10 +286,16 @@ fn score_rows<const P: usize>(
 ) -> Result<Scores> {
     let mut input = SearchInput::<P>::new(table, settings, control);
     let rows = input.rows;
-    let common = input.danger.of(input.danger_of(&rows[0], &input.common));
-    let found = Found::new(rows.len(), P, common);
+    let common = input
+        .danger_function
+        .of_sum(input.danger_of(&rows[0], &input.common));
+    let worst_so_far = WorstSoFar::new(rows.len(), P, common);
     let mut open = carried.map_or_else(|| vec![true; rows.len()], |(_, stale)| stale.to_vec());
-    let everything = |row: &[u64; P]| input.danger.of(input.danger_of(row, &input.fields.occupied(row)));
+    let everything = |row: &[u64; P]| {
+        input
+            .danger_function
+            .of_sum(input.danger_of(row, &input.fields.occupied(row)))
+    };
     let bounds = rows.par_iter().zip(&open);
     let mut upper: Vec<f64> = bounds
         .map(|(row, &open)| if open { everything(row) } else { 0.0 })
@@ -294,29 +303,29 @@ fn score_rows<const P: usize>(
     if let Some((carried, stale)) = carried {
         let known = carried.known.as_chunks::<P>().0;
         for row in (0..rows.len()).filter(|&row| !stale[row]) {
-            found.set(row, carried.lower[row], &known[row]);
+            worst_so_far.set(row, carried.lower[row], &known[row]);
         }
     }
     if settings.min_confidence < 1.0 {
-        confidence::search(&input, settings.min_confidence, &found, &mut open);
+        confidence::search(&input, settings.min_confidence, &worst_so_far, &mut open);
     } else {
-        quasi_only::search(&input, &found, &mut open);
+        quasi_only::search(&input, &worst_so_far, &mut open);
         if open.contains(&true) {
-            input.blocked = blocked::blocked(&input);
-            close_harmless_rows(&input, &found, &mut open, &mut upper);
-            let together = match settings.search {
-                Search::Automatic => few_choices(table),
-                search => search == Search::Together,
+            input.blocked = blocked::find(&input);
+            close_harmless_rows(&input, &worst_so_far, &mut open, &mut upper);
+            let together = match settings.algorithm {
+                Algorithm::Automatic => few_choices(table),
+                algorithm => algorithm == Algorithm::Together,
             };
             if together {
-                partition::search(&input, &found, u32::MAX, &mut open, &mut upper);
+                partition::search(&input, &worst_so_far, u32::MAX, &mut open, &mut upper);
             } else {
-                row_by_row::search(&input, &found, &mut open, &mut upper);
+                row_by_row::search(&input, &worst_so_far, &mut open, &mut upper);
             }
         }
     }
     control.check()?;
-    let lower: Vec<f64> = (0..rows.len()).map(|row| found.weight(row)).collect();
+    let lower: Vec<f64> = (0..rows.len()).map(|row| worst_so_far.weight(row)).collect();
     for ((upper, &lower), &open) in upper.iter_mut().zip(&lower).zip(&open) {
         *upper = if open { upper.max(lower) } else { lower };
     }
@@ -328,7 +337,11 @@ fn score_rows<const P: usize>(
     Ok(Scores {
         lower,
         upper,
-        known: found.known.into_iter().map(AtomicU64::into_inner).collect(),
+        known: worst_so_far
+            .known
+            .into_iter()
+            .map(AtomicU64::into_inner)
+            .collect(),
     })
 }
 
@@ -336,7 +349,7 @@ fn score_rows<const P: usize>(
 /// more can be inferred than the attributes that all rows have.
 fn close_harmless_rows<const P: usize>(
     input: &SearchInput<P>,
-    found: &Found,
+    worst_so_far: &WorstSoFar,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
@@ -344,9 +357,9 @@ fn close_harmless_rows<const P: usize>(
     for (row, bits) in input.rows.iter().enumerate() {
         if open[row] {
             let inferable = input.fields.occupied(bits).without(&input.blocked[row]);
-            let bound = likelihood * input.danger.of(input.danger_of(bits, &inferable));
-            upper[row] = bound.max(found.weight(row));
-            open[row] = bound > found.weight(row) * NEARLY_EQUAL;
+            let bound = likelihood * input.danger_function.of_sum(input.danger_of(bits, &inferable));
+            upper[row] = bound.max(worst_so_far.weight(row));
+            open[row] = bound > worst_so_far.weight(row) * NEARLY_EQUAL;
         }
     }
 }
@@ -365,6 +378,6 @@ fn common_slots<const P: usize>(rows: &[[u64; P]], fields: &Fields<P>) -> [u64; 
 /// compare it with (measured on two cores).
 fn few_choices(table: &PackedTable) -> bool {
     let slots = &table.slots[..table.searchable];
-    let choices = slots.iter().filter(|slot| !slot.is_free()).count();
+    let choices = slots.iter().filter(|slot| !slot.is_costless()).count();
     2f64.powi(choices as i32) <= 2_500.0 + 0.08 * table.len() as f64
 }

@@ -14,11 +14,11 @@
 //!   all its danger if it is not.
 
 use super::bitset::Words;
-use super::score::{Danger, Limits, NEARLY_EQUAL};
+use super::score::{DangerFunction, Limits, NEARLY_EQUAL};
 use crate::Weights;
 
 /// Source of the masks of other rows.
-pub(super) trait Witnesses<const P: usize> {
+pub(super) trait MaskSource<const P: usize> {
     /// Whether the search starts with the masks of all rows.
     const COMPLETE: bool;
 
@@ -31,9 +31,9 @@ pub(super) trait Witnesses<const P: usize> {
 }
 
 /// Empty source, for searches that start with the masks of all rows.
-pub(super) struct NoMoreWitnesses;
+pub(super) struct NoMoreMasks;
 
-impl<const P: usize> Witnesses<P> for NoMoreWitnesses {
+impl<const P: usize> MaskSource<P> for NoMoreMasks {
     const COMPLETE: bool = true;
 
     fn begin(&mut self, _known: &[u64; P]) {}
@@ -73,11 +73,11 @@ impl<const P: usize> Workspace<P> {
 
     /// Stores the weights of a row's attributes, given by the bits of their slots. Returns the kinds of the
     /// attributes.
-    pub fn weigh(&mut self, attributes: impl Iterator<Item = (usize, Weights)>) -> Kinds<P> {
-        let mut kinds = Kinds {
+    pub fn load_weights(&mut self, attributes: impl Iterator<Item = (usize, Weights)>) -> AttributeKinds<P> {
+        let mut kinds = AttributeKinds {
             all: [0; P],
             certain: [0; P],
-            free: [0; P],
+            costless: [0; P],
             choice: [0; P],
         };
         for (bit, Weights { likelihood, danger }) in attributes {
@@ -89,7 +89,7 @@ impl<const P: usize> Workspace<P> {
                 kinds.certain = kinds.certain.or(&single);
             }
             if likelihood == 1.0 && danger == 0.0 {
-                kinds.free = kinds.free.or(&single);
+                kinds.costless = kinds.costless.or(&single);
             } else if likelihood > 0.0 {
                 kinds.choice = kinds.choice.or(&single);
             }
@@ -99,21 +99,21 @@ impl<const P: usize> Workspace<P> {
 }
 
 /// Slots of a row's attributes, by the consequences of knowing them.
-pub(super) struct Kinds<const P: usize> {
+pub(super) struct AttributeKinds<const P: usize> {
     pub all: [u64; P],
     /// Attributes that are known for certain.
     pub certain: [u64; P],
     /// Attributes that are known for certain and harmless: nothing is lost by knowing them.
-    pub free: [u64; P],
+    pub costless: [u64; P],
     /// All other attributes that may be known.
     pub choice: [u64; P],
 }
 
 /// Search for the worst inference about a row, and its outcome.
-pub(super) struct RowSearch<'a, const P: usize, W> {
+pub(super) struct RowSearch<'a, const P: usize, M> {
     pub workspace: &'a mut Workspace<P>,
-    pub witnesses: W,
-    pub danger: Danger,
+    pub mask_source: M,
+    pub danger_function: DangerFunction,
     pub limits: &'a Limits<'a>,
     /// Slots in which the row has an attribute.
     pub all: [u64; P],
@@ -124,16 +124,16 @@ pub(super) struct RowSearch<'a, const P: usize, W> {
     /// Known slots of that inference, if this search found it.
     pub known: Option<[u64; P]>,
     /// Number of sets that may still be searched.
-    pub budget: u64,
+    pub sets_left: u64,
     /// Upper bound on the weights of the sets that were not searched, 0 if all were.
-    pub open: f64,
+    pub bound_on_rest: f64,
     /// Whether the search ended before it was complete.
-    pub ended: bool,
+    pub stopped_early: bool,
 }
 
 /// Number of masks that a look always keeps. All others are kept only if they show that something is not
 /// inferred. Near misses help later.
-const EXTRA_CUTS: usize = 2;
+const ALWAYS_KEPT: usize = 2;
 
 /// Inferences that are still possible if more attributes become known.
 struct Outlook<const P: usize> {
@@ -141,17 +141,17 @@ struct Outlook<const P: usize> {
     blocked: [u64; P],
     /// Sum of the dangers of all other attributes that are not known.
     danger: f64,
-    next: Next<P>,
+    next: Step<P>,
 }
 
-enum Next<const P: usize> {
+enum Step<const P: usize> {
     /// All of these must become known.
     Take([u64; P]),
     /// One of these may become known. If `mandatory`, one of them must.
     Choose { among: [u64; P], mandatory: bool },
 }
 
-impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
+impl<const P: usize, M: MaskSource<P>> RowSearch<'_, P, M> {
     /// Searches all sets that contain `known` and any attributes of `choice`.
     pub fn run(&mut self, known: [u64; P], likelihood: f64, choice: [u64; P]) {
         self.node(0, known, likelihood, choice);
@@ -169,36 +169,41 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
 
     /// Searches one node of the tree: `known`, and all sets that extend it by attributes of `choice`.
     fn node(&mut self, depth: usize, known: [u64; P], likelihood: f64, mut choice: [u64; P]) {
-        self.budget = self.budget.saturating_sub(1);
-        if self.budget == 0 || (self.budget.is_multiple_of(128) && self.limits.reached()) {
-            self.leave(likelihood * self.danger.of(self.danger_of(&self.all.without(&known))));
+        self.sets_left = self.sets_left.saturating_sub(1);
+        if self.sets_left == 0 || (self.sets_left.is_multiple_of(128) && self.limits.reached()) {
+            self.stop_early(
+                likelihood
+                    * self
+                        .danger_function
+                        .of_sum(self.danger_of(&self.all.without(&known))),
+            );
             return;
         }
         let masks = &self.workspace.masks[depth];
         let missing = masks.iter().fold([0; P], |union: [u64; P], mask| union.or(mask));
         let inferred = self.all.without(&missing).without(&known);
-        if self.improves(likelihood * self.danger.of(self.danger_of(&inferred))) {
+        if self.improves(likelihood * self.danger_function.of_sum(self.danger_of(&inferred))) {
             self.verify(depth, &known, likelihood, inferred, &choice);
         }
-        if W::COMPLETE {
+        if M::COMPLETE {
             choice = choice.and(&missing);
         }
-        while !self.ended && !choice.is_none() {
+        while !self.stopped_early && !choice.is_none() {
             let Some(outlook) = self.outlook(depth, &known, likelihood, &mut choice) else {
                 return;
             };
             match outlook.next {
-                Next::Take(forced) => {
+                Step::Take(forced) => {
                     let mut likelihood = likelihood;
                     forced.for_each(|bit| likelihood *= self.workspace.likelihood[bit]);
-                    let bound = likelihood * self.danger.of(outlook.danger);
+                    let bound = likelihood * self.danger_function.of_sum(outlook.danger);
                     if self.improves(bound) {
                         self.descend(depth, known, forced, likelihood, choice);
-                        self.bound_what_is_left(bound);
+                        self.raise_bound_on_rest(bound);
                     }
                     return;
                 }
-                Next::Choose { among, mandatory } => {
+                Step::Choose { among, mandatory } => {
                     let bound = likelihood * self.bound(depth, &outlook, &choice, among, mandatory);
                     if !self.improves(bound) {
                         return;
@@ -208,21 +213,22 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                     choice = choice.without(&single);
                     let likelihood = likelihood * self.workspace.likelihood[bit];
                     self.descend(depth, known, single, likelihood, choice);
-                    self.bound_what_is_left(bound);
+                    self.raise_bound_on_rest(bound);
                 }
             }
         }
     }
 
     /// Ends the search at this node. No set below the node has a larger weight than `bound`.
-    fn leave(&mut self, bound: f64) {
-        self.ended = true;
-        self.open = self.open.max(bound);
+    fn stop_early(&mut self, bound: f64) {
+        self.stopped_early = true;
+        self.bound_on_rest = self.bound_on_rest.max(bound);
     }
 
-    fn bound_what_is_left(&mut self, bound: f64) {
-        if self.ended {
-            self.open = self.open.max(bound);
+    /// Raises the bound on the sets that were not searched, if there are any.
+    fn raise_bound_on_rest(&mut self, bound: f64) {
+        if self.stopped_early {
+            self.bound_on_rest = self.bound_on_rest.max(bound);
         }
     }
 
@@ -246,29 +252,29 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         mut inferred: [u64; P],
         choice: &[u64; P],
     ) {
-        self.witnesses.begin(known);
+        self.mask_source.begin(known);
         loop {
             let mut found = std::mem::take(&mut self.workspace.found);
             found.clear();
-            let Some(more) = self.witnesses.find(&inferred, &mut found) else {
-                self.leave(f64::INFINITY);
+            let Some(more) = self.mask_source.find(&inferred, &mut found) else {
+                self.stop_early(f64::INFINITY);
                 return;
             };
             // Masks with few choices give the best bounds.
             found.sort_unstable_by_key(|mask| (mask.and(choice).count(), mask.count(), *mask));
             found.dedup();
-            let mut cuts = 0;
+            let mut kept = 0;
             for mask in &found {
-                if mask.meets(&inferred) || cuts < EXTRA_CUTS {
+                if mask.meets(&inferred) || kept < ALWAYS_KEPT {
                     inferred = inferred.without(mask);
-                    cuts += 1;
+                    kept += 1;
                     self.workspace.masks[..=depth]
                         .iter_mut()
                         .for_each(|masks| masks.push(*mask));
                 }
             }
             self.workspace.found = found;
-            let weight = likelihood * self.danger.of(self.danger_of(&inferred));
+            let weight = likelihood * self.danger_function.of_sum(self.danger_of(&inferred));
             if !self.improves(weight) {
                 return;
             }
@@ -322,18 +328,19 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                 next,
             };
             if !forced.is_none() {
-                return Some(outlook(Next::Take(forced)));
+                return Some(outlook(Step::Take(forced)));
             }
             let mut worthwhile = [0; P];
             choice.for_each(|bit| {
-                let lost = self.danger_unless(&blocked, bit);
-                let bound = likelihood * self.workspace.likelihood[bit] * self.danger.of(danger - lost);
+                let lost = self.danger_lost_by_knowing(&blocked, bit);
+                let bound =
+                    likelihood * self.workspace.likelihood[bit] * self.danger_function.of_sum(danger - lost);
                 if self.improves(bound) {
                     worthwhile = worthwhile.or(&Words::single(bit));
                 }
             });
             if worthwhile == *choice {
-                return (!among.is_none()).then(|| outlook(Next::Choose { among, mandatory }));
+                return (!among.is_none()).then(|| outlook(Step::Choose { among, mandatory }));
             }
             *choice = worthwhile;
             if choice.is_none() {
@@ -344,7 +351,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
 
     /// Returns the danger that is lost by knowing an attribute instead of inferring it.
     #[inline(always)]
-    fn danger_unless(&self, blocked: &[u64; P], bit: usize) -> f64 {
+    fn danger_lost_by_knowing(&self, blocked: &[u64; P], bit: usize) -> f64 {
         if blocked.has(bit) {
             0.0
         } else {
@@ -359,8 +366,8 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
         let masks = &self.workspace.masks[depth];
         let (mut picked, mut value, mut hits) = (0, -1.0, 0);
         among.for_each(|bit| {
-            let lost = self.danger_unless(&outlook.blocked, bit);
-            let this = self.workspace.likelihood[bit] * self.danger.of(outlook.danger - lost);
+            let lost = self.danger_lost_by_knowing(&outlook.blocked, bit);
+            let this = self.workspace.likelihood[bit] * self.danger_function.of_sum(outlook.danger - lost);
             if this * ABOUT_EQUAL >= value {
                 let count = masks.iter().filter(|mask| mask.has(bit)).count();
                 if this > value * ABOUT_EQUAL || count > hits {
@@ -395,7 +402,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
             used = used.or(&hits);
             let (mut likeliest, mut smallest, mut all) = (0f64, f64::INFINITY, 0.0);
             hits.for_each(|bit| {
-                let lost = self.danger_unless(&outlook.blocked, bit);
+                let lost = self.danger_lost_by_knowing(&outlook.blocked, bit);
                 likeliest = likeliest.max(self.workspace.likelihood[bit]);
                 smallest = smallest.min(lost);
                 all += lost;
@@ -428,7 +435,7 @@ impl<const P: usize, W: Witnesses<P>> RowSearch<'_, P, W> {
                 }
             }
             if danger > 0.0 {
-                bound = bound.max(factor.min(likeliest) * self.danger.of(danger));
+                bound = bound.max(factor.min(likeliest) * self.danger_function.of_sum(danger));
             }
         }
         bound

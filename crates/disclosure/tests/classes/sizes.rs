@@ -98,7 +98,7 @@ fn a_table_without_columns_is_one_class() {
 }
 
 #[test]
-fn no_rows_no_k() {
+fn empty_classes_have_no_k() {
     let classes = Classes::new(2);
     assert!(classes.is_empty());
     assert_eq!(classes.k_anonymity(), None);
@@ -124,7 +124,7 @@ fn cancel_stops_the_comparison() {
 }
 
 #[test]
-fn the_comparison_says_how_far_it_is() {
+fn progress_reaches_one() {
     let (classes, _) = classes_of(&[vec![1, 1], vec![NULL, 1], vec![2, 2]], 2);
     let control = Control::new();
     classes.wildcard_sizes(&control).unwrap();

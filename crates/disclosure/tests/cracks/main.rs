@@ -1,5 +1,6 @@
 //! Tests of `disclosure::cracks`: cracks of anonymised items.
 
+mod columns;
 mod correlation_recipe;
 mod expected;
 mod itemsets;

@@ -2,18 +2,18 @@
 
 use crate::tables::{Table, a_table, assert_close, average, config, maximum};
 use disclosure::Control;
-use disclosure::inference::{Decoy, Settings, Summary, decoys};
+use disclosure::inference::{Decoy, OriginalRowsSummary, Settings, decoys};
 use proptest::prelude::*;
 use std::time::Duration;
 
 const QUASI: (f64, f64) = (1.0, 0.0);
 const SENSITIVE: (f64, f64) = (0.0, 1.0);
 
-fn found(table: &Table, settings: &Settings, wanted: usize) -> Vec<Decoy> {
-    decoys(&table.population(), settings, wanted, &Control::new()).unwrap()
+fn found(table: &Table, settings: &Settings, max_rows: usize) -> Vec<Decoy> {
+    decoys(&table.packed(), settings, max_rows, &Control::new()).unwrap()
 }
 
-fn assert_summary(summary: &Summary, scores: &[f64]) {
+fn assert_summary(summary: &OriginalRowsSummary, scores: &[f64]) {
     assert!(summary.exact);
     assert_eq!(summary.rows, scores.len() as u64);
     assert_close(summary.average, average(scores));

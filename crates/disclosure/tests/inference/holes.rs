@@ -51,25 +51,25 @@ fn found_scores(table: &Table, constant: f64) -> Vec<(Vec<Attribute>, f64)> {
         constant,
         ..Settings::default()
     };
-    let population = table.population();
-    let found = scores(&population, &settings, &Control::new()).unwrap();
+    let packed = table.packed();
+    let found = scores(&packed, &settings, &Control::new()).unwrap();
     let of_row = |row: usize| {
-        let mut attributes = population.attributes(row);
+        let mut attributes = packed.attributes(row);
         attributes.sort();
         (attributes, found.lower[row])
     };
-    (0..population.len()).map(of_row).collect()
+    (0..packed.len()).map(of_row).collect()
 }
 
-fn find(table: &Table, constant: f64, max_size: usize, most: usize) -> Holes {
+fn find(table: &Table, constant: f64, max_size: usize, max_rows: usize) -> Holes {
     let settings = Settings {
         constant,
         ..Settings::default()
     };
     holes(
-        &table.population(),
+        &table.packed(),
         &settings,
-        &HoleSettings { max_size, most },
+        &HoleSettings { max_size, max_rows },
         &Control::new(),
     )
     .unwrap()
@@ -121,9 +121,12 @@ fn sizes_are_between_2_and_8() {
     for max_size in [0, 1, 9] {
         let settings = Settings::default();
         let error = holes(
-            &table.population(),
+            &table.packed(),
             &settings,
-            &HoleSettings { max_size, most: 5 },
+            &HoleSettings {
+                max_size,
+                max_rows: 5,
+            },
             &Control::new(),
         )
         .unwrap_err();
@@ -140,7 +143,7 @@ fn only_certain_inferences_have_holes_as_their_cause() {
         ..Settings::default()
     };
     let error = holes(
-        &table.population(),
+        &table.packed(),
         &settings,
         &HoleSettings::default(),
         &Control::new(),
@@ -157,7 +160,7 @@ fn without_time_it_says_so() {
         ..Settings::default()
     };
     let found = holes(
-        &table.population(),
+        &table.packed(),
         &settings,
         &HoleSettings::default(),
         &Control::new(),
@@ -205,11 +208,11 @@ proptest! {
     #[test]
     fn holes_are_as_defined(
         table in a_table(), constant in a_constant(), max_size in 2usize..=5,
-        most in prop_oneof![Just(usize::MAX), 1usize..20],
+        max_rows in prop_oneof![Just(usize::MAX), 1usize..20],
     ) {
         let expected = expected_holes(&table, constant, max_size);
-        let found = find(&table, constant, max_size, most);
-        assert_same(&table, &found, &expected[..most.min(expected.len())]);
+        let found = find(&table, constant, max_size, max_rows);
+        assert_same(&table, &found, &expected[..max_rows.min(expected.len())]);
     }
 
     /// White, Theorems 6.4 and 6.5 and Corollary 6.6.

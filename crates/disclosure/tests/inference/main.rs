@@ -2,7 +2,7 @@
 
 mod decoys;
 mod holes;
+mod inferences;
 mod remedies;
-mod rules;
 mod scores;
 mod tables;

@@ -3,7 +3,7 @@
 use crate::tables::{self, a_constant, a_weight, config};
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    Column, Lookup, Meaning, PackedTable, Scores, Search, Settings, explain, score_row, scores,
+    Algorithm, AttributesOfValue, Column, Lookup, PackedTable, Scores, Settings, explain, score_row, scores,
 };
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ impl Coded {
     fn classes(&self) -> Classes {
         let mut classes = Classes::new(self.weights.len());
         for row in &self.rows {
-            classes.insert_many(row, 1).unwrap();
+            classes.insert(row, 1).unwrap();
         }
         classes
     }
@@ -29,7 +29,7 @@ impl Coded {
     fn columns(&self) -> Vec<Column> {
         let column = |weights: &Vec<Weights>| Column {
             attributes: weights.clone(),
-            meaning: Meaning::One((0..weights.len() as u32).map(Some).collect()),
+            attributes_of_value: AttributesOfValue::One((0..weights.len() as u32).map(Some).collect()),
         };
         self.weights.iter().map(column).collect()
     }
@@ -40,17 +40,17 @@ impl Coded {
 }
 
 /// Returns lower and upper bounds of the score of each row, given the class of each row.
-fn by_row(
+fn bounds_of_rows(
     classes: &Classes,
     columns: &[Column],
     settings: &Settings,
     class_of_row: &[u32],
 ) -> (Vec<f64>, Vec<f64>) {
-    let population = PackedTable::new(classes, columns, &Control::new()).unwrap();
-    let Scores { lower, upper, .. } = scores(&population, settings, &Control::new()).unwrap();
+    let packed = PackedTable::new(classes, columns, &Control::new()).unwrap();
+    let Scores { lower, upper, .. } = scores(&packed, settings, &Control::new()).unwrap();
     class_of_row
         .iter()
-        .map(|&class| population.row_of_class(class as usize))
+        .map(|&class| packed.row_of_class(class as usize))
         .map(|row| (lower[row], upper[row]))
         .unzip()
 }
@@ -69,17 +69,22 @@ fn class_of_row<T: PartialEq>(rows: &[T]) -> Vec<u32> {
     rows.iter().map(class).collect()
 }
 
-const SEARCHES: [Search; 3] = [Search::Automatic, Search::Together, Search::RowByRow];
+const ALGORITHMS: [Algorithm; 3] = [Algorithm::Automatic, Algorithm::Together, Algorithm::RowByRow];
 
 /// Returns the exact score of each row, which must not depend on the algorithm.
-fn exact_by_row(classes: &Classes, columns: &[Column], constant: f64, class_of_row: &[u32]) -> Vec<f64> {
-    let [automatic, together, row_by_row] = SEARCHES.map(|search| {
+fn exact_scores_of_rows(
+    classes: &Classes,
+    columns: &[Column],
+    constant: f64,
+    class_of_row: &[u32],
+) -> Vec<f64> {
+    let [automatic, together, row_by_row] = ALGORITHMS.map(|algorithm| {
         let settings = Settings {
             constant,
-            search,
+            algorithm,
             ..Settings::default()
         };
-        let (lower, upper) = by_row(classes, columns, &settings, class_of_row);
+        let (lower, upper) = bounds_of_rows(classes, columns, &settings, class_of_row);
         assert_eq!(lower, upper);
         lower
     });
@@ -90,7 +95,7 @@ fn exact_by_row(classes: &Classes, columns: &[Column], constant: f64, class_of_r
 
 fn exact_scores(table: &Table, constant: f64) -> Vec<f64> {
     let (classes, columns) = tables::Table::of_sets(table.clone()).encoded();
-    exact_by_row(&classes, &columns, constant, &class_of_row(&table.rows))
+    exact_scores_of_rows(&classes, &columns, constant, &class_of_row(&table.rows))
 }
 
 fn assert_close(got: &[f64], expected: &[f64]) {
@@ -139,15 +144,28 @@ fn no_rows_and_rows_without_attributes() {
 
 #[test]
 fn the_constant_must_be_positive() {
-    let population = tables::Table::of_words(&["ab"], &[(1.0, 1.0); 2]).population();
+    let packed = tables::Table::of_words(&["ab"], &[(1.0, 1.0); 2]).packed();
     for constant in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let settings = Settings {
             constant,
             ..Settings::default()
         };
-        let error = scores(&population, &settings, &Control::new()).unwrap_err();
-        assert_eq!(error.to_string(), "constant: must be more than 0");
+        let error = scores(&packed, &settings, &Control::new()).unwrap_err();
+        assert_eq!(error.to_string(), "constant: must be finite and more than 0");
     }
+}
+
+#[test]
+fn a_budget_may_be_longer_than_any_deadline() {
+    let packed = tables::Table::of_words(&["ab", "ac"], &[(1.0, 1.0); 3]).packed();
+    let settings = Settings {
+        budget: Some(Duration::MAX),
+        ..Settings::default()
+    };
+    let found = scores(&packed, &settings, &Control::new()).unwrap();
+    assert!(found.exact());
+    let unlimited = scores(&packed, &Settings::default(), &Control::new()).unwrap();
+    assert_eq!(found.lower, unlimited.lower);
 }
 
 fn a_confidence() -> impl Strategy<Value = f64> {
@@ -224,7 +242,7 @@ proptest! {
         coded in a_coded_table(), constant in a_constant(), min_confidence in a_confidence(),
     ) {
         let settings = Settings { constant, min_confidence, ..Settings::default() };
-        let (lower, upper) = by_row(&coded.classes(), &coded.columns(), &settings, &class_of_row(&coded.rows));
+        let (lower, upper) = bounds_of_rows(&coded.classes(), &coded.columns(), &settings, &class_of_row(&coded.rows));
         prop_assert_eq!(&lower, &upper);
         assert_close(&lower, &coded.table().scores(constant, min_confidence));
     }
@@ -232,14 +250,14 @@ proptest! {
     #[test]
     fn explanations_explain(coded in a_coded_table(), min_confidence in a_confidence()) {
         let settings = Settings { min_confidence, ..Settings::default() };
-        let population = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
-        let found = scores(&population, &settings, &Control::new()).unwrap();
-        let rows: Vec<usize> = (0..population.len()).collect();
-        let explained = explain(&population, &settings, &found, &rows, &Control::new()).unwrap();
-        for row in 0..population.len() {
+        let packed = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
+        let found = scores(&packed, &settings, &Control::new()).unwrap();
+        let rows: Vec<usize> = (0..packed.len()).collect();
+        let explained = explain(&packed, &settings, &found, &rows, &Control::new()).unwrap();
+        for row in 0..packed.len() {
             let inference = explained.of(row);
             assert_close(&[inference.weight()], &[found.lower[row]]);
-            let attributes = population.attributes(row);
+            let attributes = packed.attributes(row);
             prop_assert!(inference.known.iter().all(|known| attributes.contains(known)));
             prop_assert!(inference.inferred.iter().all(|inferred| attributes.contains(&inferred.attribute)));
         }
@@ -248,7 +266,7 @@ proptest! {
     #[test]
     fn columns_score_as_defined(coded in a_coded_table(), constant in a_constant()) {
         let scores =
-            exact_by_row(&coded.classes(), &coded.columns(), constant, &class_of_row(&coded.rows));
+            exact_scores_of_rows(&coded.classes(), &coded.columns(), constant, &class_of_row(&coded.rows));
         assert_close(&scores, &coded.table().scores(constant, 1.0));
     }
 }
@@ -261,7 +279,7 @@ struct InTable<'a> {
 }
 
 impl Lookup for InTable<'_> {
-    fn lacking(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
+    fn missing_attributes(&mut self, known: &[usize], inferred: &[usize]) -> Option<(Vec<Vec<usize>>, bool)> {
         let has = |row: u32, attribute: usize| row >> self.attributes[attribute] & 1 == 1;
         let all = |row: u32, of: &[usize]| of.iter().all(|&attribute| has(row, attribute));
         let rows = self.table.rows.iter().copied();
@@ -296,9 +314,9 @@ proptest! {
 }
 
 /// Pseudo-random numbers, the same in every run.
-struct Numbers(u64);
+struct Random(u64);
 
-impl Numbers {
+impl Random {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self
             .0
@@ -331,28 +349,28 @@ impl Numbers {
 /// The tables have more rows than one thread takes at once, and rows of several words.
 #[test]
 fn large_tables_score_the_same_however_they_are_searched() {
-    let mut numbers = Numbers(7);
+    let mut random = Random(7);
     for values in [vec![4, 5, 6, 7, 8], vec![3000, 3000, 3000, 900, 900, 900, 2, 2]] {
-        let rows = numbers.rows(12_000, &values);
+        let rows = random.rows(12_000, &values);
         let ones: Vec<Vec<Weights>> = values
             .iter()
             .map(|&v| vec![Weights::UNLABELLED; v as usize])
             .collect();
-        for weights in [numbers.weights(&values), ones] {
+        for weights in [random.weights(&values), ones] {
             let coded = Coded {
                 rows: rows.clone(),
                 weights,
             };
             let classes = coded.classes();
-            let classes_of_rows: Vec<u32> = (0..classes.len() as u32).collect();
-            let population = PackedTable::new(&classes, &coded.columns(), &Control::new()).unwrap();
-            exact_by_row(&classes, &coded.columns(), 1.0, &classes_of_rows);
+            let identity: Vec<u32> = (0..classes.len() as u32).collect();
+            let packed = PackedTable::new(&classes, &coded.columns(), &Control::new()).unwrap();
+            exact_scores_of_rows(&classes, &coded.columns(), 1.0, &identity);
             let [one, three] = [1, 3].map(|threads| {
                 let pool = rayon::ThreadPoolBuilder::new()
                     .num_threads(threads)
                     .build()
                     .unwrap();
-                pool.install(|| scores(&population, &Settings::default(), &Control::new()).unwrap())
+                pool.install(|| scores(&packed, &Settings::default(), &Control::new()).unwrap())
             });
             assert_eq!(one.lower, three.lower, "with one thread and with three");
         }
@@ -361,27 +379,27 @@ fn large_tables_score_the_same_however_they_are_searched() {
 
 #[test]
 fn a_cancelled_search_ends() {
-    let mut numbers = Numbers(1);
+    let mut random = Random(1);
     let values = [9; 20];
     let coded = Coded {
-        rows: numbers.rows(3_000, &values),
-        weights: numbers.weights(&values),
+        rows: random.rows(3_000, &values),
+        weights: random.weights(&values),
     };
-    let population = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
-    for (search, min_confidence) in [
-        (Search::Together, 1.0),
-        (Search::RowByRow, 1.0),
-        (Search::Automatic, 0.5),
+    let packed = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
+    for (algorithm, min_confidence) in [
+        (Algorithm::Together, 1.0),
+        (Algorithm::RowByRow, 1.0),
+        (Algorithm::Automatic, 0.5),
     ] {
         let control = Control::new();
         control.cancel();
         let settings = Settings {
-            search,
+            algorithm,
             min_confidence,
             ..Settings::default()
         };
         assert_eq!(
-            scores(&population, &settings, &control).unwrap_err(),
+            scores(&packed, &settings, &control).unwrap_err(),
             disclosure::Error::Cancelled
         );
     }
@@ -390,36 +408,36 @@ fn a_cancelled_search_ends() {
 /// The bounds contain the exact score whenever the search ends, and some searches do end early.
 #[test]
 fn an_unfinished_search_gives_bounds() {
-    let mut numbers = Numbers(2);
+    let mut random = Random(2);
     let values = [3; 12];
     let coded = Coded {
-        rows: numbers.rows(400, &values),
-        weights: numbers.weights(&values),
+        rows: random.rows(400, &values),
+        weights: random.weights(&values),
     };
-    let population = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
+    let packed = PackedTable::new(&coded.classes(), &coded.columns(), &Control::new()).unwrap();
     for min_confidence in [1.0, 0.7] {
         let settings = Settings {
             min_confidence,
             ..Settings::default()
         };
-        let exact = scores(&population, &settings, &Control::new()).unwrap();
+        let exact = scores(&packed, &settings, &Control::new()).unwrap();
         assert!(exact.exact());
         let mut unfinished = 0;
-        for search in SEARCHES {
+        for algorithm in ALGORITHMS {
             for micros in [0, 100, 1_000, 5_000, 20_000] {
                 let budget = Some(Duration::from_micros(micros));
                 let bounds = scores(
-                    &population,
+                    &packed,
                     &Settings {
                         budget,
-                        search,
+                        algorithm,
                         ..settings
                     },
                     &Control::new(),
                 )
                 .unwrap();
                 unfinished += u32::from(!bounds.exact());
-                for row in 0..population.len() {
+                for row in 0..packed.len() {
                     assert!(bounds.lower[row] <= exact.lower[row] + 1e-9);
                     assert!(bounds.upper[row] >= exact.lower[row] - 1e-9);
                 }

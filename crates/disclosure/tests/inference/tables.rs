@@ -1,7 +1,7 @@
 //! Tables of attributes in columns, for tests that compare results with their definition.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Attribute, Column, Meaning, PackedTable};
+use disclosure::inference::{Attribute, AttributesOfValue, Column, PackedTable};
 use disclosure::{Control, NULL, Weights};
 use proptest::prelude::*;
 use std::ops::{Deref, DerefMut};
@@ -84,7 +84,7 @@ impl Table {
 
     /// Returns the table in the form that the algorithms use. In every other column, an absent value is NULL;
     /// in the others, it is a value without an attribute.
-    pub fn population(&self) -> PackedTable {
+    pub fn packed(&self) -> PackedTable {
         let (classes, columns) = self.encoded();
         PackedTable::new(&classes, &columns, &Control::new()).unwrap()
     }
@@ -111,16 +111,16 @@ impl Table {
             }
             columns.push(Column {
                 attributes: self.weights[start as usize..end as usize].to_vec(),
-                meaning: if is_set {
-                    Meaning::Set(values)
+                attributes_of_value: if is_set {
+                    AttributesOfValue::Set(values)
                 } else {
-                    Meaning::One(values.iter().map(|value| value.first().copied()).collect())
+                    AttributesOfValue::One(values.iter().map(|value| value.first().copied()).collect())
                 },
             });
         }
         let mut classes = Classes::new(columns.len());
         for row in &codes {
-            classes.insert_many(row, 1).unwrap();
+            classes.insert(row, 1).unwrap();
         }
         (classes, columns)
     }

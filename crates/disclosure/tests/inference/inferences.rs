@@ -1,23 +1,29 @@
-//! Compares the rules of a table with their definition.
+//! Compares the inferences of a table with their definition.
 
 use crate::tables::Table;
-use disclosure::inference::{Attribute, Inference, RuleSettings, Rules, Search, Settings, rules};
+use disclosure::inference::{
+    Algorithm, Attribute, Inference, InferenceListSettings, Inferences, Settings, inferences,
+};
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
-use reference::inference::Rule;
+use reference::inference::Inference as Expected;
 use std::time::Duration;
 
-fn find(table: &Table, settings: &Settings, min_weight: f64, most: usize) -> Rules {
-    let wanted = RuleSettings { min_weight, most };
-    rules(&table.population(), settings, &wanted, &Control::new()).unwrap()
+fn find(table: &Table, settings: &Settings, min_weight: f64, max_rows: usize) -> Inferences {
+    let wanted = InferenceListSettings { min_weight, max_rows };
+    inferences(&table.packed(), settings, &wanted, &Control::new()).unwrap()
 }
 
-fn assert_same(table: &Table, found: &Rules, expected: &[Rule]) {
+fn assert_same(table: &Table, found: &Inferences, expected: &[Expected]) {
     assert!(found.complete);
-    let known = |rule: &Rule| rule.known.iter().map(|&x| table.attribute(x)).collect();
-    let found_known: Vec<_> = found.rules.iter().map(|rule| rule.known.clone()).collect();
+    let known = |inference: &Expected| inference.known.iter().map(|&x| table.attribute(x)).collect();
+    let found_known: Vec<_> = found
+        .inferences
+        .iter()
+        .map(|inference| inference.known.clone())
+        .collect();
     assert_eq!(found_known, expected.iter().map(known).collect::<Vec<Vec<_>>>());
-    for (found, expected) in found.rules.iter().zip(expected) {
+    for (found, expected) in found.inferences.iter().zip(expected) {
         assert!((found.weight() - expected.weight).abs() <= 1e-12);
         assert_eq!(found.support, expected.support);
         let inferred: Vec<_> = found
@@ -33,21 +39,21 @@ fn assert_same(table: &Table, found: &Rules, expected: &[Rule]) {
     }
 }
 
-fn words(rules: &Rules) -> Vec<String> {
+fn words(inferences: &Inferences) -> Vec<String> {
     let letter = |x: &Attribute| char::from(b'a' + x.index as u8);
-    let rule = |rule: &Inference| {
-        let known: String = rule.known.iter().map(letter).collect();
-        let inferred: String = rule.inferred.iter().map(|y| letter(&y.attribute)).collect();
+    let inference = |inference: &Inference| {
+        let known: String = inference.known.iter().map(letter).collect();
+        let inferred: String = inference.inferred.iter().map(|y| letter(&y.attribute)).collect();
         format!("{known}>{inferred}")
     };
-    rules.rules.iter().map(rule).collect()
+    inferences.inferences.iter().map(inference).collect()
 }
 
 const CERTAIN: Settings = Settings {
     constant: 1.0,
     min_confidence: 1.0,
     budget: None,
-    search: Search::Automatic,
+    algorithm: Algorithm::Automatic,
 };
 
 #[test]
@@ -57,7 +63,7 @@ fn an_intersection_infers_itself() {
     assert_eq!(words(&find(&table, &CERTAIN, 0.0, 10)), [">ab", "c>ab", "d>ab"]);
     assert_eq!(words(&find(&table, &CERTAIN, 0.0, 2)), [">ab", "c>ab"]);
     assert_eq!(words(&find(&table, &CERTAIN, 2.0 / 3.0, 10)).len(), 3);
-    assert!(find(&table, &CERTAIN, 0.7, 10).rules.is_empty());
+    assert!(find(&table, &CERTAIN, 0.7, 10).inferences.is_empty());
     // If another row has only B, there is an inference from A, and A is no longer inferred from nothing.
     let table = Table::of_words(&["abc", "abd", "b"], &[(1.0, 1.0); 4]);
     assert_eq!(
@@ -71,9 +77,9 @@ fn an_intersection_infers_itself() {
 #[test]
 fn minimal_sets_that_infer_everything() {
     let table = Table::of_words(&["abcdef", "cdef", "adef", "ace", "abcd"], &[(1.0, 1.0); 6]);
-    let rules = find(&table, &CERTAIN, 0.0, 100);
-    let everything = |rule: &&String| rule.len() == "abcdef>".len();
-    let mut known: Vec<String> = words(&rules).iter().filter(everything).cloned().collect();
+    let inferences = find(&table, &CERTAIN, 0.0, 100);
+    let everything = |inference: &&String| inference.len() == "abcdef>".len();
+    let mut known: Vec<String> = words(&inferences).iter().filter(everything).cloned().collect();
     known.sort();
     assert_eq!(known, ["acde>bf", "acf>bde", "be>acdf", "bf>acde"]);
 }
@@ -87,13 +93,13 @@ fn shares_of_rows_count_where_they_suffice() {
     };
     let found = find(&table, &settings, 0.0, 1);
     assert_eq!(words(&found), [">abc"]);
-    assert!((found.rules[0].weight() - 2.0 / 3.0).abs() < 1e-12);
+    assert!((found.inferences[0].weight() - 2.0 / 3.0).abs() < 1e-12);
 }
 
 #[test]
 fn nothing_asked_for_and_nothing_there() {
     let table = Table::of_words(&["ab"], &[(1.0, 1.0); 2]);
-    assert_eq!(find(&table, &CERTAIN, 0.0, 0).rules, []);
+    assert_eq!(find(&table, &CERTAIN, 0.0, 0).inferences, []);
     let empty = Table::of_words(&[], &[(1.0, 1.0); 2]);
     assert!(find(&empty, &CERTAIN, 0.0, 5).complete);
 }
@@ -102,9 +108,12 @@ fn nothing_asked_for_and_nothing_there() {
 fn weights_are_between_0_and_1() {
     let table = Table::of_words(&["ab"], &[(1.0, 1.0); 2]);
     for min_weight in [-0.1, 1.1, f64::NAN] {
-        let wanted = RuleSettings { min_weight, most: 1 };
-        let error = rules(&table.population(), &CERTAIN, &wanted, &Control::new()).unwrap_err();
-        assert_eq!(error.to_string(), "min_weight: must be between 0 and 1");
+        let wanted = InferenceListSettings {
+            min_weight,
+            max_rows: 1,
+        };
+        let error = inferences(&table.packed(), &CERTAIN, &wanted, &Control::new()).unwrap_err();
+        assert_eq!(error.to_string(), "min_weight: must be a number from 0 to 1");
     }
 }
 
@@ -118,11 +127,11 @@ fn without_time_it_says_so_and_cancelling_is_an_error() {
     assert!(!find(&table, &settings, 0.0, 10).complete);
     let control = Control::new();
     control.cancel();
-    let wanted = RuleSettings {
+    let wanted = InferenceListSettings {
         min_weight: 0.0,
-        most: 10,
+        max_rows: 10,
     };
-    assert!(rules(&table.population(), &CERTAIN, &wanted, &control).is_err());
+    assert!(inferences(&table.packed(), &CERTAIN, &wanted, &control).is_err());
 }
 
 fn weights() -> impl Strategy<Value = Weights> {
@@ -177,21 +186,21 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn rules_are_as_defined(
+    fn inferences_are_as_defined(
         table in a_table(),
         constant in prop_oneof![Just(1.0), Just(0.1), Just(7.5)],
         min_confidence in prop_oneof![3 => Just(1.0), 1 => Just(0.9), 1 => Just(0.6), 1 => Just(0.3), 1 => Just(0.01)],
-        most in prop_oneof![Just(usize::MAX), 1usize..30],
+        max_rows in prop_oneof![Just(usize::MAX), 1usize..30],
         threshold in any::<prop::sample::Index>(),
     ) {
         let settings = Settings { constant, min_confidence, ..CERTAIN };
-        let all = table.rules(constant, min_confidence, 0.0);
-        assert_same(&table, &find(&table, &settings, 0.0, most), &all[..most.min(all.len())]);
+        let all = table.inferences(constant, min_confidence, 0.0);
+        assert_same(&table, &find(&table, &settings, 0.0, max_rows), &all[..max_rows.min(all.len())]);
         if !all.is_empty() {
-            // `min_weight` is exactly the weight of a rule, which has to be included.
+            // `min_weight` is exactly the weight of an inference, which has to be included.
             let min_weight = threshold.get(&all).weight;
-            let heavy = table.rules(constant, min_confidence, min_weight);
-            assert_same(&table, &find(&table, &settings, min_weight, most), &heavy[..most.min(heavy.len())]);
+            let heavy = table.inferences(constant, min_confidence, min_weight);
+            assert_same(&table, &find(&table, &settings, min_weight, max_rows), &heavy[..max_rows.min(heavy.len())]);
         }
     }
 }
