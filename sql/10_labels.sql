@@ -1,11 +1,17 @@
--- What a column is to an attacker. Two ways to say it: SECURITY LABEL FOR disclosure ON COLUMN … IS '…',
--- where the library is loaded, and label_column(…), which works everywhere.
+-- Labels say what a column is to an adversary. There are two ways to set them: SECURITY LABEL FOR disclosure ON COLUMN … IS
+-- '…', if the library is loaded, and label_column(…) and label_columns(…), which always work.
 
 CREATE FUNCTION disclosure_internal.label_weights(label text) RETURNS float8[]
   LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'label_weights_wrapper';
 COMMENT ON FUNCTION disclosure_internal.label_weights(text) IS
-  'likelihood and danger that a label stands for; NULL for identifier and ignore; an error for anything that is not a label';
+  'returns the likelihood and the danger that a label stands for; NULL if columns with the label take no part in measures';
+
+CREATE FUNCTION disclosure_internal.canonical_label(label text) RETURNS text
+  LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'canonical_label_wrapper';
+COMMENT ON FUNCTION disclosure_internal.canonical_label(text) IS
+  'returns the canonical spelling of a label';
 
 CREATE TABLE disclosure_internal.column_label (
   relation      disclosure_internal.relation_reference NOT NULL,
@@ -16,13 +22,13 @@ CREATE TABLE disclosure_internal.column_label (
   problem       text
 );
 COMMENT ON TABLE disclosure_internal.column_label IS
-  'labels set by disclosure.label_column(); a table, so that pg_dump dumps it; read disclosure.labels instead';
+  'labels set by disclosure.label_column() and its kin; a table so that pg_dump dumps it; read disclosure.labels instead';
 COMMENT ON COLUMN disclosure_internal.column_label.relation_name IS
-  'what the relation was called when the row was last written';
+  'name of the relation when the row was last written';
 COMMENT ON COLUMN disclosure_internal.column_label.attnum IS
-  'found again from the name at every insert, because a restored table may number its columns differently';
+  'number of the column; looked up by name at every insert, because a restored table may number its columns differently';
 COMMENT ON COLUMN disclosure_internal.column_label.problem IS
-  'why the label has no effect, if a restore brought one for which there is no column; the column then counts as unlabelled';
+  'reason why the label has no effect: a restore brought a label that is unknown, or one for a column that does not exist';
 CREATE UNIQUE INDEX column_label_column ON disclosure_internal.column_label (relation, attnum) WHERE problem IS NULL;
 COMMENT ON INDEX disclosure_internal.column_label_column IS 'one label per column';
 SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.column_label', '');
@@ -34,7 +40,7 @@ AS $$
 DECLARE
   target oid := CASE TG_OP WHEN 'INSERT' THEN NEW.relation ELSE OLD.relation END;
 BEGIN
-  -- A relation that no longer exists has no owner: anyone may remove its labels.
+  -- A relation that no longer exists has no owner, so anyone may remove its labels.
   IF EXISTS (SELECT FROM pg_class c WHERE c.oid = target AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
     RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', target::regclass);
   END IF;
@@ -57,8 +63,8 @@ BEGIN
       RAISE undefined_column USING
         MESSAGE = format('column %I of relation %s does not exist', NEW.attribute, NEW.relation_name);
     END IF;
-  EXCEPTION WHEN invalid_parameter_value OR undefined_column THEN
-    -- A restore goes on: without this row, COPY would lose all labels.
+  EXCEPTION WHEN invalid_parameter_value OR feature_not_supported OR undefined_column THEN
+    -- A restore goes on, because an error would make COPY lose all labels.
     IF NOT (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user) THEN
       RAISE;
     END IF;
@@ -66,31 +72,51 @@ BEGIN
     RAISE WARNING 'a label has no effect: %', SQLERRM;
   END;
   IF TG_OP = 'INSERT' AND NEW.problem IS NULL THEN
-    -- A second restore replaces labels; a duplicate would make COPY lose all of them.
+    -- A second restore replaces labels, because a duplicate would make COPY lose all of them.
     DELETE FROM disclosure_internal.column_label l WHERE l.relation::oid = NEW.relation AND l.attnum = NEW.attnum AND l.problem IS NULL;
   END IF;
   RETURN NEW;
 END
 $$;
 COMMENT ON FUNCTION disclosure_internal.check_column_label() IS
-  'trigger of disclosure_internal.column_label: only a relation''s owner changes its labels, and only to valid ones';
+  'trigger of disclosure_internal.column_label: only the owner of a relation changes its labels, and only to valid ones';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.check_column_label() FROM PUBLIC;
 CREATE TRIGGER check_column_label BEFORE INSERT OR UPDATE OR DELETE ON disclosure_internal.column_label
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.check_column_label();
 ALTER TABLE disclosure_internal.column_label ENABLE ALWAYS TRIGGER check_column_label;
 COMMENT ON TRIGGER check_column_label ON disclosure_internal.column_label IS
-  'only a relation''s owner changes its labels, and only to valid ones';
+  'only the owner of a relation changes its labels, and only to valid ones';
 
 CREATE FUNCTION disclosure.label_column(relation regclass, column_name name, label text) RETURNS void
   LANGUAGE c VOLATILE PARALLEL UNSAFE
   AS 'MODULE_PATHNAME', 'label_column_wrapper';
 COMMENT ON FUNCTION disclosure.label_column(regclass, name, text) IS
-  'label a column: quasi, sensitive, identifier, ignore, or likelihood=… danger=…; NULL takes the label away';
+  'labels a column: quasi, sensitive, identifier, person, household, ignore, or likelihood=… danger=…; NULL removes the label';
+
+CREATE FUNCTION disclosure.label_columns(
+    relation   regclass,
+    quasi      name[] DEFAULT NULL,
+    sensitive  name[] DEFAULT NULL,
+    identifier name[] DEFAULT NULL,
+    person     name[] DEFAULT NULL,
+    household  name[] DEFAULT NULL,
+    ignore     name[] DEFAULT NULL
+  ) RETURNS int
+  LANGUAGE c VOLATILE PARALLEL UNSAFE
+  AS 'MODULE_PATHNAME', 'label_columns_wrapper';
+COMMENT ON FUNCTION disclosure.label_columns(regclass, name[], name[], name[], name[], name[], name[]) IS
+  'labels several columns, all or none, and returns how many';
+
+CREATE FUNCTION disclosure.copy_labels(source regclass, target regclass) RETURNS int
+  LANGUAGE c VOLATILE PARALLEL UNSAFE
+  AS 'MODULE_PATHNAME', 'copy_labels_wrapper';
+COMMENT ON FUNCTION disclosure.copy_labels(regclass, regclass) IS
+  'gives the columns of target the labels that columns of the same name have in source, and returns how many';
 
 CREATE VIEW disclosure.labels AS
   SELECT label.relation,
          a.attname AS column_name,
-         label.label,
+         disclosure_internal.canonical_label(label.label) AS label,
          (disclosure_internal.label_weights(label.label))[1] AS likelihood,
          (disclosure_internal.label_weights(label.label))[2] AS danger,
          label.source
@@ -107,13 +133,14 @@ CREATE VIEW disclosure.labels AS
     JOIN pg_catalog.pg_attribute a
       ON a.attrelid = label.relation AND a.attnum = label.attnum AND NOT a.attisdropped;
 COMMENT ON VIEW disclosure.labels IS
-  'every labelled column with its weights; where a column has both, the security label wins';
-COMMENT ON COLUMN disclosure.labels.likelihood IS 'how likely an attacker knows the value beforehand';
-COMMENT ON COLUMN disclosure.labels.danger IS 'how much it hurts if he infers it';
+  'every column with a label of its own; a security label takes precedence over one set by label_column';
+COMMENT ON COLUMN disclosure.labels.label IS 'the label in its canonical spelling';
+COMMENT ON COLUMN disclosure.labels.likelihood IS 'how likely it is that an adversary knows the value beforehand, from 0 to 1';
+COMMENT ON COLUMN disclosure.labels.danger IS 'how harmful it is if an adversary infers the value, from 0 to 1';
 COMMENT ON COLUMN disclosure.labels.source IS '''security label'' or ''label_column''';
 GRANT SELECT ON disclosure.labels TO PUBLIC;
 
--- A security label follows its column through renames and goes with it; so does ours.
+-- A security label follows its column through renames and is dropped with it. So are the labels in our table.
 CREATE FUNCTION disclosure_internal.altered_relations() RETURNS TABLE (relation oid)
   LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
@@ -128,7 +155,7 @@ BEGIN ATOMIC
   SELECT a.relation FROM altered a;
 END;
 COMMENT ON FUNCTION disclosure_internal.altered_relations() IS
-  'for event triggers: the relations that a command has altered, with all that inherit from them or are made of a type';
+  'for event triggers: returns the relations that a command has altered, their descendants, and tables of an altered type';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.altered_relations() FROM PUBLIC;
 CREATE FUNCTION disclosure_internal.follow_renames() RETURNS event_trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -156,7 +183,7 @@ BEGIN
    WHERE d.classid = 'pg_class'::regclass AND d.objid = l.relation AND d.objsubid IN (0, l.attnum) AND l.problem IS NULL;
 END
 $$;
-COMMENT ON FUNCTION disclosure_internal.follow_drops() IS 'event trigger: labels go with their columns and tables';
+COMMENT ON FUNCTION disclosure_internal.follow_drops() IS 'event trigger: labels are dropped with their columns and tables';
 CREATE EVENT TRIGGER disclosure_follow_drops ON sql_drop EXECUTE FUNCTION disclosure_internal.follow_drops();
 ALTER EVENT TRIGGER disclosure_follow_drops ENABLE ALWAYS;
-COMMENT ON EVENT TRIGGER disclosure_follow_drops IS 'labels go with their columns and tables';
+COMMENT ON EVENT TRIGGER disclosure_follow_drops IS 'labels are dropped with their columns and tables';

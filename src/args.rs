@@ -4,10 +4,11 @@
 //! functions at the end of this file. Functions that share a list of options read them with [`Args`], a
 //! cursor over the arguments in the order of their declaration in `sql/`.
 
-use crate::error::Problem;
+use crate::error::{Problem, did_you_mean};
 use crate::guc;
 use crate::pg::call::whole_call;
 use crate::pg::json::JsonText;
+use disclosure::spelling;
 use pgrx::datum::Interval;
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
@@ -16,6 +17,7 @@ use pgrx::{Array, FromDatum};
 use serde_json::Value;
 use std::cell::Cell;
 use std::ffi::CStr;
+use std::thread::LocalKey;
 use std::time::Duration;
 
 whole_call!(Args);
@@ -184,14 +186,15 @@ pub fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<
     }
 }
 
-/// One of several words, which `words` lists with what they stand for.
+/// Reads one of several words, which `words` lists with their meanings. Case does not matter, and hyphens,
+/// underscores and spaces are the same. An error offers the nearest word.
 pub fn word<T: Copy>(
     argument: &'static str,
     value: Option<&str>,
     words: &[(&'static str, T)],
 ) -> Result<T, Problem> {
     let value = given(argument, value)?;
-    let found = words.iter().find(|(word, _)| *word == value);
+    let found = words.iter().find(|(word, _)| spelling::is_same(word, value));
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
         let quoted: Vec<String> = words.iter().map(|(word, _)| format!("'{word}'")).collect();
         let hint = match quoted.split_last() {
@@ -199,7 +202,12 @@ pub fn word<T: Copy>(
             Some((last, others)) => format!("Give {} or {last}.", others.join(", ")),
             None => String::new(),
         };
-        Problem::argument(argument, "is none of the words that are allowed", hint)
+        let nearest = spelling::nearest(value, words.iter().map(|(word, _)| *word));
+        Problem::argument(
+            argument,
+            "is none of the words that are allowed",
+            did_you_mean(nearest, &hint),
+        )
     })
 }
 
@@ -225,9 +233,15 @@ pub fn warn_once(message: &str) {
     thread_local! {
         static WARNED_AT: Cell<i64> = const { Cell::new(0) };
     }
-    // SAFETY: the function has no precondition; it reads a variable of this backend.
-    let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
-    if WARNED_AT.replace(statement) != statement {
+    if is_first_in_statement(&WARNED_AT) {
         warning!("disclosure: {message}");
     }
+}
+
+/// Returns whether this is the first call with this cell since the client sent its last statement; the cell is
+/// set to the time of that statement. Statements within functions belong to the statement that calls them.
+pub fn is_first_in_statement(last: &'static LocalKey<Cell<i64>>) -> bool {
+    // SAFETY: the function has no precondition; it reads a variable of this backend.
+    let statement = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
+    last.replace(statement) != statement
 }

@@ -35,6 +35,14 @@ pub enum Problem {
         hint: Cow<'static, str>,
     },
 
+    #[error("{argument}: {problem}")]
+    Unusable {
+        argument: &'static str,
+        problem: String,
+        hint: Cow<'static, str>,
+        sqlstate: PgSqlErrorCode,
+    },
+
     #[error("argument {position}: must be a column, not a literal")]
     Literal { position: String },
 
@@ -206,6 +214,22 @@ impl Problem {
         Self::argument(argument, "must not be NULL", hint)
     }
 
+    /// Returns the error of an argument that is well formed but cannot be used, for the reason that the
+    /// SQLSTATE names.
+    pub fn unusable(
+        sqlstate: PgSqlErrorCode,
+        argument: &'static str,
+        problem: impl Into<String>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Problem::Unusable {
+            argument,
+            problem: problem.into(),
+            hint: hint.into(),
+            sqlstate,
+        }
+    }
+
     /// Returns the error with the argument's name in SQL. `names` contains pairs of the name in the crate and
     /// the name in SQL.
     pub fn renamed(self, names: &[(&str, &'static str)]) -> Self {
@@ -239,9 +263,11 @@ impl Problem {
     fn sqlstate(&self) -> PgSqlErrorCode {
         use disclosure::Error;
         match self {
-            Problem::Algorithm(Error::InvalidArgument { .. })
+            Problem::Algorithm(Error::InvalidArgument { .. } | Error::UnknownWord { .. })
             | Problem::Argument { .. }
             | Problem::Literal { .. } => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            Problem::Algorithm(Error::Unsupported { .. }) => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            Problem::Unusable { sqlstate, .. } => *sqlstate,
             Problem::Algorithm(Error::TooMany { .. }) => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
             Problem::Algorithm(Error::OutOfRange { .. }) => {
                 PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE
@@ -336,8 +362,12 @@ impl Problem {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Problem::Algorithm(disclosure::Error::InvalidArgument { allowed, .. }) => {
-                Some(format!("Give {allowed}."))
+            Problem::Algorithm(
+                disclosure::Error::InvalidArgument { allowed, .. }
+                | disclosure::Error::Unsupported { allowed, .. },
+            ) => Some(format!("Give {allowed}.")),
+            Problem::Algorithm(disclosure::Error::UnknownWord { nearest, allowed, .. }) => {
+                Some(did_you_mean(*nearest, &format!("Give {allowed}.")))
             }
             Problem::Algorithm(disclosure::Error::TooMany { .. }) => {
                 Some("Read fewer rows or columns; columns labelled 'ignore' are left out.".into())
@@ -345,7 +375,9 @@ impl Problem {
             Problem::Algorithm(disclosure::Error::OutOfRange { .. }) => {
                 Some("attack_summary() returns the logarithm of the permanent, which is always in range.".into())
             }
-            Problem::Argument { hint, .. } => Some(hint.clone().into_owned()),
+            Problem::Argument { hint, .. } | Problem::Unusable { hint, .. } => {
+                Some(hint.clone().into_owned())
+            }
             Problem::Literal { .. } => {
                 Some("Give columns or one row first; an option such as 'wildcard' comes last.".into())
             }
@@ -467,6 +499,14 @@ impl Way {
             Way::Out | Way::In => "refused",
             Way::InAnyhow => "is unsafe",
         }
+    }
+}
+
+/// Returns a hint that offers the word that was probably meant, before it says what is allowed.
+pub fn did_you_mean(nearest: Option<&str>, allowed: &str) -> String {
+    match nearest {
+        Some(word) => format!("Did you mean \"{word}\"? {allowed}"),
+        None => allowed.into(),
     }
 }
 

@@ -1,24 +1,42 @@
-//! Labels: what sets, checks and reads them. `label_column`, `label_weights`, and the provider of security labels.
+//! Labels: the functions that set them, the provider of security labels, and the one place where measures
+//! read them.
+//!
+//! A column's own label comes from `SECURITY LABEL` or, if there is none, from the table behind
+//! `label_column`. A column without a label of its own has the label of the column that it plainly refers to:
+//! through views and materialized views, and from the parents of partitions and inheritance children.
 
-use crate::args::Args;
+use crate::args::{Args, is_first_in_statement};
 use crate::error::Problem;
 use crate::guard::rights;
 use crate::input::relation::Relation;
+use crate::pg::origin::{Origins, origins_of};
 use crate::pg::query::{Answer, Parameters};
 use disclosure::Label;
+use pgrx::direct_function_call;
 use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
-use pgrx::spi::{Error, quote_identifier};
+use pgrx::spi::Error;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
+use std::rc::Rc;
 
 /// label_weights(label text): likelihood and danger
 #[pg_extern(sql = false)]
 fn label_weights(label: &str) -> Option<Vec<f64>> {
-    let label: Result<Label, Problem> = label.parse().map_err(Problem::from);
-    let weights = label.unwrap_or_else(Problem::raise).weights()?;
+    let weights = parsed(label).unwrap_or_else(Problem::raise).weights()?;
     Some(vec![weights.likelihood, weights.danger])
+}
+
+/// canonical_label(label text)
+#[pg_extern(sql = false)]
+fn canonical_label(label: &str) -> String {
+    parsed(label).unwrap_or_else(Problem::raise).to_string()
+}
+
+fn parsed(label: &str) -> Result<Label, Problem> {
+    Ok(label.parse()?)
 }
 
 /// label_column(relation regclass, column_name name, label text)
@@ -28,34 +46,147 @@ fn label_column(args: Args) {
 }
 
 fn set_label(mut args: Args) -> Result<(), Problem> {
-    let oid = args.optional("relation");
+    let relation = args.optional("relation");
     let column = args.name("column_name");
     let label: Option<String> = args.optional("label");
     args.end()?;
-    let relation = Relation::whole("relation", oid)?;
-    let oid = oid.ok_or(Problem::Internal("a relation without OID"))?; // NULL was refused above
+    let target = Target::new(c"label_column()", "relation", relation)?;
     let column = column.ok_or_else(|| Problem::null("column_name", "Give the name of a column."))?;
-    relation.column("column_name", &column)?;
-    if let Some(label) = &label {
-        label.parse::<Label>()?;
-    }
-    rights::check_owner(oid)?;
-    rights::begin_change(c"label_column()", oid)?;
-    let is_overruled = rights::as_owner(|| {
-        store(oid, &column, label.as_deref()).map_err(|_| Problem::Internal("the label could not be stored"))
-    })?;
-    if is_overruled {
-        notice!(
-            "column {} of relation {} has a security label too, which wins",
-            quote_identifier(&column),
-            relation.name()
-        );
-    }
-    Ok(())
+    target.relation.column("column_name", &column)?;
+    let label = label.as_deref().map(parsed).transpose()?;
+    target.set(&[(column, label)])
 }
 
-/// Replaces the label of a column. Returns whether it has a security label too.
-fn store(relation: Oid, column: &str, label: Option<&str>) -> Result<bool, Error> {
+/// The arguments of `label_columns`, each with the label that it stands for.
+const ARGUMENTS: [(&str, Label); 6] = [
+    ("quasi", Label::Quasi),
+    ("sensitive", Label::Sensitive),
+    ("identifier", Label::Identifier),
+    ("person", Label::Person),
+    ("household", Label::Household),
+    ("ignore", Label::Ignore),
+];
+
+/// label_columns(relation regclass, quasi name[], sensitive name[], identifier name[], person name[], household name[],
+/// ignore name[])
+#[pg_extern(sql = false)]
+fn label_columns(args: Args) -> i32 {
+    set_labels(args).unwrap_or_else(Problem::raise)
+}
+
+fn set_labels(mut args: Args) -> Result<i32, Problem> {
+    let relation = args.optional("relation");
+    let given = ARGUMENTS.map(|(argument, _)| args.names(argument).unwrap_or_default());
+    args.end()?;
+    let target = Target::new(c"label_columns()", "relation", relation)?;
+    let mut labels: Vec<(String, Option<Label>)> = Vec::new();
+    let mut argument_of: HashMap<String, &'static str> = HashMap::new();
+    for ((argument, label), names) in ARGUMENTS.into_iter().zip(given) {
+        let invalid = |problem: String| Problem::argument(argument, problem, "Give every column once.");
+        for name in names {
+            let name = name.ok_or_else(|| {
+                Problem::argument(
+                    argument,
+                    "must not contain NULL",
+                    "Give an array of column names.",
+                )
+            })?;
+            target.relation.column(argument, &name)?;
+            match argument_of.insert(name.clone(), argument) {
+                Some(other) if other == argument => {
+                    return Err(invalid(format!("\"{name}\" is given twice")));
+                }
+                Some(other) => return Err(invalid(format!("\"{name}\" is also in {other}"))),
+                None => labels.push((name, Some(label))),
+            }
+        }
+    }
+    if labels.is_empty() {
+        return Err(Problem::argument(
+            "label_columns",
+            "no columns are given",
+            "Give the columns of at least one label, such as quasi => '{age, zip}'.",
+        ));
+    }
+    target.set(&labels)?;
+    Ok(labels.len() as i32)
+}
+
+/// copy_labels(source regclass, target regclass)
+#[pg_extern(sql = false)]
+fn copy_labels(args: Args) -> i32 {
+    copy(args).unwrap_or_else(Problem::raise)
+}
+
+fn copy(mut args: Args) -> Result<i32, Problem> {
+    let source = args.optional("source");
+    let target = args.optional("target");
+    args.end()?;
+    let Target { oid: source, .. } = Target::new(c"copy_labels()", "source", source)?;
+    let target = Target::new(c"copy_labels()", "target", target)?;
+    let of_source = labels_of(source)?;
+    let mut labels = Vec::new();
+    let mut others = Vec::new();
+    for column in target.relation.columns() {
+        match of_source.get(&column.name) {
+            Some(&label) => labels.push((column.name.clone(), Some(label))),
+            None => others.push(&column.name[..]),
+        }
+    }
+    target.set(&labels)?;
+    if !others.is_empty() {
+        notice!(
+            "{}: {}",
+            counted(
+                &others,
+                target.oid,
+                &format!("no labelled counterpart in {}", shown(source))
+            ),
+            enumerated(&others)
+        );
+    }
+    Ok(labels.len() as i32)
+}
+
+/// A relation whose labels are to be set.
+struct Target {
+    /// The function that sets them.
+    command: &'static CStr,
+    oid: Oid,
+    relation: Relation,
+}
+
+impl Target {
+    fn new(command: &'static CStr, argument: &'static str, oid: Option<Oid>) -> Result<Self, Problem> {
+        let relation = Relation::whole(argument, oid)?;
+        let oid = oid.ok_or(Problem::Internal("a relation without OID"))?; // NULL was refused above
+        Ok(Target {
+            command,
+            oid,
+            relation,
+        })
+    }
+
+    /// Sets the labels of these columns, all of which exist; `None` removes one.
+    fn set(&self, labels: &[(String, Option<Label>)]) -> Result<(), Problem> {
+        rights::check_owner(self.oid)?;
+        rights::begin_change(self.command, self.oid)?;
+        let overruled = rights::as_owner(|| {
+            store(self.oid, labels).map_err(|_| Problem::Internal("the labels could not be stored"))
+        })?;
+        if !overruled.is_empty() {
+            notice!(
+                "{}, which takes precedence: {}",
+                counted(&overruled, self.oid, "a security label too"),
+                enumerated(&overruled)
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Replaces the labels of columns. Returns those that have a security label too.
+fn store(relation: Oid, labels: &[(String, Option<Label>)]) -> Result<Vec<&str>, Error> {
     const REMOVE: &str = "DELETE FROM disclosure_internal.column_label l WHERE l.relation::oid = $1 AND l.attribute = $2::name";
     const ADD: &str =
         "INSERT INTO disclosure_internal.column_label (relation, attribute, label) VALUES ($1, $2::name, $3)";
@@ -63,18 +194,73 @@ fn store(relation: Oid, column: &str, label: Option<&str>) -> Result<bool, Error
         SELECT EXISTS (SELECT FROM disclosure.labels l
                         WHERE l.relation = $1 AND l.column_name = $2::name AND l.source = 'security label')";
     Spi::connect_mut(|client| {
-        client.update(REMOVE, None, &[relation.into(), column.into()])?;
-        let Some(label) = label else {
-            return Ok(false);
-        };
-        client.update(ADD, None, &[relation.into(), column.into(), label.into()])?;
-        let answer = client.select(IS_OVERRULED, None, &[relation.into(), column.into()])?;
-        Ok(answer.first().get_one()?.unwrap_or(false))
+        let mut overruled = Vec::new();
+        for (column, label) in labels {
+            let column = column.as_str();
+            client.update(REMOVE, None, &[relation.into(), column.into()])?;
+            let Some(label) = label else {
+                continue;
+            };
+            let label = label.to_string();
+            client.update(ADD, None, &[relation.into(), column.into(), label.into()])?;
+            let answer = client.select(IS_OVERRULED, None, &[relation.into(), column.into()])?;
+            if answer.first().get_one()?.unwrap_or(false) {
+                overruled.push(column);
+            }
+        }
+        Ok(overruled)
     })
 }
 
-/// The labels of a relation's columns, read as the calling user.
-pub fn labels_of(relation: pg_sys::Oid) -> Result<HashMap<String, Label>, Problem> {
+/// Returns the labels of a relation's columns, those that they inherit included, read as the calling user.
+pub fn labels_of(relation: Oid) -> Result<HashMap<String, Label>, Problem> {
+    Followed::default().labels_of(relation).map(Rc::unwrap_or_clone)
+}
+
+/// The labels of a relation's columns, by name.
+type Labels = HashMap<String, Label>;
+
+/// Labels of relations that have been followed. Those that are being followed have none yet, so that views
+/// which refer to each other do not lead round in a circle.
+#[derive(Default)]
+struct Followed(HashMap<Oid, Rc<Labels>>);
+
+impl Followed {
+    fn labels_of(&mut self, relation: Oid) -> Result<Rc<Labels>, Problem> {
+        // SAFETY: raises an error if the stack is nearly full: views may be nested deeply.
+        unsafe { pg_sys::check_stack_depth() };
+        pgrx::check_for_interrupts!();
+        if let Some(labels) = self.0.get(&relation) {
+            return Ok(Rc::clone(labels));
+        }
+        self.0.insert(relation, Rc::default());
+        let mut labels = own_labels_of(relation)?;
+        match origins_of(relation)? {
+            Origins::View(columns) => {
+                for (name, origin) in columns {
+                    if !labels.contains_key(&name)
+                        && let Some(&label) = self.labels_of(origin.relation)?.get(&origin.name)
+                    {
+                        labels.insert(name, label);
+                    }
+                }
+            }
+            Origins::Parents(parents) => {
+                for parent in parents {
+                    for (name, &label) in self.labels_of(parent)?.iter() {
+                        labels.entry(name.clone()).or_insert(label);
+                    }
+                }
+            }
+        }
+        let labels = Rc::new(labels);
+        self.0.insert(relation, Rc::clone(&labels));
+        Ok(labels)
+    }
+}
+
+/// Returns the labels that were set on a relation's columns themselves.
+fn own_labels_of(relation: Oid) -> Result<Labels, Problem> {
     const QUERY: &str = "SELECT l.column_name::pg_catalog.text, l.label FROM disclosure.labels l \
          WHERE l.relation::pg_catalog.oid OPERATOR(pg_catalog.=) $1";
     let mut parameters = Parameters::default();
@@ -85,13 +271,8 @@ pub fn labels_of(relation: pg_sys::Oid) -> Result<HashMap<String, Label>, Proble
         unsafe {
             let answer = Answer::to(QUERY, &parameters, true)?;
             for row in 0..answer.rows() {
-                let text = |column| {
-                    answer
-                        .value(row, column)
-                        .and_then(|value| String::from_datum(value, false))
-                };
-                if let (Some(column), Some(label)) = (text(0), text(1)) {
-                    labels.insert(column, label.parse()?);
+                if let (Some(column), Some(label)) = (answer.get(row, 0), answer.get::<String>(row, 1)) {
+                    labels.insert(column, parsed(&label)?);
                 }
             }
         }
@@ -100,18 +281,70 @@ pub fn labels_of(relation: pg_sys::Oid) -> Result<HashMap<String, Label>, Proble
     Ok(labels)
 }
 
-/// Registers the provider of SECURITY LABEL FOR disclosure ON COLUMN … IS 'quasi | sensitive | identifier | ignore |
-/// likelihood=… danger=…', which checks what is written. Reading labels needs no provider.
+/// Tells the caller, once per statement, that columns which take part in a measure have no label. Measure
+/// functions that the guard calls say nothing, because the user who exports cannot label columns.
+pub fn notice_unlabelled(relation: Oid, columns: &[&str]) {
+    thread_local! {
+        static NOTICED_AT: Cell<i64> = const { Cell::new(0) };
+    }
+    if columns.is_empty() || rights::is_measuring() || !is_first_in_statement(&NOTICED_AT) {
+        return;
+    }
+    let (they_count, them) = match columns {
+        [_] => ("It counts", "it"),
+        _ => ("They count", "them"),
+    };
+    let message = counted(columns, relation, "no label");
+    ErrorReport::new(
+        PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+        format!("{message}: {}", enumerated(columns)),
+        "",
+    )
+    .set_detail(format!("{they_count} as known to an adversary and as dangerous."))
+    .set_hint(format!("Label {them} with disclosure.label_columns()."))
+    .report(PgLogLevel::NOTICE);
+}
+
+/// Returns the beginning of a sentence about columns, such as "2 columns of relation patients have no label".
+fn counted(columns: &[&str], relation: Oid, what: &str) -> String {
+    let relation = shown(relation);
+    match columns.len() {
+        1 => format!("1 column of relation {relation} has {what}"),
+        number => format!("{number} columns of relation {relation} have {what}"),
+    }
+}
+
+/// Returns the name of a relation as `regclass` shows it: without a schema if search_path leads there.
+fn shown(relation: Oid) -> String {
+    // SAFETY: a function of Postgres with an argument of its type, which returns a C string.
+    let name = unsafe { direct_function_call::<&CStr>(pg_sys::regclassout, &[relation.into_datum()]) };
+    name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Returns names in double quotes, the first few of them.
+fn enumerated(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).map(|name| format!("\"{name}\""));
+    let shown: Vec<String> = shown.collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Registers the provider of SECURITY LABEL FOR disclosure ON COLUMN … IS '…', which checks what is written.
+/// Reading labels needs no provider.
 pub fn register_provider() {
     // SAFETY: called from _PG_init with a static name and a function that lives as long as the library.
     unsafe { pg_sys::register_label_provider(c"disclosure".as_ptr(), Some(check)) };
 }
 
+/// Checks a security label that is about to be set.
 #[pg_guard]
 unsafe extern "C-unwind" fn check(object: *const pg_sys::ObjectAddress, label: *const c_char) {
     // SAFETY: Postgres calls it with valid pointers.
     unsafe {
-        // SECURITY LABEL … IS NULL takes a label away.
+        // SECURITY LABEL … IS NULL removes a label.
         if label.is_null() {
             return;
         }
@@ -134,11 +367,10 @@ fn check_label(is_column: bool, label: &str) -> Result<(), Problem> {
     if !is_column {
         return Err(Problem::LabelNotOnColumn);
     }
-    label.parse::<Label>()?;
-    Ok(())
+    parsed(label).map(drop)
 }
 
-/// Whether every new session gets the library before its first statement.
+/// Returns whether every new session loads the library before its first statement.
 fn is_preloaded() -> bool {
     [
         c"shared_preload_libraries",

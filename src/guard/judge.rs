@@ -224,7 +224,7 @@ impl Labels {
                     is_ignored = true;
                     continue;
                 }
-                Some(Label::Identifier) => Label::Quasi.weights(),
+                Some(label) if label.is_identifier() => Label::Quasi.weights(),
                 Some(label) => label.weights(),
                 // The columns that a view's column is made of are among the origins, too.
                 None if catalog::is_view(origin.relation) => continue,

@@ -9,6 +9,7 @@ pub mod expression;
 pub mod json;
 pub mod literal;
 pub mod memory_context;
+pub mod origin;
 pub mod query;
 pub mod range;
 pub mod receiver;

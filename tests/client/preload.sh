@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What works without the library being preloaded, and what the one who tries the rest is told.
+# What works if the library is not preloaded, and what users are told who try the rest.
 source "$(dirname "$0")/lib.sh"
 
 # expect TEXT SQL: a new session that runs SQL says TEXT.
@@ -23,4 +23,5 @@ expect "session_preload_libraries = 'pg_disclosure'" "SELECT disclosure_internal
 # Preloaded, it is silent and valid from the first statement on.
 psql -qX -c "ALTER DATABASE \"$PGDATABASE\" SET session_preload_libraries = 'pg_disclosure'"
 [ -z "$(psql -qX -c "$label" 2>&1)" ]
-expect 'label: "secret" is not understood' "SECURITY LABEL FOR disclosure ON COLUMN patients.zip IS 'secret'"
+expect 'label: "sensetive" is not a label' "SECURITY LABEL FOR disclosure ON COLUMN patients.zip IS 'sensetive'"
+expect 'Did you mean "sensitive"?' "SECURITY LABEL FOR disclosure ON COLUMN patients.zip IS 'sensetive'"

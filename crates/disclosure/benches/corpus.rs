@@ -8,11 +8,11 @@
 //! Options: `--terms` (2,000 by default), `--documents` (30,000), `--words`, the number of different words
 //! (20,000), and `--runs`, of which the quickest counts (3).
 
-use disclosure::semantic::{Corpus, Folding, Scratch, Terms, Wanted};
+use disclosure::semantic::{Corpus, Folding, PairSelection, SearchBuffer, Terms};
 use disclosure::{Control, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use reference::semantic::{terms_in, together};
+use reference::semantic::{count_both, terms_in};
 use std::error::Error;
 use std::time::Instant;
 
@@ -54,7 +54,7 @@ fn zipf(words: usize, random: &mut Pcg64Mcg) -> usize {
 
 /// Finds the terms of all documents.
 fn find(terms: &Terms, documents: &[String]) -> Result<Corpus> {
-    let (mut corpus, mut scratch, mut found) = (Corpus::new(terms.len()), Scratch::default(), vec![]);
+    let (mut corpus, mut scratch, mut found) = (Corpus::new(terms.len()), SearchBuffer::default(), vec![]);
     for document in documents {
         terms.in_text(document, &mut scratch, &mut found, &Control::new())?;
         corpus.push(&found)?;
@@ -63,16 +63,16 @@ fn find(terms: &Terms, documents: &[String]) -> Result<Corpus> {
 }
 
 /// Finds the terms of every document by definition.
-fn windows(terms: &[Vec<&str>], documents: &[String]) -> Vec<Vec<u32>> {
+fn find_by_definition(terms: &[Vec<&str>], documents: &[String]) -> Vec<Vec<u32>> {
     let in_document = |document: &String| terms_in(terms, &document.split(' ').collect::<Vec<_>>());
     documents.iter().map(in_document).collect()
 }
 
 /// Counts the documents that contain each pair, by definition.
-fn nested(terms: u32, documents: &[Vec<u32>]) -> Vec<u64> {
+fn count_by_definition(terms: u32, documents: &[Vec<u32>]) -> Vec<u64> {
     let pairs = (0..terms).flat_map(|one| (one + 1..terms).map(move |other| (one, other)));
     pairs
-        .map(|(one, other)| together(documents, one, other))
+        .map(|(one, other)| count_both(documents, one, other))
         .collect()
 }
 
@@ -123,7 +123,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         .collect();
     matching("with accents", &terms(false)?, &accented)?;
 
-    let (all, _) = quickest(runs, || corpus.clone().cooccurrence(Wanted::All, &control))?;
+    let (all, _) = quickest(runs, || corpus.clone().cooccurrence(PairSelection::All, &control))?;
     print("counting all pairs", all);
     let hundredth: Vec<(u32, u32)> = (0..number * number / 200)
         .map(|_| {
@@ -134,12 +134,14 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         })
         .collect();
     let (some, _) = quickest(runs, || {
-        corpus.clone().cooccurrence(Wanted::Pairs(&hundredth), &control)
+        corpus
+            .clone()
+            .cooccurrence(PairSelection::Pairs(&hundredth), &control)
     })?;
     print("counting a hundredth of them", some);
     let single = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let (alone, _) =
-        single.install(|| quickest(runs, || corpus.clone().cooccurrence(Wanted::All, &control)))?;
+        single.install(|| quickest(runs, || corpus.clone().cooccurrence(PairSelection::All, &control)))?;
     print("counting all pairs on one thread", alone);
 
     let (sample, few) = (
@@ -148,7 +150,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     );
     let terms = terms(false)?;
     let (seconds, _) = quickest(runs, || find(&terms, sample))?;
-    let (by_definition, mut sets) = quickest(1, || Ok(windows(&named, sample)))?;
+    let (by_definition, mut sets) = quickest(1, || Ok(find_by_definition(&named, sample)))?;
     println!(
         "by definition, finding takes {:.0} times as long",
         by_definition / seconds
@@ -156,16 +158,16 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     sets.iter_mut().for_each(|set| set.retain(|&term| term < few));
     let mut corpus = Corpus::new(few as usize);
     sets.iter().try_for_each(|set| corpus.push(set))?;
-    let (seconds, counts) = quickest(runs, || corpus.clone().cooccurrence(Wanted::All, &control))?;
-    let (by_definition, together) = quickest(1, || Ok(nested(few, &sets)))?;
+    let (seconds, counts) = quickest(runs, || corpus.clone().cooccurrence(PairSelection::All, &control))?;
+    let (by_definition, expected) = quickest(1, || Ok(count_by_definition(few, &sets)))?;
     println!(
         "by definition, counting takes {:.0} times as long",
         by_definition / seconds
     );
     let pairs = (0..few).flat_map(|one| (one + 1..few).map(move |other| (one, other)));
     let found: Vec<u64> = pairs.map(|(one, other)| counts.counts(one, other).2).collect();
-    match found == together {
+    match found == expected {
         true => Ok(()),
-        false => Err("the definition counts otherwise".into()),
+        false => Err("the definition gives other counts".into()),
     }
 }

@@ -49,7 +49,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         let (reading, sum) = quickest(1000, read)?;
         black_box(sum);
         for method in [Method::Wba, Method::Gba, Method::Rba] {
-            for threshold in [Threshold::At(0.0), Threshold::Mean(1.0)] {
+            for threshold in [Threshold::Absolute(0.0), Threshold::Mean(1.0)] {
                 let strategy = Strategy {
                     method,
                     threshold,
@@ -71,7 +71,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
                     let defined = reference::semantic::attack(&table, &strategy).found;
                     print!(" {:>11.0}", start.elapsed().as_secs_f64() / seconds);
                     if defined != found {
-                        return Err("the definition eliminates otherwise".into());
+                        return Err("the definition gives other eliminations".into());
                     }
                 }
                 println!();

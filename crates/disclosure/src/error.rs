@@ -16,6 +16,28 @@ pub enum Error {
         /// Values that are allowed, to be read after "Give": "a number from 0 to 1".
         allowed: String,
     },
+    /// A word is none of those that are allowed.
+    #[error("{argument}: {problem}")]
+    UnknownWord {
+        /// Parameter of the function, or field of its settings.
+        argument: &'static str,
+        /// Problem with the argument, to be read after its name: "\"quasy\" is not a label".
+        problem: String,
+        /// Allowed word that was probably meant.
+        nearest: Option<&'static str>,
+        /// Values that are allowed, to be read after "Give".
+        allowed: String,
+    },
+    /// A value that is planned, but does not work yet.
+    #[error("{argument}: \"{value}\" is not supported yet")]
+    Unsupported {
+        /// Parameter of the function, or field of its settings.
+        argument: &'static str,
+        /// Value that was given.
+        value: &'static str,
+        /// Values that are allowed, to be read after "Give".
+        allowed: String,
+    },
     /// There are more things than their numbering allows, for example more distinct values than `u32` codes.
     #[error("more than {limit} {what}")]
     TooMany {

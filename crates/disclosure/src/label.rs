@@ -1,10 +1,15 @@
-//! Labels of columns and the weights that they stand for.
+//! Labels of columns, their spellings, and the weights that they stand for.
 //!
-//! A DBA labels a column with a text, which is parsed as a [`Label`]. Its [`Weights`] are the likelihood and
-//! the danger of White's privacy score (Definitions 3.3 and 3.4).
+//! A DBA labels a column with a text, which is parsed as a [`Label`]: a word that stands for common weights, or
+//! the weights themselves. [`Weights`] are the likelihood and the danger of White's privacy score (Definitions
+//! 3.3 and 3.4).
 
-use crate::{Error, Result};
+use crate::{Error, Result, spelling};
+use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
+
+/// What errors call a label.
+const ARGUMENT: &str = "label";
 
 /// Role of a column for an adversary, as labelled by a DBA.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +22,10 @@ pub enum Label {
     Sensitive,
     /// Identifies one individual on its own and must not be released.
     Identifier,
+    /// Identifies the person that the row is about. Counts as an identifier until measures count people.
+    Person,
+    /// Identifies the household of that person. Counts as an identifier until measures count households.
+    Household,
     /// Takes no part in any measure.
     Ignore,
     /// Anything in between, given by its weights.
@@ -53,7 +62,25 @@ impl Weights {
     }
 }
 
-const ALLOWED: &str = "quasi, sensitive, identifier, ignore, or likelihood=<0 to 1> and/or danger=<0 to 1>";
+const ALLOWED: &str = "quasi, sensitive, identifier, person, household, ignore, or likelihood=<0 to 1> and/or \
+                       danger=<0 to 1>";
+
+/// Every spelling of a label without weights, as [`spelling::normalised`] returns it; the canonical one
+/// first.
+const WORDS: [(&str, Label); 9] = [
+    ("quasi", Label::Quasi),
+    ("sensitive", Label::Sensitive),
+    ("identifier", Label::Identifier),
+    ("person", Label::Person),
+    ("household", Label::Household),
+    ("ignore", Label::Ignore),
+    ("quasi identifier", Label::Quasi),
+    ("sensitive attribute", Label::Sensitive),
+    ("direct identifier", Label::Identifier),
+];
+
+/// Labels that are planned.
+const UNSUPPORTED: [&str; 3] = ["weight", "count", "sensitive nulls=value"];
 
 impl Label {
     /// Returns the label's weights; `None` if the column takes no part in any measure.
@@ -67,9 +94,40 @@ impl Label {
                 likelihood: 0.0,
                 danger: 1.0,
             }),
-            Label::Identifier | Label::Ignore => None,
+            Label::Identifier | Label::Person | Label::Household | Label::Ignore => None,
             Label::Weighted(weights) => Some(weights),
         }
+    }
+
+    /// Returns whether the column says whose row it is.
+    pub fn is_identifier(self) -> bool {
+        matches!(self, Label::Identifier | Label::Person | Label::Household)
+    }
+}
+
+/// Writes the canonical spelling, which reads back as the same label.
+impl Display for Label {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let named = WORDS.iter().find(|(_, label)| label == self);
+        match (self, named) {
+            (Label::Weighted(Weights { likelihood, danger }), _) => {
+                formatter.write_str("likelihood=")?;
+                write_weight(formatter, *likelihood)?;
+                formatter.write_str(" danger=")?;
+                write_weight(formatter, *danger)
+            }
+            (_, Some((word, _))) => formatter.write_str(word),
+            (_, None) => Err(fmt::Error), // every label without weights is in the table
+        }
+    }
+}
+
+/// Writes a number from 0 to 1, without hundreds of zeros before the digits of a small one.
+fn write_weight(formatter: &mut Formatter<'_>, weight: f64) -> fmt::Result {
+    match weight {
+        0.0 => formatter.write_str("0"), // also -0
+        _ if weight < 1e-5 => write!(formatter, "{weight:e}"),
+        _ => write!(formatter, "{weight}"),
     }
 }
 
@@ -77,30 +135,65 @@ impl FromStr for Label {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
+        if !text.contains('=') {
+            return named(text);
+        }
+        let text = text.to_lowercase();
+        // Spaces around an equals sign do not matter.
+        let sides: Vec<&str> = text.split('=').map(str::trim).collect();
+        let text = sides.join("=");
         let words: Vec<&str> = text.split_whitespace().collect();
-        match words[..] {
-            [] => Err(invalid("the label is empty".into())),
-            ["quasi"] => Ok(Label::Quasi),
-            ["sensitive"] => Ok(Label::Sensitive),
-            ["identifier"] => Ok(Label::Identifier),
-            ["ignore"] => Ok(Label::Ignore),
-            _ => weighted(&words).map(Label::Weighted),
+        let spelling = words.join(" ");
+        match UNSUPPORTED.iter().find(|label| **label == spelling) {
+            Some(label) => Err(unsupported(label)),
+            None => weighted(&words).map(Label::Weighted),
         }
     }
+}
+
+/// Reads a label without weights.
+fn named(text: &str) -> Result<Label> {
+    let spelling = spelling::normalised(text);
+    if spelling.is_empty() {
+        return Err(unknown("must not be empty".into(), None));
+    }
+    if let Some((_, label)) = WORDS.iter().find(|(word, _)| *word == spelling) {
+        return Ok(*label);
+    }
+    if let Some(label) = UNSUPPORTED.iter().find(|label| **label == spelling) {
+        return Err(unsupported(label));
+    }
+    // Synonyms are offered by their canonical spelling.
+    let nearest = spelling::nearest(&spelling, WORDS.iter().map(|(word, _)| *word));
+    let label = nearest.and_then(|nearest| WORDS.iter().find(|(word, _)| *word == nearest));
+    let canonical = label.and_then(|(_, label)| WORDS.iter().find(|(_, other)| other == label));
+    Err(unknown(
+        format!("{} is not a label", quoted(text.trim())),
+        canonical.map(|(word, _)| *word),
+    ))
 }
 
 /// Parses weights such as `likelihood=0.9 danger=0.1`, in either order. A weight that is left out keeps its
 /// default.
 fn weighted(words: &[&str]) -> Result<Weights> {
+    const NAMES: [&str; 2] = ["likelihood", "danger"];
     let (mut likelihood, mut danger) = (None, None);
     for word in words {
         let Some((name, number)) = word.split_once('=') else {
-            return Err(invalid(format!("\"{word}\" is not understood")));
+            return Err(unknown(
+                format!("{} cannot be combined with likelihood or danger", quoted(word)),
+                None,
+            ));
         };
         let weight = match name {
             "likelihood" => &mut likelihood,
             "danger" => &mut danger,
-            _ => return Err(invalid(format!("\"{name}\" is not a weight"))),
+            _ => {
+                return Err(unknown(
+                    format!("{} is neither likelihood nor danger", quoted(name)),
+                    spelling::nearest(name, NAMES),
+                ));
+            }
         };
         let value = number
             .parse::<f64>()
@@ -117,8 +210,34 @@ fn weighted(words: &[&str]) -> Result<Weights> {
     })
 }
 
+/// Returns the beginning of a text in double quotes.
+fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    let mut letters = text.chars();
+    let beginning: String = letters.by_ref().take(SHOWN).collect();
+    let rest = if letters.next().is_some() { "…" } else { "" };
+    format!("\"{beginning}{rest}\"")
+}
+
 fn invalid(problem: String) -> Error {
-    Error::invalid("label", problem, ALLOWED)
+    Error::invalid(ARGUMENT, problem, ALLOWED)
+}
+
+fn unknown(problem: String, nearest: Option<&'static str>) -> Error {
+    Error::UnknownWord {
+        argument: ARGUMENT,
+        problem,
+        nearest,
+        allowed: ALLOWED.into(),
+    }
+}
+
+fn unsupported(label: &'static str) -> Error {
+    Error::Unsupported {
+        argument: ARGUMENT,
+        value: label,
+        allowed: ALLOWED.into(),
+    }
 }
 
 #[cfg(test)]
@@ -134,37 +253,115 @@ mod tests {
         let parsed = |text: &str| text.parse::<Label>().map(Label::weights);
         assert_eq!(parsed("quasi"), Ok(weights(1.0, 0.0)));
         assert_eq!(parsed(" sensitive "), Ok(weights(0.0, 1.0)));
-        assert_eq!(parsed("identifier"), Ok(None));
-        assert_eq!(parsed("ignore"), Ok(None));
+        for label in ["identifier", "person", "household", "ignore"] {
+            assert_eq!(parsed(label), Ok(None));
+        }
     }
 
     #[test]
     fn weights_in_either_order_and_alone() {
         let parsed = |text: &str| text.parse::<Label>().map(Label::weights);
         assert_eq!(parsed("likelihood=0.9 danger=.25"), Ok(weights(0.9, 0.25)));
-        assert_eq!(parsed("danger=0  likelihood=1"), Ok(weights(1.0, 0.0)));
-        assert_eq!(parsed("likelihood=0.5"), Ok(weights(0.5, 1.0)));
+        assert_eq!(parsed("danger=0  Likelihood=1"), Ok(weights(1.0, 0.0)));
+        assert_eq!(parsed("likelihood = 0.5"), Ok(weights(0.5, 1.0)));
         assert_eq!(parsed("danger=1e-3"), Ok(weights(1.0, 0.001)));
     }
 
     #[test]
+    fn spellings_have_a_canonical_form() {
+        for (text, canonical) in [
+            ("QUASI", "quasi"),
+            ("quasi-identifier", "quasi"),
+            ("Quasi Identifier", "quasi"),
+            ("quasi_identifier", "quasi"),
+            ("Sensitive Attribute", "sensitive"),
+            ("direct identifier", "identifier"),
+            ("Person", "person"),
+            (" HOUSEHOLD ", "household"),
+            ("ignore", "ignore"),
+            ("danger=0.10", "likelihood=1 danger=0.1"),
+            ("DANGER=-0 likelihood=1e-300", "likelihood=1e-300 danger=0"),
+        ] {
+            let label: Label = text.parse().unwrap();
+            assert_eq!(label.to_string(), canonical, "for {text:?}");
+            assert_eq!(canonical.parse(), Ok(label), "for {canonical:?}");
+        }
+    }
+
+    #[test]
+    fn people_and_households_identify() {
+        for (text, identifies) in [
+            ("identifier", true),
+            ("person", true),
+            ("household", true),
+            ("quasi", false),
+        ] {
+            assert_eq!(
+                text.parse::<Label>().unwrap().is_identifier(),
+                identifies,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn planned_labels_are_refused_by_name() {
+        for (text, value) in [
+            ("weight", "weight"),
+            ("Count", "count"),
+            ("sensitive nulls=value", "sensitive nulls=value"),
+            ("SENSITIVE  nulls = Value", "sensitive nulls=value"),
+        ] {
+            let error = text.parse::<Label>().unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("label: \"{value}\" is not supported yet")
+            );
+            assert!(matches!(error, Error::Unsupported { .. }));
+        }
+    }
+
+    #[test]
     fn nonsense_is_refused_with_a_reason() {
+        let long = "x".repeat(100);
         for (text, reason) in [
-            ("", "label: the label is empty"),
-            ("  ", "label: the label is empty"),
-            ("Quasi", "label: \"Quasi\" is not understood"),
-            ("quasi sensitive", "label: \"quasi\" is not understood"),
-            ("quasi danger=1", "label: \"quasi\" is not understood"),
-            ("weight=1", "label: \"weight\" is not a weight"),
+            ("", "label: must not be empty"),
+            (" - ", "label: must not be empty"),
+            ("secret", "label: \"secret\" is not a label"),
+            ("quasi sensitive", "label: \"quasi sensitive\" is not a label"),
+            (
+                "quasi danger=1",
+                "label: \"quasi\" cannot be combined with likelihood or danger",
+            ),
+            ("weight=1", "label: \"weight\" is neither likelihood nor danger"),
             ("danger=", "label: danger is not a number from 0 to 1"),
             ("danger=1.01", "label: danger is not a number from 0 to 1"),
             ("danger=-0.1", "label: danger is not a number from 0 to 1"),
             ("danger=NaN", "label: danger is not a number from 0 to 1"),
             ("danger=0 danger=0", "label: danger is given twice"),
-            ("likelihood = 1", "label: \"likelihood\" is not understood"),
+            (
+                &long,
+                "label: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…\" is not a label",
+            ),
         ] {
             let error = text.parse::<Label>().unwrap_err();
             assert_eq!(error.to_string(), reason, "for {text:?}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_label_is_offered() {
+        for (text, label) in [
+            ("sensetive", Some("sensitive")),
+            ("quasi-identifer", Some("quasi")),
+            ("persons", Some("person")),
+            ("likelyhood=1", Some("likelihood")),
+            ("top secret", None),
+        ] {
+            match text.parse::<Label>().unwrap_err() {
+                Error::UnknownWord { nearest, .. } => assert_eq!(nearest, label, "for {text:?}"),
+                other => panic!("{other} for {text:?}"),
+            }
         }
     }
 }

@@ -43,6 +43,7 @@ pub mod permutation;
 mod rows;
 pub mod semantic;
 mod sharded;
+pub mod spelling;
 
 pub use column_profile::{ColumnCounts, ColumnProfile};
 pub use control::{Control, MemoryBudget};

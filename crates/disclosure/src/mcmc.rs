@@ -39,11 +39,11 @@ pub(crate) trait Observe<S>: Sync {
     fn observe(&self, state: &S, tally: &mut [f64]) -> f64;
 
     /// Returns an upper bound of the quantity.
-    fn most(&self) -> f64;
+    fn upper_bound(&self) -> f64;
 
     /// Returns whether the figures have to be known precisely, on average: their sum may be although they are
     /// not.
-    fn every_figure(&self) -> bool {
+    fn needs_every_figure(&self) -> bool {
         false
     }
 }
@@ -59,7 +59,7 @@ pub(crate) enum Pace {
 
 /// Precision of an estimate, and its limits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Effort {
+pub(crate) struct SamplingLimits {
     /// Half-width of the 95 % confidence interval, as a share of the estimate.
     pub relative_error: f64,
     /// Approximate limit on the number of samples; a limit below a few hundred has no effect.
@@ -73,13 +73,13 @@ pub(crate) struct Effort {
 /// Number of independent chains: enough for a confidence interval, and more than most machines have threads.
 const CHAINS: u64 = 16;
 
-impl Effort {
+impl SamplingLimits {
     /// Checks that the relative error is positive and finite.
     pub fn check(&self) -> Result<()> {
         if !(self.relative_error > 0.0 && self.relative_error.is_finite()) {
             return Err(Error::invalid(
                 "relative_error",
-                "must be positive",
+                "must be positive and finite",
                 "a share of the estimate, e.g. 0.01",
             ));
         }
@@ -99,7 +99,7 @@ impl Effort {
         // Begin with 8 to 15 samples, so that the last round ends near the limit.
         let per_chain = (self.max_samples / CHAINS).max(32);
         let doublings = (per_chain / 8).ilog2();
-        let course = Course {
+        let sampler = Sampler {
             moves,
             observed,
             pace: Pace::Measured,
@@ -110,12 +110,12 @@ impl Effort {
         };
         let mut seeds = Pcg64Mcg::seed_from_u64(self.seed);
         let states = (0..CHAINS as usize).map(|chain| start(&mut seeds, chain));
-        course.run(states.collect(), control)
+        sampler.run(states.collect(), control)
     }
 }
 
 /// Run of several chains: what moves and what is measured, the length of rounds, and when to stop.
-pub(crate) struct Course<'a, S> {
+pub(crate) struct Sampler<'a, S> {
     pub moves: &'a dyn Move<S>,
     pub observed: &'a dyn Observe<S>,
     pub pace: Pace,
@@ -136,7 +136,7 @@ pub(crate) struct Outcome {
     /// Number of independent samples that would give the same standard error.
     pub effective_samples: f64,
     /// Whether the estimate is as precise as required.
-    pub reached: bool,
+    pub is_precise_enough: bool,
     /// Mean of every figure.
     pub figures: Vec<f64>,
 }
@@ -151,29 +151,29 @@ struct Chain<S> {
 
 #[derive(Default)]
 struct Round {
-    blocks: Vec<Block>,
+    batches: Vec<Batch>,
     tally: Vec<f64>,
 }
 
 /// Sums over successive samples.
 #[derive(Debug, Clone, Copy, Default)]
-struct Block {
+struct Batch {
     samples: u64,
     sum: f64,
     sum_of_squares: f64,
 }
 
-/// Number of moves between two looks at the clock, because a look takes as long as a move.
-const MOVES_BETWEEN_LOOKS: u64 = 16;
+/// Number of moves between two checks of the clock, because a check takes as long as a move.
+const MOVES_PER_CLOCK_CHECK: u64 = 16;
 
-/// Number of blocks in every round. Their means reveal a trend, or samples that depend on each other.
-const BLOCKS: u64 = 4;
+/// Number of batches in every round. Their means reveal a trend, or samples that depend on each other.
+const BATCHES_PER_ROUND: u64 = 4;
 
 /// Least number of effective samples per chain. Fewer do not show that the chain has forgotten where it
 /// began.
-const LEAST_EFFECTIVE: f64 = 20.0;
+const MIN_EFFECTIVE_SAMPLES: f64 = 20.0;
 
-impl<S: State> Course<'_, S> {
+impl<S: State> Sampler<'_, S> {
     pub fn run(&self, states: Vec<S>, control: &Control) -> Result<Outcome> {
         let new_chain = |state| Chain {
             state,
@@ -194,21 +194,21 @@ impl<S: State> Course<'_, S> {
                 .try_for_each(|chain| chain.sample(self, samples, control))?;
             round += 1;
             let outcome = self.outcome(&chains, round);
-            if outcome.reached || round >= self.rounds || self.is_late() {
+            if outcome.is_precise_enough || round >= self.rounds || self.is_past_deadline() {
                 return Ok(outcome);
             }
         }
     }
 
-    fn is_late(&self) -> bool {
+    fn is_past_deadline(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     fn outcome(&self, chains: &[Chain<S>], rounds: u32) -> Outcome {
         let total = chains
             .iter()
-            .flat_map(Chain::blocks)
-            .fold(Block::default(), Block::and);
+            .flat_map(Chain::batches)
+            .fold(Batch::default(), Batch::merge);
         let mean = total.mean();
         let error = standard_error(chains, mean, total.samples);
         // Samples that differ only by rounding count as equal.
@@ -222,20 +222,20 @@ impl<S: State> Course<'_, S> {
             _ if chains.len() < 2 => f64::INFINITY,
             // An event that was never observed is still possible, but at 95 % confidence not more often than
             // this.
-            true if mean == 0.0 => self.observed.most() * (3.0 / total.samples as f64).min(1.0),
+            true if mean == 0.0 => self.observed.upper_bound() * (3.0 / total.samples as f64).min(1.0),
             true => 0.0,
-            false => student(chains.len()) * error,
+            false => student_quantile(chains.len()) * error,
         };
         // The error of a chain that still remembers where it began is larger than its spread shows. Until the
         // start is dropped and forgotten, the interval contains everything.
         let is_warm = matches!(self.pace, Pace::Fixed { .. })
-            || rounds > 2 && effective_samples >= LEAST_EFFECTIVE * chains.len() as f64;
+            || rounds > 2 && effective_samples >= MIN_EFFECTIVE_SAMPLES * chains.len() as f64;
         let (lower, upper) = match is_warm && half_width.is_finite() {
             true => (
                 (mean - half_width).max(0.0),
-                (mean + half_width).min(self.observed.most()),
+                (mean + half_width).min(self.observed.upper_bound()),
             ),
-            false => (0.0, self.observed.most()),
+            false => (0.0, self.observed.upper_bound()),
         };
         let mut figures = vec![0.0; self.observed.figures()];
         for round in chains.iter().flat_map(|chain| [&chain.before, &chain.now]) {
@@ -249,22 +249,22 @@ impl<S: State> Course<'_, S> {
             upper,
             samples: total.samples,
             effective_samples,
-            reached: is_warm
+            is_precise_enough: is_warm
                 && half_width <= self.relative_error * mean
-                && (!self.observed.every_figure() || self.figures_are_known(chains, &figures)),
+                && (!self.observed.needs_every_figure() || self.figures_are_known(chains, &figures)),
             figures,
         }
     }
 }
 
-impl<S: State> Course<'_, S> {
+impl<S: State> Sampler<'_, S> {
     /// Returns whether the half-widths of the figures' confidence intervals add up to at most the relative
     /// error.
     fn figures_are_known(&self, chains: &[Chain<S>], figures: &[f64]) -> bool {
         let count = chains.len() as f64;
         let mut squares = vec![0.0; figures.len()];
         for chain in chains {
-            let samples = chain.blocks().map(|block| block.samples).sum::<u64>() as f64;
+            let samples = chain.batches().map(|batch| batch.samples).sum::<u64>() as f64;
             let tallies = chain.before.tally.iter().zip(&chain.now.tally);
             for ((square, mean), (before, now)) in squares.iter_mut().zip(figures).zip(tallies) {
                 *square += ((before + now) / samples - mean).powi(2);
@@ -273,19 +273,19 @@ impl<S: State> Course<'_, S> {
         let errors = squares
             .iter()
             .map(|square| (square / (count * (count - 1.0))).sqrt());
-        let half_widths = student(chains.len()) * errors.sum::<f64>();
+        let half_widths = student_quantile(chains.len()) * errors.sum::<f64>();
         half_widths <= self.relative_error * figures.iter().sum::<f64>()
     }
 }
 
 /// Returns the standard error of the mean of all samples. Chains are independent, so it follows from the
 /// spread of their means. If all chains drift in the same way, that is too small, but the spread of a chain's
-/// blocks is not. The larger of the two counts.
+/// batches is not. The larger of the two counts.
 fn standard_error<S: State>(chains: &[Chain<S>], mean: f64, samples: u64) -> f64 {
     let count = chains.len() as f64;
-    let of_chains: Vec<Block> = chains
+    let of_chains: Vec<Batch> = chains
         .iter()
-        .map(|chain| chain.blocks().fold(Block::default(), Block::and))
+        .map(|chain| chain.batches().fold(Batch::default(), Batch::merge))
         .collect();
     let spread = of_chains
         .iter()
@@ -294,14 +294,14 @@ fn standard_error<S: State>(chains: &[Chain<S>], mean: f64, samples: u64) -> f64
     let between = spread / (count * (count - 1.0));
     let mut within = 0.0;
     for (chain, of_chain) in chains.iter().zip(&of_chains) {
-        let blocks: Vec<Block> = chain.blocks().filter(|block| block.samples > 0).collect();
-        let weighted = |block: &Block| {
-            let share = block.samples as f64 / samples as f64;
-            (share * (block.mean() - of_chain.mean())).powi(2)
+        let batches: Vec<Batch> = chain.batches().filter(|batch| batch.samples > 0).collect();
+        let weighted = |batch: &Batch| {
+            let share = batch.samples as f64 / samples as f64;
+            (share * (batch.mean() - of_chain.mean())).powi(2)
         };
-        if blocks.len() > 1 {
-            let spread = blocks.iter().map(weighted).sum::<f64>();
-            within += spread * blocks.len() as f64 / (blocks.len() as f64 - 1.0);
+        if batches.len() > 1 {
+            let spread = batches.iter().map(weighted).sum::<f64>();
+            within += spread * batches.len() as f64 / (batches.len() as f64 - 1.0);
         }
     }
     between.max(within).sqrt()
@@ -311,7 +311,7 @@ fn standard_error<S: State>(chains: &[Chain<S>], mean: f64, samples: u64) -> f64
 /// this many means: a quantile of Student's distribution. It is computed by Cornish and Fisher's expansion,
 /// which is too small by 0.7 % for four means and by less for more; for two and three means it is the closed
 /// form.
-fn student(means: usize) -> f64 {
+fn student_quantile(means: usize) -> f64 {
     const NORMAL: f64 = 1.959_963_985;
     let freedom = match means {
         0 | 1 => return f64::INFINITY,
@@ -330,68 +330,68 @@ fn student(means: usize) -> f64 {
 }
 
 impl<S: State> Chain<S> {
-    fn warm_up(&mut self, course: &Course<S>, control: &Control) -> Result<()> {
-        match course.pace {
+    fn warm_up(&mut self, sampler: &Sampler<S>, control: &Control) -> Result<()> {
+        match sampler.pace {
             Pace::Fixed { before, between } => {
                 self.between = between;
-                self.advance(course, before, control)
+                self.advance(sampler, before, control)
             }
             Pace::Measured if self.state.is_empty() => Ok(()),
             Pace::Measured => {
-                self.between = course.moves.pace(&mut self.state, control)?.max(1);
+                self.between = sampler.moves.pace(&mut self.state, control)?.max(1);
                 Ok(())
             }
         }
     }
 
-    fn advance(&mut self, course: &Course<S>, count: u64, control: &Control) -> Result<()> {
+    fn advance(&mut self, sampler: &Sampler<S>, count: u64, control: &Control) -> Result<()> {
         // If there is nothing to match, there is nothing to move.
         let count = if self.state.is_empty() { 0 } else { count };
         for number in 0..count {
-            if number % MOVES_BETWEEN_LOOKS == 0 && course.is_late() {
+            if number % MOVES_PER_CLOCK_CHECK == 0 && sampler.is_past_deadline() {
                 return Ok(());
             }
-            course.moves.make(&mut self.state, control)?;
+            sampler.moves.make(&mut self.state, control)?;
             control.check()?;
         }
         Ok(())
     }
 
-    fn sample(&mut self, course: &Course<S>, samples: u64, control: &Control) -> Result<()> {
+    fn sample(&mut self, sampler: &Sampler<S>, samples: u64, control: &Control) -> Result<()> {
         self.before = std::mem::take(&mut self.now);
-        self.now.tally = vec![0.0; course.observed.figures()];
-        for block in 0..BLOCKS {
-            let mut so_far = Block::default();
-            for _ in samples * block / BLOCKS..samples * (block + 1) / BLOCKS {
+        self.now.tally = vec![0.0; sampler.observed.figures()];
+        for batch in 0..BATCHES_PER_ROUND {
+            let mut so_far = Batch::default();
+            for _ in samples * batch / BATCHES_PER_ROUND..samples * (batch + 1) / BATCHES_PER_ROUND {
                 // Draw at least one sample, even after the deadline.
-                let has_sample = so_far.samples > 0 || self.blocks().any(|block| block.samples > 0);
-                if has_sample && course.is_late() {
+                let has_sample = so_far.samples > 0 || self.batches().any(|batch| batch.samples > 0);
+                if has_sample && sampler.is_past_deadline() {
                     break;
                 }
-                self.advance(course, self.between, control)?;
-                let value = course.observed.observe(&self.state, &mut self.now.tally);
+                self.advance(sampler, self.between, control)?;
+                let value = sampler.observed.observe(&self.state, &mut self.now.tally);
                 so_far.add(value);
                 control.advance(1);
             }
-            self.now.blocks.push(so_far);
+            self.now.batches.push(so_far);
         }
         Ok(())
     }
 
-    fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
-        self.before.blocks.iter().chain(&self.now.blocks).copied()
+    fn batches(&self) -> impl Iterator<Item = Batch> + '_ {
+        self.before.batches.iter().chain(&self.now.batches).copied()
     }
 }
 
-impl Block {
+impl Batch {
     fn add(&mut self, value: f64) {
         self.samples += 1;
         self.sum += value;
         self.sum_of_squares += value * value;
     }
 
-    fn and(self, other: Block) -> Block {
-        Block {
+    fn merge(self, other: Batch) -> Batch {
+        Batch {
             samples: self.samples + other.samples,
             sum: self.sum + other.sum,
             sum_of_squares: self.sum_of_squares + other.sum_of_squares,
@@ -417,9 +417,9 @@ mod tests {
             (1000, 1.9623),
         ] {
             assert!(
-                (student(means) / quantile - 1.0).abs() < 0.008,
+                (student_quantile(means) / quantile - 1.0).abs() < 0.008,
                 "{means}: {}",
-                student(means)
+                student_quantile(means)
             );
         }
     }

@@ -35,11 +35,11 @@ pub fn shares(graph: &Graph) -> Option<Vec<Vec<f64>>> {
     let of_class = |class: usize| {
         let mut others = items(graph);
         others.remove(others.iter().position(|&other| other == class)?);
-        let share = |&codes: &u32| {
+        let share = |&code_class: &u32| {
             let mut left = graph.codes.clone();
-            left[codes as usize] -= 1;
+            left[code_class as usize] -= 1;
             let with = count(graph, &others, &mut left, &mut HashMap::new());
-            f64::from(graph.codes[codes as usize]) * with / all
+            f64::from(graph.codes[code_class as usize]) * with / all
         };
         Some(graph.items[class].candidates.iter().map(share).collect())
     };
@@ -68,12 +68,12 @@ fn count(
         return count;
     }
     let mut sum = 0.0;
-    for &codes in &graph.items[class].candidates {
-        let choices = left[codes as usize];
+    for &code_class in &graph.items[class].candidates {
+        let choices = left[code_class as usize];
         if choices > 0 {
-            left[codes as usize] -= 1;
+            left[code_class as usize] -= 1;
             sum += f64::from(choices) * count(graph, rest, left, known);
-            left[codes as usize] += 1;
+            left[code_class as usize] += 1;
         }
     }
     known.insert((items.len(), left.clone()), sum);

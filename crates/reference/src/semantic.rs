@@ -13,7 +13,7 @@ pub fn terms_in<W: PartialEq>(terms: &[Vec<W>], text: &[W]) -> Vec<u32> {
 }
 
 /// Returns the number of documents that contain both terms.
-pub fn together(documents: &[Vec<u32>], one: u32, other: u32) -> u64 {
+pub fn count_both(documents: &[Vec<u32>], one: u32, other: u32) -> u64 {
     let has_both = |document: &&Vec<u32>| document.contains(&one) && document.contains(&other);
     documents.iter().filter(has_both).count() as u64
 }
@@ -81,7 +81,7 @@ fn greatest<T: Copy>(values: Vec<(f64, T)>) -> Option<(f64, T)> {
 
 fn resolve(threshold: Threshold, values: &[f64]) -> f64 {
     match threshold {
-        Threshold::At(threshold) => threshold,
+        Threshold::Absolute(threshold) => threshold,
         Threshold::Mean(ratio) => ratio * (values.iter().sum::<f64>() / values.len() as f64),
     }
 }

@@ -36,7 +36,7 @@ pub fn array_of_edges(matrix: &Matrix, values: &[f64]) -> Grid<f64> {
     Grid::new(size, size, |elements| {
         for (row, elements) in elements.chunks_exact_mut(size).enumerate() {
             pgrx::check_for_interrupts!();
-            for ((column, _), &value) in matrix.row(row).zip(&values[matrix.range(row)]) {
+            for ((column, _), &value) in matrix.row(row).zip(&values[matrix.edge_range(row)]) {
                 elements[column as usize] = value;
             }
         }

@@ -85,7 +85,7 @@ fn matching_weight(matrix: Array<'_, f64>, mapping: Array<'_, i32>) -> f64 {
     let weight = || {
         let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
         within_reach("summing over matchings", &matrix, |control| {
-            attack::matching_weight(&matrix, &truth, control)
+            attack::matching_probability(&matrix, &truth, control)
         })
     };
     weight().unwrap_or_else(Problem::raise)
@@ -233,7 +233,7 @@ fn estimated_cracks(mut args: Args) -> Result<Option<CrackEstimate>, Problem> {
         let found = attack::estimate(&matrix, &truth, settings, control)?;
         Ok((found, attack::heuristic(&matrix, &truth)))
     })?;
-    warn_if_not_reached(found.reached);
+    warn_if_not_reached(found.is_precise_enough);
     Ok(Some(CrackEstimate {
         expected: found.expected,
         lower: found.lower,
@@ -269,7 +269,7 @@ fn cracked_sets(mut args: Args) -> Result<Option<SubsetCracks>, Problem> {
     let found = run::long("computing cracks of sets", |control| {
         attack::subset_cracks(&matrix, &truth, &subsets, &settings, control)
     })?;
-    warn_if_not_reached(found.reached);
+    warn_if_not_reached(found.is_precise_enough);
     Ok(Some(SubsetCracks {
         expected: found.expected,
         lower: found.lower,
@@ -297,7 +297,7 @@ table_row! {
 fn attack_report(args: Args) -> Table<Entry> {
     let found = of_tables(args, "computing edge probabilities", attack::report);
     Table::new(found.map(|(tables, report)| {
-        warn_if_not_reached(report.reached);
+        warn_if_not_reached(report.is_precise_enough);
         let row = |(number, entry): (usize, &attack::EntryRisk)| {
             let truth = tables.truth.as_ref();
             let code = truth.and_then(|truth| truth.columns()[number]);
@@ -339,10 +339,10 @@ fn attack_summary(args: Args) -> Table<Summary> {
     let found = of_tables(args, "summing over matchings", attack::summary);
     Table::once(found.map(|(tables, summary)| {
         let cracks = summary.cracks.as_ref();
-        warn_if_not_reached(cracks.is_none_or(|cracks| cracks.reached));
+        warn_if_not_reached(cracks.is_none_or(|cracks| cracks.is_precise_enough));
         Summary {
             entries: tables.matrix.size() as i64,
-            edges: tables.matrix.edges() as i64,
+            edges: tables.matrix.edge_count() as i64,
             possible_edges: summary.possible_edges as i64,
             blocks: summary.blocks as i64,
             ln_permanent: summary.ln_permanent,
@@ -410,7 +410,7 @@ fn exactly() -> Settings {
 /// Returns the settings with the memory that is left now, after all input was read.
 fn with_memory(settings: Settings) -> Settings {
     Settings {
-        bytes: memory::left() as f64,
+        max_bytes: memory::left() as f64,
         ..settings
     }
 }

@@ -1,22 +1,35 @@
-//! What a method has to know of a column besides its values: weights from the column's label, and from the
-//! argument `weights`, which wins; and whether its values are to be put into bins.
+//! The settings of columns: their weights, and the bins that their values are put into.
+//!
+//! Weights come from the label of a column. The argument `labels` takes precedence: by column name, it gives
+//! another label, or an object of settings that are added to the label. A weight may differ by value.
+//! Anonymous rows have no labels.
 
 use crate::encode::scale::Scale;
-use crate::error::Problem;
-use crate::label::labels_of;
+use crate::error::{Problem, did_you_mean};
+use crate::label::{self, labels_of};
 use crate::pg::types::ColumnType;
 use disclosure::inference::Binning;
-use disclosure::{Label, Weights};
+use disclosure::{Label, Weights, spelling};
 use pgrx::pg_sys;
+use pgrx::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Display;
 
+/// The name of the argument.
+const ARGUMENT: &str = "labels";
+
+const ALLOWED: &str = "For each column name, give a label (quasi, sensitive, identifier, person, household, ignore, \
+                       likelihood=… danger=…) or an object with likelihood, danger, and bins or width.";
+
 /// The settings of one column.
 pub struct ColumnSettings {
-    /// `None` where the column takes no part.
+    /// `None` if the column takes no part.
     pub weights: Option<ValueWeights>,
+    /// `None` if every value counts as it is.
     pub binning: Option<Binning>,
+    /// Whether neither a label nor the argument `labels` says anything about the column.
+    pub is_unlabelled: bool,
 }
 
 /// The weights of a column's values.
@@ -25,9 +38,11 @@ pub struct ValueWeights {
     danger: ValueWeight,
 }
 
+/// The likelihood or the danger of a column's values.
 struct ValueWeight {
-    /// By the text of the value.
+    /// Weights of single values, by the text of the value.
     of_value: HashMap<String, f64>,
+    /// Weight of all other values.
     of_others: f64,
 }
 
@@ -41,7 +56,7 @@ impl From<Weights> for ValueWeights {
 }
 
 impl ValueWeights {
-    /// The weights that every value has; `None` where they differ.
+    /// Returns the weights that all values have in common; `None` if weights are given by value.
     pub fn of_all(&self) -> Option<Weights> {
         let all_equal = self.likelihood.of_value.is_empty() && self.danger.of_value.is_empty();
         all_equal.then_some(Weights {
@@ -50,6 +65,14 @@ impl ValueWeights {
         })
     }
 
+    /// Returns whether an adversary may know a value beforehand.
+    pub fn may_be_known(&self) -> bool {
+        let likelihood = &self.likelihood;
+        let mut of_value = likelihood.of_value.values();
+        likelihood.of_others > 0.0 || of_value.any(|&likelihood| likelihood > 0.0)
+    }
+
+    /// Returns the weights of a value by its text.
     pub fn of_value(&self, text: &str) -> Weights {
         Weights {
             likelihood: self.likelihood.of_value(text),
@@ -59,7 +82,7 @@ impl ValueWeights {
 }
 
 impl ValueWeight {
-    /// Stands for all values that are not named.
+    /// The key that stands for all values without a weight of their own.
     const OTHERS: &str = "*";
 
     fn of_all(weight: f64) -> Self {
@@ -73,8 +96,8 @@ impl ValueWeight {
         self.of_value.get(text).copied().unwrap_or(self.of_others)
     }
 
-    /// A number for all values, or an object of numbers by value; others keep the weight that they have.
-    /// `None` where it is neither.
+    /// Sets the weight: a number for all values, or an object of numbers by value; others keep the weight
+    /// that they have. Returns `None` if it is neither.
     fn set(&mut self, given: &Value) -> Option<()> {
         let Value::Object(of_values) = given else {
             *self = Self::of_all(weight(given)?);
@@ -96,16 +119,26 @@ fn weight(given: &Value) -> Option<f64> {
     given.as_f64().filter(|&weight| Weights::allow(weight))
 }
 
-/// The settings of every column. `relation` is where their labels are; there are none on anonymous rows.
-/// `weights` is what the caller gave. Where it is not known what columns there are (no columns), what it
-/// says of them does not matter.
+/// Returns the settings of every column. `relation` is where their labels are; anonymous rows have none.
+/// `given` is the argument `labels`.
 pub fn column_settings(
     columns: &[ColumnType],
     relation: Option<pg_sys::Oid>,
-    weights: Option<&Value>,
+    given: Option<&Value>,
+) -> Result<Vec<ColumnSettings>, Problem> {
+    let labels = relation.map(labels_of).transpose()?;
+    settings_by_labels(columns, labels.as_ref(), given)
+}
+
+/// Returns the settings of every column. `labels` are those of their relation; anonymous rows have none.
+/// `given` is the argument `labels`. If there are no columns, the names in it are not checked.
+pub fn settings_by_labels(
+    columns: &[ColumnType],
+    labels: Option<&HashMap<String, Label>>,
+    given: Option<&Value>,
 ) -> Result<Vec<ColumnSettings>, Problem> {
     let nothing = Map::new();
-    let given = match weights {
+    let given = match given {
         None => &nothing,
         Some(Value::Object(given)) => given,
         Some(_) => return Err(invalid("is not a JSON object")),
@@ -114,7 +147,7 @@ pub fn column_settings(
     let is_meant = |key: &str, position: usize| {
         let name = &columns[position].name;
         name == key
-            || (relation.is_none()
+            || (labels.is_none()
                 && key.strip_prefix('f') == Some(name)
                 && *name == (position + 1).to_string())
     };
@@ -122,18 +155,19 @@ pub fn column_settings(
     if let Some(key) = given.keys().find(unknown).filter(|_| !columns.is_empty()) {
         return Err(invalid(format!("there is no column \"{key}\"")));
     }
-    let labels = relation.map_or(Ok(HashMap::new()), labels_of)?;
     let settings = |(position, column): (usize, &ColumnType)| {
-        let label = labels.get(&column.name).copied();
+        let label = labels.and_then(|labels| labels.get(&column.name).copied());
         let mut settings = ColumnSettings {
             weights: label
                 .map_or(Some(Weights::UNLABELLED), Label::weights)
                 .map(ValueWeights::from),
             binning: None,
+            is_unlabelled: label.is_none(),
         };
         let mut of_column = given.iter().filter(|(key, _)| is_meant(key, position));
         if let Some((_, given)) = of_column.next() {
             settings.set(column, given)?;
+            settings.is_unlabelled = false;
         }
         match of_column.next() {
             Some(_) => Err(invalid_for(column, "is given twice")),
@@ -143,8 +177,25 @@ pub fn column_settings(
     columns.iter().enumerate().map(settings).collect()
 }
 
+/// Tells the caller which of these columns take part without a label. The columns of anonymous rows and of
+/// composite types cannot be labelled.
+pub fn notice_unlabelled<'a>(
+    relation: Option<pg_sys::Oid>,
+    columns: impl IntoIterator<Item = (&'a ColumnType, &'a ColumnSettings)>,
+) {
+    // SAFETY: a catalogue look-up.
+    let is_type =
+        |&oid: &pg_sys::Oid| unsafe { pg_sys::get_rel_relkind(oid) as u8 == pg_sys::RELKIND_COMPOSITE_TYPE };
+    let Some(relation) = relation.filter(|oid| !is_type(oid)) else {
+        return;
+    };
+    let unlabelled = columns.into_iter().filter(|(_, settings)| settings.is_unlabelled);
+    let names: Vec<&str> = unlabelled.map(|(column, _)| &column.name[..]).collect();
+    label::notice_unlabelled(relation, &names);
+}
+
 impl ColumnSettings {
-    /// What the caller says of the column replaces what its label says.
+    /// Applies what the caller gave for the column: a label, or an object of settings.
     fn set(&mut self, column: &ColumnType, given: &Value) -> Result<(), Problem> {
         let keys = match given {
             Value::String(label) => {
@@ -159,13 +210,22 @@ impl ColumnSettings {
                 "likelihood" => set_weight(&mut self.own_weights().likelihood, column, key, given)?,
                 "danger" => set_weight(&mut self.own_weights().danger, column, key, given)?,
                 "bins" | "width" => self.set_binning(column, key, given)?,
-                _ => return Err(invalid_for(column, format!("\"{key}\" is not a setting"))),
+                _ => {
+                    let problem = format!("column \"{}\": \"{key}\" is not a setting", column.name);
+                    let nearest = spelling::nearest(key, ["likelihood", "danger", "bins", "width"]);
+                    return Err(Problem::argument(
+                        ARGUMENT,
+                        problem,
+                        did_you_mean(nearest, ALLOWED),
+                    ));
+                }
             }
         }
         Ok(())
     }
 
-    /// For a column to which a weight is given, so that it takes part whatever its label says.
+    /// Returns the weights of a column for which the caller gives a weight. It then takes part, whatever its
+    /// label.
     fn own_weights(&mut self) -> &mut ValueWeights {
         self.weights.get_or_insert_with(|| Weights::UNLABELLED.into())
     }
@@ -204,15 +264,27 @@ fn set_weight(
     given: &Value,
 ) -> Result<(), Problem> {
     weight.set(given).ok_or_else(|| {
-        // Which value, if it is one value's weight, is not said: messages show none.
+        // The message does not say which value the weight belongs to, because values must not appear in
+        // messages.
         let problem = format!("{key} is neither a number from 0 to 1 nor an object of such numbers by value");
         invalid_for(column, problem)
     })
 }
 
 fn parse_label(column: &ColumnType, label: &str) -> Result<Label, Problem> {
+    use disclosure::Error;
     label.parse().map_err(|error| match error {
-        disclosure::Error::InvalidArgument { problem, .. } => invalid_for(column, problem),
+        Error::InvalidArgument { problem, .. } => invalid_for(column, problem),
+        Error::UnknownWord { problem, nearest, .. } => {
+            let problem = format!("column \"{}\": {problem}", column.name);
+            Problem::argument(ARGUMENT, problem, did_you_mean(nearest, ALLOWED))
+        }
+        Error::Unsupported { value, .. } => Problem::unusable(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            ARGUMENT,
+            format!("column \"{}\": \"{value}\" is not supported yet", column.name),
+            ALLOWED,
+        ),
         other => other.into(),
     })
 }
@@ -222,10 +294,5 @@ fn invalid_for(column: &ColumnType, problem: impl Display) -> Problem {
 }
 
 fn invalid(problem: impl Display) -> Problem {
-    Problem::argument(
-        "weights",
-        problem.to_string(),
-        "By column name, give a label (quasi, sensitive, identifier, ignore, likelihood=… danger=…) or \
-               an object of likelihood, danger, and bins or width.",
-    )
+    Problem::argument(ARGUMENT, problem.to_string(), ALLOWED)
 }

@@ -7,6 +7,7 @@ pub mod column_settings;
 pub mod new_row;
 mod options;
 mod remedies;
+mod risk_view;
 mod rules;
 mod scores;
 mod table;

@@ -6,6 +6,7 @@
 use crate::encode::dictionary::Dictionary;
 use crate::error::Problem;
 use crate::input::relation::Relation;
+use crate::label;
 use crate::methods::inference::column_settings::{ColumnSettings, column_settings};
 use crate::pg::array::ElementType;
 use crate::pg::query::{Answer, Parameters};
@@ -24,6 +25,8 @@ pub struct RowLookup {
     relation: String,
     attributes: Vec<Asked>,
     parameters: Parameters,
+    /// Columns of the row that take part without a label.
+    unlabelled: Vec<String>,
     /// Whether queries run under the active snapshot instead of a new one.
     in_snapshot: bool,
     /// Error that ended the search, if any.
@@ -61,11 +64,15 @@ impl RowLookup {
                 relation: table.name().into(),
                 attributes: Vec::new(),
                 parameters: Parameters::default(),
+                unlabelled: Vec::new(),
                 in_snapshot: false,
                 problem: None,
             };
             for (column, (value, is_null)) in columns.iter().zip(shape.deform(row)?) {
                 let place = place_of(column, &columns, table.columns())?;
+                if settings[place].is_unlabelled {
+                    lookup.unlabelled.push(table.columns()[place].name.clone());
+                }
                 if !is_null {
                     lookup.add_column(&table.columns()[place], &settings[place], column, value)?;
                 }
@@ -78,6 +85,14 @@ impl RowLookup {
     pub fn in_snapshot(mut self) -> Self {
         self.in_snapshot = true;
         self
+    }
+
+    /// Tells the caller which columns of the row take part without a label.
+    pub fn notice_unlabelled(&self, relation: Option<pg_sys::Oid>) {
+        let names: Vec<&str> = self.unlabelled.iter().map(String::as_str).collect();
+        if let Some(relation) = relation {
+            label::notice_unlabelled(relation, &names);
+        }
     }
 
     /// Returns the weights of the row's attributes, by the attributes' numbers.

@@ -65,6 +65,7 @@ fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
     };
     // SAFETY: the value is an argument of type record, which lives as long as the call.
     let mut lookup = unsafe { RowLookup::new(row, relation, options.labels.as_ref())? };
+    lookup.notice_unlabelled(relation);
     let RowScore { lower, upper, .. } =
         score_row(&lookup.weights(), &options.settings, &mut lookup, Control::none())?;
     if let Some(problem) = lookup.problem() {

@@ -11,7 +11,7 @@ use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::methods::classes::counted::{Counted, CountedRows};
 use crate::methods::inference::attributes::Attributes;
-use crate::methods::inference::column_settings::{ColumnSettings, column_settings};
+use crate::methods::inference::column_settings::{ColumnSettings, column_settings, notice_unlabelled};
 use crate::methods::inference::options::Options;
 use crate::pg::json::Json;
 use crate::pg::row::RowShape;
@@ -61,7 +61,11 @@ impl AttributeTable {
         let mut types = call.argument_types();
         types.truncate(1);
         let relation = types[0].relation();
-        let settings = |columns: &[ColumnType]| column_settings(columns, relation, options.labels.as_ref());
+        let settings = |columns: &[ColumnType]| -> Result<Vec<ColumnSettings>, Problem> {
+            let settings = column_settings(columns, relation, options.labels.as_ref())?;
+            notice_unlabelled(relation, columns.iter().zip(&settings));
+            Ok(settings)
+        };
         let before = columns_of_row(call, &types[0]).map(|columns| settings(&columns));
         let before = before.transpose()?;
         let Encoded { dictionaries, sink } = call.read(types, CountedRows::default())?;
@@ -83,6 +87,7 @@ impl AttributeTable {
     ) -> Result<Self, Problem> {
         let mut relation = Relation::new(oid, columns)?;
         let mut settings = column_settings(relation.columns(), oid, options.labels.as_ref())?;
+        notice_unlabelled(oid, relation.columns().iter().zip(&settings));
         let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
             settings.weights.is_some().then(|| Some(column.name.clone()))
         };

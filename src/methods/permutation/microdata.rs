@@ -13,8 +13,8 @@ use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::label::labels_of;
 use crate::pg::types::{ColumnType, Pair};
+use disclosure::NULL;
 use disclosure::permutation::scale_of_released;
-use disclosure::{Label, NULL};
 use pgrx::pg_sys;
 
 /// Two tables whose records can be compared.
@@ -327,7 +327,7 @@ fn columns_by_labels(
         };
         let label = labels.get(&column.name);
         key != Some(&column.name)
-            && !matches!(label, Some(Label::Ignore | Label::Identifier))
+            && label.is_none_or(|label| label.weights().is_some())
             && released.is_none_or(is_in)
     };
     let chosen: Vec<ColumnType> = original.columns().iter().filter(takes_part).cloned().collect();

@@ -18,8 +18,8 @@ use crate::pg::array_out::Grid;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::semantic::{
-    self, Attacked, DistanceTable, Eliminations, Method, Strategy, Study, StudySettings, Threshold, Truth,
-    Vulnerability,
+    self, AttackResult, DistanceTable, Eliminations, Method, OriginalItems, ReleaseAttack,
+    ReleaseAttackSettings, Strategy, Threshold, Vulnerability,
 };
 use pgrx::Array;
 use pgrx::prelude::*;
@@ -56,7 +56,7 @@ fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Problem> {
     }
     let strategy = Strategy {
         method,
-        threshold: threshold.map_or(Threshold::Mean(ratio), Threshold::At),
+        threshold: threshold.map_or(Threshold::Mean(ratio), Threshold::Absolute),
         vulnerability: word("vulnerability", args.optional("vulnerability"), &VULNERABILITIES)?,
         seed: args.seed()?,
     };
@@ -130,14 +130,19 @@ fn elimination_steps(args: Args) -> Table<Step> {
 struct Release {
     items: Items,
     lists: Lists,
-    study: Study,
+    study: ReleaseAttack,
     knowledge: Knowledge,
 }
 
 impl Release {
-    fn new(items: Items, lists: Lists, source: &Source, settings: &StudySettings) -> Result<Self, Problem> {
+    fn new(
+        items: Items,
+        lists: Lists,
+        source: &Source,
+        settings: &ReleaseAttackSettings,
+    ) -> Result<Self, Problem> {
         let (study, pairs) = run::long("looking for contexts", |control| {
-            let study = Study::new(&lists.transactions, settings, control)?;
+            let study = ReleaseAttack::new(&lists.transactions, settings, control)?;
             let pairs = study.pairs(control)?;
             Ok((study, pairs))
         })?;
@@ -150,7 +155,7 @@ impl Release {
         })
     }
 
-    fn read(column: &Column, source: &Source, settings: &StudySettings) -> Result<Self, Problem> {
+    fn read(column: &Column, source: &Source, settings: &ReleaseAttackSettings) -> Result<Self, Problem> {
         let (items, lists) = read_column(column)?;
         Self::new(items, lists, source, settings)
     }
@@ -160,17 +165,17 @@ impl Release {
         original: &Column,
         released: &Column,
         source: &Source,
-        settings: &StudySettings,
-    ) -> Result<(Self, Truth), Problem> {
+        settings: &ReleaseAttackSettings,
+    ) -> Result<(Self, OriginalItems), Problem> {
         let (items, lists) = read_columns(&[original, released])?;
         let [original, released] =
             <[Lists; 2]>::try_from(lists).map_err(|_| Problem::Internal("a column was not read"))?;
-        let truth = Truth::new(&original.transactions, original.ids(), released.ids())?;
+        let truth = OriginalItems::new(&original.transactions, original.ids(), released.ids())?;
         Ok((Self::new(items, released, source, settings)?, truth))
     }
 
     /// Attacks all targets and twins. Sends a NOTICE if confidence was requested but could not be learnt.
-    fn attack(&self, strategy: &Strategy) -> Result<Attacked, Problem> {
+    fn attack(&self, strategy: &Strategy) -> Result<AttackResult, Problem> {
         let (study, scoring) = (&self.study, self.knowledge.scoring());
         let attacked = run::long("eliminating items", |control| {
             study.attack(scoring, strategy, control)
@@ -188,14 +193,14 @@ impl Release {
 /// method.
 struct Options {
     strategy: Strategy,
-    settings: StudySettings,
+    settings: ReleaseAttackSettings,
 }
 
 impl Options {
     fn read(args: &mut Args, method: Method) -> Result<Self, Problem> {
         let context = context(args)?;
         let strategy = strategy(args, method)?;
-        let settings = StudySettings {
+        let settings = ReleaseAttackSettings {
             context,
             calibration: 0,
             seed: strategy.seed,
@@ -247,7 +252,7 @@ fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, 
     Ok(targets.flat_map(move |target| items_of_target(&release, &attacked, target)))
 }
 
-fn items_of_target(release: &Release, attacked: &Attacked, target: usize) -> Vec<AttackedItem> {
+fn items_of_target(release: &Release, attacked: &AttackResult, target: usize) -> Vec<AttackedItem> {
     let generalised = release.items.texts_of(&release.study.targets()[target].members);
     let cells = release.study.cells(attacked, target).into_iter();
     let rows = cells.map(|cell| AttackedItem {
@@ -296,7 +301,7 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, P
         }
     };
     let attacked = release.attack(&strategy)?;
-    let bins = release.study.reliability(&attacked, truth.as_ref());
+    let bins = release.study.reliability_bins(&attacked, truth.as_ref());
     Ok((1..).zip(bins).map(|(number, bin)| ReliabilityBin {
         bin: number,
         eliminations: bin.eliminations as i64,

@@ -13,7 +13,9 @@ use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::Error;
-use disclosure::semantic::{self, Coat, Constraints, Entry, Known, Rule, Transactions};
+use disclosure::semantic::{
+    self, Coat, Constraints, Entry, GeneralisationKnowledge, MarkingRule, Transactions,
+};
 use pgrx::prelude::*;
 
 table_row! {
@@ -225,7 +227,7 @@ fn rare_sets(mut args: Args) -> Result<Vec<RareSet>, Problem> {
         semantic::km_violations(&lists.transactions, k, m, most, control)
     })?;
     let rows = violations.into_iter().map(|violation| RareSet {
-        items: as_json(&items, &lists.transactions, &violation.set),
+        items: as_json(&items, &lists.transactions, &violation.itemset),
         support: violation.support as i64,
     });
     Ok(rows.collect())
@@ -239,7 +241,10 @@ fn m_of(args: &mut Args) -> Result<usize, Problem> {
     Ok(m)
 }
 
-const RULES: [(&str, Rule); 2] = [("together", Rule::Together), ("repeated", Rule::Repeated)];
+const RULES: [(&str, MarkingRule); 2] = [
+    ("together", MarkingRule::Together),
+    ("repeated", MarkingRule::Repeated),
+];
 
 /// mark_generalised(relation regclass, column_name name, key name, rule text, k int, utility jsonb,
 /// privacy jsonb)
@@ -253,9 +258,9 @@ fn marked(mut args: Args) -> Result<impl Iterator<Item = Released>, Problem> {
     let column = column.with_key(args.name("key").as_deref())?;
     let rule = word("rule", args.optional("rule"), &RULES)?;
     let k: Option<i32> = args.optional("k");
-    let mut known = Known {
+    let mut known = GeneralisationKnowledge {
         k: k.map(|k| k_of(Some(k))),
-        ..Known::default()
+        ..GeneralisationKnowledge::default()
     };
     known.check()?;
     let utility = ItemSets::read("utility", args.json("utility")?)?;

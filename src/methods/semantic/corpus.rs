@@ -14,7 +14,8 @@ use crate::run;
 use crate::run::{CancelOnDrop, Conveyor};
 use disclosure::Control;
 use disclosure::semantic::{
-    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted, for_each_lexeme,
+    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, PairSelection, Scoring, SearchBuffer, Terms,
+    for_each_lexeme,
 };
 use pgrx::Array;
 use pgrx::pg_sys;
@@ -161,16 +162,16 @@ impl Source {
     /// must have passed [`finite`](Self::finite).
     pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
         let unseen = self.settings.unseen.unwrap_or(UNSEEN);
-        self.read(terms, Wanted::Pairs(pairs), unseen)
+        self.read(terms, PairSelection::Pairs(pairs), unseen)
     }
 
     /// Reads what the corpus knows about terms and pairs of them. Terms that are never together are
     /// infinitely far apart, unless the caller gave `unseen`.
-    pub fn read_as_defined(&self, terms: &[String], wanted: Wanted) -> Result<Knowledge, Problem> {
+    pub fn read_as_defined(&self, terms: &[String], wanted: PairSelection) -> Result<Knowledge, Problem> {
         self.read(terms, wanted, self.settings.unseen.unwrap_or(0.0))
     }
 
-    fn read(&self, terms: &[String], wanted: Wanted, unseen: f64) -> Result<Knowledge, Problem> {
+    fn read(&self, terms: &[String], wanted: PairSelection, unseen: f64) -> Result<Knowledge, Problem> {
         let counts = match self.kind {
             Kind::Vectors => return Ok(Knowledge::Vectors(self.read_vectors(terms)?)),
             Kind::Counts => self.read_counts(terms)?,
@@ -190,7 +191,7 @@ impl Source {
         let finder = Finder {
             needles: self.needles(terms)?,
             corpus: Corpus::new(terms.len()),
-            scratch: Scratch::default(),
+            scratch: SearchBuffer::default(),
             found: Vec::new(),
             control: control.clone(),
         };
@@ -297,7 +298,7 @@ impl Source {
             )
         };
         let needles = self.folded(terms)?;
-        let (mut scratch, mut pairs) = (Scratch::default(), Vec::new());
+        let (mut scratch, mut pairs) = (SearchBuffer::default(), Vec::new());
         let mut singles: Vec<Option<u64>> = vec![None; terms.len()];
         let mut documents = None;
         let (term, other) = (self.term()?, self.other()?);
@@ -344,12 +345,12 @@ impl Source {
         let documents = self.settings.documents.or(documents);
         let documents = documents.ok_or_else(|| invalid("the number of all documents is missing"))?;
         let singles = singles.into_iter().map(Option::unwrap_or_default).collect();
-        Ok(Cooccurrence::given(documents, singles, pairs)?)
+        Ok(Cooccurrence::from_counts(documents, singles, pairs)?)
     }
 
     fn read_vectors(&self, terms: &[String]) -> Result<Embeddings, Problem> {
         let needles = self.folded(terms)?;
-        let (mut scratch, mut vectors) = (Scratch::default(), Embeddings::new());
+        let (mut scratch, mut vectors) = (SearchBuffer::default(), Embeddings::new());
         let query = format!(
             "SELECT {}::pg_catalog.text, {}::pg_catalog.float4[] FROM {}",
             self.term()?,
@@ -516,7 +517,7 @@ enum Needles {
 struct Finder {
     needles: Needles,
     corpus: Corpus,
-    scratch: Scratch,
+    scratch: SearchBuffer,
     found: Vec<u32>,
     control: Arc<Control>,
 }

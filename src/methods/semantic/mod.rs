@@ -19,7 +19,7 @@ use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, read_column};
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::semantic::{Corpus, StudySettings, Target, Wanted};
+use disclosure::semantic::{Corpus, PairSelection, ReleaseAttackSettings, Target};
 use pgrx::Array;
 use pgrx::prelude::*;
 
@@ -37,7 +37,7 @@ fn distance(mut args: Args) -> Result<Option<f64>, Problem> {
     let Some((one, other)) = one.zip(other) else {
         return Ok(None);
     };
-    let knowledge = source.read_as_defined(&[one, other], Wanted::Pairs(&[(0, 1)]))?;
+    let knowledge = source.read_as_defined(&[one, other], PairSelection::Pairs(&[(0, 1)]))?;
     Ok(knowledge.scoring().distance(0, 1))
 }
 
@@ -69,7 +69,7 @@ fn distances(mut args: Args) -> Result<Option<Vec<Option<f64>>>, Problem> {
     };
     let pairs = || pairs.iter().map(|&[one, other]| one.zip(other));
     let wanted: Vec<(u32, u32)> = pairs().flatten().collect();
-    let knowledge = source.read_as_defined(items.texts(), Wanted::Pairs(&wanted))?;
+    let knowledge = source.read_as_defined(items.texts(), PairSelection::Pairs(&wanted))?;
     let distance =
         |pair: Option<(u32, u32)>| pair.and_then(|(one, other)| knowledge.scoring().distance(one, other));
     Ok(Some(pairs().map(distance).collect()))
@@ -127,13 +127,13 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
     {
         items.of_text(term)?;
     }
-    if items.len() > Corpus::MOST_OF_ALL {
+    if items.len() > Corpus::MAX_TERMS_FOR_ALL_PAIRS {
         return Err(invalid(format!(
             "must not have more than {} terms",
-            Corpus::MOST_OF_ALL
+            Corpus::MAX_TERMS_FOR_ALL_PAIRS
         )));
     }
-    let Knowledge::Counts(counts) = source.read_as_defined(items.texts(), Wanted::All)? else {
+    let Knowledge::Counts(counts) = source.read_as_defined(items.texts(), PairSelection::All)? else {
         return Err(Problem::argument(
             "corpus_column",
             "must not be a column of vectors",
@@ -178,7 +178,7 @@ fn known_terms(mut args: Args) -> Result<Vec<KnownTerm>, Problem> {
     let source = CorpusArguments::read(&mut args).source(&mut args)?;
     args.end()?;
     let (items, _) = read_column(&column)?;
-    let knowledge = source.read_as_defined(items.texts(), Wanted::Pairs(&[]))?;
+    let knowledge = source.read_as_defined(items.texts(), PairSelection::Pairs(&[]))?;
     let row = |term: u32| KnownTerm {
         term: items.text(term),
         is_known: knowledge.scoring().is_known(term),
@@ -223,9 +223,9 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
     let corpus = CorpusArguments::read(&mut args);
     let generalised: Option<Array<'_, &str>> = args.optional("generalised");
     let column = column.with_key(args.name("key").as_deref())?;
-    let settings = StudySettings {
+    let settings = ReleaseAttackSettings {
         context: context(&mut args)?,
-        ..StudySettings::default()
+        ..ReleaseAttackSettings::default()
     };
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;

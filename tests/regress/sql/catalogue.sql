@@ -5,13 +5,32 @@ CREATE TEMP VIEW own AS
   JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'pg_disclosure';
 -- Functions that run with the rights of their owner: event triggers only.
 SELECT oid::regprocedure, prorettype::regtype, proconfig FROM own WHERE prosecdef ORDER BY 1;
--- SQL and PL/pgSQL is bound when it is created, or has a search_path of its own. risk_view sets it itself, because the
--- caller's says where the view goes.
+-- SQL and PL/pgSQL is bound when it is created, or has a search_path of its own.
 SELECT p.oid::regprocedure, p.proconfig FROM own p JOIN pg_language l ON l.oid = p.prolang
  WHERE l.lanname IN ('sql', 'plpgsql') AND p.prosqlbody IS NULL
    AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false) ORDER BY 1;
-SELECT prosrc ~ $$PERFORM pg_catalog.set_config\('search_path', 'pg_catalog, pg_temp', true\)$$ AS sets_its_path
-  FROM own WHERE proname = 'risk_view';
+-- risk_view makes views by a statement of its own, in which every name has a schema: a path with planted names changes
+-- nothing about the view.
+CREATE SCHEMA planted;
+CREATE TABLE public.read_by_view (a int, b text);
+SET client_min_messages = warning;
+SELECT disclosure.risk_view('public.read_by_view', 'public.plain_view', labels => '{"a": "sensitive", "b": "sensitive"}');
+SET search_path = public;
+SELECT pg_get_viewdef('public.plain_view') AS plain \gset
+RESET search_path;
+CREATE FUNCTION planted.privacy_risk(anyelement, pg_catalog.jsonb) RETURNS text LANGUAGE sql AS $$ SELECT 'planted' $$;
+CREATE FUNCTION planted.class_size(anyelement) RETURNS text LANGUAGE sql AS $$ SELECT 'planted' $$;
+CREATE AGGREGATE planted.count(*) (SFUNC = int8inc, STYPE = int8, INITCOND = '0');
+CREATE DOMAIN planted.jsonb AS text;
+CREATE TABLE planted.read_by_view (a int, b text);
+SET search_path = planted, pg_catalog;
+SELECT disclosure.risk_view('public.read_by_view', 'plain_view', labels => '{"a": "sensitive", "b": "sensitive"}');
+SET search_path = public;
+SELECT pg_get_viewdef('planted.plain_view') = :'plain' AS is_the_same;
+RESET search_path;
+DROP SCHEMA planted CASCADE;
+DROP TABLE public.read_by_view CASCADE;
+RESET client_min_messages;
 -- No dependence on anything that did not come with Postgres or with the extension.
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid), pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid)
   FROM pg_depend d JOIN own p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid

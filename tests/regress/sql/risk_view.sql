@@ -1,5 +1,4 @@
 -- risk_view(): a view with the risk of every row.
-\set SHOW_CONTEXT never
 LOAD 'pg_disclosure';
 SET client_min_messages = warning;
 CREATE TABLE patients (id int, name text, age int, zip text, sex text, diagnosis text);
@@ -46,7 +45,7 @@ ROLLBACK TO s;
 ALTER TABLE patients DROP COLUMN sex;
 ROLLBACK;
 
--- Columns, weights.
+-- Columns, labels.
 SELECT disclosure.risk_view('patients', 'patients_narrow', ARRAY['diagnosis', 'zip', 'sex']);
 SELECT id, name, age, privacy_score, class_size, worst_inference FROM patients_narrow ORDER BY id;
 SELECT abs(s.average - (SELECT avg(privacy_score) FROM patients_narrow)) < 1e-12 AS same
@@ -56,19 +55,23 @@ ALTER TABLE patients ADD COLUMN smoker boolean DEFAULT true;
 SELECT id, zip, privacy_score, class_size, worst_inference FROM patients_narrow ORDER BY id;
 ALTER TABLE patients DROP COLUMN smoker;
 ALTER TABLE patients RENAME COLUMN postcode TO zip;
-SELECT disclosure.risk_view('patients', 'patients_weighed', weights => '{"zip": "sensitive", "sex": {"likelihood": 0}, "age": {"danger": 0.5}, "name": {"danger": 0}}');
+SELECT disclosure.risk_view('patients', 'patients_weighed', labels => '{"zip": "sensitive", "sex": {"likelihood": 0}, "age": {"danger": 0.5}, "name": {"danger": 0}}');
 SELECT id, privacy_score, class_size, worst_inference FROM patients_weighed ORDER BY id;
 SELECT bool_and(r.privacy_score = p.score) AS same_score, bool_and(r.class_size = p.size) AS same_size
   FROM patients_weighed r
-  JOIN (SELECT id, disclosure.privacy_score(p, weights => '{"zip": "sensitive", "sex": {"likelihood": 0}, "age": {"danger": 0.5}, "name": {"danger": 0}}') OVER () AS score,
+  JOIN (SELECT id, disclosure.privacy_score(p, '{"zip": "sensitive", "sex": {"likelihood": 0}, "age": {"danger": 0.5}, "name": {"danger": 0}}'::jsonb) OVER () AS score,
                disclosure.class_size(age, name) OVER () AS size FROM patients p) AS p USING (id);
 -- Both: what is said of a column is added to its label, and what is said of others does not matter.
 SELECT disclosure.risk_view('patients', 'patients_both', ARRAY['zip', 'diagnosis', 'name'],
                             '{"zip": {"danger": 0.5}, "age": "quasi", "diagnosis": {"danger": {"flu": 0.25}}, "name": {"likelihood": 0.25}}');
 SELECT id, privacy_score, class_size, worst_inference FROM patients_both ORDER BY id;
-SELECT abs(s.average - (SELECT avg(privacy_score) FROM patients_both)) < 1e-12 AS same
-  FROM disclosure.privacy_summary('patients', columns => ARRAY['zip', 'diagnosis', 'name'],
-         weights => '{"zip": {"danger": 0.5}, "diagnosis": {"danger": {"flu": 0.25}}, "name": {"likelihood": 0.25}}') s;
+SELECT abs(avg(score) - (SELECT avg(privacy_score) FROM patients_both)) < 1e-12 AS same
+  FROM (SELECT disclosure.privacy_score(s, '{"zip": {"likelihood": 0.9, "danger": 0.5}, "diagnosis": {"likelihood": 0, "danger": {"flu": 0.25}},
+                                             "name": {"likelihood": 0.25}}'::jsonb) OVER () AS score
+          FROM (SELECT zip, diagnosis, name FROM patients) s) q;
+-- A column that takes no part does not begin to because of its bins.
+SELECT disclosure.risk_view('patients', 'patients_binned', ARRAY['id', 'age', 'diagnosis'], '{"id": {"bins": 2}, "age": {"bins": 1}}');
+SELECT pg_get_viewdef('patients_binned') ~ '"id": "ignore"' AS id_is_ignored, pg_get_viewdef('patients_binned') ~ 'ROW\(t.age\)' AS age_is_known;
 -- Nobody can be told apart by what nobody knows; what all share, anyone learns.
 SELECT disclosure.risk_view('patients', 'patients_secret', ARRAY['diagnosis']);
 SELECT DISTINCT privacy_score, class_size, worst_inference FROM patients_secret;
@@ -129,6 +132,16 @@ SELECT * FROM parts_risk ORDER BY a;
 SELECT * FROM foreign_patients_risk ORDER BY a;
 SELECT * FROM with_domain_risk;
 RESET client_min_messages;
+-- Labels come from where the columns come from: a view, a materialized view and a partition need none of their own.
+SET client_min_messages = warning;
+SELECT disclosure.label_columns('parts', sensitive => '{b}', quasi => '{a}');
+SELECT disclosure.risk_view(r, r || '_risk') FROM unnest('{elderly, kept, part_1, part_2, parts}'::regclass[]) r;
+RESET client_min_messages;
+SELECT count(*) FROM elderly_risk;
+SELECT count(*), max(privacy_score) FROM kept_risk;
+SELECT * FROM part_2_risk;
+SELECT disclosure.risk_view('elderly', 'elderly_narrow', ARRAY['age', 'diagnosis']);
+SELECT pg_get_viewdef('elderly_narrow') ~ '{"age": "quasi", "diagnosis": "sensitive"}' AS has_labels;
 -- More columns than a function has arguments; no rows.
 DO $$ BEGIN EXECUTE (SELECT format('CREATE TABLE wide (%s)', string_agg(format('c%s int', i), ', ')) FROM generate_series(1, 150) i); END $$;
 SELECT disclosure.risk_view('wide', 'wide_risk');
@@ -161,9 +174,11 @@ SELECT disclosure.risk_view('patients', 'x', '{}');
 SELECT disclosure.risk_view('patients', 'x', ARRAY['age', NULL]);
 SELECT disclosure.risk_view('patients', 'x', ARRAY['age', 'age']);
 SELECT disclosure.risk_view('patients', 'x', ARRAY['age', 'Age']);
-SELECT disclosure.risk_view('patients', 'x', weights => '{"nonsense": "quasi"}');
-SELECT disclosure.risk_view('patients', 'x', weights => '{"age": "secret"}');
-SELECT disclosure.risk_view('patients', 'x', weights => '[]');
+SELECT disclosure.risk_view('patients', 'x', labels => '{"nonsense": "quasi"}');
+SELECT disclosure.risk_view('patients', 'x', labels => '{"age": "secret"}');
+SELECT disclosure.risk_view('patients', 'x', labels => '{"age": "sensitiv"}');
+SELECT disclosure.risk_view('patients', 'x', labels => '{"age": "weight"}');
+SELECT disclosure.risk_view('patients', 'x', labels => '[]');
 SELECT to_regclass('x');
 
 -- Rights: made as the caller, and read with the rights of its owner or, if asked for, of the reader.
@@ -198,7 +213,12 @@ CREATE FUNCTION trap.trapped(name, text) RETURNS boolean LANGUAGE plpgsql AS 'BE
 CREATE OPERATOR trap.= (FUNCTION = trap.trapped, LEFTARG = name, RIGHTARG = text);
 SET search_path = trap, pg_catalog, public;
 SELECT disclosure.risk_view('patients', 'public.patients_risk');
+-- The path stays as it is, also after an error.
+SELECT disclosure.risk_view('patients', 'public.patients');
+SHOW search_path;
 RESET search_path;
+-- A long name is cut as Postgres cuts it, and found again.
+SELECT disclosure.risk_view('patients', repeat('x', 70)), disclosure.risk_view('patients', repeat('x', 70));
 DROP SCHEMA "Far Away" CASCADE;
 REVOKE ALL ON patients FROM pd_risk_maker;
 DROP ROLE pd_risk_maker, pd_risk_reader;

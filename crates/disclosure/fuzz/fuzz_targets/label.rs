@@ -6,9 +6,11 @@ use disclosure::{Label, Weights};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    if let Ok(Label::Weighted(Weights { likelihood, danger })) = text.parse() {
+    let Ok(label) = text.parse::<Label>() else {
+        return;
+    };
+    if let Some(Weights { likelihood, danger }) = label.weights() {
         assert!((0.0..=1.0).contains(&likelihood) && (0.0..=1.0).contains(&danger));
-        let written = format!("likelihood={likelihood} danger={danger}");
-        assert_eq!(written.parse(), Ok(Label::Weighted(Weights { likelihood, danger })));
     }
+    assert_eq!(label.to_string().parse(), Ok(label));
 });

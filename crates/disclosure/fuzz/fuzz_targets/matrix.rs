@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let cells = || (0..rows).flat_map(|row| (0..columns as u32).map(move |column| (row, column)));
     let weights: Vec<f64> = cells().map(|(row, column)| matrix.weight(row, column)).collect();
-    assert_eq!(matrix.edges(), weights.iter().filter(|weight| **weight > 0.0).count());
+    assert_eq!(matrix.edge_count(), weights.iter().filter(|weight| **weight > 0.0).count());
     // The definition multiplies weights without regard to overflow and underflow.
     let is_moderate = |weight: &f64| *weight == 0.0 || (1e-30..1e30).contains(weight);
     if rows <= 6 && weights.iter().all(is_moderate) {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use disclosure::Control;
-use disclosure::semantic::{Folding, Scratch, Terms};
+use disclosure::semantic::{Folding, SearchBuffer, Terms};
 use libfuzzer_sys::fuzz_target;
 use reference::semantic::terms_in;
 
@@ -22,7 +22,7 @@ fuzz_target!(|data: &str| {
     let of_terms: Vec<Vec<String>> = terms.iter().map(|term| words(term)).collect();
     if let Ok(known) = Terms::new(terms.iter().copied(), folding) {
         let mut found = Vec::new();
-        known.in_text(text, &mut Scratch::default(), &mut found, &Control::new()).unwrap();
+        known.in_text(text, &mut SearchBuffer::default(), &mut found, &Control::new()).unwrap();
         assert_eq!(found, terms_in(&of_terms, &words(text)));
     }
 });

@@ -28,8 +28,8 @@
 use super::Matrix;
 use super::blocks::{Block, blocks};
 use super::exact::no_matching;
-use super::matrix::CHUNK;
-use super::scale::{Balance, EDGES_PER_PIECE, does_not_converge, dominant, scaled};
+use super::matrix::EDGES_PER_CHECK;
+use super::scale::{MIN_EDGES_PER_PIECE, Scaling, does_not_converge, dominant, scaled};
 use crate::{Control, Result, parallel};
 
 /// Bound on the change of beliefs in all remaining rounds, at which the iteration stops.
@@ -40,10 +40,10 @@ const TOLERANCE: f64 = 1e-7;
 pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<Vec<f64>> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let of_block = |block: &Block| beliefs(&block.matrix, control);
-    let of_blocks = parallel::map_if(&blocks, matrix.edges() > EDGES_PER_PIECE, of_block)?;
-    let mut probability = vec![0.0; matrix.edges()];
+    let of_blocks = parallel::map_if(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, of_block)?;
+    let mut probability = vec![0.0; matrix.edge_count()];
     for (block, beliefs) in blocks.iter().zip(of_blocks) {
-        block.put(&beliefs, matrix, &mut probability, control)?;
+        block.scatter(&beliefs, matrix, &mut probability, control)?;
     }
     Ok(probability)
 }
@@ -56,7 +56,7 @@ fn beliefs(block: &Matrix, control: &Control) -> Result<Vec<f64>> {
         return Ok(vec![1.0]);
     }
     // Every edge lies in some perfect matching, so every row and column has at least two edges.
-    if block.edges() == 2 * size {
+    if block.edge_count() == 2 * size {
         return Ok(of_cycle(block));
     }
     Propagation::new(block, control)?.beliefs(control)
@@ -68,37 +68,37 @@ fn of_cycle(block: &Matrix) -> Vec<f64> {
     let size = block.size();
     let mut of_column = vec![Vec::with_capacity(2); size];
     for row in 0..size {
-        for (edge, (column, _)) in block.range(row).zip(block.row(row)) {
+        for (edge, (column, _)) in block.edge_range(row).zip(block.row(row)) {
             of_column[column as usize].push((row, edge));
         }
     }
     // Follow the cycle: the edge by which it leaves a row belongs to the first matching.
     let mut is_first = vec![false; 2 * size];
-    let mut odds = 0.0;
-    let (mut row, mut edge) = (0, block.range(0).start);
+    let mut log_odds = 0.0;
+    let (mut row, mut edge) = (0, block.edge_range(0).start);
     for _ in 0..size {
-        let range = block.range(row);
+        let range = block.edge_range(row);
         let other = range.start + range.end - 1 - edge;
         is_first[edge] = true;
-        odds += block.weights()[edge].ln() - block.weights()[other].ln();
+        log_odds += block.weights()[edge].ln() - block.weights()[other].ln();
         let column = block.column(edge);
         let next = of_column[column as usize].iter().find(|next| next.0 != row);
         if let Some(&(taker, by)) = next {
-            let range = block.range(taker);
+            let range = block.edge_range(taker);
             (row, edge) = (taker, range.start + range.end - 1 - by);
         }
     }
-    let share = |odds: f64| 1.0 / (1.0 + (-odds).exp());
+    let share = |log_odds: f64| 1.0 / (1.0 + (-log_odds).exp());
     is_first
         .iter()
-        .map(|&is_first| share(if is_first { odds } else { -odds }))
+        .map(|&is_first| share(if is_first { log_odds } else { -log_odds }))
         .collect()
 }
 
 struct Propagation<'a> {
     /// Weights of the block, scaled to doubly stochastic.
     weights: Vec<f64>,
-    balance: Balance<'a>,
+    scaling: Scaling<'a>,
     block: &'a Matrix,
     g: f64,
 }
@@ -106,12 +106,12 @@ struct Propagation<'a> {
 impl<'a> Propagation<'a> {
     fn new(block: &'a Matrix, control: &Control) -> Result<Self> {
         let weights = scaled(block, control)?;
-        let mut balance = Balance::new(block);
-        balance.weights = weights.clone();
+        let mut scaling = Scaling::new(block);
+        scaling.weights = weights.clone();
         Ok(Propagation {
             g: 1.0 - 1.0 / effective_size(block.size(), &weights, control)?,
             weights,
-            balance,
+            scaling,
             block,
         })
     }
@@ -122,35 +122,36 @@ impl<'a> Propagation<'a> {
     /// from any start. Near the end, the change in each round is about the same share of the change in the
     /// round before. This share, the rate, is at most 1 − 1/n.
     fn beliefs(mut self, control: &Control) -> Result<Vec<f64>> {
-        let mut before = self.balance.weights.clone();
+        let mut before = self.scaling.weights.clone();
         let mut last = 1.0;
-        let mut leaps = Leaps::new();
-        for round in 1..=MOST_ROUNDS {
+        let mut extrapolations = ExtrapolationSchedule::new();
+        for round in 1..=MAX_ROUNDS {
             self.round(0.01 * last, control)?;
-            let beliefs = &mut self.balance.weights;
+            let beliefs = &mut self.scaling.weights;
             let change = largest_change(&before, beliefs, control)?;
             let rate = change / last;
             last = change;
-            let is_over = rate < 1.0 && change / (1.0 - rate) <= TOLERANCE && !leaps.was_last(round);
+            let is_over =
+                rate < 1.0 && change / (1.0 - rate) <= TOLERANCE && !extrapolations.was_just_made(round);
             if is_over || change <= TOLERANCE * 1e-3 {
-                self.balance.settle(FINAL_TOLERANCE, control)?;
-                return Ok(self.balance.weights);
+                self.scaling.converge(FINAL_TOLERANCE, control)?;
+                return Ok(self.scaling.weights);
             }
-            if leaps.is_next(round, change) && (0.5..1.0).contains(&rate) {
-                let factor = (rate / (1.0 - rate)).min(LONGEST_LEAP);
-                leap(self.block, &before, beliefs, factor, control)?;
+            if extrapolations.is_due(round, change) && (0.5..1.0).contains(&rate) {
+                let factor = (rate / (1.0 - rate)).min(MAX_EXTRAPOLATED_ROUNDS);
+                extrapolate(self.block, &before, beliefs, factor, control)?;
             }
-            before.copy_from_slice(&self.balance.weights);
+            before.copy_from_slice(&self.scaling.weights);
         }
         Err(does_not_converge())
     }
 
     fn round(&mut self, tolerance: f64, control: &Control) -> Result<()> {
         let (weights, block, g) = (&self.weights, self.block, self.g);
-        self.balance.reload(control, |row, beliefs| {
-            raise(&weights[block.range(row)], beliefs, g);
+        self.scaling.start_from_weights(control, |row, beliefs| {
+            reweight(&weights[block.edge_range(row)], beliefs, g);
         })?;
-        self.balance.settle(tolerance.max(FINAL_TOLERANCE), control)
+        self.scaling.converge(tolerance.max(FINAL_TOLERANCE), control)
     }
 }
 
@@ -159,48 +160,48 @@ impl<'a> Propagation<'a> {
 fn effective_size(size: usize, weights: &[f64], control: &Control) -> Result<f64> {
     let size = size as f64;
     let mut entropy = -0.0;
-    for some in weights.chunks(CHUNK) {
+    for some in weights.chunks(EDGES_PER_CHECK) {
         control.check()?;
         entropy = some
             .iter()
             .fold(entropy, |sum, weight| sum - weight * weight.ln());
     }
-    let met = ((entropy / size).exp() + 1.0).clamp(2.0, size);
-    Ok((size * met).sqrt())
+    let local_size = ((entropy / size).exp() + 1.0).clamp(2.0, size);
+    Ok((size * local_size).sqrt())
 }
 
 /// Deviation from 1 allowed for the sum of a row or column in a doubly stochastic matrix.
 const FINAL_TOLERANCE: f64 = 1e-13;
 
 /// Limit on rounds, far more than were ever needed.
-const MOST_ROUNDS: usize = 100_000;
+const MAX_ROUNDS: usize = 100_000;
 
-/// Schedule of leaps. Occasionally beliefs jump to the limit of the next rounds, extrapolated on the
-/// assumption that the rate stays constant (Aitken's extrapolation, applied to their logarithms). If a leap
-/// goes astray, the following rounds lead back. To leave them enough rounds for that, leaps become rarer if
-/// nothing was gained since the last one.
-struct Leaps {
-    /// Least number of rounds between two leaps.
+/// Schedule of extrapolations. Occasionally beliefs jump to the limit of the next rounds, extrapolated on the
+/// assumption that the rate stays constant (Aitken's extrapolation, applied to their logarithms). If one goes
+/// astray, the following rounds lead back. To leave them enough rounds for that, extrapolations become rarer
+/// if nothing was gained since the last one.
+struct ExtrapolationSchedule {
+    /// Least number of rounds between two extrapolations.
     between: usize,
     last: usize,
     change: f64,
 }
 
-impl Leaps {
+impl ExtrapolationSchedule {
     fn new() -> Self {
-        Leaps {
+        ExtrapolationSchedule {
             between: 6,
             last: 0,
             change: f64::INFINITY,
         }
     }
 
-    /// Returns whether the last leap was made right before this round.
-    fn was_last(&self, round: usize) -> bool {
+    /// Returns whether the last extrapolation was made right before this round.
+    fn was_just_made(&self, round: usize) -> bool {
         round == self.last + 1
     }
 
-    fn is_next(&mut self, round: usize, change: f64) -> bool {
+    fn is_due(&mut self, round: usize, change: f64) -> bool {
         if round < self.last + self.between {
             return false;
         }
@@ -213,12 +214,12 @@ impl Leaps {
     }
 }
 
-/// Largest number of rounds that a leap may stand for.
-const LONGEST_LEAP: f64 = 100.0;
+/// Largest number of rounds that an extrapolation may stand for.
+const MAX_EXTRAPOLATED_ROUNDS: f64 = 100.0;
 
 fn largest_change(before: &[f64], now: &[f64], control: &Control) -> Result<f64> {
     let mut largest = 0.0;
-    for (before, now) in before.chunks(CHUNK).zip(now.chunks(CHUNK)) {
+    for (before, now) in before.chunks(EDGES_PER_CHECK).zip(now.chunks(EDGES_PER_CHECK)) {
         control.check()?;
         for (before, now) in before.iter().zip(now) {
             let change = (now - before).abs();
@@ -230,11 +231,17 @@ fn largest_change(before: &[f64], now: &[f64], control: &Control) -> Result<f64>
 
 /// Repeats the last round's change of the beliefs' logarithms, multiplied by a factor, and scales rows to sum
 /// to 1.
-fn leap(block: &Matrix, before: &[f64], beliefs: &mut [f64], factor: f64, control: &Control) -> Result<()> {
+fn extrapolate(
+    block: &Matrix,
+    before: &[f64],
+    beliefs: &mut [f64],
+    factor: f64,
+    control: &Control,
+) -> Result<()> {
     for row in 0..block.size() {
         control.check()?;
-        let beliefs = &mut beliefs[block.range(row)];
-        for (belief, before) in beliefs.iter_mut().zip(&before[block.range(row)]) {
+        let beliefs = &mut beliefs[block.edge_range(row)];
+        for (belief, before) in beliefs.iter_mut().zip(&before[block.edge_range(row)]) {
             if *belief > 0.0 && *before > 0.0 {
                 *belief *= (factor * (*belief / before).ln()).clamp(-10.0, 10.0).exp();
             }
@@ -248,10 +255,10 @@ fn leap(block: &Matrix, before: &[f64], beliefs: &mut [f64], factor: f64, contro
 }
 
 /// Smallest value used for 1−b.
-const LEAST_REST: f64 = 1e-100;
+const MIN_REST: f64 = 1e-100;
 
 /// Replaces the beliefs b of a row by a (1−b)^(−g).
-fn raise(weights: &[f64], beliefs: &mut [f64], g: f64) {
+fn reweight(weights: &[f64], beliefs: &mut [f64], g: f64) {
     let largest = beliefs.iter().copied().fold(0.0, f64::max);
     if largest < 1.0 / 32.0 {
         for (belief, weight) in beliefs.iter_mut().zip(weights) {
@@ -265,7 +272,7 @@ fn raise(weights: &[f64], beliefs: &mut [f64], g: f64) {
         *belief = weight * (-g * (-*belief).ln_1p()).exp();
     }
     if let Some((edge, rest)) = dominant {
-        beliefs[edge] = weights[edge] * rest.max(LEAST_REST).powf(-g);
+        beliefs[edge] = weights[edge] * rest.max(MIN_REST).powf(-g);
     }
 }
 

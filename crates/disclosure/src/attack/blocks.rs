@@ -18,14 +18,20 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Copies a value per edge of the block to the positions of these edges in the whole matrix.
-    pub fn put(&self, of_edges: &[f64], whole: &Matrix, into: &mut [f64], control: &Control) -> Result<()> {
+    /// Copies a value per edge of the block to the indices of these edges in the whole matrix.
+    pub fn scatter(
+        &self,
+        of_edges: &[f64],
+        whole: &Matrix,
+        into: &mut [f64],
+        control: &Control,
+    ) -> Result<()> {
         for (within, &row) in self.rows.iter().enumerate() {
             control.check()?;
-            for (edge, (column, _)) in self.matrix.range(within).zip(self.matrix.row(within)) {
+            for (edge, (column, _)) in self.matrix.edge_range(within).zip(self.matrix.row(within)) {
                 let column = self.columns[column as usize];
-                if let Some(position) = whole.position(row as usize, column) {
-                    into[position] = of_edges[edge];
+                if let Some(in_whole) = whole.edge_index(row as usize, column) {
+                    into[in_whole] = of_edges[edge];
                 }
             }
         }
@@ -37,9 +43,9 @@ impl Block {
 /// if there is no perfect matching.
 pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Block>>> {
     let size = matrix.size() as u32;
-    if size > 0 && matrix.edges() == matrix.size() * matrix.size() {
+    if size > 0 && matrix.edge_count() == matrix.size() * matrix.size() {
         // In a full matrix, every edge lies in some perfect matching.
-        control.require::<(u32, f64)>(matrix.edges())?;
+        control.require::<(u32, f64)>(matrix.edge_count())?;
         return Ok(Some(vec![Block {
             rows: (0..size).collect(),
             columns: (0..size).collect(),

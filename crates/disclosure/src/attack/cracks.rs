@@ -21,7 +21,11 @@ impl Truth {
     pub fn new(matrix: &Matrix, columns: Vec<Option<u32>>) -> Result<Self> {
         let size = matrix.size();
         let problem = |problem: String| {
-            Error::invalid("mapping", problem, format!("every number from 1 to {size} once"))
+            Error::invalid(
+                "mapping",
+                problem,
+                format!("each number from 1 to {size} at most once, one element per row"),
+            )
         };
         if columns.len() != size {
             return Err(problem(format!("has {} elements for {size} rows", columns.len())));
@@ -29,10 +33,10 @@ impl Truth {
         let mut taken = bitvec![0; size];
         for &column in columns.iter().flatten() {
             if column as usize >= size {
-                return Err(problem("has an element that is no column".into()));
+                return Err(problem("has an element that is not a column number".into()));
             }
             if taken.replace(column as usize, true) {
-                return Err(problem("has the same column twice".into()));
+                return Err(problem("contains a column twice".into()));
             }
         }
         Ok(Truth(columns))
@@ -59,7 +63,7 @@ pub struct Estimate {
     /// Method that computed the answer; never [`Method::Auto`].
     pub method: Method,
     /// Whether a sample reached its relative error; true for other methods.
-    pub reached: bool,
+    pub is_precise_enough: bool,
     /// Probability of every entry to be cracked.
     pub crack_probability: Vec<f64>,
 }
@@ -68,40 +72,51 @@ pub struct Estimate {
 /// entry chooses its code independently of the others. Rows are distributions in that formula, so weights are
 /// taken as shares of their row. For a 0/1 matrix, H is the O-estimate.
 pub fn heuristic(matrix: &Matrix, truth: &Truth) -> f64 {
-    total(&of_entries(matrix, truth, &shares(matrix)))
+    total(&values_of_true_edges(matrix, truth, &row_shares(matrix)))
 }
 
 /// Returns for every entry the value of its true edge; 0 if that edge is impossible or unknown.
-pub(super) fn of_entries(matrix: &Matrix, truth: &Truth, of_edges: &[f64]) -> Vec<f64> {
+pub(super) fn values_of_true_edges(matrix: &Matrix, truth: &Truth, of_edges: &[f64]) -> Vec<f64> {
     let of_row = |(row, column): (usize, &Option<u32>)| {
-        let edge = column.and_then(|column| matrix.position(row, column));
+        let edge = column.and_then(|column| matrix.edge_index(row, column));
         edge.map_or(0.0, |edge| of_edges[edge])
     };
     truth.columns().iter().enumerate().map(of_row).collect()
 }
 
 /// Returns the sum; unlike `Iterator::sum`, it is 0 and not -0 for an empty slice.
-fn total(of_entries: &[f64]) -> f64 {
-    of_entries.iter().fold(0.0, |sum, of_entry| sum + of_entry)
+fn total(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |sum, value| sum + value)
 }
 
-/// Returns the probability of one complete matching (Malik 2014, section 3.2), or an error if there is no
-/// perfect matching.
-pub fn matching_weight(matrix: &Matrix, truth: &Truth, control: &Control) -> Result<f64> {
+/// Returns the probability of one complete matching (Malik 2014, section 3.2), or an error if the code of an
+/// entry is unknown or if there is no perfect matching.
+pub fn matching_probability(matrix: &Matrix, truth: &Truth, control: &Control) -> Result<f64> {
+    let columns: Option<Vec<u32>> = truth.columns().iter().copied().collect();
+    let columns = columns.ok_or_else(|| {
+        Error::invalid(
+            "mapping",
+            "has an entry whose code is unknown",
+            "a code for every entry",
+        )
+    })?;
     let permanent = Exact::new(matrix, control)?.permanent(control)?;
     if permanent.wide().is_zero() {
         return Err(no_matching());
     }
-    let of_row =
-        |(row, column): (usize, &Option<u32>)| column.map_or(0.0, |column| matrix.weight(row, column));
-    let weights = truth.columns().iter().enumerate().map(of_row);
-    let product = weights.fold(Wide::of(1.0), |product, weight| product.times(Wide::of(weight)));
-    match product.per(permanent.wide()) {
+    let weights = columns
+        .iter()
+        .enumerate()
+        .map(|(row, &column)| matrix.weight(row, column));
+    let product = weights.fold(Wide::from_f64(1.0), |product, weight| {
+        product.times(Wide::from_f64(weight))
+    });
+    match product.divided_by(permanent.wide()) {
         0.0 if !product.is_zero() => Err(Error::OutOfRange {
             what: "the probability of the matching",
             is_large: false,
         }),
-        weight => Ok(weight),
+        probability => Ok(probability),
     }
 }
 
@@ -133,8 +148,8 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
         return Err(no_matching());
     }
     let method = match settings.method {
-        Method::Auto if settings.affords(&exact) => Method::Exact,
-        Method::Auto if settings.affords_sample(matrix, truth) => Method::Sample,
+        Method::Auto if settings.can_afford(&exact) => Method::Exact,
+        Method::Auto if settings.can_afford_sample(matrix, truth) => Method::Sample,
         Method::Auto => Method::Bethe,
         method => method,
     };
@@ -142,7 +157,7 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
         return sample::estimate(matrix, truth, settings, control);
     }
     let probability = probabilities(&exact, matrix, method, settings, control)?;
-    let crack_probability = of_entries(matrix, truth, &probability);
+    let crack_probability = values_of_true_edges(matrix, truth, &probability);
     let expected = total(&crack_probability);
     let bound = (method == Method::Exact).then_some(expected);
     Ok(Estimate {
@@ -150,7 +165,7 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
         lower: bound,
         upper: bound,
         method,
-        reached: true,
+        is_precise_enough: true,
         crack_probability,
     })
 }
@@ -159,7 +174,7 @@ pub fn estimate(matrix: &Matrix, truth: &Truth, settings: &Settings, control: &C
 /// little about single edges.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Edges {
+pub struct EdgeEstimates {
     /// Probability of every positive weight's edge, row by row.
     pub probability: Vec<f64>,
     /// Method that computed the probabilities; never [`Method::Auto`].
@@ -168,18 +183,18 @@ pub struct Edges {
 
 /// Returns the probability of every edge. It is an error if there is no perfect matching, or if the settings
 /// ask for sampling: the sample would have to be large enough for the rarest of all edges.
-pub fn edge_probabilities(matrix: &Matrix, settings: &Settings, control: &Control) -> Result<Edges> {
+pub fn edge_probabilities(matrix: &Matrix, settings: &Settings, control: &Control) -> Result<EdgeEstimates> {
     settings.check()?;
     let exact = Exact::new(matrix, control)?;
     if !exact.is_possible() {
         return Err(no_matching());
     }
     let method = match settings.method {
-        Method::Auto if settings.affords(&exact) => Method::Exact,
+        Method::Auto if settings.can_afford(&exact) => Method::Exact,
         Method::Auto => Method::Bethe,
         method => method,
     };
-    Ok(Edges {
+    Ok(EdgeEstimates {
         probability: probabilities(&exact, matrix, method, settings, control)?,
         method,
     })
@@ -200,11 +215,11 @@ fn probabilities(
             Ok(exact.edge_probabilities(control)?.probability)
         }
         Method::Bethe => bethe::edge_probabilities(matrix, control),
-        Method::Heuristic => Ok(shares(matrix)),
+        Method::Heuristic => Ok(row_shares(matrix)),
         Method::Sample => Err(Error::invalid(
             "method",
-            "a sample says little of every single edge",
-            "another method than sampling",
+            "sampling is not precise enough for single edges",
+            "a method other than sampling",
         )),
     }
 }
@@ -213,7 +228,7 @@ fn probabilities(
 const SMALLER: f64 = f64::from_bits((1023 - 64) << 52);
 
 /// Returns every weight as a share of its row's total, row by row.
-pub fn shares(matrix: &Matrix) -> Vec<f64> {
+pub fn row_shares(matrix: &Matrix) -> Vec<f64> {
     let of_row = |row| {
         let weights = move |factor| matrix.row(row).map(move |(_, weight)| weight * factor);
         let factor = match weights(1.0).sum::<f64>() {

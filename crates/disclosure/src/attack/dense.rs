@@ -1,7 +1,7 @@
 //! Sums over the matchings of a dense block by Glynn's formula, for which weights should be of similar size:
 //! scales the block first, and the results back.
 
-use super::frontier::Summed;
+use super::engine::PermanentAndEdges;
 use super::{Matrix, glynn};
 use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
@@ -20,10 +20,10 @@ impl Dense {
     /// Returns `None` if there are too many rows for any computer, or if weights are too small to be scaled
     /// exactly.
     pub fn new(matrix: &Matrix) -> Option<Self> {
-        const LARGEST: usize = 60;
+        const MAX_SIZE: usize = 60;
         const ROUNDS: usize = 4;
         let size = matrix.size();
-        if size > LARGEST {
+        if size > MAX_SIZE {
             return None;
         }
         let logarithms: Vec<f64> = matrix.weights().iter().map(|weight| weight.log2()).collect();
@@ -32,7 +32,7 @@ impl Dense {
         for _ in 0..ROUNDS {
             let mut columns = vec![Vec::new(); size];
             for row in 0..size {
-                let edges = || matrix.row(row).zip(&logarithms[matrix.range(row)]);
+                let edges = || matrix.row(row).zip(&logarithms[matrix.edge_range(row)]);
                 let scaled = edges().map(|((column, _), log)| log + of_column[column as usize]);
                 of_row[row] = -log2_of_sum(&scaled.collect::<Vec<f64>>());
                 for ((column, _), log) in edges() {
@@ -43,12 +43,12 @@ impl Dense {
                 *of_column = -log2_of_sum(&column);
             }
         }
-        let mut weights = Vec::with_capacity(matrix.edges());
+        let mut weights = Vec::with_capacity(matrix.edge_count());
         for (row, of_row) in of_row.iter().enumerate() {
             for (column, weight) in matrix.row(row) {
                 let exponent = of_row.round() + of_column[column as usize].round();
-                let scaled = Wide::of(weight).times_power_of_two(exponent as i64);
-                weights.push(scaled.per(Wide::of(1.0)));
+                let scaled = Wide::from_f64(weight).times_power_of_two(exponent as i64);
+                weights.push(scaled.divided_by(Wide::from_f64(1.0)));
             }
         }
         let exponents = of_row.iter().chain(&of_column).map(|log| log.round() as i64);
@@ -70,14 +70,14 @@ impl Dense {
 
     /// Returns the permanent and the probability of every edge, a bound on the relative error of the
     /// permanent, and a bound on the absolute error of the probabilities.
-    pub fn edges(&self, control: &Control) -> Result<(Summed, f64, f64)> {
+    pub fn edges(&self, control: &Control) -> Result<(PermanentAndEdges, f64, f64)> {
         let (permanent, probability, error) = glynn::edges(&self.matrix, control)?;
         let (permanent, relative_error) = self.unscaled(permanent);
-        let summed = Summed {
+        let found = PermanentAndEdges {
             permanent,
             probability,
         };
-        Ok((summed, relative_error, error))
+        Ok((found, relative_error, error))
     }
 
     fn unscaled(&self, permanent: glynn::Bounded) -> (Wide, f64) {
@@ -87,7 +87,7 @@ impl Dense {
         } else {
             f64::INFINITY
         };
-        let value = Wide::of(permanent.value.max(0.0)).times_power_of_two(self.exponent);
+        let value = Wide::from_f64(permanent.value.max(0.0)).times_power_of_two(self.exponent);
         (value, relative_error)
     }
 }

@@ -5,7 +5,7 @@
 use super::dense::Dense;
 use super::exact::too_large;
 use super::flat::Flat;
-use super::frontier::{Frontier, Summed};
+use super::frontier::Frontier;
 use super::{Matrix, subset_dp};
 use crate::matching::Wide;
 use crate::{Control, Result};
@@ -16,7 +16,7 @@ pub(super) enum Engine {
     /// A block with a single edge.
     Single,
     /// Sum over all sets of columns, for blocks with few columns: see `subset_dp`.
-    Table,
+    SubsetDp,
     /// Sum over sets of open columns, for blocks where few columns are open at a time: see `frontier`.
     Frontier(Frontier),
     /// Count of matchings, for blocks whose matchings all have the same weight: see `flat`.
@@ -25,7 +25,7 @@ pub(super) enum Engine {
     /// digits lost is only known afterwards.
     Dense(Dense),
     /// No algorithm is feasible.
-    Prohibitive,
+    Infeasible,
 }
 
 /// Sum over a block's matchings.
@@ -36,6 +36,12 @@ pub(super) struct Sum {
     pub relative_error: f64,
 }
 
+/// A permanent, and the probability of every edge in the order of the block's edges.
+pub(super) struct PermanentAndEdges {
+    pub permanent: Wide,
+    pub probability: Vec<f64>,
+}
+
 impl Engine {
     /// Returns all feasible engines, or only one if it is obviously the best.
     pub fn all(matrix: &Matrix, control: &Control) -> Result<Vec<Self>> {
@@ -43,8 +49,8 @@ impl Engine {
         if size == 1 {
             return Ok(vec![Engine::Single]);
         }
-        if size <= subset_dp::LARGEST {
-            return Ok(vec![Engine::Table]);
+        if size <= subset_dp::MAX_SIZE {
+            return Ok(vec![Engine::SubsetDp]);
         }
         let frontier = Frontier::new(matrix, control)?.map(Engine::Frontier);
         let flat = Flat::new(matrix, control)?.map(Engine::Flat);
@@ -54,7 +60,7 @@ impl Engine {
 
     /// Returns whether the engine can replace one that lost too many digits: nothing cancels in it, and it
     /// takes less than ten seconds and 300 MB.
-    pub fn is_spare(&self) -> bool {
+    pub fn can_be_fallback(&self) -> bool {
         let cancels = matches!(self, Engine::Dense(_) | Engine::Flat(_));
         !cancels && self.seconds() < 10.0 && self.bytes() < 3e8
     }
@@ -62,16 +68,16 @@ impl Engine {
     /// Returns whether all sums are integers if all weights are; they are exact as long as a double can hold
     /// the permanent.
     pub fn keeps_integers(&self) -> bool {
-        matches!(self, Engine::Single | Engine::Table | Engine::Frontier(_))
+        matches!(self, Engine::Single | Engine::SubsetDp | Engine::Frontier(_))
     }
 
     /// Returns a bound on the absolute error of every edge probability, as far as it is known beforehand.
     pub fn edge_error(&self) -> f64 {
         match self {
-            Engine::Single | Engine::Table | Engine::Dense(_) => 0.0,
+            Engine::Single | Engine::SubsetDp | Engine::Dense(_) => 0.0,
             Engine::Frontier(frontier) => frontier.edge_error(),
             Engine::Flat(flat) => flat.edge_error(),
-            Engine::Prohibitive => f64::INFINITY,
+            Engine::Infeasible => f64::INFINITY,
         }
     }
 
@@ -79,35 +85,35 @@ impl Engine {
     pub fn seconds(&self) -> f64 {
         match self {
             Engine::Single => 1e-8,
-            Engine::Table => 1e-6,
+            Engine::SubsetDp => 1e-6,
             Engine::Frontier(frontier) => frontier.seconds(),
             Engine::Flat(flat) => flat.seconds(),
             Engine::Dense(dense) => dense.seconds(),
-            Engine::Prohibitive => f64::INFINITY,
+            Engine::Infeasible => f64::INFINITY,
         }
     }
 
     /// Returns the estimated bytes that all edge probabilities take.
     pub fn bytes(&self) -> f64 {
         match self {
-            Engine::Single | Engine::Table | Engine::Dense(_) => 0.0,
+            Engine::Single | Engine::SubsetDp | Engine::Dense(_) => 0.0,
             Engine::Frontier(frontier) => frontier.bytes(),
             Engine::Flat(flat) => flat.bytes(),
-            Engine::Prohibitive => f64::INFINITY,
+            Engine::Infeasible => f64::INFINITY,
         }
     }
 
     pub fn permanent(&self, matrix: &Matrix, control: &Control) -> Result<Sum> {
         let (value, relative_error) = match self {
             Engine::Single => single(matrix),
-            Engine::Table => (
+            Engine::SubsetDp => (
                 subset_dp::permanent(matrix),
                 subset_dp::permanent_error(matrix.size()),
             ),
             Engine::Frontier(frontier) => (frontier.permanent(control)?, frontier.permanent_error()),
             Engine::Flat(flat) => flat.permanent(control)?,
             Engine::Dense(dense) => dense.permanent(control)?,
-            Engine::Prohibitive => return Err(too_large()),
+            Engine::Infeasible => return Err(too_large()),
         };
         Ok(Sum {
             value,
@@ -118,16 +124,16 @@ impl Engine {
     /// Returns the permanent, the probability of every edge, and a bound on the absolute error of these
     /// probabilities.
     pub fn edges(&self, matrix: &Matrix, control: &Control) -> Result<(Sum, Vec<f64>, f64)> {
-        let (summed, relative_error, error) = match self {
+        let (found, relative_error, error) = match self {
             Engine::Single => {
                 let (permanent, relative_error) = single(matrix);
-                let summed = Summed {
+                let found = PermanentAndEdges {
                     permanent,
                     probability: vec![1.0],
                 };
-                (summed, relative_error, 0.0)
+                (found, relative_error, 0.0)
             }
-            Engine::Table => (
+            Engine::SubsetDp => (
                 subset_dp::edges(matrix),
                 subset_dp::permanent_error(matrix.size()),
                 subset_dp::edge_error(matrix.size()),
@@ -139,13 +145,13 @@ impl Engine {
             ),
             Engine::Flat(flat) => flat.edges(matrix, control)?,
             Engine::Dense(dense) => dense.edges(control)?,
-            Engine::Prohibitive => return Err(too_large()),
+            Engine::Infeasible => return Err(too_large()),
         };
         let sum = Sum {
-            value: summed.permanent,
+            value: found.permanent,
             relative_error,
         };
-        Ok((sum, summed.probability, error))
+        Ok((sum, found.probability, error))
     }
 }
 

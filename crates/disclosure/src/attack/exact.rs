@@ -1,7 +1,7 @@
 //! Exact permanents and edge probabilities.
 //!
 //! The matrix is split into independent blocks. Each block gets the quickest of the feasible algorithms (see
-//! `engine`), and a spare one if the first might lose digits to cancellation. The permanent of the matrix is
+//! `engine`), and a fallback if the first might lose digits to cancellation. The permanent of the matrix is
 //! the product of those of its blocks; the probability of an edge is that within its block. Every result
 //! comes with a bound on its rounding error.
 
@@ -19,7 +19,7 @@ use crate::{Control, Error, Result, parallel};
 pub struct Exact<'a> {
     matrix: &'a Matrix,
     /// Blocks with their engines; `None` if there is no perfect matching.
-    parts: Option<Vec<Part>>,
+    planned_blocks: Option<Vec<PlannedBlock>>,
 }
 
 /// Permanent of a matrix: the sum, over all matchings, of the products of their weights.
@@ -33,7 +33,7 @@ pub struct Permanent {
 impl Permanent {
     /// Returns the permanent as a double: infinite if it is too large for one, zero if it is too small.
     pub fn value(&self) -> f64 {
-        self.value.per(Wide::of(1.0))
+        self.value.divided_by(Wide::from_f64(1.0))
     }
 
     /// Returns the permanent as a double, or an error if it is too large or too small for one. Zero means
@@ -73,16 +73,16 @@ pub struct EdgeProbabilities {
 
 /// A block and the engines that sum over its matchings.
 #[derive(Debug)]
-struct Part {
+struct PlannedBlock {
     block: Block,
     engine: Engine,
     /// Replacement if `engine` loses too many digits, which is only known afterwards.
-    spare: Option<Engine>,
+    fallback: Option<Engine>,
     /// Whether all weights are integers, so that the permanent is an integer as well.
-    integers: bool,
+    is_integral: bool,
 }
 
-/// Relative error below which a permanent is exact enough. If an engine cannot guarantee it, the spare engine
+/// Relative error below which a permanent is exact enough. If an engine cannot guarantee it, the fallback
 /// is tried.
 const SMALL_ERROR: f64 = 1e-10;
 
@@ -91,12 +91,12 @@ const SMALL_ERROR: f64 = 1e-10;
 const SMALL_EDGE_ERROR: f64 = 1e-8;
 
 /// Seconds of work below which starting threads takes longer than it saves.
-const WORTH_THREADS: f64 = 1e-3;
+const MIN_SECONDS_FOR_THREADS: f64 = 1e-3;
 
 /// Limit below which all integers are exact as doubles.
-const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
+const MAX_EXACT_INTEGER: f64 = (1u64 << 53) as f64;
 
-impl Part {
+impl PlannedBlock {
     /// Chooses the quickest of the engines that guarantee a small error or, if there is none, of all engines.
     fn new(block: Block, control: &Control) -> Result<Self> {
         let mut engines = Engine::all(&block.matrix, control)?;
@@ -107,10 +107,10 @@ impl Part {
         };
         engines.sort_by(by_merit);
         let mut engines = engines.into_iter();
-        Ok(Part {
-            engine: engines.next().unwrap_or(Engine::Prohibitive),
-            spare: engines.find(Engine::is_spare),
-            integers: block.matrix.weights().iter().all(|weight| weight.fract() == 0.0),
+        Ok(PlannedBlock {
+            engine: engines.next().unwrap_or(Engine::Infeasible),
+            fallback: engines.find(Engine::can_be_fallback),
+            is_integral: block.matrix.weights().iter().all(|weight| weight.fract() == 0.0),
             block,
         })
     }
@@ -118,11 +118,11 @@ impl Part {
     fn permanent(&self, control: &Control) -> Result<Sum> {
         let with = |engine: &Engine| {
             let sum = engine.permanent(&self.block.matrix, control)?;
-            Ok(self.as_integer(sum, engine))
+            Ok(self.exact_if_integer(sum, engine))
         };
         let found = with(&self.engine)?;
-        match &self.spare {
-            Some(spare) if !self.suffices(&found) => with(spare),
+        match &self.fallback {
+            Some(fallback) if !self.is_exact_enough(&found) => with(fallback),
             _ => Ok(found),
         }
     }
@@ -132,26 +132,26 @@ impl Part {
     fn edges(&self, control: &Control) -> Result<(Sum, Vec<f64>, f64)> {
         let with = |engine: &Engine| {
             let (sum, probability, error) = engine.edges(&self.block.matrix, control)?;
-            Ok((self.as_integer(sum, engine), probability, error))
+            Ok((self.exact_if_integer(sum, engine), probability, error))
         };
         let found = with(&self.engine)?;
-        match &self.spare {
-            Some(spare) if found.2 > SMALL_EDGE_ERROR || !self.suffices(&found.0) => with(spare),
+        match &self.fallback {
+            Some(fallback) if found.2 > SMALL_EDGE_ERROR || !self.is_exact_enough(&found.0) => with(fallback),
             _ => Ok(found),
         }
     }
 
     /// Returns the exact integer if the sum has to be an integer and its error bound leaves only one;
     /// otherwise the sum itself.
-    fn as_integer(&self, sum: Sum, engine: &Engine) -> Sum {
-        let found = sum.value.per(Wide::of(1.0));
-        let most_off = found * sum.relative_error;
-        if !self.integers || found + most_off >= LARGEST_INTEGER {
+    fn exact_if_integer(&self, sum: Sum, engine: &Engine) -> Sum {
+        let found = sum.value.divided_by(Wide::from_f64(1.0));
+        let max_error = found * sum.relative_error;
+        if !self.is_integral || found + max_error >= MAX_EXACT_INTEGER {
             return sum;
         }
         let value = match engine.keeps_integers() {
             true => sum.value,
-            false if most_off < 0.25 => Wide::of(found.round()),
+            false if max_error < 0.25 => Wide::from_f64(found.round()),
             false => return sum,
         };
         Sum {
@@ -160,47 +160,56 @@ impl Part {
         }
     }
 
-    /// Returns whether the sum is exact, for integers below [`LARGEST_INTEGER`], or has a small error, for
+    /// Returns whether the sum is exact, for integers below [`MAX_EXACT_INTEGER`], or has a small error, for
     /// other numbers.
-    fn suffices(&self, sum: &Sum) -> bool {
-        let fits = sum.value.per(Wide::of(1.0)) < LARGEST_INTEGER;
-        sum.relative_error <= if self.integers && fits { 0.0 } else { SMALL_ERROR }
+    fn is_exact_enough(&self, sum: &Sum) -> bool {
+        let fits = sum.value.divided_by(Wide::from_f64(1.0)) < MAX_EXACT_INTEGER;
+        sum.relative_error
+            <= if self.is_integral && fits {
+                0.0
+            } else {
+                SMALL_ERROR
+            }
     }
 }
 
 impl<'a> Exact<'a> {
     /// Removes the edges that no perfect matching uses and plans the sums of each remaining block.
     pub fn new(matrix: &'a Matrix, control: &Control) -> Result<Self> {
-        let part = |block| Part::new(block, control);
-        let parts = blocks(matrix, control)?.map(|blocks| blocks.into_iter().map(part).collect());
+        let plan = |block| PlannedBlock::new(block, control);
+        let planned = blocks(matrix, control)?.map(|blocks| blocks.into_iter().map(plan).collect());
         Ok(Exact {
             matrix,
-            parts: parts.transpose()?,
+            planned_blocks: planned.transpose()?,
         })
     }
 
-    fn parts(&self) -> &[Part] {
-        self.parts.as_deref().unwrap_or_default()
+    fn planned_blocks(&self) -> &[PlannedBlock] {
+        self.planned_blocks.as_deref().unwrap_or_default()
     }
 
     /// Returns the estimated seconds that one core takes for all edge probabilities; infinite if that is
     /// infeasible.
     pub fn seconds(&self) -> f64 {
-        self.parts()
+        self.planned_blocks()
             .iter()
-            .fold(0.0, |sum, part| sum + part.engine.seconds())
+            .fold(0.0, |sum, planned| sum + planned.engine.seconds())
     }
 
     /// Returns the estimated bytes that all edge probabilities take.
     pub fn bytes(&self) -> f64 {
-        let mut of_parts: Vec<f64> = self.parts().iter().map(|part| part.engine.bytes()).collect();
-        of_parts.sort_unstable_by(|a, b| b.total_cmp(a));
+        let mut bytes_of_blocks: Vec<f64> = self
+            .planned_blocks()
+            .iter()
+            .map(|planned| planned.engine.bytes())
+            .collect();
+        bytes_of_blocks.sort_unstable_by(|a, b| b.total_cmp(a));
         let at_a_time = if self.is_worth_threads() {
             rayon::current_num_threads()
         } else {
             1
         };
-        of_parts
+        bytes_of_blocks
             .into_iter()
             .take(at_a_time)
             .fold(0.0, |sum, bytes| sum + bytes)
@@ -208,27 +217,33 @@ impl<'a> Exact<'a> {
 
     /// Returns the number of independent blocks.
     pub fn blocks(&self) -> usize {
-        self.parts().len()
+        self.planned_blocks().len()
     }
 
     /// Returns the number of edges that lie in some perfect matching.
     pub fn possible_edges(&self) -> usize {
-        self.parts().iter().map(|part| part.block.matrix.edges()).sum()
+        self.planned_blocks()
+            .iter()
+            .map(|planned| planned.block.matrix.edge_count())
+            .sum()
     }
 
     /// Returns whether there is a perfect matching.
     pub fn is_possible(&self) -> bool {
-        self.parts.is_some()
+        self.planned_blocks.is_some()
     }
 
     fn is_worth_threads(&self) -> bool {
-        self.parts().len() > 1 && self.seconds() > WORTH_THREADS
+        self.planned_blocks().len() > 1 && self.seconds() > MIN_SECONDS_FOR_THREADS
     }
 
     /// Calls a function for every block, on several threads if there is enough work, and returns the results
     /// in order.
-    fn for_parts<T: Send>(&self, of_part: impl Fn(&Part) -> Result<T> + Send + Sync) -> Result<Vec<T>> {
-        parallel::map_if(self.parts(), self.is_worth_threads(), of_part)
+    fn for_blocks<T: Send>(
+        &self,
+        of_block: impl Fn(&PlannedBlock) -> Result<T> + Send + Sync,
+    ) -> Result<Vec<T>> {
+        parallel::map_if(self.planned_blocks(), self.is_worth_threads(), of_block)
     }
 
     /// Returns the permanent; zero if there is no perfect matching.
@@ -239,7 +254,7 @@ impl<'a> Exact<'a> {
                 relative_error: 0.0,
             });
         }
-        let sums = self.for_parts(|part| part.permanent(control))?;
+        let sums = self.for_blocks(|planned| planned.permanent(control))?;
         Ok(self.product(&sums))
     }
 
@@ -248,14 +263,16 @@ impl<'a> Exact<'a> {
         if !self.is_possible() {
             return Err(no_matching());
         }
-        let of_parts = self.for_parts(|part| part.edges(control))?;
-        let mut probability = vec![0.0; self.matrix.edges()];
-        let mut sums = Vec::with_capacity(of_parts.len());
+        let of_blocks = self.for_blocks(|planned| planned.edges(control))?;
+        let mut probability = vec![0.0; self.matrix.edge_count()];
+        let mut sums = Vec::with_capacity(of_blocks.len());
         let mut largest_error = 0.0f64;
-        for (part, (sum, edges, error)) in self.parts().iter().zip(of_parts) {
+        for (planned, (sum, edges, error)) in self.planned_blocks().iter().zip(of_blocks) {
             sums.push(sum);
             largest_error = largest_error.max(error);
-            part.block.put(&edges, self.matrix, &mut probability, control)?;
+            planned
+                .block
+                .scatter(&edges, self.matrix, &mut probability, control)?;
         }
         Ok(EdgeProbabilities {
             probability,
@@ -268,12 +285,17 @@ impl<'a> Exact<'a> {
     fn product(&self, sums: &[Sum]) -> Permanent {
         let value = sums
             .iter()
-            .fold(Wide::of(1.0), |product, sum| product.times(sum.value));
+            .fold(Wide::from_f64(1.0), |product, sum| product.times(sum.value));
         let of_blocks: f64 = sums.iter().map(|sum| sum.relative_error.ln_1p()).sum();
-        let integers = self.parts().iter().all(|part| part.integers);
+        let integers = self.planned_blocks().iter().all(|planned| planned.is_integral);
         let of_product = match sums.len() {
             0 | 1 => 0.0,
-            _ if integers && of_blocks == 0.0 && value.per(Wide::of(1.0)) < LARGEST_INTEGER => 0.0,
+            _ if integers
+                && of_blocks == 0.0
+                && value.divided_by(Wide::from_f64(1.0)) < MAX_EXACT_INTEGER =>
+            {
+                0.0
+            }
             blocks => roundings(blocks as f64),
         };
         Permanent {
@@ -285,14 +307,14 @@ impl<'a> Exact<'a> {
 
 pub(super) fn too_large() -> Error {
     invalid(
-        "is too large and too dense for exact sums over its matchings",
-        "a smaller matrix, more zeros, or another method",
+        "is too large and too dense for an exact answer",
+        "a smaller or sparser matrix, or another method",
     )
 }
 
 pub(super) fn no_matching() -> Error {
     invalid(
-        "has no perfect matching: the attacker rules out every way to give all entries different codes",
-        "a matrix in which some choice of one positive weight per row and column exists",
+        "has no perfect matching: the adversary rules out every way to give all entries different codes",
+        "a matrix with at least one choice of positive weights, one in every row and column",
     )
 }

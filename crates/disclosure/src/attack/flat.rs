@@ -7,8 +7,9 @@
 
 use super::Matrix;
 use super::blocks::blocks;
+use super::engine::PermanentAndEdges;
 use super::exact::no_matching;
-use super::frontier::{ROUNDING, Summed, roundings};
+use super::frontier::{ROUNDING, roundings};
 use crate::matching::{Counting, Graph, ItemClass, Wide};
 use crate::{Control, Result};
 use rustc_hash::FxHashMap;
@@ -217,9 +218,9 @@ impl Flat {
 
     /// Returns the permanent and the probability of every edge, a bound on the relative error of the
     /// permanent, and a bound on the absolute error of the probabilities.
-    pub fn edges(&self, matrix: &Matrix, control: &Control) -> Result<(Summed, f64, f64)> {
+    pub fn edges(&self, matrix: &Matrix, control: &Control) -> Result<(PermanentAndEdges, f64, f64)> {
         let shares = self.counting.shares(control)?.ok_or_else(no_matching)?;
-        let mut probability = Vec::with_capacity(matrix.edges());
+        let mut probability = Vec::with_capacity(matrix.edge_count());
         for (row, &class) in self.of_row.iter().enumerate() {
             let of_class = self.candidates[class as usize]
                 .iter()
@@ -234,11 +235,11 @@ impl Flat {
             probability.extend(edges);
         }
         let (permanent, relative_error) = self.by_count(shares.log_matchings);
-        let summed = Summed {
+        let found = PermanentAndEdges {
             permanent,
             probability,
         };
-        Ok((summed, relative_error, self.edge_error()))
+        Ok((found, relative_error, self.edge_error()))
     }
 }
 

@@ -15,7 +15,8 @@
 //! states contribute nothing in the end.
 
 use super::Matrix;
-use super::order::{Lines, MOST_OPEN, binomial};
+use super::engine::PermanentAndEdges;
+use super::order::{Lines, MAX_OPEN, binomial};
 use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
 use rayon::prelude::*;
@@ -52,8 +53,8 @@ struct Step {
 
 #[derive(Debug)]
 struct Edge {
-    /// Position among all edges of the block.
-    position: usize,
+    /// Index in the block.
+    index: usize,
     weight: f64,
     /// Bits that decide whether the row can take the column in a state: it can if they equal `required`.
     mask: u64,
@@ -71,12 +72,6 @@ struct Layer<W> {
     sums: Vec<W>,
 }
 
-/// A permanent, and the probability of every edge in the order of the block's edges.
-pub(super) struct Summed {
-    pub permanent: Wide,
-    pub probability: Vec<f64>,
-}
-
 /// Unit roundoff.
 pub(super) const ROUNDING: f64 = f64::EPSILON / 2.0;
 
@@ -86,7 +81,7 @@ const SECONDS_PER_STEP: f64 = 12e-9;
 
 /// Number of states that a thread processes at a time. With more, threads would share the work unevenly; with
 /// fewer, the overhead would not pay.
-const CHUNK: usize = 1 << 14;
+const STATES_PER_TASK: usize = 1 << 14;
 
 /// Number of neighbouring states that are summed up first, to keep the number of roundings in a long sum
 /// small.
@@ -98,7 +93,7 @@ impl Frontier {
     pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
         let rows = Lines::rows(matrix, control)?;
         let by_rows = rows.best_order(control)?;
-        if matrix.edges() == matrix.size() * matrix.size() {
+        if matrix.edge_count() == matrix.size() * matrix.size() {
             let plan = by_rows.map(|(_, order)| Frontier::in_order(matrix, &rows, &order));
             return Ok(plan);
         }
@@ -111,21 +106,21 @@ impl Frontier {
             (_, Some((_, order))) => Frontier::in_order(matrix, &columns, &order),
             (_, None) => return Ok(None),
         };
-        plan.try_out(control)?;
+        plan.refine_cost(control)?;
         Ok(Some(plan))
     }
 
     fn in_order(matrix: &Matrix, lines: &Lines, order: &[u32]) -> Self {
         let size = matrix.size();
         let mut left = vec![0; size];
-        for &(other, _) in lines.of.iter().flatten() {
+        for &(other, _) in lines.crossings.iter().flatten() {
             left[other as usize] += 1;
         }
         let mut slot = vec![None; size];
-        let mut free: Vec<u32> = (0..MOST_OPEN as u32).rev().collect();
+        let mut free: Vec<u32> = (0..MAX_OPEN as u32).rev().collect();
         let mut steps = Vec::with_capacity(size);
         lines.open_after(order, |line, open, taken| {
-            let line = &lines.of[line as usize];
+            let line = &lines.crossings[line as usize];
             let mut closed = 0;
             for &(other, _) in line {
                 let column = other as usize;
@@ -135,12 +130,12 @@ impl Frontier {
                     closed |= bit;
                 }
             }
-            let edge = |&(other, position): &(u32, usize)| {
+            let edge = |&(other, index): &(u32, usize)| {
                 let bit = 1 << slot[other as usize].unwrap_or(0);
                 let required = closed & !bit;
                 Edge {
-                    position,
-                    weight: matrix.weights()[position],
+                    index,
+                    weight: matrix.weights()[index],
                     mask: bit | required,
                     required,
                     shift: i128::from(bit & !closed) - i128::from(required),
@@ -161,7 +156,7 @@ impl Frontier {
         let mut frontier = Frontier {
             steps,
             cost: Cost::default(),
-            edges: matrix.edges(),
+            edges: matrix.edge_count(),
         };
         frontier.cost = frontier.cost_from(0, 1.0, Cost::default());
         frontier
@@ -178,16 +173,16 @@ impl Frontier {
 
     /// Refines the cost by enumerating the states of the first steps without their sums, because not all sets
     /// of columns may be reachable.
-    fn try_out(&mut self, control: &Control) -> Result<()> {
-        const WORTH_IT: f64 = 1e6;
-        const FAR_ENOUGH: f64 = 1e6;
-        if self.cost.steps < WORTH_IT {
+    fn refine_cost(&mut self, control: &Control) -> Result<()> {
+        const MIN_COST: f64 = 1e6;
+        const MAX_STEPS: f64 = 1e6;
+        if self.cost.steps < MIN_COST {
             return Ok(());
         }
         let mut cost = Cost::default();
         let mut states = vec![0];
         for (number, step) in self.steps.iter().enumerate() {
-            if cost.steps > FAR_ENOUGH {
+            if cost.steps > MAX_STEPS {
                 self.cost = self.cost_from(number, states.len() as f64, cost);
                 return Ok(());
             }
@@ -228,49 +223,51 @@ impl Frontier {
     /// of the rows before and after, of two more products, and of the sums within runs, within chunks and
     /// over all chunks. It is divided by the total of its row, which has as many roundings.
     pub fn edge_error(&self) -> f64 {
-        let chunks = self.cost.largest / CHUNK as f64;
-        2.0 * roundings(self.edges as f64 + 4.0 + (RUN + CHUNK / RUN) as f64 + chunks)
+        let chunks = self.cost.largest / STATES_PER_TASK as f64;
+        2.0 * roundings(self.edges as f64 + 4.0 + (RUN + STATES_PER_TASK / RUN) as f64 + chunks)
     }
 
     pub fn permanent(&self, control: &Control) -> Result<Wide> {
-        match self.forth::<f64>(None, control)? {
+        match self.forward::<f64>(None, control)? {
             Some(permanent) => Ok(permanent),
-            None => Ok(self.forth::<Wide>(None, control)?.unwrap_or_default()),
+            None => Ok(self.forward::<Wide>(None, control)?.unwrap_or_default()),
         }
     }
 
     /// Returns the permanent and the probability of every edge.
-    pub fn edges(&self, control: &Control) -> Result<Summed> {
-        if let Some(summed) = self.forth_and_back::<f64>(control)? {
-            return Ok(summed);
+    pub fn edges(&self, control: &Control) -> Result<PermanentAndEdges> {
+        if let Some(found) = self.forward_backward::<f64>(control)? {
+            return Ok(found);
         }
-        Ok(self.forth_and_back::<Wide>(control)?.unwrap_or(Summed {
-            permanent: Wide::default(),
-            probability: vec![0.0; self.edges],
-        }))
+        Ok(self
+            .forward_backward::<Wide>(control)?
+            .unwrap_or(PermanentAndEdges {
+                permanent: Wide::default(),
+                probability: vec![0.0; self.edges],
+            }))
     }
 
     /// Returns the permanent, and stores the layer before every row in `kept`. Returns `None` if the range of
     /// the number type does not suffice.
-    fn forth<N: Number>(
+    fn forward<N: Number>(
         &self,
         mut kept: Option<&mut Vec<Layer<N>>>,
         control: &Control,
     ) -> Result<Option<Wide>> {
         let mut layer = Layer {
             states: vec![0],
-            sums: vec![N::of(1.0)],
+            sums: vec![N::from_f64(1.0)],
         };
         let mut exponent = 0;
         for step in &self.steps {
-            let Some((weights, of_row)) = N::of_row(&step.edges) else {
+            let Some((weights, row_exponent)) = N::scaled_weights(&step.edges) else {
                 return Ok(None);
             };
-            let mut next = step.forth(&weights, &layer, control)?;
-            let Some(of_layer) = N::rescale(&mut next.sums) else {
+            let mut next = step.forward(&weights, &layer, control)?;
+            let Some(layer_exponent) = N::rescale(&mut next.sums) else {
                 return Ok(None);
             };
-            exponent += of_row + of_layer;
+            exponent += row_exponent + layer_exponent;
             let before = std::mem::replace(&mut layer, next);
             if let Some(kept) = &mut kept {
                 kept.push(before);
@@ -280,36 +277,36 @@ impl Frontier {
         Ok(Some(permanent.times_power_of_two(exponent)))
     }
 
-    fn forth_and_back<N: Number>(&self, control: &Control) -> Result<Option<Summed>> {
+    fn forward_backward<N: Number>(&self, control: &Control) -> Result<Option<PermanentAndEdges>> {
         let mut layers = Vec::with_capacity(self.steps.len());
-        let Some(permanent) = self.forth::<N>(Some(&mut layers), control)? else {
+        let Some(permanent) = self.forward::<N>(Some(&mut layers), control)? else {
             return Ok(None);
         };
         let mut probability = vec![0.0; self.edges];
         // Sums over the ways to complete every state.
         let mut after = Layer {
             states: vec![0],
-            sums: vec![N::of(1.0)],
+            sums: vec![N::from_f64(1.0)],
         };
         for step in self.steps.iter().rev() {
-            let (Some((weights, _)), Some(before)) = (N::of_row(&step.edges), layers.pop()) else {
+            let (Some((weights, _)), Some(before)) = (N::scaled_weights(&step.edges), layers.pop()) else {
                 return Ok(None);
             };
-            let (mut sums, of_edges) = step.back(&weights, &before, &after, control)?;
+            let (mut sums, of_edges) = step.backward(&weights, &before, &after, control)?;
             if N::rescale(&mut sums).is_none() {
                 return Ok(None);
             }
             let mut of_row = N::default();
             of_edges.iter().for_each(|&of_edge| of_row.add(of_edge));
             for (edge, of_edge) in step.edges.iter().zip(of_edges) {
-                probability[edge.position] = of_edge.per(of_row);
+                probability[edge.index] = of_edge.divided_by(of_row);
             }
             after = Layer {
                 states: before.states,
                 sums,
             };
         }
-        Ok(Some(Summed {
+        Ok(Some(PermanentAndEdges {
             permanent,
             probability,
         }))
@@ -332,7 +329,7 @@ pub(super) fn roundings(count: f64) -> f64 {
 /// Number type of sums. All sums of a layer share a factor, a power of two.
 trait Number: Weight {
     /// Returns the weights of a row divided by 2^exponent, and that exponent; `None` if they are too uneven.
-    fn of_row(edges: &[Edge]) -> Option<(Vec<Self>, i64)>;
+    fn scaled_weights(edges: &[Edge]) -> Option<(Vec<Self>, i64)>;
     /// Divides by a power of two so that the largest number is near 1, and returns its exponent; `None` if
     /// the numbers are too uneven.
     fn rescale(sums: &mut [Self]) -> Option<i64>;
@@ -340,7 +337,7 @@ trait Number: Weight {
 }
 
 impl Number for f64 {
-    fn of_row(edges: &[Edge]) -> Option<(Vec<f64>, i64)> {
+    fn scaled_weights(edges: &[Edge]) -> Option<(Vec<f64>, i64)> {
         let mut weights: Vec<f64> = edges.iter().map(|edge| edge.weight).collect();
         let exponent = rescale(&mut weights, 200)?;
         Some((weights, exponent))
@@ -352,13 +349,13 @@ impl Number for f64 {
     }
 
     fn wide(self) -> Wide {
-        Wide::of(self)
+        Wide::from_f64(self)
     }
 }
 
 impl Number for Wide {
-    fn of_row(edges: &[Edge]) -> Option<(Vec<Wide>, i64)> {
-        Some((edges.iter().map(|edge| Wide::of(edge.weight)).collect(), 0))
+    fn scaled_weights(edges: &[Edge]) -> Option<(Vec<Wide>, i64)> {
+        Some((edges.iter().map(|edge| Wide::from_f64(edge.weight)).collect(), 0))
     }
 
     fn rescale(_: &mut [Wide]) -> Option<i64> {
@@ -404,7 +401,7 @@ pub(super) fn power_of_two(exponent: i64) -> f64 {
 
 impl Step {
     /// Returns the layer after the row.
-    fn forth<W: Weight>(&self, weights: &[W], before: &Layer<W>, control: &Control) -> Result<Layer<W>> {
+    fn forward<W: Weight>(&self, weights: &[W], before: &Layer<W>, control: &Control) -> Result<Layer<W>> {
         let between = |low, high| {
             let mut layer = Layer {
                 states: Vec::new(),
@@ -425,7 +422,7 @@ impl Step {
             )?;
             Ok(layer)
         };
-        if before.states.len() <= CHUNK {
+        if before.states.len() <= STATES_PER_TASK {
             return between(i128::MIN, i128::MAX);
         }
         // Divide the states after the row between threads by their numbers, which are distributed much like
@@ -433,7 +430,7 @@ impl Step {
         let mut bounds: Vec<i128> = before
             .states
             .iter()
-            .step_by(CHUNK)
+            .step_by(STATES_PER_TASK)
             .map(|&state| state.into())
             .collect();
         bounds[0] = i128::MIN;
@@ -456,7 +453,7 @@ impl Step {
 
     /// Returns the sums over the completions of every state before the row, and for each edge of the row the
     /// sum over all matchings that contain it.
-    fn back<W: Weight>(
+    fn backward<W: Weight>(
         &self,
         weights: &[W],
         before: &Layer<W>,
@@ -495,13 +492,13 @@ impl Step {
             }
             Ok((following, of_edges))
         };
-        if before.states.len() <= CHUNK {
+        if before.states.len() <= STATES_PER_TASK {
             return chunk((&before.states, &before.sums));
         }
         let parts = before
             .states
-            .par_chunks(CHUNK)
-            .zip(before.sums.par_chunks(CHUNK))
+            .par_chunks(STATES_PER_TASK)
+            .zip(before.sums.par_chunks(STATES_PER_TASK))
             .map(chunk)
             .collect::<Result<Vec<_>>>()?;
         let mut following = Vec::with_capacity(before.states.len());
@@ -587,10 +584,10 @@ impl<'a> Merge<'a> {
         mut edge: impl FnMut(usize, usize),
         mut state: impl FnMut(u64),
     ) -> Result<()> {
-        const LOOK_EVERY: usize = 1 << 12;
+        const STATES_PER_CHECK: usize = 1 << 12;
         loop {
             control.check()?;
-            for _ in 0..LOOK_EVERY {
+            for _ in 0..STATES_PER_CHECK {
                 let least = self.next.iter().copied().fold(END, u64::min);
                 if least == END {
                     return Ok(());
@@ -636,7 +633,7 @@ mod tests {
         let size = 17;
         let ones = Matrix::dense(size, size, &vec![1.0; size * size]).unwrap();
         let found = plan(&ones).edges(&control).unwrap();
-        assert_eq!(found.permanent, Wide::of(355687428096000.0));
+        assert_eq!(found.permanent, Wide::from_f64(355687428096000.0));
         for probability in found.probability {
             assert!((probability - 1.0 / 17.0).abs() < 1e-14);
         }
@@ -664,9 +661,9 @@ mod tests {
         let control = Control::new();
         let matrix = Matrix::dense(11, 11, &uneven(121)).unwrap();
         let frontier = plan(&matrix);
-        let narrow = frontier.forth_and_back::<f64>(&control).unwrap().unwrap();
-        let wide = frontier.forth_and_back::<Wide>(&control).unwrap().unwrap();
-        assert!((narrow.permanent.per(wide.permanent) - 1.0).abs() < 2.0 * frontier.permanent_error());
+        let narrow = frontier.forward_backward::<f64>(&control).unwrap().unwrap();
+        let wide = frontier.forward_backward::<Wide>(&control).unwrap().unwrap();
+        assert!((narrow.permanent.divided_by(wide.permanent) - 1.0).abs() < 2.0 * frontier.permanent_error());
         for (narrow, wide) in narrow.probability.iter().zip(&wide.probability) {
             assert!((narrow - wide).abs() < 2.0 * frontier.edge_error());
         }
@@ -688,7 +685,7 @@ mod tests {
         assert!(frontier.seconds() < 1e-3);
         // For each column of the first row, there is one way to match the other rows.
         let found = frontier.edges(&control).unwrap();
-        assert_eq!(found.permanent, Wide::of(200.0));
+        assert_eq!(found.permanent, Wide::from_f64(200.0));
         assert!((found.probability[77] - 1.0 / 200.0).abs() < 1e-15);
     }
 

@@ -1,6 +1,6 @@
 //! The square matrix of weights that describes an attack, stored sparsely: row by row, only the positive
 //! weights, with their columns in ascending order. Each positive weight is an *edge* of the bipartite graph
-//! between entries and codes, and its position in this order is the edge's number everywhere in `attack`.
+//! between entries and codes, and its position in this order is the edge's *index* everywhere in `attack`.
 
 use crate::matching::{Graph, ItemClass};
 use crate::{Control, Error, Result};
@@ -20,7 +20,7 @@ pub struct Matrix {
 }
 
 /// Number of edges processed between two checks for cancellation: less than a millisecond of work.
-pub(super) const CHUNK: usize = 1 << 14;
+pub(super) const EDGES_PER_CHECK: usize = 1 << 14;
 
 impl Matrix {
     /// Returns the matrix with these weights, given row by row with zeros included.
@@ -30,7 +30,7 @@ impl Matrix {
                 "has {} weights for {rows} rows and {columns} columns",
                 weights.len()
             );
-            invalid(&problem, "a weight for every row and column")
+            invalid(&problem, "one weight for every pair of a row and a column")
         })?;
         Matrix::from_dense(view, &Control::new())
     }
@@ -43,7 +43,7 @@ impl Matrix {
     }
 
     /// Returns the matrix with these weights, given as (row, column, weight) in any order; all others are
-    /// zero.
+    /// zero. It is an error if an edge occurs twice or lies outside of the rows and columns.
     pub fn sparse(rows: usize, columns: usize, edges: Vec<(u32, u32, f64)>) -> Result<Self> {
         Matrix::from_sparse(rows, columns, edges, &Control::new())
     }
@@ -57,9 +57,13 @@ impl Matrix {
     ) -> Result<Self> {
         check_size(rows, columns)?;
         let mut by_row: Vec<Vec<(u32, f64)>> = vec![Vec::new(); rows];
-        for some in edges.chunks(CHUNK) {
+        for some in edges.chunks(EDGES_PER_CHECK) {
             control.check()?;
             for &(row, column, weight) in some {
+                if row as usize >= rows || column as usize >= columns {
+                    let allowed = format!("edges within {rows} rows and {columns} columns");
+                    return Err(invalid("has an edge outside of its rows and columns", &allowed));
+                }
                 by_row[row as usize].push((column, weight));
             }
         }
@@ -68,7 +72,7 @@ impl Matrix {
             control.check()?;
             row.sort_unstable_by_key(|&(column, _)| column);
             if row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-                return Err(invalid("has the same edge twice", "one weight for every edge"));
+                return Err(invalid("contains an edge twice", "one weight for every edge"));
             }
         }
         Matrix::from_rows(by_row, control)
@@ -99,7 +103,7 @@ impl Matrix {
         for (column, weight) in row {
             if !(weight.is_finite() && weight >= 0.0) {
                 let problem = "has a weight that is negative, NaN or infinite";
-                return Err(invalid(problem, "finite weights from 0 on"));
+                return Err(invalid(problem, "finite weights of at least 0"));
             }
             if weight > 0.0 {
                 self.columns.push(column);
@@ -116,38 +120,38 @@ impl Matrix {
     }
 
     /// Returns the number of positive weights.
-    pub fn edges(&self) -> usize {
+    pub fn edge_count(&self) -> usize {
         self.columns.len()
     }
 
     /// Returns the positive weights of a row with their columns, in ascending order of columns.
     pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + Clone + '_ {
-        let range = self.range(row);
+        let range = self.edge_range(row);
         let columns = self.columns[range.clone()].iter().copied();
         columns.zip(self.weights[range].iter().copied())
     }
 
-    /// Returns the positions of a row's positive weights among all of them.
-    pub fn range(&self, row: usize) -> std::ops::Range<usize> {
+    /// Returns the indices of a row's edges.
+    pub fn edge_range(&self, row: usize) -> std::ops::Range<usize> {
         self.starts[row]..self.starts[row + 1]
     }
 
-    /// Returns the position of an edge's weight among all positive weights; `None` if the weight is zero.
-    pub fn position(&self, row: usize, column: u32) -> Option<usize> {
-        let range = self.range(row);
+    /// Returns the index of an edge; `None` if its weight is zero.
+    pub fn edge_index(&self, row: usize, column: u32) -> Option<usize> {
+        let range = self.edge_range(row);
         let found = self.columns[range.clone()].binary_search(&column);
         found.ok().map(|position| range.start + position)
     }
 
     /// Returns the weight of an edge; zero if there is no such edge.
     pub fn weight(&self, row: usize, column: u32) -> f64 {
-        self.position(row, column)
-            .map_or(0.0, |position| self.weights[position])
+        self.edge_index(row, column)
+            .map_or(0.0, |edge| self.weights[edge])
     }
 
-    /// Returns the column of the positive weight at this position.
-    pub(super) fn column(&self, position: usize) -> u32 {
-        self.columns[position]
+    /// Returns the column of the edge with this index.
+    pub(super) fn column(&self, edge: usize) -> u32 {
+        self.columns[edge]
     }
 
     /// Returns all positive weights, row by row.
@@ -155,12 +159,12 @@ impl Matrix {
         &self.weights
     }
 
-    /// Returns a square table of `of_edge(position, weight)` for every positive weight, with default values
+    /// Returns a square table of `of_edge(index, weight)` for every positive weight, with default values
     /// elsewhere.
     pub(super) fn table<T: Clone + Default>(&self, of_edge: impl Fn(usize, f64) -> T) -> Array2<T> {
         let mut table = Array2::default((self.size(), self.size()));
         for (row, mut cells) in table.rows_mut().into_iter().enumerate() {
-            for ((column, weight), edge) in self.row(row).zip(self.range(row)) {
+            for ((column, weight), edge) in self.row(row).zip(self.edge_range(row)) {
                 cells[column as usize] = of_edge(edge, weight);
             }
         }
@@ -188,7 +192,7 @@ impl Matrix {
     pub(super) fn graph(&self) -> Graph {
         let item = |row| ItemClass {
             size: 1,
-            candidates: self.columns[self.range(row)].to_vec(),
+            candidates: self.columns[self.edge_range(row)].to_vec(),
         };
         Graph {
             codes: vec![1; self.size()],
@@ -200,7 +204,7 @@ impl Matrix {
 fn check_size(rows: usize, columns: usize) -> Result<()> {
     if rows != columns {
         let problem = format!("has {rows} rows and {columns} columns");
-        return Err(invalid(&problem, "as many rows as columns"));
+        return Err(invalid(&problem, "a square matrix"));
     }
     if rows > i32::MAX as usize {
         return Err(Error::TooMany {

@@ -55,8 +55,8 @@ mod subset_dp;
 mod subsets;
 
 pub use cracks::{
-    Edges, Estimate, Truth, degree_of_anonymity, edge_probabilities, estimate, heuristic, matching_weight,
-    shares,
+    EdgeEstimates, Estimate, Truth, degree_of_anonymity, edge_probabilities, estimate, heuristic,
+    matching_probability, row_shares,
 };
 pub use exact::{EdgeProbabilities, Exact, Permanent};
 pub use flat::is_flat;

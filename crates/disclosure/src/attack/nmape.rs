@@ -4,7 +4,7 @@
 //! are split in the middle: for every set of columns that the first half of the rows can take, the errors of
 //! both halves are enumerated separately, sorted, and combined.
 
-use super::cracks::shares;
+use super::cracks::row_shares;
 use super::matrix::invalid;
 use super::{Exact, Matrix};
 use crate::{Control, Result, parallel};
@@ -14,21 +14,21 @@ use ndarray::Array2;
 /// 2014, formula 4.5). It is an error if there is no perfect matching, or if the matrix is too large to try
 /// all mappings.
 pub fn nmape(matrix: &Matrix, control: &Control) -> Result<f64> {
-    const LARGEST: usize = 16;
-    const ONE_BY_ONE: usize = 7;
+    const MAX_SIZE: usize = 16;
+    const MAX_ENUMERATED: usize = 7;
     let size = matrix.size();
     if size == 0 {
         return Ok(0.0);
     }
-    if size > LARGEST {
+    if size > MAX_SIZE {
         let problem = format!("has {size} rows, too many to try all mappings");
-        return Err(invalid(&problem, &format!("at most {LARGEST} rows")));
+        return Err(invalid(&problem, &format!("at most {MAX_SIZE} rows")));
     }
-    let off = Off::new(matrix, control)?;
-    let sum = if size <= ONE_BY_ONE {
-        off.one_by_one(0, 0, 0.0)
+    let errors = ErrorTable::new(matrix, control)?;
+    let sum = if size <= MAX_ENUMERATED {
+        errors.enumerate(0, 0, 0.0)
     } else {
-        off.by_halves(control)?
+        errors.meet_in_the_middle(control)?
     };
     let mappings: f64 = (1..=size).map(|row| row as f64).product();
     Ok(sum / mappings / size as f64 * 100.0)
@@ -36,13 +36,15 @@ pub fn nmape(matrix: &Matrix, control: &Control) -> Result<f64> {
 
 /// For every row and column, the amount by which H exceeds Ψ if the column is the row's true one. For a whole
 /// mapping, the difference between H and Ψ is the sum over its edges.
-struct Off(Array2<f64>);
+struct ErrorTable(Array2<f64>);
 
-impl Off {
+impl ErrorTable {
     fn new(matrix: &Matrix, control: &Control) -> Result<Self> {
         let edges = Exact::new(matrix, control)?.edge_probabilities(control)?;
-        let shares = shares(matrix);
-        Ok(Off(matrix.table(|edge, _| shares[edge] - edges.probability[edge])))
+        let shares = row_shares(matrix);
+        Ok(ErrorTable(
+            matrix.table(|edge, _| shares[edge] - edges.probability[edge]),
+        ))
     }
 
     fn size(&self) -> usize {
@@ -51,21 +53,21 @@ impl Off {
 
     /// Returns the sum of absolute differences over all ways to match the rows from `row` on with columns
     /// that are not taken.
-    fn one_by_one(&self, row: usize, taken: u32, so_far: f64) -> f64 {
+    fn enumerate(&self, row: usize, taken: u32, so_far: f64) -> f64 {
         if row == self.size() {
             return so_far.abs();
         }
         let of_row = self.0.row(row).into_iter().enumerate();
         let free = of_row.filter(|(column, _)| taken & 1 << column == 0);
-        free.map(|(column, off)| self.one_by_one(row + 1, taken | 1 << column, so_far + off))
+        free.map(|(column, error)| self.enumerate(row + 1, taken | 1 << column, so_far + error))
             .sum()
     }
 
     /// Returns the sum of absolute differences over all mappings. The first half of the rows takes some set
     /// of columns, and the other half takes the rest. Given the set, both halves are independent, and their
     /// sums can be combined quickly if they are sorted.
-    fn by_halves(&self, control: &Control) -> Result<f64> {
-        const WORTH_THREADS: usize = 11;
+    fn meet_in_the_middle(&self, control: &Control) -> Result<f64> {
+        const MIN_SIZE_FOR_THREADS: usize = 11;
         let size = self.size();
         let half = size / 2;
         let all = (1 << size) - 1;
@@ -79,7 +81,7 @@ impl Off {
             self.sums(half..size, set, 0.0, &mut second);
             Ok(sum_of_distances(first, second))
         };
-        let sums = parallel::map_if(&sets, size >= WORTH_THREADS, of_set)?;
+        let sums = parallel::map_if(&sets, size >= MIN_SIZE_FOR_THREADS, of_set)?;
         Ok(sums.into_iter().sum())
     }
 
@@ -88,9 +90,14 @@ impl Off {
         if rows.is_empty() {
             return sums.push(so_far);
         }
-        for (column, off) in self.0.row(rows.start).into_iter().enumerate() {
+        for (column, error) in self.0.row(rows.start).into_iter().enumerate() {
             if taken & 1 << column == 0 {
-                self.sums(rows.start + 1..rows.end, taken | 1 << column, so_far + off, sums);
+                self.sums(
+                    rows.start + 1..rows.end,
+                    taken | 1 << column,
+                    so_far + error,
+                    sums,
+                );
             }
         }
     }

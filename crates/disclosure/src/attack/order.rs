@@ -11,52 +11,52 @@ use crate::{Control, Result};
 /// row or a column; comments call the lines that it crosses columns.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// For every line, the lines that it crosses and the positions of these edges among all edges.
-    pub of: Vec<Vec<(u32, usize)>>,
+    /// For every line, the lines that it crosses and the indices of these edges.
+    pub crossings: Vec<Vec<(u32, usize)>>,
     /// For every crossed line, the number of lines that cross it.
     degree: Vec<u32>,
 }
 
 /// Largest number of open columns, which are the bits of a state. One bit of 64 is reserved to mark the end
 /// of a sequence.
-pub(super) const MOST_OPEN: usize = 63;
+pub(super) const MAX_OPEN: usize = 63;
 
 /// Cost that no computer can afford.
-const PROHIBITIVE: f64 = 1e15;
+const INFEASIBLE: f64 = 1e15;
 
 /// Cost of the search for an order per edge, in steps of the sums.
-const STEPS_PER_LOOK: f64 = 16.0;
+const STEPS_PER_SEARCHED_EDGE: f64 = 16.0;
 
 impl Lines {
     pub fn rows(matrix: &Matrix, control: &Control) -> Result<Self> {
         let line = |row| {
             control.check()?;
-            let edges = matrix.row(row).zip(matrix.range(row));
+            let edges = matrix.row(row).zip(matrix.edge_range(row));
             Ok(edges.map(|((column, _), edge)| (column, edge)).collect())
         };
         Lines::new((0..matrix.size()).map(line).collect::<Result<_>>()?, control)
     }
 
     pub fn columns(matrix: &Matrix, control: &Control) -> Result<Self> {
-        let mut of = vec![Vec::new(); matrix.size()];
+        let mut crossings = vec![Vec::new(); matrix.size()];
         for row in 0..matrix.size() {
             control.check()?;
-            for ((column, _), edge) in matrix.row(row).zip(matrix.range(row)) {
-                of[column as usize].push((row as u32, edge));
+            for ((column, _), edge) in matrix.row(row).zip(matrix.edge_range(row)) {
+                crossings[column as usize].push((row as u32, edge));
             }
         }
-        Lines::new(of, control)
+        Lines::new(crossings, control)
     }
 
-    fn new(of: Vec<Vec<(u32, usize)>>, control: &Control) -> Result<Self> {
-        let mut degree = vec![0; of.len()];
-        for line in &of {
+    fn new(crossings: Vec<Vec<(u32, usize)>>, control: &Control) -> Result<Self> {
+        let mut degree = vec![0; crossings.len()];
+        for line in &crossings {
             control.check()?;
             for &(other, _) in line {
                 degree[other as usize] += 1;
             }
         }
-        Ok(Lines { of, degree })
+        Ok(Lines { crossings, degree })
     }
 
     /// Returns the cost of processing the lines in this order: the number of states times the number of edges
@@ -67,9 +67,9 @@ impl Lines {
         let mut cost = 0.0;
         let mut states = 1.0;
         self.open_after(order, |line, open, taken| {
-            cost += states * self.of[line as usize].len() as f64;
+            cost += states * self.crossings[line as usize].len() as f64;
             states = binomial(open, taken);
-            cost < PROHIBITIVE
+            cost < INFEASIBLE
         })
         .then_some(cost)
     }
@@ -81,13 +81,13 @@ impl Lines {
         let mut left = self.degree.clone();
         let (mut open, mut closed) = (0, 0);
         for (number, &line) in order.iter().enumerate() {
-            for &(other, _) in &self.of[line as usize] {
+            for &(other, _) in &self.crossings[line as usize] {
                 open += usize::from(left[other as usize] == self.degree[other as usize]);
             }
-            if open > MOST_OPEN {
+            if open > MAX_OPEN {
                 return false;
             }
-            for &(other, _) in &self.of[line as usize] {
+            for &(other, _) in &self.crossings[line as usize] {
                 left[other as usize] -= 1;
                 if left[other as usize] == 0 {
                     open -= 1;
@@ -104,35 +104,35 @@ impl Lines {
     /// Returns the cheapest of a few orders, and its cost; `None` if too many columns are open in all of
     /// them.
     pub fn best_order(&self, control: &Control) -> Result<Option<(f64, Vec<u32>)>> {
-        let size = self.of.len();
+        let size = self.crossings.len();
         let natural: Vec<u32> = (0..size as u32).collect();
         let mut best = self.cost(&natural).map(|cost| (cost, natural));
-        if self.of.iter().all(|line| line.len() == size) {
+        if self.crossings.iter().all(|line| line.len() == size) {
             return Ok(best); // all orders cost the same
         }
         // Start with a line that has few edges, then with the end of that order, which is probably at the
         // periphery.
-        let few = (0..size as u32).min_by_key(|&line| self.of[line as usize].len());
-        let end = few.map(|first| self.try_from(first, &mut best, control));
+        let few = (0..size as u32).min_by_key(|&line| self.crossings[line as usize].len());
+        let end = few.map(|first| self.try_start(first, &mut best, control));
         if let Some(end) = end.transpose()?.flatten() {
-            self.try_from(end, &mut best, control)?;
+            self.try_start(end, &mut best, control)?;
         }
         // Start anywhere in the block, as long as the search costs less than it can save.
         const STARTS: usize = 64;
-        let look = STEPS_PER_LOOK * self.of.iter().map(Vec::len).sum::<usize>() as f64;
+        let search_cost = STEPS_PER_SEARCHED_EDGE * self.crossings.iter().map(Vec::len).sum::<usize>() as f64;
         for (number, first) in (0..size as u32).step_by(size.div_ceil(STARTS).max(1)).enumerate() {
-            let cost = best.as_ref().map_or(PROHIBITIVE, |(cost, _)| *cost);
-            if look * number as f64 > cost {
+            let cost = best.as_ref().map_or(INFEASIBLE, |(cost, _)| *cost);
+            if search_cost * number as f64 > cost {
                 break;
             }
-            self.try_from(first, &mut best, control)?;
+            self.try_start(first, &mut best, control)?;
         }
         Ok(best)
     }
 
     /// Keeps the greedy order that starts with `first` if it is better than the best one. Returns its last
     /// line, if there is such an order.
-    fn try_from(
+    fn try_start(
         &self,
         first: u32,
         best: &mut Option<(f64, Vec<u32>)>,
@@ -154,46 +154,46 @@ impl Lines {
     /// fewest columns open; of several, the one with the column that has been open longest. Returns `None` if
     /// too many columns are open or if the search takes too long.
     fn greedy(&self, first: u32, control: &Control) -> Result<Option<Vec<u32>>> {
-        const MOST_LOOKS: usize = 10_000_000;
-        let size = self.of.len();
-        let crossing = self.crossing(control)?;
+        const MAX_EXAMINED: usize = 10_000_000;
+        let size = self.crossings.len();
+        let lines_by_column = self.lines_by_column(control)?;
         let mut left = self.degree.clone();
         let mut opened = vec![usize::MAX; size];
         let mut is_candidate = vec![false; size];
         let mut candidates = vec![first];
         is_candidate[first as usize] = true;
         let mut order = Vec::with_capacity(size);
-        let (mut open, mut looks) = (0, 0);
+        let (mut open, mut examined) = (0, 0);
         while !candidates.is_empty() {
             control.check()?;
             let merit = |&line: &u32| {
                 let (mut growth, mut oldest) = (0, usize::MAX);
-                for &(other, _) in &self.of[line as usize] {
+                for &(other, _) in &self.crossings[line as usize] {
                     let opened = opened[other as usize];
                     growth += i32::from(opened == usize::MAX) - i32::from(left[other as usize] == 1);
                     oldest = oldest.min(opened);
                 }
                 (growth, oldest, line)
             };
-            looks += candidates.len();
+            examined += candidates.len();
             let best = (0..candidates.len()).min_by_key(|&at| merit(&candidates[at]));
             let line = candidates.swap_remove(best.unwrap_or(0));
-            for &(other, _) in &self.of[line as usize] {
+            for &(other, _) in &self.crossings[line as usize] {
                 let column = other as usize;
                 if opened[column] == usize::MAX {
                     opened[column] = order.len();
                     open += 1;
-                    for &line in &crossing[column] {
+                    for &line in &lines_by_column[column] {
                         if !std::mem::replace(&mut is_candidate[line as usize], true) {
                             candidates.push(line);
                         }
                     }
                 }
             }
-            if open > MOST_OPEN || looks > MOST_LOOKS {
+            if open > MAX_OPEN || examined > MAX_EXAMINED {
                 return Ok(None);
             }
-            for &(other, _) in &self.of[line as usize] {
+            for &(other, _) in &self.crossings[line as usize] {
                 left[other as usize] -= 1;
                 open -= usize::from(left[other as usize] == 0);
             }
@@ -203,15 +203,15 @@ impl Lines {
     }
 
     /// Returns the lines that cross each column.
-    fn crossing(&self, control: &Control) -> Result<Vec<Vec<u32>>> {
-        let mut crossing = vec![Vec::new(); self.of.len()];
-        for (line, edges) in self.of.iter().enumerate() {
+    fn lines_by_column(&self, control: &Control) -> Result<Vec<Vec<u32>>> {
+        let mut lines_by_column = vec![Vec::new(); self.crossings.len()];
+        for (line, edges) in self.crossings.iter().enumerate() {
             control.check()?;
             for &(other, _) in edges {
-                crossing[other as usize].push(line as u32);
+                lines_by_column[other as usize].push(line as u32);
             }
         }
-        Ok(crossing)
+        Ok(lines_by_column)
     }
 }
 

@@ -5,23 +5,23 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// Largest size: a larger matrix would take more than a gigabyte during the computation.
-const LARGEST: usize = 5000;
+const MAX_SIZE: usize = 5000;
 
 /// Returns a random doubly stochastic matrix: independent weights, uniform between 0 and 1, are raised to the
 /// power `unevenness` and normalised. The larger that power, the more certain the adversary.
 pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control) -> Result<Matrix> {
-    if !(1..=LARGEST).contains(&size) {
+    if !(1..=MAX_SIZE).contains(&size) {
         return Err(Error::invalid(
             "size",
-            format!("must be between 1 and {LARGEST}"),
-            "the number of entries of the attack, such as 5",
+            format!("must be between 1 and {MAX_SIZE}"),
+            "a number of entries, such as 5",
         ));
     }
     if !(unevenness >= 0.0 && unevenness.is_finite()) {
         return Err(Error::invalid(
             "unevenness",
-            "must be a finite number from 0 on",
-            "the power that weights between 0 and 1 are raised to, such as 1",
+            "must be a finite number of at least 0",
+            "the power to which uniform weights are raised, such as 1",
         ));
     }
     // Memory for the pattern, the logarithms and the scaled weights.

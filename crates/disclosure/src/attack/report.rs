@@ -6,7 +6,7 @@
 
 use super::{
     Estimate, Exact, Matrix, Method, Settings, Truth, degree_of_anonymity, edge_probabilities, estimate,
-    heuristic, shares,
+    heuristic, row_shares,
 };
 use crate::{Control, Result};
 
@@ -31,7 +31,7 @@ pub struct Report {
     /// Method that computed the crack probabilities; never [`Method::Auto`].
     pub method: Method,
     /// Whether a sample reached its relative error; true for other methods.
-    pub reached: bool,
+    pub is_precise_enough: bool,
 }
 
 /// An attack in one row of figures.
@@ -65,20 +65,20 @@ pub fn report(
     settings: &Settings,
     control: &Control,
 ) -> Result<Report> {
-    let of_edges = Settings {
+    let edge_settings = Settings {
         method: match settings.method {
             Method::Auto | Method::Exact => settings.method,
             Method::Bethe | Method::Sample | Method::Heuristic => Method::Bethe,
         },
         ..settings.clone()
     };
-    let edges = edge_probabilities(matrix, &of_edges, control)?;
-    let shares = shares(matrix);
+    let edges = edge_probabilities(matrix, &edge_settings, control)?;
+    let shares = row_shares(matrix);
     let of_entry = |row: usize| {
         let column = truth.and_then(|truth| truth.columns()[row]);
         let of_true_edge = |of_edges: &[f64]| {
-            let position = column.map(|column| matrix.position(row, column));
-            position.map(|position| position.map_or(0.0, |position| of_edges[position]))
+            let edge = column.map(|column| matrix.edge_index(row, column));
+            edge.map(|edge| edge.map_or(0.0, |edge| of_edges[edge]))
         };
         EntryRisk {
             likeliest: likeliest(matrix, &edges.probability, row),
@@ -89,16 +89,16 @@ pub fn report(
     let mut report = Report {
         entries: (0..matrix.size()).map(of_entry).collect(),
         method: edges.method,
-        reached: true,
+        is_precise_enough: true,
     };
-    let is_as_asked = edges.method == Method::Exact || settings.method == Method::Bethe;
-    if let Some(truth) = truth.filter(|_| !is_as_asked) {
+    let is_by_requested_method = edges.method == Method::Exact || settings.method == Method::Bethe;
+    if let Some(truth) = truth.filter(|_| !is_by_requested_method) {
         let found = estimate(matrix, truth, settings, control)?;
         let of_entries = report.entries.iter_mut().zip(found.crack_probability);
         for (entry, probability) in of_entries.filter(|(entry, _)| entry.crack_probability.is_some()) {
             entry.crack_probability = Some(probability);
         }
-        (report.method, report.reached) = (found.method, found.reached);
+        (report.method, report.is_precise_enough) = (found.method, found.is_precise_enough);
     }
     Ok(report)
 }
@@ -106,7 +106,7 @@ pub fn report(
 /// Returns the likeliest column of a row, and its probability.
 fn likeliest(matrix: &Matrix, probability: &[f64], row: usize) -> Option<(u32, f64)> {
     let columns = matrix.row(row).map(|(column, _)| column);
-    let edges = columns.zip(probability[matrix.range(row)].iter().copied());
+    let edges = columns.zip(probability[matrix.edge_range(row)].iter().copied());
     edges.reduce(|best, edge| {
         if edge.1 > best.1 * MORE_THAN_ROUNDING {
             edge
@@ -176,7 +176,7 @@ mod tests {
         let [first, second] = found.entries[..] else {
             panic!("{found:?}")
         };
-        assert_eq!((found.method, found.reached), (Method::Exact, true));
+        assert_eq!((found.method, found.is_precise_enough), (Method::Exact, true));
         assert!((first.crack_probability.unwrap() - 0.72 / 0.74).abs() < 1e-12);
         assert_eq!(first.likeliest.unwrap().0, 0);
         assert!((first.share.unwrap() - 0.9).abs() < 1e-12);

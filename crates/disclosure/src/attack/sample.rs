@@ -27,7 +27,7 @@
 use super::exact::no_matching;
 use super::subsets::{SubsetCracks, Subsets};
 use super::{Estimate, Matrix, Method, Settings, Truth, normalise};
-use crate::matching::{Graph, ItemClass, perfect};
+use crate::matching::{Graph, ItemClass, perfect_matching};
 use crate::mcmc::{Move, Observe, Outcome, State};
 use crate::{Control, Result};
 use rand::seq::SliceRandom;
@@ -36,7 +36,7 @@ use rand_pcg::Pcg64Mcg;
 
 /// Limit on samples. It suffices for a relative error of 0.001 if one crack is expected, and it ends the
 /// sampling even if no crack ever occurs.
-pub(super) const MOST_SAMPLES: u64 = 1 << 24;
+pub(super) const MAX_SAMPLES: u64 = 1 << 24;
 
 /// Bytes per edge while sampling.
 pub(super) const BYTES_PER_EDGE: f64 = 64.0;
@@ -45,8 +45,8 @@ pub(super) const BYTES_PER_EDGE: f64 = 64.0;
 /// steps of loops, because successive samples are not independent, and a quarter of them is dropped.
 const SECONDS_PER_ROW: f64 = 1e-7;
 
-/// Like [`SECONDS_PER_ROW`], if the choices of all rows do not fit into a processor's cache, as measured with
-/// 1000 rows.
+/// Like [`SECONDS_PER_ROW`], if the alias tables of all rows do not fit into a processor's cache, as measured
+/// with 1000 rows.
 const SECONDS_PER_ROW_OF_MANY: f64 = 1e-6;
 
 /// Number of edges from which [`SECONDS_PER_ROW_OF_MANY`] applies.
@@ -59,11 +59,12 @@ const SECONDS_PER_EDGE: f64 = 5e-7;
 /// of cracks. Cracks are rare and nearly independent, so the variance of their number is about its mean.
 pub(super) fn seconds(matrix: &Matrix, expected: f64, relative_error: f64) -> f64 {
     let samples = (1.96 / relative_error).powi(2) / expected;
-    let seconds_per_row = match matrix.edges() >= MANY_EDGES {
+    let seconds_per_row = match matrix.edge_count() >= MANY_EDGES {
         true => SECONDS_PER_ROW_OF_MANY,
         false => SECONDS_PER_ROW,
     };
-    samples.max(1000.0) * matrix.size() as f64 * seconds_per_row + matrix.edges() as f64 * SECONDS_PER_EDGE
+    samples.max(1000.0) * matrix.size() as f64 * seconds_per_row
+        + matrix.edge_count() as f64 * SECONDS_PER_EDGE
 }
 
 /// Returns the expected cracks by random matchings, or an error if there is no perfect matching.
@@ -84,7 +85,7 @@ pub(super) fn estimate(
         lower: Some(outcome.lower),
         upper: Some(outcome.upper),
         method: Method::Sample,
-        reached: outcome.reached,
+        is_precise_enough: outcome.is_precise_enough,
         crack_probability: outcome.figures,
     })
 }
@@ -108,7 +109,7 @@ pub(super) fn subset_cracks(
         lower: outcome.lower,
         upper: outcome.upper,
         method: Method::Sample,
-        reached: outcome.reached,
+        is_precise_enough: outcome.is_precise_enough,
     })
 }
 
@@ -119,17 +120,17 @@ fn run(
     settings: &Settings,
     control: &Control,
 ) -> Result<Outcome> {
-    let effort = settings.effort();
-    effort.check()?;
+    let limits = settings.sampling_limits();
+    limits.check()?;
     // Let chains begin at different matchings. If they do not forget where they began, the confidence
     // interval then shows it.
     let mut seeds = Pcg64Mcg::seed_from_u64(settings.seed);
     let mut starts: Vec<Vec<u32>> = true_matching(scaled, truth).into_iter().collect();
     while starts.len() < STARTS {
-        starts.push(a_matching(scaled, &mut seeds, control)?);
+        starts.push(random_matching(scaled, &mut seeds, control)?);
     }
-    let choices = Choices::new(scaled, control)?;
-    effort.run(&choices, observed, control, |seeds, chain| {
+    let tables = AliasTables::new(scaled, control)?;
+    limits.run(&tables, observed, control, |seeds, chain| {
         Matching::new(starts[chain % starts.len()].clone(), seeds)
     })
 }
@@ -139,14 +140,14 @@ const STARTS: usize = 16;
 
 /// Returns a perfect matching as the column of every row. It depends on the order of rows and columns, which
 /// is shuffled.
-fn a_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) -> Result<Vec<u32>> {
+fn random_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) -> Result<Vec<u32>> {
     let size = matrix.size() as u32;
     let (mut rows, mut columns): (Vec<u32>, Vec<u32>) = ((0..size).collect(), (0..size).collect());
     rows.shuffle(random);
     columns.shuffle(random);
     let mut number = vec![0; matrix.size()];
-    for (place, &column) in (0..).zip(&columns) {
-        number[column as usize] = place;
+    for (shuffled, &column) in (0..).zip(&columns) {
+        number[column as usize] = shuffled;
     }
     let item = |&row: &u32| {
         let candidates = matrix
@@ -160,11 +161,11 @@ fn a_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) -> Resu
         codes: vec![1; matrix.size()],
         items: rows.iter().map(item).collect(),
     };
-    let given = perfect(&graph, control)?.ok_or_else(no_matching)?;
+    let assigned = perfect_matching(&graph, control)?.ok_or_else(no_matching)?;
     let mut matching = vec![0; matrix.size()];
-    for ((&row, item), given) in rows.iter().zip(&graph.items).zip(&given) {
-        let candidates = item.candidates.iter().zip(given);
-        for (&candidate, _) in candidates.filter(|&(_, &given)| given > 0) {
+    for ((&row, item), assigned) in rows.iter().zip(&graph.items).zip(&assigned) {
+        let candidates = item.candidates.iter().zip(assigned);
+        for (&candidate, _) in candidates.filter(|&(_, &assigned)| assigned > 0) {
             matching[row as usize] = columns[candidate as usize];
         }
     }
@@ -175,7 +176,7 @@ fn a_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) -> Resu
 fn true_matching(matrix: &Matrix, truth: &Truth) -> Option<Vec<u32>> {
     let column = |(row, &column): (usize, &Option<u32>)| {
         let column = column?;
-        matrix.position(row, column).map(|_| column)
+        matrix.edge_index(row, column).map(|_| column)
     };
     truth.columns().iter().enumerate().map(column).collect()
 }
@@ -188,7 +189,7 @@ struct Matching {
     rows: Vec<u32>,
     random: Pcg64Mcg,
     /// Rows that the current loop has changed, and the columns that they had before.
-    log: Vec<(u32, u32)>,
+    undo_log: Vec<(u32, u32)>,
     steps: u64,
 }
 
@@ -202,7 +203,7 @@ impl Matching {
             columns,
             rows,
             random: Pcg64Mcg::from_rng(seeds),
-            log: Vec::new(),
+            undo_log: Vec::new(),
             steps: 0,
         }
     }
@@ -216,18 +217,18 @@ impl State for Matching {
 
 /// Probabilities of every row's columns in alias tables, so that a draw takes constant time (Walker 1977).
 /// Every column of a row gets a slot of the same size, and fills what it does not need with one other column.
-struct Choices {
-    /// Start of every row in `shares`, followed by the end of the last row.
+struct AliasTables {
+    /// Start of every row in `slots`, followed by the end of the last row.
     starts: Vec<usize>,
-    shares: Vec<Share>,
+    slots: Vec<AliasSlot>,
     /// Rows with more than one column.
     rows: Vec<u32>,
     /// Largest number of steps of a loop; a longer loop is undone.
-    most_steps: u64,
+    max_steps: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Share {
+struct AliasSlot {
     /// Part of 2⁶⁴ that belongs to the first column; the rest belongs to the second.
     limit: u64,
     first: u32,
@@ -236,33 +237,33 @@ struct Share {
 
 /// Largest number of steps of a loop per row. It has to be at least one for the chain to reach every
 /// matching.
-const STEPS_PER_ROW: u64 = 32;
+const MAX_STEPS_PER_ROW: u64 = 32;
 
 /// Number of steps of a long loop between two checks for cancellation.
-const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
+const STEPS_PER_CHECK: u64 = 1 << 14;
 
-impl Choices {
+impl AliasTables {
     fn new(matrix: &Matrix, control: &Control) -> Result<Self> {
-        let mut choices = Choices {
+        let mut tables = AliasTables {
             starts: vec![0],
-            shares: Vec::with_capacity(matrix.edges()),
+            slots: Vec::with_capacity(matrix.edge_count()),
             rows: Vec::new(),
-            most_steps: STEPS_PER_ROW * matrix.size() as u64,
+            max_steps: MAX_STEPS_PER_ROW * matrix.size() as u64,
         };
         for row in 0..matrix.size() {
             control.check()?;
-            choices.push_row(matrix, row);
-            if matrix.range(row).len() > 1 {
-                choices.rows.push(row as u32);
+            tables.push_row(matrix, row);
+            if matrix.edge_range(row).len() > 1 {
+                tables.rows.push(row as u32);
             }
         }
-        Ok(choices)
+        Ok(tables)
     }
 
     fn push_row(&mut self, matrix: &Matrix, row: usize) {
         const ALL: f64 = 18_446_744_073_709_551_616.0;
         let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
-        let count = matrix.range(row).len() as f64;
+        let count = matrix.edge_range(row).len() as f64;
         let mut left: Vec<(u32, f64)> = matrix
             .row(row)
             .map(|(column, weight)| (column, weight / all * count))
@@ -271,7 +272,7 @@ impl Choices {
             (0..left.len()).partition(|&number| left[number].1 < 1.0);
         while let (Some(&small), Some(&large)) = (below.last(), above.last()) {
             below.pop();
-            self.shares.push(Share {
+            self.slots.push(AliasSlot {
                 // A positive share must not become zero, because its edge is possible.
                 limit: (left[small].1 * ALL).max(1.0) as u64,
                 first: left[small].0,
@@ -284,42 +285,42 @@ impl Choices {
             }
         }
         // The remaining shares are 1 except for rounding.
-        self.shares
-            .extend(below.iter().chain(&above).map(|&number| Share {
+        self.slots
+            .extend(below.iter().chain(&above).map(|&number| AliasSlot {
                 limit: u64::MAX,
                 first: left[number].0,
                 second: left[number].0,
             }));
-        self.starts.push(self.shares.len());
+        self.starts.push(self.slots.len());
     }
 
     #[inline]
     fn draw(&self, row: u32, random: &mut Pcg64Mcg) -> u32 {
-        let shares = &self.shares[self.starts[row as usize]..self.starts[row as usize + 1]];
+        let slots = &self.slots[self.starts[row as usize]..self.starts[row as usize + 1]];
         // For a number below the count, the integer part selects the slot, and the fraction the position
         // within it.
-        let drawn = u128::from(random.next_u64()) * shares.len() as u128;
-        let share = shares[(drawn >> 64) as usize];
-        if (drawn as u64) < share.limit {
-            share.first
+        let drawn = u128::from(random.next_u64()) * slots.len() as u128;
+        let slot = slots[(drawn >> 64) as usize];
+        if (drawn as u64) < slot.limit {
+            slot.first
         } else {
-            share.second
+            slot.second
         }
     }
 }
 
-impl Move<Matching> for Choices {
+impl Move<Matching> for AliasTables {
     fn make(&self, matching: &mut Matching, control: &Control) -> Result<()> {
         if self.rows.is_empty() {
             return Ok(());
         }
         let mut row = self.rows[matching.random.random_range(0..self.rows.len())];
         let free = matching.columns[row as usize];
-        matching.log.clear();
-        for step in 1..=self.most_steps {
+        matching.undo_log.clear();
+        for step in 1..=self.max_steps {
             let column = self.draw(row, &mut matching.random);
             let loser = matching.rows[column as usize];
-            matching.log.push((row, matching.columns[row as usize]));
+            matching.undo_log.push((row, matching.columns[row as usize]));
             matching.columns[row as usize] = column;
             matching.rows[column as usize] = row;
             if column == free {
@@ -327,14 +328,14 @@ impl Move<Matching> for Choices {
                 return Ok(());
             }
             row = loser;
-            if step.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+            if step.is_multiple_of(STEPS_PER_CHECK) {
                 control.check()?;
             }
         }
-        matching.steps += matching.log.len() as u64;
-        // The last row that lost its column has not taken another one, so it is not in the log.
+        matching.steps += matching.undo_log.len() as u64;
+        // The last row that lost its column has not taken another one, so it is not in the undo log.
         matching.rows[matching.columns[row as usize] as usize] = row;
-        while let Some((row, column)) = matching.log.pop() {
+        while let Some((row, column)) = matching.undo_log.pop() {
             matching.columns[row as usize] = column;
             matching.rows[column as usize] = row;
         }
@@ -356,7 +357,7 @@ impl Move<Matching> for Choices {
 struct Cracks<'a> {
     truth: &'a Truth,
     /// Number of rows that can have their true column.
-    most: usize,
+    crackable: usize,
 }
 
 impl<'a> Cracks<'a> {
@@ -367,7 +368,7 @@ impl<'a> Cracks<'a> {
         let possible = truth.columns().iter().enumerate().map(is_possible);
         Cracks {
             truth,
-            most: possible.filter(|&is_possible| is_possible).count(),
+            crackable: possible.filter(|&is_possible| is_possible).count(),
         }
     }
 }
@@ -388,8 +389,8 @@ impl Observe<Matching> for Cracks<'_> {
         cracks
     }
 
-    fn most(&self) -> f64 {
-        self.most as f64
+    fn upper_bound(&self) -> f64 {
+        self.crackable as f64
     }
 }
 
@@ -444,7 +445,7 @@ impl Observe<Matching> for OneSet {
         f64::from(u8::from(self.is_known && self.rows.iter().all(is_own)))
     }
 
-    fn most(&self) -> f64 {
+    fn upper_bound(&self) -> f64 {
         1.0
     }
 }
@@ -453,7 +454,7 @@ impl Observe<Matching> for OneSet {
 struct AllSets {
     owners: Vec<u32>,
     size: usize,
-    most: f64,
+    upper_bound: f64,
 }
 
 impl AllSets {
@@ -463,7 +464,7 @@ impl AllSets {
         AllSets {
             owners: owners(truth),
             size,
-            most: (0..size).map(factor).product::<f64>().max(0.0),
+            upper_bound: (0..size).map(factor).product::<f64>().max(0.0),
         }
     }
 }
@@ -497,8 +498,8 @@ impl Observe<Matching> for AllSets {
         sets[self.size]
     }
 
-    fn most(&self) -> f64 {
-        self.most
+    fn upper_bound(&self) -> f64 {
+        self.upper_bound
     }
 }
 
@@ -512,14 +513,14 @@ mod tests {
         // Three rows in a cycle, with chords of small weight: with a limit of 3 steps, many loops are undone.
         let weights = [0.5, 0.4, 0.1, 0.1, 0.5, 0.4, 0.4, 0.1, 0.5];
         let matrix = Matrix::dense(3, 3, &weights).unwrap();
-        let mut choices = Choices::new(&matrix, &control).unwrap();
-        choices.most_steps = 3;
+        let mut tables = AliasTables::new(&matrix, &control).unwrap();
+        tables.max_steps = 3;
         let mut seeds = Pcg64Mcg::seed_from_u64(1);
         let mut matching = Matching::new(vec![0, 1, 2], &mut seeds);
         let mut counts = std::collections::BTreeMap::<Vec<u32>, u32>::new();
         let samples = 200_000;
         for _ in 0..samples {
-            choices.make(&mut matching, &control).unwrap();
+            tables.make(&mut matching, &control).unwrap();
             for (row, &column) in (0..).zip(&matching.columns) {
                 assert_eq!(matching.rows[column as usize], row);
             }
@@ -549,7 +550,7 @@ mod tests {
         let mut seeds = Pcg64Mcg::seed_from_u64(1);
         let mut around = std::collections::BTreeSet::new();
         for _ in 0..STARTS {
-            let matching = a_matching(&ring, &mut seeds, &control).unwrap();
+            let matching = random_matching(&ring, &mut seeds, &control).unwrap();
             assert!((0..30).all(|row| ring.weight(row, matching[row]) > 0.0));
             let steps = (0..)
                 .zip(&matching)
@@ -560,21 +561,21 @@ mod tests {
     }
 
     #[test]
-    fn choices_have_their_probabilities() {
+    fn alias_tables_have_the_probabilities_of_rows() {
         let control = Control::new();
         let weights = [
             0.7, 0.0, 0.2, 0.1, 1.0, 1.0, 1.0, 1.0, 1e-9, 0.5, 0.25, 0.25, 0.0, 3.0, 0.0, 0.0,
         ];
         let matrix = Matrix::dense(4, 4, &weights).unwrap();
-        let choices = Choices::new(&matrix, &control).unwrap();
-        assert_eq!(choices.rows, [0, 1, 2]);
+        let tables = AliasTables::new(&matrix, &control).unwrap();
+        assert_eq!(tables.rows, [0, 1, 2]);
         for row in 0..4 {
             let mut probability = [0.0; 4];
-            let shares = &choices.shares[choices.starts[row]..choices.starts[row + 1]];
-            for share in shares {
-                let first = share.limit as f64 / 2f64.powi(64);
-                probability[share.first as usize] += first / shares.len() as f64;
-                probability[share.second as usize] += (1.0 - first) / shares.len() as f64;
+            let slots = &tables.slots[tables.starts[row]..tables.starts[row + 1]];
+            for slot in slots {
+                let first = slot.limit as f64 / 2f64.powi(64);
+                probability[slot.first as usize] += first / slots.len() as f64;
+                probability[slot.second as usize] += (1.0 - first) / slots.len() as f64;
             }
             let all: f64 = matrix.row(row).map(|(_, weight)| weight).sum();
             for (column, probability) in (0..).zip(probability) {

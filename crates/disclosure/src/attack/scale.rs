@@ -5,7 +5,7 @@
 use super::Matrix;
 use super::blocks::{Block, blocks};
 use super::exact::no_matching;
-use super::matrix::{CHUNK, invalid};
+use super::matrix::{EDGES_PER_CHECK, invalid};
 use crate::{Control, Error, Result, parallel};
 use std::ops::Range;
 
@@ -15,21 +15,21 @@ use std::ops::Range;
 pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let scaled = |block: &Block| scaled(&block.matrix, control);
-    let weights = parallel::map_if(&blocks, matrix.edges() > EDGES_PER_PIECE, scaled)?;
+    let weights = parallel::map_if(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, scaled)?;
     // Every row is in one block, and blocks keep the order of rows and columns of the whole matrix.
-    let mut place_of = vec![(0, 0); matrix.size()];
+    let mut block_of_row = vec![(0, 0); matrix.size()];
     for (number, block) in blocks.iter().enumerate() {
         for (within, &row) in block.rows.iter().enumerate() {
-            place_of[row as usize] = (number, within);
+            block_of_row[row as usize] = (number, within);
         }
     }
-    let rows = place_of.into_iter().map(|(number, within)| {
+    let rows = block_of_row.into_iter().map(|(number, within)| {
         let block = &blocks[number];
         let columns = block
             .matrix
             .row(within)
             .map(|(column, _)| block.columns[column as usize]);
-        columns.zip(weights[number][block.matrix.range(within)].iter().copied())
+        columns.zip(weights[number][block.matrix.edge_range(within)].iter().copied())
     });
     Matrix::from_rows(rows, control)
 }
@@ -38,7 +38,7 @@ pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
 /// uses (Malik 2014, section 3.3): all its matchings have the same probability. It is an error if there is no
 /// perfect matching.
 pub fn flat_matrix(matrix: &Matrix, control: &Control) -> Result<Matrix> {
-    normalise(&matrix.with_weights(vec![1.0; matrix.edges()]), control)
+    normalise(&matrix.with_weights(vec![1.0; matrix.edge_count()]), control)
 }
 
 /// Deviation from 1 allowed for the sum of a row or column in a doubly stochastic matrix.
@@ -51,7 +51,7 @@ pub(super) fn scaled(block: &Matrix, control: &Control) -> Result<Vec<f64>> {
 
 fn logarithms(weights: &[f64], control: &Control) -> Result<Vec<f64>> {
     let mut logs = Vec::with_capacity(weights.len());
-    for some in weights.chunks(CHUNK) {
+    for some in weights.chunks(EDGES_PER_CHECK) {
         control.check()?;
         logs.extend(some.iter().map(|weight| weight.ln()));
     }
@@ -64,25 +64,26 @@ fn logarithms(weights: &[f64], control: &Control) -> Result<Vec<f64>> {
 /// A result that is too small becomes the smallest normal number, so that its edge stays possible.
 pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Control) -> Result<Vec<f64>> {
     let range = equilibrate(block, &mut logs, control)?;
-    let mut balance = Balance::new(block);
-    // Weights raised to the power of 1/t differ less, so that all of them matter. The factors for one t are a
-    // good start for the next smaller t: within a row, no share falls below the square of its value before.
-    let mut t = (range / MODERATE).max(1.0);
+    let mut scaling = Scaling::new(block);
+    // Weights raised to the power of 1/temperature differ less, so that all of them matter. The factors for
+    // one temperature are a good start for the next lower one: within a row, no share falls below the square
+    // of its value before.
+    let mut temperature = (range / MAX_DIRECT_RANGE).max(1.0);
     loop {
-        balance.load(&logs, t, control)?;
-        if t <= 1.0 {
-            balance.settle(TOLERANCE, control)?;
+        scaling.start_from_logs(&logs, temperature, control)?;
+        if temperature <= 1.0 {
+            scaling.converge(TOLERANCE, control)?;
             break;
         }
-        balance.settle(0.1, control)?;
-        let next = (t / 2.0).max(1.0);
-        for potential in &mut balance.potential {
-            *potential *= t / next;
+        scaling.converge(0.1, control)?;
+        let next = (temperature / 2.0).max(1.0);
+        for potential in &mut scaling.potential {
+            *potential *= temperature / next;
         }
-        t = next;
+        temperature = next;
     }
-    let mut weights = balance.weights;
-    for some in weights.chunks_mut(CHUNK) {
+    let mut weights = scaling.weights;
+    for some in weights.chunks_mut(EDGES_PER_CHECK) {
         control.check()?;
         for weight in some {
             *weight = weight.max(f64::MIN_POSITIVE);
@@ -92,7 +93,7 @@ pub(super) fn scaled_from_logs(block: &Matrix, mut logs: Vec<f64>, control: &Con
 }
 
 /// Weights that differ by at most e to this power are scaled directly.
-const MODERATE: f64 = 100.0;
+const MAX_DIRECT_RANGE: f64 = 100.0;
 
 /// Divides weights so that the largest of every row and column is 1. Returns the negative logarithm of the
 /// smallest.
@@ -100,7 +101,7 @@ fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f6
     let mut of_columns = vec![f64::NEG_INFINITY; block.size()];
     for row in 0..block.size() {
         control.check()?;
-        let own = &mut logs[block.range(row)];
+        let own = &mut logs[block.edge_range(row)];
         let largest = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for (log, (column, _)) in own.iter_mut().zip(block.row(row)) {
             *log -= largest;
@@ -111,7 +112,7 @@ fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f6
     let mut range = 0.0;
     for row in 0..block.size() {
         control.check()?;
-        for (log, (column, _)) in logs[block.range(row)].iter_mut().zip(block.row(row)) {
+        for (log, (column, _)) in logs[block.edge_range(row)].iter_mut().zip(block.row(row)) {
             *log -= of_columns[column as usize];
             range = f64::max(range, -*log);
         }
@@ -127,7 +128,7 @@ fn equilibrate(block: &Matrix, logs: &mut [f64], control: &Control) -> Result<f6
 /// is quadratic in its length. In such cases Newton's method takes over (as in Knight and Ruiz 2013), with
 /// each step computed by conjugate gradients.
 #[derive(Debug)]
-pub(super) struct Balance<'a> {
+pub(super) struct Scaling<'a> {
     matrix: &'a Matrix,
     /// Ranges of rows that are distributed between threads. They do not depend on the number of threads, so
     /// neither do the sums.
@@ -143,28 +144,28 @@ pub(super) struct Balance<'a> {
 }
 
 /// Least number of edges in a thread's piece.
-pub(super) const EDGES_PER_PIECE: usize = 1 << 14;
+pub(super) const MIN_EDGES_PER_PIECE: usize = 1 << 14;
 
 /// Largest number of pieces. With more, the memory for their sums would outweigh the time saved.
-const MOST_PIECES: usize = 16;
+const MAX_PIECES: usize = 16;
 
 /// Sinkhorn and Knopp's rounds end after this many rounds, or earlier if more than this many would still be
 /// needed.
-const MOST_ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
 
 /// Limit on Newton steps. Each step roughly halves the residual or better, and squares it near the end.
-const MOST_STEPS: usize = 500;
+const MAX_NEWTON_STEPS: usize = 500;
 
 /// Least sum of a column after a step. A step that takes almost everything from a column is too long, because
 /// the column could not recover.
-const LEAST_SUM: f64 = 1e-100;
+const MIN_SUM: f64 = 1e-100;
 
 /// Ratio of the regularisation μ to the largest entry of the gradient.
 const REGULARISATION: f64 = 0.01;
 
-impl<'a> Balance<'a> {
+impl<'a> Scaling<'a> {
     pub fn new(matrix: &'a Matrix) -> Self {
-        Balance {
+        Scaling {
             matrix,
             pieces: pieces(matrix),
             potential: vec![0.0; matrix.size()],
@@ -174,8 +175,8 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Starts from the weights exp(log / t) and the current factors.
-    pub fn load(&mut self, logs: &[f64], t: f64, control: &Control) -> Result<()> {
+    /// Starts from the weights exp(log / temperature) and the current factors.
+    pub fn start_from_logs(&mut self, logs: &[f64], temperature: f64, control: &Control) -> Result<()> {
         self.weights.resize(logs.len(), 0.0);
         let (matrix, potential) = (self.matrix, &self.potential);
         (self.sums, self.excess) = by_rows(
@@ -184,14 +185,15 @@ impl<'a> Balance<'a> {
             &mut self.weights,
             control,
             |row, weights| {
-                let logs = &logs[matrix.range(row)];
-                let log = |(log, (column, _)): (&f64, (u32, f64))| log / t + potential[column as usize];
+                let logs = &logs[matrix.edge_range(row)];
+                let log =
+                    |(log, (column, _)): (&f64, (u32, f64))| log / temperature + potential[column as usize];
                 let exponents = || logs.iter().zip(matrix.row(row)).map(log);
                 let largest = exponents().fold(f64::NEG_INFINITY, f64::max);
                 for (weight, exponent) in weights.iter_mut().zip(exponents()) {
                     *weight = (exponent - largest).exp();
                 }
-                to_one(weights);
+                scale_to_one(weights);
             },
         )?;
         Ok(())
@@ -199,7 +201,11 @@ impl<'a> Balance<'a> {
 
     /// Starts from other weights and the current factors: `fill` gets the number of a row and its current
     /// weights, and replaces them.
-    pub fn reload(&mut self, control: &Control, fill: impl Fn(usize, &mut [f64]) + Sync) -> Result<()> {
+    pub fn start_from_weights(
+        &mut self,
+        control: &Control,
+        fill: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<()> {
         let factors: Vec<f64> = self.potential.iter().map(|potential| potential.exp()).collect();
         self.multiply(&factors, control, fill)
     }
@@ -221,7 +227,7 @@ impl<'a> Balance<'a> {
             |row, weights| {
                 fill(row, weights);
                 multiply(matrix, row, weights, factors);
-                to_one(weights);
+                scale_to_one(weights);
             },
         )?;
         Ok(())
@@ -240,7 +246,7 @@ impl<'a> Balance<'a> {
     }
 
     /// Iterates until no column's sum deviates from 1 by more than the tolerance.
-    pub fn settle(&mut self, tolerance: f64, control: &Control) -> Result<()> {
+    pub fn converge(&mut self, tolerance: f64, control: &Control) -> Result<()> {
         let mut residual = self.residual();
         for round in 0.. {
             if residual <= tolerance {
@@ -250,12 +256,12 @@ impl<'a> Balance<'a> {
             let next = self.residual();
             let rounds_left = (residual / tolerance).ln() / (residual / next).ln();
             residual = next;
-            let is_slow = !(0.0..=MOST_ROUNDS as f64).contains(&rounds_left);
-            if round >= MOST_ROUNDS || round >= 10 && is_slow {
+            let is_slow = !(0.0..=MAX_ROUNDS as f64).contains(&rounds_left);
+            if round >= MAX_ROUNDS || round >= 10 && is_slow {
                 break;
             }
         }
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_NEWTON_STEPS {
             if residual <= tolerance {
                 return Ok(());
             }
@@ -282,8 +288,8 @@ impl<'a> Balance<'a> {
     fn step(&mut self, control: &Control) -> Result<bool> {
         let direction = self.direction(control)?;
         let slope = |excess: &[f64]| dot(excess, &direction);
-        let at_first = slope(&self.excess);
-        if at_first >= 0.0 {
+        let first_slope = slope(&self.excess);
+        if first_slope >= 0.0 {
             return Ok(false);
         }
         let logs = logarithms(&self.weights, control)?;
@@ -292,11 +298,11 @@ impl<'a> Balance<'a> {
         for _ in 0..40 {
             let steps = direction.iter().map(|along| along * length);
             self.potential = steps.collect();
-            self.load(&logs, 1.0, control)?;
+            self.start_from_logs(&logs, 1.0, control)?;
             // Accept the step if φ, which is convex, rises at its end at most 0.3 times as steeply as it fell
             // at its start.
-            let is_kept = self.sums.iter().all(|&sum| sum > LEAST_SUM);
-            if is_kept && slope(&self.excess) <= -0.3 * at_first {
+            let is_kept = self.sums.iter().all(|&sum| sum > MIN_SUM);
+            if is_kept && slope(&self.excess) <= -0.3 * first_slope {
                 for (potential, before) in self.potential.iter_mut().zip(&before) {
                     *potential += before;
                 }
@@ -305,7 +311,7 @@ impl<'a> Balance<'a> {
             length /= 2.0;
         }
         self.potential = vec![0.0; before.len()];
-        self.load(&logs, 1.0, control)?;
+        self.start_from_logs(&logs, 1.0, control)?;
         self.potential = before;
         Ok(false)
     }
@@ -322,7 +328,7 @@ impl<'a> Balance<'a> {
         let mut diagonal = vec![extra; size];
         for row in 0..size {
             control.check()?;
-            let weights = &self.weights[self.matrix.range(row)];
+            let weights = &self.weights[self.matrix.edge_range(row)];
             let dominant = dominant(weights);
             for (number, (weight, (column, _))) in weights.iter().zip(self.matrix.row(row)).enumerate() {
                 let others = match dominant {
@@ -378,10 +384,11 @@ impl<'a> Balance<'a> {
             let mut image = vec![0.0; vector.len()];
             for row in piece.clone() {
                 control.check()?;
-                let weights = &self.weights[self.matrix.range(row)];
+                let weights = &self.weights[self.matrix.edge_range(row)];
                 let values = || self.matrix.row(row).map(|(column, _)| vector[column as usize]);
                 let dominant = dominant(weights).map_or(0, |(dominant, _)| dominant);
-                let reference = vector[self.matrix.column(self.matrix.range(row).start + dominant) as usize];
+                let reference =
+                    vector[self.matrix.column(self.matrix.edge_range(row).start + dominant) as usize];
                 let mean: f64 = weights
                     .iter()
                     .zip(values())
@@ -403,7 +410,7 @@ impl<'a> Balance<'a> {
 }
 
 fn pieces(matrix: &Matrix) -> Vec<Range<usize>> {
-    let count = (matrix.edges() / EDGES_PER_PIECE).clamp(1, MOST_PIECES);
+    let count = (matrix.edge_count() / MIN_EDGES_PER_PIECE).clamp(1, MAX_PIECES);
     let size = matrix.size();
     (0..count)
         .map(|piece| size * piece / count..size * (piece + 1) / count)
@@ -424,7 +431,7 @@ fn by_rows(
     let mut rest = weights;
     let mut shares = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        let edges = piece.clone().map(|row| matrix.range(row).len()).sum();
+        let edges = piece.clone().map(|row| matrix.edge_range(row).len()).sum();
         let (own, others) = rest.split_at_mut(edges);
         shares.push((piece.clone(), own));
         rest = others;
@@ -434,13 +441,13 @@ fn by_rows(
         let mut ones = vec![0; matrix.size()];
         for row in rows {
             control.check()?;
-            let (own, others) = weights.split_at_mut(matrix.range(row).len());
+            let (own, others) = weights.split_at_mut(matrix.edge_range(row).len());
             change(row, own);
             match dominant(own) {
                 None if own.len() == excess.len() => add(&mut excess, 1.0, own),
                 None => add_sparse(&mut excess, matrix, row, own),
                 Some((number, rest)) => {
-                    let column = matrix.column(matrix.range(row).start + number) as usize;
+                    let column = matrix.column(matrix.edge_range(row).start + number) as usize;
                     let weight = std::mem::replace(&mut own[number], -rest);
                     add_sparse(&mut excess, matrix, row, own);
                     own[number] = weight;
@@ -503,7 +510,7 @@ fn multiply(matrix: &Matrix, row: usize, weights: &mut [f64], factors: &[f64]) {
     }
 }
 
-fn to_one(weights: &mut [f64]) {
+fn scale_to_one(weights: &mut [f64]) {
     let factor = sum(weights).recip();
     for weight in weights {
         *weight *= factor;
@@ -539,7 +546,7 @@ fn add(to: &mut [f64], times: f64, what: &[f64]) {
 
 pub(super) fn does_not_converge() -> Error {
     invalid(
-        "cannot be scaled to doubly stochastic within rounding: its weights differ too much",
-        "weights that differ by fewer powers of ten",
+        "cannot be scaled to a doubly stochastic matrix: its weights differ by too many orders of magnitude",
+        "weights that differ by fewer orders of magnitude",
     )
 }

@@ -4,7 +4,7 @@
 
 use super::cracks::heuristic;
 use super::{Exact, Matrix, Truth, sample};
-use crate::mcmc::Effort;
+use crate::mcmc::SamplingLimits;
 use crate::{Error, Result};
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub struct Settings {
     /// method if the estimate exceeds a day.
     pub budget: Option<Duration>,
     /// Memory limit, in bytes.
-    pub bytes: f64,
+    pub max_bytes: f64,
 }
 
 impl Default for Settings {
@@ -51,7 +51,7 @@ impl Default for Settings {
             relative_error: 0.01,
             seed: 1,
             budget: None,
-            bytes: f64::INFINITY,
+            max_bytes: f64::INFINITY,
         }
     }
 }
@@ -59,19 +59,19 @@ impl Default for Settings {
 const MEGABYTE: f64 = 1048576.0;
 
 /// Without a budget, seconds above which an exact answer or a sample is not chosen.
-const LONGEST: f64 = 86_400.0;
+const MAX_SECONDS: f64 = 86_400.0;
 
 impl Settings {
     /// Checks everything that does not depend on a matrix.
     pub fn check(&self) -> Result<()> {
-        self.effort().check()
+        self.sampling_limits().check()
     }
 
     /// Returns the precision and the limits of a sample.
-    pub(super) fn effort(&self) -> Effort {
-        Effort {
+    pub(super) fn sampling_limits(&self) -> SamplingLimits {
+        SamplingLimits {
             relative_error: self.relative_error,
-            max_samples: sample::MOST_SAMPLES,
+            max_samples: sample::MAX_SAMPLES,
             seed: self.seed,
             budget: self.budget,
         }
@@ -79,35 +79,35 @@ impl Settings {
 
     /// Checks that the estimated time and memory of an exact answer are within the limits.
     pub fn check_cost(&self, exact: &Exact) -> Result<()> {
-        self.check_price(exact.seconds(), exact.bytes())
+        self.check_estimated_cost(exact.seconds(), exact.bytes())
     }
 
-    pub(super) fn check_price(&self, seconds: f64, bytes: f64) -> Result<()> {
-        let problem = if seconds > self.seconds() {
+    pub(super) fn check_estimated_cost(&self, seconds: f64, bytes: f64) -> Result<()> {
+        let problem = if seconds > self.max_seconds() {
             format!("an exact answer would take about {seconds:.1e} s")
-        } else if bytes > self.bytes {
+        } else if bytes > self.max_bytes {
             format!("an exact answer would take about {:.1e} MB", bytes / MEGABYTE)
         } else {
             return Ok(());
         };
-        let allowed = "more time and memory, or another method";
+        let allowed = "a larger budget, more memory, or another method";
         Err(Error::invalid("method", problem, allowed))
     }
 
-    fn seconds(&self) -> f64 {
+    fn max_seconds(&self) -> f64 {
         match (self.budget, self.method) {
             (Some(budget), _) => budget.as_secs_f64(),
             (None, Method::Exact) => f64::INFINITY,
-            (None, _) => LONGEST,
+            (None, _) => MAX_SECONDS,
         }
     }
 
-    pub(super) fn affords(&self, exact: &Exact) -> bool {
+    pub(super) fn can_afford(&self, exact: &Exact) -> bool {
         self.check_cost(exact).is_ok()
     }
 
-    pub(super) fn affords_sample(&self, matrix: &Matrix, truth: &Truth) -> bool {
+    pub(super) fn can_afford_sample(&self, matrix: &Matrix, truth: &Truth) -> bool {
         let seconds = sample::seconds(matrix, heuristic(matrix, truth), self.relative_error);
-        seconds <= self.seconds() && matrix.edges() as f64 * sample::BYTES_PER_EDGE <= self.bytes
+        seconds <= self.max_seconds() && matrix.edge_count() as f64 * sample::BYTES_PER_EDGE <= self.max_bytes
     }
 }

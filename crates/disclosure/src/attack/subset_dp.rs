@@ -4,12 +4,13 @@
 //! these columns, and a backward pass the sum over all ways in which the other rows take the other columns.
 
 use super::Matrix;
-use super::frontier::{Summed, rescale, roundings};
+use super::engine::PermanentAndEdges;
+use super::frontier::{rescale, roundings};
 use crate::matching::{Weight, Wide};
 use ndarray::Array2;
 
 /// Largest size. Up to it, nothing is quicker, and the time is too short for a plan to pay.
-pub(super) const LARGEST: usize = 8;
+pub(super) const MAX_SIZE: usize = 8;
 
 /// Returns a bound on the relative error of the permanent. As in [`Frontier`](super::frontier::Frontier),
 /// every row multiplies once and adds once for every column but one.
@@ -27,26 +28,26 @@ pub(super) fn edge_error(size: usize) -> f64 {
 pub(super) fn permanent(matrix: &Matrix) -> Wide {
     match narrow(matrix) {
         Some((weights, exponent)) => {
-            let sums = forth(&weights);
+            let sums = forward(&weights);
             last(&sums).times_power_of_two(exponent)
         }
-        None => forth(&wide(matrix)).pop().unwrap_or_default(),
+        None => forward(&wide(matrix)).pop().unwrap_or_default(),
     }
 }
 
 /// Returns the permanent and the probability of every edge.
-pub(super) fn edges(matrix: &Matrix) -> Summed {
+pub(super) fn edges(matrix: &Matrix) -> PermanentAndEdges {
     match narrow(matrix) {
         Some((weights, exponent)) => {
-            let (sums, probability) = forth_and_back(matrix, &weights);
-            Summed {
+            let (sums, probability) = forward_backward(matrix, &weights);
+            PermanentAndEdges {
                 permanent: last(&sums).times_power_of_two(exponent),
                 probability,
             }
         }
         None => {
-            let (mut sums, probability) = forth_and_back(matrix, &wide(matrix));
-            Summed {
+            let (mut sums, probability) = forward_backward(matrix, &wide(matrix));
+            PermanentAndEdges {
                 permanent: sums.pop().unwrap_or_default(),
                 probability,
             }
@@ -55,7 +56,7 @@ pub(super) fn edges(matrix: &Matrix) -> Summed {
 }
 
 fn last(sums: &[f64]) -> Wide {
-    sums.last().map_or(Wide::default(), |&sum| Wide::of(sum))
+    sums.last().map_or(Wide::default(), |&sum| Wide::from_f64(sum))
 }
 
 /// Returns all weights, with every row divided by a power of two, and the sum of the exponents of these
@@ -71,13 +72,13 @@ fn narrow(matrix: &Matrix) -> Option<(Array2<f64>, i64)> {
 }
 
 fn wide(matrix: &Matrix) -> Array2<Wide> {
-    matrix.table(|_, weight| Wide::of(weight))
+    matrix.table(|_, weight| Wide::from_f64(weight))
 }
 
 /// Returns for every set of columns the sum over the ways in which the first rows take them.
-fn forth<W: Weight>(weights: &Array2<W>) -> Vec<W> {
+fn forward<W: Weight>(weights: &Array2<W>) -> Vec<W> {
     let mut sums = vec![W::default(); 1 << weights.nrows()];
-    sums[0] = W::of(1.0);
+    sums[0] = W::from_f64(1.0);
     for set in 1..sums.len() {
         let row = weights.row(set.count_ones() as usize - 1);
         let mut sum = W::default();
@@ -89,12 +90,12 @@ fn forth<W: Weight>(weights: &Array2<W>) -> Vec<W> {
     sums
 }
 
-fn forth_and_back<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>, Vec<f64>) {
-    let sums = forth(weights);
+fn forward_backward<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>, Vec<f64>) {
+    let sums = forward(weights);
     // For every set of columns, the sum over the ways in which the later rows take the other columns; and for
     // every edge, the sum over the matchings that contain it.
     let mut after = vec![W::default(); sums.len()];
-    after[sums.len() - 1] = W::of(1.0);
+    after[sums.len() - 1] = W::from_f64(1.0);
     let mut of_edges = Array2::<W>::default(weights.raw_dim());
     for set in (0..sums.len() - 1).rev() {
         let row = set.count_ones() as usize;
@@ -106,14 +107,14 @@ fn forth_and_back<W: Weight>(matrix: &Matrix, weights: &Array2<W>) -> (Vec<W>, V
         }
         after[set] = sum;
     }
-    let mut probability = Vec::with_capacity(matrix.edges());
+    let mut probability = Vec::with_capacity(matrix.edge_count());
     for (row, of_row) in of_edges.rows().into_iter().enumerate() {
         let mut all = W::default();
         of_row.iter().for_each(|&of_edge| all.add(of_edge));
         probability.extend(
             matrix
                 .row(row)
-                .map(|(column, _)| of_row[column as usize].per(all)),
+                .map(|(column, _)| of_row[column as usize].divided_by(all)),
         );
     }
     (sums, probability)

@@ -4,7 +4,7 @@
 //! Exactly, the probability of one set is a product of two permanents divided by the permanent of the matrix.
 //! If that is too expensive, sets are counted in random matchings.
 
-use super::cracks::of_entries;
+use super::cracks::values_of_true_edges;
 use super::exact::no_matching;
 use super::order::binomial;
 use super::{Exact, Matrix, Method, Settings, Truth, sample};
@@ -35,7 +35,7 @@ pub struct SubsetCracks {
     /// Method that computed the answer: [`Method::Exact`] or [`Method::Sample`].
     pub method: Method,
     /// Whether a sample reached its relative error; true for the exact method.
-    pub reached: bool,
+    pub is_precise_enough: bool,
 }
 
 /// Returns the expected number of cracked sets, or an error if there is no perfect matching.
@@ -54,7 +54,7 @@ pub fn subset_cracks(
         Method::Bethe | Method::Heuristic => {
             return Err(Error::invalid(
                 "method",
-                "says nothing about sets of entries",
+                "does not apply to sets of entries",
                 "the exact method or sampling",
             ));
         }
@@ -63,25 +63,25 @@ pub fn subset_cracks(
     if !whole.is_possible() {
         return Err(no_matching());
     }
-    let sums = Sums {
+    let exact = ExactSubsets {
         matrix,
         truth,
         whole: &whole,
     };
-    let (seconds, bytes) = (sums.seconds(subsets), whole.bytes());
-    if let Err(too_expensive) = settings.check_price(seconds, bytes) {
+    let (seconds, bytes) = (exact.seconds(subsets), whole.bytes());
+    if let Err(too_expensive) = settings.check_estimated_cost(seconds, bytes) {
         return match settings.method {
             Method::Auto => sample::subset_cracks(matrix, truth, subsets, settings, control),
             _ => Err(too_expensive),
         };
     }
-    let expected = sums.expected(subsets, control)?;
+    let expected = exact.expected(subsets, control)?;
     Ok(SubsetCracks {
         expected,
         lower: expected,
         upper: expected,
         method: Method::Exact,
-        reached: true,
+        is_precise_enough: true,
     })
 }
 
@@ -91,23 +91,23 @@ fn check(truth: &Truth, subsets: &Subsets) -> Result<()> {
     let invalid = |argument, problem: &str, allowed: String| Err(Error::invalid(argument, problem, allowed));
     let set = match subsets {
         Subsets::Only(set) => set,
-        Subsets::OfSize(of) if (1..=size).contains(of) => return Ok(()),
+        Subsets::OfSize(subset_size) if (1..=size).contains(subset_size) => return Ok(()),
         Subsets::OfSize(_) => {
-            let problem = "is not between 1 and the number of entries";
-            return invalid("size", problem, format!("1 to {size}"));
+            let problem = "must be between 1 and the number of entries";
+            return invalid("size", problem, format!("a number from 1 to {size}"));
         }
     };
-    let allowed = || format!("different numbers from 1 to {size}, of entries whose code is known");
+    let allowed = || format!("distinct numbers from 1 to {size} of entries with a known code");
     if set.is_empty() {
         return invalid("subset", "is empty", allowed());
     }
     let mut seen = bitvec![0; size];
     for &entry in set {
         match truth.columns().get(entry as usize) {
-            None => return invalid("subset", "has an element that is no entry", allowed()),
-            Some(None) => return invalid("subset", "has an entry whose code is not known", allowed()),
+            None => return invalid("subset", "has an element that is not an entry", allowed()),
+            Some(None) => return invalid("subset", "has an entry whose code is unknown", allowed()),
             Some(Some(_)) if seen.replace(entry as usize, true) => {
-                return invalid("subset", "has the same entry twice", allowed());
+                return invalid("subset", "contains an entry twice", allowed());
             }
             Some(Some(_)) => (),
         }
@@ -118,26 +118,26 @@ fn check(truth: &Truth, subsets: &Subsets) -> Result<()> {
 /// Exact sums. A set is cracked if its entries are matched with its codes in any order, and all other entries
 /// with all other codes. The probability is the product of the permanents of both parts divided by the
 /// permanent of the whole matrix.
-struct Sums<'a> {
+struct ExactSubsets<'a> {
     matrix: &'a Matrix,
     truth: &'a Truth,
     whole: &'a Exact<'a>,
 }
 
-impl Sums<'_> {
+impl ExactSubsets<'_> {
     /// Returns the estimated seconds that one core takes.
     fn seconds(&self, subsets: &Subsets) -> f64 {
         let size = self.matrix.size();
         let sets = match *subsets {
             Subsets::Only(_) => 1.0,
             Subsets::OfSize(1) => return self.whole.seconds(),
-            Subsets::OfSize(of) if of == size && self.is_complete() => return 0.0,
-            Subsets::OfSize(of) => binomial(size, of),
+            Subsets::OfSize(subset_size) if subset_size == size && self.is_complete() => return 0.0,
+            Subsets::OfSize(subset_size) => binomial(size, subset_size),
         };
-        // The permanent of a part costs no more than that of the whole, but each part has to be planned
+        // The permanent of a submatrix costs no more than that of the whole, but each has to be planned
         // first.
         const PLAN_SECONDS: f64 = 1e-7;
-        sets * (self.whole.seconds() + PLAN_SECONDS * (size + self.matrix.edges()) as f64)
+        sets * (self.whole.seconds() + PLAN_SECONDS * (size + self.matrix.edge_count()) as f64)
     }
 
     fn is_complete(&self) -> bool {
@@ -153,37 +153,37 @@ impl Sums<'_> {
             }
             Subsets::OfSize(1) => self.entries(control),
             // The set of all entries always gets the set of all codes.
-            Subsets::OfSize(of) if *of == size && self.is_complete() => Ok(1.0),
+            Subsets::OfSize(subset_size) if *subset_size == size && self.is_complete() => Ok(1.0),
             // A set is cracked if and only if its complement is, which is smaller here.
-            Subsets::OfSize(of) if 2 * of > size && self.is_complete() => {
-                self.expected(&Subsets::OfSize(size - of), control)
+            Subsets::OfSize(subset_size) if 2 * subset_size > size && self.is_complete() => {
+                self.expected(&Subsets::OfSize(size - subset_size), control)
             }
-            Subsets::OfSize(of) => self.all_of_size(*of, subsets, control),
+            Subsets::OfSize(subset_size) => self.all_of_size(*subset_size, subsets, control),
         }
     }
 
     /// Returns Ψ, because a set of one entry is cracked if and only if the entry is.
     fn entries(&self, control: &Control) -> Result<f64> {
         let edges = self.whole.edge_probabilities(control)?;
-        Ok(of_entries(self.matrix, self.truth, &edges.probability)
+        Ok(values_of_true_edges(self.matrix, self.truth, &edges.probability)
             .iter()
             .sum())
     }
 
-    fn all_of_size(&self, of: usize, subsets: &Subsets, control: &Control) -> Result<f64> {
-        const WORTH_THREADS: f64 = 1e-3;
-        const AT_A_TIME: usize = 1024;
-        let is_worth_threads = self.seconds(subsets) > WORTH_THREADS;
+    fn all_of_size(&self, subset_size: usize, subsets: &Subsets, control: &Control) -> Result<f64> {
+        const MIN_SECONDS_FOR_THREADS: f64 = 1e-3;
+        const SETS_AT_A_TIME: usize = 1024;
+        let is_worth_threads = self.seconds(subsets) > MIN_SECONDS_FOR_THREADS;
         let permanent = self.whole.permanent(control)?.wide();
         let known = self.truth.columns().iter().enumerate();
         let known: Vec<u32> = known
             .filter_map(|(row, column)| column.map(|_| row as u32))
             .collect();
-        let mut choices = Choices::new(known.len(), of);
+        let mut combinations = Combinations::new(known.len(), subset_size);
         let mut expected = 0.0;
         loop {
             let set = |choice: Vec<usize>| choice.into_iter().map(|at| known[at]).collect();
-            let sets: Vec<Vec<u32>> = choices.by_ref().take(AT_A_TIME).map(set).collect();
+            let sets: Vec<Vec<u32>> = combinations.by_ref().take(SETS_AT_A_TIME).map(set).collect();
             if sets.is_empty() {
                 return Ok(expected);
             }
@@ -204,20 +204,20 @@ impl Sums<'_> {
                 columns[column as usize] = true;
             }
         }
-        let mut product = Wide::of(1.0);
+        let mut product = Wide::from_f64(1.0);
         for inside in [true, false] {
-            let part = part(self.matrix, &rows, &columns, inside)?;
-            product = product.times(Exact::new(&part, control)?.permanent(control)?.wide());
+            let submatrix = submatrix(self.matrix, &rows, &columns, inside)?;
+            product = product.times(Exact::new(&submatrix, control)?.permanent(control)?.wide());
             if product.is_zero() {
                 return Ok(0.0);
             }
         }
-        Ok(product.per(whole))
+        Ok(product.divided_by(whole))
     }
 }
 
 /// Returns the matrix of the rows and columns whose mark equals `marked`.
-fn part(matrix: &Matrix, rows: &[bool], columns: &[bool], marked: bool) -> Result<Matrix> {
+fn submatrix(matrix: &Matrix, rows: &[bool], columns: &[bool], marked: bool) -> Result<Matrix> {
     let number = |marks: &[bool]| {
         let mut next = 0;
         let numbers = marks.iter().map(|&mark| {
@@ -242,29 +242,29 @@ fn part(matrix: &Matrix, rows: &[bool], columns: &[bool], marked: bool) -> Resul
     Matrix::sparse(row_count, column_count, edges)
 }
 
-/// Iterator over all subsets of a given size of the numbers below `from`, in lexicographic order.
-struct Choices {
-    from: usize,
+/// Iterator over all subsets of a given size of the numbers below `count`, in lexicographic order.
+struct Combinations {
+    count: usize,
     next: Option<Vec<usize>>,
 }
 
-impl Choices {
-    fn new(from: usize, of: usize) -> Self {
-        Choices {
-            from,
-            next: (of <= from).then(|| (0..of).collect()),
+impl Combinations {
+    fn new(count: usize, size: usize) -> Self {
+        Combinations {
+            count,
+            next: (size <= count).then(|| (0..size).collect()),
         }
     }
 }
 
-impl Iterator for Choices {
+impl Iterator for Combinations {
     type Item = Vec<usize>;
 
     fn next(&mut self) -> Option<Vec<usize>> {
         let current = self.next.take()?;
-        let of = current.len();
+        let size = current.len();
         // Increment the last element that can grow; the elements after it follow consecutively.
-        let last = (0..of).rev().find(|&at| current[at] < self.from - of + at);
+        let last = (0..size).rev().find(|&at| current[at] < self.count - size + at);
         self.next = last.map(|last| {
             let mut next = current.clone();
             for (choice, value) in next[last..].iter_mut().zip(current[last] + 1..) {

@@ -9,7 +9,7 @@
 use super::estimate::sum;
 use super::{CrackSpace, Expected, Method, Settings, expected};
 use crate::classes::Classes;
-use crate::matching::{Components, Counting, Graph, ItemClass, maximum};
+use crate::matching::{Components, Counting, Graph, ItemClass, maximum_matching};
 use crate::parallel_sort::parallel_sort;
 use crate::{Control, Error, NULL, Result, Rows};
 use bitvec::prelude::*;
@@ -237,7 +237,7 @@ impl Reidentification {
         for (&size, &part) in self.graph.codes.iter().zip(&parts.of_codes) {
             rows_left[part as usize] += size;
         }
-        let matching = maximum(&self.graph, control)?;
+        let matching = maximum_matching(&self.graph, control)?;
         for ((class, &part), given) in self.graph.items.iter().zip(&parts.of_items).zip(&matching) {
             let given: u32 = given.iter().sum();
             people_left[part as usize] += class.size - given;

@@ -1,6 +1,6 @@
 //! Edges that lie in some perfect matching.
 
-use super::perfect::perfect;
+use super::perfect::perfect_matching;
 use super::{Graph, ItemClass};
 use crate::{Control, Result};
 
@@ -12,19 +12,19 @@ use crate::{Control, Result};
 /// the case if and only if both ends of the edge are in one strongly connected component of the directed
 /// graph in which all edges lead from items to codes, and matched edges also lead back.
 pub fn admissible(graph: &Graph, control: &Control) -> Result<Option<Graph>> {
-    let Some(matched) = perfect(graph, control)? else {
+    let Some(matched) = perfect_matching(graph, control)? else {
         return Ok(None);
     };
     let component = components(graph, &matched, control)?;
-    let codes = graph.codes.len();
+    let code_classes = graph.codes.len();
     let prune = |(class, items): (usize, &ItemClass)| {
         control.check()?;
-        let own = component[codes + class];
+        let own = component[code_classes + class];
         let edges = items.candidates.iter().zip(&matched[class]);
-        let kept = edges.filter(|&(&code, &flow)| flow > 0 || component[code as usize] == own);
+        let kept = edges.filter(|&(&code_class, &flow)| flow > 0 || component[code_class as usize] == own);
         Ok(ItemClass {
             size: items.size,
-            candidates: kept.map(|(&code, _)| code).collect(),
+            candidates: kept.map(|(&code_class, _)| code_class).collect(),
         })
     };
     Ok(Some(Graph {
@@ -36,13 +36,13 @@ pub fn admissible(graph: &Graph, control: &Control) -> Result<Option<Graph>> {
 /// Returns the strongly connected component of every class of codes, followed by those of every class of
 /// items (Tarjan 1972, without recursion).
 fn components(graph: &Graph, matched: &[Vec<u32>], control: &Control) -> Result<Vec<u32>> {
-    let codes = graph.codes.len();
-    let mut successors: Vec<Vec<u32>> = vec![Vec::new(); codes];
+    let code_classes = graph.codes.len();
+    let mut successors: Vec<Vec<u32>> = vec![Vec::new(); code_classes];
     for (class, items) in graph.items.iter().enumerate() {
         control.check()?;
-        for (&code, &flow) in items.candidates.iter().zip(&matched[class]) {
+        for (&code_class, &flow) in items.candidates.iter().zip(&matched[class]) {
             if flow > 0 {
-                successors[code as usize].push((codes + class) as u32);
+                successors[code_class as usize].push((code_classes + class) as u32);
             }
         }
     }

@@ -19,13 +19,13 @@ pub(crate) struct Components {
 
 impl Components {
     pub fn new(graph: &Graph, control: &Control) -> Result<Self> {
-        let codes = graph.codes.len();
+        let code_classes = graph.codes.len();
         // Every class points towards the first class of its component. Classes of items come after those of
         // codes.
-        let mut towards: Vec<u32> = (0..(codes + graph.items.len()) as u32).collect();
+        let mut towards: Vec<u32> = (0..(code_classes + graph.items.len()) as u32).collect();
         for (class, items) in graph.items.iter().enumerate() {
             control.check()?;
-            let mut first = first_of(&mut towards, (codes + class) as u32);
+            let mut first = first_of(&mut towards, (code_classes + class) as u32);
             for &candidate in &items.candidates {
                 let other = first_of(&mut towards, candidate);
                 let (low, high) = (first.min(other), first.max(other));
@@ -34,7 +34,7 @@ impl Components {
             }
         }
         let mut components = Components {
-            of_codes: Vec::with_capacity(codes),
+            of_codes: Vec::with_capacity(code_classes),
             of_items: Vec::with_capacity(graph.items.len()),
             codes: Vec::new(),
             items: Vec::new(),
@@ -48,7 +48,7 @@ impl Components {
             } else {
                 components.of_codes[first] as usize // a class of items is never the first of several
             };
-            match class.checked_sub(codes) {
+            match class.checked_sub(code_classes) {
                 None => {
                     components.of_codes.push(component as u32);
                     components.codes[component].push(class as u32);

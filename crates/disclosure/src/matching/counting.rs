@@ -6,7 +6,7 @@
 //! item is still without a code at each step, and the difference of two such probabilities is the share of an
 //! edge. Counts are doubles as long as their range suffices, and [`Wide`] numbers otherwise.
 
-use super::plan::{Component, Cost, Layer, Op, Plan, Regroup};
+use super::plan::{Component, Cost, Layer, NextStep, Op, Plan};
 use super::weight::{Weight, Wide};
 use super::{Components, Graph, admissible};
 use crate::{Control, Result};
@@ -19,7 +19,7 @@ use std::convert::Infallible;
 #[derive(Debug)]
 pub struct Counting {
     /// Connected components; `None` if there is no perfect matching.
-    components: Option<Vec<Part>>,
+    components: Option<Vec<PlannedComponent>>,
     /// Candidates of every class of items.
     candidates: Vec<Vec<u32>>,
 }
@@ -35,14 +35,14 @@ pub struct Shares {
     pub of_class: Vec<Vec<f64>>,
 }
 
-/// A connected component, with its plan and its place in the whole graph.
+/// A connected component, with its plan and its classes in the whole graph.
 #[derive(Debug)]
-struct Part {
+struct PlannedComponent {
     component: Component,
     plan: Plan,
-    classes: Vec<u32>,
+    item_classes: Vec<u32>,
     /// Class of codes that each step deals out.
-    codes: Vec<u32>,
+    code_classes: Vec<u32>,
 }
 
 impl Counting {
@@ -52,7 +52,9 @@ impl Counting {
     /// Removes the edges that no perfect matching uses and plans how to count in each remaining component.
     pub fn new(graph: &Graph, control: &Control) -> Result<Self> {
         let admissible = admissible(graph, control)?;
-        let components = admissible.map(|graph| parts(&graph, control)).transpose()?;
+        let components = admissible
+            .map(|graph| plan_components(&graph, control))
+            .transpose()?;
         Ok(Counting {
             components,
             candidates: graph.items.iter().map(|items| items.candidates.clone()).collect(),
@@ -60,7 +62,7 @@ impl Counting {
     }
 
     fn cost(&self) -> impl Iterator<Item = Cost> + '_ {
-        self.components.iter().flatten().map(|part| part.plan.cost)
+        self.components.iter().flatten().map(|planned| planned.plan.cost)
     }
 
     /// Returns the estimated number of elementary steps for counting.
@@ -75,37 +77,37 @@ impl Counting {
 
     /// Returns the natural logarithm of the number of perfect matchings; negative infinity if there is none.
     pub fn log_matchings(&self, control: &Control) -> Result<f64> {
-        let Some(parts) = &self.components else {
+        let Some(components) = &self.components else {
             return Ok(f64::NEG_INFINITY);
         };
-        let logs = parts
+        let logs = components
             .par_iter()
-            .map(|part| part.log_matchings(control))
+            .map(|planned| planned.log_matchings(control))
             .collect::<Result<Vec<f64>>>()?;
         Ok(logs.into_iter().fold(0.0, std::ops::Add::add))
     }
 
     /// Returns the share of perfect matchings that use each edge; `None` if there is no perfect matching.
     pub fn shares(&self, control: &Control) -> Result<Option<Shares>> {
-        let Some(parts) = &self.components else {
+        let Some(components) = &self.components else {
             return Ok(None);
         };
-        let of_parts = parts
+        let of_components = components
             .par_iter()
-            .map(|part| part.shares(control))
+            .map(|planned| planned.shares(control))
             .collect::<Result<Vec<_>>>()?;
         let mut shares = Shares {
             log_matchings: 0.0,
             of_class: self.candidates.iter().map(|all| vec![0.0; all.len()]).collect(),
         };
-        for (part, (log_matchings, of_class)) in parts.iter().zip(of_parts) {
+        for (planned, (log_matchings, of_class)) in components.iter().zip(of_components) {
             shares.log_matchings += log_matchings;
             for (class, of_steps) in of_class.into_iter().enumerate() {
-                let whole = part.classes[class] as usize;
-                for (&step, share) in part.component.candidates[class].iter().zip(of_steps) {
-                    let code = part.codes[step as usize];
-                    if let Ok(candidate) = self.candidates[whole].binary_search(&code) {
-                        shares.of_class[whole][candidate] = share;
+                let item_class = planned.item_classes[class] as usize;
+                for (&step, share) in planned.component.candidates[class].iter().zip(of_steps) {
+                    let code_class = planned.code_classes[step as usize];
+                    if let Ok(candidate) = self.candidates[item_class].binary_search(&code_class) {
+                        shares.of_class[item_class][candidate] = share;
                     }
                 }
             }
@@ -114,85 +116,95 @@ impl Counting {
     }
 }
 
-/// Returns the connected components of a graph of admissible edges.
-fn parts(graph: &Graph, control: &Control) -> Result<Vec<Part>> {
+/// Plans every connected component of a graph of admissible edges.
+fn plan_components(graph: &Graph, control: &Control) -> Result<Vec<PlannedComponent>> {
     let components = Components::new(graph, control)?;
     let members = components.codes.into_par_iter().zip(components.items);
     members
-        .map(|(codes, classes)| Part::new(graph, codes, classes, control))
+        .map(|(codes, classes)| PlannedComponent::new(graph, codes, classes, control))
         .collect()
 }
 
-impl Part {
+impl PlannedComponent {
     /// Plans a component in the given order of codes, which is by frequency if codes are frequency groups. If
     /// that is expensive, tries a few other orders and keeps the cheapest.
-    fn new(graph: &Graph, codes: Vec<u32>, classes: Vec<u32>, control: &Control) -> Result<Self> {
-        let mut best = Part::in_order(graph, codes, classes, control)?;
-        if best.plan.cost.steps > CHEAP {
-            let backwards = best.codes.iter().rev().copied().collect();
-            let few_open = few_open_order(graph, &best.codes, &best.classes, control)?;
+    fn new(graph: &Graph, code_classes: Vec<u32>, item_classes: Vec<u32>, control: &Control) -> Result<Self> {
+        let mut best = PlannedComponent::in_order(graph, code_classes, item_classes, control)?;
+        if best.plan.cost.steps > MIN_STEPS_FOR_SEARCH {
+            let backwards = best.code_classes.iter().rev().copied().collect();
+            let few_open = few_open_order(graph, &best.code_classes, &best.item_classes, control)?;
             for order in std::iter::once(backwards).chain(few_open) {
-                let part = Part::in_order(graph, order, best.classes.clone(), control)?;
-                if part.plan.cost.steps < best.plan.cost.steps {
-                    best = part;
+                let planned = PlannedComponent::in_order(graph, order, best.item_classes.clone(), control)?;
+                if planned.plan.cost.steps < best.plan.cost.steps {
+                    best = planned;
                 }
             }
         }
         Ok(best)
     }
 
-    fn in_order(graph: &Graph, codes: Vec<u32>, classes: Vec<u32>, control: &Control) -> Result<Self> {
-        let numbered = codes.iter().enumerate();
-        let step_of: FxHashMap<u32, u32> = numbered.map(|(step, &code)| (code, step as u32)).collect();
-        let items = || classes.iter().map(|&class| &graph.items[class as usize]);
+    fn in_order(
+        graph: &Graph,
+        code_classes: Vec<u32>,
+        item_classes: Vec<u32>,
+        control: &Control,
+    ) -> Result<Self> {
+        let numbered = code_classes.iter().enumerate();
+        let step_of: FxHashMap<u32, u32> = numbered
+            .map(|(step, &code_class)| (code_class, step as u32))
+            .collect();
+        let items = || item_classes.iter().map(|&class| &graph.items[class as usize]);
         let steps = |candidates: &Vec<u32>| {
-            let mut steps: Vec<u32> = candidates.iter().map(|code| step_of[code]).collect();
+            let mut steps: Vec<u32> = candidates.iter().map(|code_class| step_of[code_class]).collect();
             steps.sort_unstable();
             steps
         };
         let component = Component {
-            codes: codes.iter().map(|&code| graph.codes[code as usize]).collect(),
-            sizes: items().map(|items| items.size).collect(),
+            code_class_sizes: code_classes
+                .iter()
+                .map(|&code_class| graph.codes[code_class as usize])
+                .collect(),
+            item_class_sizes: items().map(|items| items.size).collect(),
             candidates: items().map(|items| steps(&items.candidates)).collect(),
         };
-        Ok(Part {
+        Ok(PlannedComponent {
             plan: Plan::new(&component, control)?,
             component,
-            classes,
-            codes,
+            item_classes,
+            code_classes,
         })
     }
 
     fn log_matchings(&self, control: &Control) -> Result<f64> {
-        match self.forth::<f64>(None, control)? {
-            Some(whole) => Ok(whole.log_matchings),
+        match self.forward::<f64>(None, control)? {
+            Some(result) => Ok(result.log_matchings),
             None => Ok(self
-                .forth::<Wide>(None, control)?
-                .map_or(f64::NEG_INFINITY, |whole| whole.log_matchings)),
+                .forward::<Wide>(None, control)?
+                .map_or(f64::NEG_INFINITY, |result| result.log_matchings)),
         }
     }
 
     /// Returns the logarithm of the number of matchings, and the shares of every class by its candidates.
     fn shares(&self, control: &Control) -> Result<(f64, Vec<Vec<f64>>)> {
-        let narrow = match self.back::<f64>(control)? {
-            Some(back) => self.forth(Some(&back), control)?,
+        let narrow = match self.backward::<f64>(control)? {
+            Some(backward) => self.forward(Some(&backward), control)?,
             None => None,
         };
-        let whole = match narrow {
-            Some(whole) => Some(whole),
-            None => match self.back::<Wide>(control)? {
-                Some(back) => self.forth(Some(&back), control)?,
+        let result = match narrow {
+            Some(result) => Some(result),
+            None => match self.backward::<Wide>(control)? {
+                Some(backward) => self.forward(Some(&backward), control)?,
                 None => None,
             },
         };
-        let whole = whole.unwrap_or_default();
-        let of_class = whole.waiting.iter().map(|waiting| {
+        let result = result.unwrap_or_default();
+        let of_class = result.waiting.iter().map(|waiting| {
             let after = waiting.iter().skip(1).chain([&0.0]);
             // The difference of two shares that are equal except for rounding may be below 0.
             let given = waiting.iter().zip(after);
             given.map(|(before, after)| (before - after).max(0.0)).collect()
         });
-        Ok((whole.log_matchings, of_class.collect()))
+        Ok((result.log_matchings, of_class.collect()))
     }
 }
 
@@ -200,28 +212,28 @@ impl Part {
 /// open; `None` if there are so many classes that the search would take long.
 fn few_open_order(
     graph: &Graph,
-    codes: &[u32],
-    classes: &[u32],
+    code_classes: &[u32],
+    item_classes: &[u32],
     control: &Control,
 ) -> Result<Option<Vec<u32>>> {
-    const MOST: usize = 1000;
-    if codes.len() > MOST {
+    const MAX_CLASSES: usize = 1000;
+    if code_classes.len() > MAX_CLASSES {
         return Ok(None);
     }
     let mut holders: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     // For every class: the number of candidates that are not dealt out yet, and the logarithm of the factor
     // by which the class multiplies the number of states while it is open.
     let mut left: FxHashMap<u32, (usize, f64)> = FxHashMap::default();
-    for &class in classes {
+    for &class in item_classes {
         let items = &graph.items[class as usize];
         left.insert(class, (items.candidates.len(), f64::from(items.size + 1).ln()));
-        for &code in &items.candidates {
-            holders.entry(code).or_default().push(class);
+        for &code_class in &items.candidates {
+            holders.entry(code_class).or_default().push(class);
         }
     }
     let candidates = |class: u32| &graph.items[class as usize].candidates;
-    let growth = |code: u32, left: &FxHashMap<u32, (usize, f64)>| {
-        let effects = holders[&code].iter().map(|class| {
+    let growth = |code_class: u32, left: &FxHashMap<u32, (usize, f64)>| {
+        let effects = holders[&code_class].iter().map(|class| {
             let (left, weight) = left[class];
             let all = candidates(*class).len();
             match left {
@@ -233,17 +245,20 @@ fn few_open_order(
         });
         effects.fold(0.0, std::ops::Add::add)
     };
-    let mut waiting: Vec<(u32, f64)> = codes.iter().map(|&code| (code, growth(code, &left))).collect();
-    let mut order = Vec::with_capacity(codes.len());
+    let mut waiting: Vec<(u32, f64)> = code_classes
+        .iter()
+        .map(|&code_class| (code_class, growth(code_class, &left)))
+        .collect();
+    let mut order = Vec::with_capacity(code_classes.len());
     while !waiting.is_empty() {
         control.check()?;
         let best = (0..waiting.len())
             .min_by(|&a, &b| waiting[a].1.total_cmp(&waiting[b].1))
             .unwrap_or(0);
-        let (code, _) = waiting.remove(best);
-        order.push(code);
+        let (code_class, _) = waiting.remove(best);
+        order.push(code_class);
         let mut affected: FxHashSet<u32> = FxHashSet::default();
-        for class in &holders[&code] {
+        for class in &holders[&code_class] {
             if let Some((left, _)) = left.get_mut(class) {
                 *left -= 1;
                 // A class that has just begun, or that has one candidate left, now contributes differently.
@@ -252,9 +267,9 @@ fn few_open_order(
                 }
             }
         }
-        for (code, known) in &mut waiting {
-            if affected.contains(code) {
-                *known = growth(*code, &left);
+        for (code_class, known) in &mut waiting {
+            if affected.contains(code_class) {
+                *known = growth(*code_class, &left);
             }
         }
     }
@@ -262,23 +277,23 @@ fn few_open_order(
 }
 
 /// Number of steps below which looking for a better order does not pay.
-const CHEAP: f64 = 1e6;
+const MIN_STEPS_FOR_SEARCH: f64 = 1e6;
 
 /// Number of weights between two checks for cancellation.
-const LOOK_EVERY: usize = 1 << 14;
+const WEIGHTS_PER_CHECK: usize = 1 << 14;
 
-/// Check for cancellation every [`LOOK_EVERY`] weights, and at the first one, because layers may be many and
-/// small.
-struct Lookout<'a> {
+/// Check for cancellation every [`WEIGHTS_PER_CHECK`] weights, and at the first one, because layers may be
+/// many and small.
+struct CancelCheck<'a> {
     control: &'a Control,
     seen: usize,
 }
 
-impl<'a> Lookout<'a> {
+impl<'a> CancelCheck<'a> {
     fn new(control: &'a Control) -> Self {
-        Lookout {
+        CancelCheck {
             control,
-            seen: LOOK_EVERY,
+            seen: WEIGHTS_PER_CHECK,
         }
     }
 
@@ -286,7 +301,7 @@ impl<'a> Lookout<'a> {
     #[inline]
     fn pass(&mut self, weights: usize) -> Result<()> {
         self.seen += weights;
-        if self.seen < LOOK_EVERY {
+        if self.seen < WEIGHTS_PER_CHECK {
             return Ok(());
         }
         self.seen = 0;
@@ -296,7 +311,7 @@ impl<'a> Lookout<'a> {
 
 /// Result of the forward pass.
 #[derive(Debug, Default)]
-struct Whole {
+struct ForwardResult {
     log_matchings: f64,
     /// For every class and each of its candidates: the probability that an item has no code yet when the
     /// codes of that candidate are dealt out.
@@ -305,20 +320,22 @@ struct Whole {
 
 /// k! and 1/k! for every k up to a limit.
 struct Factorials<W> {
-    of: Vec<W>,
+    values: Vec<W>,
     inverse: Vec<W>,
 }
 
 impl<W: Weight> Factorials<W> {
     fn new(largest: u32) -> Self {
         let mut factorials = Factorials {
-            of: vec![W::of(1.0)],
-            inverse: vec![W::of(1.0)],
+            values: vec![W::from_f64(1.0)],
+            inverse: vec![W::from_f64(1.0)],
         };
         for k in 1..=largest as usize {
-            let (of, inverse) = (factorials.of[k - 1], factorials.inverse[k - 1]);
-            factorials.of.push(of.times(W::of(k as f64)));
-            factorials.inverse.push(inverse.times(W::of(1.0 / k as f64)));
+            let (value, inverse) = (factorials.values[k - 1], factorials.inverse[k - 1]);
+            factorials.values.push(value.times(W::from_f64(k as f64)));
+            factorials
+                .inverse
+                .push(inverse.times(W::from_f64(1.0 / k as f64)));
         }
         factorials
     }
@@ -333,16 +350,16 @@ impl<W: Weight> Factorials<W> {
 /// through the state.
 type Cells<W> = Vec<W>;
 
-impl Part {
+impl PlannedComponent {
     /// Returns the weights of the backward pass, for every state of each layer that begins a step. Returns
     /// `None` if the range of the number type does not suffice.
-    fn back<W: Weight>(&self, control: &Control) -> Result<Option<Vec<Cells<W>>>> {
-        if self.plan.largest > W::LARGEST_POOL {
+    fn backward<W: Weight>(&self, control: &Control) -> Result<Option<Vec<Cells<W>>>> {
+        if self.plan.largest > W::MAX_POOL {
             return Ok(None);
         }
         let factorials = Factorials::new(self.plan.largest);
-        let mut cells = vec![W::of(1.0)];
-        let mut of_steps = Vec::with_capacity(self.component.codes.len() + 1);
+        let mut cells = vec![W::from_f64(1.0)];
+        let mut of_steps = Vec::with_capacity(self.component.code_class_sizes.len() + 1);
         for (number, (op, to)) in self.plan.ops.iter().enumerate().rev() {
             let empty = Layer::empty();
             let from = number
@@ -350,11 +367,11 @@ impl Part {
                 .map_or(&empty, |before| &self.plan.ops[before].1);
             cells = match op {
                 Op::Take { pool } => gather_take(from, to, *pool, &cells, &factorials, control)?,
-                Op::Regroup(regroup) => {
+                Op::NextStep(next_step) => {
                     if scale(&mut cells).is_none() {
                         return Ok(None);
                     }
-                    let before = gather_regroup(from, to, regroup, &cells, &factorials, control)?;
+                    let before = gather_next_step(from, to, next_step, &cells, &factorials, control)?;
                     of_steps.push(cells);
                     before
                 }
@@ -364,14 +381,18 @@ impl Part {
         Ok(Some(of_steps))
     }
 
-    /// Counts all matchings and, if `back` has the weights of the backward pass, how many leave an item
+    /// Counts all matchings and, if `backward` has the weights of the backward pass, how many leave an item
     /// waiting until each of its candidates. Returns `None` if the range of the number type does not suffice.
-    fn forth<W: Weight>(&self, back: Option<&[Cells<W>]>, control: &Control) -> Result<Option<Whole>> {
-        if self.plan.largest > W::LARGEST_POOL {
+    fn forward<W: Weight>(
+        &self,
+        backward: Option<&[Cells<W>]>,
+        control: &Control,
+    ) -> Result<Option<ForwardResult>> {
+        if self.plan.largest > W::MAX_POOL {
             return Ok(None);
         }
         let factorials = Factorials::new(self.plan.largest);
-        let mut whole = Whole {
+        let mut result = ForwardResult {
             log_matchings: 0.0,
             waiting: self
                 .component
@@ -380,7 +401,7 @@ impl Part {
                 .map(|candidates| Vec::with_capacity(candidates.len()))
                 .collect(),
         };
-        let mut cells = vec![W::of(1.0)];
+        let mut cells = vec![W::from_f64(1.0)];
         // Weights of the ways that leave one particular item of a class waiting, by class and pool.
         let mut tracked: Vec<Track<W>> = Vec::new();
         let mut from = &Layer::empty();
@@ -391,22 +412,22 @@ impl Part {
                 Op::Take { pool } => {
                     scatter_take(from, to, *pool, &cells, &mut tracked, &factorials, control)?
                 }
-                Op::Regroup(regroup) => {
-                    let old = if back.is_some() {
-                        retrack(
+                Op::NextStep(next_step) => {
+                    let old = if backward.is_some() {
+                        track_before_merge(
                             &mut tracked,
-                            regroup,
+                            next_step,
                             members,
                             from,
                             &cells,
-                            &self.component.sizes,
+                            &self.component.item_class_sizes,
                         )
                     } else {
                         Vec::new()
                     };
                     let mut after =
-                        scatter_regroup(from, to, regroup, &cells, &mut tracked, &factorials, control)?;
-                    track_fresh(&mut tracked, regroup, &old, &after, back.is_some());
+                        scatter_next_step(from, to, next_step, &cells, &mut tracked, &factorials, control)?;
+                    track_after_merge(&mut tracked, next_step, &old, &after, backward.is_some());
                     let Some(factor) = scale(&mut after) else {
                         return Ok(None);
                     };
@@ -414,11 +435,19 @@ impl Part {
                     for cell in tracked.iter_mut().flat_map(|track| &mut track.cells) {
                         *cell = cell.times(inverse);
                     }
-                    whole.log_matchings += factor.ln() + factorials.of[regroup.codes as usize].ln();
-                    if let Some(back) = back {
-                        self.measure(step, to, regroup, &after, &back[step], &tracked, &mut whole)?;
+                    result.log_matchings += factor.ln() + factorials.values[next_step.codes as usize].ln();
+                    if let Some(backward) = backward {
+                        self.measure(
+                            step,
+                            to,
+                            next_step,
+                            &after,
+                            &backward[step],
+                            &tracked,
+                            &mut result,
+                        )?;
                     }
-                    members = &regroup.members;
+                    members = &next_step.members;
                     step += 1;
                     after
                 }
@@ -426,8 +455,8 @@ impl Part {
             cells = after;
             from = to;
         }
-        whole.log_matchings += cells[0].ln();
-        Ok(Some(whole))
+        result.log_matchings += cells[0].ln();
+        Ok(Some(result))
     }
 
     /// Appends, for every class that can get codes of this step, the probability that an item is still
@@ -440,44 +469,46 @@ impl Part {
         &self,
         step: usize,
         layer: &Layer,
-        regroup: &Regroup,
-        forth: &Cells<W>,
-        back: &Cells<W>,
+        next_step: &NextStep,
+        forward: &Cells<W>,
+        backward: &Cells<W>,
         tracked: &[Track<W>],
-        whole: &mut Whole,
+        result: &mut ForwardResult,
     ) -> Result<()> {
         let mut all = W::default();
-        let mut of_pools = vec![W::default(); regroup.members.len()];
+        let mut of_pools = vec![W::default(); next_step.members.len()];
         layer.for_each(|cell, state| {
-            let both = forth[cell].times(back[cell]);
+            let both = forward[cell].times(backward[cell]);
             if !both.is_zero() {
                 all.add(both);
                 for (sum, &items) in of_pools.iter_mut().zip(state) {
                     if items > 0 {
-                        sum.add(both.times(W::of(f64::from(items))));
+                        sum.add(both.times(W::from_f64(f64::from(items))));
                     }
                 }
             }
             Ok(())
         })?;
-        for (pool, members) in regroup.members.iter().enumerate() {
+        for (pool, members) in next_step.members.iter().enumerate() {
             for &class in members {
                 let candidates = &self.component.candidates[class];
-                let candidate = whole.waiting[class].len();
+                let candidate = result.waiting[class].len();
                 if candidates.get(candidate) != Some(&(step as u32)) {
                     continue;
                 }
                 let probability = match tracked.iter().find(|track| track.class == class) {
                     Some(track) => {
                         let mut waiting = W::default();
-                        for (&forth, &back) in track.cells.iter().zip(back) {
-                            waiting.add(forth.times(back));
+                        for (&forward, &backward) in track.cells.iter().zip(backward) {
+                            waiting.add(forward.times(backward));
                         }
-                        waiting.per(all)
+                        waiting.divided_by(all)
                     }
-                    None => of_pools[pool].per(all) / f64::from(self.component.sizes[class]),
+                    None => {
+                        of_pools[pool].divided_by(all) / f64::from(self.component.item_class_sizes[class])
+                    }
                 };
-                whole.waiting[class].push(probability);
+                result.waiting[class].push(probability);
             }
         }
         Ok(())
@@ -518,15 +549,15 @@ impl<W: Weight> Scattered<W> {
 
 /// Before pools are merged: starts to track the classes whose pools will be shared, and drops the classes
 /// that are done. Returns the tracked classes.
-fn retrack<W: Weight>(
+fn track_before_merge<W: Weight>(
     tracked: &mut Vec<Track<W>>,
-    regroup: &Regroup,
+    next_step: &NextStep,
     members: &[Vec<usize>],
     from: &Layer,
     cells: &Cells<W>,
     sizes: &[u32],
 ) -> Vec<usize> {
-    tracked.retain_mut(|track| match regroup.into[track.pool] {
+    tracked.retain_mut(|track| match next_step.into[track.pool] {
         Some(pool) => {
             track.pool = pool;
             true
@@ -534,19 +565,19 @@ fn retrack<W: Weight>(
         None => false,
     });
     for (pool, classes) in members.iter().enumerate() {
-        let Some(target) = regroup.into[pool] else {
+        let Some(target) = next_step.into[pool] else {
             continue;
         };
         let [class] = classes[..] else {
             continue;
         };
-        if regroup.members[target].len() == 1 {
+        if next_step.members[target].len() == 1 {
             continue;
         }
         let mut of_class = vec![W::default(); cells.len()];
         let share = 1.0 / f64::from(sizes[class]);
         let Ok(()) = from.for_each(|cell, state| {
-            of_class[cell] = cells[cell].times(W::of(f64::from(state[pool]) * share));
+            of_class[cell] = cells[cell].times(W::from_f64(f64::from(state[pool]) * share));
             Ok::<(), Infallible>(())
         });
         tracked.push(Track {
@@ -560,14 +591,14 @@ fn retrack<W: Weight>(
 
 /// After pools are merged: starts to track the classes that are new in a shared pool. All their items are
 /// waiting.
-fn track_fresh<W: Weight>(
+fn track_after_merge<W: Weight>(
     tracked: &mut Vec<Track<W>>,
-    regroup: &Regroup,
+    next_step: &NextStep,
     old: &[usize],
     cells: &Cells<W>,
     follow: bool,
 ) {
-    for (pool, classes) in regroup.members.iter().enumerate() {
+    for (pool, classes) in next_step.members.iter().enumerate() {
         if follow && classes.len() > 1 {
             for &class in classes.iter().filter(|class| !old.contains(class)) {
                 tracked.push(Track {
@@ -608,9 +639,9 @@ fn scatter_take<W: Weight>(
 ) -> Result<Cells<W>> {
     let mut after = Scattered::new(to, tracked, control)?;
     let stride = to.stride(pool) + to.stride(to.rest());
-    let mut lookout = Lookout::new(control);
+    let mut cancel_check = CancelCheck::new(control);
     from.for_each_towards(to, |cell, target, state| {
-        lookout.pass(1 + tracked.len())?;
+        cancel_check.pass(1 + tracked.len())?;
         let weight = cells[cell];
         if weight.is_zero() {
             return Ok(());
@@ -621,7 +652,7 @@ fn scatter_take<W: Weight>(
             let share = factorials.inverse[taken as usize];
             after.all[target].add(weight.times(share));
             // All items of the pool are equally likely to be left waiting.
-            let waiting = share.times(W::of(f64::from(items - taken) / f64::from(items.max(1))));
+            let waiting = share.times(W::from_f64(f64::from(items - taken) / f64::from(items.max(1))));
             for (track, after) in tracked.iter().zip(&mut after.tracked) {
                 let share = if track.pool == pool { waiting } else { share };
                 after[target].add(track.cells[cell].times(share));
@@ -642,9 +673,9 @@ fn gather_take<W: Weight>(
 ) -> Result<Cells<W>> {
     let mut before = from.empty_cells(control)?;
     let stride = to.stride(pool) + to.stride(to.rest());
-    let mut lookout = Lookout::new(control);
+    let mut cancel_check = CancelCheck::new(control);
     from.for_each_towards(to, |cell, target, state| {
-        lookout.pass(1)?;
+        cancel_check.pass(1)?;
         let mut sum = W::default();
         for taken in choices(to, pool, state[pool], state[from.rest()]) {
             let target = (target - i64::from(taken) * stride) as usize;
@@ -659,41 +690,41 @@ fn gather_take<W: Weight>(
 /// Returns the cell of a state after pools are merged, and its factor: R!/∏r! for every pool of R items, of
 /// which r come from each old pool. Returns `None` if the new state is out of range. Neither the factor nor
 /// any of its intermediate products is below 1.
-fn regrouped<W: Weight>(
+fn state_in_next_step<W: Weight>(
     to: &Layer,
-    regroup: &Regroup,
+    next_step: &NextStep,
     state: &[u32],
     new_state: &mut Vec<u32>,
     factorials: &Factorials<W>,
 ) -> Option<(usize, W)> {
     new_state.clear();
-    new_state.extend_from_slice(&regroup.fresh);
-    let mut factor = W::of(1.0);
-    for &items in regroup.fresh.iter().filter(|&&items| items > 1) {
-        factor = factor.times(*factorials.of.get(items as usize)?);
+    new_state.extend_from_slice(&next_step.fresh);
+    let mut factor = W::from_f64(1.0);
+    for &items in next_step.fresh.iter().filter(|&&items| items > 1) {
+        factor = factor.times(*factorials.values.get(items as usize)?);
     }
-    for (&items, &target) in state.iter().zip(&regroup.into) {
+    for (&items, &target) in state.iter().zip(&next_step.into) {
         if let Some(pool) = target {
             let others = new_state[pool];
             new_state[pool] += items;
             if items > 0 && others > 0 {
-                let together = *factorials.of.get((items + others) as usize)?;
+                let together = *factorials.values.get((items + others) as usize)?;
                 let apart = factorials.inverse[items as usize].times(factorials.inverse[others as usize]);
                 factor = factor.times(together.times(apart));
             }
         }
     }
-    new_state.push(regroup.codes);
+    new_state.push(next_step.codes);
     let mut in_range = new_state.iter().zip(&to.ranges);
     in_range
         .all(|(&value, range)| range.holds(i64::from(value)))
         .then(|| (to.cell(new_state) as usize, factor))
 }
 
-fn scatter_regroup<W: Weight>(
+fn scatter_next_step<W: Weight>(
     from: &Layer,
     to: &Layer,
-    regroup: &Regroup,
+    next_step: &NextStep,
     cells: &Cells<W>,
     tracked: &mut [Track<W>],
     factorials: &Factorials<W>,
@@ -701,13 +732,13 @@ fn scatter_regroup<W: Weight>(
 ) -> Result<Cells<W>> {
     let mut after = Scattered::new(to, tracked, control)?;
     let mut new_state = Vec::new();
-    let mut lookout = Lookout::new(control);
+    let mut cancel_check = CancelCheck::new(control);
     from.for_each(|cell, state| {
-        lookout.pass(1 + tracked.len())?;
+        cancel_check.pass(1 + tracked.len())?;
         if cells[cell].is_zero() {
             return Ok(());
         }
-        if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
+        if let Some((target, factor)) = state_in_next_step(to, next_step, state, &mut new_state, factorials) {
             after.all[target].add(cells[cell].times(factor));
             for (track, after) in tracked.iter().zip(&mut after.tracked) {
                 after[target].add(track.cells[cell].times(factor));
@@ -718,20 +749,20 @@ fn scatter_regroup<W: Weight>(
     Ok(after.finish(tracked))
 }
 
-fn gather_regroup<W: Weight>(
+fn gather_next_step<W: Weight>(
     from: &Layer,
     to: &Layer,
-    regroup: &Regroup,
+    next_step: &NextStep,
     after: &Cells<W>,
     factorials: &Factorials<W>,
     control: &Control,
 ) -> Result<Cells<W>> {
     let mut before = from.empty_cells(control)?;
     let mut new_state = Vec::new();
-    let mut lookout = Lookout::new(control);
+    let mut cancel_check = CancelCheck::new(control);
     from.for_each(|cell, state| {
-        lookout.pass(1)?;
-        if let Some((target, factor)) = regrouped(to, regroup, state, &mut new_state, factorials) {
+        cancel_check.pass(1)?;
+        if let Some((target, factor)) = state_in_next_step(to, next_step, state, &mut new_state, factorials) {
             // The factor may be infinite, which is noticed later. But infinity times zero would be NaN.
             if !after[target].is_zero() {
                 before[cell] = after[target].times(factor);
@@ -794,9 +825,9 @@ mod tests {
         // A better order would keep fewer pools open.
         let control = Control::new();
         let codes = (0..graph.codes.len() as u32).collect();
-        let in_order = Part::in_order(&graph, codes, (0..CLASSES).collect(), &control).unwrap();
-        let narrow = in_order.forth::<f64>(None, &control).unwrap().unwrap();
-        let wide = in_order.forth::<Wide>(None, &control).unwrap().unwrap();
+        let in_order = PlannedComponent::in_order(&graph, codes, (0..CLASSES).collect(), &control).unwrap();
+        let narrow = in_order.forward::<f64>(None, &control).unwrap().unwrap();
+        let wide = in_order.forward::<Wide>(None, &control).unwrap().unwrap();
         assert!((narrow.log_matchings / wide.log_matchings - 1.0).abs() < 1e-14);
     }
 }

@@ -25,7 +25,10 @@ impl Graph {
     /// Returns the number of codes that can stand for an item of this class: its degree, O_x in Lakshmanan et
     /// al. 2008.
     pub fn degree(&self, items: &ItemClass) -> u64 {
-        let sizes = items.candidates.iter().map(|&codes| self.codes[codes as usize]);
+        let sizes = items
+            .candidates
+            .iter()
+            .map(|&code_class| self.codes[code_class as usize]);
         sizes.map(u64::from).sum()
     }
 

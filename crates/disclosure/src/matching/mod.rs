@@ -33,5 +33,5 @@ pub use admissible::admissible;
 pub(crate) use components::Components;
 pub use counting::{Counting, Shares};
 pub use graph::{Graph, ItemClass};
-pub(crate) use perfect::{maximum, perfect};
+pub(crate) use perfect::{maximum_matching, perfect_matching};
 pub(crate) use weight::{Weight, Wide};

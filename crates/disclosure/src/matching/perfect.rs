@@ -8,33 +8,33 @@ use crate::{Control, Result};
 
 /// Returns a perfect matching of the graph: for every class of items, how many of them get a code of each
 /// candidate class. Returns `None` if there is no perfect matching.
-pub(crate) fn perfect(graph: &Graph, control: &Control) -> Result<Option<Vec<Vec<u32>>>> {
+pub(crate) fn perfect_matching(graph: &Graph, control: &Control) -> Result<Option<Vec<Vec<u32>>>> {
     if graph.code_count() != graph.item_count() {
         return Ok(None);
     }
-    let matching = maximum(graph, control)?;
-    let given = matching.iter().flatten().copied().map(u64::from).sum::<u64>();
-    Ok((given == graph.item_count()).then_some(matching))
+    let matching = maximum_matching(graph, control)?;
+    let assigned = matching.iter().flatten().copied().map(u64::from).sum::<u64>();
+    Ok((assigned == graph.item_count()).then_some(matching))
 }
 
-/// Returns a matching of as many items as possible, in the same form as [`perfect`]. There may be more codes
-/// than items, or fewer.
+/// Returns a matching of as many items as possible, in the same form as [`perfect_matching`]. There may be
+/// more codes than items, or fewer.
 ///
 /// A sweep over the codes serves those items first whose last candidate is the earliest. That is optimal if
 /// candidates are intervals (Glover 1967). In other cases, shortest augmenting paths complete the matching
 /// (Dinic 1970).
-pub(crate) fn maximum(graph: &Graph, control: &Control) -> Result<Vec<Vec<u32>>> {
+pub(crate) fn maximum_matching(graph: &Graph, control: &Control) -> Result<Vec<Vec<u32>>> {
     let mut matching = Partial::new(graph, control)?;
     matching.sweep(control)?;
     while matching.augment(control)? {}
-    Ok(matching.given)
+    Ok(matching.assigned)
 }
 
 /// A matching in which some items are still without a code.
 struct Partial<'a> {
     graph: &'a Graph,
     /// For every class of items and every candidate, the number of items that have a code of it.
-    given: Vec<Vec<u32>>,
+    assigned: Vec<Vec<u32>>,
     /// Number of items without a code, by class.
     waiting: Vec<u32>,
     /// Number of codes without an item, by class.
@@ -49,13 +49,13 @@ impl<'a> Partial<'a> {
         let mut holders = vec![Vec::new(); graph.codes.len()];
         for (class, items) in graph.items.iter().enumerate() {
             control.check()?;
-            for (index, &codes) in items.candidates.iter().enumerate() {
-                holders[codes as usize].push((class as u32, index as u32));
+            for (index, &code_class) in items.candidates.iter().enumerate() {
+                holders[code_class as usize].push((class as u32, index as u32));
             }
         }
         Ok(Partial {
             graph,
-            given: graph
+            assigned: graph
                 .items
                 .iter()
                 .map(|items| vec![0; items.candidates.len()])
@@ -67,15 +67,15 @@ impl<'a> Partial<'a> {
     }
 
     fn sweep(&mut self, control: &Control) -> Result<()> {
-        for codes in 0..self.free.len() {
+        for code_class in 0..self.free.len() {
             control.check()?;
-            let mut in_turn = self.holders[codes].clone();
+            let mut in_turn = self.holders[code_class].clone();
             in_turn.sort_by_key(|&(class, _)| self.graph.items[class as usize].candidates.last());
             for (class, index) in in_turn {
-                let more = self.waiting[class as usize].min(self.free[codes]);
-                self.given[class as usize][index as usize] += more;
+                let more = self.waiting[class as usize].min(self.free[code_class]);
+                self.assigned[class as usize][index as usize] += more;
                 self.waiting[class as usize] -= more;
-                self.free[codes] -= more;
+                self.free[code_class] -= more;
             }
         }
         Ok(())
@@ -122,7 +122,7 @@ impl<'a> Partial<'a> {
     fn arcs(&self, node: usize) -> usize {
         match node.checked_sub(self.waiting.len()) {
             None => self.graph.items[node].candidates.len(),
-            Some(codes) => self.holders[codes].len(),
+            Some(code_class) => self.holders[code_class].len(),
         }
     }
 
@@ -132,9 +132,9 @@ impl<'a> Partial<'a> {
         let items = self.waiting.len();
         match node.checked_sub(items) {
             None => Some(items + self.graph.items[node].candidates[arc] as usize),
-            Some(codes) => {
-                let (class, index) = self.holders[codes][arc];
-                (self.given[class as usize][index as usize] > 0).then_some(class as usize)
+            Some(code_class) => {
+                let (class, index) = self.holders[code_class][arc];
+                (self.assigned[class as usize][index as usize] > 0).then_some(class as usize)
             }
         }
     }
@@ -176,13 +176,13 @@ impl<'a> Partial<'a> {
         let taken_from = |node: &usize| self.holders[node - items][arcs[*node]];
         let inner = || path[..path.len() - 1].iter().skip(1).step_by(2);
         for (class, index) in inner().map(taken_from) {
-            amount = amount.min(self.given[class as usize][index as usize]);
+            amount = amount.min(self.assigned[class as usize][index as usize]);
         }
         for (class, index) in inner().map(taken_from).collect::<Vec<_>>() {
-            self.given[class as usize][index as usize] -= amount;
+            self.assigned[class as usize][index as usize] -= amount;
         }
         for &class in path.iter().step_by(2) {
-            self.given[class][arcs[class]] += amount;
+            self.assigned[class][arcs[class]] += amount;
         }
         self.waiting[start] -= amount;
         self.free[end] -= amount;
@@ -203,24 +203,24 @@ mod tests {
         };
         let mut fewer = items.to_vec();
         fewer[class].size -= 1;
-        items[class].candidates.iter().any(|&codes| {
-            if free[codes as usize] == 0 {
+        items[class].candidates.iter().any(|&code_class| {
+            if free[code_class as usize] == 0 {
                 return false;
             }
-            free[codes as usize] -= 1;
+            free[code_class as usize] -= 1;
             let found = has_perfect(&fewer, free);
-            free[codes as usize] += 1;
+            free[code_class as usize] += 1;
             found
         })
     }
 
-    fn assert_perfect(graph: &Graph, given: &[Vec<u32>]) {
+    fn assert_perfect(graph: &Graph, assigned: &[Vec<u32>]) {
         let mut used = vec![0; graph.codes.len()];
-        for (items, given) in graph.items.iter().zip(given) {
-            assert_eq!(given.len(), items.candidates.len());
-            assert_eq!(given.iter().sum::<u32>(), items.size);
-            for (&codes, &given) in items.candidates.iter().zip(given) {
-                used[codes as usize] += given;
+        for (items, assigned) in graph.items.iter().zip(assigned) {
+            assert_eq!(assigned.len(), items.candidates.len());
+            assert_eq!(assigned.iter().sum::<u32>(), items.size);
+            for (&code_class, &assigned) in items.candidates.iter().zip(assigned) {
+                used[code_class as usize] += assigned;
             }
         }
         assert_eq!(used, graph.codes);
@@ -236,7 +236,7 @@ mod tests {
                 .map(|(size, holds)| ItemClass {
                     size,
                     candidates: (0..codes.len() as u32)
-                        .filter(|&codes| holds[codes as usize])
+                        .filter(|&code_class| holds[code_class as usize])
                         .collect(),
                 })
                 .collect();
@@ -265,16 +265,19 @@ mod tests {
         fn a_perfect_matching_is_found_where_there_is_one(graph in graphs()) {
             let even = graph.code_count() == graph.item_count();
             let exists = even && has_perfect(&graph.items, &mut graph.codes.clone());
-            match perfect(&graph, &Control::new()).unwrap() {
+            match perfect_matching(&graph, &Control::new()).unwrap() {
                 None => prop_assert!(!exists),
-                Some(given) => assert_perfect(&graph, &given),
+                Some(assigned) => assert_perfect(&graph, &assigned),
             }
         }
     }
 
     #[test]
     fn an_empty_graph_has_the_empty_matching() {
-        assert_eq!(perfect(&Graph::default(), &Control::new()), Ok(Some(Vec::new())));
+        assert_eq!(
+            perfect_matching(&Graph::default(), &Control::new()),
+            Ok(Some(Vec::new()))
+        );
     }
 
     /// The sweep gives code i to item i. Then two items need the code after them, and one path has to move
@@ -292,9 +295,9 @@ mod tests {
                 .map(|candidates| ItemClass { size: 1, candidates })
                 .collect(),
         };
-        let given = perfect(&graph, &Control::new())
+        let assigned = perfect_matching(&graph, &Control::new())
             .unwrap()
             .expect("a perfect matching");
-        assert_perfect(&graph, &given);
+        assert_perfect(&graph, &assigned);
     }
 }

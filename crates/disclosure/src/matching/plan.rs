@@ -12,9 +12,9 @@ use crate::Control;
 #[derive(Debug)]
 pub(super) struct Component {
     /// Sizes of the classes of codes.
-    pub codes: Vec<u32>,
+    pub code_class_sizes: Vec<u32>,
     /// Sizes of the classes of items.
-    pub sizes: Vec<u32>,
+    pub item_class_sizes: Vec<u32>,
     /// For every class of items, the steps that deal out its candidates, in ascending order.
     pub candidates: Vec<Vec<u32>>,
 }
@@ -23,7 +23,7 @@ pub(super) struct Component {
 #[derive(Debug, Clone)]
 pub(super) struct Layer {
     /// Ranges of the pools, followed by that of the rest.
-    pub ranges: Vec<Range>,
+    pub ranges: Vec<Interval>,
     /// Number of items in pools minus number of codes in the rest.
     balance: i64,
     /// Coordinate that follows from the others: the one with the most values.
@@ -35,14 +35,14 @@ pub(super) struct Layer {
 
 /// Numbers from `low` to `high`, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Range {
+pub(super) struct Interval {
     pub low: u32,
     pub high: u32,
 }
 
-impl Range {
+impl Interval {
     fn only(value: u32) -> Self {
-        Range {
+        Interval {
             low: value,
             high: value,
         }
@@ -63,11 +63,11 @@ pub(super) enum Op {
     /// A pool takes some codes of the rest.
     Take { pool: usize },
     /// The next step begins: pools whose items now have the same future are merged, and new items come in.
-    Regroup(Regroup),
+    NextStep(NextStep),
 }
 
 #[derive(Debug)]
-pub(super) struct Regroup {
+pub(super) struct NextStep {
     /// New pool of every old pool; `None` if the old pool is empty because its items have no more candidates.
     pub into: Vec<Option<usize>>,
     /// Number of new items in every pool.
@@ -99,23 +99,23 @@ pub(super) struct Cost {
 impl Cost {
     /// Number of steps that no computer can afford. Planning stops there, so that it is never expensive
     /// itself.
-    pub const PROHIBITIVE: f64 = 1e15;
+    pub const INFEASIBLE: f64 = 1e15;
 
-    pub fn is_prohibitive(self) -> bool {
-        self.steps > Self::PROHIBITIVE
+    pub fn is_infeasible(self) -> bool {
+        self.steps > Self::INFEASIBLE
     }
 }
 
 /// Bytes per cell.
-const CELL: f64 = 16.0;
+const BYTES_PER_CELL: f64 = 16.0;
 
 impl Layer {
     /// Returns the layer before the first step.
     pub fn empty() -> Self {
-        Layer::new(vec![Range::only(0)], 0)
+        Layer::new(vec![Interval::only(0)], 0)
     }
 
-    fn new(ranges: Vec<Range>, balance: i64) -> Self {
+    fn new(ranges: Vec<Interval>, balance: i64) -> Self {
         let by_values = |&a: &usize, &b: &usize| f64::total_cmp(&ranges[a].values(), &ranges[b].values());
         let implied = (0..ranges.len()).max_by(by_values).unwrap_or(0);
         let mut cells = 1.0;
@@ -207,7 +207,7 @@ impl Layer {
             }
             let mut is_last = true;
             for &(axis, of_implied, of_target) in &slopes {
-                let Range { low, high } = self.ranges[axis];
+                let Interval { low, high } = self.ranges[axis];
                 let change = if state[axis] < high {
                     is_last = false;
                     state[axis] += 1;
@@ -235,8 +235,8 @@ impl Layer {
 struct Pool {
     /// Classes in the pool. The first one determines the future: its candidates from `next` on.
     members: Vec<usize>,
-    next: usize,
-    range: Range,
+    next_candidate: usize,
+    range: Interval,
     /// Whether all items have just come in, so that none has a code yet.
     is_fresh: bool,
 }
@@ -256,19 +256,19 @@ impl Plan {
             tracked: 0.0,
             largest_layer: 1.0,
         };
-        let mut arrivals = vec![Vec::new(); component.codes.len()];
+        let mut arrivals = vec![Vec::new(); component.code_class_sizes.len()];
         for (class, candidates) in component.candidates.iter().enumerate() {
             arrivals[candidates[0] as usize].push(class);
         }
         for (step, arrivals) in arrivals.into_iter().enumerate() {
             control.check()?;
-            planner.begin(step, &arrivals, component.codes[step]);
+            planner.begin(step, &arrivals, component.code_class_sizes[step]);
             planner.deal_out(step);
-            if planner.plan.cost.is_prohibitive() {
+            if planner.plan.cost.is_infeasible() {
                 return Ok(planner.plan);
             }
         }
-        planner.begin(component.codes.len(), &[], 0);
+        planner.begin(component.code_class_sizes.len(), &[], 0);
         Ok(planner.plan)
     }
 }
@@ -287,14 +287,14 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn future(&self, pool: &Pool) -> &[u32] {
-        &self.component.candidates[pool.members[0]][pool.next..]
+        &self.component.candidates[pool.members[0]][pool.next_candidate..]
     }
 
     /// Returns the number of codes that the pool can still get.
     fn capacity(&self, pool: &Pool) -> u64 {
         let codes = self.future(pool).iter();
         codes
-            .map(|&step| u64::from(self.component.codes[step as usize]))
+            .map(|&step| u64::from(self.component.code_class_sizes[step as usize]))
             .sum()
     }
 
@@ -306,7 +306,7 @@ impl Planner<'_> {
         let mut by_future = rustc_hash::FxHashMap::default();
         let mut into = Vec::with_capacity(before.len());
         for pool in before {
-            let future = &component.candidates[pool.members[0]][pool.next..];
+            let future = &component.candidates[pool.members[0]][pool.next_candidate..];
             if future.is_empty() {
                 into.push(None);
                 continue;
@@ -326,7 +326,7 @@ impl Planner<'_> {
             }
         }
         for &class in arrivals {
-            let size = component.sizes[class];
+            let size = component.item_class_sizes[class];
             self.items += i64::from(size);
             let target = *by_future
                 .entry(&component.candidates[class][..])
@@ -340,8 +340,8 @@ impl Planner<'_> {
             } else {
                 pools.push(Pool {
                     members: vec![class],
-                    next: 0,
-                    range: Range::only(size),
+                    next_candidate: 0,
+                    range: Interval::only(size),
                     is_fresh: true,
                 });
                 fresh.push(size);
@@ -360,21 +360,21 @@ impl Planner<'_> {
         let members = self.pools.iter().map(|pool| pool.members.clone()).collect();
         let highest = self.pools.iter().map(|pool| pool.range.high).max();
         self.plan.largest = self.plan.largest.max(codes).max(highest.unwrap_or(0));
-        let regroup = Regroup {
+        let next_step = NextStep {
             into,
             fresh,
             codes,
             members,
         };
-        self.push(Op::Regroup(regroup), Range::only(codes), balance, 1.0);
+        self.push(Op::NextStep(next_step), Interval::only(codes), balance, 1.0);
         // The backward pass keeps this layer's weights for the forward pass.
-        self.plan.cost.bytes += self.layer.cells * CELL;
+        self.plan.cost.bytes += self.layer.cells * BYTES_PER_CELL;
     }
 
     /// Narrows the ranges of the pools to possible values: together they have `items` items, and no item may
     /// be left without candidates.
     fn tighten(&mut self, items: i64) {
-        let sum = |end: fn(Range) -> u32, pools: &[Pool]| -> i64 {
+        let sum = |end: fn(Interval) -> u32, pools: &[Pool]| -> i64 {
             pools.iter().map(|pool| i64::from(end(pool.range))).sum()
         };
         for pool in 0..self.pools.len() {
@@ -384,7 +384,7 @@ impl Planner<'_> {
         }
         let (lows, highs) = (sum(|r| r.low, &self.pools), sum(|r| r.high, &self.pools));
         for pool in &mut self.pools {
-            let Range { low, high } = pool.range;
+            let Interval { low, high } = pool.range;
             let (low, high) = (i64::from(low), i64::from(high));
             // With admissible edges only, some state is possible, so `low` never exceeds `high`.
             pool.range.low = low.max(items - (highs - high)) as u32;
@@ -406,14 +406,14 @@ impl Planner<'_> {
         for (turn, &taker) in takers.iter().enumerate() {
             let later = &takers[turn + 1..];
             let rest = self.layer.ranges[self.layer.rest()];
-            self.pools[taker].next += 1;
+            self.pools[taker].next_candidate += 1;
             let capacity = self.capacity(&self.pools[taker]);
             let before = self.pools[taker].range;
-            let after = Range {
+            let after = Interval {
                 low: before.low.saturating_sub(rest.high),
                 high: u64::from(before.high).min(capacity) as u32,
             };
-            let after = Range {
+            let after = Interval {
                 low: after.low.min(after.high),
                 ..after
             };
@@ -431,18 +431,18 @@ impl Planner<'_> {
             let (least, most) = (before.low.saturating_sub(after.high), before.high - after.low);
             let low = rest.low.saturating_sub(most).max(necessary as u32);
             let high = u64::from(rest.high.saturating_sub(least)).min(possible) as u32;
-            let rest_after = Range {
+            let rest_after = Interval {
                 low: low.min(high),
                 high,
             };
-            let choices = Range {
+            let choices = Interval {
                 low: 0,
                 high: (before.high - after.low).min(rest.high - rest_after.low),
             };
             let taken = (choices.values() / 2.0).max(1.0);
             let balance = self.layer.balance;
             self.push(Op::Take { pool: taker }, rest_after, balance, taken);
-            if self.plan.cost.is_prohibitive() {
+            if self.plan.cost.is_infeasible() {
                 return;
             }
         }
@@ -451,8 +451,8 @@ impl Planner<'_> {
 
     /// Appends an operation and adds its cost; `targets` is the number of cells in the new layer that one
     /// cell of the old layer reaches.
-    fn push(&mut self, op: Op, rest: Range, balance: i64, targets: f64) {
-        let mut ranges: Vec<Range> = self.pools.iter().map(|pool| pool.range).collect();
+    fn push(&mut self, op: Op, rest: Interval, balance: i64, targets: f64) {
+        let mut ranges: Vec<Interval> = self.pools.iter().map(|pool| pool.range).collect();
         ranges.push(rest);
         let before = std::mem::replace(&mut self.layer, Layer::new(ranges, balance));
         let arrays = 2.0 + self.tracked;
@@ -462,7 +462,7 @@ impl Planner<'_> {
         self.plan.cost.steps += before.cells * (per_cell + self.tracked * per_class);
         let cells = before.cells + self.layer.cells;
         if arrays * cells > self.largest_layer {
-            self.plan.cost.bytes += (arrays * cells - self.largest_layer) * CELL;
+            self.plan.cost.bytes += (arrays * cells - self.largest_layer) * BYTES_PER_CELL;
             self.largest_layer = arrays * cells;
         }
         self.plan.ops.push((op, self.layer.clone()));

@@ -4,13 +4,13 @@
 /// A non-negative number for sums of products that may span hundreds of thousands of powers of ten: sixteen
 /// thousand items have more than 10^38000 matchings.
 pub(crate) trait Weight: Copy + Default + Send + Sync {
-    fn of(value: f64) -> Self;
+    fn from_f64(value: f64) -> Self;
     fn times(self, other: Self) -> Self;
     fn add(&mut self, other: Self);
     fn is_zero(self) -> bool;
     fn ln(self) -> f64;
     /// Largest pool whose factorials the type can hold.
-    const LARGEST_POOL: u32;
+    const MAX_POOL: u32;
     /// Returns whether numbers between `smallest` and 1 can be multiplied with each other and added without
     /// loss.
     fn can_hold(smallest: Self) -> bool;
@@ -19,12 +19,12 @@ pub(crate) trait Weight: Copy + Default + Send + Sync {
     fn is_less(self, other: Self) -> bool;
     /// Returns this number divided by `other`, which must not be zero; infinite or zero only if a double
     /// cannot hold the result.
-    fn per(self, other: Self) -> f64;
+    fn divided_by(self, other: Self) -> f64;
 }
 
 /// Fast, and sufficient as long as nothing comes near the ends of its range.
 impl Weight for f64 {
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value
     }
 
@@ -47,7 +47,7 @@ impl Weight for f64 {
         f64::ln(self)
     }
 
-    const LARGEST_POOL: u32 = 100;
+    const MAX_POOL: u32 = 100;
 
     fn can_hold(smallest: Self) -> bool {
         // Below 1e-307 a double loses digits. At most two such numbers are multiplied, and one step divides
@@ -64,16 +64,16 @@ impl Weight for f64 {
         self < other
     }
 
-    fn per(self, other: Self) -> f64 {
+    fn divided_by(self, other: Self) -> f64 {
         self / other
     }
 }
 
-/// A double with an extended exponent, for any range: `digits` · 2^(512·`power`).
+/// A double with an extended exponent, for any range: `mantissa` · 2^(512·`power`).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Wide {
     /// 0, or between 2^-256 and 2^256, so that the product of two does not leave the range of a double.
-    digits: f64,
+    mantissa: f64,
     power: i32,
 }
 
@@ -85,15 +85,15 @@ const STEP: f64 = f64::from_bits((1023 + 512) << 52);
 
 impl Wide {
     #[inline]
-    fn normal(mut self) -> Self {
-        if self.digits >= LARGE {
-            self.digits /= STEP;
+    fn normalised(mut self) -> Self {
+        if self.mantissa >= LARGE {
+            self.mantissa /= STEP;
             self.power += 1;
-        } else if self.digits < 1.0 / LARGE {
-            if self.digits == 0.0 {
+        } else if self.mantissa < 1.0 / LARGE {
+            if self.mantissa == 0.0 {
                 return Wide::default();
             }
-            self.digits *= STEP;
+            self.mantissa *= STEP;
             self.power -= 1;
         }
         self
@@ -101,16 +101,16 @@ impl Wide {
 
     /// Returns this number times 2^`exponent`, without rounding.
     pub fn times_power_of_two(self, exponent: i64) -> Self {
-        if self.digits == 0.0 {
+        if self.mantissa == 0.0 {
             return self;
         }
         // The remainder is below 512, so that adding 1023 gives a valid exponent of a double.
         let within = f64::from_bits((exponent.rem_euclid(512) as u64 + 1023) << 52);
         Wide {
-            digits: self.digits * within,
+            mantissa: self.mantissa * within,
             power: self.power + exponent.div_euclid(512) as i32,
         }
-        .normal()
+        .normalised()
     }
 
     /// Returns e^`ln`.
@@ -119,20 +119,20 @@ impl Wide {
             return Wide::default();
         }
         let exponent = (ln / std::f64::consts::LN_2).round();
-        let digits = (ln - exponent * std::f64::consts::LN_2).exp();
-        Wide::of(digits).times_power_of_two(exponent as i64)
+        let mantissa = (ln - exponent * std::f64::consts::LN_2).exp();
+        Wide::from_f64(mantissa).times_power_of_two(exponent as i64)
     }
 }
 
 impl Weight for Wide {
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         let mut wide = Wide {
-            digits: value,
+            mantissa: value,
             power: 0,
         };
         // Normalise twice, because the exponents of doubles reach from -1074 to 1023.
         for _ in 0..2 {
-            wide = wide.normal();
+            wide = wide.normalised();
         }
         wide
     }
@@ -140,43 +140,43 @@ impl Weight for Wide {
     #[inline]
     fn times(self, other: Self) -> Self {
         Wide {
-            digits: self.digits * other.digits,
+            mantissa: self.mantissa * other.mantissa,
             power: self.power + other.power,
         }
-        .normal()
+        .normalised()
     }
 
     #[inline]
     fn add(&mut self, other: Self) {
         let (small, large) = match self.power.cmp(&other.power) {
             std::cmp::Ordering::Equal => {
-                self.digits += other.digits;
-                *self = self.normal();
+                self.mantissa += other.mantissa;
+                *self = self.normalised();
                 return;
             }
             // The power of 0 has no meaning.
-            _ if self.digits == 0.0 => return *self = other,
-            _ if other.digits == 0.0 => return,
+            _ if self.mantissa == 0.0 => return *self = other,
+            _ if other.mantissa == 0.0 => return,
             std::cmp::Ordering::Less => (*self, other),
             std::cmp::Ordering::Greater => (other, *self),
         };
         *self = large;
         if large.power - small.power == 1 {
-            self.digits += small.digits / STEP;
-            *self = self.normal();
+            self.mantissa += small.mantissa / STEP;
+            *self = self.normalised();
         }
     }
 
     #[inline]
     fn is_zero(self) -> bool {
-        self.digits == 0.0
+        self.mantissa == 0.0
     }
 
     fn ln(self) -> f64 {
-        self.digits.ln() + f64::from(self.power) * STEP.ln()
+        self.mantissa.ln() + f64::from(self.power) * STEP.ln()
     }
 
-    const LARGEST_POOL: u32 = u32::MAX;
+    const MAX_POOL: u32 = u32::MAX;
 
     fn can_hold(_: Self) -> bool {
         true
@@ -184,31 +184,31 @@ impl Weight for Wide {
 
     fn inverse(self) -> Self {
         Wide {
-            digits: 1.0 / self.digits,
+            mantissa: 1.0 / self.mantissa,
             power: -self.power,
         }
-        .normal()
+        .normalised()
     }
 
     fn is_less(self, other: Self) -> bool {
         match (self.is_zero(), other.is_zero()) {
-            (true, _) | (_, true) => self.digits < other.digits,
-            _ => (self.power, self.digits) < (other.power, other.digits),
+            (true, _) | (_, true) => self.mantissa < other.mantissa,
+            _ => (self.power, self.mantissa) < (other.power, other.mantissa),
         }
     }
 
-    fn per(self, other: Self) -> f64 {
-        let digits = self.digits / other.digits;
+    fn divided_by(self, other: Self) -> f64 {
+        let quotient = self.mantissa / other.mantissa;
         // Multiply one factor at a time, because a power of `STEP` may be out of range even if the result is
         // not.
         match self.power - other.power {
-            0 => digits,
-            1 => digits * STEP,
-            2 => digits * STEP * STEP,
-            3 => digits * STEP * STEP * STEP,
-            -1 => digits / STEP,
-            -2 => digits / STEP / STEP,
-            -3 => digits / STEP / STEP / STEP,
+            0 => quotient,
+            1 => quotient * STEP,
+            2 => quotient * STEP * STEP,
+            3 => quotient * STEP * STEP * STEP,
+            -1 => quotient / STEP,
+            -2 => quotient / STEP / STEP,
+            -3 => quotient / STEP / STEP / STEP,
             positive if positive > 0 && !self.is_zero() => f64::INFINITY,
             _ => 0.0,
         }
@@ -222,25 +222,25 @@ mod tests {
     #[test]
     fn wide_numbers_hold_what_doubles_cannot() {
         // 2000! by multiplication, compared with Stirling's series.
-        let mut factorial = Wide::of(1.0);
+        let mut factorial = Wide::from_f64(1.0);
         for n in 1..=2000 {
-            factorial = factorial.times(Wide::of(f64::from(n)));
+            factorial = factorial.times(Wide::from_f64(f64::from(n)));
         }
         assert!((factorial.ln() - 13206.524350513806).abs() < 1e-8);
         // Divide by the same factors again.
         for n in 1..=2000 {
-            factorial = factorial.times(Wide::of(1.0 / f64::from(n)));
+            factorial = factorial.times(Wide::from_f64(1.0 / f64::from(n)));
         }
-        assert!((factorial.per(Wide::of(1.0)) - 1.0).abs() < 1e-12);
+        assert!((factorial.divided_by(Wide::from_f64(1.0)) - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn powers_of_two_are_exact() {
         for exponent in [-700, -1, 0, 511, 512, 900] {
-            let there = Wide::of(0.3).times_power_of_two(exponent);
-            assert_eq!(there.times_power_of_two(-exponent), Wide::of(0.3));
+            let there = Wide::from_f64(0.3).times_power_of_two(exponent);
+            assert_eq!(there.times_power_of_two(-exponent), Wide::from_f64(0.3));
         }
-        assert_eq!(Wide::of(3.0).times_power_of_two(4), Wide::of(48.0));
+        assert_eq!(Wide::from_f64(3.0).times_power_of_two(4), Wide::from_f64(48.0));
         assert!((Wide::exp(13206.5).ln() - 13206.5).abs() < 1e-11);
     }
 
@@ -251,27 +251,42 @@ mod tests {
             .into_iter()
             .chain([1.0, LARGE, 1.0 / LARGE, STEP, 1.0 / STEP])
         {
-            assert_eq!(Wide::of(value).per(Wide::of(1.0)), value);
+            assert_eq!(Wide::from_f64(value).divided_by(Wide::from_f64(1.0)), value);
         }
-        assert_eq!(Wide::of(1e300).times(Wide::of(1e300)).per(Wide::of(1e299)), 1e301);
         assert_eq!(
-            Wide::of(f64::MAX).times(Wide::of(2.0)).per(Wide::of(1.0)),
+            Wide::from_f64(1e300)
+                .times(Wide::from_f64(1e300))
+                .divided_by(Wide::from_f64(1e299)),
+            1e301
+        );
+        assert_eq!(
+            Wide::from_f64(f64::MAX)
+                .times(Wide::from_f64(2.0))
+                .divided_by(Wide::from_f64(1.0)),
             f64::INFINITY
         );
-        assert_eq!(Wide::of(5e-324).times(Wide::of(0.1)).per(Wide::of(1.0)), 0.0);
-        assert_eq!(Wide::of(f64::MAX).per(Wide::of(5e-324)), f64::INFINITY);
+        assert_eq!(
+            Wide::from_f64(5e-324)
+                .times(Wide::from_f64(0.1))
+                .divided_by(Wide::from_f64(1.0)),
+            0.0
+        );
+        assert_eq!(
+            Wide::from_f64(f64::MAX).divided_by(Wide::from_f64(5e-324)),
+            f64::INFINITY
+        );
     }
 
     #[test]
     fn wide_numbers_add_across_powers() {
-        let (small, large) = (Wide::of(LARGE / 2.0), Wide::of(LARGE * 2.0));
+        let (small, large) = (Wide::from_f64(LARGE / 2.0), Wide::from_f64(LARGE * 2.0));
         for (mut a, b) in [(small, large), (large, small)] {
             a.add(b);
-            assert_eq!(a.per(small), 5.0);
+            assert_eq!(a.divided_by(small), 5.0);
         }
         let mut zero = Wide::default();
-        zero.add(Wide::of(1e-300));
-        assert_eq!(zero, Wide::of(1e-300));
+        zero.add(Wide::from_f64(1e-300));
+        assert_eq!(zero, Wide::from_f64(1e-300));
         assert!(zero.is_less(small) && Wide::default().is_less(zero));
     }
 }

@@ -30,10 +30,10 @@ impl AsRef<Target> for Twin {
 }
 
 /// Minimum number of candidates from which the members of a twin are drawn.
-const CHOICE: usize = 50;
+const MIN_CANDIDATES: usize = 50;
 
 /// Maximum number of cells of all twins together. The last twin may exceed it.
-const MOST_CELLS: usize = 200_000;
+const MAX_CELLS: usize = 200_000;
 
 impl Twin {
     /// Draws up to `count` twins, taking the targets in turn; fewer if twins are large. A twin has as many
@@ -53,38 +53,45 @@ impl Twin {
         by_support.retain(|&item| !postings[item as usize].is_empty());
         by_support.sort_by_key(|&item| (postings[item as usize].len(), item));
         // With fewer items, twins would repeat the same few cells.
-        if by_support.len() < CHOICE {
+        if by_support.len() < MIN_CANDIDATES {
             return Ok(Vec::new());
         }
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let (mut twins, mut cells) = (Vec::new(), 0);
-        let can_be_made = targets
+        let feasible = targets
             .iter()
             .filter(|target| target.members.len() <= by_support.len());
-        for target in can_be_made.cycle().take(count) {
+        for target in feasible.cycle().take(count) {
             control.check()?;
-            if cells >= MOST_CELLS {
+            if cells >= MAX_CELLS {
                 break;
             }
             let columns = target.members.len();
             let support = target.rows.len().div_ceil(columns);
             let place = by_support.partition_point(|&item| postings[item as usize].len() < support);
-            let choice = CHOICE.max(4 * columns).min(by_support.len());
-            let start = place.saturating_sub(choice / 2).min(by_support.len() - choice);
-            let mut members = by_support[start..start + choice].to_vec();
+            let candidates = MIN_CANDIDATES.max(4 * columns).min(by_support.len());
+            let start = place
+                .saturating_sub(candidates / 2)
+                .min(by_support.len() - candidates);
+            let mut members = by_support[start..start + candidates].to_vec();
             for place in 0..columns {
-                members.swap(place, random.random_range(place..choice));
+                members.swap(place, random.random_range(place..candidates));
             }
             members.truncate(columns);
             members.sort_unstable();
-            let twin = Twin::of(transactions, &postings, members, context);
+            let twin = Twin::from_members(transactions, &postings, members, context);
             cells += twin.is_original.len();
             twins.push(twin);
         }
         Ok(twins)
     }
 
-    fn of(transactions: &Transactions, postings: &[Vec<u32>], members: Vec<u32>, context: usize) -> Self {
+    fn from_members(
+        transactions: &Transactions,
+        postings: &[Vec<u32>],
+        members: Vec<u32>,
+        context: usize,
+    ) -> Self {
         let mut numbers: Vec<u32> = members
             .iter()
             .flat_map(|&item| &postings[item as usize])
@@ -157,7 +164,7 @@ pub struct Calibration {
 }
 
 /// Minimum number of eliminations to learn from.
-const FEWEST: usize = 50;
+const MIN_ELIMINATIONS: usize = 50;
 
 /// Number of folds of the cross-validation. Each fold of the twins is held out once.
 const FOLDS: usize = 5;
@@ -181,14 +188,14 @@ impl Calibration {
             folds[number % FOLDS].extend(features(table, eliminations).into_iter().zip(is_right));
         }
         let all = folds.concat();
-        if all.len() < FEWEST {
+        if all.len() < MIN_ELIMINATIONS {
             return Ok(None);
         }
         let mut held_out = Vec::with_capacity(all.len());
         for (number, fold) in folds.iter().enumerate() {
             control.check()?;
             let others = folds.iter().enumerate().filter(|(other, _)| *other != number);
-            let others: Vec<Seen> = others.flat_map(|(_, fold)| fold).copied().collect();
+            let others: Vec<Example> = others.flat_map(|(_, fold)| fold).copied().collect();
             let model = Model::learn(&others);
             held_out.extend(
                 fold.iter()
@@ -210,61 +217,61 @@ impl Calibration {
 }
 
 /// Features of an elimination, and whether it was right.
-type Seen = (Features, bool);
+type Example = (Features, bool);
 
-/// Mapping from features to a confidence, which is interpolated linearly between the steps.
+/// Mapping from features to a confidence, which is interpolated linearly between blocks.
 #[derive(Debug, Clone, PartialEq)]
 struct Model {
     /// Weights of the features in the score.
     weights: Features,
     /// Mean score of each block of eliminations, ascending, and the share of them that was right, which never
     /// decreases.
-    steps: Vec<(f64, f64)>,
+    blocks: Vec<(f64, f64)>,
 }
 
 /// Minimum number of eliminations in a block, except the last one.
-const NEIGHBOURS: usize = 25;
+const MIN_BLOCK: usize = 25;
 
 /// Maximum number of blocks before they are pooled.
-const MOST_STEPS: usize = 50;
+const MAX_BLOCKS: usize = 50;
 
 impl Model {
-    fn learn(seen: &[Seen]) -> Self {
-        let weights = regress(seen);
-        let mut scores: Vec<(f64, bool)> = seen
+    fn learn(examples: &[Example]) -> Self {
+        let weights = fit_logistic_regression(examples);
+        let mut scores: Vec<(f64, bool)> = examples
             .iter()
             .map(|(features, is_right)| (score(&weights, features), *is_right))
             .collect();
         scores.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let size = NEIGHBOURS.max(scores.len().div_ceil(MOST_STEPS));
+        let size = MIN_BLOCK.max(scores.len().div_ceil(MAX_BLOCKS));
         let blocks = scores.chunks(size).map(|part| Block {
             count: part.len() as f64,
-            score: part.iter().map(|(score, _)| score).sum(),
-            right: part.iter().filter(|(_, is_right)| *is_right).count() as f64,
+            score_sum: part.iter().map(|(score, _)| score).sum(),
+            right_count: part.iter().filter(|(_, is_right)| *is_right).count() as f64,
         });
         // Isotonic regression: adjacent blocks whose shares are in the wrong order are pooled (Ayer et al.
         // 1955).
         let mut pooled: Vec<Block> = Vec::new();
         for mut block in blocks {
             while let Some(before) = pooled.pop_if(|before| before.share() >= block.share()) {
-                block = block.with(before);
+                block = block.merge(before);
             }
             pooled.push(block);
         }
-        let steps = pooled
+        let blocks = pooled
             .iter()
-            .map(|block| (block.score / block.count, block.share()));
+            .map(|block| (block.score_sum / block.count, block.share()));
         Model {
             weights,
-            steps: steps.collect(),
+            blocks: blocks.collect(),
         }
     }
 
     fn confidence(&self, features: &Features) -> f64 {
         let score = score(&self.weights, features);
-        let place = self.steps.partition_point(|step| step.0 < score);
-        let before = place.checked_sub(1).map(|before| self.steps[before]);
-        match (before, self.steps.get(place)) {
+        let place = self.blocks.partition_point(|step| step.0 < score);
+        let before = place.checked_sub(1).map(|before| self.blocks[before]);
+        match (before, self.blocks.get(place)) {
             (Some(before), Some(after)) => {
                 let way = (score - before.0) / (after.0 - before.0);
                 before.1 + way * (after.1 - before.1)
@@ -279,30 +286,30 @@ impl Model {
 /// A run of eliminations with neighbouring scores.
 struct Block {
     count: f64,
-    score: f64,
-    right: f64,
+    score_sum: f64,
+    right_count: f64,
 }
 
 impl Block {
-    fn with(self, other: Block) -> Self {
+    fn merge(self, other: Block) -> Self {
         Block {
             count: self.count + other.count,
-            score: self.score + other.score,
-            right: self.right + other.right,
+            score_sum: self.score_sum + other.score_sum,
+            right_count: self.right_count + other.right_count,
         }
     }
 
     /// Returns the share that was right by Laplace's rule of succession: even if all were right, the next
     /// need not be.
     fn share(&self) -> f64 {
-        (self.right + 1.0) / (self.count + 2.0)
+        (self.right_count + 1.0) / (self.count + 2.0)
     }
 }
 
 /// A bin of eliminations of similar confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Bin {
+pub struct ReliabilityBin {
     /// Number of eliminations.
     pub eliminations: u64,
     /// Mean confidence.
@@ -313,10 +320,10 @@ pub struct Bin {
 
 /// Sorts eliminations by confidence and divides them into up to `bins` bins of the same size; the last may be
 /// smaller.
-pub fn reliability(mut predictions: Vec<(f64, bool)>, bins: usize) -> Vec<Bin> {
+pub fn reliability_bins(mut predictions: Vec<(f64, bool)>, bins: usize) -> Vec<ReliabilityBin> {
     predictions.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
     let size = predictions.len().div_ceil(bins.max(1)).max(1);
-    let bin = |part: &[(f64, bool)]| Bin {
+    let bin = |part: &[(f64, bool)]| ReliabilityBin {
         eliminations: part.len() as u64,
         predicted: part.iter().map(|(predicted, _)| predicted).sum::<f64>() / part.len() as f64,
         observed: part.iter().filter(|(_, is_right)| *is_right).count() as f64 / part.len() as f64,
@@ -337,16 +344,16 @@ fn score(weights: &Features, features: &Features) -> f64 {
 const RIDGE: f64 = 1.0;
 
 /// Maximum number of steps of Newton's method. Ten are plenty because the likelihood is concave.
-const STEPS: usize = 50;
+const MAX_NEWTON_STEPS: usize = 50;
 
 /// Fits a logistic regression by Newton's method and returns the weights of greatest penalised likelihood.
-fn regress(seen: &[Seen]) -> Features {
+fn fit_logistic_regression(examples: &[Example]) -> Features {
     let mut weights = [0.0; FEATURES];
-    for _ in 0..STEPS {
+    for _ in 0..MAX_NEWTON_STEPS {
         let mut gradient = weights.map(|weight| -RIDGE * weight);
         let mut curvature = [[0.0; FEATURES]; FEATURES];
         (0..FEATURES).for_each(|at| curvature[at][at] = RIDGE);
-        for (features, is_right) in seen {
+        for (features, is_right) in examples {
             let predicted = 1.0 / (1.0 + (-score(&weights, features)).exp());
             let spread = predicted * (1.0 - predicted);
             for at in 0..FEATURES {
@@ -372,7 +379,7 @@ fn regress(seen: &[Seen]) -> Features {
 
 /// Solves a system of linear equations by Gaussian elimination. No pivoting is needed because the matrix is
 /// symmetric and positive definite.
-fn solve(mut matrix: [Features; FEATURES], mut right: Features) -> Features {
+fn solve(mut matrix: [Features; FEATURES], mut right_side: Features) -> Features {
     for at in 0..FEATURES {
         for below in at + 1..FEATURES {
             let factor = matrix[below][at] / matrix[at][at];
@@ -381,14 +388,14 @@ fn solve(mut matrix: [Features; FEATURES], mut right: Features) -> Features {
                 .iter_mut()
                 .zip(above)
                 .for_each(|(cell, above)| *cell -= factor * above);
-            right[below] -= factor * right[at];
+            right_side[below] -= factor * right_side[at];
         }
     }
     for at in (0..FEATURES).rev() {
         let known: f64 = (at + 1..FEATURES)
-            .map(|column| matrix[at][column] * right[column])
+            .map(|column| matrix[at][column] * right_side[column])
             .sum();
-        right[at] = (right[at] - known) / matrix[at][at];
+        right_side[at] = (right_side[at] - known) / matrix[at][at];
     }
-    right
+    right_side
 }

@@ -9,35 +9,35 @@
 //! therefore keeps an upper bound of each vulnerability and recomputes a group only when its bound is the
 //! greatest.
 
-use super::clusters::{Groups, Member};
+use super::clusters::{GroupCell, SortedGroups};
 use super::elimination::{mean, weighted};
-use super::remaining::Left;
+use super::remaining::RemainingCounts;
 use super::{DistanceTable, Elimination, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 use ndarray::{Array2, ArrayView1};
 
 /// Number of cells weighted between two checks for cancellation.
-const PIECE: usize = 1 << 12;
+const CELLS_PER_CHECK: usize = 1 << 12;
 
 /// Weights of cells: how likely each is to be original, from 0 to 1. The two attacks by groups differ only in
 /// them.
 pub(super) trait Weighting {
     /// Whether weights are passed on to the lower clusters. If not, the lower clusters need not be known.
-    const BY_CLUSTERS: bool;
+    const NEEDS_CLUSTERS: bool;
 
     fn row_weight(&self, row: usize, column: usize) -> f64;
 
     fn column_weight(&self, row: usize, column: usize) -> f64;
 
-    /// Makes other cells likelier to be original after a cell was eliminated. `left` no longer counts that
-    /// cell, but the lower clusters of its row and its column may still contain it. Weights change only in
-    /// that row and that column, and none decreases.
-    fn pass_on(
+    /// Makes other cells likelier to be original after a cell was eliminated. `remaining` no longer counts
+    /// that cell, but the lower clusters of its row and its column may still contain it. Weights change only
+    /// in that row and that column, and none decreases.
+    fn redistribute(
         &mut self,
         eliminated: (usize, usize),
-        left: &Left,
-        lower_in_row: &[Member],
-        lower_in_column: &[Member],
+        remaining: &RemainingCounts,
+        lower_in_row: &[GroupCell],
+        lower_in_column: &[GroupCell],
     );
 }
 
@@ -70,11 +70,11 @@ struct Attack<W> {
     distances: Array2<f64>,
     weights: W,
     vulnerability: Vulnerability,
-    left: Left,
+    remaining: RemainingCounts,
     /// Weighted distances, NaN for the same cells.
     weighted: Array2<f64>,
-    rows: Groups,
-    columns: Groups,
+    rows: SortedGroups,
+    columns: SortedGroups,
     /// By group, an upper bound of how much nearer any member came since the group was refreshed.
     slacks: Vec<f64>,
     /// By group, an upper bound of its vulnerability; the vulnerability itself if the slack is 0, and minus
@@ -95,18 +95,18 @@ impl<W: Weighting> Attack<W> {
             distances[(row, column)] = table.distance(row, column);
             weighted[(row, column)] = weigh(table.distance(row, column), &weights, row, column);
         }
-        let group = |cells: ArrayView1<f64>| -> Vec<Member> {
+        let group = |cells: ArrayView1<f64>| -> Vec<GroupCell> {
             let members = (0..)
                 .zip(cells)
-                .map(|(number, &distance)| Member { distance, number });
+                .map(|(number, &distance)| GroupCell { distance, number });
             members.filter(|member| !member.distance.is_nan()).collect()
         };
-        let mut rows = Groups::new(table.columns());
+        let mut rows = SortedGroups::new(table.columns());
         for row in weighted.rows() {
             control.check()?;
             rows.push(group(row));
         }
-        let mut columns = Groups::new(table.rows());
+        let mut columns = SortedGroups::new(table.rows());
         for column in weighted.columns() {
             control.check()?;
             columns.push(group(column));
@@ -117,7 +117,7 @@ impl<W: Weighting> Attack<W> {
             distances,
             weights,
             vulnerability,
-            left: Left::new(table),
+            remaining: RemainingCounts::new(table),
             slacks: vec![0.0; rows.len() + columns.len()],
             bounds: of_rows.chain(of_columns).collect(),
             weighted,
@@ -145,7 +145,7 @@ impl<W: Weighting> Attack<W> {
                 continue;
             }
             match self.furthest(group) {
-                Some((row, column)) if self.left.may_be_eliminated(row, column) => {
+                Some((row, column)) if self.remaining.may_be_eliminated(row, column) => {
                     return Ok(Some(((row, column), bound)));
                 }
                 _ => self.bounds[group] = f64::NEG_INFINITY,
@@ -178,15 +178,17 @@ impl<W: Weighting> Attack<W> {
 
     /// Records that a member of the group came nearer. `nearer` is NaN if the cell is not a member.
     #[inline]
-    fn loosen(&mut self, group: usize, nearer: f64) {
+    fn raise_bound(&mut self, group: usize, nearer: f64) {
         // `max` turns NaN into 0 without a branch, because the processor could not predict which cells are
         // eliminated.
         let slack = self.slacks[group] + nearer.max(0.0);
         self.slacks[group] = slack;
         if slack > 0.0 {
             self.bounds[group] = match group.checked_sub(self.rows.len()) {
-                None => self.rows.most_vulnerability(group, self.vulnerability, slack),
-                Some(column) => self.columns.most_vulnerability(column, self.vulnerability, slack),
+                None => self.rows.vulnerability_bound(group, self.vulnerability, slack),
+                Some(column) => self
+                    .columns
+                    .vulnerability_bound(column, self.vulnerability, slack),
             };
         }
     }
@@ -198,8 +200,8 @@ impl<W: Weighting> Attack<W> {
         control: &Control,
     ) -> Result<Elimination> {
         let (rows, columns) = (self.rows.len(), self.columns.len());
-        let mut clusters: [&[Member]; 2] = [&[], &[]];
-        if W::BY_CLUSTERS {
+        let mut clusters: [&[GroupCell]; 2] = [&[], &[]];
+        if W::NEEDS_CLUSTERS {
             for group in [row, rows + column] {
                 if self.slacks[group] > 0.0 {
                     self.refresh(group);
@@ -207,31 +209,31 @@ impl<W: Weighting> Attack<W> {
             }
             clusters = [self.rows.lower_cluster(row), self.columns.lower_cluster(column)];
         }
-        let elimination = self.left.eliminate(row, column, Some(score));
+        let elimination = self.remaining.eliminate(row, column, Some(score));
         self.weights
-            .pass_on((row, column), &self.left, clusters[0], clusters[1]);
+            .redistribute((row, column), &self.remaining, clusters[0], clusters[1]);
         self.distances[(row, column)] = f64::NAN;
         for other in 0..columns {
-            let nearer = self.weigh_again(row, other);
-            self.loosen(rows + other, nearer);
+            let nearer = self.reweigh(row, other);
+            self.raise_bound(rows + other, nearer);
         }
-        for start in (0..rows).step_by(PIECE) {
+        for start in (0..rows).step_by(CELLS_PER_CHECK) {
             control.check()?;
-            for other in start..rows.min(start + PIECE) {
-                let nearer = self.weigh_again(other, column);
-                self.loosen(other, nearer);
+            for other in start..rows.min(start + CELLS_PER_CHECK) {
+                let nearer = self.reweigh(other, column);
+                self.raise_bound(other, nearer);
             }
         }
         // The row and the column lost a member, so no finite slack bounds the change of their largest gaps.
-        self.loosen(row, f64::INFINITY);
-        self.loosen(rows + column, f64::INFINITY);
+        self.raise_bound(row, f64::INFINITY);
+        self.raise_bound(rows + column, f64::INFINITY);
         Ok(elimination)
     }
 
     /// Recomputes the weighted distance of a cell and returns how much nearer it came, NaN if it is
     /// unreliable or eliminated.
     #[inline]
-    fn weigh_again(&mut self, row: usize, column: usize) -> f64 {
+    fn reweigh(&mut self, row: usize, column: usize) -> f64 {
         let now = weigh(self.distances[(row, column)], &self.weights, row, column);
         std::mem::replace(&mut self.weighted[(row, column)], now) - now
     }

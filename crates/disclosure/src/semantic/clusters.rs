@@ -11,48 +11,48 @@ use std::cmp::Ordering;
 const ROUNDING: f64 = 1.0 + 1e-6;
 
 /// Number of moves per member that take about as long as a full sort.
-const MOVES: usize = 8;
+const MAX_MOVES_PER_MEMBER: usize = 8;
 
 /// A cell of a row or a column.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Member {
+pub(super) struct GroupCell {
     /// Weighted distance.
     pub(super) distance: f64,
     /// Number of the column in a row, of the row in a column.
     pub(super) number: u32,
 }
 
-impl Member {
+impl GroupCell {
     /// Compares by distance. Of equal distances, the one with the lower number sorts last.
-    fn order(&self, other: &Member) -> Ordering {
+    fn order(&self, other: &GroupCell) -> Ordering {
         let by_distance = self.distance.partial_cmp(&other.distance);
         by_distance
             .unwrap_or(Ordering::Equal)
             .then(other.number.cmp(&self.number))
     }
 
-    fn is_before(&self, other: &Member) -> bool {
+    fn is_before(&self, other: &GroupCell) -> bool {
         self.distance < other.distance || self.distance == other.distance && self.number > other.number
     }
 }
 
 /// All rows, or all columns: groups of comparable distances (Ong 2015, Definition 18), kept sorted.
 #[derive(Debug)]
-pub(super) struct Groups {
+pub(super) struct SortedGroups {
     /// Maximum number of members of a group, and the distance between the starts of two groups in `members`.
     stride: usize,
     sizes: Vec<usize>,
-    members: Vec<Member>,
+    members: Vec<GroupCell>,
     /// Largest gap between neighbouring members of each group, 0 if it has fewer than two.
     gaps: Vec<f64>,
     /// Difference between the furthest and the nearest distance of each group.
     ranges: Vec<f64>,
 }
 
-impl Groups {
+impl SortedGroups {
     /// Creates an empty collection of groups with up to `stride` members each.
     pub(super) fn new(stride: usize) -> Self {
-        Groups {
+        SortedGroups {
             stride,
             sizes: Vec::new(),
             members: Vec::new(),
@@ -62,15 +62,15 @@ impl Groups {
     }
 
     /// Adds a group.
-    pub(super) fn push(&mut self, members: Vec<Member>) {
+    pub(super) fn push(&mut self, members: Vec<GroupCell>) {
         let start = self.members.len();
         self.members.extend(members);
         let members = &mut self.members[start..];
-        members.sort_unstable_by(Member::order);
+        members.sort_unstable_by(GroupCell::order);
         self.gaps.push(largest_gap(members));
         self.ranges.push(range(members));
         self.sizes.push(members.len());
-        self.members.resize(start + self.stride, Member::default());
+        self.members.resize(start + self.stride, GroupCell::default());
     }
 
     /// Returns the number of groups.
@@ -78,7 +78,7 @@ impl Groups {
         self.sizes.len()
     }
 
-    fn members(&self, group: usize) -> &[Member] {
+    fn members(&self, group: usize) -> &[GroupCell] {
         &self.members[group * self.stride..][..self.sizes[group]]
     }
 
@@ -100,7 +100,7 @@ impl Groups {
     /// `slack`. The k-th nearest distance did not decrease by more than that either, so no gap is wider and
     /// the range is not narrower by more than `slack`.
     #[inline]
-    pub(super) fn most_vulnerability(&self, group: usize, kind: Vulnerability, slack: f64) -> f64 {
+    pub(super) fn vulnerability_bound(&self, group: usize, kind: Vulnerability, slack: f64) -> f64 {
         let gap = (self.gaps[group] + slack) * ROUNDING;
         match kind {
             Vulnerability::Gap => gap,
@@ -113,10 +113,10 @@ impl Groups {
 
     /// Returns the members below the largest gap, the lowest of equal gaps (Ong 2015, Definition 19). If all
     /// distances are equal, there is only one cluster.
-    pub(super) fn lower_cluster(&self, group: usize) -> &[Member] {
+    pub(super) fn lower_cluster(&self, group: usize) -> &[GroupCell] {
         let members = self.members(group);
         let gap = self.gaps[group];
-        let is_largest = |pair: &[Member]| pair[1].distance - pair[0].distance == gap;
+        let is_largest = |pair: &[GroupCell]| pair[1].distance - pair[0].distance == gap;
         match members.windows(2).position(is_largest) {
             Some(below) if gap > 0.0 => &members[..=below],
             _ => members,
@@ -128,21 +128,21 @@ impl Groups {
         let members = &mut self.members[group * self.stride..][..self.sizes[group]];
         // Members rarely move far, and insertion is then faster than a sort.
         let (mut kept, mut moves) = (0, 0);
-        let most_moves = MOVES * members.len();
+        let max_moves = MAX_MOVES_PER_MEMBER * members.len();
         for place in 0..members.len() {
             let number = members[place].number;
             let distance = distance(number);
             if distance.is_nan() {
                 continue;
             }
-            members[kept] = Member { distance, number };
+            members[kept] = GroupCell { distance, number };
             kept += 1;
-            if moves <= most_moves {
-                moves += sink(&mut members[..kept]);
+            if moves <= max_moves {
+                moves += insert_last(&mut members[..kept]);
             }
         }
-        if moves > most_moves {
-            members[..kept].sort_unstable_by(Member::order);
+        if moves > max_moves {
+            members[..kept].sort_unstable_by(GroupCell::order);
         }
         self.sizes[group] = kept;
         self.gaps[group] = largest_gap(&members[..kept]);
@@ -152,7 +152,7 @@ impl Groups {
 
 /// Moves the last member to its place among the others, which are sorted, and returns by how many places it
 /// moved.
-fn sink(members: &mut [Member]) -> usize {
+fn insert_last(members: &mut [GroupCell]) -> usize {
     let last = members.len() - 1;
     let member = members[last];
     let mut place = last;
@@ -164,12 +164,12 @@ fn sink(members: &mut [Member]) -> usize {
     last - place
 }
 
-fn largest_gap(members: &[Member]) -> f64 {
+fn largest_gap(members: &[GroupCell]) -> f64 {
     let gaps = members.windows(2).map(|pair| pair[1].distance - pair[0].distance);
     gaps.fold(0.0, |largest, gap| if gap > largest { gap } else { largest })
 }
 
-fn range(members: &[Member]) -> f64 {
+fn range(members: &[GroupCell]) -> f64 {
     match members {
         [nearest, .., furthest] => furthest.distance - nearest.distance,
         _ => 0.0,
@@ -182,11 +182,11 @@ mod tests {
 
     #[test]
     fn members_that_move_far_are_sorted() {
-        let member = |number: u32| Member {
+        let member = |number: u32| GroupCell {
             distance: f64::from(number),
             number,
         };
-        let mut groups = Groups::new(100);
+        let mut groups = SortedGroups::new(100);
         groups.push((0..100).map(member).collect());
         assert_eq!(groups.furthest(0), Some(99));
         // In reverse order, without number 99, and with a gap of 10 in the middle.

@@ -6,7 +6,7 @@
 //! not generalised. Two groups of the same utility constraint are merged, or a group is suppressed, until no
 //! transaction has a part of a privacy constraint that fewer than k transactions have.
 
-use super::constraints::{Projections, as_set, check_k, check_utility, support_below, utility_of};
+use super::constraints::{ProjectionFinder, as_set, check_k, check_utility, support_below, utility_of};
 use super::{Entry, Transactions};
 use crate::{Control, Error, Result};
 use rand::SeedableRng;
@@ -15,7 +15,7 @@ use rand_pcg::Pcg64Mcg;
 use std::cmp::{Ordering, Reverse};
 
 /// Number of transactions between two checks for cancellation: less than a millisecond.
-const PIECE: usize = 1 << 12;
+const TRANSACTIONS_PER_CHECK: usize = 1 << 12;
 
 /// Requirements that protected transactions must meet, and limits on the changes that protect them.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,9 +59,9 @@ impl Constraints {
 /// Treatment of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub enum Fate {
+pub enum Treatment {
     /// The item is unchanged, or occurs in no transaction.
-    Itself,
+    Unchanged,
     /// The item is a member of the generalised item with this number: see [`Coat::generalised`].
     Generalised(u32),
     /// The item is left out of all transactions.
@@ -102,7 +102,7 @@ pub struct SuppressedItem {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Coat {
     /// Treatment of every item, by code.
-    pub fates: Vec<Fate>,
+    pub treatments: Vec<Treatment>,
     /// Generalised items, in the order of their lowest members.
     pub generalised: Vec<GeneralisedItem>,
     /// Suppressed items, in ascending order of their codes.
@@ -117,17 +117,21 @@ impl Coat {
     pub fn released(&self, transactions: &Transactions, control: &Control) -> Result<Transactions> {
         let mut released = Transactions::new();
         for (number, entries) in transactions.iter().enumerate() {
-            if number.is_multiple_of(PIECE) {
+            if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
                 control.check()?;
             }
             released.begin()?;
             for entry in entries {
                 let set = match *entry {
                     Entry::Generalised(number) => transactions.members(number).to_vec(),
-                    Entry::Item(item) => match self.fates.get(item as usize).unwrap_or(&Fate::Itself) {
-                        Fate::Itself => vec![item],
-                        Fate::Generalised(number) => self.generalised[*number as usize].members.clone(),
-                        Fate::Suppressed => continue,
+                    Entry::Item(item) => match self
+                        .treatments
+                        .get(item as usize)
+                        .unwrap_or(&Treatment::Unchanged)
+                    {
+                        Treatment::Unchanged => vec![item],
+                        Treatment::Generalised(number) => self.generalised[*number as usize].members.clone(),
+                        Treatment::Suppressed => continue,
                     },
                 };
                 released.push(set)?;
@@ -151,14 +155,14 @@ impl Coat {
 /// transactions.
 pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Control) -> Result<Coat> {
     constraints.check()?;
-    let mut protection = Protection::new(transactions, constraints, control)?;
-    while let Some(constraint) = protection.next()? {
-        while let Some(part) = protection.broken_part(constraint)? {
-            protection.mend(constraint, &part)?;
+    let mut state = CoatState::new(transactions, constraints, control)?;
+    while let Some(constraint) = state.next_constraint()? {
+        while let Some(part) = state.unsatisfied_part(constraint)? {
+            state.repair(constraint, &part)?;
         }
-        protection.of_constraint[constraint].is_open = false;
+        state.privacy_constraints[constraint].is_open = false;
     }
-    Ok(protection.into_coat())
+    Ok(state.into_coat())
 }
 
 /// Group of a suppressed item, and number of an item that does not occur.
@@ -167,14 +171,14 @@ const NONE: u32 = u32::MAX;
 /// State of COAT. The items that occur are numbered in random order, and so are the constraints. Of equally
 /// good alternatives, the one with the lowest number is chosen. An item that is not generalised is a group of
 /// one. A group has the number of its lowest member.
-struct Protection<'a> {
+struct CoatState<'a> {
     control: &'a Control,
     k: u64,
     max_suppressed: f64,
     /// Number of transactions.
     transactions: usize,
     /// Number of item codes, including items that do not occur.
-    codes: usize,
+    code_count: usize,
     /// Code of each item.
     code_of: Vec<u32>,
     /// Groups in each transaction, in no order.
@@ -188,11 +192,11 @@ struct Protection<'a> {
     /// Privacy constraints of each item.
     constraints_of: Vec<Vec<u32>>,
     groups: Vec<Group>,
-    of_utility: Vec<Utility>,
-    of_constraint: Vec<Constraint>,
+    utilities: Vec<Utility>,
+    privacy_constraints: Vec<Constraint>,
     /// Scratch space: by group, the number of transactions that it shares with another group.
     shared: Vec<u32>,
-    projections: Projections,
+    finder: ProjectionFinder,
 }
 
 /// Items that are generalised together, or a single item.
@@ -225,17 +229,17 @@ struct Constraint {
     support: Option<u64>,
 }
 
-impl<'a> Protection<'a> {
+impl<'a> CoatState<'a> {
     fn new(transactions: &Transactions, constraints: &Constraints, control: &'a Control) -> Result<Self> {
-        let codes = transactions.items();
+        let code_count = transactions.items();
         let utility_of_code = match &constraints.utility {
-            Some(utility) => utility_of(utility, codes),
-            None => vec![Some(0); codes],
+            Some(utility) => utility_of(utility, code_count),
+            None => vec![Some(0); code_count],
         };
         let mut random = Pcg64Mcg::seed_from_u64(constraints.seed);
-        let mut support_of_code = vec![0; codes];
+        let mut support_of_code = vec![0; code_count];
         for (number, entries) in transactions.iter().enumerate() {
-            if number.is_multiple_of(PIECE) {
+            if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
                 control.check()?;
             }
             for entry in entries {
@@ -243,9 +247,9 @@ impl<'a> Protection<'a> {
             }
         }
         let occurs = |&code: &u32| support_of_code[code as usize] > 0;
-        let mut code_of: Vec<u32> = (0..codes as u32).filter(occurs).collect();
+        let mut code_of: Vec<u32> = (0..code_count as u32).filter(occurs).collect();
         code_of.shuffle(&mut random);
-        let mut number_of = vec![NONE; codes];
+        let mut number_of = vec![NONE; code_count];
         for (number, &code) in (0..).zip(&code_of) {
             number_of[code as usize] = number;
         }
@@ -257,7 +261,7 @@ impl<'a> Protection<'a> {
         };
         let mut groups: Vec<Group> = (0..).zip(&code_of).map(new_group).collect();
         for (number, entries) in (0..).zip(transactions.iter()) {
-            if (number as usize).is_multiple_of(PIECE) {
+            if (number as usize).is_multiple_of(TRANSACTIONS_PER_CHECK) {
                 control.check()?;
             }
             let numbers = entries
@@ -270,25 +274,25 @@ impl<'a> Protection<'a> {
             groups_in.push(numbers);
         }
 
-        let utilities = constraints.utility.as_ref().map_or(1, Vec::len);
+        let utility_count = constraints.utility.as_ref().map_or(1, Vec::len);
         let new_utility = |number: usize| Utility {
-            may_generalise: number < utilities,
+            may_generalise: number < utility_count,
             items: 0,
             suppressed: 0,
             groups: Vec::new(),
         };
-        let mut of_utility: Vec<Utility> = (0..=utilities).map(new_utility).collect();
-        let utility = |&code: &u32| utility_of_code[code as usize].unwrap_or(utilities as u32);
+        let mut utilities: Vec<Utility> = (0..=utility_count).map(new_utility).collect();
+        let utility = |&code: &u32| utility_of_code[code as usize].unwrap_or(utility_count as u32);
         let utility_of: Vec<u32> = code_of.iter().map(utility).collect();
         for (item, &utility) in (0..).zip(&utility_of) {
-            of_utility[utility as usize].items += 1;
-            of_utility[utility as usize].groups.push(item);
+            utilities[utility as usize].items += 1;
+            utilities[utility as usize].groups.push(item);
         }
 
         let mut privacy: Vec<&Vec<u32>> = constraints.privacy.iter().collect();
         privacy.shuffle(&mut random);
         let mut constraints_of = vec![Vec::new(); code_of.len()];
-        let mut of_constraint = Vec::with_capacity(privacy.len());
+        let mut privacy_constraints = Vec::with_capacity(privacy.len());
         for (number, codes) in (0..).zip(privacy) {
             let set = as_set(codes);
             let occurring = set.iter().filter_map(|&code| number_of.get(code as usize));
@@ -296,39 +300,39 @@ impl<'a> Protection<'a> {
             for &item in &items {
                 constraints_of[item as usize].push(number);
             }
-            of_constraint.push(Constraint {
+            privacy_constraints.push(Constraint {
                 occurs: items.len() == set.len(),
                 items,
                 is_open: true,
                 support: None,
             });
         }
-        Ok(Protection {
+        Ok(CoatState {
             control,
             k: constraints.k,
             max_suppressed: constraints.max_suppressed,
             transactions: transactions.len(),
-            codes,
+            code_count,
             group_of: (0..code_of.len() as u32).collect(),
             original_support: code_of
                 .iter()
                 .map(|&code| support_of_code[code as usize])
                 .collect(),
             shared: vec![0; code_of.len()],
-            projections: Projections::new(transactions.len()),
+            finder: ProjectionFinder::new(transactions.len()),
             code_of,
             groups_in,
             utility_of,
             constraints_of,
             groups,
-            of_utility,
-            of_constraint,
+            utilities,
+            privacy_constraints,
         })
     }
 
     /// Returns the groups of a constraint's items, ascending, without suppressed ones.
     fn groups_of(&self, constraint: usize) -> Vec<u32> {
-        let of_items = self.of_constraint[constraint].items.iter();
+        let of_items = self.privacy_constraints[constraint].items.iter();
         let mut groups: Vec<u32> = of_items.map(|&item| self.group_of[item as usize]).collect();
         groups.sort_unstable();
         groups.dedup();
@@ -341,22 +345,23 @@ impl<'a> Protection<'a> {
     }
 
     /// Returns the constraint with the greatest support among those that may be broken.
-    fn next(&mut self) -> Result<Option<usize>> {
-        for number in 0..self.of_constraint.len() {
-            let constraint = &self.of_constraint[number];
+    fn next_constraint(&mut self) -> Result<Option<usize>> {
+        for number in 0..self.privacy_constraints.len() {
+            let constraint = &self.privacy_constraints[number];
             if constraint.is_open && constraint.support.is_none() {
                 self.control.check()?;
-                self.of_constraint[number].support = Some(self.support_of_constraint(number));
+                self.privacy_constraints[number].support = Some(self.support_of_constraint(number));
             }
         }
-        let open = (0..self.of_constraint.len()).filter(|&number| self.of_constraint[number].is_open);
-        Ok(open.max_by_key(|&number| (self.of_constraint[number].support, Reverse(number))))
+        let open =
+            (0..self.privacy_constraints.len()).filter(|&number| self.privacy_constraints[number].is_open);
+        Ok(open.max_by_key(|&number| (self.privacy_constraints[number].support, Reverse(number))))
     }
 
     /// Returns the number of transactions that contain all groups of the constraint's items, 0 if one of its
     /// items does not occur.
     fn support_of_constraint(&self, constraint: usize) -> u64 {
-        if !self.of_constraint[constraint].occurs {
+        if !self.privacy_constraints[constraint].occurs {
             return 0;
         }
         let groups = self.groups_of(constraint);
@@ -367,14 +372,14 @@ impl<'a> Protection<'a> {
 
     /// Returns the part of a constraint that too few transactions have, if there is one: of several, the one
     /// whose support is nearest to k.
-    fn broken_part(&mut self, constraint: usize) -> Result<Option<Vec<u32>>> {
+    fn unsatisfied_part(&mut self, constraint: usize) -> Result<Option<Vec<u32>>> {
         self.control.check()?;
         let groups = self.groups_of(constraint);
         let of_group = |&group: &u32| (group, &self.groups[group as usize].transactions[..]);
         let postings: Vec<(u32, &[u32])> = groups.iter().map(of_group).collect();
         let mut nearest: Option<(u64, Vec<u32>)> = None;
-        self.projections
-            .violated(&postings, self.k, self.control, |part| {
+        self.finder
+            .find_violated(&postings, self.k, self.control, |part| {
                 let is_nearer = nearest.as_ref().is_none_or(|(support, groups)| {
                     (part.support, Reverse(part.items)) > (*support, Reverse(groups))
                 });
@@ -386,7 +391,7 @@ impl<'a> Protection<'a> {
     }
 
     /// Generalises or suppresses the rarest group of a part that too few transactions have.
-    fn mend(&mut self, constraint: usize, part: &[u32]) -> Result<()> {
+    fn repair(&mut self, constraint: usize, part: &[u32]) -> Result<()> {
         let Some(&rarest) = part.iter().min_by_key(|&&group| (self.support(group), group)) else {
             return Ok(());
         };
@@ -399,8 +404,8 @@ impl<'a> Protection<'a> {
 
     /// Returns the group that brings further transactions at the least loss of utility. Of equal ones, a
     /// group of the constraint that is being satisfied comes first.
-    fn partner(&mut self, group: u32, of_constraint: &[u32]) -> Result<Option<u32>> {
-        let utility = &self.of_utility[self.utility_of[group as usize] as usize];
+    fn partner(&mut self, group: u32, constraint_groups: &[u32]) -> Result<Option<u32>> {
+        let utility = &self.utilities[self.utility_of[group as usize] as usize];
         if !utility.may_generalise {
             return Ok(None);
         }
@@ -411,7 +416,7 @@ impl<'a> Protection<'a> {
         let shared = &mut self.shared;
         shared.fill(0);
         for (step, &transaction) in transactions.iter().enumerate() {
-            if step.is_multiple_of(PIECE) {
+            if step.is_multiple_of(TRANSACTIONS_PER_CHECK) {
                 self.control.check()?;
             }
             for &other in &self.groups_in[transaction as usize] {
@@ -430,7 +435,7 @@ impl<'a> Protection<'a> {
             };
             (other != group && further > 0).then_some((loss, other))
         };
-        let is_elsewhere = |other: &u32| of_constraint.binary_search(other).is_err();
+        let is_elsewhere = |other: &u32| constraint_groups.binary_search(other).is_err();
         let compare = |(loss, group): &(Loss, u32), (other_loss, other): &(Loss, u32)| {
             let ties = || (is_elsewhere(group), group).cmp(&(is_elsewhere(other), other));
             loss.compare(other_loss).then_with(ties)
@@ -450,7 +455,7 @@ impl<'a> Protection<'a> {
             groups.retain(|&group| group != into && group != from);
             groups.push(into);
         }
-        self.of_utility[self.utility_of[into as usize] as usize]
+        self.utilities[self.utility_of[into as usize] as usize]
             .groups
             .retain(|&group| group != from);
         let group = &mut self.groups[into as usize];
@@ -462,7 +467,7 @@ impl<'a> Protection<'a> {
         // Transactions may now have more of a constraint than before and break it again.
         for &item in &group.members {
             for &constraint in &self.constraints_of[item as usize] {
-                let constraint = &mut self.of_constraint[constraint as usize];
+                let constraint = &mut self.privacy_constraints[constraint as usize];
                 constraint.is_open = true;
                 constraint.support = None;
             }
@@ -470,19 +475,19 @@ impl<'a> Protection<'a> {
     }
 
     fn suppress(&mut self, group: u32) -> Result<()> {
-        let utility = &mut self.of_utility[self.utility_of[group as usize] as usize];
+        let utility = &mut self.utilities[self.utility_of[group as usize] as usize];
         let Group {
             members,
             transactions,
         } = std::mem::take(&mut self.groups[group as usize]);
         utility.suppressed += members.len();
         // A limit that is a whole number except for rounding counts as that number.
-        let most = self.max_suppressed * utility.items as f64 * (1.0 + 4.0 * f64::EPSILON);
-        if utility.suppressed as f64 > most {
+        let max_suppressed = self.max_suppressed * utility.items as f64 * (1.0 + 4.0 * f64::EPSILON);
+        if utility.suppressed as f64 > max_suppressed {
             return Err(Error::invalid(
                 "max_suppressed",
-                "the privacy constraints cannot be satisfied with so few items suppressed",
-                "a larger share, unless utility constraints become wider or k smaller",
+                "the privacy constraints cannot be satisfied without suppressing more items",
+                "a larger share, wider utility constraints or a smaller k",
             ));
         }
         utility.groups.retain(|&other| other != group);
@@ -493,7 +498,7 @@ impl<'a> Protection<'a> {
             self.group_of[item as usize] = NONE;
             // A satisfied constraint stays satisfied: no part that transactions still have loses support.
             for &constraint in &self.constraints_of[item as usize] {
-                self.of_constraint[constraint as usize].support = None;
+                self.privacy_constraints[constraint as usize].support = None;
             }
         }
         Ok(())
@@ -526,16 +531,16 @@ impl<'a> Protection<'a> {
             });
         }
         generalised.sort_unstable_by(|one, other| one.members.cmp(&other.members));
-        let mut fates = vec![Fate::Itself; self.codes];
+        let mut treatments = vec![Treatment::Unchanged; self.code_count];
         for (number, item) in (0..).zip(&generalised) {
             for &member in &item.members {
-                fates[member as usize] = Fate::Generalised(number);
+                treatments[member as usize] = Treatment::Generalised(number);
             }
         }
         let mut suppressed = Vec::new();
         for (item, &code) in self.code_of.iter().enumerate() {
             if self.group_of[item] == NONE {
-                fates[code as usize] = Fate::Suppressed;
+                treatments[code as usize] = Treatment::Suppressed;
                 let support = self.original_support[item];
                 suppressed.push(SuppressedItem {
                     item: code,
@@ -551,7 +556,7 @@ impl<'a> Protection<'a> {
             utility_loss: of_generalised
                 .chain(of_suppressed)
                 .fold(0.0, |sum, loss| sum + loss),
-            fates,
+            treatments,
             generalised,
             suppressed,
         }
@@ -564,8 +569,8 @@ fn item(entry: &Entry) -> Result<u32> {
         Entry::Item(item) => Ok(*item),
         Entry::Generalised(_) => Err(Error::invalid(
             "transactions",
-            "are generalised already",
-            "transactions of items, as they are before they are protected",
+            "already contain generalised items",
+            "the original transactions, without generalised items",
         )),
     }
 }

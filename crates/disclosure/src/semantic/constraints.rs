@@ -12,12 +12,12 @@ use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Number of steps between two checks for cancellation: less than a millisecond.
-const PIECE: usize = 1 << 14;
+const STEPS_PER_CHECK: usize = 1 << 14;
 
 /// A privacy constraint that is not satisfied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Broken {
+pub struct BrokenConstraint {
     /// Number of the constraint, from 0.
     pub constraint: usize,
     /// The least supported part of the constraint, among the parts that are all that some transaction may
@@ -40,10 +40,10 @@ pub fn broken_constraints(
     privacy: &[Vec<u32>],
     k: u64,
     control: &Control,
-) -> Result<Vec<Broken>> {
+) -> Result<Vec<BrokenConstraint>> {
     check_k(k)?;
     let postings = postings_of(visible, privacy, control)?;
-    let mut projections = Projections::new(visible.len());
+    let mut finder = ProjectionFinder::new(visible.len());
     let mut broken = Vec::new();
     for (number, constraint) in privacy.iter().enumerate() {
         let constraint = as_set(constraint);
@@ -51,10 +51,10 @@ pub fn broken_constraints(
             .iter()
             .map(|&item| (item, &postings[item as usize][..]))
             .collect();
-        let mut worst: Option<Broken> = None;
-        projections.violated(&of_items, k, control, |projection| {
+        let mut worst: Option<BrokenConstraint> = None;
+        finder.find_violated(&of_items, k, control, |projection| {
             let Projection { items, support, .. } = projection;
-            let worst = worst.get_or_insert_with(|| Broken {
+            let worst = worst.get_or_insert_with(|| BrokenConstraint {
                 constraint: number,
                 itemset: items.to_vec(),
                 support,
@@ -111,18 +111,18 @@ pub(super) struct Projection<'a> {
 
 /// Maximum size of a set for which a table of all subsets may be used. It cannot exceed 16, the number of
 /// bits of a mask.
-const NARROW: usize = 13;
+const MAX_NARROW: usize = 13;
 
 /// Finder of the projections of transactions on sets of items.
-pub(super) struct Projections {
+pub(super) struct ProjectionFinder {
     /// By transaction, a mask of the items of the current set that it contains; all 0 between two sets.
-    had: Vec<u16>,
+    masks: Vec<u16>,
 }
 
-impl Projections {
+impl ProjectionFinder {
     pub fn new(transactions: usize) -> Self {
-        Projections {
-            had: vec![0; transactions],
+        ProjectionFinder {
+            masks: vec![0; transactions],
         }
     }
 
@@ -132,22 +132,22 @@ impl Projections {
     /// and every transaction that supports this projection supports the part.
     ///
     /// `postings` holds the items, ascending, each with its posting list, ascending.
-    pub fn violated(
+    pub fn find_violated(
         &mut self,
         postings: &[(u32, &[u32])],
         k: u64,
         control: &Control,
         found: impl FnMut(Projection),
     ) -> Result<()> {
-        let held: usize = postings.iter().map(|(_, posting)| posting.len()).sum();
+        let total_postings: usize = postings.iter().map(|(_, posting)| posting.len()).sum();
         // A table that is larger than its input does not pay off.
-        match postings.len() <= NARROW && 1 << postings.len() <= held {
-            true => self.violated_narrow(postings, k, control, found),
-            false => violated_wide(postings, k, control, found),
+        match postings.len() <= MAX_NARROW && 1 << postings.len() <= total_postings {
+            true => self.find_violated_narrow(postings, k, control, found),
+            false => find_violated_wide(postings, k, control, found),
         }
     }
 
-    fn violated_narrow(
+    fn find_violated_narrow(
         &mut self,
         postings: &[(u32, &[u32])],
         k: u64,
@@ -157,13 +157,13 @@ impl Projections {
         control.check()?;
         for (place, (_, posting)) in postings.iter().enumerate() {
             for &transaction in *posting {
-                self.had[transaction as usize] |= 1 << place;
+                self.masks[transaction as usize] |= 1 << place;
             }
         }
         let mut counts = vec![0u64; 1 << postings.len()];
         for (_, posting) in postings {
             for &transaction in *posting {
-                counts[std::mem::take(&mut self.had[transaction as usize]) as usize] += 1;
+                counts[std::mem::take(&mut self.masks[transaction as usize]) as usize] += 1;
             }
         }
         // Every transaction is counted at its first posting. Later postings find an empty mask and end up
@@ -194,30 +194,30 @@ impl Projections {
     }
 }
 
-/// Does the same as [`Projections::violated`] for sets with too many subsets for a table.
-fn violated_wide(
+/// Does the same as [`ProjectionFinder::find_violated`] for sets with too many subsets for a table.
+fn find_violated_wide(
     postings: &[(u32, &[u32])],
     k: u64,
     control: &Control,
     mut found: impl FnMut(Projection),
 ) -> Result<()> {
-    let mut held: Vec<u64> = Vec::with_capacity(postings.iter().map(|(_, posting)| posting.len()).sum());
+    let mut pairs: Vec<u64> = Vec::with_capacity(postings.iter().map(|(_, posting)| posting.len()).sum());
     for (place, (_, posting)) in (0u64..).zip(postings) {
-        held.extend(
+        pairs.extend(
             posting
                 .iter()
                 .map(|&transaction| u64::from(transaction) << 32 | place),
         );
     }
-    match held.len() <= PIECE {
-        true => held.sort_unstable(),
-        false => parallel_sort(&mut held, control)?,
+    match pairs.len() <= STEPS_PER_CHECK {
+        true => pairs.sort_unstable(),
+        false => parallel_sort(&mut pairs, control)?,
     }
-    let places: Vec<u32> = held.iter().map(|&pair| pair as u32).collect();
+    let places: Vec<u32> = pairs.iter().map(|&pair| pair as u32).collect();
     let mut counts: FxHashMap<&[u32], u64> = FxHashMap::default();
     let mut start = 0;
-    for (step, of_one) in held.chunk_by(|a, b| a >> 32 == b >> 32).enumerate() {
-        if step.is_multiple_of(PIECE) {
+    for (step, of_one) in pairs.chunk_by(|a, b| a >> 32 == b >> 32).enumerate() {
+        if step.is_multiple_of(STEPS_PER_CHECK) {
             control.check()?;
         }
         *counts.entry(&places[start..start + of_one.len()]).or_default() += 1;
@@ -228,7 +228,7 @@ fn violated_wide(
     for (places, transactions) in counts.into_iter().filter(|&(_, count)| count < k) {
         let mut of_places: Vec<&[u32]> = places.iter().map(|&place| postings[place as usize].1).collect();
         steps += of_places.iter().map(|posting| posting.len()).min().unwrap_or(0) + 1;
-        if steps >= PIECE {
+        if steps >= STEPS_PER_CHECK {
             control.check()?;
             steps = 0;
         }
@@ -274,7 +274,7 @@ pub(super) fn check_utility(utility: Option<&[Vec<u32>]>) -> Result<()> {
                 return Err(Error::invalid(
                     "utility",
                     "two utility constraints have an item in common",
-                    "sets of items of which no two overlap",
+                    "sets of items that do not overlap",
                 ));
             }
         }
@@ -302,7 +302,7 @@ pub fn check_k(k: u64) -> Result<()> {
         return Err(Error::invalid(
             "k",
             "must be at least 1",
-            "how many transactions have to share what is protected, such as 5",
+            "the minimum number of transactions that must share each protected set of items, such as 5",
         ));
     }
     Ok(())

@@ -10,10 +10,10 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Cooccurrence {
     documents: u64,
-    singles: Vec<u64>,
+    term_counts: Vec<u64>,
     pairs: Pairs,
     /// Number of documents that contain each pair.
-    together: Vec<u64>,
+    pair_counts: Vec<u64>,
     /// Number of documents, less than 1, that two terms are assumed to share if both occur, but never
     /// together.
     unseen: f64,
@@ -22,27 +22,31 @@ pub struct Cooccurrence {
 impl Cooccurrence {
     /// Creates the counts from numbers that were obtained elsewhere: of all documents, of those with each
     /// term, and of those with each of some pairs of terms. Pairs that are not given never occur together.
-    pub fn given(documents: u64, singles: Vec<u64>, mut pairs: Vec<(u32, u32, u64)>) -> Result<Self> {
+    pub fn from_counts(
+        documents: u64,
+        term_counts: Vec<u64>,
+        mut pairs: Vec<(u32, u32, u64)>,
+    ) -> Result<Self> {
         let invalid = |problem: &str| {
             Error::invalid(
                 "corpus",
                 problem,
-                "one count of documents per term and per pair of terms, at most the number of documents",
+                "one count per term and per pair of terms, none of them larger than the number of documents",
             )
         };
         let counts = pairs.iter().map(|pair| &pair.2);
-        if counts.chain(&singles).any(|&count| count > documents) {
+        if counts.chain(&term_counts).any(|&count| count > documents) {
             return Err(invalid("a count is larger than the number of documents"));
         }
         if pairs
             .iter()
-            .any(|&(one, other, _)| one.max(other) as usize >= singles.len())
+            .any(|&(one, other, _)| one.max(other) as usize >= term_counts.len())
         {
             return Err(invalid("a pair has a term without a count"));
         }
         if pairs
             .iter()
-            .any(|&(one, other, count)| one == other && count != singles[one as usize])
+            .any(|&(one, other, count)| one == other && count != term_counts[one as usize])
         {
             return Err(invalid("a term has two different counts"));
         }
@@ -58,17 +62,20 @@ impl Cooccurrence {
         {
             return Err(invalid("a pair has two different counts"));
         }
-        let listed = Pairs::listed(singles.len(), pairs.iter().map(|&(one, other, _)| (one, other)));
-        let together = pairs.iter().map(|&(_, _, count)| count).collect();
-        Ok(Self::new(documents, singles, listed, together))
+        let listed = Pairs::listed(
+            term_counts.len(),
+            pairs.iter().map(|&(one, other, _)| (one, other)),
+        );
+        let pair_counts = pairs.iter().map(|&(_, _, count)| count).collect();
+        Ok(Self::new(documents, term_counts, listed, pair_counts))
     }
 
-    pub(super) fn new(documents: u64, singles: Vec<u64>, pairs: Pairs, together: Vec<u64>) -> Self {
+    pub(super) fn new(documents: u64, term_counts: Vec<u64>, pairs: Pairs, pair_counts: Vec<u64>) -> Self {
         Cooccurrence {
             documents,
-            singles,
+            term_counts,
             pairs,
-            together,
+            pair_counts,
             unseen: 0.0,
         }
     }
@@ -89,7 +96,7 @@ impl Cooccurrence {
         Err(Error::invalid(
             "unseen",
             "must be at least 0 and less than 1",
-            "a number, 0 ≤ unseen < 1",
+            "a number from 0 to less than 1, such as 0.5",
         ))
     }
 
@@ -101,15 +108,15 @@ impl Cooccurrence {
     /// Returns the numbers of documents that contain one term, the other term, and both. A pair that was not
     /// counted is in none.
     pub fn counts(&self, one: u32, other: u32) -> (u64, u64, u64) {
-        let single = |term: u32| self.singles.get(term as usize).copied().unwrap_or(0);
+        let term_count = |term: u32| self.term_counts.get(term as usize).copied().unwrap_or(0);
         let both = match one == other {
-            true => single(one),
+            true => term_count(one),
             false => self
                 .pairs
                 .place(one.min(other), one.max(other))
-                .map_or(0, |place| self.together[place]),
+                .map_or(0, |place| self.pair_counts[place]),
         };
-        (single(one), single(other), both)
+        (term_count(one), term_count(other), both)
     }
 }
 
@@ -121,7 +128,9 @@ impl Scoring for Cooccurrence {
     }
 
     fn is_known(&self, term: u32) -> bool {
-        self.singles.get(term as usize).is_some_and(|&count| count > 0)
+        self.term_counts
+            .get(term as usize)
+            .is_some_and(|&count| count > 0)
     }
 }
 

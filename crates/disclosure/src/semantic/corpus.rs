@@ -19,22 +19,22 @@ pub struct Corpus {
 
 /// Pairs of terms to be counted.
 #[derive(Debug, Clone, Copy)]
-pub enum Wanted<'a> {
-    /// All pairs of up to [`Corpus::MOST_OF_ALL`] terms.
+pub enum PairSelection<'a> {
+    /// All pairs of up to [`Corpus::MAX_TERMS_FOR_ALL_PAIRS`] terms.
     All,
     /// These pairs, in any order, either way round.
     Pairs(&'a [(u32, u32)]),
 }
 
 /// Number of steps, about a millisecond, below which starting threads takes longer.
-const WORTH_THREADS: u64 = 1 << 21;
+const MIN_STEPS_FOR_THREADS: u64 = 1 << 21;
 
 /// Number of parts of about the same work that threads share. Each takes some memory for every term.
 const PARTS: u64 = 64;
 
 impl Corpus {
     /// Maximum number of terms of which all pairs may be counted. The counts take 268 MB.
-    pub const MOST_OF_ALL: usize = 1 << 13;
+    pub const MAX_TERMS_FOR_ALL_PAIRS: usize = 1 << 13;
 
     /// Creates a corpus without documents. It has `terms` terms, or more if larger ones occur.
     pub fn new(terms: usize) -> Self {
@@ -59,17 +59,17 @@ impl Corpus {
     }
 
     /// Counts the documents that contain each term and each wanted pair.
-    pub fn cooccurrence(self, wanted: Wanted, control: &Control) -> Result<Cooccurrence> {
+    pub fn cooccurrence(self, selection: PairSelection, control: &Control) -> Result<Cooccurrence> {
         let terms = self.documents.items();
-        let pairs = match wanted {
-            Wanted::All if terms > Self::MOST_OF_ALL => {
+        let pairs = match selection {
+            PairSelection::All if terms > Self::MAX_TERMS_FOR_ALL_PAIRS => {
                 return Err(Error::TooMany {
-                    what: "terms of which all pairs are to be counted",
-                    limit: Self::MOST_OF_ALL as u64,
+                    what: "terms whose pairs are all to be counted",
+                    limit: Self::MAX_TERMS_FOR_ALL_PAIRS as u64,
                 });
             }
-            Wanted::All => Pairs::All(terms),
-            Wanted::Pairs(pairs) => {
+            PairSelection::All => Pairs::All(terms),
+            PairSelection::Pairs(pairs) => {
                 // A term from `terms` on is in no document, so it never occurs together with another.
                 let is_there = |&(one, other): &(u32, u32)| one != other && (one.max(other) as usize) < terms;
                 let pairs = pairs.iter().copied().filter(is_there);
@@ -82,13 +82,13 @@ impl Corpus {
             }
         };
         let index = Index::new(&self.documents, control)?;
-        let together = index.together(&pairs, control)?;
-        let singles = self.documents.frequencies().counts().to_vec();
+        let pair_counts = index.pair_counts(&pairs, control)?;
+        let term_counts = self.documents.frequencies().counts().to_vec();
         Ok(Cooccurrence::new(
             self.documents.len() as u64,
-            singles,
+            term_counts,
             pairs,
-            together,
+            pair_counts,
         ))
     }
 }
@@ -106,7 +106,7 @@ struct Index<'a> {
 /// Part of the counts: those of the pairs of `terms` with larger terms.
 struct Part<'a> {
     terms: Range<usize>,
-    together: &'a mut [u64],
+    pair_counts: &'a mut [u64],
 }
 
 impl<'a> Index<'a> {
@@ -142,30 +142,30 @@ impl<'a> Index<'a> {
     }
 
     /// Returns the number of documents that contain each pair.
-    fn together(&self, pairs: &Pairs, control: &Control) -> Result<Vec<u64>> {
+    fn pair_counts(&self, pairs: &Pairs, control: &Control) -> Result<Vec<u64>> {
         let terms = self.documents.items();
         control.require::<u64>(pairs.start(terms))?;
-        let mut together = vec![0; pairs.start(terms)];
+        let mut pair_counts = vec![0; pairs.start(terms)];
         let is_wanted = |term: &usize| pairs.start(*term) < pairs.start(term + 1);
         let total: u64 = (0..terms).filter(is_wanted).map(|term| self.steps[term]).sum();
         control.set_total(total);
         let mut parts = vec![];
-        let (mut rest, mut first, mut steps) = (&mut together[..], 0, 0);
+        let (mut rest, mut first, mut steps) = (&mut pair_counts[..], 0, 0);
         for term in 0..terms {
             steps += if is_wanted(&term) { self.steps[term] } else { 0 };
             if steps > total / PARTS || term + 1 == terms {
                 let (part, after) = rest.split_at_mut(pairs.start(term + 1) - pairs.start(first));
                 parts.push(Part {
                     terms: first..term + 1,
-                    together: part,
+                    pair_counts: part,
                 });
                 (rest, first, steps) = (after, term + 1, 0);
             }
         }
-        parallel::map_if(parts, total > WORTH_THREADS, |part| {
+        parallel::map_if(parts, total > MIN_STEPS_FOR_THREADS, |part| {
             self.count(part, pairs, control)
         })?;
-        Ok(together)
+        Ok(pair_counts)
     }
 
     /// Counts all larger terms in the documents of each term, and keeps the counts of wanted pairs.
@@ -179,7 +179,7 @@ impl<'a> Index<'a> {
             }
             control.check()?;
             self.for_each_larger(term, control, |other| counts[other as usize] += 1)?;
-            let kept = &mut part.together[range.start - start..range.end - start];
+            let kept = &mut part.pair_counts[range.start - start..range.end - start];
             match pairs {
                 Pairs::All(_) => {
                     for (kept, &count) in kept.iter_mut().zip(&counts[term + 1..]) {

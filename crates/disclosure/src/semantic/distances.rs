@@ -87,6 +87,6 @@ fn invalid(problem: &str) -> Error {
     Error::invalid(
         "distances",
         problem,
-        "finite numbers, as many in every row, and none for a distance that is not known",
+        "finite numbers in rows of equal length; unknown distances may be missing",
     )
 }

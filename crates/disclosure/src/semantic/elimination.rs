@@ -30,7 +30,7 @@ pub enum Threshold {
     /// This multiple of the mean before the first elimination.
     Mean(f64),
     /// This number.
-    At(f64),
+    Absolute(f64),
 }
 
 /// Measure of how clearly a row or column falls into two clusters.
@@ -133,14 +133,14 @@ impl Threshold {
     /// Returns an error if the number is not finite, or if the multiple of the mean is negative.
     fn check(self) -> Result<()> {
         match self {
-            Threshold::At(threshold) if !threshold.is_finite() => Err(Error::invalid(
+            Threshold::Absolute(threshold) if !threshold.is_finite() => Err(Error::invalid(
                 "threshold",
                 "must be a finite number",
-                "what distances or vulnerabilities have to exceed, such as 1.6",
+                "the value that distances or vulnerabilities must exceed, such as 1.6",
             )),
             Threshold::Mean(ratio) if !(ratio >= 0.0 && ratio.is_finite()) => Err(Error::invalid(
                 "threshold_ratio",
-                "must be a finite number from 0 on",
+                "must be a finite number of at least 0",
                 "a multiple of the mean, such as 1",
             )),
             _ => Ok(()),
@@ -149,7 +149,7 @@ impl Threshold {
 
     pub(super) fn resolve(self, mean: impl FnOnce() -> f64) -> f64 {
         match self {
-            Threshold::At(threshold) => threshold,
+            Threshold::Absolute(threshold) => threshold,
             Threshold::Mean(ratio) => ratio * mean(),
         }
     }

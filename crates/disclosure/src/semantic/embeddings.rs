@@ -27,7 +27,7 @@ impl Embeddings {
             Error::invalid(
                 "corpus",
                 problem,
-                "vectors of finite numbers, all of one length, one per term",
+                "one vector per term, all of the same length and with finite numbers",
             )
         };
         if vector.len() != *self.length.get_or_insert(vector.len()) {

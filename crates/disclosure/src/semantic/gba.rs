@@ -1,6 +1,6 @@
 use super::cluster_attack::{self, Weighting};
-use super::clusters::Member;
-use super::remaining::Left;
+use super::clusters::GroupCell;
+use super::remaining::RemainingCounts;
 use super::{DistanceTable, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 
@@ -12,11 +12,11 @@ pub(super) fn eliminate(
     vulnerability: Vulnerability,
     control: &Control,
 ) -> Result<Eliminations> {
-    let left = Left::new(table);
+    let remaining = RemainingCounts::new(table);
     let weights = Equal {
-        rows: (0..table.rows()).map(|row| left.row_weight(row)).collect(),
+        rows: (0..table.rows()).map(|row| remaining.row_weight(row)).collect(),
         columns: (0..table.columns())
-            .map(|column| left.column_weight(column))
+            .map(|column| remaining.column_weight(column))
             .collect(),
     };
     cluster_attack::eliminate(table, weights, threshold, vulnerability, control)
@@ -29,7 +29,7 @@ struct Equal {
 }
 
 impl Weighting for Equal {
-    const BY_CLUSTERS: bool = false;
+    const NEEDS_CLUSTERS: bool = false;
 
     fn row_weight(&self, row: usize, _: usize) -> f64 {
         self.rows[row]
@@ -39,8 +39,14 @@ impl Weighting for Equal {
         self.columns[column]
     }
 
-    fn pass_on(&mut self, (row, column): (usize, usize), left: &Left, _: &[Member], _: &[Member]) {
-        self.rows[row] = left.row_weight(row);
-        self.columns[column] = left.column_weight(column);
+    fn redistribute(
+        &mut self,
+        (row, column): (usize, usize),
+        remaining: &RemainingCounts,
+        _: &[GroupCell],
+        _: &[GroupCell],
+    ) {
+        self.rows[row] = remaining.row_weight(row);
+        self.columns[column] = remaining.column_weight(column);
     }
 }

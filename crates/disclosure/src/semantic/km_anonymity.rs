@@ -10,7 +10,7 @@ use super::{Entry, Transactions};
 use crate::{Control, Error, Result};
 
 /// Number of steps between two checks for cancellation: less than a millisecond.
-const PIECE: usize = 1 << 14;
+const STEPS_PER_CHECK: usize = 1 << 14;
 
 /// A minimal violation: a set of items that too few transactions contain, although enough contain each of its
 /// parts.
@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 14;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Violation {
     /// Items by code, followed by generalised items by number.
-    pub set: Vec<Entry>,
+    pub itemset: Vec<Entry>,
     /// Number of transactions that contain the set.
     pub support: u64,
 }
@@ -31,7 +31,7 @@ pub fn km_anonymity(transactions: &Transactions, m: usize, control: &Control) ->
     // Rare items come first, to find a set that only one transaction contains as early as possible.
     let index = Index::new(transactions, true, control)?;
     let mut least: Option<u64> = None;
-    let mut meet = |support: u64| {
+    let mut record = |support: u64| {
         least = Some(least.map_or(support, |least| least.min(support)));
         support == 1
     };
@@ -42,14 +42,14 @@ pub fn km_anonymity(transactions: &Transactions, m: usize, control: &Control) ->
     for transaction in short {
         control.check()?;
         let set = &index.sets[transaction as usize];
-        if !set.is_empty() && meet(index.support(set.iter().copied())) {
+        if !set.is_empty() && record(index.support(set.iter().copied())) {
             return Ok(Some(1));
         }
     }
     index.walk(&long, m, control, |set, support| {
-        Ok(match set.len() == m && meet(support) {
-            true => Next::Stop,
-            false => Next::Larger,
+        Ok(match set.len() == m && record(support) {
+            true => Continuation::Stop,
+            false => Continuation::Larger,
         })
     })?;
     Ok(least)
@@ -57,12 +57,12 @@ pub fn km_anonymity(transactions: &Transactions, m: usize, control: &Control) ->
 
 /// Returns why transactions are not k^m-anonymous: the minimal sets of at most `m` items that at least one of
 /// them, but fewer than `k`, contain. Smaller sets come first, then sets of lower items. Returns at most
-/// `most` sets.
+/// `max_sets` sets.
 pub fn km_violations(
     transactions: &Transactions,
     k: u64,
     m: usize,
-    most: usize,
+    max_sets: usize,
     control: &Control,
 ) -> Result<Vec<Violation>> {
     check_k(k)?;
@@ -72,17 +72,17 @@ pub fn km_violations(
     let longest = index.sets.iter().map(Vec::len).max().unwrap_or(0);
     for size in 1..=m.min(longest) {
         let all: Vec<u32> = (0..index.sets.len() as u32).collect();
-        let mut larger_ones = false;
+        let mut has_larger_sets = false;
         index.walk(&all, size, control, |set, support| {
-            if violations.len() >= most {
-                return Ok(Next::Stop);
+            if violations.len() >= max_sets {
+                return Ok(Continuation::Stop);
             }
             if support >= k {
-                larger_ones |= set.len() == size;
-                return Ok(Next::Larger);
+                has_larger_sets |= set.len() == size;
+                return Ok(Continuation::Larger);
             }
             if set.len() < size {
-                return Ok(Next::Other);
+                return Ok(Continuation::Other);
             }
             control.check()?;
             // Without its last item, the set is known to have enough support: otherwise the search would not
@@ -96,17 +96,17 @@ pub fn km_violations(
             };
             if (0..size - 1).all(|left_out| index.support(without(left_out)) >= k) {
                 violations.push(Violation {
-                    set: set.iter().map(|&number| index.entries[number as usize]).collect(),
+                    itemset: set.iter().map(|&number| index.entries[number as usize]).collect(),
                     support,
                 });
             }
-            Ok(Next::Other)
+            Ok(Continuation::Other)
         })?;
-        if !larger_ones || violations.len() >= most {
+        if !has_larger_sets || violations.len() >= max_sets {
             break;
         }
         if size == 1 {
-            index.keep_shared_by(k);
+            index.remove_rare(k);
         }
     }
     Ok(violations)
@@ -118,14 +118,14 @@ pub fn check_m(m: usize) -> Result<()> {
         return Err(Error::invalid(
             "m",
             "must be at least 1",
-            "how many items of a transaction somebody may know, such as 2",
+            "the number of items of a transaction that an adversary may know, such as 2",
         ));
     }
     Ok(())
 }
 
 /// Continuation of the search after a set.
-enum Next {
+enum Continuation {
     /// Go on to larger sets that begin with this one.
     Larger,
     /// Go on to the next set that does not begin with this one.
@@ -144,7 +144,7 @@ struct Index {
 
 /// A transaction that contains a set and an item to add to it: the item, the transaction, and the place after
 /// that item in the transaction.
-type Holder = (u32, u32, u32);
+type Extension = (u32, u32, u32);
 
 impl Index {
     fn new(transactions: &Transactions, rare_first: bool, control: &Control) -> Result<Self> {
@@ -160,7 +160,7 @@ impl Index {
                 *of_place = Some(*entry);
                 holders.push(transaction);
             }
-            if (transaction as usize).is_multiple_of(PIECE) {
+            if (transaction as usize).is_multiple_of(STEPS_PER_CHECK) {
                 control.check()?;
             }
         }
@@ -186,7 +186,7 @@ impl Index {
     }
 
     /// Removes the entries that fewer than `k` transactions contain.
-    fn keep_shared_by(&mut self, k: u64) {
+    fn remove_rare(&mut self, k: u64) {
         for set in &mut self.sets {
             set.retain(|&number| self.postings[number as usize].len() as u64 >= k);
         }
@@ -204,27 +204,27 @@ impl Index {
         transactions: &[u32],
         size: usize,
         control: &Control,
-        mut visit: impl FnMut(&[u32], u64) -> Result<Next>,
+        mut visit: impl FnMut(&[u32], u64) -> Result<Continuation>,
     ) -> Result<()> {
         let all = transactions.iter().map(|&transaction| (transaction, 0));
         let mut set = Vec::new();
         // Extensions that are left to be visited, by the size of the set. This is a stack instead of a
         // recursion because m may be large.
-        let mut open: Vec<(Vec<Holder>, usize)> = vec![(self.extensions(all, control)?, 0)];
-        while let Some((holders, start)) = open.last_mut() {
-            let rest = &holders[*start..];
+        let mut open: Vec<(Vec<Extension>, usize)> = vec![(self.extensions(all, control)?, 0)];
+        while let Some((extensions, start)) = open.last_mut() {
+            let rest = &extensions[*start..];
             let Some(&(number, ..)) = rest.first() else {
                 open.pop();
                 set.pop();
                 continue;
             };
-            let with = rest.partition_point(|holder| holder.0 == number);
+            let with = rest.partition_point(|extension| extension.0 == number);
             let of_set = &rest[..with];
             *start += with;
             set.push(number);
             match visit(&set, with as u64)? {
-                Next::Stop => return Ok(()),
-                Next::Larger if set.len() < size => {
+                Continuation::Stop => return Ok(()),
+                Continuation::Larger if set.len() < size => {
                     let suffixes = of_set.iter().map(|&(_, transaction, next)| (transaction, next));
                     let larger = self.extensions(suffixes, control)?;
                     open.push((larger, 0));
@@ -242,16 +242,16 @@ impl Index {
         &self,
         suffixes: impl Iterator<Item = (u32, u32)>,
         control: &Control,
-    ) -> Result<Vec<Holder>> {
+    ) -> Result<Vec<Extension>> {
         let mut extensions = Vec::new();
         for (number, (transaction, start)) in suffixes.enumerate() {
-            if number.is_multiple_of(PIECE) {
+            if number.is_multiple_of(STEPS_PER_CHECK) {
                 control.check()?;
             }
             let following = (start..).zip(&self.sets[transaction as usize][start as usize..]);
             extensions.extend(following.map(|(place, &number)| (number, transaction, place + 1)));
         }
-        match extensions.len() <= PIECE {
+        match extensions.len() <= STEPS_PER_CHECK {
             true => extensions.sort_unstable(),
             false => crate::parallel_sort::parallel_sort(&mut extensions, control)?,
         }

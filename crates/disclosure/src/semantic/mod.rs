@@ -7,8 +7,8 @@
 //! which an attack [eliminates](eliminate) the cells that seem to be cover.
 //!
 //! Distances come from a [`Scoring`]: either [`Embeddings`], or the [`Cooccurrence`] of [`Terms`] in the
-//! documents of a [`Corpus`], which may also be counted elsewhere. A [`Study`] is a complete attack on
-//! released transactions.
+//! documents of a [`Corpus`], which may also be counted elsewhere. A [`ReleaseAttack`] is a complete attack
+//! on released transactions.
 //!
 //! Transactions are protected by [COAT](coat()) and checked by [`broken_constraints`] and [`km_anonymity()`].
 //! If generalised items were released without marks, [`mark_generalised`] guesses which items they are.
@@ -52,9 +52,9 @@ mod ngd;
 mod quality;
 mod random_baseline;
 mod rba;
+mod release_attack;
 mod remaining;
 mod scoring;
-mod study;
 mod target;
 mod tba;
 mod terms;
@@ -63,12 +63,12 @@ mod unmarked;
 mod wba;
 mod words;
 
-pub use attack::{attack, distance_tables, left_over};
-pub use calibration::{Bin, Calibration, Twin, reliability};
-pub use coat::{Coat, Constraints, Fate, GeneralisedItem, SuppressedItem, coat};
-pub use constraints::{Broken, broken_constraints, check_k};
+pub use attack::{attack, distance_tables, remaining_items};
+pub use calibration::{Calibration, ReliabilityBin, Twin, reliability_bins};
+pub use coat::{Coat, Constraints, GeneralisedItem, SuppressedItem, Treatment, coat};
+pub use constraints::{BrokenConstraint, broken_constraints, check_k};
 pub use cooccurrence::Cooccurrence;
-pub use corpus::{Corpus, Wanted};
+pub use corpus::{Corpus, PairSelection};
 pub use distances::DistanceTable;
 pub use elimination::{Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability, eliminate};
 pub use embeddings::Embeddings;
@@ -76,10 +76,10 @@ pub use km_anonymity::{Violation, check_m, km_anonymity, km_violations};
 pub use lexemes::for_each_lexeme;
 pub use ngd::normalised_google_distance;
 pub use quality::Quality;
+pub use release_attack::{AttackResult, Cell, OriginalItems, ReleaseAttack, ReleaseAttackSettings};
 pub use scoring::Scoring;
-pub use study::{Attacked, Cell, Study, StudySettings, Truth};
 pub use target::{Occurrence, Target};
-pub use terms::{LexemeTerms, Scratch, Terms};
+pub use terms::{LexemeTerms, SearchBuffer, Terms};
 pub use transactions::{Entry, Transactions};
-pub use unmarked::{Known, Rule, mark_generalised};
+pub use unmarked::{GeneralisationKnowledge, MarkingRule, mark_generalised};
 pub use words::Folding;

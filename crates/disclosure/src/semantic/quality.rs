@@ -17,7 +17,7 @@ pub struct Quality {
 impl Quality {
     /// Measures an attack if the original transactions are known: `is_original` takes a transaction and an
     /// item.
-    pub fn of(
+    pub fn measure(
         targets: &[Target],
         eliminations: &[Eliminations],
         is_original: impl Fn(u32, u32) -> bool,

@@ -1,4 +1,4 @@
-use super::remaining::Left;
+use super::remaining::RemainingCounts;
 use super::{DistanceTable, Eliminations};
 use crate::{Control, Result};
 use rand::{RngExt, SeedableRng};
@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 /// it.
 pub(super) fn eliminate(table: &DistanceTable, seed: u64, control: &Control) -> Result<Eliminations> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut left = Left::new(table);
+    let mut remaining = RemainingCounts::new(table);
     let mut reliable: Vec<(usize, usize)> = table.reliable().collect();
     let mut cells = Vec::new();
     for _ in 0..random.random_range(0..=table.distances().len()) {
@@ -19,9 +19,9 @@ pub(super) fn eliminate(table: &DistanceTable, seed: u64, control: &Control) -> 
         }
         let drawn = random.random_range(0..reliable.len());
         let (row, column) = reliable[drawn];
-        if random.random::<bool>() && left.may_be_eliminated(row, column) {
+        if random.random::<bool>() && remaining.may_be_eliminated(row, column) {
             reliable.swap_remove(drawn);
-            cells.push(left.eliminate(row, column, None));
+            cells.push(remaining.eliminate(row, column, None));
         }
     }
     Ok(Eliminations {

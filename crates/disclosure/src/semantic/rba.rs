@@ -1,6 +1,6 @@
 use super::cluster_attack::{self, Weighting};
-use super::clusters::Member;
-use super::remaining::Left;
+use super::clusters::GroupCell;
+use super::remaining::RemainingCounts;
 use super::{DistanceTable, Eliminations, Threshold, Vulnerability};
 use crate::{Control, Result};
 
@@ -12,11 +12,11 @@ pub(super) fn eliminate(
     vulnerability: Vulnerability,
     control: &Control,
 ) -> Result<Eliminations> {
-    let left = Left::new(table);
+    let remaining = RemainingCounts::new(table);
     let weights = Redistributed {
         columns: table.columns(),
-        row_weights: vec![left.row_weight(0); table.distances().len()],
-        column_weights: vec![left.column_weight(0); table.distances().len()],
+        row_weights: vec![remaining.row_weight(0); table.distances().len()],
+        column_weights: vec![remaining.column_weight(0); table.distances().len()],
     };
     cluster_attack::eliminate(table, weights, threshold, vulnerability, control)
 }
@@ -30,7 +30,7 @@ struct Redistributed {
 }
 
 impl Weighting for Redistributed {
-    const BY_CLUSTERS: bool = true;
+    const NEEDS_CLUSTERS: bool = true;
 
     fn row_weight(&self, row: usize, column: usize) -> f64 {
         self.row_weights[row * self.columns + column]
@@ -40,7 +40,13 @@ impl Weighting for Redistributed {
         self.column_weights[row * self.columns + column]
     }
 
-    fn pass_on(&mut self, (row, column): (usize, usize), _: &Left, in_row: &[Member], in_column: &[Member]) {
+    fn redistribute(
+        &mut self,
+        (row, column): (usize, usize),
+        _: &RemainingCounts,
+        in_row: &[GroupCell],
+        in_column: &[GroupCell],
+    ) {
         let cell = row * self.columns + column;
         let in_row = in_row
             .iter()

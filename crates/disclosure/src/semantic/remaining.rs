@@ -2,15 +2,15 @@ use super::{DistanceTable, Elimination};
 
 /// Numbers of items left in each row and each column, including unreliable ones.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct RemainingCounts {
     rows: Vec<u32>,
     columns: Vec<u32>,
 }
 
-impl Left {
+impl RemainingCounts {
     /// Creates the counts of a table from which nothing is eliminated yet.
     pub(super) fn new(table: &DistanceTable) -> Self {
-        Left {
+        RemainingCounts {
             rows: vec![table.columns() as u32; table.rows()],
             columns: vec![table.rows() as u32; table.columns()],
         }

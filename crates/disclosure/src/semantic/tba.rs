@@ -1,5 +1,5 @@
 use super::elimination::mean;
-use super::remaining::Left;
+use super::remaining::RemainingCounts;
 use super::{DistanceTable, Eliminations, Threshold};
 use crate::{Control, Result};
 use std::cmp::Reverse;
@@ -28,12 +28,12 @@ pub(super) fn eliminate(
         .filter(|&(row, column)| table.distance(row, column) > threshold)
         .map(order)
         .collect();
-    let mut left = Left::new(table);
+    let mut remaining = RemainingCounts::new(table);
     let mut cells = Vec::new();
     while let Some((_, Reverse((row, column)))) = beyond.pop() {
         control.check()?;
-        if left.may_be_eliminated(row, column) {
-            cells.push(left.eliminate(row, column, Some(table.distance(row, column))));
+        if remaining.may_be_eliminated(row, column) {
+            cells.push(remaining.eliminate(row, column, Some(table.distance(row, column))));
         }
     }
     Ok(Eliminations {

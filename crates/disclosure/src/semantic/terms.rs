@@ -10,24 +10,24 @@ use crate::{Control, Error, Result};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-type Numbers = HashMap<String, u32, FxBuildHasher>;
+type WordNumbers = HashMap<String, u32, FxBuildHasher>;
 
 /// Terms to be found in texts. A term is a sequence of words. Terms are numbered from 0 in the order given.
 /// Terms of the same words are found together; a term without words never occurs.
 #[derive(Debug, Clone)]
 pub struct Terms {
     folding: Folding,
-    words: Numbers,
+    words: WordNumbers,
     /// Transitions of the automaton: from a node, which stands for a prefix of a term, by a word to a longer
     /// prefix.
-    steps: HashMap<(u32, u32), u32, FxBuildHasher>,
+    transitions: HashMap<(u32, u32), u32, FxBuildHasher>,
     /// Terms that end at each node, ascending.
-    ends: Vec<Vec<u32>>,
+    terms_at: Vec<Vec<u32>>,
     /// By node, the longest other prefix of a term that its words end with: the failure function of Aho and
     /// Corasick (1975).
     fallbacks: Vec<u32>,
     /// By node, the longest other term that its words end with; [`ROOT`] if there is none.
-    shorter: Vec<u32>,
+    suffix_terms: Vec<u32>,
     count: usize,
 }
 
@@ -36,14 +36,14 @@ const ROOT: u32 = 0;
 
 /// Memory for searches, to be reused.
 #[derive(Debug, Clone, Default)]
-pub struct Scratch {
+pub struct SearchBuffer {
     word: String,
     /// Number of texts searched so far.
     texts: u64,
     /// By node, the last text in which it was reached.
-    met: Vec<u64>,
+    last_reached: Vec<u64>,
     /// Lexemes that the document contains.
-    there: Vec<u32>,
+    present: Vec<u32>,
     /// By lexeme, its place in the document; `None` if the document does not contain it, and between
     /// documents.
     places: Vec<Option<u32>>,
@@ -54,11 +54,11 @@ impl Terms {
     pub fn new<'a>(terms: impl Iterator<Item = &'a str>, folding: Folding) -> Result<Self> {
         let mut found = Terms {
             folding,
-            words: Numbers::default(),
-            steps: HashMap::default(),
-            ends: vec![vec![]],
+            words: WordNumbers::default(),
+            transitions: HashMap::default(),
+            terms_at: vec![vec![]],
             fallbacks: vec![],
-            shorter: vec![],
+            suffix_terms: vec![],
             count: 0,
         };
         let mut buffer = String::new();
@@ -72,11 +72,11 @@ impl Terms {
     /// Computes what each node falls back on. Shorter prefixes come first, because longer ones depend on
     /// theirs.
     fn link(&mut self) {
-        let nodes = self.ends.len();
+        let nodes = self.terms_at.len();
         self.fallbacks = vec![ROOT; nodes];
-        self.shorter = vec![ROOT; nodes];
+        self.suffix_terms = vec![ROOT; nodes];
         let mut longer = vec![vec![]; nodes];
-        for (&(node, word), &next) in &self.steps {
+        for (&(node, word), &next) in &self.transitions {
             longer[node as usize].push((word, next));
         }
         let mut order = vec![ROOT];
@@ -86,11 +86,11 @@ impl Terms {
             for &(word, next) in &longer[node as usize] {
                 let fallback = match node {
                     ROOT => ROOT,
-                    _ => self.step(self.fallbacks[node as usize], word),
+                    _ => self.next_node(self.fallbacks[node as usize], word),
                 };
                 self.fallbacks[next as usize] = fallback;
-                self.shorter[next as usize] = match self.ends[fallback as usize].is_empty() {
-                    true => self.shorter[fallback as usize],
+                self.suffix_terms[next as usize] = match self.terms_at[fallback as usize].is_empty() {
+                    true => self.suffix_terms[fallback as usize],
                     false => fallback,
                 };
                 order.push(next);
@@ -99,9 +99,9 @@ impl Terms {
     }
 
     /// Returns the longest prefix of a term that the words of a node, followed by one more word, end with.
-    fn step(&self, mut node: u32, word: u32) -> u32 {
+    fn next_node(&self, mut node: u32, word: u32) -> u32 {
         loop {
-            match self.steps.get(&(node, word)) {
+            match self.transitions.get(&(node, word)) {
                 Some(&next) => return next,
                 None if node == ROOT => return ROOT,
                 None => node = self.fallbacks[node as usize],
@@ -112,19 +112,19 @@ impl Terms {
     fn push(&mut self, term: &str, buffer: &mut String) -> Result<()> {
         let mut node = ROOT;
         self.folding.words(term, buffer, |word| {
-            let next = self.ends.len() as u32;
+            let next = self.terms_at.len() as u32;
             let word = number(&mut self.words, word);
-            node = *self.steps.entry((node, word)).or_insert(next);
+            node = *self.transitions.entry((node, word)).or_insert(next);
             if node == next {
-                self.ends.push(vec![]);
+                self.terms_at.push(vec![]);
             }
         });
         if node != ROOT {
-            self.ends[node as usize].push(self.count as u32);
+            self.terms_at[node as usize].push(self.count as u32);
         }
         self.count += 1;
         check_size("terms", self.count)?;
-        check_size("words of terms", self.ends.len())
+        check_size("words in terms", self.terms_at.len())
     }
 
     /// Returns the number of terms.
@@ -142,14 +142,19 @@ impl Terms {
     pub fn in_text(
         &self,
         text: &str,
-        scratch: &mut Scratch,
+        buffer: &mut SearchBuffer,
         found: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
         found.clear();
-        let Scratch { word, texts, met, .. } = scratch;
+        let SearchBuffer {
+            word,
+            texts,
+            last_reached,
+            ..
+        } = buffer;
         *texts += 1;
-        met.resize(met.len().max(self.ends.len()), 0);
+        last_reached.resize(last_reached.len().max(self.terms_at.len()), 0);
         let mut node = ROOT;
         for (start, end) in pieces(text) {
             control.check()?;
@@ -158,12 +163,14 @@ impl Terms {
                     node = ROOT;
                     return;
                 };
-                node = self.step(node, word);
+                node = self.next_node(node, word);
                 let mut ending = node;
                 // If a node was reached before in this text, so were the shorter ones.
-                while ending != ROOT && std::mem::replace(&mut met[ending as usize], *texts) != *texts {
-                    found.extend_from_slice(&self.ends[ending as usize]);
-                    ending = self.shorter[ending as usize];
+                while ending != ROOT
+                    && std::mem::replace(&mut last_reached[ending as usize], *texts) != *texts
+                {
+                    found.extend_from_slice(&self.terms_at[ending as usize]);
+                    ending = self.suffix_terms[ending as usize];
                 }
             });
         }
@@ -173,13 +180,13 @@ impl Terms {
 
     /// Returns the terms that match a whole text, ascending. For example, `Blood Pressure` matches the term
     /// `blood pressure`, but not `blood`.
-    pub fn of_whole(&self, text: &str, scratch: &mut Scratch) -> &[u32] {
+    pub fn of_whole(&self, text: &str, buffer: &mut SearchBuffer) -> &[u32] {
         let mut node = Some(ROOT);
-        self.folding.words(text, &mut scratch.word, |word| {
+        self.folding.words(text, &mut buffer.word, |word| {
             let step = node.zip(self.words.get(word)).map(|(node, &word)| (node, word));
-            node = step.and_then(|step| self.steps.get(&step)).copied();
+            node = step.and_then(|step| self.transitions.get(&step)).copied();
         });
-        node.map_or(&[], |node| &self.ends[node as usize])
+        node.map_or(&[], |node| &self.terms_at[node as usize])
     }
 
     /// Finds the terms that match an element of a list, see [`of_whole`](Self::of_whole). Replaces the
@@ -187,7 +194,7 @@ impl Terms {
     pub fn in_list<'a>(
         &self,
         elements: impl IntoIterator<Item = &'a str>,
-        scratch: &mut Scratch,
+        buffer: &mut SearchBuffer,
         found: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
@@ -196,7 +203,7 @@ impl Terms {
             if number.is_multiple_of(1 << 12) {
                 control.check()?;
             }
-            found.extend_from_slice(self.of_whole(element, scratch));
+            found.extend_from_slice(self.of_whole(element, buffer));
         }
         found.sort_unstable();
         found.dedup();
@@ -205,7 +212,7 @@ impl Terms {
 }
 
 /// Number of bytes of a text between two checks for cancellation: about a millisecond.
-const PIECE: usize = 1 << 16;
+const BYTES_PER_CHECK: usize = 1 << 16;
 
 /// Divides a text into pieces, at plain spaces, so that no word is cut in two. Returns the start and end of
 /// each piece.
@@ -216,7 +223,7 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
             return None;
         }
         let bytes = text.as_bytes();
-        let wanted = bytes.len().min(start + PIECE);
+        let wanted = bytes.len().min(start + BYTES_PER_CHECK);
         let space = bytes[wanted..].iter().position(|&byte| byte == b' ');
         let piece = (start, space.map_or(bytes.len(), |space| wanted + space));
         start = piece.1;
@@ -229,7 +236,7 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
 /// Terms are numbered from 0 in the order given. A term without lexemes never occurs.
 #[derive(Debug, Clone)]
 pub struct LexemeTerms {
-    lexemes: Numbers,
+    lexemes: WordNumbers,
     /// Terms, by their first lexeme.
     terms: Vec<Vec<LexemeTerm>>,
     count: usize,
@@ -246,7 +253,7 @@ impl LexemeTerms {
     /// Creates terms from the lexemes of each term and their positions in it.
     pub fn new(terms: Vec<Vec<(String, u32)>>) -> Result<Self> {
         let mut found = LexemeTerms {
-            lexemes: Numbers::default(),
+            lexemes: WordNumbers::default(),
             terms: vec![],
             count: terms.len(),
         };
@@ -268,7 +275,7 @@ impl LexemeTerms {
                 others,
             });
         }
-        check_size("lexemes of terms", found.lexemes.len())?;
+        check_size("lexemes in terms", found.lexemes.len())?;
         Ok(found)
     }
 
@@ -285,15 +292,15 @@ impl LexemeTerms {
     /// Finds the terms that occur in a document. A document consists of different lexemes, each with its
     /// positions, ascending. Terms of one lexeme need no positions. Replaces the contents of `found` by the
     /// numbers of the terms, ascending.
-    pub fn in_lexemes(&self, document: &[(&str, &[u16])], scratch: &mut Scratch, found: &mut Vec<u32>) {
+    pub fn in_lexemes(&self, document: &[(&str, &[u16])], buffer: &mut SearchBuffer, found: &mut Vec<u32>) {
         found.clear();
-        let (places, there) = (&mut scratch.places, &mut scratch.there);
-        there.clear();
+        let (places, present) = (&mut buffer.places, &mut buffer.present);
+        present.clear();
         places.resize(places.len().max(self.lexemes.len()), None);
         for (place, (lexeme, _)) in document.iter().enumerate() {
             if let Some(&lexeme) = self.lexemes.get(*lexeme) {
                 places[lexeme as usize] = Some(place as u32);
-                there.push(lexeme);
+                present.push(lexeme);
             }
         }
         let positions = |lexeme: u32| match places[lexeme as usize] {
@@ -305,7 +312,7 @@ impl LexemeTerms {
             let compare = |&position: &u16| u32::from(position).cmp(&wanted);
             positions(lexeme).binary_search_by(compare).is_ok()
         };
-        for &first in &*there {
+        for &first in &*present {
             let occurs = |term: &&LexemeTerm| {
                 let others_at = |&start: &u16| term.others.iter().all(|other| is_at(start, other));
                 term.others.is_empty() || positions(first).iter().any(others_at)
@@ -313,13 +320,13 @@ impl LexemeTerms {
             let terms = self.terms[first as usize].iter().filter(occurs);
             found.extend(terms.map(|term| term.number));
         }
-        there.iter().for_each(|&lexeme| places[lexeme as usize] = None);
+        present.iter().for_each(|&lexeme| places[lexeme as usize] = None);
         found.sort_unstable();
     }
 }
 
 /// Returns the number of a word, a new one if the word is new.
-fn number(numbers: &mut Numbers, word: &str) -> u32 {
+fn number(numbers: &mut WordNumbers, word: &str) -> u32 {
     let next = numbers.len() as u32;
     *numbers.entry_ref(word).or_insert(next)
 }

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 /// Number of transactions between two checks for cancellation: less than a millisecond.
-const PIECE: usize = 1 << 12;
+const TRANSACTIONS_PER_CHECK: usize = 1 << 12;
 
 /// One entry of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,8 @@ impl Transactions {
         match set[..] {
             [] => Ok(()),
             [item] => self.push_item(item),
-            [.., most] => {
-                self.make_room(most);
+            [.., largest] => {
+                self.make_room(largest);
                 let number = self.number(set);
                 let transactions = self.ends.len() as u32;
                 let last = std::mem::replace(&mut self.last_generalised[number as usize], transactions);
@@ -104,7 +104,7 @@ impl Transactions {
         if self.entries.len() < u32::MAX as usize {
             Ok(())
         } else {
-            Err(too_many("items of transactions"))
+            Err(too_many("items in transactions"))
         }
     }
 
@@ -168,7 +168,7 @@ impl Transactions {
     pub fn postings(&self, control: &Control) -> Result<Vec<Vec<u32>>> {
         let mut postings = vec![Vec::new(); self.items()];
         for (transaction, entries) in (0..).zip(self.iter()) {
-            if (transaction as usize).is_multiple_of(PIECE) {
+            if (transaction as usize).is_multiple_of(TRANSACTIONS_PER_CHECK) {
                 control.check()?;
             }
             for item in entries.iter().filter_map(Entry::item) {
@@ -182,20 +182,20 @@ impl Transactions {
     /// the same new code become one.
     pub fn recoded(mut self, codes: &[u32], control: &Control) -> Result<Self> {
         let mut recoded = Transactions::new();
-        if let Some(&most) = codes.iter().max() {
-            recoded.make_room(most);
+        if let Some(&largest) = codes.iter().max() {
+            recoded.make_room(largest);
         }
         let mut is_taken = bitvec![0; recoded.items()];
         let is_one_to_one = codes.iter().all(|&code| !is_taken.replace(code as usize, true));
         let recode = |set: &[u32]| set.iter().map(|&item| codes[item as usize]).collect();
         if !is_one_to_one {
             for (number, entries) in self.iter().enumerate() {
-                if number.is_multiple_of(PIECE) {
+                if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
                     control.check()?;
                 }
                 recoded.begin()?;
                 for entry in entries {
-                    recoded.push(recode(self.may_be(entry)))?;
+                    recoded.push(recode(self.possible_items(entry)))?;
                 }
             }
             return Ok(recoded);
@@ -206,7 +206,7 @@ impl Transactions {
             members.sort_unstable();
             recoded.number(members);
         }
-        for entries in self.entries.chunks_mut(PIECE) {
+        for entries in self.entries.chunks_mut(TRANSACTIONS_PER_CHECK) {
             control.check()?;
             for entry in entries {
                 if let Entry::Item(item) = entry {
@@ -224,7 +224,7 @@ impl Transactions {
     }
 
     /// Returns the items that an entry may stand for, ascending.
-    pub fn may_be<'a>(&'a self, entry: &'a Entry) -> &'a [u32] {
+    pub fn possible_items<'a>(&'a self, entry: &'a Entry) -> &'a [u32] {
         match entry {
             Entry::Item(item) => std::slice::from_ref(item),
             Entry::Generalised(number) => self.members(*number),

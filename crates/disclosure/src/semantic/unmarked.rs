@@ -1,6 +1,6 @@
 //! Generalised items in transactions that were released without marks, so that all members of generalised
 //! items stand as plain items (Ong 2015, section 3.5.2). An adversary guesses which items belong together, by
-//! a [`Rule`] and by what is [`Known`] about the generalisation.
+//! a [`MarkingRule`] and by [`GeneralisationKnowledge`].
 
 use super::constraints::{check_k, check_utility, utility_of};
 use super::{Entry, Transactions};
@@ -9,11 +9,11 @@ use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Number of transactions between two checks for cancellation: less than a millisecond.
-const PIECE: usize = 1 << 12;
+const TRANSACTIONS_PER_CHECK: usize = 1 << 12;
 
 /// Rule by which items are taken for members of one generalised item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum MarkingRule {
     /// Items that are in exactly the same transactions, at least two, form a generalised item, because its
     /// members always stand together.
     Together,
@@ -24,7 +24,7 @@ pub enum Rule {
 
 /// Knowledge of an adversary about how transactions were generalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct GeneralisationKnowledge {
     /// Minimum number of transactions that contain a generalised item.
     pub k: Option<u64>,
     /// Disjoint sets of items. All members of a generalised item are in the same set.
@@ -34,7 +34,7 @@ pub struct Known {
     pub privacy: Option<Vec<Vec<u32>>>,
 }
 
-impl Known {
+impl GeneralisationKnowledge {
     /// Returns an error if `k` is 0 or if utility constraints overlap.
     pub fn check(&self) -> Result<()> {
         self.k.map_or(Ok(()), check_k)?;
@@ -47,8 +47,8 @@ impl Known {
 /// stands where its first member stood.
 pub fn mark_generalised(
     transactions: &Transactions,
-    rule: Rule,
-    known: &Known,
+    rule: MarkingRule,
+    known: &GeneralisationKnowledge,
     control: &Control,
 ) -> Result<Transactions> {
     let items = transactions.items();
@@ -63,8 +63,8 @@ pub fn mark_generalised(
     });
     let postings = transactions.postings(control)?;
     let sets_of_postings = match rule {
-        Rule::Together => Some(numbered(&postings, control)?),
-        Rule::Repeated => None,
+        MarkingRule::Together => Some(numbered(&postings, control)?),
+        MarkingRule::Repeated => None,
     };
     let least = known.k.unwrap_or(2).max(2);
     // Items of a transaction with the same key form one set. Items without a key are context.
@@ -80,7 +80,7 @@ pub fn mark_generalised(
     let mut marked = Transactions::new();
     let mut sets: FxHashMap<(u32, u32), Vec<u32>> = FxHashMap::default();
     for (number, entries) in transactions.iter().enumerate() {
-        if number.is_multiple_of(PIECE) {
+        if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
             control.check()?;
         }
         sets.clear();
@@ -97,7 +97,7 @@ pub fn mark_generalised(
             // The first member takes its set away, so that the other members add only an empty set, which is
             // ignored.
             let set = entry.item().and_then(key).and_then(|key| sets.get_mut(&key));
-            marked.push(set.map_or_else(|| transactions.may_be(entry).to_vec(), std::mem::take))?;
+            marked.push(set.map_or_else(|| transactions.possible_items(entry).to_vec(), std::mem::take))?;
         }
     }
     Ok(marked)
@@ -108,7 +108,7 @@ fn numbered(postings: &[Vec<u32>], control: &Control) -> Result<Vec<u32>> {
     let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
     let mut numbered = Vec::with_capacity(postings.len());
     for (item, posting) in postings.iter().enumerate() {
-        if item.is_multiple_of(PIECE) {
+        if item.is_multiple_of(TRANSACTIONS_PER_CHECK) {
             control.check()?;
         }
         let next = numbers.len() as u32;

@@ -4,13 +4,13 @@
 //! column, so only that row, and rows whose furthest cell is in that column, have to be searched again.
 
 use super::elimination::{mean, weighted};
-use super::remaining::Left;
+use super::remaining::RemainingCounts;
 use super::{DistanceTable, Eliminations, Threshold};
 use crate::{Control, Result};
 use ndarray::Array2;
 
 /// Number of rows searched between two checks for cancellation.
-const PIECE: usize = 1 << 12;
+const ROWS_PER_CHECK: usize = 1 << 12;
 
 /// Eliminates the furthest cell that may be eliminated until none is above the threshold. Distances are
 /// weighted by how many items are left (Ong 2015, Definition 17 and Algorithm 4.1). Ties go to the first
@@ -30,7 +30,7 @@ pub(super) fn eliminate(
     });
     let furthest = (0..table.rows()).map(|row| control.check().map(|()| weights.furthest(row)));
     let mut furthest: Vec<Furthest> = furthest.collect::<Result<_>>()?;
-    let mut left = Left::new(table);
+    let mut remaining = RemainingCounts::new(table);
     let mut cells = Vec::new();
     loop {
         control.check()?;
@@ -44,16 +44,16 @@ pub(super) fn eliminate(
             break;
         }
         let column = furthest[row].column;
-        cells.push(left.eliminate(row, column, Some(distance)));
-        weights.eliminate(row, column, &left);
+        cells.push(remaining.eliminate(row, column, Some(distance)));
+        weights.eliminate(row, column, &remaining);
         furthest[row] = weights.furthest(row);
         // Distances in the column have decreased, so another cell can be the furthest only in rows whose
         // furthest cell was in this column.
-        for (piece, rows) in furthest.chunks_mut(PIECE).enumerate() {
+        for (piece, rows) in furthest.chunks_mut(ROWS_PER_CHECK).enumerate() {
             control.check()?;
             for (row, furthest) in rows.iter_mut().enumerate() {
                 if furthest.column == column {
-                    *furthest = weights.furthest(piece * PIECE + row);
+                    *furthest = weights.furthest(piece * ROWS_PER_CHECK + row);
                 }
             }
         }
@@ -82,13 +82,13 @@ struct Weights {
 
 impl Weights {
     fn new(table: &DistanceTable) -> Self {
-        let left = Left::new(table);
+        let remaining = RemainingCounts::new(table);
         let or_nan = |&distance: &f64| if distance >= 0.0 { distance } else { f64::NAN };
         Weights {
             distances: table.view().map(or_nan),
-            row_weights: (0..table.rows()).map(|row| left.row_weight(row)).collect(),
+            row_weights: (0..table.rows()).map(|row| remaining.row_weight(row)).collect(),
             column_weights: (0..table.columns())
-                .map(|column| left.column_weight(column))
+                .map(|column| remaining.column_weight(column))
                 .collect(),
         }
     }
@@ -98,11 +98,11 @@ impl Weights {
         weighted(distance, self.row_weights[row], self.column_weights[column])
     }
 
-    fn eliminate(&mut self, row: usize, column: usize, left: &Left) {
+    fn eliminate(&mut self, row: usize, column: usize, remaining: &RemainingCounts) {
         self.distances[(row, column)] = f64::NAN;
         let or_nan = |weight: f64| if weight < 1.0 { weight } else { f64::NAN };
-        self.row_weights[row] = or_nan(left.row_weight(row));
-        self.column_weights[column] = or_nan(left.column_weight(column));
+        self.row_weights[row] = or_nan(remaining.row_weight(row));
+        self.column_weights[column] = or_nan(remaining.column_weight(column));
     }
 
     fn furthest(&self, row: usize) -> Furthest {

@@ -47,7 +47,7 @@ impl Folding {
                 end(buffer);
             } else {
                 decompose_compatible(next, |part| match role(part) {
-                    Role::Letter => buffer.extend(small(part)),
+                    Role::Letter => buffer.extend(fold_case(part)),
                     Role::Accent => (),
                     Role::Separator => end(buffer),
                 });
@@ -59,7 +59,7 @@ impl Folding {
 
 /// Returns a character in lower case, by way of upper case, which has fewer variants: ς becomes σ, and both ß
 /// and ẞ become ss.
-fn small(character: char) -> impl Iterator<Item = char> {
+fn fold_case(character: char) -> impl Iterator<Item = char> {
     let capitals = character.to_lowercase().flat_map(char::to_uppercase);
     capitals.flat_map(char::to_lowercase)
 }

@@ -18,7 +18,7 @@ fn settings(method: Method) -> Settings {
         relative_error: 0.02,
         seed: 1,
         budget: None,
-        bytes: f64::INFINITY,
+        max_bytes: f64::INFINITY,
     }
 }
 
@@ -113,7 +113,7 @@ fn flat_matrix_of_fig_3_5() {
         let found = flat.weight(place / 5, (place % 5) as u32);
         assert!((found - expected).abs() < 1e-12, "{place}: {found}");
     }
-    assert_eq!(flat.edges(), 11);
+    assert_eq!(flat.edge_count(), 11);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn samples_reach_all_matchings_where_swaps_get_stuck() {
         &Control::new(),
     )
     .unwrap();
-    assert!(found.reached);
+    assert!(found.is_precise_enough);
     assert!((found.expected - 3.0 / 9.0).abs() < 0.02, "{}", found.expected);
 }
 
@@ -258,7 +258,7 @@ fn intervals_hold_what_they_promise() {
         let found = estimate(&matrix, &truth, &settings, &control).unwrap();
         assert_eq!(found.method, Method::Sample);
         let (lower, upper) = (found.lower.unwrap(), found.upper.unwrap());
-        assert!(found.reached && upper - lower <= 0.1 * found.expected + 1e-12);
+        assert!(found.is_precise_enough && upper - lower <= 0.1 * found.expected + 1e-12);
         held += usize::from((lower - 1e-9..=upper + 1e-9).contains(&exact.expected));
         all += 1;
         let sum: f64 = found.crack_probability.iter().sum();
@@ -380,7 +380,7 @@ fn sampled_sets_are_those_of_the_definition() {
                 Subsets::OfSize(size) => definition.subsets(truth.columns(), *size),
             };
             let found = subset_cracks(&matrix, truth, &subsets, &settings(Method::Sample), &control).unwrap();
-            assert!(found.reached);
+            assert!(found.is_precise_enough);
             assert!(
                 (found.expected - expected).abs() <= 0.03 * expected,
                 "{subsets:?}: {} is not {expected}",
@@ -398,7 +398,7 @@ fn auto_chooses_what_it_can_afford() {
         let settings = Settings {
             method: Method::Auto,
             budget: budget.map(Duration::from_secs_f64),
-            bytes,
+            max_bytes: bytes,
             relative_error,
             seed: 1,
         };
@@ -513,7 +513,7 @@ fn random_attacks_are_what_they_say() {
     let control = Control::new();
     for (size, unevenness) in [(1, 1.0), (2, 0.0), (5, 1.0), (20, 100.0), (20, 1000.0)] {
         let matrix = random_attack(size, unevenness, 3, &control).unwrap();
-        assert_eq!((matrix.size(), matrix.edges()), (size, size * size));
+        assert_eq!((matrix.size(), matrix.edge_count()), (size, size * size));
         assert_doubly_stochastic(&matrix, 1.1e-13);
         assert_eq!(matrix, random_attack(size, unevenness, 3, &control).unwrap());
     }

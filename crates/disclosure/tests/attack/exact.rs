@@ -4,7 +4,7 @@
 use crate::dense;
 use disclosure::attack::{
     Exact, Matrix, Method, Settings, Subsets, Truth, degree_of_anonymity, estimate, heuristic, is_flat,
-    matching_weight, nmape, shares, subset_cracks,
+    matching_probability, nmape, row_shares, subset_cracks,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ fn exactly() -> Settings {
         relative_error: 0.01,
         seed: 1,
         budget: None,
-        bytes: f64::INFINITY,
+        max_bytes: f64::INFINITY,
     }
 }
 
@@ -126,7 +126,7 @@ proptest! {
         prop_assert_eq!(edges.permanent, permanent);
         prop_assert!(edges.error < 1e-12);
         for row in 0..matrix.size() {
-            for ((column, _), edge) in matrix.row(row).zip(matrix.range(row)) {
+            for ((column, _), edge) in matrix.row(row).zip(matrix.edge_range(row)) {
                 let expected = definition.edge(row, column as usize);
                 prop_assert!((edges.probability[edge] - expected).abs() <= edges.error + 2e-13);
             }
@@ -202,7 +202,7 @@ fn numbers(seed: u64) -> impl FnMut() -> f64 {
 /// Larger matrices use other algorithms. Compares those of matrices with many zeros, whose rows are
 /// reordered, with the expansion of the permanent along the first row, minor by minor.
 #[test]
-fn middling_sizes_agree_with_expansion() {
+fn sparse_matrices_agree_with_expansion() {
     fn by_expansion(weights: &[Vec<f64>], columns: &[usize]) -> f64 {
         let Some((first, rest)) = weights.split_first() else {
             return 1.0;
@@ -244,7 +244,7 @@ fn middling_sizes_agree_with_expansion() {
         let edges = exact.edge_probabilities(&control).unwrap();
         for row in 0..size {
             let others: Vec<Vec<f64>> = [&rows[..row], &rows[row + 1..]].concat();
-            for ((column, weight), edge) in matrix.row(row).zip(matrix.range(row)) {
+            for ((column, weight), edge) in matrix.row(row).zip(matrix.edge_range(row)) {
                 let columns: Vec<usize> = columns
                     .iter()
                     .copied()
@@ -296,7 +296,7 @@ fn dense_matrices_agree_with_sums_over_sets() {
         let edges = exact.edge_probabilities(&control).unwrap();
         assert!(edges.error <= 1e-10);
         for row in 0..size {
-            assert_close(edges.probability[matrix.range(row)].iter().sum(), 1.0, 1e-9);
+            assert_close(edges.probability[matrix.edge_range(row)].iter().sum(), 1.0, 1e-9);
         }
         // Probabilities of the first row's edges: sum over the ways in which the other rows take the other
         // columns.
@@ -349,7 +349,7 @@ fn bands_of_ones() {
         assert_close(edges.permanent.value() / fibonacci[size], 1.0, 1e-11);
         for row in [0, size / 3, size - 1] {
             let own = fibonacci[row] / fibonacci[size] * fibonacci[size - row - 1];
-            let edge = matrix.position(row, row as u32).unwrap();
+            let edge = matrix.edge_index(row, row as u32).unwrap();
             assert_close(edges.probability[edge], own, 1e-11);
         }
     }
@@ -386,7 +386,7 @@ fn bands_of_ones() {
     // Every row and every column is matched once.
     let mut of_columns = vec![0.0; 300];
     for row in 0..300 {
-        let of_row = &found.probability[matrix.range(row)];
+        let of_row = &found.probability[matrix.edge_range(row)];
         assert_close(of_row.iter().sum(), 1.0, 1e-12);
         matrix
             .row(row)
@@ -435,7 +435,7 @@ fn blocks_have_nothing_to_do_with_each_other() {
     let found = exact.edge_probabilities(&control).unwrap();
     assert_close(found.permanent.ln(), ln, 1e-10);
     for ((row, column, _), expected) in edges.into_iter().zip(of_edges) {
-        let edge = matrix.position(row as usize, column).unwrap();
+        let edge = matrix.edge_index(row as usize, column).unwrap();
         assert_close(found.probability[edge], expected, 1e-13);
     }
 }
@@ -578,9 +578,9 @@ fn flat_f_of_fig_3_5() {
     let exact = Exact::new(&graph, &control).unwrap();
     assert_eq!(exact.permanent(&control).unwrap().value(), 6.0);
     // (Flu, y) lies in no perfect matching.
-    assert_eq!(exact.possible_edges(), graph.edges() - 1);
+    assert_eq!(exact.possible_edges(), graph.edge_count() - 1);
     let edges = exact.edge_probabilities(&control).unwrap();
-    assert_eq!(edges.probability[graph.position(0, 3).unwrap()], 0.0);
+    assert_eq!(edges.probability[graph.edge_index(0, 3).unwrap()], 0.0);
     // F of the figure, except for that edge.
     let root = 5f64.sqrt();
     let (a, b, c) = ((root - 1.0) / 2.0, (3.0 - root) / 2.0, root - 2.0);
@@ -596,7 +596,7 @@ fn flat_f_of_fig_3_5() {
         .into_iter()
         .map(|mapping| Truth::new(&f, known(&mapping)).unwrap());
     let weights: Vec<f64> = all
-        .map(|truth| matching_weight(&f, &truth, &control).unwrap())
+        .map(|truth| matching_probability(&f, &truth, &control).unwrap())
         .collect();
     assert_eq!(weights.iter().filter(|weight| **weight > 0.0).count(), 6);
     weights
@@ -646,7 +646,7 @@ fn sets_that_cannot_be_cracked() {
 }
 
 #[test]
-fn nothing_to_match() {
+fn the_empty_matrix_has_one_matching() {
     let control = Control::new();
     let empty = Matrix::dense(0, 0, &[]).unwrap();
     let exact = Exact::new(&empty, &control).unwrap();
@@ -695,12 +695,16 @@ fn q_of_fig_3_4() {
     // M₃ and M₅, the likeliest and the least likely of the 36 matchings.
     let likeliest = Truth::new(&q, [2, 4, 3, 1, 0].map(Some).to_vec()).unwrap();
     assert_close(
-        matching_weight(&q, &likeliest, &control).unwrap(),
+        matching_probability(&q, &likeliest, &control).unwrap(),
         0.254288760,
         5e-10,
     );
     let least = Truth::new(&q, [4, 3, 2, 0, 1].map(Some).to_vec()).unwrap();
-    assert_close(matching_weight(&q, &least, &control).unwrap(), 0.000187564, 5e-10);
+    assert_close(
+        matching_probability(&q, &least, &control).unwrap(),
+        0.000187564,
+        5e-10,
+    );
 }
 
 /// A number as digits · 2^exponent, with the digits of a double and any exponent; zero has the digits 0.
@@ -803,7 +807,7 @@ fn probabilities_of_matchings_are_in_range_or_an_error() {
     let weight = |weights: &[f64], columns: &[u32]| {
         let matrix = dense(weights);
         let truth = Truth::new(&matrix, columns.iter().map(|&column| Some(column)).collect()).unwrap();
-        matching_weight(&matrix, &truth, &control)
+        matching_probability(&matrix, &truth, &control)
     };
     assert_eq!(weight(&[1e308], &[0]), Ok(1.0));
     assert_close(weight(&[1e308, 1e308, 1e308, 1e308], &[0, 1]).unwrap(), 0.5, 1e-9);
@@ -818,9 +822,41 @@ fn probabilities_of_matchings_are_in_range_or_an_error() {
 }
 
 #[test]
+fn edges_outside_of_the_matrix_are_refused() {
+    let edges = |edge| vec![(0, 0, 1.0), edge];
+    for edge in [(2, 0, 1.0), (0, 2, 1.0), (u32::MAX, 1, 1.0), (1, u32::MAX, 0.0)] {
+        let found = Matrix::sparse(2, 2, edges(edge));
+        assert!(matches!(
+            found,
+            Err(Error::InvalidArgument {
+                argument: "matrix",
+                ..
+            })
+        ));
+    }
+    assert!(Matrix::sparse(0, 0, vec![(0, 0, 1.0)]).is_err());
+    assert_eq!(Matrix::sparse(2, 2, edges((1, 1, 1.0))).unwrap().edge_count(), 2);
+}
+
+/// An incomplete mapping is no matching, so it has no probability; 0 would mean that it is impossible.
+#[test]
+fn an_incomplete_mapping_has_no_probability() {
+    let matrix = dense(&[1.0; 4]);
+    let truth = Truth::new(&matrix, vec![Some(0), None]).unwrap();
+    let found = matching_probability(&matrix, &truth, &Control::new());
+    assert!(matches!(
+        found,
+        Err(Error::InvalidArgument {
+            argument: "mapping",
+            ..
+        })
+    ));
+}
+
+#[test]
 fn shares_of_rows_that_add_up_to_too_much() {
     let matrix = dense(&[1e308, 1e308, f64::MAX, f64::MAX]);
-    assert_eq!(shares(&matrix), [0.5; 4]);
+    assert_eq!(row_shares(&matrix), [0.5; 4]);
     let truth = Truth::new(&matrix, vec![Some(0), Some(1)]).unwrap();
     assert_eq!(heuristic(&matrix, &truth), 1.0);
     assert_close(degree_of_anonymity(&matrix, &Control::new()).unwrap(), 1.0, 1e-9);

@@ -79,7 +79,7 @@ proptest! {
                 let shares = shares(&graph).unwrap();
                 for ((before, after), shares) in graph.items.iter().zip(&pruned.items).zip(shares) {
                     let used = before.candidates.iter().zip(shares).filter(|(_, share)| *share > 0.0);
-                    let used: Vec<u32> = used.map(|(codes, _)| *codes).collect();
+                    let used: Vec<u32> = used.map(|(code_class, _)| *code_class).collect();
                     prop_assert_eq!(&after.candidates, &used);
                 }
             }
@@ -121,9 +121,13 @@ fn large_classes_are_counted_too() {
 }
 
 #[test]
-fn nobody_gets_his_own_code() {
+fn derangements_are_counted() {
     // Derangements of 16 items: no order of the codes makes them cheap.
-    let all_but = |own: u32| (0..16).filter(|&codes| codes != own).collect::<Vec<u32>>();
+    let all_but = |own: u32| {
+        (0..16)
+            .filter(|&code_class| code_class != own)
+            .collect::<Vec<u32>>()
+    };
     let graph = Graph {
         codes: vec![1; 16],
         items: (0..16).map(|own| class(1, &all_but(own))).collect(),
@@ -140,8 +144,12 @@ fn nobody_gets_his_own_code() {
 }
 
 #[test]
-fn what_nobody_can_count_is_known_before() {
-    let all_but = |own: u32| (0..200).filter(|&codes| codes != own).collect::<Vec<u32>>();
+fn infeasible_cost_is_known_in_advance() {
+    let all_but = |own: u32| {
+        (0..200)
+            .filter(|&code_class| code_class != own)
+            .collect::<Vec<u32>>()
+    };
     let graph = Graph {
         codes: vec![1; 200],
         items: (0..200).map(|own| class(1, &all_but(own))).collect(),
@@ -150,7 +158,7 @@ fn what_nobody_can_count_is_known_before() {
 }
 
 #[test]
-fn nothing_has_one_matching() {
+fn the_empty_graph_has_one_matching() {
     let found = Counting::new(&Graph::default(), &Control::new())
         .unwrap()
         .shares(&Control::new())

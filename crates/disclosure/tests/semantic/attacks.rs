@@ -3,8 +3,8 @@
 
 use disclosure::Control;
 use disclosure::semantic::{
-    Bin, Calibration, Entry, Method, Quality, Scoring, Strategy, Target, Threshold, Transactions, Twin,
-    Vulnerability, attack, broken_constraints, distance_tables, left_over, reliability,
+    Calibration, Entry, Method, Quality, ReliabilityBin, Scoring, Strategy, Target, Threshold, Transactions,
+    Twin, Vulnerability, attack, broken_constraints, distance_tables, reliability_bins, remaining_items,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -177,7 +177,7 @@ fn rba_finds_out_what_the_patients_had() {
     let tables = distance_tables(&targets, &Figure36, &control).unwrap();
     let quality = |method| {
         let eliminations = attack(&tables, &strategy(method), &control).unwrap();
-        Quality::of(&targets, &eliminations, is_original)
+        Quality::measure(&targets, &eliminations, is_original)
     };
     // The eliminations in Figures 4.1 to 4.18, compared with Figure 1.3.
     let expected = [
@@ -223,9 +223,9 @@ fn what_is_left_breaks_constraints() {
     let control = Control::new();
     let tables = distance_tables(&targets, &Figure36, &control).unwrap();
     let eliminations = attack(&tables, &strategy(Method::Rba), &control).unwrap();
-    let before = left_over(&released, &targets, None, &control).unwrap();
+    let before = remaining_items(&released, &targets, None, &control).unwrap();
     assert_eq!(before[3], [0, 1, 2, 3, code("knee")]);
-    let after = left_over(&released, &targets, Some(&eliminations), &control).unwrap();
+    let after = remaining_items(&released, &targets, Some(&eliminations), &control).unwrap();
     assert_eq!(
         after[0],
         [0, 1, code("heart disease"), code("weakness"), code("dizziness")]
@@ -266,9 +266,9 @@ impl Scoring for Topics {
 /// generalised in sets of four, and the original transactions.
 fn release(seed: u64) -> (Transactions, Vec<Vec<u32>>) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut rare: Vec<u32> = (0..160).collect();
-    for place in 0..rare.len() {
-        rare.swap(place, random.random_range(place..160));
+    let mut hidden: Vec<u32> = (0..160).collect();
+    for place in 0..hidden.len() {
+        hidden.swap(place, random.random_range(place..160));
     }
     let (mut released, mut originals) = (Transactions::new(), Vec::new());
     for _ in 0..600 {
@@ -283,8 +283,8 @@ fn release(seed: u64) -> (Transactions, Vec<Vec<u32>>) {
         items.dedup();
         released.begin().unwrap();
         for &item in &items {
-            let place = rare.iter().position(|&other| other == item);
-            let set = place.map_or(vec![item], |place| rare[place / 4 * 4..][..4].to_vec());
+            let place = hidden.iter().position(|&other| other == item);
+            let set = place.map_or(vec![item], |place| hidden[place / 4 * 4..][..4].to_vec());
             released.push(set).unwrap();
         }
         originals.push(items);
@@ -292,7 +292,7 @@ fn release(seed: u64) -> (Transactions, Vec<Vec<u32>>) {
     (released, originals)
 }
 
-fn error_of(bins: &[Bin]) -> f64 {
+fn error_of(bins: &[ReliabilityBin]) -> f64 {
     let total: u64 = bins.iter().map(|bin| bin.eliminations).sum();
     let off = bins
         .iter()
@@ -319,7 +319,7 @@ fn confidence_is_calibrated() {
         let calibration = Calibration::learn(&twins, &twin_tables, &of_twins, &control)
             .unwrap()
             .unwrap();
-        let held_out = reliability(calibration.held_out.clone(), 10);
+        let held_out = reliability_bins(calibration.held_out.clone(), 10);
         assert!(error_of(&held_out) < 0.05, "{method:?}: {held_out:?}");
         let mut predictions = Vec::new();
         for ((target, table), eliminations) in targets.iter().zip(&tables).zip(&eliminations) {
@@ -339,7 +339,7 @@ fn confidence_is_calibrated() {
                     }),
             );
         }
-        let real = reliability(predictions, 10);
+        let real = reliability_bins(predictions, 10);
         assert!(error_of(&real) < 0.1, "{method:?}: {real:?}");
         assert!(
             real[0].observed < real[real.len() - 1].observed,
@@ -355,7 +355,7 @@ fn too_little_teaches_nothing() {
     let targets = Target::all(&released, 2, &Control::new()).unwrap();
     assert_eq!(Twin::draw(&released, &targets, 2, 200, 1, &control).unwrap(), []);
     assert_eq!(Calibration::learn(&[], &[], &[], &control).unwrap(), None);
-    assert_eq!(reliability(vec![], 10), []);
+    assert_eq!(reliability_bins(vec![], 10), []);
 }
 
 #[test]

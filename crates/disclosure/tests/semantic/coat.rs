@@ -2,8 +2,9 @@
 //! Ong 2015 and against the definitions.
 
 use disclosure::semantic::{
-    Broken, Coat, Constraints, Entry, Fate, GeneralisedItem, Known, Rule, SuppressedItem, Transactions,
-    Violation, broken_constraints, coat, km_anonymity, km_violations, mark_generalised,
+    BrokenConstraint, Coat, Constraints, Entry, GeneralisationKnowledge, GeneralisedItem, MarkingRule,
+    SuppressedItem, Transactions, Treatment, Violation, broken_constraints, coat, km_anonymity,
+    km_violations, mark_generalised,
 };
 use disclosure::{Control, Error, Result};
 use proptest::prelude::*;
@@ -56,8 +57,8 @@ fn written(transactions: &Transactions) -> Vec<String> {
         items.iter().map(letter).collect()
     };
     let entry = |entry: &Entry| match entry {
-        Entry::Item(_) => letters(transactions.may_be(entry)),
-        Entry::Generalised(_) => format!("({})", letters(transactions.may_be(entry))),
+        Entry::Item(_) => letters(transactions.possible_items(entry)),
+        Entry::Generalised(_) => format!("({})", letters(transactions.possible_items(entry))),
     };
     transactions
         .iter()
@@ -70,7 +71,7 @@ fn visible(transactions: &Transactions) -> Vec<Vec<u32>> {
     let of_entries = |entries: &[Entry]| {
         let items: BTreeSet<u32> = entries
             .iter()
-            .flat_map(|entry| transactions.may_be(entry))
+            .flat_map(|entry| transactions.possible_items(entry))
             .copied()
             .collect();
         items.into_iter().collect()
@@ -109,7 +110,7 @@ fn is_satisfied(visible: &[Vec<u32>], constraint: &[u32], k: u64) -> bool {
     supports.into_iter().all(|support| support == 0 || support >= k)
 }
 
-fn broken(visible: &[Vec<u32>], privacy: &[Vec<u32>], k: u64) -> Vec<Broken> {
+fn broken(visible: &[Vec<u32>], privacy: &[Vec<u32>], k: u64) -> Vec<BrokenConstraint> {
     broken_constraints(visible, privacy, k, &Control::new()).unwrap()
 }
 
@@ -143,7 +144,7 @@ fn fig_2_11() -> (Transactions, Constraints) {
 fn fig_2_11_is_protected_alike_for_every_seed() {
     let (original, mut constraints) = fig_2_11();
     let before = broken(&visible(&original), &constraints.privacy, 2);
-    let expected = |constraint, letters, transactions| Broken {
+    let expected = |constraint, letters, transactions| BrokenConstraint {
         constraint,
         itemset: codes(letters),
         support: 1,
@@ -173,8 +174,8 @@ fn fig_2_11_is_protected_alike_for_every_seed() {
             assert_eq!(found.cover, expected.cover);
         }
         assert!((coat.utility_loss - 2.0 * loss).abs() < 1e-15);
-        assert_eq!(coat.fates[code('a') as usize], Fate::Itself);
-        assert_eq!(coat.fates[code('d') as usize], Fate::Generalised(0));
+        assert_eq!(coat.treatments[code('a') as usize], Treatment::Unchanged);
+        assert_eq!(coat.treatments[code('d') as usize], Treatment::Generalised(0));
         assert_eq!(coat.suppressed, []);
     }
 }
@@ -195,7 +196,7 @@ fn what_cannot_be_generalised_is_suppressed_as_far_as_allowed() {
             utility_loss: 0.25
         }]
     );
-    assert_eq!(coat.fates[1], Fate::Suppressed);
+    assert_eq!(coat.treatments[1], Treatment::Suppressed);
     assert!((coat.utility_loss - (1.0 / 4.0 + 3.0 / 255.0 * 2.0 / 4.0)).abs() < 1e-15);
     assert_eq!(
         written(&release(&coat, &original)),
@@ -254,7 +255,7 @@ fn arguments_are_checked() {
 fn without_transactions_everything_is_protected() {
     let (_, constraints) = fig_2_11();
     let coat = protect(&Transactions::new(), &constraints).unwrap();
-    assert_eq!((coat.fates.len(), coat.utility_loss), (0, 0.0));
+    assert_eq!((coat.treatments.len(), coat.utility_loss), (0, 0.0));
     assert_eq!(broken(&[], &constraints.privacy, 2), []);
     assert_eq!(
         km_anonymity(&transactions(&["", ""]), 2, &Control::new()),
@@ -439,7 +440,7 @@ fn state_of(coat: &Coat, lists: &[Vec<u32>]) -> State {
     let occurring: BTreeSet<u32> = lists.iter().flatten().copied().collect();
     let alone = occurring
         .into_iter()
-        .filter(|&item| coat.fates[item as usize] == Fate::Itself)
+        .filter(|&item| coat.treatments[item as usize] == Treatment::Unchanged)
         .map(|item| vec![item]);
     alone
         .chain(coat.generalised.iter().map(|item| item.members.clone()))
@@ -579,7 +580,7 @@ proptest! {
                 prop_assert!(utility.iter().any(holds));
             }
             for &member in &item.members {
-                prop_assert_eq!(coat.fates[member as usize], Fate::Generalised(number));
+                prop_assert_eq!(coat.treatments[member as usize], Treatment::Generalised(number));
             }
             let has_any = |list: &&Vec<u32>| item.members.iter().any(|member| list.contains(member));
             let holders: Vec<&Vec<u32>> = lists.iter().filter(has_any).collect();
@@ -588,7 +589,7 @@ proptest! {
             prop_assert_eq!(item.cover, holders.iter().map(cover).sum::<u64>());
         }
         for suppressed in &coat.suppressed {
-            prop_assert_eq!(coat.fates[suppressed.item as usize], Fate::Suppressed);
+            prop_assert_eq!(coat.treatments[suppressed.item as usize], Treatment::Suppressed);
             prop_assert_eq!(suppressed.support, support(&lists, &[suppressed.item]));
         }
 
@@ -597,13 +598,13 @@ proptest! {
             // Only suppressed items are lost, no entry is added, and entries are in the order of their first
             // members.
             let place = |entry: &Entry| {
-                let may_be = released.may_be(entry);
-                list.iter().position(|item| may_be.contains(item)).unwrap()
+                let items = released.possible_items(entry);
+                list.iter().position(|item| items.contains(item)).unwrap()
             };
             let places: Vec<usize> = entries.iter().map(place).collect();
             prop_assert!(places.is_sorted_by(|a, b| a < b));
             for item in list {
-                let holders = entries.iter().filter(|entry| released.may_be(entry).contains(item)).count();
+                let holders = entries.iter().filter(|entry| released.possible_items(entry).contains(item)).count();
                 prop_assert_eq!(holders, usize::from(!suppressed.contains(item)));
             }
         }
@@ -619,7 +620,7 @@ proptest! {
     #[test]
     fn generalised_items_are_found_again_without_their_marks(
         lists in lists(12), constraints in constraints(), k in any::<bool>(), utility in any::<bool>(),
-        privacy in any::<bool>(), rule in prop::sample::select(vec![Rule::Together, Rule::Repeated]),
+        privacy in any::<bool>(), rule in prop::sample::select(vec![MarkingRule::Together, MarkingRule::Repeated]),
     ) {
         let constraints = Constraints { max_suppressed: 1.0, ..constraints };
         let original = from_lists(&lists);
@@ -628,10 +629,10 @@ proptest! {
         let unmarked = from_lists(
             &released
                 .iter()
-                .map(|entries| entries.iter().flat_map(|entry| released.may_be(entry)).copied().collect())
+                .map(|entries| entries.iter().flat_map(|entry| released.possible_items(entry)).copied().collect())
                 .collect::<Vec<_>>(),
         );
-        let known = Known {
+        let known = GeneralisationKnowledge {
             k: k.then_some(constraints.k),
             utility: constraints.utility.clone().filter(|_| utility),
             privacy: privacy.then(|| constraints.privacy.clone()),
@@ -640,8 +641,8 @@ proptest! {
         prop_assert_eq!(visible(&marked), visible(&unmarked));
         for (before, after) in released.iter().zip(marked.iter()) {
             for entry in before.iter().filter(|entry| matches!(entry, Entry::Generalised(_))) {
-                let members = released.may_be(entry);
-                let holds = |set: &&Entry| members.iter().all(|member| marked.may_be(set).contains(member));
+                let members = released.possible_items(entry);
+                let holds = |set: &&Entry| members.iter().all(|member| marked.possible_items(set).contains(member));
                 prop_assert_eq!(after.iter().filter(holds).count(), 1);
             }
         }
@@ -703,7 +704,7 @@ proptest! {
         let found: Vec<(Vec<u32>, u64)> = km_violations(&transactions, k, m, most, &Control::new())
             .unwrap()
             .into_iter()
-            .map(|Violation { set, support }| (set.iter().map(number).collect(), support))
+            .map(|Violation { itemset, support }| (itemset.iter().map(number).collect(), support))
             .collect();
         prop_assert_eq!(found, expected);
     }
@@ -730,7 +731,7 @@ fn fig_2_9_becomes_anonymous() {
     assert_eq!(km_anonymity(&original, 2, &control), Ok(Some(1)));
     let violations = km_violations(&original, 2, 2, 10, &control).unwrap();
     let expected = [("cs", 1), ("hs", 1)].map(|(letters, support)| Violation {
-        set: codes(letters).into_iter().map(Entry::Item).collect(),
+        itemset: codes(letters).into_iter().map(Entry::Item).collect(),
         support,
     });
     assert_eq!(violations, expected);
@@ -751,23 +752,23 @@ fn long_transactions_do_not_overflow_the_stack() {
 const FIG_3_7: [&str; 4] = ["hbiljwd", "abiljpt", "gbilj", "kbilj"];
 const FIG_1_5: [&str; 4] = ["h(bijl)wd", "a(bijl)pt", "g(bijl)", "k(bijl)"];
 
-fn marked(lists: &[&str], rule: Rule, known: &Known) -> Vec<String> {
+fn marked(lists: &[&str], rule: MarkingRule, known: &GeneralisationKnowledge) -> Vec<String> {
     written(&mark_generalised(&transactions(lists), rule, known, &Control::new()).unwrap())
 }
 
 #[test]
 fn fig_3_7_is_marked_as_fig_1_5() {
-    for rule in [Rule::Together, Rule::Repeated] {
+    for rule in [MarkingRule::Together, MarkingRule::Repeated] {
         for k in [None, Some(1), Some(4)] {
-            let known = Known {
+            let known = GeneralisationKnowledge {
                 k,
-                ..Known::default()
+                ..GeneralisationKnowledge::default()
             };
             assert_eq!(marked(&FIG_3_7, rule, &known), FIG_1_5);
         }
-        let less_than_k = Known {
+        let less_than_k = GeneralisationKnowledge {
             k: Some(5),
-            ..Known::default()
+            ..GeneralisationKnowledge::default()
         };
         assert_eq!(marked(&FIG_3_7, rule, &less_than_k), FIG_3_7);
     }
@@ -776,42 +777,42 @@ fn fig_3_7_is_marked_as_fig_1_5() {
 #[test]
 fn what_is_known_separates_generalised_items() {
     let lists = ["abcde", "abcd", "e(xy)"];
-    let nothing = Known::default();
+    let nothing = GeneralisationKnowledge::default();
     assert_eq!(
-        marked(&lists, Rule::Repeated, &nothing),
+        marked(&lists, MarkingRule::Repeated, &nothing),
         ["(abcde)", "(abcd)", "e(xy)"]
     );
     assert_eq!(
-        marked(&lists, Rule::Together, &nothing),
+        marked(&lists, MarkingRule::Together, &nothing),
         ["(abcd)e", "(abcd)", "e(xy)"]
     );
-    let utility = Known {
+    let utility = GeneralisationKnowledge {
         utility: Some(sets(&["ac", "de"])),
-        ..Known::default()
+        ..GeneralisationKnowledge::default()
     };
     assert_eq!(
-        marked(&lists, Rule::Repeated, &utility),
+        marked(&lists, MarkingRule::Repeated, &utility),
         ["(ac)b(de)", "(ac)bd", "e(xy)"]
     );
     assert_eq!(
-        marked(&lists, Rule::Together, &utility),
+        marked(&lists, MarkingRule::Together, &utility),
         ["(ac)bde", "(ac)bd", "e(xy)"]
     );
-    let privacy = Known {
+    let privacy = GeneralisationKnowledge {
         utility: Some(sets(&["ac", "bd"])),
         privacy: Some(sets(&["dz"])),
-        ..Known::default()
+        ..GeneralisationKnowledge::default()
     };
-    for rule in [Rule::Together, Rule::Repeated] {
+    for rule in [MarkingRule::Together, MarkingRule::Repeated] {
         assert_eq!(marked(&lists, rule, &privacy), ["a(bd)ce", "a(bd)c", "e(xy)"]);
     }
-    let overlapping = Known {
+    let overlapping = GeneralisationKnowledge {
         utility: Some(sets(&["ab", "bc"])),
-        ..Known::default()
+        ..GeneralisationKnowledge::default()
     };
     let result = mark_generalised(
         &transactions(&lists),
-        Rule::Together,
+        MarkingRule::Together,
         &overlapping,
         &Control::new(),
     );

@@ -2,14 +2,14 @@
 //! many documents terms occur together, and how far apart that makes them.
 
 use disclosure::semantic::{
-    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, Scoring, Scratch, Terms, Wanted,
+    Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, PairSelection, Scoring, SearchBuffer, Terms,
     normalised_google_distance,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::RngSeed;
-use reference::semantic::{terms_in, together};
+use reference::semantic::{count_both, terms_in};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
@@ -29,7 +29,7 @@ fn in_text(terms: &[&str], folding: Folding, text: &str) -> Vec<u32> {
     let terms = Terms::new(terms.iter().copied(), folding).unwrap();
     let control = Control::new();
     terms
-        .in_text(text, &mut Scratch::default(), &mut found, &control)
+        .in_text(text, &mut SearchBuffer::default(), &mut found, &control)
         .unwrap();
     found
 }
@@ -202,7 +202,7 @@ fn terms_as_elements_of_a_list() {
     let terms = ["blood pressure", "blood", "+", "BLOOD", "knee"];
     let terms = Terms::new(terms.into_iter(), PLAIN).unwrap();
     assert_eq!(terms.len(), 5);
-    let mut scratch = Scratch::default();
+    let mut scratch = SearchBuffer::default();
     assert_eq!(terms.of_whole(" Blood Pressure!", &mut scratch), [0]);
     assert_eq!(terms.of_whole("blood", &mut scratch), [1, 3]);
     for none in [
@@ -240,7 +240,7 @@ fn lexemes_at_distances() {
     ];
     let terms = LexemeTerms::new(terms).unwrap();
     assert_eq!(terms.len(), 7);
-    let (mut scratch, mut found) = (Scratch::default(), vec![99]);
+    let (mut scratch, mut found) = (SearchBuffer::default(), vec![99]);
     let mut check = |document: &[(&str, &[u16])], expected: &[u32]| {
         terms.in_lexemes(document, &mut scratch, &mut found);
         assert_eq!(found, expected);
@@ -275,7 +275,7 @@ fn normalised_google_distance_by_hand() {
 #[test]
 fn counts_from_elsewhere() {
     let pairs = vec![(1, 0, 2), (0, 1, 2), (0, 2, 8), (2, 2, 4)];
-    let given = Cooccurrence::given(16, vec![8, 4, 4, 0], pairs).unwrap();
+    let given = Cooccurrence::from_counts(16, vec![8, 4, 4, 0], pairs).unwrap();
     assert_eq!(given.documents(), 16);
     assert_eq!(given.counts(0, 1), (8, 4, 2));
     assert_eq!(given.counts(1, 0), (4, 8, 2));
@@ -306,23 +306,29 @@ fn counts_from_elsewhere() {
         (vec![4, 4], vec![(0, 0, 3)]),
         (vec![4, 4], vec![(0, 2, 3)]),
     ] {
-        assert!(is_invalid(Cooccurrence::given(16, singles, pairs), "corpus"));
+        assert!(is_invalid(
+            Cooccurrence::from_counts(16, singles, pairs),
+            "corpus"
+        ));
     }
 }
 
 #[test]
 fn a_corpus_without_documents_or_terms() {
     let control = Control::new();
-    for wanted in [Wanted::All, Wanted::Pairs(&[(0, 1), (7, 7), (9, 1)])] {
+    for wanted in [
+        PairSelection::All,
+        PairSelection::Pairs(&[(0, 1), (7, 7), (9, 1)]),
+    ] {
         let none = Corpus::new(0).cooccurrence(wanted, &control).unwrap();
         assert_eq!((none.documents(), none.distance(0, 1)), (0, None));
         let empty = corpus(3, &[vec![], vec![1], vec![]]);
         let empty = empty.cooccurrence(wanted, &control).unwrap();
         assert_eq!((empty.documents(), empty.counts(1, 2)), (3, (1, 0, 0)));
     }
-    let many = Corpus::new(Corpus::MOST_OF_ALL + 1);
+    let many = Corpus::new(Corpus::MAX_TERMS_FOR_ALL_PAIRS + 1);
     assert!(matches!(
-        many.cooccurrence(Wanted::All, &control),
+        many.cooccurrence(PairSelection::All, &control),
         Err(Error::TooMany { .. })
     ));
 }
@@ -331,7 +337,7 @@ fn a_corpus_without_documents_or_terms() {
 fn counting_can_be_cancelled() {
     let control = Control::new();
     control.cancel();
-    let found = corpus(2, &[vec![0, 1]]).cooccurrence(Wanted::All, &control);
+    let found = corpus(2, &[vec![0, 1]]).cooccurrence(PairSelection::All, &control);
     assert_eq!(found.err(), Some(Error::Cancelled));
 }
 
@@ -343,11 +349,11 @@ fn threads_count_the_same() {
             .collect()
     };
     let documents: Vec<Vec<u32>> = (0..200).map(document).collect();
-    let all = corpus(600, &documents).cooccurrence(Wanted::All, &Control::new());
+    let all = corpus(600, &documents).cooccurrence(PairSelection::All, &Control::new());
     let all = all.unwrap();
     for one in (0..600).step_by(23) {
         for other in 0..600 {
-            assert_eq!(all.counts(one, other).2, together(&documents, one, other));
+            assert_eq!(all.counts(one, other).2, count_both(&documents, one, other));
         }
     }
 }
@@ -418,7 +424,7 @@ proptest! {
         let folding = Folding { plurals };
         let text = terms.iter().step_by(2).chain([&more]).cloned().collect::<Vec<_>>().join(" ");
         let found = Terms::new(terms.iter().map(|term| &term[..]), folding).unwrap();
-        let (mut scratch, mut numbers) = (Scratch::default(), vec![]);
+        let (mut scratch, mut numbers) = (SearchBuffer::default(), vec![]);
         let of_terms: Vec<_> = terms.iter().map(|term| words(folding, term)).collect();
         for text in [&text, &more] {
             found.in_text(text, &mut scratch, &mut numbers, &Control::new()).unwrap();
@@ -447,7 +453,7 @@ proptest! {
             term.iter().map(|&(lexeme, position)| (names[lexeme].to_string(), position + 5)).collect()
         });
         let found = LexemeTerms::new(named.collect()).unwrap();
-        let (mut scratch, mut numbers) = (Scratch::default(), vec![]);
+        let (mut scratch, mut numbers) = (SearchBuffer::default(), vec![]);
         for document in documents {
             let occurs = |term: &Vec<(usize, u32)>| {
                 let is_there = |lexeme: usize, position: i32| {
@@ -479,12 +485,12 @@ proptest! {
         unseen in 0.0..1.0,
     ) {
         let control = Control::new();
-        let all = corpus(9, &documents).cooccurrence(Wanted::All, &control).unwrap();
-        let some = corpus(9, &documents).cooccurrence(Wanted::Pairs(&wanted), &control).unwrap();
+        let all = corpus(9, &documents).cooccurrence(PairSelection::All, &control).unwrap();
+        let some = corpus(9, &documents).cooccurrence(PairSelection::Pairs(&wanted), &control).unwrap();
         let some = some.with_unseen(unseen).unwrap();
         let every = (0..12).flat_map(|one| (0..12).map(move |other| (one, other)));
         for (one, other) in every {
-            let count = |one: u32, other: u32| together(&documents, one, other);
+            let count = |one: u32, other: u32| count_both(&documents, one, other);
             let expected = (count(one, one), count(other, other), count(one, other));
             prop_assert_eq!(all.counts(one, other), expected);
             prop_assert_eq!(all.is_known(one), expected.0 > 0);
@@ -507,9 +513,9 @@ proptest! {
             }
         }
         let pairs = (0..9).flat_map(|one| (0..9).map(move |other| (one, other)));
-        let pairs = pairs.map(|(one, other)| (one, other, together(&documents, one, other)));
-        let singles = (0..9).map(|term| together(&documents, term, term)).collect();
-        let given = Cooccurrence::given(documents.len() as u64, singles, pairs.collect()).unwrap();
+        let pairs = pairs.map(|(one, other)| (one, other, count_both(&documents, one, other)));
+        let singles = (0..9).map(|term| count_both(&documents, term, term)).collect();
+        let given = Cooccurrence::from_counts(documents.len() as u64, singles, pairs.collect()).unwrap();
         for (one, other) in (0..9).flat_map(|one| (0..9).map(move |other| (one, other))) {
             prop_assert_eq!(given.distance(one, other), all.distance(one, other));
         }

@@ -1,7 +1,7 @@
 //! Tests of eliminations against the figures of Ong 2015, as verified, and against the definitions.
 
 use disclosure::semantic::{
-    DistanceTable, Eliminations, Method, Strategy as How, Threshold, Vulnerability, eliminate,
+    DistanceTable, Eliminations, Method, Strategy as AttackStrategy, Threshold, Vulnerability, eliminate,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;
@@ -20,8 +20,8 @@ fn fig_3_6() -> DistanceTable {
     DistanceTable::new(4, distances.to_vec()).unwrap()
 }
 
-fn how(method: Method, threshold: Threshold) -> How {
-    How {
+fn strategy(method: Method, threshold: Threshold) -> AttackStrategy {
+    AttackStrategy {
         method,
         threshold,
         vulnerability: Vulnerability::Gap,
@@ -29,14 +29,14 @@ fn how(method: Method, threshold: Threshold) -> How {
     }
 }
 
-fn run(table: &DistanceTable, how: &How) -> Eliminations {
-    eliminate(table, how, &Control::new()).unwrap()
+fn run(table: &DistanceTable, strategy: &AttackStrategy) -> Eliminations {
+    eliminate(table, strategy, &Control::new()).unwrap()
 }
 
 /// Eliminates, and checks that the definition gives the same result.
-fn run_both(table: &DistanceTable, how: &How) -> Eliminations {
-    let found = run(table, how);
-    assert_eq!(found, attack(table, how).found);
+fn run_both(table: &DistanceTable, strategy: &AttackStrategy) -> Eliminations {
+    let found = run(table, strategy);
+    assert_eq!(found, attack(table, strategy).found);
     found
 }
 
@@ -64,7 +64,7 @@ fn is_close(found: Option<f64>, expected: f64) -> bool {
 
 #[test]
 fn mda_of_fig_4_1() {
-    let found = run_both(&fig_3_6(), &how(Method::Mda, Threshold::Mean(1.0)));
+    let found = run_both(&fig_3_6(), &strategy(Method::Mda, Threshold::Mean(1.0)));
     assert_eq!(names(&found), ["3 icd"]);
     assert_eq!(found.threshold, None);
     assert_eq!(scores(&found), [2.93]);
@@ -72,27 +72,27 @@ fn mda_of_fig_4_1() {
 
 #[test]
 fn tba_of_fig_4_3() {
-    let found = run_both(&fig_3_6(), &how(Method::Tba, Threshold::At(1.6)));
+    let found = run_both(&fig_3_6(), &strategy(Method::Tba, Threshold::Absolute(1.6)));
     let expected = [
         "3 icd", "3 bp", "1 injury", "4 limbs", "3 limbs", "2 bp", "2 limbs",
     ];
     assert_eq!(names(&found), expected);
     assert_eq!(found.threshold, Some(1.6));
-    let mean = run_both(&fig_3_6(), &how(Method::Tba, Threshold::Mean(1.0)));
+    let mean = run_both(&fig_3_6(), &strategy(Method::Tba, Threshold::Mean(1.0)));
     assert!(is_close(mean.threshold, 1.595625));
     assert_eq!(mean.cells.len(), 8);
 }
 
 #[test]
 fn wba_of_section_4_3() {
-    let found = run_both(&fig_3_6(), &how(Method::Wba, Threshold::Mean(1.0)));
+    let found = run_both(&fig_3_6(), &strategy(Method::Wba, Threshold::Mean(1.0)));
     assert!(is_close(found.threshold, 0.8975));
     assert_eq!(names(&found), ["3 icd", "3 bp", "1 injury", "4 limbs"]);
 }
 
 #[test]
 fn gba_of_figs_4_11_and_4_12() {
-    let found = run_both(&fig_3_6(), &how(Method::Gba, Threshold::Mean(1.0)));
+    let found = run_both(&fig_3_6(), &strategy(Method::Gba, Threshold::Mean(1.0)));
     assert!(is_close(found.threshold, 0.4451));
     assert_eq!(names(&found), ["3 icd", "3 bp", "2 limbs", "2 bp", "1 injury"]);
     assert_eq!(scores(&found), [0.799, 0.585, 0.571, 0.507, 0.653]);
@@ -101,8 +101,8 @@ fn gba_of_figs_4_11_and_4_12() {
 #[test]
 fn rba_of_figs_4_15_to_4_17() {
     let table = fig_3_6();
-    let how = how(Method::Rba, Threshold::Mean(1.0));
-    let found = run_both(&table, &how);
+    let strategy = strategy(Method::Rba, Threshold::Mean(1.0));
+    let found = run_both(&table, &strategy);
     assert!(is_close(found.threshold, 0.4451));
     let expected = [
         "3 icd", "3 bp", "2 bp", "4 bp", "2 limbs", "2 injury", "1 injury", "1 limbs", "4 limbs", "4 icd",
@@ -116,7 +116,7 @@ fn rba_of_figs_4_15_to_4_17() {
         ((2, 3), 0.37),
         ((3, 3), 0.0),
     ];
-    let attack = attack(&table, &how);
+    let attack = attack(&table, &strategy);
     for (cell, expected) in left {
         let weighted = attack.weighted_by_cell(cell);
         assert!(
@@ -132,9 +132,9 @@ fn normalised_vulnerability_of_section_4_4() {
     // gap.
     let row = [0.56, 0.78, 1.57, 2.19];
     let table = DistanceTable::new(4, row.repeat(4)).unwrap();
-    let normalised = How {
+    let normalised = AttackStrategy {
         vulnerability: Vulnerability::Normalised,
-        ..how(Method::Gba, Threshold::At(0.45))
+        ..strategy(Method::Gba, Threshold::Absolute(0.45))
     };
     assert!(is_close(
         run_both(&table, &normalised).cells[0].score,
@@ -155,7 +155,7 @@ fn no_cell_may_be_eliminated() {
     for (columns, distances) in tables {
         let table = DistanceTable::new(columns, distances).unwrap();
         for method in ALL {
-            let found = run(&table, &how(method, Threshold::At(-1.0)));
+            let found = run(&table, &strategy(method, Threshold::Absolute(-1.0)));
             assert_eq!(
                 found,
                 Eliminations {
@@ -169,17 +169,17 @@ fn no_cell_may_be_eliminated() {
 
 #[test]
 fn thresholds_are_numbers() {
-    let of = |threshold| match eliminate(&fig_3_6(), &how(Method::Tba, threshold), &Control::new()) {
+    let of = |threshold| match eliminate(&fig_3_6(), &strategy(Method::Tba, threshold), &Control::new()) {
         Err(Error::InvalidArgument { argument, .. }) => Some(argument),
         _ => None,
     };
     for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        assert_eq!(of(Threshold::At(wrong)), Some("threshold"));
+        assert_eq!(of(Threshold::Absolute(wrong)), Some("threshold"));
         assert_eq!(of(Threshold::Mean(wrong)), Some("threshold_ratio"));
     }
     assert_eq!(of(Threshold::Mean(-0.5)), Some("threshold_ratio"));
     assert_eq!(of(Threshold::Mean(0.0)), None);
-    assert_eq!(of(Threshold::At(-0.5)), None);
+    assert_eq!(of(Threshold::Absolute(-0.5)), None);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_cancel_is_noticed() {
     let control = Control::new();
     control.cancel();
     for method in [Method::Tba, Method::Wba, Method::Gba, Method::Rba] {
-        let found = eliminate(&fig_3_6(), &how(method, Threshold::Mean(1.0)), &control);
+        let found = eliminate(&fig_3_6(), &strategy(method, Threshold::Mean(1.0)), &control);
         assert_eq!(found, Err(Error::Cancelled));
     }
 }
@@ -199,9 +199,9 @@ fn random_attacks_eliminate_as_many_as_coins_say() {
     let eliminated = |seed| {
         let found = run(
             &table,
-            &How {
+            &AttackStrategy {
                 seed,
-                ..how(Method::Random, Threshold::Mean(1.0))
+                ..strategy(Method::Random, Threshold::Mean(1.0))
             },
         );
         found.cells.len() as f64
@@ -251,12 +251,12 @@ fn distances() -> impl Strategy<Value = DistanceTable> {
     })
 }
 
-fn strategies() -> impl Strategy<Value = How> {
+fn strategies() -> impl Strategy<Value = AttackStrategy> {
     let threshold = prop_oneof![
         (0.0..2.0).prop_map(Threshold::Mean),
         Just(Threshold::Mean(0.0)),
-        (-1.0..2.0).prop_map(Threshold::At),
-        Just(Threshold::At(0.0)),
+        (-1.0..2.0).prop_map(Threshold::Absolute),
+        Just(Threshold::Absolute(0.0)),
     ];
     let vulnerability = prop_oneof![Just(Vulnerability::Gap), Just(Vulnerability::Normalised)];
     (
@@ -265,7 +265,7 @@ fn strategies() -> impl Strategy<Value = How> {
         vulnerability,
         any::<u64>(),
     )
-        .prop_map(|(method, threshold, vulnerability, seed)| How {
+        .prop_map(|(method, threshold, vulnerability, seed)| AttackStrategy {
             method,
             threshold,
             vulnerability,
@@ -277,15 +277,15 @@ proptest! {
     #![proptest_config(config(3000))]
 
     #[test]
-    fn eliminations_are_those_of_the_definition(table in distances(), how in strategies()) {
-        if how.method != Method::Random {
-            prop_assert_eq!(run(&table, &how), attack(&table, &how).found);
+    fn eliminations_are_those_of_the_definition(table in distances(), strategy in strategies()) {
+        if strategy.method != Method::Random {
+            prop_assert_eq!(run(&table, &strategy), attack(&table, &strategy).found);
         }
     }
 
     #[test]
-    fn every_row_and_column_keeps_an_item(table in distances(), how in strategies()) {
-        let found = run(&table, &how);
+    fn every_row_and_column_keeps_an_item(table in distances(), strategy in strategies()) {
+        let found = run(&table, &strategy);
         let mut left = vec![vec![true; table.columns()]; table.rows()];
         for cell in &found.cells {
             let (row, column) = (cell.row as usize, cell.column as usize);
@@ -297,7 +297,7 @@ proptest! {
         }
         prop_assert!(left.iter().all(|row| row.contains(&true)));
         prop_assert!((0..table.columns()).all(|column| left.iter().any(|row| row[column])));
-        prop_assert_eq!(run(&table, &how), found);
+        prop_assert_eq!(run(&table, &strategy), found);
     }
 }
 
@@ -308,11 +308,11 @@ proptest! {
     fn large_tables_are_as_small_ones(
         distances in prop::collection::vec(0.0..3.0f64, 480),
         columns in prop::sample::select(&[4, 12, 40, 120][..]),
-        how in strategies(),
+        strategy in strategies(),
     ) {
         let table = DistanceTable::new(columns, distances).unwrap();
-        if how.method != Method::Random {
-            prop_assert_eq!(run(&table, &how), attack(&table, &how).found);
+        if strategy.method != Method::Random {
+            prop_assert_eq!(run(&table, &strategy), attack(&table, &strategy).found);
         }
     }
 }

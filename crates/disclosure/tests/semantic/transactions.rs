@@ -18,7 +18,9 @@ fn transactions(lists: &[&[&[u32]]]) -> Transactions {
 /// Returns the items that every entry may stand for.
 fn lists(transactions: &Transactions) -> Vec<Vec<Vec<u32>>> {
     let sets = |entries: &[Entry]| {
-        let sets = entries.iter().map(|entry| transactions.may_be(entry).to_vec());
+        let sets = entries
+            .iter()
+            .map(|entry| transactions.possible_items(entry).to_vec());
         sets.collect()
     };
     transactions.iter().map(sets).collect()

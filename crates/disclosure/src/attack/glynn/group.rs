@@ -34,16 +34,22 @@ impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool>
             small_base: zero,
             small_tables: [&[]; COLUMNS],
         };
-        let signs = walk.signs;
+        let prepared = walk.prepared;
         let columns = start..start + COLUMNS;
-        let (base, tables) = (&walk.first[columns.clone()], &signs.first.tables[columns]);
+        let (base, tables) = (
+            &walk.first[columns.clone()],
+            &prepared.first_words.tables[columns],
+        );
         for column in 0..COLUMNS {
             group.base[column] = simd.splat_f64s(base[column]);
             group.tables[column] = tables[column].vectors::<S>();
         }
         if DOUBLE {
-            let columns = start - signs.single..start - signs.single + COLUMNS;
-            let (base, tables) = (&walk.second[columns.clone()], &signs.second.tables[columns]);
+            let columns = start - prepared.one_word_columns..start - prepared.one_word_columns + COLUMNS;
+            let (base, tables) = (
+                &walk.second[columns.clone()],
+                &prepared.second_words.tables[columns],
+            );
             for column in 0..COLUMNS {
                 group.small_base[column] = simd.splat_f64s(base[column]);
                 group.small_tables[column] = tables[column].vectors::<S>();
@@ -69,7 +75,7 @@ impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool>
     /// of the sums behind the group, unless the group is the last. On return, it includes the sums of the
     /// group.
     #[inline(always)]
-    pub fn back(
+    pub fn products_without_one(
         &self,
         before: &[S::f64s],
         behind: &mut [S::f64s],
@@ -139,7 +145,7 @@ impl<'a, S: Simd, const COLUMNS: usize, const DOUBLE: bool, const LAST: bool>
 macro_rules! with_group {
     ($simd:expr, $walk:expr, $start:expr, |$group:ident| $body:expr) => {{
         let (walk, start) = ($walk, $start);
-        match (walk.signs.size - start, start >= walk.signs.single) {
+        match (walk.prepared.size - start, start >= walk.prepared.one_word_columns) {
             (1, false) => with_group!(@ $simd, walk, start, 1, false, true, |$group| $body),
             (2, false) => with_group!(@ $simd, walk, start, 2, false, true, |$group| $body),
             (3, false) => with_group!(@ $simd, walk, start, 3, false, true, |$group| $body),

@@ -1,6 +1,6 @@
 //! Vectors of numbers, and tables with a number for every pattern of low signs.
 
-use super::{BLOCK, PATTERNS};
+use super::{PATTERNS, VECTORS_PER_BATCH};
 use pulp::Simd;
 
 #[inline(always)]
@@ -39,8 +39,8 @@ impl Patterns {
     }
 
     #[inline(always)]
-    pub fn block<S: Simd>(&self, block: usize) -> &[S::f64s; BLOCK] {
-        &self.vectors::<S>().as_chunks().0[block]
+    pub fn batch<S: Simd>(&self, batch: usize) -> &[S::f64s; VECTORS_PER_BATCH] {
+        &self.vectors::<S>().as_chunks().0[batch]
     }
 
     #[inline(always)]

@@ -7,10 +7,10 @@
 use super::compensated::{Compensated, CompensatedLanes, CompensatedRow, add_signed};
 use super::group::{Group, with_group};
 use super::lanes::{Patterns, add_absolute, lanes, sign};
+use super::prepared::{PreparedBlock, gray};
 use super::scaled::Scaled;
-use super::signs::{Signs, gray};
 use super::walk::Walk;
-use super::{BLOCK, Bounded, GROUP, LOW, PATTERNS, SLACK, UNIT, shares};
+use super::{Bounded, GROUP, LOW, PATTERNS, SLACK, UNIT, VECTORS_PER_BATCH, divide_by_permanent};
 use crate::{Control, Result};
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
@@ -21,7 +21,7 @@ const RUN: usize = 6;
 
 /// Computation of the sums of terms without one of their factors, over a range of steps.
 struct SumOfMinors<'a> {
-    signs: &'a Signs,
+    prepared: &'a PreparedBlock,
     steps: Range<u64>,
     control: &'a Control,
 }
@@ -45,7 +45,7 @@ impl WithSimd for SumOfMinors<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Signs { size, high, .. } = *self.signs;
+        let PreparedBlock { size, high, .. } = *self.prepared;
         let zero = simd.splat_f64s(0.0);
         let vectors = PATTERNS / S::F64_LANES;
         // The signs of rows 1 to LOW differ between the lanes of a vector, or between vectors.
@@ -73,32 +73,32 @@ impl WithSimd for SumOfMinors<'_> {
             *product = sign(pattern as u64);
         }
         let odd = Patterns(even.0.map(|product| -product));
-        let mut walk = Walk::new(self.signs, self.steps.start);
+        let mut walk = Walk::new(self.prepared, self.steps.start);
         for run in self.steps.step_by(1 << in_run) {
             self.control.check()?;
             cells.fill(Patterns::ZERO);
             for step in run..run + (1 << in_run) {
-                let outset = if step % 2 == 0 { &even } else { &odd };
-                for block in 0..vectors / BLOCK {
-                    let of_block = block * BLOCK..(block + 1) * BLOCK;
-                    let mut products = [zero; BLOCK];
-                    products.copy_from_slice(&outset.vectors::<S>()[of_block.clone()]);
+                let pattern_signs = if step % 2 == 0 { &even } else { &odd };
+                for batch in 0..vectors / VECTORS_PER_BATCH {
+                    let of_batch = batch * VECTORS_PER_BATCH..(batch + 1) * VECTORS_PER_BATCH;
+                    let mut products = [zero; VECTORS_PER_BATCH];
+                    products.copy_from_slice(&pattern_signs.vectors::<S>()[of_batch.clone()]);
                     for (group, before) in before.iter_mut().enumerate() {
                         let columns = group * GROUP..(group + 1) * GROUP;
-                        walk.multiply(simd, columns, block, &mut products);
-                        before.vectors_mut::<S>()[of_block.clone()].copy_from_slice(&products);
+                        walk.multiply(simd, columns, batch, &mut products);
+                        before.vectors_mut::<S>()[of_batch.clone()].copy_from_slice(&products);
                     }
                 }
                 add_absolute(simd, before[half - 1].vectors::<S>(), &mut absolute[1]);
                 for group in (0..groups).rev() {
                     let start = group * GROUP;
-                    let known = before[..group].last().unwrap_or(outset).vectors::<S>();
+                    let known = before[..group].last().unwrap_or(pattern_signs).vectors::<S>();
                     let cells = &mut cells[start..];
                     let behind = behind.vectors_mut::<S>();
                     let of_steps = &mut of_steps[start..];
                     let step_in_run = (gray(step) % (1 << in_run)) as usize;
                     with_group!(simd, &walk, start, |group| {
-                        group.back(known, behind, cells, of_steps, step_in_run)
+                        group.products_without_one(known, behind, cells, of_steps, step_in_run)
                     });
                     if group == half {
                         add_absolute(simd, behind, &mut absolute[0]);
@@ -145,19 +145,19 @@ impl WithSimd for SumOfMinors<'_> {
 pub(super) fn edges_by_signs(scaled: &Scaled, control: &Control) -> Result<(Bounded, Vec<f64>, f64)> {
     let nothing = || vec![0.0; scaled.weights.len()];
     if scaled.sums.contains(&0.0) {
-        return Ok((scaled.back(0.0, 0.0), nothing(), 1.0));
+        return Ok((scaled.unscale(0.0, 0.0), nothing(), 1.0));
     }
-    let signs = Signs::new(scaled);
-    let parts = signs.in_chunks(|steps| {
+    let prepared = PreparedBlock::new(scaled);
+    let parts = prepared.in_chunks(|steps| {
         Arch::new().dispatch(SumOfMinors {
-            signs: &signs,
+            prepared: &prepared,
             steps,
             control,
         })
     })?;
     let mut minors = vec![Compensated::default(); scaled.weights.len()];
     let mut absolute = [0.0; 2];
-    let mut roundings = signs.product_roundings() + signs.carry_roundings();
+    let mut roundings = prepared.product_roundings() + prepared.carry_roundings();
     for part in &parts {
         for (sum, &minor) in minors.iter_mut().zip(&part.minors) {
             sum.merge(minor);
@@ -171,42 +171,43 @@ pub(super) fn edges_by_signs(scaled: &Scaled, control: &Control) -> Result<(Boun
     let mut cells = nothing();
     // Bound on the error of a weight times its minor; and the permanent, from the column with the smallest
     // error bound.
-    let mut off = 0.0_f64;
+    let mut largest_error = 0.0_f64;
     let (mut value, mut error) = (0.0, f64::INFINITY);
-    for (place, &column) in signs.order.iter().enumerate() {
-        let sum = signs.sums[place];
-        let first = first_half(signs.size);
+    for (place, &column) in prepared.order.iter().enumerate() {
+        let sum = prepared.sum_bounds[place];
+        let first = first_half(prepared.size);
         let (half, of_half) = if place < first {
             (0, 0..first)
         } else {
-            (1, first..signs.size)
+            (1, first..prepared.size)
         };
         let others = of_half
             .filter(|&other| other != place)
-            .map(|other| signs.sums[other]);
-        let at_most = signs.mean(absolute[half]) * others.product::<f64>();
+            .map(|other| prepared.sum_bounds[other]);
+        let at_most = prepared.mean(absolute[half]) * others.product::<f64>();
         let rounding = roundings * UNIT * at_most;
         let (mut of_column, mut of_column_error) = (0.0, 0.0);
         for (row, weight) in scaled.column(column).iter().enumerate() {
-            let minor = signs.mean(minors[place * signs.size + row].total());
+            let minor = prepared.mean(minors[place * prepared.size + row].total());
             let rounding = rounding + UNIT * minor.abs();
-            let minor_error =
-                rounding + (minor.abs() + rounding) * signs.share.exp_m1() + signs.left_over / sum;
+            let minor_error = rounding
+                + (minor.abs() + rounding) * prepared.sum_of_epsilons.exp_m1()
+                + prepared.two_word_error / sum;
             let minor = minor.max(0.0);
             let through = weight * minor;
             cells[scaled.cell(row, column)] = through;
             of_column += through;
             let through_error = weight * minor_error + UNIT * through;
-            off = off.max(through_error);
-            of_column_error += through_error + signs.size as f64 * UNIT * through;
+            largest_error = largest_error.max(through_error);
+            of_column_error += through_error + prepared.size as f64 * UNIT * through;
         }
         if of_column_error < error {
             (value, error) = (of_column, of_column_error);
         }
     }
-    let known = scaled.back(value, error);
+    let known = scaled.unscale(value, error);
     // p' - p, where p' = x'/y' and p = x/y, is (x' - x - p(y' - y)) / y', and p is at most 1.
-    let share_error = ((off + error + 2.0 * scaled.underflow()) / value + 2.0 * UNIT) * SLACK;
-    let (cells, error) = shares(cells, value, share_error);
+    let share_error = ((largest_error + error + 2.0 * scaled.underflow()) / value + 2.0 * UNIT) * SLACK;
+    let (cells, error) = divide_by_permanent(cells, value, share_error);
     Ok((known, cells, error))
 }

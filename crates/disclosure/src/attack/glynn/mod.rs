@@ -43,7 +43,7 @@
 //! |---|---|
 //! | `mod.rs` | entry points, and constants that several files share |
 //! | `scaled.rs` | scales the columns by powers of two, and the results back |
-//! | `signs.rs` | splits weights into words that add up exactly, and makes the tables of low signs |
+//! | `prepared.rs` | splits weights into words that add up exactly, and makes the tables of low signs |
 //! | `walk.rs` | walks through the high signs and multiplies sums of columns |
 //! | `terms.rs` | adds up all terms: the permanent |
 //! | `group.rs` | computes the products of all sums but one, for four columns at a time |
@@ -55,8 +55,8 @@ mod compensated;
 mod group;
 mod lanes;
 mod minors;
+mod prepared;
 mod scaled;
-mod signs;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -115,8 +115,8 @@ const PATTERNS: usize = 1 << LOW;
 /// columns.
 const GROUP: usize = 4;
 
-/// Number of vectors of terms that are multiplied at the same time, in registers.
-const BLOCK: usize = 8;
+/// Number of vectors of terms in a batch, which are multiplied at the same time, in registers.
+const VECTORS_PER_BATCH: usize = 8;
 
 /// Unit roundoff: the largest relative error of rounding to a double.
 const UNIT: f64 = f64::EPSILON / 2.0;
@@ -127,7 +127,7 @@ const SLACK: f64 = 1.0 + 1e-6;
 
 /// Divides weights times minors by the permanent. Returns the probabilities and a bound on their absolute
 /// error, which is at most 1 because probabilities are between 0 and 1.
-fn shares(mut cells: Vec<f64>, permanent: f64, error: f64) -> (Vec<f64>, f64) {
+fn divide_by_permanent(mut cells: Vec<f64>, permanent: f64, error: f64) -> (Vec<f64>, f64) {
     if !(permanent > 0.0 && error < 1.0) {
         return (vec![0.0; cells.len()], 1.0);
     }

@@ -87,7 +87,7 @@ impl Scaled {
     }
 
     /// Returns a scaled permanent and a bound on its error in the units of the matrix.
-    pub fn back(&self, value: f64, error: f64) -> Bounded {
+    pub fn unscale(&self, value: f64, error: f64) -> Bounded {
         let smallest = f64::from_bits(1);
         Bounded {
             value: times_power(value, self.exponent),

@@ -1,7 +1,7 @@
 //! Tests of Glynn's formula: permanents, edge probabilities and their error bounds, against the definition
 //! and against sums over sets of columns.
 
-use super::signs::Signs;
+use super::prepared::PreparedBlock;
 use super::*;
 use crate::Error;
 use proptest::prelude::*;
@@ -171,7 +171,7 @@ fn tiny_weights_get_a_second_word() {
         };
         let weights: Vec<f64> = (0..size * size).map(weight).collect();
         let matrix = Matrix::dense(size, size, &weights).unwrap();
-        assert_eq!(Signs::new(&Scaled::new(&matrix)).single, 0);
+        assert_eq!(PreparedBlock::new(&Scaled::new(&matrix)).one_word_columns, 0);
         let (truth, through) = over_sets(size, &weights);
         let found = found(&matrix);
         off(&weights, truth, &through, &found);
@@ -211,7 +211,7 @@ fn ones_are_counted() {
 }
 
 #[test]
-fn no_matching_is_no_weight() {
+fn a_permanent_of_zero_is_within_its_bound() {
     for size in [7, 9, 13] {
         let mut weights = vec![1.0; size * size];
         weights.iter_mut().step_by(size).for_each(|weight| *weight = 0.0);
@@ -223,7 +223,7 @@ fn no_matching_is_no_weight() {
 }
 
 #[test]
-fn any_unit_will_do() {
+fn units_do_not_matter() {
     for unit in [1e-310, 1e-200, 1e200, 1e307] {
         let matrix = Matrix::dense(9, 9, &[unit; 81]).unwrap();
         let (permanent, _, probability, error) = found(&matrix);

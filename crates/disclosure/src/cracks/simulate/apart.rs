@@ -61,7 +61,7 @@ pub fn simulate_apart(
         upper: outcome.upper,
         samples: outcome.samples,
         effective_samples: outcome.effective_samples,
-        reached: outcome.reached,
+        reached: outcome.is_precise_enough,
         crack_probability: outcome.figures,
     }))
 }
@@ -169,7 +169,7 @@ impl<'a> Observe<Walk<'a>> for Codes<'_> {
         cracks
     }
 
-    fn most(&self) -> f64 {
+    fn upper_bound(&self) -> f64 {
         (0..self.0.items())
             .filter(|&item| self.0.is_compliant(item))
             .count() as f64

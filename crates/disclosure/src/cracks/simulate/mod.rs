@@ -16,7 +16,7 @@ mod walk;
 pub use apart::{Apart, simulate_apart};
 
 use super::CrackSpace;
-use crate::mcmc::{Course, Effort, Move, Observe, Outcome, Pace, State};
+use crate::mcmc::{Move, Observe, Outcome, Pace, Sampler, SamplingLimits, State};
 use crate::{Control, Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -146,7 +146,7 @@ pub fn simulate_as_published(
     const PER_SEED_MATCHING: u64 = 250;
     let network = Network::new(space)?;
     let cracks = Cracks::new(&network);
-    let course = Course {
+    let sampler = Sampler {
         moves: &SwapAll,
         observed: &cracks,
         pace: Pace::Fixed {
@@ -164,7 +164,7 @@ pub fn simulate_as_published(
     let mut seeds = Pcg64Mcg::seed_from_u64(seed);
     let chains = samples.div_ceil(PER_SEED_MATCHING).max(1);
     let walks = (0..chains).map(|_| Walk::new(&network, start.clone(), &mut seeds));
-    let outcome = course.run(walks.collect(), control)?;
+    let outcome = sampler.run(walks.collect(), control)?;
     Ok(Some(cracks.simulated(outcome)))
 }
 
@@ -204,18 +204,18 @@ pub fn simulate_itemsets(
         lower: outcome.lower,
         upper: outcome.upper,
         samples: outcome.samples,
-        reached: outcome.reached,
+        reached: outcome.is_precise_enough,
     }))
 }
 
 impl Simulation {
     /// Checks that the relative error is positive and finite.
     pub fn check(&self) -> Result<()> {
-        self.effort().check()
+        self.sampling_limits().check()
     }
 
-    fn effort(&self) -> Effort {
-        Effort {
+    fn sampling_limits(&self) -> SamplingLimits {
+        SamplingLimits {
             relative_error: self.relative_error,
             max_samples: self.max_samples,
             seed: self.seed,
@@ -231,7 +231,7 @@ impl Simulation {
         control: &Control,
         start: impl Fn(&mut Pcg64Mcg, usize) -> S,
     ) -> Result<Outcome> {
-        self.effort().run(moves, observed, control, start)
+        self.sampling_limits().run(moves, observed, control, start)
     }
 }
 
@@ -325,7 +325,7 @@ impl Cracks {
             upper: outcome.upper,
             samples: outcome.samples,
             effective_samples: outcome.effective_samples,
-            reached: outcome.reached,
+            reached: outcome.is_precise_enough,
             crack_probability: self.of_item.iter().map(of_item).collect(),
         }
     }
@@ -348,7 +348,7 @@ impl<S: State + Counted> Observe<S> for Cracks {
         cracks
     }
 
-    fn most(&self) -> f64 {
+    fn upper_bound(&self) -> f64 {
         self.of_item.iter().flatten().count() as f64
     }
 }
@@ -422,11 +422,11 @@ impl<'a> Observe<Walk<'a>> for Itemsets<'_> {
         cracked
     }
 
-    fn most(&self) -> f64 {
+    fn upper_bound(&self) -> f64 {
         self.itemsets.len() as f64
     }
 
-    fn every_figure(&self) -> bool {
+    fn needs_every_figure(&self) -> bool {
         true
     }
 }

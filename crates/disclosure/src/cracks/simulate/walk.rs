@@ -5,7 +5,7 @@
 //! [`Walk::rotate`].
 
 use crate::cracks::CrackSpace;
-use crate::matching::perfect;
+use crate::matching::perfect_matching;
 use crate::mcmc::State;
 use crate::{Control, Error, Result};
 use rand::{RngExt, SeedableRng};
@@ -174,7 +174,7 @@ impl<'a> Network<'a> {
     /// Returns the number of items that hold a code by each arc in some perfect matching; `None` if there is
     /// none.
     pub fn matching(&self, control: &Control) -> Result<Option<Vec<u32>>> {
-        Ok(perfect(&self.space.graph, control)?.map(|given| given.concat()))
+        Ok(perfect_matching(&self.space.graph, control)?.map(|given| given.concat()))
     }
 
     /// Counts the items that hold a code by each arc.

@@ -1,16 +1,16 @@
 //! A complete attack on released transactions: which distances have to be known, which cells are eliminated,
 //! with what confidence, and how many eliminations are right if the original is known.
 
-use super::attack::{attack, distance_tables, left_over};
-use super::calibration::{Bin, Calibration, Twin, reliability};
-use super::constraints::{Broken, broken_constraints};
+use super::attack::{attack, distance_tables, remaining_items};
+use super::calibration::{Calibration, ReliabilityBin, Twin, reliability_bins};
+use super::constraints::{BrokenConstraint, broken_constraints};
 use super::{DistanceTable, Eliminations, Entry, Quality, Scoring, Strategy, Target, Transactions};
 use crate::{Control, Error, Result};
 use rustc_hash::FxHashMap;
 
-/// Settings of a [`Study`].
+/// Settings of a [`ReleaseAttack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StudySettings {
+pub struct ReleaseAttackSettings {
     /// Maximum number of items in the context of a generalised item.
     pub context: usize,
     /// Number of [twins](Twin) from which confidence is learnt; 0 for no confidence.
@@ -19,9 +19,9 @@ pub struct StudySettings {
     pub seed: u64,
 }
 
-impl Default for StudySettings {
+impl Default for ReleaseAttackSettings {
     fn default() -> Self {
-        StudySettings {
+        ReleaseAttackSettings {
             context: 2,
             calibration: 200,
             seed: 1,
@@ -29,14 +29,14 @@ impl Default for StudySettings {
     }
 }
 
-impl StudySettings {
+impl ReleaseAttackSettings {
     /// Returns an error if `context` is 0.
     pub fn check(&self) -> Result<()> {
         if self.context == 0 {
             return Err(Error::invalid(
                 "context",
                 "must be at least 1",
-                "how many items around a generalised one are looked at, such as 2",
+                "the number of items around a generalised item that form its context, such as 2",
             ));
         }
         Ok(())
@@ -45,17 +45,17 @@ impl StudySettings {
 
 /// The part of released transactions that an adversary looks at: generalised items with their contexts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Study {
+pub struct ReleaseAttack {
     targets: Vec<Target>,
     /// Whether confidence was requested.
-    is_calibrated: bool,
+    wants_confidence: bool,
     /// Twins of the targets, from which confidence is learnt.
     twins: Vec<Twin>,
 }
 
-/// Result of an attack on a [`Study`].
+/// Result of a [`ReleaseAttack`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Attacked {
+pub struct AttackResult {
     tables: Vec<DistanceTable>,
     /// Eliminations, by target.
     pub eliminations: Vec<Eliminations>,
@@ -79,20 +79,24 @@ pub struct Cell {
     pub confidence: Option<f64>,
 }
 
-impl Study {
+impl ReleaseAttack {
     /// Finds all generalised items of released transactions with their contexts, and draws twins of them.
-    pub fn new(transactions: &Transactions, settings: &StudySettings, control: &Control) -> Result<Self> {
+    pub fn new(
+        transactions: &Transactions,
+        settings: &ReleaseAttackSettings,
+        control: &Control,
+    ) -> Result<Self> {
         settings.check()?;
-        let &StudySettings {
+        let &ReleaseAttackSettings {
             context,
             calibration,
             seed,
         } = settings;
         let targets = Target::all(transactions, context, control)?;
         let twins = Twin::draw(transactions, &targets, context, calibration, seed, control)?;
-        Ok(Study {
+        Ok(ReleaseAttack {
             targets,
-            is_calibrated: calibration > 0,
+            wants_confidence: calibration > 0,
             twins,
         })
     }
@@ -110,14 +114,19 @@ impl Study {
 
     /// Attacks all generalised items, and their twins in the same way, to learn the confidence in
     /// eliminations.
-    pub fn attack(&self, scoring: &dyn Scoring, strategy: &Strategy, control: &Control) -> Result<Attacked> {
+    pub fn attack(
+        &self,
+        scoring: &dyn Scoring,
+        strategy: &Strategy,
+        control: &Control,
+    ) -> Result<AttackResult> {
         strategy.check()?;
         let tables = distance_tables(&self.targets, scoring, control)?;
         let eliminations = attack(&tables, strategy, control)?;
         let of_twins = distance_tables(&self.twins, scoring, control)?;
         let eliminated_of_twins = attack(&of_twins, strategy, control)?;
         let calibration = Calibration::learn(&self.twins, &of_twins, &eliminated_of_twins, control)?;
-        Ok(Attacked {
+        Ok(AttackResult {
             tables,
             eliminations,
             calibration,
@@ -126,17 +135,17 @@ impl Study {
 
     /// Returns whether cells were eliminated and confidence was requested, but there was too little to learn
     /// it from.
-    pub fn lacks_confidence(&self, attacked: &Attacked) -> bool {
-        let has_any = attacked
+    pub fn lacks_confidence(&self, result: &AttackResult) -> bool {
+        let has_eliminations = result
             .eliminations
             .iter()
             .any(|of_target| !of_target.cells.is_empty());
-        self.is_calibrated && has_any && attacked.calibration.is_none()
+        self.wants_confidence && has_eliminations && result.calibration.is_none()
     }
 
     /// Returns every cell of a target, row by row.
-    pub fn cells(&self, attacked: &Attacked, target: usize) -> Vec<Cell> {
-        let (table, eliminations) = (&attacked.tables[target], &attacked.eliminations[target]);
+    pub fn cells(&self, result: &AttackResult, target: usize) -> Vec<Cell> {
+        let (table, eliminations) = (&result.tables[target], &result.eliminations[target]);
         let target_cells = self.targets[target]
             .rows
             .iter()
@@ -151,7 +160,7 @@ impl Study {
                 })
             });
         let mut cells: Vec<Cell> = target_cells.collect();
-        let confidence = attacked.confidence(target);
+        let confidence = result.confidence(target);
         for (step, eliminated) in eliminations.cells.iter().enumerate() {
             let cell = &mut cells[eliminated.row as usize * table.columns() + eliminated.column as usize];
             cell.step = Some(step);
@@ -161,27 +170,31 @@ impl Study {
     }
 
     /// Returns how far confidence can be trusted: eliminations in ten bins of rising confidence. These are
-    /// the eliminations of the released transactions if the truth about them is known, otherwise those of
+    /// the eliminations of the released transactions if the original items are known, otherwise those of
     /// twins, each predicted by a model learnt without that twin. Returns no bins if no confidence was
     /// learnt.
-    pub fn reliability(&self, attacked: &Attacked, truth: Option<&Truth>) -> Vec<Bin> {
+    pub fn reliability_bins(
+        &self,
+        result: &AttackResult,
+        original: Option<&OriginalItems>,
+    ) -> Vec<ReliabilityBin> {
         const BINS: usize = 10;
         let held_out = || {
-            let calibration = attacked.calibration.as_ref();
+            let calibration = result.calibration.as_ref();
             calibration.map_or(Vec::new(), |calibration| calibration.held_out.clone())
         };
-        let predictions = truth.map_or_else(held_out, |truth| self.predictions(attacked, truth));
-        reliability(predictions, BINS)
+        let predictions = original.map_or_else(held_out, |original| self.predictions(result, original));
+        reliability_bins(predictions, BINS)
     }
 
     /// Returns the confidence in each elimination of the released transactions, and whether it is right.
-    fn predictions(&self, attacked: &Attacked, truth: &Truth) -> Vec<(f64, bool)> {
+    fn predictions(&self, result: &AttackResult, original: &OriginalItems) -> Vec<(f64, bool)> {
         let of_target = |(number, target): (usize, &Target)| {
-            let confidence = attacked.confidence(number).unwrap_or_default();
-            let cells = attacked.eliminations[number].cells.iter();
+            let confidence = result.confidence(number).unwrap_or_default();
+            let cells = result.eliminations[number].cells.iter();
             let is_right = cells.map(|cell| {
                 let transaction = target.rows[cell.row as usize].transaction;
-                !truth.is_original(transaction, target.members[cell.column as usize])
+                !original.is_original(transaction, target.members[cell.column as usize])
             });
             confidence.into_iter().zip(is_right).collect::<Vec<_>>()
         };
@@ -193,16 +206,18 @@ impl Study {
         &self,
         scoring: &dyn Scoring,
         strategies: &[Strategy],
-        truth: &Truth,
+        original: &OriginalItems,
         control: &Control,
     ) -> Result<Vec<Quality>> {
         strategies.iter().try_for_each(Strategy::check)?;
         let tables = distance_tables(&self.targets, scoring, control)?;
         let of_strategy = |strategy: &Strategy| {
             let eliminations = attack(&tables, strategy, control)?;
-            Ok(Quality::of(&self.targets, &eliminations, |transaction, item| {
-                truth.is_original(transaction, item)
-            }))
+            Ok(Quality::measure(
+                &self.targets,
+                &eliminations,
+                |transaction, item| original.is_original(transaction, item),
+            ))
         };
         strategies.iter().map(of_strategy).collect()
     }
@@ -212,18 +227,19 @@ impl Study {
     pub fn broken_constraints(
         &self,
         transactions: &Transactions,
-        attacked: &Attacked,
+        result: &AttackResult,
         privacy: &[Vec<u32>],
         k: u64,
         control: &Control,
-    ) -> Result<Vec<(Broken, bool)>> {
+    ) -> Result<Vec<(BrokenConstraint, bool)>> {
         let broken = |eliminations: Option<&[Eliminations]>| {
-            let left = left_over(transactions, &self.targets, eliminations, control)?;
-            broken_constraints(&left, privacy, k, control)
+            let remaining = remaining_items(transactions, &self.targets, eliminations, control)?;
+            broken_constraints(&remaining, privacy, k, control)
         };
         let before = broken(None)?;
-        let after = broken(Some(&attacked.eliminations))?;
-        let held_before = |broken: &Broken| !before.iter().any(|was| was.constraint == broken.constraint);
+        let after = broken(Some(&result.eliminations))?;
+        let held_before =
+            |broken: &BrokenConstraint| !before.iter().any(|was| was.constraint == broken.constraint);
         let after = after.into_iter().map(|broken| {
             let held = held_before(&broken);
             (broken, held)
@@ -232,7 +248,7 @@ impl Study {
     }
 }
 
-impl Attacked {
+impl AttackResult {
     /// Returns the confidence in each elimination of a target, in their order; `None` if no confidence was
     /// learnt.
     fn confidence(&self, target: usize) -> Option<Vec<f64>> {
@@ -243,36 +259,36 @@ impl Attacked {
 
 /// Items that the released transactions originally contained.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Truth {
+pub struct OriginalItems {
     /// By the number of the released transaction: its original items, ascending.
     items: Vec<Vec<u32>>,
 }
 
-impl Truth {
-    /// Finds the original of every released transaction by its key: `ids` are the keys of the original
-    /// transactions, `released_ids` those of the released ones. Returns an error if keys are not unique, if a
-    /// released transaction has no original, or if an original contains generalised items.
-    pub fn new(original: &Transactions, ids: &[String], released_ids: &[String]) -> Result<Self> {
-        let by_id = numbers_by_id("original", ids)?;
-        numbers_by_id("released", released_ids)?;
+impl OriginalItems {
+    /// Finds the original of every released transaction by its key: `keys` are those of the original
+    /// transactions, `released_keys` those of the released ones. Returns an error if keys are not unique, if
+    /// a released transaction has no original, or if an original contains generalised items.
+    pub fn new(original: &Transactions, keys: &[String], released_keys: &[String]) -> Result<Self> {
+        let by_key = numbers_by_key("original", keys)?;
+        numbers_by_key("released", released_keys)?;
         let invalid = |argument, problem: &str| {
             Error::invalid(
                 argument,
                 problem,
-                "an original that has every transaction of the release, as it was before items were generalised",
+                "an original that contains every released transaction as it was before generalisation",
             )
         };
-        let items = released_ids.iter().map(|id| {
-            let number = by_id
-                .get(&id[..])
-                .ok_or_else(|| invalid("released", "has a transaction that the original does not have"))?;
+        let items = released_keys.iter().map(|key| {
+            let number = by_key
+                .get(&key[..])
+                .ok_or_else(|| invalid("released", "contains a transaction that is not in the original"))?;
             let items = original.entries(*number).iter().map(Entry::item);
             let items: Option<Vec<u32>> = items.collect();
-            let mut items = items.ok_or_else(|| invalid("original", "has generalised items"))?;
+            let mut items = items.ok_or_else(|| invalid("original", "contains generalised items"))?;
             items.sort_unstable();
             Ok(items)
         });
-        Ok(Truth {
+        Ok(OriginalItems {
             items: items.collect::<Result<_>>()?,
         })
     }
@@ -284,18 +300,18 @@ impl Truth {
 }
 
 /// Returns the number of each transaction by its key, or an error if two keys are the same.
-fn numbers_by_id<'a>(of: &'static str, ids: &'a [String]) -> Result<FxHashMap<&'a str, usize>> {
-    let mut by_id = FxHashMap::default();
-    for (number, id) in ids.iter().enumerate() {
-        if by_id.insert(&id[..], number).is_some() {
+fn numbers_by_key<'a>(of: &'static str, keys: &'a [String]) -> Result<FxHashMap<&'a str, usize>> {
+    let mut by_key = FxHashMap::default();
+    for (number, key) in keys.iter().enumerate() {
+        if by_key.insert(&key[..], number).is_some() {
             return Err(Error::invalid(
-                "id",
-                format!("two transactions of {of} have the same"),
-                "ids that are unique in the original and in the release",
+                "key",
+                format!("two transactions of {of} have the same key"),
+                "keys that are unique in the original and in the released table",
             ));
         }
     }
-    Ok(by_id)
+    Ok(by_key)
 }
 
 #[cfg(test)]
@@ -326,15 +342,20 @@ mod tests {
         original
     }
 
-    fn ids(ids: [&str; 4]) -> Vec<String> {
-        ids.map(String::from).to_vec()
+    fn keys(keys: [&str; 4]) -> Vec<String> {
+        keys.map(String::from).to_vec()
     }
 
     /// Returns the items that the patients had by Figure 1.3. The original has them in another order than the
     /// release.
-    fn truth() -> Truth {
+    fn original_items() -> OriginalItems {
         let original = original([&[3], &[3, 2], &[1], &[1, 0]]);
-        Truth::new(&original, &ids(["d", "c", "b", "a"]), &ids(["a", "b", "c", "d"])).unwrap()
+        OriginalItems::new(
+            &original,
+            &keys(["d", "c", "b", "a"]),
+            &keys(["a", "b", "c", "d"]),
+        )
+        .unwrap()
     }
 
     /// The distances of Figure 3.6.
@@ -364,19 +385,21 @@ mod tests {
     }
 
     #[test]
-    fn a_release_is_studied_as_a_whole() {
+    fn a_release_is_attacked_as_a_whole() {
         let (release, control) = (release(), Control::new());
-        let study = Study::new(&release, &StudySettings::default(), &control).unwrap();
-        assert_eq!(study.targets().len(), 1);
+        let attack = ReleaseAttack::new(&release, &ReleaseAttackSettings::default(), &control).unwrap();
+        assert_eq!(attack.targets().len(), 1);
         let pairs = (4..8).flat_map(|context| (0..4).map(move |member| (context, member)));
-        assert_eq!(study.pairs(&control).unwrap(), pairs.collect::<Vec<_>>());
+        assert_eq!(attack.pairs(&control).unwrap(), pairs.collect::<Vec<_>>());
 
         // Eight cells are further away than the mean, 1.596. One of them, patient 3's limbs, is original.
-        let attacked = study.attack(&Figure36, &strategy(Method::Tba), &control).unwrap();
-        assert!(study.lacks_confidence(&attacked));
-        assert_eq!(study.reliability(&attacked, None), []);
-        assert_eq!(study.reliability(&attacked, Some(&truth())), []);
-        let cells = study.cells(&attacked, 0);
+        let result = attack
+            .attack(&Figure36, &strategy(Method::Tba), &control)
+            .unwrap();
+        assert!(attack.lacks_confidence(&result));
+        assert_eq!(attack.reliability_bins(&result, None), []);
+        assert_eq!(attack.reliability_bins(&result, Some(&original_items())), []);
+        let cells = attack.cells(&result, 0);
         assert_eq!(cells.len(), 16);
         let first = cells.iter().find(|cell| cell.step == Some(0)).unwrap();
         assert_eq!(
@@ -384,7 +407,9 @@ mod tests {
             (2, 1, Some(2.93))
         );
         let strategies = [strategy(Method::Tba), strategy(Method::Mda)];
-        let quality = study.quality(&Figure36, &strategies, &truth(), &control).unwrap();
+        let quality = attack
+            .quality(&Figure36, &strategies, &original_items(), &control)
+            .unwrap();
         assert_eq!(
             quality[0],
             Quality {
@@ -397,8 +422,8 @@ mod tests {
         assert_eq!((quality[1].eliminations, quality[1].correct), (1, 1));
 
         // As released, all four patients may have limbs. After the attack, only patient 1 may.
-        let broken = study
-            .broken_constraints(&release, &attacked, &[vec![2], vec![9]], 4, &control)
+        let broken = attack
+            .broken_constraints(&release, &result, &[vec![2], vec![9]], 4, &control)
             .unwrap();
         assert_eq!(broken.len(), 1);
         assert_eq!(
@@ -409,32 +434,33 @@ mod tests {
 
     #[test]
     fn without_calibration_no_confidence_is_missed() {
-        let settings = StudySettings {
+        let settings = ReleaseAttackSettings {
             calibration: 0,
-            ..StudySettings::default()
+            ..ReleaseAttackSettings::default()
         };
         let control = Control::new();
-        let study = Study::new(&release(), &settings, &control).unwrap();
-        let attacked = study.attack(&Figure36, &Strategy::default(), &control).unwrap();
-        assert!(!study.lacks_confidence(&attacked));
+        let attack = ReleaseAttack::new(&release(), &settings, &control).unwrap();
+        let result = attack.attack(&Figure36, &Strategy::default(), &control).unwrap();
+        assert!(!attack.lacks_confidence(&result));
     }
 
     #[test]
     fn settings_are_checked_first() {
-        let none = StudySettings {
+        let none = ReleaseAttackSettings {
             context: 0,
-            ..StudySettings::default()
+            ..ReleaseAttackSettings::default()
         };
-        assert!(Study::new(&release(), &none, &Control::new()).is_err());
+        assert!(ReleaseAttack::new(&release(), &none, &Control::new()).is_err());
         let infinite = Strategy {
-            threshold: Threshold::At(f64::INFINITY),
+            threshold: Threshold::Absolute(f64::INFINITY),
             ..Strategy::default()
         };
-        let study = Study::new(&release(), &StudySettings::default(), &Control::new()).unwrap();
-        assert!(study.attack(&Figure36, &infinite, &Control::new()).is_err());
+        let attack =
+            ReleaseAttack::new(&release(), &ReleaseAttackSettings::default(), &Control::new()).unwrap();
+        assert!(attack.attack(&Figure36, &infinite, &Control::new()).is_err());
         assert!(
-            study
-                .quality(&Figure36, &[infinite], &truth(), &Control::new())
+            attack
+                .quality(&Figure36, &[infinite], &original_items(), &Control::new())
                 .is_err()
         );
     }
@@ -442,18 +468,18 @@ mod tests {
     #[test]
     fn an_original_has_every_transaction_of_the_release_once() {
         let plain = original([&[3], &[3, 2], &[1], &[1, 0]]);
-        let names = ids(["a", "b", "c", "d"]);
+        let names = keys(["a", "b", "c", "d"]);
         let argument = |error| match error {
             Err(Error::InvalidArgument { argument, .. }) => argument,
             _ => "",
         };
         let of = |original: &Transactions, of_original: &[String], released: &[String]| {
-            argument(Truth::new(original, of_original, released))
+            argument(OriginalItems::new(original, of_original, released))
         };
         assert_eq!(of(&plain, &names, &names), "");
-        assert_eq!(of(&plain, &ids(["a", "b", "c", "c"]), &names), "id");
-        assert_eq!(of(&plain, &names, &ids(["a", "b", "b", "c"])), "id");
-        assert_eq!(of(&plain, &names, &ids(["a", "b", "c", "e"])), "released");
+        assert_eq!(of(&plain, &keys(["a", "b", "c", "c"]), &names), "key");
+        assert_eq!(of(&plain, &names, &keys(["a", "b", "b", "c"])), "key");
+        assert_eq!(of(&plain, &names, &keys(["a", "b", "c", "e"])), "released");
         assert_eq!(of(&release(), &names, &names), "original");
     }
 }

@@ -12,11 +12,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Binary logarithm of the least number of steps in a chunk, which is one thread's work.
-const LEAST_CHUNK: usize = 9;
+const LOG2_MIN_STEPS_PER_CHUNK: usize = 9;
 
-/// Binary logarithm of the largest number of chunks. Neither this nor [`LEAST_CHUNK`] depends on the number
-/// of threads, so neither does the answer.
-const MOST_CHUNKS: usize = 8;
+/// Binary logarithm of the largest number of chunks. Neither this nor [`LOG2_MIN_STEPS_PER_CHUNK`] depends on
+/// the number of threads, so neither does the answer.
+const LOG2_MAX_CHUNKS: usize = 8;
 
 /// One word of every weight in some columns: multiples of one power of two, so that they add up exactly.
 pub(super) struct Words {
@@ -80,26 +80,26 @@ pub(super) fn gray(step: u64) -> u64 {
 
 /// A matrix prepared for sums over signs. Bit b of a pattern is set if row 1 + b is subtracted; bit b of a
 /// step's Gray code is set if row 1 + [`LOW`] + b is subtracted.
-pub(super) struct Signs {
+pub(super) struct PreparedBlock {
     pub size: usize,
     /// Number of high signs.
     pub high: usize,
     /// Columns of the matrix in the order used here: columns with a second word come last.
     pub order: Vec<usize>,
-    pub first: Words,
+    pub first_words: Words,
     /// Number of columns without a second word.
-    pub single: usize,
-    pub second: Words,
+    pub one_word_columns: usize,
+    pub second_words: Words,
     /// For every column, a bound on the absolute value of its sums.
-    pub sums: Vec<f64>,
+    pub sum_bounds: Vec<f64>,
     /// Sum of ε_j over the columns with one word. Rounding their weights changes the permanent and its minors
     /// by at most the share exp(sum) - 1.
-    pub share: f64,
+    pub sum_of_epsilons: f64,
     /// Bound on the absolute change of the permanent by rounding weights to two words.
-    pub left_over: f64,
+    pub two_word_error: f64,
 }
 
-impl Signs {
+impl PreparedBlock {
     pub fn new(scaled: &Scaled) -> Self {
         let size = scaled.size;
         // Rounds to a multiple of 2^-52: sums of magnitude 2 and less are exact.
@@ -107,28 +107,28 @@ impl Signs {
         // Rounds to a multiple of 2^-100: remainders of 63 rows, each 2^-53 or less, sum up to less than
         // 2^-47.
         let second = |rest: f64| (rest + 1.5 * power(-48)) - 1.5 * power(-48);
-        let largest_share = |column: usize| {
-            let share = |&weight: &f64| match weight - first(weight) {
+        let epsilon = |column: usize| {
+            let change = |&weight: &f64| match weight - first(weight) {
                 0.0 => 0.0,
                 rest => rest.abs() / first(weight), // infinite if the weight becomes zero
             };
-            scaled.column(column).iter().map(share).fold(0.0, f64::max)
+            scaled.column(column).iter().map(change).fold(0.0, f64::max)
         };
-        let mut order: Vec<(f64, usize)> = (0..size).map(|column| (largest_share(column), column)).collect();
+        let mut order: Vec<(f64, usize)> = (0..size).map(|column| (epsilon(column), column)).collect();
         order.sort_by(|left, right| left.partial_cmp(right).unwrap_or(std::cmp::Ordering::Equal));
         // For a matrix of ones, the absolute values of the terms sum up to 2^0.59n times the permanent, and
         // rounding products costs n·u of that. An exponent of n/2 here keeps that the larger part.
-        let bearable = size as f64 * UNIT * (size as f64 / 2.0).exp2();
-        let mut share = 0.0;
-        let mut single = 0;
-        while single < size && share + order[single].0 <= bearable {
-            share += order[single].0;
-            single += 1;
+        let max_sum_of_epsilons = size as f64 * UNIT * (size as f64 / 2.0).exp2();
+        let mut sum_of_epsilons = 0.0;
+        let mut one_word_columns = 0;
+        while one_word_columns < size && sum_of_epsilons + order[one_word_columns].0 <= max_sum_of_epsilons {
+            sum_of_epsilons += order[one_word_columns].0;
+            one_word_columns += 1;
         }
-        if single < size {
+        if one_word_columns < size {
             // Within a group, either all columns have second words or none has.
-            single -= single % GROUP;
-            share = order[..single].iter().map(|column| column.0).sum();
+            one_word_columns -= one_word_columns % GROUP;
+            sum_of_epsilons = order[..one_word_columns].iter().map(|column| column.0).sum();
         }
         let order: Vec<usize> = order.into_iter().map(|(_, column)| column).collect();
         let words = |columns: &[usize], word: &dyn Fn(f64) -> f64| {
@@ -138,28 +138,32 @@ impl Signs {
             Words::new(size, &columns)
         };
         let rest = |weight: f64| weight - first(weight);
-        let sums: Vec<f64> = order.iter().map(|&column| scaled.sums[column]).collect();
-        let left_over = |&column: &usize| {
-            let left_over = |&weight: &f64| (rest(weight) - second(rest(weight))).abs();
-            scaled.column(column).iter().map(left_over).sum::<f64>() / scaled.sums[column]
+        let sum_bounds: Vec<f64> = order.iter().map(|&column| scaled.sums[column]).collect();
+        let remainder = |&column: &usize| {
+            let remainder = |&weight: &f64| (rest(weight) - second(rest(weight))).abs();
+            scaled.column(column).iter().map(remainder).sum::<f64>() / scaled.sums[column]
         };
-        Signs {
+        PreparedBlock {
             size,
             high: size - 1 - LOW,
-            first: words(&order, &first),
-            single,
-            second: words(&order[single..], &|weight| second(rest(weight))),
-            left_over: order[single..].iter().map(left_over).sum::<f64>() * sums.iter().product::<f64>(),
+            first_words: words(&order, &first),
+            one_word_columns,
+            second_words: words(&order[one_word_columns..], &|weight| second(rest(weight))),
+            two_word_error: order[one_word_columns..].iter().map(remainder).sum::<f64>()
+                * sum_bounds.iter().product::<f64>(),
             order,
-            sums,
-            share,
+            sum_bounds,
+            sum_of_epsilons,
         }
     }
 
     /// Calls a function for chunks of all steps, in parallel if there is more than one chunk, and returns the
     /// results in order.
     pub fn in_chunks<T: Send>(&self, part: impl Fn(Range<u64>) -> Result<T> + Sync) -> Result<Vec<T>> {
-        let chunks = self.high.saturating_sub(LEAST_CHUNK).min(MOST_CHUNKS);
+        let chunks = self
+            .high
+            .saturating_sub(LOG2_MIN_STEPS_PER_CHUNK)
+            .min(LOG2_MAX_CHUNKS);
         let steps = 1 << (self.high - chunks);
         let chunk = |chunk: u64| part(chunk * steps..(chunk + 1) * steps);
         if chunks == 0 {
@@ -170,7 +174,7 @@ impl Signs {
 
     /// Returns the number of roundings in a product of all sums.
     pub fn product_roundings(&self) -> f64 {
-        (self.size - 1 + self.size - self.single) as f64
+        (self.size - 1 + self.size - self.one_word_columns) as f64
     }
 
     /// Returns a bound on the error of compensated sums over all steps, in units of the unit roundoff times
