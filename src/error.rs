@@ -4,8 +4,8 @@
 //! A message is lower case, has no full stop, and reads `argument: what is wrong` if it is about an argument.
 //! DETAIL and HINT are full sentences.
 
+use disclosure::byte_format::DamagedBytes;
 use disclosure::cracks::SummaryError;
-use disclosure::wire::Damaged;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::borrow::Cow;
@@ -96,7 +96,7 @@ pub enum Problem {
     TooDeep { argument: &'static str, limit: usize },
 
     #[error("{0}")]
-    Damaged(#[from] Damaged),
+    Damaged(#[from] DamagedBytes),
 
     #[error("the state of an aggregate comes from another server, database or version")]
     NotLocal,

@@ -6,7 +6,7 @@
 
 use crate::error::Problem;
 use crate::guc;
-use disclosure::{Control, Memory};
+use disclosure::{Control, MemoryBudget};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -83,7 +83,7 @@ pub fn require(bytes: usize) -> Result<(), Problem> {
 
 /// Returns a control that limits a computation to `disclosure.max_memory`.
 pub fn control() -> Control {
-    Control::with_memory(Memory {
+    Control::with_memory(MemoryBudget {
         limit: guc::max_memory_bytes(),
         in_use,
     })

@@ -6,7 +6,7 @@
 //! looked up first. The type is asked only about an image that was not seen before, and not even then if
 //! Postgres guarantees that equal values have equal images (B-tree support function 4, "equalimage").
 
-use crate::encode::wire::{put, put_bytes, take, take_bytes};
+use crate::encode::wire::{put_bytes, put_varint, take_bytes, take_varint};
 use crate::error::Problem;
 use crate::pg::memory_context;
 use crate::pg::types::{ColumnType, print};
@@ -168,16 +168,16 @@ impl Dictionary {
     pub fn write(&self, out: &mut Vec<u8>) {
         let column = self.column();
         put_bytes(out, column.name.as_bytes());
-        put(out, u64::from(column.oid.to_u32()));
-        put(out, u64::from(column.collation.to_u32()));
+        put_varint(out, u64::from(column.oid.to_u32()));
+        put_varint(out, u64::from(column.collation.to_u32()));
         self.write_values(out);
     }
 
     /// Appends every value in the order of the codes.
     pub fn write_values(&self, out: &mut Vec<u8>) {
-        put(out, u64::from(self.len()));
+        put_varint(out, u64::from(self.len()));
         match self {
-            Dictionary::Bits(dictionary) => dictionary.values.iter().for_each(|&bits| put(out, bits)),
+            Dictionary::Bits(dictionary) => dictionary.values.iter().for_each(|&bits| put_varint(out, bits)),
             Dictionary::Images(Images {
                 layout,
                 arena,
@@ -192,8 +192,8 @@ impl Dictionary {
     /// Reads a dictionary that [`write`](Self::write) has written, with the same codes.
     pub fn read(input: &mut &[u8]) -> Result<Self, Problem> {
         let name = String::from_utf8_lossy(take_bytes(input)?).into_owned();
-        let oid = pg_sys::Oid::from(take(input)? as u32);
-        let collation = pg_sys::Oid::from(take(input)? as u32);
+        let oid = pg_sys::Oid::from(take_varint(input)? as u32);
+        let collation = pg_sys::Oid::from(take_varint(input)? as u32);
         let mut dictionary = Dictionary::new(ColumnType { name, oid, collation });
         dictionary.read_values(input)?;
         Ok(dictionary)
@@ -202,9 +202,9 @@ impl Dictionary {
     /// Adds values of the same type that [`write_values`](Self::write_values) has written, and returns their
     /// codes.
     pub fn read_values(&mut self, input: &mut &[u8]) -> Result<Vec<u32>, Problem> {
-        let count = take(input)?;
+        let count = take_varint(input)?;
         let codes = (0..count).map(|_| match self {
-            Dictionary::Bits(dictionary) => Ok(dictionary.encode(take(input)?)?),
+            Dictionary::Bits(dictionary) => Ok(dictionary.encode(take_varint(input)?)?),
             // SAFETY: `write_values` wrote the bytes, which are the payload of a value of this type.
             Dictionary::Images(dictionary) => unsafe { dictionary.encode_bytes(take_bytes(input)?) },
         });

@@ -39,27 +39,31 @@ impl CodedColumn {
             .collect();
     }
 
-    /// Returns the place of every row's value among the distinct values, from 1; [`NULL`] if the value is
-    /// NULL.
-    pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
-        let of_code = self.dictionary.order()?;
-        let place = |&code: &u32| match code {
+    /// Returns the dense rank of every row's value among the distinct values, from 1; [`NULL`] if the value
+    /// is NULL.
+    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
+        let of_code = self.dictionary.dense_ranks()?;
+        let dense_rank = |&code: &u32| match code {
             NULL => NULL,
             code => of_code[code as usize - 1],
         };
-        Ok(self.codes.iter().map(place).collect())
+        Ok(self.codes.iter().map(dense_rank).collect())
     }
 }
 
 impl Dictionary {
-    /// Returns the place of every value, from 1, in the order of the codes. Values are sorted in the default
-    /// order of the type under the column's collation. Values that are equal by their type share a place.
-    pub fn order(&mut self) -> Result<Vec<u32>, Problem> {
+    /// Returns the dense rank of every value, from 1, in the order of the codes. Values are sorted in the
+    /// default order of the type under the column's collation. Values that are equal by their type share a
+    /// dense rank.
+    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
         match self.keys() {
-            Some(keys) => run::sized("sorting values", keys.len(), permutation::FEW, |control| {
-                permutation::places(&keys, control)
-            }),
-            None => self.order_by_type(),
+            Some(keys) => run::sized(
+                "sorting values",
+                keys.len(),
+                permutation::SMALL_COLUMN,
+                |control| permutation::dense_ranks(&keys, control),
+            ),
+            None => self.dense_ranks_by_type(),
         }
     }
 
@@ -67,8 +71,8 @@ impl Dictionary {
     /// numbers values independently of the order in which they were read.
     pub fn sorted_codes(&mut self) -> Result<Vec<u32>, Problem> {
         let mut codes: Vec<u32> = (1..=self.len()).collect();
-        match self.order() {
-            Ok(places) => codes.sort_by_key(|&code| places[code as usize - 1]),
+        match self.dense_ranks() {
+            Ok(dense_ranks) => codes.sort_by_key(|&code| dense_ranks[code as usize - 1]),
             Err(Problem::NoOrder { .. }) => codes.sort_by_cached_key(|&code| self.text(code)),
             Err(problem) => return Err(problem),
         }
@@ -109,8 +113,9 @@ impl Dictionary {
         }
     }
 
-    /// Returns the place of every value like [`order`](Self::order). Postgres sorts them by their type.
-    fn order_by_type(&mut self) -> Result<Vec<u32>, Problem> {
+    /// Returns the dense rank of every value like [`dense_ranks`](Self::dense_ranks). Postgres sorts them by
+    /// their type.
+    fn dense_ranks_by_type(&mut self) -> Result<Vec<u32>, Problem> {
         let column = self.column().clone();
         let wanted = pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_CMP_PROC_FINFO;
         // SAFETY: an unknown OID raises an ERROR; entries of the type cache live as long as the backend.
@@ -130,8 +135,8 @@ impl Dictionary {
             Ok(())
         })?;
         sort.perform();
-        let mut places = vec![0; codes.len()];
-        let (mut place, mut before) = (0, None);
+        let mut dense_ranks = vec![0; codes.len()];
+        let (mut dense_rank, mut before) = (0, None);
         memory_context::for_each("sorting values", codes, |_| {
             let code = sort
                 .next()
@@ -147,12 +152,12 @@ impl Dictionary {
                         unsafe { pg_sys::FunctionCall2Coll(compare, column.collation, before, value) };
                     order.value() as i32 == 0
                 });
-            place += u32::from(!is_equal);
-            places[code as usize - 1] = place;
+            dense_rank += u32::from(!is_equal);
+            dense_ranks[code as usize - 1] = dense_rank;
             Ok(())
         })?;
         sort.end();
-        Ok(places)
+        Ok(dense_ranks)
     }
 }
 
@@ -291,18 +296,23 @@ impl Sort {
 
 /// Returns the codes in the order of their keys.
 fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Result<Vec<u32>, Problem> {
-    run::sized("ordering values", keyed.len(), permutation::FEW, |control| {
-        disclosure::sort(&mut keyed, control)?;
-        Ok(keyed.into_iter().map(|(_, code)| code).collect())
-    })
+    run::sized(
+        "ordering values",
+        keyed.len(),
+        permutation::SMALL_COLUMN,
+        |control| {
+            disclosure::parallel_sort(&mut keyed, control)?;
+            Ok(keyed.into_iter().map(|(_, code)| code).collect())
+        },
+    )
 }
 
-/// Returns the place of every code in `codes`, from 1. `codes` contains each code once. The place of [`NULL`]
+/// Returns the rank of every code in `codes`, from 1. `codes` contains each code once. The rank of [`NULL`]
 /// is 0.
-pub fn places_of(codes: &[u32]) -> Vec<u32> {
-    let mut places = vec![0; codes.len() + 1];
-    for (place, &code) in (1..).zip(codes) {
-        places[code as usize] = place;
+pub fn ranks_of_codes(codes: &[u32]) -> Vec<u32> {
+    let mut ranks = vec![0; codes.len() + 1];
+    for (rank, &code) in (1..).zip(codes) {
+        ranks[code as usize] = rank;
     }
-    places
+    ranks
 }

@@ -9,7 +9,7 @@ use crate::error::Problem;
 use crate::pg::types::ColumnType;
 use crate::run;
 use disclosure::NULL;
-use disclosure::permutation::{self, FEW, Sortable};
+use disclosure::permutation::{self, ColumnToSort, SMALL_COLUMN};
 use pgrx::pg_sys::{self, NullableDatum};
 use pgrx::{AnyElement, FromDatum};
 
@@ -34,8 +34,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn sortable(&self) -> Sortable<'_> {
-        Sortable::Numbers {
+    fn column_to_sort(&self) -> ColumnToSort<'_> {
+        ColumnToSort::Numbers {
             bits: &self.bits,
             key: self.key,
             absent: &self.nulls,
@@ -44,8 +44,8 @@ impl Numbers {
 }
 
 impl Sequence {
-    /// Creates an empty sequence with capacity for `rows` values. Values that are equal but not identical, such
-    /// as 1.0 and 1.00, are kept distinct.
+    /// Creates an empty sequence with capacity for `rows` values. Values that are equal but not identical,
+    /// such as 1.0 and 1.00, are kept distinct.
     pub fn new(column: ColumnType, rows: usize) -> Self {
         let values = match sort_key(column.base_type()) {
             Some((intake, key)) => Values::Numbers(Numbers {
@@ -104,15 +104,15 @@ impl Sequence {
         }
     }
 
-    /// Returns the place of every row's value among the distinct values, from 1; [`NULL`] if the value is
-    /// NULL.
-    pub fn places(&mut self) -> Result<Vec<u32>, Problem> {
+    /// Returns the dense rank of every row's value among the distinct values, from 1; [`NULL`] if the value
+    /// is NULL.
+    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
         match &mut self.values {
-            Values::Coded(column) => column.places(),
+            Values::Coded(column) => column.dense_ranks(),
             Values::Numbers(numbers) => {
-                let numbers = numbers.sortable();
-                run::sized("sorting values", numbers.len(), FEW, |control| {
-                    numbers.places(control)
+                let numbers = numbers.column_to_sort();
+                run::sized("sorting values", numbers.len(), SMALL_COLUMN, |control| {
+                    numbers.dense_ranks(control)
                 })
             }
         }
@@ -120,28 +120,31 @@ impl Sequence {
 
     /// Returns the rows of two columns, each in the order of its values. Equal values are in an order that
     /// the seed determines.
-    pub fn orders(columns: &mut [Self; 2], seed: u64) -> Result<[Vec<u32>; 2], Problem> {
+    pub fn paired_orders(columns: &mut [Self; 2], seed: u64) -> Result<[Vec<u32>; 2], Problem> {
         let [one, other] = columns;
-        let places = [one.places_of_codes()?, other.places_of_codes()?];
-        let columns = [one.sortable(&places[0]), other.sortable(&places[1])];
-        run::sized("sorting values", one.len(), FEW, |control| {
-            permutation::orders(columns, seed, control)
+        let dense_ranks = [one.dense_ranks_of_codes()?, other.dense_ranks_of_codes()?];
+        let columns = [
+            one.column_to_sort(&dense_ranks[0]),
+            other.column_to_sort(&dense_ranks[1]),
+        ];
+        run::sized("sorting values", one.len(), SMALL_COLUMN, |control| {
+            permutation::paired_orders(columns, seed, control)
         })
     }
 
-    /// Returns the place of every row's value if values go through a dictionary, otherwise nothing. Postgres
-    /// sorts them, on this thread.
-    fn places_of_codes(&mut self) -> Result<Vec<u32>, Problem> {
+    /// Returns the dense rank of every row's value if values go through a dictionary, otherwise nothing.
+    /// Postgres sorts them, on this thread.
+    fn dense_ranks_of_codes(&mut self) -> Result<Vec<u32>, Problem> {
         match &mut self.values {
-            Values::Coded(column) => column.places(),
+            Values::Coded(column) => column.dense_ranks(),
             Values::Numbers(_) => Ok(Vec::new()),
         }
     }
 
-    fn sortable<'a>(&'a self, places_of_codes: &'a [u32]) -> Sortable<'a> {
+    fn column_to_sort<'a>(&'a self, dense_ranks_of_codes: &'a [u32]) -> ColumnToSort<'a> {
         match &self.values {
-            Values::Coded(_) => Sortable::Places(places_of_codes),
-            Values::Numbers(numbers) => numbers.sortable(),
+            Values::Coded(_) => ColumnToSort::DenseRanks(dense_ranks_of_codes),
+            Values::Numbers(numbers) => numbers.column_to_sort(),
         }
     }
 

@@ -5,7 +5,7 @@
 use crate::error::Problem;
 use pgrx::pg_sys;
 
-pub use disclosure::wire::{put, put_bytes, take, take_array, take_bytes};
+pub use disclosure::byte_format::{put_bytes, put_varint, take_array, take_bytes, take_varint};
 
 /// First byte of the format. Stored values begin with a version below 0x80. Whenever the format changes,
 /// another number from 0x80 on must be chosen, because a process may have loaded another version of the

@@ -62,7 +62,7 @@ impl Literals {
     /// Returns the value of a text, in the current memory context. The type's input function raises an ERROR
     /// if the text is not a value of the type.
     pub fn parse(&mut self, text: &str) -> Result<Datum, Problem> {
-        let text = CString::new(text).map_err(|_| disclosure::wire::Damaged)?;
+        let text = CString::new(text).map_err(|_| disclosure::byte_format::DamagedBytes)?;
         // SAFETY: the function is the type's own input function, and the text is NUL-terminated.
         Ok(unsafe {
             pg_sys::InputFunctionCall(&mut self.input, text.as_ptr().cast_mut(), self.parameter, -1)

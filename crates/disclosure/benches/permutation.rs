@@ -8,11 +8,11 @@
 //! - `tied`: the original with noise, in columns of ten values; equal values share their rank;
 //! - `together`: the same order in every column, while the columns of the original are independent.
 //!
-//! Options: `--columns`; `--most`, the largest number of records (by default 1,000,000); `--runs`, of which
-//! the quickest counts.
+//! Options: `--columns`; `--max-records`, the largest number of records (by default 1,000,000); `--runs`, of
+//! which the quickest counts.
 
 use disclosure::Control;
-use disclosure::permutation::{Points, Ties, Tree, link, ranks};
+use disclosure::permutation::{KdTree, Points, Ties, link, ranks};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -21,30 +21,30 @@ use reference::permutation::nearest;
 use std::error::Error;
 use std::time::Instant;
 
-/// Function that returns the places of a number of records in one column, original and released.
-type Change = fn(usize, &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>);
+/// Function that returns the dense ranks of a number of records in one column, original and released.
+type MakeColumn = fn(usize, &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>);
 
 fn shuffled(records: usize, random: &mut Pcg64Mcg) -> Vec<u32> {
-    let mut places: Vec<u32> = (1..=records as u32).collect();
-    places.shuffle(random);
-    places
+    let mut dense_ranks: Vec<u32> = (1..=records as u32).collect();
+    dense_ranks.shuffle(random);
+    dense_ranks
 }
 
-/// Moves every place by up to a thousandth of the table, in either direction. Places below 1 become 1.
-fn blurred(places: &[u32], random: &mut Pcg64Mcg) -> Vec<u32> {
-    let most = places.len() as u32 / 1000 + 1;
-    let blur = |&place: &u32| {
-        (place + random.random_range(0..=2 * most))
-            .saturating_sub(most)
+/// Moves every dense rank by up to a thousandth of the table, in either direction. Those below 1 become 1.
+fn blurred(dense_ranks: &[u32], random: &mut Pcg64Mcg) -> Vec<u32> {
+    let reach = dense_ranks.len() as u32 / 1000 + 1;
+    let blur = |&dense_rank: &u32| {
+        (dense_rank + random.random_range(0..=2 * reach))
+            .saturating_sub(reach)
             .max(1)
     };
-    places.iter().map(blur).collect()
+    dense_ranks.iter().map(blur).collect()
 }
 
 fn noise(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
-    let places = shuffled(records, random);
-    let released = blurred(&places, random);
-    (places, released)
+    let dense_ranks = shuffled(records, random);
+    let released = blurred(&dense_ranks, random);
+    (dense_ranks, released)
 }
 
 fn shuffle(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
@@ -53,10 +53,10 @@ fn shuffle(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
 
 fn tied(records: usize, random: &mut Pcg64Mcg) -> (Vec<u32>, Vec<u32>) {
     let (original, released) = noise(records, random);
-    let tenth = |places: Vec<u32>| {
-        places
+    let tenth = |dense_ranks: Vec<u32>| {
+        dense_ranks
             .iter()
-            .map(|&place| ((place as usize - 1) * 10 / records).min(9) as u32 + 1)
+            .map(|&dense_rank| ((dense_rank as usize - 1) * 10 / records).min(9) as u32 + 1)
             .collect()
     };
     (tenth(original), tenth(released))
@@ -80,7 +80,7 @@ fn quickest<T>(
     Ok(best)
 }
 
-fn everybody(original: &Points, released: &Points) -> Vec<(u32, Vec<usize>)> {
+fn brute_force(original: &Points, released: &Points) -> Vec<(u32, Vec<usize>)> {
     let points: Vec<_> = original.iter().collect();
     points
         .par_iter()
@@ -89,34 +89,34 @@ fn everybody(original: &Points, released: &Points) -> Vec<(u32, Vec<usize>)> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut columns, mut most, mut runs) = (4, 1_000_000, 3);
+    let (mut columns, mut max_records, mut runs) = (4, 1_000_000, 3);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().unwrap_or_default().parse::<usize>();
         match &argument[..] {
             "--bench" => (), // cargo's own
             "--columns" => columns = number()?,
-            "--most" => most = number()?,
+            "--max-records" => max_records = number()?,
             "--runs" => runs = number()? as u32,
             unknown => return Err(format!("no such option: {unknown}").into()),
         }
     }
-    let kinds: [(&str, Change, Ties); 4] = [
+    let kinds: [(&str, MakeColumn, Ties); 4] = [
         ("noise", noise, Ties::Random { seed: 1 }),
         ("shuffle", shuffle, Ties::Random { seed: 1 }),
         ("tied", tied, Ties::Shared),
         ("together", together, Ties::Shared),
     ];
-    println!("ns per record        records      link     trees     brute   seconds  mean distance  ties");
-    for (name, change, ties) in kinds {
+    println!("ns per record        records      link     trees     brute   seconds  mean distance  matches");
+    for (name, make_column, ties) in kinds {
         for records in [1_000, 10_000, 100_000, 1_000_000, 10_000_000] {
-            if records > most {
+            if records > max_records {
                 break;
             }
             let mut random = Pcg64Mcg::seed_from_u64(records as u64);
             let (mut original, mut released) = (Vec::new(), Vec::new());
             for _ in 0..columns {
-                let (before, after) = change(records, &mut random);
+                let (before, after) = make_column(records, &mut random);
                 original.push(ranks(&before, ties, &Control::new())?);
                 released.push(ranks(&after, ties, &Control::new())?);
             }
@@ -125,15 +125,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             let seconds = quickest(runs, || link(&original, &released, &Control::new()))?;
             let trees = quickest(runs, || {
                 Ok((
-                    Tree::new(&original, &Control::new())?,
-                    Tree::new(&released, &Control::new())?,
+                    KdTree::new(&original, &Control::new())?,
+                    KdTree::new(&released, &Control::new())?,
                 ))
             })?;
             let each = |seconds: f64| seconds * 1e9 / records as f64;
             let brute = match records <= 10_000 {
                 true => format!(
                     "{:.0}",
-                    each(quickest(1, || Ok(everybody(&original, &released)))?)
+                    each(quickest(1, || Ok(brute_force(&original, &released)))?)
                 ),
                 false => "-".to_string(),
             };
@@ -142,13 +142,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .matches
                 .iter()
                 .map(|found| f64::from(found.distance) / 2.0);
-            let ties = linkage.matches.iter().map(|found| found.ties as f64);
+            let matches = linkage.matches.iter().map(|found| found.count as f64);
             println!(
-                "{name:>13} {records:>14} {:>9.0} {:>9.0} {brute:>9} {seconds:>9.3} {:>14.1} {:>5.1}",
+                "{name:>13} {records:>14} {:>9.0} {:>9.0} {brute:>9} {seconds:>9.3} {:>14.1} {:>8.1}",
                 each(seconds),
                 each(trees),
                 of_all(ranks.sum()),
-                of_all(ties.sum())
+                of_all(matches.sum())
             );
         }
     }

@@ -15,12 +15,12 @@ pub struct Control {
     done: AtomicU64,
     total: AtomicU64,
     /// `None` means no limit.
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
 }
 
 /// Memory budget of a computation.
 #[derive(Debug, Clone, Copy)]
-pub struct Memory {
+pub struct MemoryBudget {
     /// Number of bytes that may be in use at a time.
     pub limit: usize,
     /// Returns the number of bytes in use now. May be called from any thread.
@@ -28,7 +28,7 @@ pub struct Memory {
 }
 
 /// Shared by all callers that neither cancel nor watch.
-static NONE: Control = Control {
+static UNCONTROLLED: Control = Control {
     cancelled: AtomicBool::new(false),
     done: AtomicU64::new(0),
     total: AtomicU64::new(0),
@@ -43,11 +43,11 @@ impl Control {
 
     /// Returns a shared control for callers that neither cancel nor watch. Cancelling it has no effect.
     pub fn none() -> &'static Self {
-        &NONE
+        &UNCONTROLLED
     }
 
     /// Returns a control for a computation with this memory budget.
-    pub fn with_memory(memory: Memory) -> Self {
+    pub fn with_memory(memory: MemoryBudget) -> Self {
         Control {
             memory: Some(memory),
             ..Self::default()
@@ -56,7 +56,7 @@ impl Control {
 
     /// Asks the computation to stop at its next [`check`](Self::check).
     pub fn cancel(&self) {
-        self.cancelled.store(!std::ptr::eq(self, &NONE), Relaxed);
+        self.cancelled.store(!std::ptr::eq(self, &UNCONTROLLED), Relaxed);
     }
 
     /// Returns [`Error::Cancelled`] once the computation was cancelled. The computation calls this at least
@@ -74,7 +74,7 @@ impl Control {
     pub fn require<T>(&self, count: usize) -> Result<()> {
         let bytes = count.saturating_mul(size_of::<T>());
         match self.memory {
-            Some(Memory { limit, in_use }) if bytes > limit.saturating_sub(in_use()) => {
+            Some(MemoryBudget { limit, in_use }) if bytes > limit.saturating_sub(in_use()) => {
                 Err(Error::OutOfMemory { limit })
             }
             _ => Ok(()),
@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_cancels_what_all_share() {
+    fn cancelling_the_shared_control_has_no_effect() {
         Control::none().cancel();
         assert_eq!(Control::none().check(), Ok(()));
     }
 
     #[test]
     fn memory_is_what_is_left_of_the_limit() {
-        let control = Control::with_memory(Memory {
+        let control = Control::with_memory(MemoryBudget {
             limit: 100,
             in_use: || 20,
         });
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(control.require::<u64>(11), refused);
         assert_eq!(control.require::<u64>(usize::MAX), refused);
         assert_eq!(Control::new().require::<u64>(usize::MAX), Ok(()));
-        let overdrawn = Control::with_memory(Memory {
+        let overdrawn = Control::with_memory(MemoryBudget {
             limit: 10,
             in_use: || 20,
         });

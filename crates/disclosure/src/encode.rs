@@ -44,11 +44,11 @@ impl<T: Hash + Eq> Encoder<T> {
         };
         let Encoder { values, codes } = self;
         let hash = |value: &T| FxBuildHasher.hash_one(value);
-        let value_of = |code: &u32| *code as usize - 1;
+        let index_of = |code: &u32| *code as usize - 1;
         let entry = codes.entry(
             hash(&value),
-            |code| values[value_of(code)] == value,
-            |code| hash(&values[value_of(code)]),
+            |code| values[index_of(code)] == value,
+            |code| hash(&values[index_of(code)]),
         );
         if let hashbrown::hash_table::Entry::Occupied(code) = &entry {
             return Ok(*code.get());

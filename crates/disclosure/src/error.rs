@@ -55,7 +55,7 @@ pub enum Error {
         is_large: bool,
     },
     /// The memory budget is too small: see [`Control::require`](crate::Control::require).
-    #[error("the computation needs more than the {limit} bytes that it may use")]
+    #[error("the computation needs more memory than its limit of {limit} bytes")]
     OutOfMemory {
         /// Number of bytes that the computation may use.
         limit: usize,
@@ -80,7 +80,7 @@ impl Error {
     }
 
     /// Checks that an argument is a number from 0 to 1.
-    pub(crate) fn check_share(argument: &'static str, value: f64) -> Result<()> {
+    pub(crate) fn check_unit_interval(argument: &'static str, value: f64) -> Result<()> {
         if (0.0..=1.0).contains(&value) {
             return Ok(());
         }

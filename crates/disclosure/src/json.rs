@@ -19,7 +19,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a punctuation mark such as a bracket.
-    pub fn mark(&mut self, mark: char) -> Option<()> {
+    pub fn punctuation(&mut self, mark: char) -> Option<()> {
         self.skip_space();
         self.rest = self.rest.strip_prefix(mark)?;
         Some(())
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a string, which is copied only if it contains escapes.
     pub fn string(&mut self) -> Option<Cow<'a, str>> {
-        self.mark('"')?;
+        self.punctuation('"')?;
         let mut copy = String::new();
         loop {
             let plain = self
@@ -131,7 +131,7 @@ pub fn put_string(out: &mut String, text: &str) {
 }
 
 /// Returns the number of bytes that [`put_string`] appends.
-pub fn string_length(text: &str) -> usize {
+pub fn quoted_length(text: &str) -> usize {
     let length = |byte: u8| escape(byte as char).map_or(1, str::len);
     2 + text.bytes().map(length).sum::<usize>()
 }

@@ -57,8 +57,8 @@ impl Weights {
 
     /// Checks that both weights are valid.
     pub fn check(&self) -> Result<()> {
-        Error::check_share("likelihood", self.likelihood)?;
-        Error::check_share("danger", self.danger)
+        Error::check_unit_interval("likelihood", self.likelihood)?;
+        Error::check_unit_interval("danger", self.danger)
     }
 }
 

@@ -24,8 +24,10 @@
 #![forbid(unsafe_code)]
 
 pub mod attack;
+#[doc(hidden)]
+pub mod byte_format;
 pub mod classes;
-mod columns;
+mod column_profile;
 mod control;
 pub mod cracks;
 mod encode;
@@ -35,28 +37,26 @@ mod json;
 mod label;
 pub mod matching;
 mod mcmc;
+mod parallel;
+mod parallel_sort;
 pub mod permutation;
 mod rows;
 pub mod semantic;
 mod sharded;
-mod sort;
 pub mod spelling;
-mod threads;
-#[doc(hidden)]
-pub mod wire;
 
-pub use columns::{ColumnCounts, ColumnProfile};
-pub use control::{Control, Memory};
+pub use column_profile::{ColumnCounts, ColumnProfile};
+pub use control::{Control, MemoryBudget};
 pub use encode::Encoder;
 pub use error::{Error, Result};
 pub use label::{Label, Weights};
 /// Re-exported because matrices are passed in as views of this crate's types.
 pub use ndarray;
+#[doc(hidden)]
+pub use parallel_sort::parallel_sort;
 pub use rows::Rows;
 #[doc(hidden)]
 pub use sharded::ShardedTable;
-#[doc(hidden)]
-pub use sort::sort;
 
 /// Code of an absent value. The codes of values start at 1.
 pub const NULL: u32 = 0;

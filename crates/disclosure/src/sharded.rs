@@ -30,7 +30,7 @@ impl<T> ShardedTable<T> {
 
     /// Number of entries at which the single table is split. Growing a table of this size takes some tens of
     /// milliseconds.
-    const ALONE: usize = if cfg!(test) { 100 } else { 1 << 20 };
+    const SPLIT_AT: usize = if cfg!(test) { 100 } else { 1 << 20 };
 
     /// Returns the entry with this hash that `equal` accepts, if there is one.
     #[inline]
@@ -47,20 +47,21 @@ impl<T> ShardedTable<T> {
         equal: impl FnMut(&T) -> bool,
         hash_of: impl Fn(&T) -> u64,
     ) -> Entry<'_, T> {
-        self.table(hash, &hash_of).entry(hash, equal, hash_of)
+        self.table_for_insert(hash, &hash_of).entry(hash, equal, hash_of)
     }
 
     /// Adds an entry that is known not to be in the table.
     #[inline]
     pub fn insert_unique(&mut self, hash: u64, entry: T, hash_of: impl Fn(&T) -> u64) {
-        self.table(hash, &hash_of).insert_unique(hash, entry, hash_of);
+        self.table_for_insert(hash, &hash_of)
+            .insert_unique(hash, entry, hash_of);
     }
 
     /// Returns the table to which an entry with this hash can be added. Splits the single table first if it
     /// is full.
     #[inline]
-    fn table(&mut self, hash: u64, hash_of: impl Fn(&T) -> u64) -> &mut HashTable<T> {
-        if self.shards[0].len() >= Self::ALONE && self.shards.len() == 1 {
+    fn table_for_insert(&mut self, hash: u64, hash_of: impl Fn(&T) -> u64) -> &mut HashTable<T> {
+        if self.shards[0].len() >= Self::SPLIT_AT && self.shards.len() == 1 {
             self.split(hash_of);
         }
         let shard = self.shard(hash);
@@ -76,10 +77,10 @@ impl<T> ShardedTable<T> {
 
     #[cold]
     fn split(&mut self, hash_of: impl Fn(&T) -> u64) {
-        let share = 2 * Self::ALONE / Self::SHARDS;
-        let empty = std::iter::repeat_with(|| HashTable::with_capacity(share)).take(Self::SHARDS);
-        let alone = std::mem::replace(&mut self.shards, empty.collect());
-        for entry in alone.into_iter().flatten() {
+        let capacity = 2 * Self::SPLIT_AT / Self::SHARDS;
+        let empty = std::iter::repeat_with(|| HashTable::with_capacity(capacity)).take(Self::SHARDS);
+        let single = std::mem::replace(&mut self.shards, empty.collect());
+        for entry in single.into_iter().flatten() {
             let hash = hash_of(&entry);
             let shard = self.shard(hash);
             self.shards[shard].insert_unique(hash, entry, &hash_of);
@@ -100,8 +101,8 @@ mod tests {
     fn holds_what_was_put_in_before_and_after_the_split() {
         let mut table = ShardedTable::default();
         for number in (0..1000u64).chain(0..1000) {
-            if let Entry::Vacant(place) = table.entry(hash(&number), |&other| other == number, hash) {
-                place.insert(number);
+            if let Entry::Vacant(entry) = table.entry(hash(&number), |&other| other == number, hash) {
+                entry.insert(number);
             }
         }
         assert_eq!(table.shards.len(), ShardedTable::<u64>::SHARDS);

@@ -3,24 +3,28 @@
 
 use disclosure::NULL;
 
-/// Returns twice the rank of every place. Equal places share their mean rank, which is the number of lower
-/// places, plus half the number of equal places, plus one half.
-pub fn shared_half_ranks(places: &[u32]) -> Vec<u32> {
-    let key = |&place: &u32| if place == NULL { u32::MAX } else { place };
+/// Returns twice the rank of every record, given the dense ranks of their values. Equal values share their
+/// mean rank, which is the number of lower values, plus half the number of equal values, plus one half.
+pub fn shared_half_ranks(dense_ranks: &[u32]) -> Vec<u32> {
+    let key = |&dense_rank: &u32| if dense_rank == NULL { u32::MAX } else { dense_rank };
     let count = |of: &u32, keep: fn(u32, u32) -> bool| {
-        places.iter().filter(|other| keep(key(other), key(of))).count() as u32
+        dense_ranks
+            .iter()
+            .filter(|other| keep(key(other), key(of)))
+            .count() as u32
     };
-    let twice = |place: &u32| 2 * count(place, |a, b| a < b) + count(place, |a, b| a == b) + 1;
-    places.iter().map(twice).collect()
+    let half_ranks =
+        |dense_rank: &u32| 2 * count(dense_rank, |a, b| a < b) + count(dense_rank, |a, b| a == b) + 1;
+    dense_ranks.iter().map(half_ranks).collect()
 }
 
 /// Returns for every record the original value with the rank of its released value: Algorithm 1, for columns
 /// in which no two values are equal.
-pub fn reverse_map(original: &[i64], anonymised: &[i64]) -> Vec<i64> {
+pub fn reverse_map(original: &[i64], released: &[i64]) -> Vec<i64> {
     let mut sorted = original.to_vec();
     sorted.sort_unstable();
-    let rank = |value: &i64| anonymised.iter().filter(|other| *other <= value).count();
-    anonymised.iter().map(|value| sorted[rank(value) - 1]).collect()
+    let rank = |value: &i64| released.iter().filter(|other| *other <= value).count();
+    released.iter().map(|value| sorted[rank(value) - 1]).collect()
 }
 
 /// Returns the distance of two records: the largest difference of their ranks in any column.

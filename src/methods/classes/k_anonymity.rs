@@ -7,7 +7,7 @@ use crate::encode::Sink;
 use crate::encode::arguments::{ArgumentRows, Finished, OptionArgument};
 use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
-use crate::encode::wire::{put, take, take_array};
+use crate::encode::wire::{put_varint, take_array, take_varint};
 use crate::error::Problem;
 use crate::input::aggregate::{AggregateCall, AggregateState, MergeableState, so_far};
 use crate::methods::classes::NullTreatment;
@@ -88,38 +88,38 @@ impl MergeableState for KAnonymity {
             sink,
             nulls,
         } = self.rows.finish()?;
-        put(out, u64::from(self.nulls == NullTreatment::Wildcard));
-        put(out, nulls);
+        put_varint(out, u64::from(self.nulls == NullTreatment::Wildcard));
+        put_varint(out, nulls);
         let (Some(dictionaries), Some(classes)) = (dictionaries, sink.0) else {
             return Ok(());
         };
-        put(out, dictionaries.len() as u64);
+        put_varint(out, dictionaries.len() as u64);
         dictionaries.iter().for_each(|dictionary| dictionary.write(out));
         for (class, &size) in classes.sizes().iter().enumerate() {
-            put(out, size);
+            put_varint(out, size);
             out.extend(classes.codes(class).iter().flat_map(|code| code.to_ne_bytes()));
         }
         Ok(())
     }
 
     fn read(input: &mut &[u8]) -> Result<Self, Problem> {
-        let nulls = match take(input)? {
+        let nulls = match take_varint(input)? {
             0 => NullTreatment::Value,
             _ => NullTreatment::Wildcard,
         };
         let mut rows = Finished {
-            nulls: take(input)?,
+            nulls: take_varint(input)?,
             dictionaries: None,
             sink: Counted::default(),
         };
         if !input.is_empty() {
-            let width = take(input)?;
+            let width = take_varint(input)?;
             let dictionaries = (0..width).map(|_| Dictionary::read(input));
             rows.dictionaries = Some(dictionaries.collect::<Result<_, _>>()?);
             let mut classes = Classes::new(width as usize);
             let mut codes = vec![NULL; classes.width()];
             while !input.is_empty() {
-                let size = take(input)?;
+                let size = take_varint(input)?;
                 for code in &mut codes {
                     *code = u32::from_ne_bytes(take_array(input)?);
                 }

@@ -11,7 +11,7 @@ use crate::args::{names, number, word};
 use crate::encode::Encoded;
 use crate::encode::arguments::OptionArgument;
 use crate::encode::dictionary::Dictionary;
-use crate::encode::order::places_of;
+use crate::encode::order::ranks_of_codes;
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
@@ -172,7 +172,7 @@ impl Examples {
         let mut smallest = Vec::new();
         if wanted > 0 {
             let codes = dictionaries.iter_mut().map(Dictionary::canonical_codes);
-            let places = codes.map(|codes| codes.map(|codes| places_of(&codes)));
+            let places = codes.map(|codes| codes.map(|codes| ranks_of_codes(&codes)));
             let places = places.collect::<Result<Vec<_>, Problem>>()?;
             let values = |class: usize| {
                 let codes = classes.codes(class).iter().zip(&places);

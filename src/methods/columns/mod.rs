@@ -48,7 +48,7 @@ fn profiles(
         Profile {
             column_name: dictionary.column().name.clone(),
             r#type: dictionary.column().oid,
-            distinct_values: profile.values as i64,
+            distinct_values: profile.distinct_values as i64,
             unique_values: profile.unique_values as i64,
             null_values: profile.nulls as i64,
             most_frequent: profile.most_frequent as i64,

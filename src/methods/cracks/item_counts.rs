@@ -13,8 +13,8 @@ use crate::methods::cracks::item_names::{Found, ItemNames, column_of, means_the_
 use crate::pg::literal::Literals;
 use crate::pg::memory_context;
 use crate::pg::types::ColumnType;
+use disclosure::byte_format::DamagedBytes;
 use disclosure::cracks::{ItemSummary, SummaryError, SummaryWriter};
-use disclosure::wire::Damaged;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum};
 use std::borrow::Cow;
@@ -187,7 +187,7 @@ impl ItemCounts {
     /// Adds the items of a stored value.
     fn take_items(&mut self, summary: &ItemSummary) -> Result<(), Problem> {
         let mut literals = Literals::of(self.items.column());
-        let numbers = 0..u32::try_from(summary.items.len()).map_err(|_| Damaged)?;
+        let numbers = 0..u32::try_from(summary.items.len()).map_err(|_| DamagedBytes)?;
         let codes = memory_context::for_each("reading items", numbers, |number| {
             let value = literals.parse(&summary.items[number as usize].0)?;
             // SAFETY: a value that was just made, of the items' type.
@@ -224,17 +224,17 @@ impl ItemCounts {
     pub fn serial(&self) -> Result<Vec<u8>, Problem> {
         let mut out = wire::local();
         let column = self.items.column();
-        wire::put(&mut out, u64::from(column.oid.to_u32()));
-        wire::put(&mut out, u64::from(column.collation.to_u32()));
-        wire::put(&mut out, u64::from(self.are_texts()));
+        wire::put_varint(&mut out, u64::from(column.oid.to_u32()));
+        wire::put_varint(&mut out, u64::from(column.collation.to_u32()));
+        wire::put_varint(&mut out, u64::from(self.are_texts()));
         if self.are_texts() {
             let names = self.names();
             wire::put_bytes(&mut out, names.type_name.as_bytes());
             wire::put_bytes(&mut out, names.collation.unwrap_or_default().as_bytes());
         }
-        wire::put(&mut out, self.transactions);
+        wire::put_varint(&mut out, self.transactions);
         self.items.write_values(&mut out);
-        self.counts().for_each(|count| wire::put(&mut out, count));
+        self.counts().for_each(|count| wire::put_varint(&mut out, count));
         wire::finish("a part of item counts", out)
     }
 
@@ -242,25 +242,25 @@ impl ItemCounts {
     pub fn of_serial(mut bytes: &[u8]) -> Result<Self, Problem> {
         let input = &mut bytes;
         wire::take_local(input)?;
-        let oid = |input: &mut &[u8]| wire::take(input).map(|oid| pg_sys::Oid::from(oid as u32));
+        let oid = |input: &mut &[u8]| wire::take_varint(input).map(|oid| pg_sys::Oid::from(oid as u32));
         let text = |input: &mut &[u8]| {
             wire::take_bytes(input).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
         };
         let name = String::new();
         let (oid, collation) = (oid(input)?, oid(input)?);
-        let mut counts = match wire::take(input)? {
+        let mut counts = match wire::take_varint(input)? {
             0 => ItemCounts::new(ColumnType { name, oid, collation }),
             _ => Self::of_texts(ItemNames {
                 type_name: text(input)?,
                 collation: Some(text(input)?).filter(|name| !name.is_empty()),
             }),
         };
-        let transactions = wire::take(input)?;
+        let transactions = wire::take_varint(input)?;
         let codes = counts.items.read_values(input)?;
         let of_items = codes
             .into_iter()
-            .map(|code| Ok((code, wire::take(input)?)))
-            .collect::<Result<Vec<_>, Damaged>>()?;
+            .map(|code| Ok((code, wire::take_varint(input)?)))
+            .collect::<Result<Vec<_>, DamagedBytes>>()?;
         counts.add(transactions, of_items)?;
         Ok(counts)
     }

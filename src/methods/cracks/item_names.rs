@@ -6,8 +6,8 @@
 
 use crate::error::Problem;
 use crate::pg::types::{ColumnType, type_name};
+use disclosure::byte_format::DamagedBytes;
 use disclosure::cracks::{ItemSummary, Name};
-use disclosure::wire::Damaged;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_qualified_identifier;
 use pgrx::{IntoDatum, direct_function_call_as_datum};
@@ -177,8 +177,8 @@ fn named(
     in_schema: fn(schema: &CStr, name: &CStr) -> pg_sys::Oid,
     on_search_path: unsafe fn(pg_sys::FunctionCallInfo) -> Datum,
 ) -> Result<Option<pg_sys::Oid>, Problem> {
-    let text = |text: &str| CString::new(text).map_err(|_| Damaged);
-    let found = match Name::parse(name).ok_or(Damaged)? {
+    let text = |text: &str| CString::new(text).map_err(|_| DamagedBytes);
+    let found = match Name::parse(name).ok_or(DamagedBytes)? {
         Name::Qualified { schema, name } => in_schema(&text(&schema)?, &text(&name)?),
         Name::Words => {
             // SAFETY: these functions take a text.

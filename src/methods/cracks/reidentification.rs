@@ -6,7 +6,7 @@
 
 use crate::args::{Args, word};
 use crate::encode::dictionary::Dictionary;
-use crate::encode::order::{CodedColumn, places_of};
+use crate::encode::order::{CodedColumn, ranks_of_codes};
 use crate::error::Problem;
 use crate::input::relation::Relation;
 use crate::methods::cracks::{METHODS, method_name};
@@ -209,7 +209,7 @@ impl Shared {
         }
         let code_there = there.dictionary.adopt(here)?;
         // Codes follow the values, because they must not depend on the order of rows.
-        let place_of = places_of(&there.dictionary.canonical_codes()?);
+        let place_of = ranks_of_codes(&there.dictionary.canonical_codes()?);
         recode(&mut there.codes, &place_of);
         let of_code = |code: u32| match place_of[code as usize] {
             NULL => Knowledge::Anything,

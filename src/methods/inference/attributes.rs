@@ -5,7 +5,7 @@
 //! attribute per element, a column with bins one per bin, and any other column one per value.
 
 use crate::encode::dictionary::Dictionary;
-use crate::encode::order::places_of;
+use crate::encode::order::ranks_of_codes;
 use crate::encode::scale::Scale;
 use crate::error::Problem;
 use crate::methods::inference::bins::Bins;
@@ -125,7 +125,7 @@ impl Named {
             } else if let Some(element) = ElementType::of(&column_type) {
                 let (mut elements, mut of_array) = elements_of(&element, &dictionary)?;
                 let codes = elements.canonical_codes()?;
-                let place_of = places_of(&codes);
+                let place_of = ranks_of_codes(&codes);
                 for elements in &mut of_array {
                     elements
                         .iter_mut()
@@ -140,7 +140,7 @@ impl Named {
             } else {
                 let codes = dictionary.canonical_codes()?;
                 let meaning = AttributesOfValue::One(
-                    places_of(&codes)[1..]
+                    ranks_of_codes(&codes)[1..]
                         .iter()
                         .map(|place| Some(place - 1))
                         .collect(),

@@ -7,7 +7,7 @@ use crate::memory;
 use crate::pg::expression::OverColumns;
 use crate::pg::types::ColumnType;
 use crate::run::{self, Meter};
-use disclosure::permutation::{self, FEW};
+use disclosure::permutation::{self, SMALL_COLUMN};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
@@ -34,8 +34,8 @@ fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
         return Ok(None); // there were no rows
     };
     let [first, second] = &mut pairs.columns;
-    let (first, second) = (first.places()?, second.places()?);
-    run::sized("correlating ranks", first.len(), FEW, |control| {
+    let (first, second) = (first.dense_ranks()?, second.dense_ranks()?);
+    run::sized("correlating ranks", first.len(), SMALL_COLUMN, |control| {
         permutation::rank_correlation(&first, &second, control)
     })
 }

@@ -36,7 +36,7 @@ fn linked_records(mut args: Args) -> Result<impl Iterator<Item = LinkedRecord>, 
     let options = Options::read(&mut args)?;
     args.end()?;
     let tables = Microdata::by_rank(&wanted, &options.orders)?;
-    let (original, released) = (tables.original.places(), tables.released.places());
+    let (original, released) = (tables.original.dense_ranks(), tables.released.dense_ranks());
     let is_paired = tables.is_paired();
     let (linkage, correct) = run::long("linking records", |control| {
         RankedTables::new(&original, &released, is_paired, options.ties, control)?.link(control)
@@ -49,9 +49,9 @@ fn linked_records(mut args: Args) -> Result<impl Iterator<Item = LinkedRecord>, 
             original: Json(tables.original.json(record)),
             matched: Json(tables.released.json(found.first as usize)),
             distance: in_ranks(found.distance),
-            matches: found.ties as i64,
+            matches: found.count as i64,
             correct,
-            probability: correct.map(|correct| f64::from(u8::from(correct)) / found.ties as f64),
+            probability: correct.map(|correct| f64::from(u8::from(correct)) / found.count as f64),
         }
     }))
 }

@@ -61,7 +61,7 @@ fn marginal_values(
         value: values.dictionary.text(number as u32 + 1),
         records: records as i64,
         marginality: found.of_value(number),
-        rank: i64::from(found.places[number]),
+        rank: i64::from(found.dense_ranks[number]),
     };
     let mut values: Vec<MarginalValue> = records_of.into_iter().zip(0..).map(of_value).collect();
     values.sort_by(|one, other| (one.rank, &one.value).cmp(&(other.rank, &other.value)));

@@ -1,11 +1,11 @@
-//! Microdata: the original table and its released version, as records with a place for each value in the
+//! Microdata: the original table and its released version, as records with a dense rank for each value in the
 //! order of its column.
 //!
 //! Postgres may return the rows of a table in a different order every time, which must not change any result.
 //! So records are sorted by their content: by their key if they have one, else by their values.
 
 use super::coded_table::CodedTable;
-use super::orders::{Meaning, OrderedValues, Orders};
+use super::orders::{Meaning, Orders, RankedValues};
 use super::records::{CountedColumn, Records};
 use crate::args::Args;
 use crate::encode::order::CodedColumn;
@@ -138,7 +138,7 @@ impl Microdata {
     }
 
     /// Reads two tables to compare their values. The key only identifies records of the original table.
-    /// Values of a type that is neither a number, a date nor a timestamp count as their place among the
+    /// Values of a type that is neither a number, a date nor a timestamp count as their dense rank among the
     /// released values, unless the caller gave an order.
     pub fn by_value(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
         let (original, released, chosen) = wanted.open(orders)?;
@@ -161,7 +161,7 @@ impl Microdata {
         orders: &Orders,
     ) -> Result<Self, Problem> {
         let columns = here.columns.into_iter().zip(there.columns);
-        let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfAnonymised));
+        let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfReleased));
         let mut tables = Self::of_columns(columns, keys)?;
         tables.put_in_order()?;
         Ok(tables)
@@ -208,7 +208,7 @@ impl Records {
         let read = CodedTable::read(&relation, chosen)?;
         let columns = read.columns.into_iter().map(|mut column| {
             let records_of = column.records_of();
-            let values = OrderedValues::new(&mut column.dictionary, orders, &records_of)?;
+            let values = RankedValues::new(&mut column.dictionary, orders, &records_of)?;
             Ok(CountedColumn::new(column, &values, |code| code))
         });
         let mut records = Records::new(columns.collect::<Result<_, Problem>>()?, None);
@@ -219,7 +219,7 @@ impl Records {
 
 /// Orders the values of a column by their type.
 fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Problem> {
-    let values = OrderedValues::by_type(&mut column.dictionary)?;
+    let values = RankedValues::by_type(&mut column.dictionary)?;
     Ok(CountedColumn::new(column, &values, |code| code))
 }
 
@@ -227,7 +227,7 @@ fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Problem> {
 #[derive(Clone, Copy, PartialEq)]
 enum Frequencies {
     OfOriginal,
-    OfAnonymised,
+    OfReleased,
 }
 
 /// Orders the values of a column of both tables together.
@@ -240,15 +240,15 @@ fn together(
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let translated = |code: u32| code_here[code as usize];
     let mut records_of = here.records_of();
-    if frequencies == Frequencies::OfAnonymised {
+    if frequencies == Frequencies::OfReleased {
         records_of.fill(0);
         for (records, code) in there.records_of().into_iter().zip(1..) {
             records_of[translated(code) as usize - 1] += records;
         }
     }
-    let mut values = OrderedValues::new(&mut here.dictionary, orders, &records_of)?;
-    if values.meaning == Meaning::Places {
-        let released = (1..=there.dictionary.len()).map(|code| values.place(translated(code)));
+    let mut values = RankedValues::new(&mut here.dictionary, orders, &records_of)?;
+    if values.meaning == Meaning::DenseRanks {
+        let released = (1..=there.dictionary.len()).map(|code| values.dense_rank(translated(code)));
         values.scale = scale_of_released(released.collect(), values.scale.len());
     }
     Ok((

@@ -1,9 +1,9 @@
 //! The permutation paradigm (Domingo-Ferrer and Muralidhar 2015).
 //!
-//! [`disclosure::permutation`] defines the terms for a sorted column: place, rank, order and scale. In this
-//! folder, a [`CodedColumn`](crate::encode::order::CodedColumn) has the values of a column as they were read,
-//! a [`Sequence`](crate::encode::sequence::Sequence) has those of a window partition, and
-//! [`orders::OrderedValues`] has the order of a dictionary's values.
+//! [`disclosure::permutation`] defines the terms for a sorted column: order, rank, dense rank and scale. In
+//! this folder, a [`CodedColumn`](crate::encode::order::CodedColumn) has the values of a column as they were
+//! read, a [`Sequence`](crate::encode::sequence::Sequence) has those of a window partition, and
+//! [`orders::RankedValues`] has the dense ranks of a dictionary's values.
 
 mod coded_table;
 mod correlation;

@@ -3,7 +3,7 @@
 use super::orders::Orders;
 use crate::args::Args;
 use crate::error::Problem;
-use disclosure::permutation::{Chance, Ties};
+use disclosure::permutation::{ChanceSettings, Ties};
 use pgrx::pg_sys;
 
 /// Last options of a function: how values are ordered.
@@ -29,10 +29,10 @@ impl Options {
 }
 
 /// Reads the arguments `draws` and `at_least`. The caller sets the seed, which is a later argument.
-pub fn read_chance(args: &mut Args) -> Result<Chance, Problem> {
-    Ok(Chance {
+pub fn read_chance(args: &mut Args) -> Result<ChanceSettings, Problem> {
+    Ok(ChanceSettings {
         draws: args.count("draws")?,
         at_least: args.required("at_least")?,
-        ..Chance::default()
+        ..ChanceSettings::default()
     })
 }

@@ -81,11 +81,11 @@ fn texts(column: &str, values: Vec<Value>) -> Result<Vec<String>, Problem> {
     values.into_iter().map(text).collect()
 }
 
-/// Order of a dictionary's values.
-pub struct OrderedValues {
-    /// Place of every value, by code, from 1.
-    place_of: Vec<u32>,
-    /// Number that the value at each place counts as, from place 1 on.
+/// Dense ranks of the values of a dictionary.
+pub struct RankedValues {
+    /// Dense rank of every value, by code.
+    dense_rank_of: Vec<u32>,
+    /// Number that the value of each dense rank counts as, from 1 on.
     pub scale: Vec<f64>,
     /// Meaning of the scale.
     pub meaning: Meaning,
@@ -96,13 +96,13 @@ pub struct OrderedValues {
 pub enum Meaning {
     /// Difference of two numbers, dates or timestamps.
     Numbers,
-    /// Number of places between two values, because their type has an order but no differences.
-    Places,
+    /// Difference of their dense ranks, because their type has an order but no differences.
+    DenseRanks,
     /// Difference that the caller's order or distances define.
     Given,
 }
 
-impl OrderedValues {
+impl RankedValues {
     /// Orders values as the caller says, or else by their type. `records_of` has the number of records that
     /// hold each value, by code, in the table whose frequencies count.
     pub fn new(dictionary: &mut Dictionary, orders: &Orders, records_of: &[u64]) -> Result<Self, Problem> {
@@ -111,8 +111,8 @@ impl OrderedValues {
             Some(Given::List(texts)) => Self::by_list(dictionary, texts),
             Some(Given::Distances(relation)) => {
                 let found = order_by_marginality("orders", dictionary, *relation, records_of)?;
-                Ok(OrderedValues {
-                    place_of: found.places,
+                Ok(RankedValues {
+                    dense_rank_of: found.dense_ranks,
                     scale: found.scale,
                     meaning: Meaning::Given,
                 })
@@ -122,21 +122,24 @@ impl OrderedValues {
 
     /// Orders values by their type.
     pub fn by_type(dictionary: &mut Dictionary) -> Result<Self, Problem> {
-        let place_of = dictionary.order()?;
-        let last = place_of.iter().max().map_or(0, |&place| place as usize);
+        let dense_rank_of = dictionary.dense_ranks()?;
+        let last = dense_rank_of
+            .iter()
+            .max()
+            .map_or(0, |&dense_rank| dense_rank as usize);
         let Some(numbers) = Scale::of_type(dictionary.column().base_type()) else {
-            return Ok(OrderedValues {
-                scale: (1..=last).map(|place| place as f64).collect(),
-                place_of,
-                meaning: Meaning::Places,
+            return Ok(RankedValues {
+                scale: (1..=last).map(|dense_rank| dense_rank as f64).collect(),
+                dense_rank_of,
+                meaning: Meaning::DenseRanks,
             });
         };
         let mut scale = vec![f64::NAN; last];
-        for (&place, number) in place_of.iter().zip(numbers.numbers(dictionary)?) {
-            scale[place as usize - 1] = number;
+        for (&dense_rank, number) in dense_rank_of.iter().zip(numbers.numbers(dictionary)?) {
+            scale[dense_rank as usize - 1] = number;
         }
-        Ok(OrderedValues {
-            place_of,
+        Ok(RankedValues {
+            dense_rank_of,
             scale,
             meaning: Meaning::Numbers,
         })
@@ -146,32 +149,32 @@ impl OrderedValues {
     fn by_list(dictionary: &mut Dictionary, texts: &[String]) -> Result<Self, Problem> {
         let column = dictionary.column().clone();
         let known = dictionary.len() as usize;
-        let mut place_of = vec![0; known];
-        for (text, place) in texts.iter().zip(1..) {
+        let mut dense_rank_of = vec![0; known];
+        for (text, dense_rank) in texts.iter().zip(1..) {
             // SAFETY: the value was just read as one of the column's type.
             let code = unsafe { dictionary.encode(parse(column.oid, text)?)? } as usize;
-            if code > place_of.len() {
-                place_of.push(0);
+            if code > dense_rank_of.len() {
+                dense_rank_of.push(0);
             }
-            if std::mem::replace(&mut place_of[code - 1], place) != 0 {
+            if std::mem::replace(&mut dense_rank_of[code - 1], dense_rank) != 0 {
                 return Err(invalid_for(&column.name, "a value is listed twice"));
             }
         }
-        if place_of[..known].contains(&0) {
+        if dense_rank_of[..known].contains(&0) {
             return Err(invalid_for(&column.name, "a value of the column is missing"));
         }
-        Ok(OrderedValues {
-            place_of,
-            scale: (1..=texts.len()).map(|place| place as f64).collect(),
+        Ok(RankedValues {
+            dense_rank_of,
+            scale: (1..=texts.len()).map(|dense_rank| dense_rank as f64).collect(),
             meaning: Meaning::Given,
         })
     }
 
-    /// Returns the place of a code; [`NULL`](disclosure::NULL) for an absent value.
-    pub fn place(&self, code: u32) -> u32 {
+    /// Returns the dense rank of a code; [`NULL`](disclosure::NULL) for an absent value.
+    pub fn dense_rank(&self, code: u32) -> u32 {
         match code {
             disclosure::NULL => disclosure::NULL,
-            code => self.place_of[code as usize - 1],
+            code => self.dense_rank_of[code as usize - 1],
         }
     }
 }

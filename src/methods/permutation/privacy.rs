@@ -10,7 +10,7 @@ use crate::error::Problem;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::permutation::{Closest, Demand, Release};
+use disclosure::permutation::{ClosestValues, Demand, ReleasedTable};
 use pgrx::prelude::*;
 use serde_json::Value;
 
@@ -49,10 +49,10 @@ fn hidden_records(mut args: Args) -> Result<impl Iterator<Item = HiddenRecord>, 
     let options = Options::read(&mut args)?;
     args.end()?;
     let tables = Microdata::by_value(&wanted, &options.orders)?;
-    let (here, there) = (&tables.original.ordinals, &tables.released.ordinals);
+    let (here, there) = (&tables.original.ranked_columns, &tables.released.ranked_columns);
     let ties = options.ties.of_released();
     let mut found = run::long("checking records", |control| {
-        Release::new(there, ties, control)?.check_all(here, control)
+        ReleasedTable::new(there, ties, control)?.privacy_of_all(here, control)
     })?;
     Ok((0..tables.original.len()).map(move |record| {
         // `found` is empty if no record was released.
@@ -90,12 +90,12 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
     demand.check(columns.as_ref().map_or(0, Vec::len))?;
     // SAFETY: the value is an argument of type record.
     let tables = unsafe { Microdata::of_subject(record, released, columns, &options.orders)? };
-    let fields = tables.original.ordinals.iter();
+    let fields = tables.original.ranked_columns.iter();
     let record: Vec<Option<f64>> = fields.map(|field| field.value(0)).collect();
-    let there = &tables.released.ordinals;
+    let there = &tables.released.ranked_columns;
     let ties = options.ties.of_released();
     let found = run::long("checking the record", |control| {
-        Release::new(there, ties, control)?.verify(&record, &demand)
+        ReleasedTable::new(there, ties, control)?.verify(&record, &demand)
     })?;
     let Some(found) = found else {
         return Ok(SubjectCheck {
@@ -124,10 +124,12 @@ fn verdict_name(is_met: Option<bool>) -> &'static str {
 }
 
 /// Returns the closest value of every column, as an array if several values are equally close.
-fn closest_values(tables: &Microdata, closest: &[Closest]) -> Value {
+fn closest_values(tables: &Microdata, closest: &[ClosestValues]) -> Value {
     let columns = tables.released.columns.iter().zip(closest).enumerate();
-    let fields = columns.map(|(number, (column, places))| {
-        let mut values = tables.released.values_between(number, places.first, places.last);
+    let fields = columns.map(|(number, (column, dense_ranks))| {
+        let mut values = tables
+            .released
+            .values_between(number, dense_ranks.first, dense_ranks.last);
         let value = match values.len() {
             1 => values.remove(0),
             _ => Value::Array(values),

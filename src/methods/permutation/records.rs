@@ -1,22 +1,22 @@
 //! Records of one table: their values, and what these values count as in comparisons.
 //!
-//! A record is a number. Its value in a column has a code, a place in the order of the column and, through
-//! the scale of the column, a number.
+//! A record is a number. Its value in a column has a code, a dense rank in the order of the column and,
+//! through the scale of the column, a number.
 
-use super::orders::{Meaning, OrderedValues};
+use super::orders::{Meaning, RankedValues};
 use super::value_json::value_json;
 use crate::encode::order::CodedColumn;
 use crate::error::Problem;
 use crate::run;
 use disclosure::NULL;
-use disclosure::permutation::{Ordinal, Side, canonical_order};
+use disclosure::permutation::{ColumnSide, RankedColumn, canonical_order};
 use serde_json::Value;
 
 /// Records of a table, column by column.
 pub struct Records {
     pub columns: Vec<CodedColumn>,
-    /// Places and scale of every column.
-    pub ordinals: Vec<Ordinal>,
+    /// Dense ranks and scale of every column.
+    pub ranked_columns: Vec<RankedColumn>,
     /// Whether the scale of each column has the numbers, dates or timestamps that its values are.
     are_numbers: Vec<bool>,
     /// Keys of the records, if the caller named a key.
@@ -26,18 +26,18 @@ pub struct Records {
 /// A column and what its values count as.
 pub struct CountedColumn {
     column: CodedColumn,
-    ordinal: Ordinal,
+    ranked: RankedColumn,
     is_number: bool,
 }
 
 impl CountedColumn {
     /// Combines a column with the order of its values. If they were ordered together with those of another
     /// column, `code_there` translates a code of this column to the dictionary that was ordered.
-    pub fn new(column: CodedColumn, values: &OrderedValues, code_there: impl Fn(u32) -> u32) -> Self {
-        let place = |&code: &u32| values.place(code_there(code));
+    pub fn new(column: CodedColumn, values: &RankedValues, code_there: impl Fn(u32) -> u32) -> Self {
+        let dense_rank = |&code: &u32| values.dense_rank(code_there(code));
         CountedColumn {
-            ordinal: Ordinal {
-                places: column.codes.iter().map(place).collect(),
+            ranked: RankedColumn {
+                dense_ranks: column.codes.iter().map(dense_rank).collect(),
                 scale: values.scale.clone(),
             },
             is_number: values.meaning == Meaning::Numbers,
@@ -49,11 +49,11 @@ impl CountedColumn {
 impl Records {
     pub fn new(columns: Vec<CountedColumn>, keys: Option<CodedColumn>) -> Self {
         let are_numbers = columns.iter().map(|column| column.is_number).collect();
-        let columns = columns.into_iter().map(|column| (column.column, column.ordinal));
-        let (columns, ordinals) = columns.unzip();
+        let columns = columns.into_iter().map(|column| (column.column, column.ranked));
+        let (columns, ranked_columns) = columns.unzip();
         Records {
             columns,
-            ordinals,
+            ranked_columns,
             are_numbers,
             keys,
         }
@@ -64,20 +64,25 @@ impl Records {
     }
 
     pub fn len(&self) -> usize {
-        self.ordinals.first().map_or(0, |column| column.places.len())
+        self.ranked_columns
+            .first()
+            .map_or(0, |column| column.dense_ranks.len())
     }
 
-    /// Returns the places of all records' values, by column.
-    pub fn places(&self) -> Vec<&[u32]> {
-        self.ordinals.iter().map(|column| &column.places[..]).collect()
+    /// Returns the dense ranks of all records' values, by column.
+    pub fn dense_ranks(&self) -> Vec<&[u32]> {
+        self.ranked_columns
+            .iter()
+            .map(|column| &column.dense_ranks[..])
+            .collect()
     }
 
     /// Returns every column as one side of a comparison.
-    pub fn sides(&self) -> impl Iterator<Item = Side<'_>> {
-        let columns = self.ordinals.iter().zip(&self.are_numbers);
-        columns.map(|(ordinal, &is_number)| Side {
-            places: &ordinal.places,
-            numbers: is_number.then_some(&ordinal.scale),
+    pub fn column_sides(&self) -> impl Iterator<Item = ColumnSide<'_>> {
+        let columns = self.ranked_columns.iter().zip(&self.are_numbers);
+        columns.map(|(ranked, &is_number)| ColumnSide {
+            dense_ranks: &ranked.dense_ranks,
+            numbers: is_number.then_some(&ranked.scale),
         })
     }
 
@@ -96,13 +101,13 @@ impl Records {
         Value::Object(fields.collect())
     }
 
-    /// Returns the distinct values of a column whose place is from `first` to `last`, in order.
+    /// Returns the distinct values of a column whose dense rank is from `first` to `last`, in order.
     pub fn values_between(&self, column: usize, first: u32, last: u32) -> Vec<Value> {
         let CodedColumn { dictionary, codes } = &self.columns[column];
-        let places = self.ordinals[column].places.iter().copied();
-        let mut found: Vec<(u32, u32)> = places
+        let dense_ranks = self.ranked_columns[column].dense_ranks.iter().copied();
+        let mut found: Vec<(u32, u32)> = dense_ranks
             .zip(codes.iter().copied())
-            .filter(|(place, _)| (first..=last).contains(place))
+            .filter(|(dense_rank, _)| (first..=last).contains(dense_rank))
             .collect();
         found.sort_unstable();
         found.dedup();
@@ -120,12 +125,12 @@ impl Records {
 
     /// Sorts the records by key, then by values.
     pub fn put_in_order(&mut self) -> Result<(), Problem> {
-        let keys = self.keys.as_mut().map(CodedColumn::places).transpose()?;
-        let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.places()).collect();
+        let keys = self.keys.as_mut().map(CodedColumn::dense_ranks).transpose()?;
+        let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.dense_ranks()).collect();
         let order = run::long("sorting records", |control| canonical_order(&columns, control))?;
-        for ordinal in &mut self.ordinals {
-            let place = |&record: &u32| ordinal.places[record as usize];
-            ordinal.places = order.iter().map(place).collect();
+        for ranked in &mut self.ranked_columns {
+            let dense_rank = |&record: &u32| ranked.dense_ranks[record as usize];
+            ranked.dense_ranks = order.iter().map(dense_rank).collect();
         }
         for column in self.columns.iter_mut().chain(&mut self.keys) {
             column.arrange(&order);

@@ -14,8 +14,8 @@ use crate::error::Problem;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::permutation::{
-    self, Average, Calibration, Candidate, Chance, Finding, Hits, MEDIAN, PValue, Plausibility, Quantiles,
-    RankedTables, Ties, in_ranks,
+    self, AverageShift, CalibrationSettings, Candidate, ChanceSettings, CorrectLinks, Finding, MEDIAN,
+    PValueMethod, Plausibility, Quantiles, RankedTables, Ties, in_ranks,
 };
 use pgrx::Array;
 use pgrx::prelude::*;
@@ -75,11 +75,11 @@ table_row! {
 }
 
 /// Plausibility of an adversary's matches and, if there is a key, the number of correct ones.
-type Assessed = (Plausibility, Option<Hits>);
+type Assessed = (Plausibility, Option<CorrectLinks>);
 
 /// Assesses the matches of an adversary; returns `None` if there are no records.
-fn assess(tables: &Microdata, ties: Ties, chance: &Chance) -> Result<Option<Assessed>, Problem> {
-    let (original, released) = (tables.original.places(), tables.released.places());
+fn assess(tables: &Microdata, ties: Ties, chance: &ChanceSettings) -> Result<Option<Assessed>, Problem> {
+    let (original, released) = (tables.original.dense_ranks(), tables.released.dense_ranks());
     let is_paired = tables.is_paired();
     run::long("linking records", |control| {
         RankedTables::new(&original, &released, is_paired, ties, control)?.assess(chance, control)
@@ -110,10 +110,14 @@ fn plausibility(mut args: Args) -> Result<Option<PlausibilityRow>, Problem> {
     chance.check()?;
     let tables = Microdata::by_rank(&wanted, &options.orders)?;
     let assessed = assess(&tables, options.ties, &chance)?;
-    Ok(assessed.map(|(found, hits)| plausibility_row(&tables, &found, hits)))
+    Ok(assessed.map(|(found, links)| plausibility_row(&tables, &found, links)))
 }
 
-fn plausibility_row(tables: &Microdata, found: &Plausibility, hits: Option<Hits>) -> PlausibilityRow {
+fn plausibility_row(
+    tables: &Microdata,
+    found: &Plausibility,
+    links: Option<CorrectLinks>,
+) -> PlausibilityRow {
     let distances = |quantiles: &Quantiles| quantiles.iter().copied().map(in_ranks).collect();
     PlausibilityRow {
         records: tables.original.len() as i64,
@@ -124,15 +128,15 @@ fn plausibility_row(tables: &Microdata, found: &Plausibility, hits: Option<Hits>
         overlap: found.overlap,
         statistic: found.shorter.statistic,
         p_value: found.shorter.p_value,
-        p_is: match found.shorter.p_is {
-            PValue::Exact => "exact",
-            PValue::Asymptotic => "asymptotic",
-            PValue::Bound => "upper bound",
+        p_is: match found.shorter.p_method {
+            PValueMethod::Exact => "exact",
+            PValueMethod::Asymptotic => "asymptotic",
+            PValueMethod::Bound => "upper bound",
         },
-        matches: found.ties,
+        matches: found.mean_matches,
         unlinked: found.unlinked as i64,
-        correct: hits.map(|hits| hits.correct as i64),
-        expected_correct: hits.map(|hits| hits.expected_correct),
+        correct: links.map(|links| links.correct as i64),
+        expected_correct: links.map(|links| links.expected_correct),
         finding: finding_name(found.finding),
     }
 }
@@ -205,26 +209,26 @@ fn release_row(
     release: pg_sys::Oid,
     tables: &Microdata,
     ties: Ties,
-    chance: &Chance,
+    chance: &ChanceSettings,
 ) -> Result<ReleaseRow, Problem> {
     let shifts = if tables.is_paired() {
         shifts(tables, chance.seed)?
     } else {
         Vec::new()
     };
-    let average = Average::of(&shifts);
-    let (found, hits) = assess(tables, ties, chance)?.unzip();
-    let (found, hits) = (found.as_ref(), hits.flatten());
+    let average = AverageShift::from_columns(&shifts);
+    let (found, links) = assess(tables, ties, chance)?.unzip();
+    let (found, links) = (found.as_ref(), links.flatten());
     Ok(ReleaseRow {
         released: release,
         records: tables.original.len() as i64,
         rank_correlation: average.rank_correlation,
-        permutation: average.permutation,
+        permutation: average.relative_shift,
         median_distance: found.map(|found| in_ranks(found.real_distances[MEDIAN])),
-        matches: found.map(|found| found.ties),
+        matches: found.map(|found| found.mean_matches),
         unlinked: found.map(|found| found.unlinked as i64),
-        correct: hits.map(|hits| hits.correct as i64),
-        expected_correct: hits.map(|hits| hits.expected_correct),
+        correct: links.map(|links| links.correct as i64),
+        expected_correct: links.map(|links| links.expected_correct),
         overlap: found.map(|found| found.overlap),
         statistic: found.map(|found| found.shorter.statistic),
         p_value: found.map(|found| found.shorter.p_value),
@@ -242,7 +246,7 @@ fn calibrate_permutation(args: Args) -> Table<CandidateRow> {
 fn calibrated(mut args: Args) -> Result<Vec<CandidateRow>, Problem> {
     let original = TableArgument::read(&mut args, "original");
     let columns = args.names("columns");
-    let mut settings = Calibration {
+    let mut settings = CalibrationSettings {
         candidates: args.numbers("candidates")?,
         chance: read_chance(&mut args)?,
         at_most: args.required("at_most")?,
@@ -255,10 +259,10 @@ fn calibrated(mut args: Args) -> Result<Vec<CandidateRow>, Problem> {
     if records.len() == 0 {
         return Ok(Vec::new());
     }
-    let ordinals = records.ordinals.into_iter();
-    let places: Vec<Vec<u32>> = ordinals.map(|column| column.places).collect();
+    let ranked_columns = records.ranked_columns.into_iter();
+    let dense_ranks: Vec<Vec<u32>> = ranked_columns.map(|column| column.dense_ranks).collect();
     let candidates = run::long("swapping ranks", |control| {
-        permutation::calibrate(&places, options.ties, &settings, control)
+        permutation::calibrate(&dense_ranks, options.ties, &settings, control)
     })?;
     Ok(candidates.into_iter().map(candidate_row).collect())
 }

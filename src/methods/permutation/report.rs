@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::error::Problem;
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::permutation::{Extent, Shift, Side, shift};
+use disclosure::permutation::{ColumnShift, ColumnSide, Extent, column_shift};
 use pgrx::prelude::*;
 
 table_row! {
@@ -49,14 +49,14 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
     }
     let tables = Microdata::by_rank(&wanted, &orders)?;
     let shifts = shifts(&tables, seed)?;
-    let row = |column: Option<&str>, shift: &Shift, nulls: [usize; 2]| PermutedColumn {
+    let row = |column: Option<&str>, shift: &ColumnShift, nulls: [usize; 2]| PermutedColumn {
         column_name: column.map(Into::into),
         records: tables.original.len() as i64,
         rank_correlation: shift.rank_correlation,
         mean_shift: shift.mean,
         median_shift: shift.median,
         max_shift: shift.max.map(|max| max as i64),
-        permutation: shift.permutation,
+        permutation: shift.relative_shift,
         residual_noise: shift.residual_noise,
         noise_share: shift.noise_share,
         nulls_original: nulls[0] as i64,
@@ -72,17 +72,21 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
         all_nulls = [all_nulls[0] + nulls[0], all_nulls[1] + nulls[1]];
         rows.push(row(Some(column.name()), shift, nulls));
     }
-    rows.push(row(None, &Shift::weakest(&shifts), all_nulls));
+    rows.push(row(None, &ColumnShift::weakest(&shifts), all_nulls));
     Ok(rows)
 }
 
 /// Returns how far the values of every column have moved.
-pub fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<Shift>, Problem> {
-    let sides: Vec<(Side, Side)> = tables.original.sides().zip(tables.released.sides()).collect();
+pub fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<ColumnShift>, Problem> {
+    let sides: Vec<(ColumnSide, ColumnSide)> = tables
+        .original
+        .column_sides()
+        .zip(tables.released.column_sides())
+        .collect();
     run::long("comparing ranks", |control| {
         let shifts = sides
             .iter()
-            .map(|&(here, there)| shift(here, there, seed, control));
+            .map(|&(here, there)| column_shift(here, there, seed, control));
         shifts.collect()
     })
 }

@@ -8,7 +8,9 @@ use crate::encode::sequence::Sequence;
 use crate::error::Problem;
 use crate::input::window::WindowCall;
 use crate::run;
-use disclosure::permutation::{self, FEW, Microaggregation, Noise, RankSwap};
+use disclosure::permutation::{
+    self, MicroaggregationSettings, NoiseSettings, RankSwapSettings, SMALL_COLUMN,
+};
 use pgrx::AnyElement;
 use pgrx::prelude::*;
 
@@ -38,7 +40,7 @@ fn reverse_map(call: WindowCall) -> Option<AnyElement> {
 fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
     let seed = seed(call, 2)?;
     let mut columns = call.sequences(["original", "released"])?;
-    let [before, after] = Sequence::orders(&mut columns, seed)?;
+    let [before, after] = Sequence::paired_orders(&mut columns, seed)?;
     let [original, _] = columns;
     Ok(original.arranged(&permutation::reverse_map(&before, &after)))
 }
@@ -53,7 +55,7 @@ fn rank_shift(call: WindowCall) -> i64 {
 fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
     let seed = seed(call, 2)?;
     let mut columns = call.sequences(["original", "released"])?;
-    let [before, after] = Sequence::orders(&mut columns, seed)?;
+    let [before, after] = Sequence::paired_orders(&mut columns, seed)?;
     Ok(permutation::rank_shifts(&before, &after))
 }
 
@@ -65,15 +67,15 @@ fn rank_swap(call: WindowCall) -> Option<AnyElement> {
 }
 
 fn rank_swapped(call: &WindowCall) -> Result<Sequence, Problem> {
-    let settings = RankSwap {
+    let settings = RankSwapSettings {
         p: setting(call, 1, "p")?,
         seed: seed(call, 2)?,
     };
     settings.check()?;
     let [mut values] = call.sequences(["value"])?;
-    let places = values.places()?;
-    let sources = run::sized("swapping", values.len(), FEW, |control| {
-        permutation::swap_records(&places, &settings, control)
+    let dense_ranks = values.dense_ranks()?;
+    let sources = run::sized("swapping", values.len(), SMALL_COLUMN, |control| {
+        permutation::swap_records(&dense_ranks, &settings, control)
     })?;
     Ok(values.arranged(&sources))
 }
@@ -86,13 +88,13 @@ fn add_noise(call: WindowCall) -> Option<f64> {
 }
 
 fn with_noise(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
-    let settings = Noise {
+    let settings = NoiseSettings {
         share: setting(call, 1, "share")?,
         seed: seed(call, 2)?,
     };
     settings.check()?;
     let values = call.numbers()?;
-    run::sized("adding noise", values.len(), FEW, |_| {
+    run::sized("adding noise", values.len(), SMALL_COLUMN, |_| {
         permutation::add_noise(&values, &settings)
     })
 }
@@ -105,13 +107,13 @@ fn microaggregate(call: WindowCall) -> Option<f64> {
 }
 
 fn group_means(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
-    let settings = Microaggregation {
+    let settings = MicroaggregationSettings {
         // A negative number becomes 0, which is refused.
         k: usize::try_from(setting::<i32>(call, 1, "k")?).unwrap_or(0),
     };
     settings.check()?;
     let values = call.numbers()?;
-    run::sized("grouping", values.len(), FEW, |control| {
+    run::sized("grouping", values.len(), SMALL_COLUMN, |control| {
         permutation::microaggregate(&values, &settings, control)
     })
 }

@@ -30,7 +30,7 @@ use super::blocks::{Block, blocks};
 use super::exact::no_matching;
 use super::matrix::EDGES_PER_CHECK;
 use super::scale::{MIN_EDGES_PER_PIECE, Scaling, does_not_converge, dominant, scaled};
-use crate::{Control, Result, threads};
+use crate::{Control, Result, parallel};
 
 /// Bound on the change of beliefs in all remaining rounds, at which the iteration stops.
 const TOLERANCE: f64 = 1e-7;
@@ -40,7 +40,7 @@ const TOLERANCE: f64 = 1e-7;
 pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<Vec<f64>> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let of_block = |block: &Block| beliefs(&block.matrix, control);
-    let of_blocks = threads::map(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, of_block)?;
+    let of_blocks = parallel::map_if(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, of_block)?;
     let mut probability = vec![0.0; matrix.edge_count()];
     for (block, beliefs) in blocks.iter().zip(of_blocks) {
         block.scatter(&beliefs, matrix, &mut probability, control)?;

@@ -11,7 +11,7 @@ use super::engine::{Engine, Sum};
 use super::frontier::roundings;
 use super::matrix::invalid;
 use crate::matching::{Weight, Wide};
-use crate::{Control, Error, Result, threads};
+use crate::{Control, Error, Result, parallel};
 
 /// Exact permanents and the probabilities that follow from them. Creating a value is cheap, and it can
 /// estimate the cost of the answer.
@@ -243,7 +243,7 @@ impl<'a> Exact<'a> {
         &self,
         of_block: impl Fn(&PlannedBlock) -> Result<T> + Send + Sync,
     ) -> Result<Vec<T>> {
-        threads::map(self.planned_blocks(), self.is_worth_threads(), of_block)
+        parallel::map_if(self.planned_blocks(), self.is_worth_threads(), of_block)
     }
 
     /// Returns the permanent; zero if there is no perfect matching.

@@ -7,7 +7,7 @@
 use super::cracks::row_shares;
 use super::matrix::invalid;
 use super::{Exact, Matrix};
-use crate::{Control, Result, threads};
+use crate::{Control, Result, parallel};
 use ndarray::Array2;
 
 /// Returns the mean absolute error of H over all true mappings, in percent of the number of entries (Malik
@@ -81,7 +81,7 @@ impl ErrorTable {
             self.sums(half..size, set, 0.0, &mut second);
             Ok(sum_of_distances(first, second))
         };
-        let sums = threads::map(&sets, size >= MIN_SIZE_FOR_THREADS, of_set)?;
+        let sums = parallel::map_if(&sets, size >= MIN_SIZE_FOR_THREADS, of_set)?;
         Ok(sums.into_iter().sum())
     }
 

@@ -6,7 +6,7 @@ use super::Matrix;
 use super::blocks::{Block, blocks};
 use super::exact::no_matching;
 use super::matrix::{EDGES_PER_CHECK, invalid};
-use crate::{Control, Error, Result, threads};
+use crate::{Control, Error, Result, parallel};
 use std::ops::Range;
 
 /// Returns the doubly stochastic matrix obtained by multiplying rows and columns (Sinkhorn and Knopp 1967),
@@ -15,7 +15,7 @@ use std::ops::Range;
 pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
     let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
     let scaled = |block: &Block| scaled(&block.matrix, control);
-    let weights = threads::map(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, scaled)?;
+    let weights = parallel::map_if(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, scaled)?;
     // Every row is in one block, and blocks keep the order of rows and columns of the whole matrix.
     let mut block_of_row = vec![(0, 0); matrix.size()];
     for (number, block) in blocks.iter().enumerate() {
@@ -400,7 +400,7 @@ impl<'a> Scaling<'a> {
             }
             Ok(image)
         };
-        let images = threads::map(&self.pieces, self.pieces.len() > 1, of_piece)?;
+        let images = parallel::map_if(&self.pieces, self.pieces.len() > 1, of_piece)?;
         let mut whole = vec![0.0; vector.len()];
         for image in images {
             add(&mut whole, 1.0, &image);
@@ -458,7 +458,7 @@ fn by_rows(
         }
         Ok((excess, ones))
     };
-    let of_pieces = threads::map(shares, pieces.len() > 1, of_piece)?;
+    let of_pieces = parallel::map_if(shares, pieces.len() > 1, of_piece)?;
     let mut excess = vec![0.0; matrix.size()];
     let mut ones = vec![-1; matrix.size()];
     for (of_piece, ones_of_piece) in of_pieces {

@@ -9,7 +9,7 @@ use super::exact::no_matching;
 use super::order::binomial;
 use super::{Exact, Matrix, Method, Settings, Truth, sample};
 use crate::matching::{Weight, Wide};
-use crate::{Control, Error, Result, threads};
+use crate::{Control, Error, Result, parallel};
 use bitvec::bitvec;
 
 /// Sets of entries in question.
@@ -188,7 +188,7 @@ impl ExactSubsets<'_> {
                 return Ok(expected);
             }
             let of_set = |set: &Vec<u32>| self.probability(set, permanent, control);
-            let of_sets = threads::map(&sets, is_worth_threads, of_set)?;
+            let of_sets = parallel::map_if(&sets, is_worth_threads, of_set)?;
             expected += of_sets.iter().sum::<f64>();
         }
     }

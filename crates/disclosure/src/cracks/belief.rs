@@ -39,7 +39,7 @@ impl Width {
     /// Checks that a share is between 0 and 1.
     pub fn check(self) -> Result<()> {
         match self {
-            Width::Share(share) => Error::check_share("width", share),
+            Width::Share(share) => Error::check_unit_interval("width", share),
             Width::Median | Width::Mean | Width::Ignorant => Ok(()),
         }
     }

@@ -53,7 +53,7 @@ impl CorrelationSettings {
     /// Checks the bounds of all settings.
     pub fn check(&self) -> Result<()> {
         self.risk().check()?;
-        Error::check_share("nearly_always", self.nearly_always)?;
+        Error::check_unit_interval("nearly_always", self.nearly_always)?;
         self.settings.check()
     }
 

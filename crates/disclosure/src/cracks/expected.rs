@@ -77,7 +77,7 @@ impl Settings {
 
     /// Checks the bounds of all settings that do not depend on the method.
     pub fn check(&self) -> Result<()> {
-        Error::check_share("alpha", self.alpha)?;
+        Error::check_unit_interval("alpha", self.alpha)?;
         self.simulation().check()
     }
 

@@ -7,7 +7,7 @@
 //! per pair.
 
 use super::{Frequencies, Transactions};
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -325,7 +325,7 @@ impl Best {
 
     fn into_pairs(self, control: &Control) -> Result<Vec<Pair>> {
         let mut best_first = self.pairs.into_vec();
-        sort(&mut best_first, control)?;
+        parallel_sort(&mut best_first, control)?;
         let pair =
             |Reverse((_, Reverse((one, other)), together)): Reverse<Ranked>| Pair { one, other, together };
         Ok(best_first.into_iter().map(pair).collect())

@@ -71,7 +71,7 @@ impl Default for RiskSettings {
 impl RiskSettings {
     /// Checks the bounds of all settings.
     pub fn check(&self) -> Result<()> {
-        Error::check_share("tolerance", self.tolerance)?;
+        Error::check_unit_interval("tolerance", self.tolerance)?;
         self.compliance.check()
     }
 }
@@ -207,7 +207,7 @@ pub fn alpha_curve(
     control.require::<AlphaPoint>(alphas.len())?;
     let mut points = Vec::with_capacity(alphas.len());
     for &alpha in alphas {
-        Error::check_share("alpha", alpha)?;
+        Error::check_unit_interval("alpha", alpha)?;
         points.push(AlphaPoint {
             alpha,
             compliant: (alpha * cracks.len() as f64).round() as usize,
@@ -291,10 +291,10 @@ impl ItemsetSettings {
                     "numbers of items from 1",
                 ));
             }
-            Error::check_share("skip_top", *skip_top)?;
+            Error::check_unit_interval("skip_top", *skip_top)?;
         }
-        Error::check_share("crack_danger", self.crack_danger)?;
-        Error::check_share("tolerance", self.tolerance)?;
+        Error::check_unit_interval("crack_danger", self.crack_danger)?;
+        Error::check_unit_interval("tolerance", self.tolerance)?;
         if self.sample == 0 {
             return Err(Error::invalid(
                 "sample",

@@ -10,7 +10,7 @@ use super::estimate::sum;
 use super::{CrackSpace, Expected, Method, Settings, expected};
 use crate::classes::Classes;
 use crate::matching::{Components, Counting, Graph, ItemClass, maximum_matching};
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Error, NULL, Result, Rows};
 use bitvec::prelude::*;
 use rayon::prelude::*;
@@ -298,7 +298,7 @@ fn classes_of_rows(released: Rows, control: &Control) -> Result<(Classes, Vec<u3
     let mut order: Vec<(&[u32], usize)> = (0..found.len())
         .map(|class| (found.codes(class), class))
         .collect();
-    sort(&mut order, control)?;
+    parallel_sort(&mut order, control)?;
     let mut rows = Classes::new(width);
     let mut class_of = vec![0; order.len()];
     for piece in order.chunks(PIECE) {
@@ -348,7 +348,7 @@ fn classes_of_people(
     });
     let candidates: Vec<Vec<u32>> = candidates.collect::<Result<_>>()?;
     let mut different: Vec<&[u32]> = candidates.iter().map(Vec::as_slice).collect();
-    sort(&mut different, control)?;
+    parallel_sort(&mut different, control)?;
     different.dedup();
     let class_of_kind = candidates.par_iter().map(|candidates| {
         control.check()?;

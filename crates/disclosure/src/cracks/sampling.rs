@@ -254,7 +254,7 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Memory;
+    use crate::MemoryBudget;
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
 
@@ -381,7 +381,7 @@ mod tests {
     }
 
     fn tight() -> Control {
-        Control::with_memory(Memory {
+        Control::with_memory(MemoryBudget {
             limit: 1 << 20,
             in_use: || 0,
         })

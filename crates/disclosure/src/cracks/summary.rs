@@ -5,8 +5,8 @@
 //! can be printed, moved to another server and merged with other summaries of the same type, even if the type
 //! no longer exists.
 
-use crate::json::{Reader, put_string, string_length};
-use crate::wire::{Damaged, put, put_bytes, take, take_array, take_bytes};
+use crate::byte_format::{DamagedBytes, put_bytes, put_varint, take_array, take_bytes, take_varint};
+use crate::json::{Reader, put_string, quoted_length};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -36,7 +36,7 @@ pub enum SummaryError {
     Version(u8),
     /// The bytes are not a summary.
     #[error(transparent)]
-    Damaged(#[from] Damaged),
+    Damaged(#[from] DamagedBytes),
 }
 
 use SummaryError::Invalid;
@@ -106,15 +106,15 @@ impl<'a> ItemSummary<'a> {
         }
         let type_name = take_text(input)?;
         let collation = Some(take_text(input)?).filter(|name| !name.is_empty());
-        let transactions = take(input)?;
-        let number = take(input)?;
+        let transactions = take_varint(input)?;
+        let number = take_varint(input)?;
         let mut items = Vec::with_capacity((number as usize).min(input.len() / 2));
         for _ in 0..number {
-            items.push((take_text(input)?, take(input)?));
+            items.push((take_text(input)?, take_varint(input)?));
         }
         let is_count = |(_, count): &(Cow<str>, u64)| (1..=transactions).contains(count);
         if !input.is_empty() || transactions > Self::MOST || !items.iter().all(is_count) {
-            return Err(Damaged.into());
+            return Err(DamagedBytes.into());
         }
         Ok(ItemSummary {
             type_name,
@@ -150,8 +150,8 @@ impl<'a> ItemSummary<'a> {
     /// Returns an upper bound on the length of [`to_text`](Self::to_text) in bytes.
     pub fn text_length(&self) -> usize {
         const DIGITS: usize = 20;
-        let item = |(text, _): &(Cow<'_, str>, u64)| string_length(text) + DIGITS + ", [, ]".len();
-        let names = string_length(&self.type_name) + self.collation.as_deref().map_or(0, string_length);
+        let item = |(text, _): &(Cow<'_, str>, u64)| quoted_length(text) + DIGITS + ", [, ]".len();
+        let names = quoted_length(&self.type_name) + self.collation.as_deref().map_or(0, quoted_length);
         let rest = r#"{"type": , "collation": , "transactions": , "items": []}"#.len() + DIGITS;
         rest + names + self.items.iter().map(item).sum::<usize>()
     }
@@ -161,14 +161,14 @@ impl<'a> ItemSummary<'a> {
         const NOT_JSON: SummaryError = Invalid("it is not JSON");
         let mut json = Reader::new(text);
         let (mut type_name, mut collation, mut transactions, mut items) = (None, None, None, None);
-        json.mark('{').ok_or(Invalid("it is not a JSON object"))?;
+        json.punctuation('{').ok_or(Invalid("it is not a JSON object"))?;
         let mut is_first = true;
-        while json.mark('}').is_none() {
+        while json.punctuation('}').is_none() {
             if !std::mem::take(&mut is_first) {
-                json.mark(',').ok_or(NOT_JSON)?;
+                json.punctuation(',').ok_or(NOT_JSON)?;
             }
             let key = json.string().ok_or(NOT_JSON)?;
-            json.mark(':').ok_or(NOT_JSON)?;
+            json.punctuation(':').ok_or(NOT_JSON)?;
             let is_new = match &*key {
                 "type" => type_name.replace(name(&mut json).ok_or(Invalid(TYPE))?).is_none(),
                 "collation" => collation
@@ -203,15 +203,15 @@ impl SummaryWriter {
         let mut out = vec![ItemSummary::VERSION];
         put_bytes(&mut out, type_name.as_bytes());
         put_bytes(&mut out, collation.unwrap_or("").as_bytes());
-        put(&mut out, transactions);
-        put(&mut out, items as u64);
+        put_varint(&mut out, transactions);
+        put_varint(&mut out, items as u64);
         SummaryWriter(out)
     }
 
     /// Adds an item and the number of transactions that contain it.
     pub fn item(&mut self, text: &str, count: u64) {
         put_bytes(&mut self.0, text.as_bytes());
-        put(&mut self.0, count);
+        put_varint(&mut self.0, count);
     }
 
     /// Returns the bytes. To be called after the last item.
@@ -225,8 +225,8 @@ const COLLATION: &str = "\"collation\" is not the name of a collation";
 const TRANSACTIONS: &str = "\"transactions\" is not a whole number from 0 to 9223372036854775807";
 const ITEMS: &str = "\"items\" is not an array";
 
-fn take_text<'a>(input: &mut &'a [u8]) -> Result<Cow<'a, str>, Damaged> {
-    let text = str::from_utf8(take_bytes(input)?).map_err(|_| Damaged)?;
+fn take_text<'a>(input: &mut &'a [u8]) -> Result<Cow<'a, str>, DamagedBytes> {
+    let text = str::from_utf8(take_bytes(input)?).map_err(|_| DamagedBytes)?;
     Ok(text.into())
 }
 
@@ -236,20 +236,20 @@ fn name<'a>(json: &mut Reader<'a>) -> Option<Cow<'a, str>> {
 
 fn read_items<'a>(json: &mut Reader<'a>) -> Result<Vec<(Cow<'a, str>, u64)>, SummaryError> {
     const ITEM: SummaryError = Invalid("an item is not a text and a number in an array");
-    json.mark('[').ok_or(Invalid(ITEMS))?;
+    json.punctuation('[').ok_or(Invalid(ITEMS))?;
     let mut items = Vec::new();
-    while json.mark(']').is_none() {
+    while json.punctuation(']').is_none() {
         if !items.is_empty() {
-            json.mark(',').ok_or(ITEM)?;
+            json.punctuation(',').ok_or(ITEM)?;
         }
-        json.mark('[').ok_or(ITEM)?;
+        json.punctuation('[').ok_or(ITEM)?;
         let text = json.string().ok_or(ITEM)?;
         if text.contains('\0') {
             return Err(Invalid("an item contains a NUL character"));
         }
-        json.mark(',').ok_or(ITEM)?;
+        json.punctuation(',').ok_or(ITEM)?;
         let count = json.whole_number();
-        json.mark(']').ok_or(ITEM)?;
+        json.punctuation(']').ok_or(ITEM)?;
         let count = count.ok_or(Invalid("a count is not a whole number"))?;
         items.push((text, count));
     }

@@ -1,7 +1,7 @@
 //! Transactions: sets of items, stored as one flat array of item numbers with the end of each set.
 
 use super::Frequencies;
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Error, Result};
 
 /// Transactions as sets of item numbers, stored one after the other in one array. The numbers of transactions
@@ -112,7 +112,7 @@ impl Transactions {
             renumbered.push(&transaction)?;
         }
         let mut in_order: Vec<&[u32]> = renumbered.iter().collect();
-        sort(&mut in_order, control)?;
+        parallel_sort(&mut in_order, control)?;
         let mut sorted = Transactions::new(items.len());
         in_order
             .into_iter()

@@ -3,7 +3,7 @@
 
 use super::bitset::Words;
 use super::score::SearchInput;
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use rayon::prelude::*;
 
 /// Returns for every row the slots of its blocked attributes: those that are in no closure of other
@@ -30,7 +30,7 @@ pub(super) fn find<const P: usize>(input: &SearchInput<P>) -> Vec<[u64; P]> {
                 .zip(0..rows.len() as u32)
                 .map(|(bits, row)| (bits.without(&field), row)),
         );
-        if sort(&mut masked, input.limits.control).is_err() {
+        if parallel_sort(&mut masked, input.limits.control).is_err() {
             return blocked;
         }
         for alike in masked.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {

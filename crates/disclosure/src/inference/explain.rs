@@ -11,7 +11,7 @@ use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableMasks};
 use super::score::{Scores, SearchInput, Settings};
 use super::search::MaskSource;
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -143,7 +143,7 @@ fn explain_rows<const P: usize>(
             (attributes, known[row], position)
         });
     let mut known_of_rows: Vec<KnownOfRow<P>> = known_of_rows.collect();
-    sort(&mut known_of_rows, control)?;
+    parallel_sort(&mut known_of_rows, control)?;
     let alike: Vec<&[KnownOfRow<P>]> = known_of_rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
     control.set_total(rows.len() as u64);
     let explain = |alike: &&[KnownOfRow<P>]| {

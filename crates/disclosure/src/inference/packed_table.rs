@@ -8,7 +8,7 @@
 use super::bitset::Words;
 use super::{Attribute, AttributesOfValue, Column};
 use crate::classes::Classes;
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Error, Result, Weights};
 use bitvec::prelude::*;
 use rayon::prelude::*;
@@ -456,7 +456,7 @@ fn pack<const P: usize>(
         (row, class as u32)
     };
     let mut packed: Vec<([u64; P], u32)> = (0..classes.len()).into_par_iter().map(pack_class).collect();
-    sort(&mut packed, control)?;
+    parallel_sort(&mut packed, control)?;
     let mut row_of_class = vec![0; classes.len()];
     let (mut words, mut multiplicity) = (Vec::new(), Vec::new());
     for equal in packed.chunk_by(|a, b| a.0 == b.0) {

@@ -7,7 +7,7 @@ use super::partition;
 use super::postings::{Postings, TableMasks};
 use super::score::{SearchInput, WorstSoFar};
 use super::search::{AttributeKinds, RowSearch, Workspace};
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use rayon::prelude::*;
 
 /// Number of sets that are searched per row in the first round. It is small, so that all rows have good
@@ -173,7 +173,7 @@ impl Neighbours {
                 .map(|(bits, row)| (rotated(bits, start, order_index % 2 == 1), row))
                 .collect();
             // If a cancel has left the order unfinished, it is not used.
-            let _ = sort(&mut keys, input.limits.control);
+            let _ = parallel_sort(&mut keys, input.limits.control);
             let rows: Vec<u32> = keys.into_iter().map(|(_, row)| row).collect();
             let mut rank_of_row = vec![0; rows.len()];
             rows.iter()

@@ -20,7 +20,7 @@ impl Default for SummarySettings {
 impl SummarySettings {
     /// Checks that the settings are allowed.
     pub fn check(&self) -> Result<()> {
-        Error::check_share("threshold", self.threshold)
+        Error::check_unit_interval("threshold", self.threshold)
     }
 }
 

@@ -6,8 +6,8 @@
 use super::chance::RandomRecords;
 use super::linkage::link_trees;
 use super::{
-    Chance, Finding, HalfRanks, Plausibility, Points, RankSwap, Ties, Tree, rank_correlation, ranks,
-    swap_records,
+    ChanceSettings, Finding, HalfRanks, KdTree, Plausibility, Points, RankSwapSettings, Ties,
+    rank_correlation, ranks, swap_records,
 };
 use crate::{Control, Error, Result};
 use rand::{Rng, SeedableRng};
@@ -34,39 +34,39 @@ pub struct Candidate {
 
 /// Settings of [`calibrate`]: the distances to try, and the limits that make one enough.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Calibration {
+pub struct CalibrationSettings {
     /// Largest distances of swaps, in percent of the number of records. Each of them is tried once.
     pub candidates: Vec<f64>,
     /// Settings of the comparison with chance.
-    pub chance: Chance,
+    pub chance: ChanceSettings,
     /// Largest share of the records that may be expected to be linked correctly.
     pub at_most: f64,
 }
 
-impl Default for Calibration {
+impl Default for CalibrationSettings {
     fn default() -> Self {
-        Calibration {
+        CalibrationSettings {
             candidates: [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 75, 100]
                 .map(f64::from)
                 .into(),
-            chance: Chance::default(),
+            chance: ChanceSettings::default(),
             at_most: 0.05,
         }
     }
 }
 
-impl Calibration {
+impl CalibrationSettings {
     /// Checks all bounds.
     pub fn check(&self) -> Result<()> {
         if !self.candidates.iter().all(|p| (0.0..=100.0).contains(p)) {
             return Err(Error::invalid(
                 "candidates",
-                "must be between 0 and 100",
+                "every candidate must be between 0 and 100",
                 "distances in percent of the number of records, such as 1, 5 and 10",
             ));
         }
         self.chance.check()?;
-        Error::check_share("at_most", self.at_most)
+        Error::check_unit_interval("at_most", self.at_most)
     }
 }
 
@@ -81,35 +81,35 @@ impl Calibration {
 pub fn calibrate(
     columns: &[Vec<u32>],
     ties: Ties,
-    settings: &Calibration,
+    settings: &CalibrationSettings,
     control: &Control,
 ) -> Result<Vec<Candidate>> {
     settings.check()?;
-    let Calibration {
+    let CalibrationSettings {
         candidates,
         chance,
         at_most,
     } = settings;
-    let original = Points::new(&ranks_of(columns, ties, ORIGINAL, control)?);
+    let original = Points::new(&ranks_of(columns, ties, ORIGINAL_SIDE, control)?);
     let random = RandomRecords::new(&original, chance)?;
     control.set_total((candidates.len() as u64).saturating_mul(original.len() as u64 + random.number));
-    let tree = Tree::new(&original, control)?;
-    let own: Vec<u32> = (0..original.len() as u32).collect();
+    let tree = KdTree::new(&original, control)?;
+    let counterparts: Vec<u32> = (0..original.len() as u32).collect();
     let evaluate = |&p: &f64| {
         let swapped = swap(columns, p, chance.seed, control)?;
         let pairs = columns.iter().zip(&swapped);
         let correlations = pairs.map(|(column, swapped)| rank_correlation(column, swapped, control));
         let correlations = correlations.collect::<Result<_>>()?;
         let released = Points::new(&ranks_of(&swapped, ties, p.to_bits(), control)?);
-        let released_tree = Tree::new(&released, control)?;
+        let released_tree = KdTree::new(&released, control)?;
         let linkage = link_trees(&tree, &released_tree, control)?;
-        let hits = linkage.hits(&linkage.correct(&original, &released, &own));
+        let links = linkage.count_correct(&linkage.correct(&original, &released, &counterparts));
         Ok(Candidate {
             p,
             correlations,
             plausibility: random.compare(&linkage, &released_tree, control)?,
-            correct: hits.correct,
-            expected_correct: hits.expected_correct,
+            correct: links.correct,
+            expected_correct: links.expected_correct,
             chosen: false,
         })
     };
@@ -126,13 +126,13 @@ pub fn calibrate(
 
 /// Value of `side` for the original, from which the seeds of its ties are derived. A swapped table uses the
 /// bits of its `p`, and no percentage has these bits.
-const ORIGINAL: u64 = u64::MAX;
+const ORIGINAL_SIDE: u64 = u64::MAX;
 
 /// Returns the columns with their ranks swapped.
 fn swap(columns: &[Vec<u32>], p: f64, seed: u64, control: &Control) -> Result<Vec<Vec<u32>>> {
     let swapped = |(number, column): (u64, &Vec<u32>)| {
-        let seed = derived(seed, [p.to_bits(), number]);
-        let givers = swap_records(column, &RankSwap { p, seed }, control)?;
+        let seed = derive_seed(seed, [p.to_bits(), number]);
+        let givers = swap_records(column, &RankSwapSettings { p, seed }, control)?;
         Ok(givers.iter().map(|&giver| column[giver as usize]).collect())
     };
     (0..).zip(columns).map(swapped).collect()
@@ -146,7 +146,7 @@ fn ranks_of(columns: &[Vec<u32>], ties: Ties, side: u64, control: &Control) -> R
         Ties::Random { seed } => ranks(
             column,
             Ties::Random {
-                seed: derived(seed, [side, number]),
+                seed: derive_seed(seed, [side, number]),
             },
             control,
         ),
@@ -155,7 +155,7 @@ fn ranks_of(columns: &[Vec<u32>], ties: Ties, side: u64, control: &Control) -> R
 }
 
 /// Derives a seed for one of many purposes.
-fn derived(seed: u64, purpose: [u64; 2]) -> u64 {
+fn derive_seed(seed: u64, purpose: [u64; 2]) -> u64 {
     let mix = |seed, part| Pcg64Mcg::seed_from_u64(seed).next_u64() ^ part;
     purpose.into_iter().fold(seed, mix)
 }

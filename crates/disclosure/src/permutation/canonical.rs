@@ -1,15 +1,20 @@
-use super::rank::{ranks_up_to, sort_by_places};
+use super::rank::{cumulative_counts, sort_by_dense_ranks};
 use crate::{Control, Result};
 
-/// Returns the numbers of all records in an order that depends only on their values: sorted by the places of
-/// the first column, then of the second, and so on, absent values last. Records that are equal in every
-/// column keep their order; they cannot be told apart.
+/// Returns the numbers of all records in an order that depends only on their values: sorted by the dense
+/// ranks of the first column, then of the second, and so on, absent values last. Records that are equal in
+/// every column keep their order; they cannot be told apart.
 pub fn canonical_order(columns: &[&[u32]], control: &Control) -> Result<Vec<u32>> {
     let records = columns.first().map_or(0, |column| column.len());
     let mut order: Vec<u32> = (0..records as u32).collect();
     // Stable sorts by one column at a time, the last column first, amount to a sort by all columns.
-    for places in columns.iter().rev() {
-        order = sort_by_places(&order, places, ranks_up_to(places, control)?, control)?;
+    for dense_ranks in columns.iter().rev() {
+        order = sort_by_dense_ranks(
+            &order,
+            dense_ranks,
+            cumulative_counts(dense_ranks, control)?,
+            control,
+        )?;
     }
     Ok(order)
 }
@@ -31,7 +36,7 @@ mod tests {
                 records.iter().map(|record| record.1).collect(),
                 records.iter().map(|record| record.2).collect(),
             ];
-            let absent_last = |place: u32| if place == NULL { u32::MAX } else { place };
+            let absent_last = |dense_rank: u32| if dense_rank == NULL { u32::MAX } else { dense_rank };
             let mut expected: Vec<u32> = (0..records.len() as u32).collect();
             expected.sort_by_key(|&record| {
                 columns.each_ref().map(|column| absent_last(column[record as usize]))

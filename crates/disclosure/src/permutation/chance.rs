@@ -3,11 +3,11 @@
 //! Random records are made by drawing the value of each column independently from the original table. They
 //! are linked with the released table like real records. If their matches are as near as those of the real
 //! records, a near match proves nothing. The distances of both are compared by their
-//! [overlap](Sample::overlap) and by a one-sided [test](Sample::shorter_than).
+//! [overlap](Distribution::overlap) and by a one-sided [test](Distribution::shorter_than).
 
+use super::kd_tree::QUERIES_PER_CHECK;
 use super::linkage::link_trees;
-use super::nearest::QUESTIONS;
-use super::{HalfRanks, Linkage, Points, Quantiles, Sample, Shorter, Tree};
+use super::{Distribution, HalfRanks, KdTree, Linkage, Points, Quantiles, ShorterTest};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 /// Settings of the comparison of an adversary's matches with chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Chance {
+pub struct ChanceSettings {
     /// Number of random records drawn for each original one, if there are too many combinations to use them
     /// all.
     pub draws: u32,
@@ -25,9 +25,9 @@ pub struct Chance {
     pub seed: u64,
 }
 
-impl Default for Chance {
+impl Default for ChanceSettings {
     fn default() -> Self {
-        Chance {
+        ChanceSettings {
             draws: 10,
             at_least: 0.8,
             seed: 1,
@@ -35,17 +35,17 @@ impl Default for Chance {
     }
 }
 
-impl Chance {
+impl ChanceSettings {
     /// Checks all bounds.
     pub fn check(&self) -> Result<()> {
         if self.draws == 0 {
             return Err(Error::invalid(
                 "draws",
                 "must be at least 1",
-                "a number of random records for each original one, such as 10",
+                "the number of random records per original record, such as 10",
             ));
         }
-        Error::check_share("at_least", self.at_least)
+        Error::check_unit_interval("at_least", self.at_least)
     }
 }
 
@@ -53,12 +53,13 @@ impl Chance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Finding {
-    /// The distances of real and random matches overlap by at least [`Chance::at_least`], and at no distance is
-    /// the cumulative share of real matches ahead by more than 1 − `at_least`. A near match proves nothing.
+    /// The distances of real and random matches overlap by at least [`ChanceSettings::at_least`], and at no
+    /// distance is the cumulative share of real matches ahead by more than 1 − `at_least`. A near match
+    /// proves nothing.
     PlausiblyRandom,
     /// The distances overlap too little, but chance alone could have made the real ones as short as they are:
     /// there are too few records to tell, or the real matches are even farther away than the random ones.
-    /// Also the verdict if fewer than two columns have different values: the combinations are then the
+    /// Also the finding if fewer than two columns have different values: the combinations are then the
     /// original records themselves and say nothing about chance.
     Undecided,
     /// Real matches are nearer than chance explains.
@@ -66,7 +67,7 @@ pub enum Finding {
 }
 
 /// Significance level: p-values below it are not explained by chance.
-const SIGNIFICANT: f64 = 0.05;
+const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
 /// Comparison of the matches of real records with those of random records.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,12 +82,12 @@ pub struct Plausibility {
     pub real_distances: Quantiles,
     /// Quantiles of the distances between random records and their matches.
     pub random_distances: Quantiles,
-    /// Common part of both distributions of distances: see [`Sample::overlap`].
+    /// Common part of both distributions of distances: see [`Distribution::overlap`].
     pub overlap: f64,
     /// Test of whether the distances of original records are shorter.
-    pub shorter: Shorter,
+    pub shorter: ShorterTest,
     /// Mean number of matches of an original record.
-    pub ties: f64,
+    pub mean_matches: f64,
     /// Number of released records that are not the match of any original record.
     pub unlinked: u64,
     /// Conclusion from the overlap and the test.
@@ -101,33 +102,33 @@ pub struct Plausibility {
 pub fn plausibility(
     original: &Points,
     released: &Points,
-    chance: &Chance,
+    chance: &ChanceSettings,
     control: &Control,
 ) -> Result<Plausibility> {
     let random = RandomRecords::new(original, chance)?;
     control.set_total(original.len() as u64 + random.number);
-    let released = Tree::new(released, control)?;
-    let linkage = link_trees(&Tree::new(original, control)?, &released, control)?;
+    let released = KdTree::new(released, control)?;
+    let linkage = link_trees(&KdTree::new(original, control)?, &released, control)?;
     random.compare(&linkage, &released, control)
 }
 
 /// Compares matches with chance like [`plausibility`], for records that were [linked](super::link) before.
-pub fn plausibility_of(
+pub fn plausibility_of_linkage(
     linkage: &Linkage,
     original: &Points,
     released: &Points,
-    chance: &Chance,
+    chance: &ChanceSettings,
     control: &Control,
 ) -> Result<Plausibility> {
     let random = RandomRecords::new(original, chance)?;
     control.set_total(random.number);
-    random.compare(linkage, &Tree::new(released, control)?, control)
+    random.compare(linkage, &KdTree::new(released, control)?, control)
 }
 
 /// Random records made from the values of an original table: set A of the paper.
 pub(super) struct RandomRecords<'a> {
     original: &'a Points,
-    chance: &'a Chance,
+    chance: &'a ChanceSettings,
     margins: Margins,
     /// Number of random records.
     pub number: u64,
@@ -135,9 +136,9 @@ pub(super) struct RandomRecords<'a> {
 }
 
 impl<'a> RandomRecords<'a> {
-    pub fn new(original: &'a Points, chance: &'a Chance) -> Result<Self> {
+    pub fn new(original: &'a Points, chance: &'a ChanceSettings) -> Result<Self> {
         chance.check()?;
-        let margins = Margins::of(original);
+        let margins = Margins::new(original);
         let drawn = u64::from(chance.draws).saturating_mul(original.len() as u64);
         let combinations = margins.combinations();
         let all = combinations.filter(|&number| number <= drawn.max(ALWAYS_ALL));
@@ -151,9 +152,9 @@ impl<'a> RandomRecords<'a> {
     }
 
     /// Compares the matches of the random records with those of the original records.
-    pub fn compare(&self, linkage: &Linkage, released: &Tree, control: &Control) -> Result<Plausibility> {
+    pub fn compare(&self, linkage: &Linkage, released: &KdTree, control: &Control) -> Result<Plausibility> {
         let matches = &linkage.matches;
-        let real = Sample::of_records(matches.iter().map(|found| found.distance).collect());
+        let real = Distribution::from_records(matches.iter().map(|found| found.distance).collect());
         let random = self.distances(released, control)?;
         let compared = (real.quantiles(), random.quantiles(), real.overlap(&random));
         let shorter = real.shorter_than(&random, control)?;
@@ -169,13 +170,13 @@ impl<'a> RandomRecords<'a> {
             random_distances,
             overlap,
             shorter,
-            ties: matches.iter().map(|found| found.ties as f64).sum::<f64>() / matches.len() as f64,
+            mean_matches: matches.iter().map(|found| found.count as f64).sum::<f64>() / matches.len() as f64,
             unlinked: linkage.unlinked,
             finding: self.finding(overlap, shorter),
         })
     }
 
-    fn finding(&self, overlap: f64, shorter: Shorter) -> Finding {
+    fn finding(&self, overlap: f64, shorter: ShorterTest) -> Finding {
         // If there are few records, bins are wide and may hold both exact matches and distant ones. But two
         // distributions have no more in common than 1 minus the largest difference of their cumulative
         // shares.
@@ -184,7 +185,7 @@ impl<'a> RandomRecords<'a> {
             Finding::Undecided
         } else if in_common >= self.chance.at_least {
             Finding::PlausiblyRandom
-        } else if shorter.p_value >= SIGNIFICANT {
+        } else if shorter.p_value >= SIGNIFICANCE_LEVEL {
             Finding::Undecided
         } else {
             Finding::BetterThanChance
@@ -192,16 +193,16 @@ impl<'a> RandomRecords<'a> {
     }
 
     /// Returns the distances of the random records' matches.
-    fn distances(&self, released: &Tree, control: &Control) -> Result<Sample> {
+    fn distances(&self, released: &KdTree, control: &Control) -> Result<Distribution> {
         if self.all_combinations {
-            let weights = by_distance(self.number, control, |from, records| {
+            let weights = sum_by_distance(self.number, control, |from, records| {
                 self.margins
                     .distances_of_combinations(released, from, records, control)
             });
-            return Ok(Sample::of_weights(&weights?));
+            return Ok(Distribution::from_weights(&weights?));
         }
         let seeds = Pcg64Mcg::seed_from_u64(self.chance.seed);
-        let counts = by_distance(self.number, control, |from, records| {
+        let counts = sum_by_distance(self.number, control, |from, records| {
             // There may be too many chunks to store a seed for each. Skipping ahead finds the seed of this
             // chunk.
             let mut seeds = seeds.clone();
@@ -209,7 +210,7 @@ impl<'a> RandomRecords<'a> {
             let mut random = Pcg64Mcg::seed_from_u64(seeds.next_u64());
             distances_of_draws(self.original, released, records, &mut random, control)
         });
-        Ok(Sample::of_counts(&counts?))
+        Ok(Distribution::from_counts(&counts?))
     }
 }
 
@@ -237,14 +238,14 @@ const CHUNK: u64 = 1 << 12;
 const WAVE: u64 = 1 << 8;
 
 /// A distance and how often it occurs.
-type Weighted = (HalfRanks, f64);
+type WeightedDistance = (HalfRanks, f64);
 
 /// Returns the weight of every distance, from 0 on, over the matches of `records` random records. `distances`
 /// returns the distances of one chunk, given the number of its first record and its number of records.
-fn by_distance(
+fn sum_by_distance(
     records: u64,
     control: &Control,
-    distances: impl Fn(u64, u64) -> Result<Vec<Weighted>> + Sync,
+    distances: impl Fn(u64, u64) -> Result<Vec<WeightedDistance>> + Sync,
 ) -> Result<Vec<f64>> {
     let chunks = records.div_ceil(CHUNK);
     let mut weights: Vec<f64> = Vec::new();
@@ -271,11 +272,11 @@ fn by_distance(
 /// original record drawn for this value alone.
 fn distances_of_draws(
     original: &Points,
-    tree: &Tree,
+    tree: &KdTree,
     records: u64,
     random: &mut impl Rng,
     control: &Control,
-) -> Result<Vec<Weighted>> {
+) -> Result<Vec<WeightedDistance>> {
     let mut column = |column: usize| -> Vec<HalfRanks> {
         let mut draw = || original.point(random.random_range(0..original.len()))[column];
         (0..records).map(|_| draw()).collect()
@@ -283,14 +284,14 @@ fn distances_of_draws(
     let columns: Vec<Vec<HalfRanks>> = (0..original.width()).map(&mut column).collect();
     // Equal records are looked up only once in a tree, and neighbours, which need the same part of `tree`,
     // follow each other.
-    let drawn = Tree::new(&Points::new(&columns), control)?;
+    let drawn = KdTree::new(&Points::new(&columns), control)?;
     let mut found = Vec::with_capacity(drawn.points());
     for number in 0..drawn.points() {
-        if number.is_multiple_of(QUESTIONS) {
+        if number.is_multiple_of(QUERIES_PER_CHECK) {
             control.check()?;
         }
-        let (place, times) = (drawn.point(number), drawn.records(number).len() as f64);
-        found.extend(tree.nearest(place, place).map(|distance| (distance, times)));
+        let (point, times) = (drawn.point(number), drawn.records(number).len() as f64);
+        found.extend(tree.nearest(point, point).map(|distance| (distance, times)));
     }
     Ok(found)
 }
@@ -299,7 +300,7 @@ fn distances_of_draws(
 struct Margins(Vec<Vec<(HalfRanks, u32)>>);
 
 impl Margins {
-    fn of(original: &Points) -> Self {
+    fn new(original: &Points) -> Self {
         let of_column = |column: usize| {
             let mut values: Vec<HalfRanks> = original.iter().map(|point| point[column]).collect();
             values.sort_unstable();
@@ -325,31 +326,31 @@ impl Margins {
     /// value is drawn independently.
     fn distances_of_combinations(
         &self,
-        tree: &Tree,
+        tree: &KdTree,
         from: u64,
         combinations: u64,
         control: &Control,
-    ) -> Result<Vec<Weighted>> {
+    ) -> Result<Vec<WeightedDistance>> {
         let mut at: Vec<usize> = self.0.iter().map(|_| 0).collect();
         let mut rest = from;
         for (at, values) in at.iter_mut().zip(&self.0).rev() {
             *at = (rest % values.len() as u64) as usize;
             rest /= values.len() as u64;
         }
-        let mut place: Vec<HalfRanks> = vec![0; at.len()];
+        let mut point: Vec<HalfRanks> = vec![0; at.len()];
         let mut found = Vec::with_capacity(combinations as usize);
         for number in 0..combinations as usize {
-            if number.is_multiple_of(QUESTIONS) {
+            if number.is_multiple_of(QUERIES_PER_CHECK) {
                 control.check()?;
             }
             let mut weight = 1.0;
-            for ((place, values), &at) in place.iter_mut().zip(&self.0).zip(&at) {
+            for ((coordinate, values), &at) in point.iter_mut().zip(&self.0).zip(&at) {
                 let (value, records) = values[at];
-                *place = value;
+                *coordinate = value;
                 // A column with a single value would only make the weights unnecessarily large.
                 weight *= if values.len() > 1 { f64::from(records) } else { 1.0 };
             }
-            found.extend(tree.nearest(&place, &place).map(|distance| (distance, weight)));
+            found.extend(tree.nearest(&point, &point).map(|distance| (distance, weight)));
             for (at, values) in at.iter_mut().zip(&self.0).rev() {
                 *at = (*at + 1) % values.len();
                 if *at > 0 {

@@ -1,4 +1,4 @@
-use super::{HalfRanks, Hits, Points, Tree, distance};
+use super::{CorrectLinks, HalfRanks, KdTree, Points, distance};
 use crate::{Control, Result};
 use rayon::prelude::*;
 
@@ -6,11 +6,11 @@ use rayon::prelude::*;
 /// them for the original record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Match {
+pub struct Matches {
     /// Distance of the matches from the original record.
     pub distance: HalfRanks,
     /// Number of matches.
-    pub ties: u64,
+    pub count: u64,
     /// Lowest record number of a match.
     pub first: u32,
 }
@@ -20,7 +20,7 @@ pub struct Match {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Linkage {
     /// Matches of each original record; empty if no record was released.
-    pub matches: Vec<Match>,
+    pub matches: Vec<Matches>,
     /// Number of released records that are not the match of any original record.
     pub unlinked: u64,
 }
@@ -30,8 +30,8 @@ pub struct Linkage {
 pub fn link(original: &Points, released: &Points, control: &Control) -> Result<Linkage> {
     control.set_total(original.len() as u64);
     link_trees(
-        &Tree::new(original, control)?,
-        &Tree::new(released, control)?,
+        &KdTree::new(original, control)?,
+        &KdTree::new(released, control)?,
         control,
     )
 }
@@ -39,14 +39,14 @@ pub fn link(original: &Points, released: &Points, control: &Control) -> Result<L
 /// Links records like [`link`], if they are already arranged in trees and linking is part of a larger task.
 /// Equal original records are looked up only once, and neighbours, which need the same part of the other
 /// tree, follow each other.
-pub(super) fn link_trees(original: &Tree, released: &Tree, control: &Control) -> Result<Linkage> {
+pub(super) fn link_trees(original: &KdTree, released: &KdTree, control: &Control) -> Result<Linkage> {
     let marks = released.marks();
-    let matches = original.per_record(control, |place| {
-        let distance = released.nearest(place, place)?;
-        let found = released.mark_within(place, place, distance, &marks);
-        Some(Match {
+    let matches = original.per_record(control, |point| {
+        let distance = released.nearest(point, point)?;
+        let found = released.mark_within(point, point, distance, &marks);
+        Some(Matches {
             distance,
-            ties: found.records,
+            count: found.records,
             first: found.first,
         })
     })?;
@@ -57,25 +57,26 @@ pub(super) fn link_trees(original: &Tree, released: &Tree, control: &Control) ->
 }
 
 impl Linkage {
-    /// Returns for each original record whether its counterpart is among its matches. `own` has the number of
-    /// each counterpart among the released records. A number that no released record has stands for a record
-    /// that was not released.
-    pub fn correct(&self, original: &Points, released: &Points, own: &[u32]) -> Vec<bool> {
-        let records = self.matches.par_iter().zip(own).enumerate();
-        let is_correct = records.map(|(record, (found, &own))| {
-            let own = own as usize;
-            own < released.len() && distance(original.point(record), released.point(own)) == found.distance
+    /// Returns for each original record whether its counterpart is among its matches. `counterparts` has the
+    /// number of each counterpart among the released records. A number that no released record has stands for
+    /// a record that was not released.
+    pub fn correct(&self, original: &Points, released: &Points, counterparts: &[u32]) -> Vec<bool> {
+        let records = self.matches.par_iter().zip(counterparts).enumerate();
+        let is_correct = records.map(|(record, (found, &counterpart))| {
+            let counterpart = counterpart as usize;
+            counterpart < released.len()
+                && distance(original.point(record), released.point(counterpart)) == found.distance
         });
         is_correct.collect()
     }
 
     /// Counts the correct links, given the result of [`correct`](Self::correct).
-    pub fn hits(&self, correct: &[bool]) -> Hits {
-        let hits = self.matches.iter().zip(correct).filter(|(_, correct)| **correct);
-        Hits {
-            correct: hits.clone().count() as u64,
+    pub fn count_correct(&self, correct: &[bool]) -> CorrectLinks {
+        let links = self.matches.iter().zip(correct).filter(|(_, correct)| **correct);
+        CorrectLinks {
+            correct: links.clone().count() as u64,
             // Not `sum`, because the sum of nothing is -0.0.
-            expected_correct: hits.fold(0.0, |sum, (found, _)| sum + 1.0 / found.ties as f64),
+            expected_correct: links.fold(0.0, |sum, (found, _)| sum + 1.0 / found.count as f64),
         }
     }
 }

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Marginality {
-    /// Place of every value in the order, from 1. Equally marginal values share a place.
-    pub places: Vec<u32>,
-    /// Marginality of the values at each place.
+    /// Dense rank of every value in this order. Equally marginal values share it.
+    pub dense_ranks: Vec<u32>,
+    /// Marginality of the values of each dense rank, from 1 on.
     pub scale: Vec<f64>,
 }
 
@@ -25,7 +25,7 @@ pub fn marginality(
 ) -> Result<Marginality> {
     if u32::try_from(counts.len()).is_err() {
         return Err(Error::TooMany {
-            what: "different values",
+            what: "distinct values",
             limit: u64::from(u32::MAX),
         });
     }
@@ -38,8 +38,8 @@ pub fn marginality(
             distance if distance >= 0.0 && distance.is_finite() => Ok(sum + records as f64 * distance),
             _ => Err(Error::invalid(
                 "distance",
-                "must not be negative or infinite",
-                "for any two values how far they are from each other",
+                "must be a finite number of 0 or more",
+                "a finite distance of 0 or more for every pair of values",
             )),
         })
     };
@@ -47,15 +47,15 @@ pub fn marginality(
         .into_par_iter()
         .map(of_value)
         .collect::<Result<_>>()?;
-    Ok(Marginality::of(&marginality))
+    Ok(Marginality::new(&marginality))
 }
 
 impl Marginality {
-    fn of(marginality: &[f64]) -> Self {
+    fn new(marginality: &[f64]) -> Self {
         let mut order: Vec<usize> = (0..marginality.len()).collect();
         order.sort_by(|&one, &other| marginality[one].total_cmp(&marginality[other]));
         let mut found = Marginality {
-            places: vec![0; marginality.len()],
+            dense_ranks: vec![0; marginality.len()],
             scale: Vec::new(),
         };
         for value in order {
@@ -64,13 +64,13 @@ impl Marginality {
                 Some(last) if marginality - last <= ROUNDING * marginality => {}
                 _ => found.scale.push(marginality),
             }
-            found.places[value] = found.scale.len() as u32;
+            found.dense_ranks[value] = found.scale.len() as u32;
         }
         found
     }
 
     /// Returns the marginality of a value.
     pub fn of_value(&self, value: usize) -> f64 {
-        self.scale[self.places[value] as usize - 1]
+        self.scale[self.dense_ranks[value] as usize - 1]
     }
 }

@@ -1,21 +1,21 @@
 use super::moments::Moments;
-use super::spread::{finite, unit};
+use super::spread::{power_of_two_below, present_and_finite};
 use crate::{Control, Error, Result};
 
 /// Settings of [`microaggregate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Microaggregation {
+pub struct MicroaggregationSettings {
     /// Smallest number of values in a group.
     pub k: usize,
 }
 
-impl Default for Microaggregation {
+impl Default for MicroaggregationSettings {
     fn default() -> Self {
-        Microaggregation { k: 3 }
+        MicroaggregationSettings { k: 3 }
     }
 }
 
-impl Microaggregation {
+impl MicroaggregationSettings {
     /// Checks all bounds.
     pub fn check(&self) -> Result<()> {
         if self.k > 0 {
@@ -24,7 +24,7 @@ impl Microaggregation {
         Err(Error::invalid(
             "k",
             "must be at least 1",
-            "the least number of values in a group, such as 3",
+            "the smallest number of values in a group, such as 3",
         ))
     }
 }
@@ -38,11 +38,11 @@ impl Microaggregation {
 /// found in time proportional to `k` times the number of values.
 pub fn microaggregate(
     values: &[Option<f64>],
-    settings: &Microaggregation,
+    settings: &MicroaggregationSettings,
     control: &Control,
 ) -> Result<Vec<Option<f64>>> {
     settings.check()?;
-    let unit = unit(&finite(values)?);
+    let unit = power_of_two_below(&present_and_finite(values)?);
     let in_units = values.iter().map(|value| value.map(|value| value / unit));
     let present = in_units
         .enumerate()
@@ -53,8 +53,8 @@ pub fn microaggregate(
     let mut rest = &sorted[..];
     for size in group_sizes(&sorted, settings.k, control)? {
         let (group, after) = rest.split_at(size);
-        let alone = group.iter().map(|(value, _)| Moments::equal(*value, 1));
-        let mean = alone.fold(Moments::default(), Moments::and).mean() * unit;
+        let alone = group.iter().map(|(value, _)| Moments::of_equal(*value, 1));
+        let mean = alone.fold(Moments::default(), Moments::merge).mean() * unit;
         for &(_, record) in group {
             means[record] = Some(mean);
         }
@@ -79,8 +79,8 @@ fn group_sizes(sorted: &[(f64, usize)], k: usize, control: &Control) -> Result<V
         }
         let mut moments = Moments::default();
         for (size, (value, _)) in (1..2 * k).zip(&sorted[start..]) {
-            moments = moments.and(Moments::equal(*value, 1));
-            let sum = before + moments.squares();
+            moments = moments.merge(Moments::of_equal(*value, 1));
+            let sum = before + moments.sum_of_squares();
             let known = &mut best[start + size];
             if size >= k && sum < known.0 {
                 *known = (sum, size);

@@ -2,86 +2,88 @@
 //! original column plus noise that changes no rank.
 //!
 //! Section 2 of the paper defines reverse mapping ([`reverse_map`]), section 4 permuted privacy
-//! ([`Release`]), and section 5 an adversary's record linkage ([`link`]) and its comparison with chance
+//! ([`ReleasedTable`]), and section 5 an adversary's record linkage ([`link`]) and its comparison with chance
 //! ([`plausibility`]).
 //!
-//! Terms for a sorted column:
-//! - The *place* of a value is its number among the distinct values of the column, from 1; equal values share
-//!   a place. [`NULL`](crate::NULL) stands for an absent value, which comes after all others.
-//! - The *rank* of a record is its number among all records. Ranks are stored as [`HalfRanks`], so that the
-//!   mean rank of equal values is a whole number.
-//! - The *order* of a column is the list of its records, sorted by their values.
-//! - The *scale* of a column has, for each place, the number that the value at this place counts as.
+//! Two words describe a sorted column, *order* and *rank*, and ranks come in two kinds, as in SQL:
+//! - The *order* of a column is the list of its record numbers, sorted by value, absent values last.
+//! - The *rank* of a record is the position of its value in the order, from 1. Equal values get different
+//!   ranks or share their mean rank: see [`Ties`]. Ranks are stored as [`HalfRanks`], so that a mean rank is
+//!   a whole number.
+//! - The *dense rank* of a value (`dense_rank()` in SQL) is its number among the distinct values, from 1, so
+//!   that equal values share it. [`NULL`](crate::NULL) stands for an absent value. Two columns may be ranked
+//!   together, among the distinct values of both; then some dense ranks do not occur in one of them.
 //!
-//! A column that is still to be sorted comes in as a [`Sortable`]. A sorted column comes in as its places or,
-//! together with its scale, as an [`Ordinal`]. Records are compared by ranks.
+//! Dense ranks are the form in which most columns come in. A column that is still to be sorted comes in as a
+//! [`ColumnToSort`]. If differences between values matter, a column comes in as a [`RankedColumn`], which
+//! adds its *scale*: the number that the value of each dense rank counts as. Records are compared by ranks.
 //!
 //! ```
 //! use disclosure::Control;
-//! use disclosure::permutation::{Sortable, orders, rank_shifts, reverse_map, sort_key};
+//! use disclosure::permutation::{ColumnToSort, paired_orders, rank_shifts, reverse_map, sort_key};
 //!
 //! // Reverse mapping gives every record the original value that has the rank of its released value.
-//! let (original, anonymised) = ([10, 20, 30, 40], [25, 11, 44, 29]);
-//! let column = |bits| Sortable::Numbers {
+//! let (original, released) = ([10, 20, 30, 40], [25, 11, 44, 29]);
+//! let column = |bits| ColumnToSort::Numbers {
 //!     bits,
 //!     key: |bits| sort_key::of_integer(bits as i64),
 //!     absent: &[],
 //! };
-//! let [before, after] = orders([column(&original), column(&anonymised)], 1, &Control::new())?;
+//! let [before, after] = paired_orders([column(&original), column(&released)], 1, &Control::new())?;
 //! let mapped = reverse_map(&before, &after).into_iter().map(|source| original[source as usize]);
 //! assert_eq!(mapped.collect::<Vec<u64>>(), [20, 10, 40, 30]);
 //! assert_eq!(rank_shifts(&before, &after), [1, 1, 1, 1]);
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
-mod adversary;
 mod calibrate;
 mod canonical;
 mod chance;
+mod column_to_sort;
 mod correlation;
+mod distribution;
+mod kd_tree;
 mod linkage;
 mod mapping;
 mod marginality;
 mod microaggregation;
 mod moments;
-mod nearest;
 mod noise;
-mod ordinal;
 mod points;
 mod privacy;
 mod rank;
-mod report;
-mod samples;
+mod ranked_column;
+mod ranked_tables;
+mod shift;
 pub mod sort_key;
-mod sortable;
 mod spread;
 mod subject;
 mod swap;
 
-pub use adversary::{Hits, RankedTables};
-pub use calibrate::{Calibration, Candidate, calibrate};
+pub use calibrate::{CalibrationSettings, Candidate, calibrate};
 pub use canonical::canonical_order;
-pub use chance::{Chance, Finding, Plausibility, plausibility, plausibility_of};
+pub use chance::{ChanceSettings, Finding, Plausibility, plausibility, plausibility_of_linkage};
 pub use correlation::rank_correlation;
-pub use linkage::{Linkage, Match, link};
-pub use mapping::{order_of_places, rank_shifts, reverse_map};
+pub use linkage::{Linkage, Matches, link};
+pub use mapping::{order_by_dense_ranks, rank_shifts, reverse_map};
 pub use marginality::{Marginality, marginality};
-pub use microaggregation::{Microaggregation, microaggregate};
+pub use microaggregation::{MicroaggregationSettings, microaggregate};
+pub use ranked_tables::{CorrectLinks, RankedTables};
 // Public for tests and benchmarks only.
+pub use column_to_sort::{ColumnToSort, paired_orders};
+pub use distribution::{Distribution, MEDIAN, PValueMethod, Quantiles, ShorterTest};
 #[doc(hidden)]
-pub use nearest::{Found, Marks, Tree};
-pub use noise::{Noise, add_noise};
-pub use ordinal::{Ordinal, scale_of_released};
+pub use kd_tree::{FoundRecords, KdTree, Marks};
+pub use noise::{NoiseSettings, add_noise};
 pub use points::{Points, distance};
-pub use privacy::{Closest, Permuted, Release};
+pub use privacy::{ClosestValues, PermutedPrivacy, ReleasedTable};
 #[doc(hidden)]
-pub use rank::FEW;
-pub use rank::{Ties, places, ranks};
-pub use report::{Average, Extent, Shift, Side, shift};
-pub use samples::{MEDIAN, PValue, Quantiles, Sample, Shorter};
-pub use sortable::{Sortable, orders};
-pub use subject::{Demand, Verified};
-pub use swap::{RankSwap, rank_swap, swap_records};
+pub use rank::SMALL_COLUMN;
+pub use rank::{Ties, dense_ranks, ranks};
+pub use ranked_column::{RankedColumn, scale_of_released};
+pub use shift::{AverageShift, ColumnShift, ColumnSide, Extent, column_shift};
+pub use subject::{Demand, Verification};
+pub use swap::{RankSwapSettings, rank_swap, swap_records};
 
 /// Twice a rank, or twice the difference of two ranks.
 pub type HalfRanks = u32;

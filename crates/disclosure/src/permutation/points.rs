@@ -26,11 +26,12 @@ impl Points {
         }
     }
 
-    /// Creates points from the place of every record's value in each column. There is at least one column. If
-    /// ties are broken at random, every column gets its own draw.
-    pub fn of_places(columns: &[&[u32]], ties: Ties, control: &Control) -> Result<Self> {
+    /// Creates points from the dense rank of every record's value in each column. There is at least one
+    /// column. If ties are broken at random, every column gets its own draw.
+    pub fn from_dense_ranks(columns: &[&[u32]], ties: Ties, control: &Control) -> Result<Self> {
         let of_columns = columns.iter().zip(0..);
-        let ranks = of_columns.map(|(places, column)| ranks(places, ties.of_column(column), control));
+        let ranks =
+            of_columns.map(|(dense_ranks, column)| ranks(dense_ranks, ties.of_column(column), control));
         Ok(Points::new(&ranks.collect::<Result<Vec<_>>>()?))
     }
 
@@ -55,7 +56,7 @@ impl Points {
     }
 
     /// Returns the points of these records only, in this order.
-    pub(super) fn of(&self, records: &[u32]) -> Points {
+    pub(super) fn select(&self, records: &[u32]) -> Points {
         let mut coordinates = Vec::with_capacity(records.len() * self.width);
         for &record in records {
             coordinates.extend_from_slice(self.point(record as usize));

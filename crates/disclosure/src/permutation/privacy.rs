@@ -3,12 +3,12 @@
 //!
 //! In each column, the released value closest to that of the record is looked up. The distance d holds if
 //! every released record is at least d ranks away from the closest value in some column. The largest such d
-//! is the distance of the nearest point in a [`Tree`] of the released ranks, in whole ranks. The variances
+//! is the distance of the nearest point in a [`KdTree`] of the released ranks, in whole ranks. The variances
 //! **v** are those of the released values at most d ranks away from the closest one in each column. They are
-//! computed from [`Ranges`] of the sorted values.
+//! computed from [`MomentTree`] of the sorted values.
 
-use super::moments::{Moments, Ranges};
-use super::{HalfRanks, Ordinal, Points, Ties, Tree, ranks};
+use super::moments::{MomentTree, Moments};
+use super::{HalfRanks, KdTree, Points, RankedColumn, Ties, ranks};
 use crate::{Control, NULL, Result};
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -20,36 +20,36 @@ use std::cmp::Ordering;
 /// them: distances are measured from the range of ranks between the lowest and the highest of the closest
 /// values.
 #[derive(Debug, Clone)]
-pub struct Release {
+pub struct ReleasedTable {
     columns: Vec<Column>,
-    tree: Tree,
+    tree: KdTree,
 }
 
 /// Permuted privacy of one record.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Permuted {
+pub struct PermutedPrivacy {
     /// Largest distance that holds: every released record is at least this many ranks away from the closest
     /// value in some column.
     pub d: u64,
     /// Variance, in each column, of the values at most `d` ranks away from the closest one; see
-    /// [`Release::variances`].
+    /// [`ReleasedTable::variances`].
     pub variances: Vec<Option<f64>>,
 }
 
-/// Released values that are closest to a value: those from the first to the last of these places.
+/// Released values that are closest to a value: those from the first to the last of these dense ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Closest {
-    /// First of the places; [`NULL`] if absent values are closest.
+pub struct ClosestValues {
+    /// First of the dense ranks; [`NULL`] if absent values are closest.
     pub first: u32,
-    /// Last of the places.
+    /// Last of the dense ranks.
     pub last: u32,
 }
 
 /// Lowest and highest rank in a column: of the closest values, or of a group.
 #[derive(Debug, Clone, Copy)]
-struct Sides {
+struct RankRange {
     low: HalfRanks,
     high: HalfRanks,
 }
@@ -57,12 +57,12 @@ struct Sides {
 /// Group of records with equal values in a column.
 #[derive(Debug, Clone, Copy)]
 struct Group {
-    place: u32,
+    dense_rank: u32,
     /// Number that the value counts as; NaN for absent values.
     value: f64,
     /// Index of its first record among the sorted records.
     start: u32,
-    sides: Sides,
+    ranks: RankRange,
 }
 
 /// Sorted column of the released table.
@@ -71,24 +71,24 @@ struct Column {
     /// Groups in the order of their values, absent values last.
     groups: Vec<Group>,
     /// Number of groups that have a value.
-    values: usize,
+    present_groups: usize,
     records: u32,
     shares_ranks: bool,
-    moments: Ranges,
+    moments: MomentTree,
 }
 
-impl Release {
+impl ReleasedTable {
     /// Prepares a released table of at least one column.
-    pub fn new(columns: &[Ordinal], ties: Ties, control: &Control) -> Result<Release> {
+    pub fn new(columns: &[RankedColumn], ties: Ties, control: &Control) -> Result<ReleasedTable> {
         let ranks: Vec<_> = columns
             .par_iter()
             .enumerate()
-            .map(|(number, column)| ranks(&column.places, ties.of_column(number), control))
+            .map(|(number, column)| ranks(&column.dense_ranks, ties.of_column(number), control))
             .collect::<Result<_>>()?;
         control.check()?;
-        let tree = Tree::new(&Points::new(&ranks), control)?;
+        let tree = KdTree::new(&Points::new(&ranks), control)?;
         let columns = columns.par_iter().map(|column| Column::new(column, ties));
-        Ok(Release {
+        Ok(ReleasedTable {
             columns: columns.collect(),
             tree,
         })
@@ -96,38 +96,38 @@ impl Release {
 
     /// Returns how well a record is hidden; `None` if no record was released, because then any distance
     /// holds. The record is given by the numbers that its values count as.
-    pub fn check(&self, record: &[Option<f64>]) -> Option<Permuted> {
+    pub fn privacy_of(&self, record: &[Option<f64>]) -> Option<PermutedPrivacy> {
         let (low, high): (Vec<_>, Vec<_>) = self
-            .sides(record)?
+            .closest_ranks(record)?
             .into_iter()
-            .map(|sides| (sides.low, sides.high))
+            .map(|range| (range.low, range.high))
             .unzip();
-        self.check_box(&low, &high)
+        self.privacy_of_box(&low, &high)
     }
 
     /// Returns the variances for permuted privacy at distance `d`: in each column, the variance of the values
     /// at most `d` ranks away from the closest one. Absent values are left out. A variance is `None` if no
     /// value is left, or if one of them is not finite.
     pub fn variances(&self, record: &[Option<f64>], d: u64) -> Vec<Option<f64>> {
-        match self.sides(record) {
+        match self.closest_ranks(record) {
             None => vec![None; self.columns.len()],
-            Some(sides) => {
-                let columns = self.columns.iter().zip(sides);
-                columns.map(|(column, sides)| column.variance(sides, d)).collect()
+            Some(ranges) => {
+                let columns = self.columns.iter().zip(ranges);
+                columns.map(|(column, range)| column.variance(range, d)).collect()
             }
         }
     }
 
     /// Returns the released values closest to those of a record, column by column; `None` if no record was
     /// released.
-    pub fn closest(&self, record: &[Option<f64>]) -> Option<Vec<Closest>> {
+    pub fn closest(&self, record: &[Option<f64>]) -> Option<Vec<ClosestValues>> {
         let columns = self.columns.iter().zip(record);
         columns
             .map(|(column, &value)| {
                 let (first, last) = column.closest(value)?;
-                Some(Closest {
-                    first: column.groups[first].place,
-                    last: column.groups[last].place,
+                Some(ClosestValues {
+                    first: column.groups[first].dense_rank,
+                    last: column.groups[last].dense_rank,
                 })
             })
             .collect()
@@ -135,86 +135,94 @@ impl Release {
 
     /// Returns how well each record of an original table with the same columns is hidden; empty if no record
     /// was released.
-    pub fn check_all(&self, original: &[Ordinal], control: &Control) -> Result<Vec<Permuted>> {
-        let records = original.first().map_or(0, |column| column.places.len());
+    pub fn privacy_of_all(
+        &self,
+        original: &[RankedColumn],
+        control: &Control,
+    ) -> Result<Vec<PermutedPrivacy>> {
+        let records = original.first().map_or(0, |column| column.dense_ranks.len());
         control.set_total(records as u64);
-        let sides: Option<Vec<Vec<Sides>>> = self
+        let ranges: Option<Vec<Vec<RankRange>>> = self
             .columns
             .par_iter()
             .zip(original)
-            .map(|(column, original)| column.sides_of_all(original))
+            .map(|(column, original)| column.closest_ranks_of_all(original))
             .collect();
-        let Some(sides) = sides else {
+        let Some(ranges) = ranges else {
             return Ok(Vec::new());
         };
         // Equal boxes are looked up only once in a tree, and neighbours, which need the same part of the
         // other tree, follow each other.
-        let side =
-            |side: fn(&Sides) -> HalfRanks| sides.iter().map(move |column| column.iter().map(side).collect());
-        let columns: Vec<Vec<HalfRanks>> = side(|sides| sides.low).chain(side(|sides| sides.high)).collect();
-        let boxes = Tree::new(&Points::new(&columns), control)?;
+        let bounds = |bound: fn(&RankRange) -> HalfRanks| {
+            ranges
+                .iter()
+                .map(move |column| column.iter().map(bound).collect())
+        };
+        let columns: Vec<Vec<HalfRanks>> = bounds(|range| range.low)
+            .chain(bounds(|range| range.high))
+            .collect();
+        let boxes = KdTree::new(&Points::new(&columns), control)?;
         boxes.per_record(control, |point| {
             let (low, high) = point.split_at(self.columns.len());
-            self.check_box(low, high)
+            self.privacy_of_box(low, high)
         })
     }
 
-    fn check_box(&self, low: &[HalfRanks], high: &[HalfRanks]) -> Option<Permuted> {
+    fn privacy_of_box(&self, low: &[HalfRanks], high: &[HalfRanks]) -> Option<PermutedPrivacy> {
         let d = u64::from(self.tree.nearest(low, high)? / 2);
-        let sides = low.iter().zip(high).map(|(&low, &high)| Sides { low, high });
-        let columns = self.columns.iter().zip(sides);
-        Some(Permuted {
+        let ranges = low.iter().zip(high).map(|(&low, &high)| RankRange { low, high });
+        let columns = self.columns.iter().zip(ranges);
+        Some(PermutedPrivacy {
             d,
-            variances: columns.map(|(column, sides)| column.variance(sides, d)).collect(),
+            variances: columns.map(|(column, range)| column.variance(range, d)).collect(),
         })
     }
 
-    fn sides(&self, record: &[Option<f64>]) -> Option<Vec<Sides>> {
+    fn closest_ranks(&self, record: &[Option<f64>]) -> Option<Vec<RankRange>> {
         debug_assert_eq!(record.len(), self.columns.len());
         let columns = self.columns.iter().zip(record);
-        columns.map(|(column, &value)| column.sides(value)).collect()
+        columns
+            .map(|(column, &value)| column.closest_ranks(value))
+            .collect()
     }
 }
 
 impl Column {
-    fn new(ordinal: &Ordinal, ties: Ties) -> Column {
+    fn new(ranked: &RankedColumn, ties: Ties) -> Column {
         let shares_ranks = ties == Ties::Shared;
-        let mut records_at = vec![0u32; ordinal.scale.len() + 1];
-        for &place in &ordinal.places {
-            records_at[place as usize] += 1;
+        let mut records_at = vec![0u32; ranked.scale.len() + 1];
+        for &dense_rank in &ranked.dense_ranks {
+            records_at[dense_rank as usize] += 1;
         }
-        let places = (1..records_at.len()).chain([NULL as usize]);
+        let dense_ranks = (1..records_at.len()).chain([NULL as usize]);
         let mut groups = Vec::new();
         let mut start = 0;
-        for place in places.filter(|&place| records_at[place] > 0) {
-            let end = start + records_at[place];
-            let sides = if shares_ranks {
+        for dense_rank in dense_ranks.filter(|&dense_rank| records_at[dense_rank] > 0) {
+            let end = start + records_at[dense_rank];
+            let [low, high] = if shares_ranks {
                 [start + 1 + end; 2]
             } else {
                 [2 * (start + 1), 2 * end]
             };
             groups.push(Group {
-                place: place as u32,
-                value: place
+                dense_rank: dense_rank as u32,
+                value: dense_rank
                     .checked_sub(1)
-                    .map_or(f64::NAN, |index| ordinal.scale[index]),
+                    .map_or(f64::NAN, |index| ranked.scale[index]),
                 start,
-                sides: Sides {
-                    low: sides[0],
-                    high: sides[1],
-                },
+                ranks: RankRange { low, high },
             });
             start = end;
         }
-        let values = groups.len() - usize::from(records_at[NULL as usize] > 0);
+        let present_groups = groups.len() - usize::from(records_at[NULL as usize] > 0);
         let mut column = Column {
             groups,
-            values,
+            present_groups,
             records: start,
             shares_ranks,
-            moments: Ranges::new(0, |_| Moments::default()),
+            moments: MomentTree::new(0, |_| Moments::default()),
         };
-        column.moments = Ranges::new(values, |group| column.moments(group));
+        column.moments = MomentTree::new(present_groups, |group| column.moments(group));
         column
     }
 
@@ -226,7 +234,7 @@ impl Column {
     fn moments(&self, group: usize) -> Moments {
         let Group { value, start, .. } = self.groups[group];
         if value.is_finite() {
-            Moments::equal(value, self.end(group) - start)
+            Moments::of_equal(value, self.end(group) - start)
         } else {
             Moments::default()
         }
@@ -237,18 +245,18 @@ impl Column {
     /// value. Returns `None` if there are no records.
     fn closest(&self, value: Option<f64>) -> Option<(usize, usize)> {
         let last = self.groups.len().checked_sub(1)?;
-        let Some(value) = value.filter(|_| self.values > 0) else {
+        let Some(value) = value.filter(|_| self.present_groups > 0) else {
             return Some((last, last));
         };
-        let values = &self.groups[..self.values];
+        let groups = &self.groups[..self.present_groups];
         let first_not_below =
-            |value: f64| values.partition_point(|group| order(group.value, value) == Ordering::Less);
+            |value: f64| groups.partition_point(|group| compare(group.value, value) == Ordering::Less);
         let first_above =
-            |value: f64| values.partition_point(|group| order(group.value, value) != Ordering::Greater);
+            |value: f64| groups.partition_point(|group| compare(group.value, value) != Ordering::Greater);
         let below = first_not_below(value)
             .checked_sub(1)
-            .map(|group| values[group].value);
-        let above = values.get(first_not_below(value)).map(|group| group.value);
+            .map(|group| groups[group].value);
+        let above = groups.get(first_not_below(value)).map(|group| group.value);
         let (lowest, highest) = match (below, above) {
             (Some(below), Some(above)) => match nearer(below, value, above) {
                 Ordering::Less => (below, below),
@@ -261,39 +269,43 @@ impl Column {
         Some((first_not_below(lowest), first_above(highest) - 1))
     }
 
-    fn sides(&self, value: Option<f64>) -> Option<Sides> {
+    fn closest_ranks(&self, value: Option<f64>) -> Option<RankRange> {
         let (first, last) = self.closest(value)?;
-        Some(Sides {
-            low: self.groups[first].sides.low,
-            high: self.groups[last].sides.high,
+        Some(RankRange {
+            low: self.groups[first].ranks.low,
+            high: self.groups[last].ranks.high,
         })
     }
 
     /// Returns the ranks of the values closest to that of each record of the original column; `None` if no
     /// record was released.
-    fn sides_of_all(&self, original: &Ordinal) -> Option<Vec<Sides>> {
+    fn closest_ranks_of_all(&self, original: &RankedColumn) -> Option<Vec<RankRange>> {
         let values = original.scale.iter().map(|&value| Some(value));
-        let of_places: Vec<Sides> = std::iter::once(None)
+        let by_dense_rank: Vec<RankRange> = std::iter::once(None)
             .chain(values)
-            .map(|value| self.sides(value))
+            .map(|value| self.closest_ranks(value))
             .collect::<Option<_>>()?;
-        let places = original.places.iter();
-        Some(places.map(|&place| of_places[place as usize]).collect())
+        let dense_ranks = original.dense_ranks.iter();
+        Some(
+            dense_ranks
+                .map(|&dense_rank| by_dense_rank[dense_rank as usize])
+                .collect(),
+        )
     }
 
-    /// Returns the variance of the values at most `d` ranks away from `sides`.
-    fn variance(&self, sides: Sides, d: u64) -> Option<f64> {
+    /// Returns the variance of the values at most `d` ranks away from `range`.
+    fn variance(&self, range: RankRange, d: u64) -> Option<f64> {
         let reach = d.saturating_mul(2);
-        let low = u64::from(sides.low).saturating_sub(reach);
-        let high = u64::from(sides.high).saturating_add(reach);
-        let values = &self.groups[..self.values];
+        let low = u64::from(range.low).saturating_sub(reach);
+        let high = u64::from(range.high).saturating_add(reach);
+        let groups = &self.groups[..self.present_groups];
         // First and last group that have at least one record within reach.
-        let first = values.partition_point(|group| u64::from(group.sides.high) < low);
-        let last = values
-            .partition_point(|group| u64::from(group.sides.low) <= high)
+        let first = groups.partition_point(|group| u64::from(group.ranks.high) < low);
+        let last = groups
+            .partition_point(|group| u64::from(group.ranks.low) <= high)
             .checked_sub(1)
             .filter(|&last| first <= last)?;
-        if !values[first].value.is_finite() || !values[last].value.is_finite() {
+        if !groups[first].value.is_finite() || !groups[last].value.is_finite() {
             return None;
         }
         // If records do not share their ranks, only a part of a group may be within reach.
@@ -301,20 +313,22 @@ impl Column {
             if self.shares_ranks {
                 return self.moments(group);
             }
-            let from = u64::from(values[group].start).max(low.div_ceil(2).saturating_sub(1));
+            let from = u64::from(groups[group].start).max(low.div_ceil(2).saturating_sub(1));
             let to = u64::from(self.end(group)).min(high / 2);
-            Moments::equal(values[group].value, to.saturating_sub(from) as u32)
+            Moments::of_equal(groups[group].value, to.saturating_sub(from) as u32)
         };
         if first == last {
             return near(first).variance();
         }
-        let between = self.moments.of(first + 1..last, |group| self.moments(group));
-        near(first).and(near(last)).and(between).variance()
+        let between = self
+            .moments
+            .of_range(first + 1..last, |group| self.moments(group));
+        near(first).merge(near(last)).merge(between).variance()
     }
 }
 
 /// Compares numbers. NaN comes after all others and is equal to itself.
-fn order(first: f64, second: f64) -> Ordering {
+fn compare(first: f64, second: f64) -> Ordering {
     first
         .partial_cmp(&second)
         .unwrap_or_else(|| first.is_nan().cmp(&second.is_nan()))
@@ -323,7 +337,7 @@ fn order(first: f64, second: f64) -> Ordering {
 /// Returns which of two values is nearer to a value between them: `Less` for the lower one. Distances that
 /// differ by no more than the rounding of their ends are equal, such as those of 0.2 and 0.4 from 0.3.
 fn nearer(below: f64, value: f64, above: f64) -> Ordering {
-    if order(value, above) == Ordering::Equal {
+    if compare(value, above) == Ordering::Equal {
         return Ordering::Greater;
     }
     let finite = |distance: f64| {
@@ -338,5 +352,5 @@ fn nearer(below: f64, value: f64, above: f64) -> Ordering {
     if down == up || (down - up).abs() <= rounding && rounding.is_finite() {
         return Ordering::Equal;
     }
-    order(down, up)
+    compare(down, up)
 }

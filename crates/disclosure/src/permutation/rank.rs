@@ -1,8 +1,8 @@
-//! Places and ranks of the values of a column, and its records in the order of the values.
+//! Dense ranks, ranks and order of a column.
 //!
-//! Values come in as [sort keys](super::sort_key) or as places. Long columns of keys are sorted with a radix
-//! sort, places with a counting sort. Equal values are ranked at random, as in the paper, or share their mean
-//! rank: see [`Ties`].
+//! Values come in as [sort keys](super::sort_key) or as dense ranks. Long columns of keys are sorted with a
+//! radix sort, dense ranks with a counting sort. Equal values are ranked at random, as in the paper, or share
+//! their mean rank: see [`Ties`].
 
 use super::HalfRanks;
 use crate::{Control, Error, NULL, Result};
@@ -52,36 +52,38 @@ impl Ties {
 const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Largest number of records that can be ranked in half steps.
-pub(super) const MOST_RECORDS: usize = (u32::MAX / 2) as usize;
+pub(super) const MAX_RECORDS: usize = (u32::MAX / 2) as usize;
 
 /// Number of records between two checks for a cancel: less than a millisecond of work.
-pub(super) const PIECE: usize = 1 << 16;
+pub(super) const RECORDS_PER_CHECK: usize = 1 << 16;
 
-/// Records of a column in the order of their values; absent values come last.
-pub(super) struct Sorted<'a> {
-    /// Sorted records; those with equal values are in any order.
-    pub records: Vec<u32>,
-    /// Place of every record's value, [`NULL`] if it is absent; `None` if all values differ.
-    tied_places: Option<Cow<'a, [u32]>>,
+/// Records of a column, sorted by their values; absent values come last.
+pub(super) struct SortedRecords<'a> {
+    /// Order of the column; records with equal values are in any order.
+    pub order: Vec<u32>,
+    /// Dense rank of every record's value, [`NULL`] if it is absent; `None` if all values differ.
+    tied_dense_ranks: Option<Cow<'a, [u32]>>,
 }
 
-impl<'a> Sorted<'a> {
+impl<'a> SortedRecords<'a> {
     /// Sorts values by their `keys`, which have the same order. The keys of the `absent` records, which are
     /// listed in ascending order, are `u64::MAX`.
-    pub fn by_keys(keys: &[u64], absent: &[u32], control: &Control) -> Result<Self> {
-        check_number(keys.len())?;
+    pub fn from_keys(keys: &[u64], absent: &[u32], control: &Control) -> Result<Self> {
+        check_records(keys.len())?;
         match Packed::all(keys) {
-            Some(packed) => Self::new(sort(packed, control)?, absent, control),
-            None => Self::new(sort(Pair::all(keys), control)?, absent, control),
+            Some(packed) => Self::new(sort_by_keys(packed, control)?, absent, control),
+            None => Self::new(sort_by_keys(Pair::all(keys), control)?, absent, control),
         }
     }
 
     fn new<K: Keyed>(mut sorted: Vec<K>, absent: &[u32], control: &Control) -> Result<Self> {
         let has_ties = sorted.windows(2).any(|pair| pair[0].key() == pair[1].key());
-        let tied_places = if has_ties {
-            let mut places = places_sorted(&sorted, control)?;
-            absent.iter().for_each(|&record| places[record as usize] = NULL);
-            Some(Cow::Owned(places))
+        let tied_dense_ranks = if has_ties {
+            let mut dense_ranks = dense_ranks_of_sorted(&sorted, control)?;
+            absent
+                .iter()
+                .for_each(|&record| dense_ranks[record as usize] = NULL);
+            Some(Cow::Owned(dense_ranks))
         } else {
             None
         };
@@ -89,45 +91,49 @@ impl<'a> Sorted<'a> {
             sorted.retain(|keyed| absent.binary_search(&keyed.record()).is_err());
         }
         let present = sorted.iter().map(|keyed| keyed.record());
-        Ok(Sorted {
-            records: present.chain(absent.iter().copied()).collect(),
-            tied_places,
+        Ok(SortedRecords {
+            order: present.chain(absent.iter().copied()).collect(),
+            tied_dense_ranks,
         })
     }
 
-    /// Sorts values by their known places.
-    pub fn by_places(places: &'a [u32], control: &Control) -> Result<Self> {
-        check_number(places.len())?;
-        let ranks_up_to = ranks_up_to(places, control)?;
-        let tied_places = (!all_differ(&ranks_up_to)).then_some(Cow::Borrowed(places));
-        let records: Vec<u32> = (0..places.len() as u32).collect();
-        Ok(Sorted {
-            records: sort_by_places(&records, places, ranks_up_to, control)?,
-            tied_places,
+    /// Sorts values by their known dense ranks.
+    pub fn from_dense_ranks(dense_ranks: &'a [u32], control: &Control) -> Result<Self> {
+        check_records(dense_ranks.len())?;
+        let cumulative_counts = cumulative_counts(dense_ranks, control)?;
+        let tied_dense_ranks = (!all_differ(&cumulative_counts)).then_some(Cow::Borrowed(dense_ranks));
+        let records: Vec<u32> = (0..dense_ranks.len() as u32).collect();
+        Ok(SortedRecords {
+            order: sort_by_dense_ranks(&records, dense_ranks, cumulative_counts, control)?,
+            tied_dense_ranks,
         })
     }
 
     /// Returns whether any two records have equal values.
     pub fn has_ties(&self) -> bool {
-        self.tied_places.is_some()
+        self.tied_dense_ranks.is_some()
     }
 
-    /// Returns the records in the order of their values. Equal values are in the order of `turns`, which
-    /// lists all records.
-    pub fn with_ties_in(&self, turns: &[u32], control: &Control) -> Result<Vec<u32>> {
-        match &self.tied_places {
-            None => Ok(self.records.clone()),
-            Some(places) => sort_by_places(turns, places, ranks_up_to(places, control)?, control),
+    /// Returns the order of the column in which equal values are in the order of `turns`, which lists all
+    /// records.
+    pub fn order_with_ties_in(&self, turns: &[u32], control: &Control) -> Result<Vec<u32>> {
+        match &self.tied_dense_ranks {
+            None => Ok(self.order.clone()),
+            Some(dense_ranks) => sort_by_dense_ranks(
+                turns,
+                dense_ranks,
+                cumulative_counts(dense_ranks, control)?,
+                control,
+            ),
         }
     }
 }
 
-/// Returns the place of every value among the distinct values, from 1; equal values share a place. `keys`
-/// have the order of the values.
-pub fn places(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
+/// Returns the dense rank of every value. The `keys` have the order of the values.
+pub fn dense_ranks(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
     match Packed::all(keys) {
-        Some(packed) => places_sorted(&sort(packed, control)?, control),
-        None => places_sorted(&sort(Pair::all(keys), control)?, control),
+        Some(packed) => dense_ranks_of_sorted(&sort_by_keys(packed, control)?, control),
+        None => dense_ranks_of_sorted(&sort_by_keys(Pair::all(keys), control)?, control),
     }
 }
 
@@ -187,23 +193,23 @@ impl Keyed for Packed {
     }
 }
 
-fn places_sorted<K: Keyed>(sorted: &[K], control: &Control) -> Result<Vec<u32>> {
-    let mut places = vec![0; sorted.len()];
-    let (mut place, mut before) = (0, None);
-    for piece in sorted.chunks(PIECE) {
+fn dense_ranks_of_sorted<K: Keyed>(sorted: &[K], control: &Control) -> Result<Vec<u32>> {
+    let mut dense_ranks = vec![0; sorted.len()];
+    let (mut dense_rank, mut before) = (0, None);
+    for piece in sorted.chunks(RECORDS_PER_CHECK) {
         control.check()?;
         for keyed in piece {
-            place += u32::from(before.replace(keyed.key()) != Some(keyed.key()));
-            places[keyed.record() as usize] = place;
+            dense_rank += u32::from(before.replace(keyed.key()) != Some(keyed.key()));
+            dense_ranks[keyed.record() as usize] = dense_rank;
         }
     }
-    Ok(places)
+    Ok(dense_ranks)
 }
 
 /// Sorts records by their keys.
-fn sort<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
+fn sort_by_keys<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
     match all.len() {
-        0..=FEW => all.sort_unstable(),
+        0..=SMALL_COLUMN => all.sort_unstable(),
         _ => radix_sort(&mut all, control)?,
     }
     Ok(all)
@@ -223,7 +229,7 @@ fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
             .leading_zeros();
     let shifts = || (0..bits).step_by(DIGIT as usize);
     let mut counts: Vec<[u32; 1 << DIGIT]> = shifts().map(|_| [0; 1 << DIGIT]).collect();
-    for piece in all.chunks(PIECE) {
+    for piece in all.chunks(RECORDS_PER_CHECK) {
         control.check()?;
         for keyed in piece {
             for (counts, shift) in counts.iter_mut().zip(shifts()) {
@@ -240,12 +246,12 @@ fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
         for count in counts.iter_mut() {
             next += std::mem::replace(count, next);
         }
-        for piece in all.chunks(PIECE) {
+        for piece in all.chunks(RECORDS_PER_CHECK) {
             control.check()?;
             for &keyed in piece {
-                let place = &mut counts[digit(keyed.key(), shift)];
-                dealt[*place as usize] = keyed;
-                *place += 1;
+                let slot = &mut counts[digit(keyed.key(), shift)];
+                dealt[*slot as usize] = keyed;
+                *slot += 1;
             }
         }
         std::mem::swap(all, &mut dealt);
@@ -255,39 +261,49 @@ fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
 
 /// Number of records up to which neither other threads nor sorting by digits are worth it. Columns of at most
 /// this length are sorted, swapped and grouped on the calling thread alone.
-pub const FEW: usize = 1 << 14;
+pub const SMALL_COLUMN: usize = 1 << 14;
 
 /// Returns the rank of every record, in half ranks, from 2 on. Absent values come last.
-pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRanks>> {
-    check_number(places.len())?;
-    let ranks_up_to = ranks_up_to(places, control)?;
+pub fn ranks(dense_ranks: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRanks>> {
+    check_records(dense_ranks.len())?;
+    let cumulative_counts = cumulative_counts(dense_ranks, control)?;
     match ties {
         Ties::Shared => {
-            let first = |place: usize| if place == 0 { 1 } else { ranks_up_to[place - 1] + 1 };
-            let twice_the_mean = |place: usize| first(place) + ranks_up_to[place];
-            let of_place: Vec<HalfRanks> = (0..ranks_up_to.len()).map(twice_the_mean).collect();
-            let mut ranks = Vec::with_capacity(places.len());
-            for piece in places.chunks(PIECE) {
+            let first = |bucket: usize| {
+                if bucket == 0 {
+                    1
+                } else {
+                    cumulative_counts[bucket - 1] + 1
+                }
+            };
+            let twice_the_mean = |bucket: usize| first(bucket) + cumulative_counts[bucket];
+            let shared_ranks: Vec<HalfRanks> = (0..cumulative_counts.len()).map(twice_the_mean).collect();
+            let mut ranks = Vec::with_capacity(dense_ranks.len());
+            for piece in dense_ranks.chunks(RECORDS_PER_CHECK) {
                 control.check()?;
-                ranks.extend(piece.iter().map(|&place| of_place[bucket(place, &of_place)]));
+                ranks.extend(
+                    piece
+                        .iter()
+                        .map(|&dense_rank| shared_ranks[bucket(dense_rank, &shared_ranks)]),
+                );
             }
             Ok(ranks)
         }
         Ties::Random { seed } => {
             // If all values differ, there is nothing to draw.
-            let records = if ranks_up_to.len() >= places.len() && all_differ(&ranks_up_to) {
-                (0..places.len() as u32).collect()
+            let records = if cumulative_counts.len() >= dense_ranks.len() && all_differ(&cumulative_counts) {
+                (0..dense_ranks.len() as u32).collect()
             } else {
-                shuffled((0..places.len() as u32).collect(), seed, control)?
+                shuffled((0..dense_ranks.len() as u32).collect(), seed, control)?
             };
-            let mut last_free = ranks_up_to;
-            let mut ranks = vec![0; places.len()];
-            for piece in records.chunks(PIECE) {
+            let mut next_rank = cumulative_counts;
+            let mut ranks = vec![0; dense_ranks.len()];
+            for piece in records.chunks(RECORDS_PER_CHECK) {
                 control.check()?;
                 for &record in piece {
-                    let bucket = bucket(places[record as usize], &last_free);
-                    ranks[record as usize] = 2 * last_free[bucket];
-                    last_free[bucket] -= 1;
+                    let bucket = bucket(dense_ranks[record as usize], &next_rank);
+                    ranks[record as usize] = 2 * next_rank[bucket];
+                    next_rank[bucket] -= 1;
                 }
             }
             Ok(ranks)
@@ -295,34 +311,37 @@ pub fn ranks(places: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRa
     }
 }
 
-fn check_number(records: usize) -> Result<()> {
-    if records > MOST_RECORDS {
+fn check_records(records: usize) -> Result<()> {
+    if records > MAX_RECORDS {
         return Err(Error::TooMany {
             what: "records to rank",
-            limit: MOST_RECORDS as u64,
+            limit: MAX_RECORDS as u64,
         });
     }
     Ok(())
 }
 
-/// Returns the index at which a place is counted: in the order of places, with absent values at the end.
+/// Returns the index at which the records of a dense rank are counted. Absent values are counted at the end.
 #[inline]
-pub(super) fn bucket<T>(place: u32, buckets: &[T]) -> usize {
-    match place {
+pub(super) fn bucket<T>(dense_rank: u32, buckets: &[T]) -> usize {
+    match dense_rank {
         NULL => buckets.len() - 1,
-        place => place as usize - 1,
+        dense_rank => dense_rank as usize - 1,
     }
 }
 
-/// Returns for each place the number of records at this place or before it. The last entry is for absent
-/// values.
-pub(super) fn ranks_up_to(places: &[u32], control: &Control) -> Result<Vec<u32>> {
-    let last = places.iter().max().map_or(0, |&place| place as usize);
+/// Returns for each dense rank the number of records with this or a lower dense rank. The last entry is for
+/// absent values.
+pub(super) fn cumulative_counts(dense_ranks: &[u32], control: &Control) -> Result<Vec<u32>> {
+    let last = dense_ranks
+        .iter()
+        .max()
+        .map_or(0, |&dense_rank| dense_rank as usize);
     let mut counts = vec![0; last + 1];
-    for piece in places.chunks(PIECE) {
+    for piece in dense_ranks.chunks(RECORDS_PER_CHECK) {
         control.check()?;
-        for &place in piece {
-            let bucket = bucket(place, &counts);
+        for &dense_rank in piece {
+            let bucket = bucket(dense_rank, &counts);
             counts[bucket] += 1;
         }
     }
@@ -334,28 +353,28 @@ pub(super) fn ranks_up_to(places: &[u32], control: &Control) -> Result<Vec<u32>>
     Ok(counts)
 }
 
-/// Returns whether no two records share a place.
-fn all_differ(ranks_up_to: &[u32]) -> bool {
-    let after_the_first = ranks_up_to.windows(2).all(|pair| pair[1] - pair[0] <= 1);
-    after_the_first && ranks_up_to.first().is_none_or(|&first| first <= 1)
+/// Returns whether no two records share a dense rank.
+fn all_differ(cumulative_counts: &[u32]) -> bool {
+    let after_the_first = cumulative_counts.windows(2).all(|pair| pair[1] - pair[0] <= 1);
+    after_the_first && cumulative_counts.first().is_none_or(|&first| first <= 1)
 }
 
-/// Sorts records by their places, absent values last. Records that share a place keep their order. The
-/// argument `ranks_up_to` is the result of [`ranks_up_to`] for these places.
-pub(super) fn sort_by_places(
+/// Sorts records by their dense ranks, absent values last. Records that share a dense rank keep their order.
+/// The argument `cumulative_counts` is the result of [`cumulative_counts`] for these dense ranks.
+pub(super) fn sort_by_dense_ranks(
     records: &[u32],
-    places: &[u32],
-    ranks_up_to: Vec<u32>,
+    dense_ranks: &[u32],
+    cumulative_counts: Vec<u32>,
     control: &Control,
 ) -> Result<Vec<u32>> {
-    let mut after = ranks_up_to;
+    let mut ends = cumulative_counts;
     let mut sorted = vec![0; records.len()];
-    for piece in records.rchunks(PIECE) {
+    for piece in records.rchunks(RECORDS_PER_CHECK) {
         control.check()?;
         for &record in piece.iter().rev() {
-            let bucket = bucket(places[record as usize], &after);
-            after[bucket] -= 1;
-            sorted[after[bucket] as usize] = record;
+            let bucket = bucket(dense_ranks[record as usize], &ends);
+            ends[bucket] -= 1;
+            sorted[ends[bucket] as usize] = record;
         }
     }
     Ok(sorted)
@@ -365,7 +384,7 @@ pub(super) fn sort_by_places(
 pub(super) fn shuffled(mut records: Vec<u32>, seed: u64, control: &Control) -> Result<Vec<u32>> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     for last in (1..records.len()).rev() {
-        if last % PIECE == 0 {
+        if last % RECORDS_PER_CHECK == 0 {
             control.check()?;
         }
         records.swap(last, random.random_range(0..=last));

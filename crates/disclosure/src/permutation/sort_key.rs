@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_has_no_key() {
+    fn decimals_that_do_not_fit_have_no_key() {
         assert_eq!(of_decimal(false, 0, [1; 5].into_iter()), None);
         assert_eq!(of_decimal(false, 61, [1].into_iter()), None);
         assert_eq!(of_decimal(true, -61, [1].into_iter()), None);

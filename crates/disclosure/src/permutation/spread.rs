@@ -3,7 +3,7 @@ use crate::{Error, Result};
 
 /// Returns the largest power of two that is not above the largest magnitude, but at least the smallest normal
 /// number. Dividing by it changes no digit and leaves numbers whose squares do not overflow.
-pub(super) fn unit(values: &[f64]) -> f64 {
+pub(super) fn power_of_two_below(values: &[f64]) -> f64 {
     const EXPONENT: u64 = 0x7FF0_0000_0000_0000;
     let largest = values
         .iter()
@@ -13,28 +13,28 @@ pub(super) fn unit(values: &[f64]) -> f64 {
 
 /// Returns the square root of the mean squared difference from the mean; 0 without values.
 pub(super) fn standard_deviation(values: &[f64]) -> f64 {
-    let unit = unit(values);
-    let alone = values.iter().map(|value| Moments::equal(value / unit, 1));
-    let variance = alone.fold(Moments::default(), Moments::and).variance();
+    let unit = power_of_two_below(values);
+    let alone = values.iter().map(|value| Moments::of_equal(value / unit, 1));
+    let variance = alone.fold(Moments::default(), Moments::merge).variance();
     variance.map_or(0.0, |variance| variance.sqrt() * unit)
 }
 
 /// Returns the square root of the mean square. There is at least one value.
 pub(super) fn root_mean_square(values: &[f64]) -> f64 {
-    let unit = unit(values);
+    let unit = power_of_two_below(values);
     let squares = values.iter().map(|value| (value / unit) * (value / unit));
     (squares.sum::<f64>() / values.len() as f64).sqrt() * unit
 }
 
 /// Returns the values that are present, or an error if one of them is not finite.
-pub(super) fn finite(values: &[Option<f64>]) -> Result<Vec<f64>> {
+pub(super) fn present_and_finite(values: &[Option<f64>]) -> Result<Vec<f64>> {
     let present: Vec<f64> = values.iter().copied().flatten().collect();
     if present.iter().all(|value| value.is_finite()) {
         return Ok(present);
     }
     Err(Error::invalid(
         "value",
-        "must not be infinite and must be numbers",
-        "finite numbers, and absent values",
+        "must be finite: infinity and NaN are not allowed",
+        "finite numbers or NULL",
     ))
 }

@@ -1,7 +1,7 @@
 //! Verification of permuted privacy by the subject of a record (section 4 of the paper). They need only their
 //! own record and the released table.
 
-use super::{Closest, Release};
+use super::{ClosestValues, ReleasedTable};
 use crate::{Error, Result};
 
 /// Privacy that the subject of a record asks for: (d, **v**)-permuted privacy.
@@ -16,11 +16,11 @@ pub struct Demand {
 /// Result of verifying a [`Demand`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Verified {
+pub struct Verification {
     /// Largest permutation distance that holds.
     pub largest_d: u64,
     /// Released values closest to those of the record, column by column.
-    pub closest: Vec<Closest>,
+    pub closest: Vec<ClosestValues>,
     /// Variance of the values around the closest ones in each column, up to the distance that was asked for,
     /// or else up to the largest one that holds.
     pub variances: Vec<Option<f64>>,
@@ -41,35 +41,35 @@ impl Demand {
             return Err(Error::invalid(
                 "d",
                 "must not be negative",
-                "a number of ranks, or none for the largest one that holds",
+                "a number of ranks, or NULL to find the largest distance that holds",
             ));
         }
         let invalid = |problem: String| {
             Error::invalid(
                 "v",
                 problem,
-                "a variance of 0 or more for every column, or none if a column does not matter",
+                "one variance of 0 or more per column, NULL for columns that do not matter",
             )
         };
         match &self.v {
             Some(v) if v.len() != columns => Err(invalid(format!(
-                "the number of its elements is {}, that of the columns {columns}",
+                "has {} elements, but the number of columns is {columns}",
                 v.len()
             ))),
             Some(v) if !v.iter().flatten().all(|&variance| variance >= 0.0) => {
-                Err(invalid("must not be negative".into()))
+                Err(invalid("every element must be 0 or more".into()))
             }
             _ => Ok(()),
         }
     }
 }
 
-impl Release {
+impl ReleasedTable {
     /// Verifies the demand of the subject of a record, which is given by the numbers that its values count
     /// as. Returns `None` if no record was released.
-    pub fn verify(&self, record: &[Option<f64>], demand: &Demand) -> Result<Option<Verified>> {
+    pub fn verify(&self, record: &[Option<f64>], demand: &Demand) -> Result<Option<Verification>> {
         demand.check(record.len())?;
-        let Some((found, closest)) = self.check(record).zip(self.closest(record)) else {
+        let Some((found, closest)) = self.privacy_of(record).zip(self.closest(record)) else {
             return Ok(None);
         };
         let d = demand.d.map(i64::unsigned_abs);
@@ -86,9 +86,9 @@ impl Release {
         let of_v = asked
             .filter(|(asked, _)| asked.is_some())
             .map(|(_, &holds)| holds);
-        Ok(Some(Verified {
+        Ok(Some(Verification {
             largest_d: found.d,
-            is_met: all(d_met.map(Some).into_iter().chain(of_v)),
+            is_met: all_three_valued(d_met.map(Some).into_iter().chain(of_v)),
             closest,
             variances,
             d_met,
@@ -98,7 +98,7 @@ impl Release {
 }
 
 /// Returns whether all hold, in three-valued logic; `None` also if there are none.
-fn all(holds: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+fn all_three_valued(holds: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let and = |one: Option<bool>, other: Option<bool>| match (one, other) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (Some(true), Some(true)) => Some(true),
@@ -109,29 +109,29 @@ fn all(holds: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Ordinal, Ties};
+    use super::super::{RankedColumn, Ties};
     use super::*;
     use crate::Control;
 
     /// Returns a released table with one column: 10, 20, 30, 40 and 50.
-    fn release() -> Release {
-        let column = Ordinal {
-            places: vec![1, 2, 3, 4, 5],
+    fn released_table() -> ReleasedTable {
+        let column = RankedColumn {
+            dense_ranks: vec![1, 2, 3, 4, 5],
             scale: vec![10.0, 20.0, 30.0, 40.0, 50.0],
         };
-        Release::new(&[column], Ties::Shared, &Control::new()).unwrap()
+        ReleasedTable::new(&[column], Ties::Shared, &Control::new()).unwrap()
     }
 
-    fn verified(d: Option<i64>, v: Option<Vec<Option<f64>>>) -> Verified {
-        let verified = release().verify(&[Some(31.0)], &Demand { d, v });
+    fn verified(d: Option<i64>, v: Option<Vec<Option<f64>>>) -> Verification {
+        let verified = released_table().verify(&[Some(31.0)], &Demand { d, v });
         verified.unwrap().unwrap()
     }
 
     #[test]
-    fn what_a_subject_asks_for() {
+    fn demands_are_verified() {
         let nothing = verified(None, None);
         assert_eq!((nothing.largest_d, nothing.variances), (0, vec![Some(0.0)]));
-        assert_eq!(nothing.closest, [Closest { first: 3, last: 3 }]);
+        assert_eq!(nothing.closest, [ClosestValues { first: 3, last: 3 }]);
         assert_eq!((nothing.d_met, nothing.v_met, nothing.is_met), (None, None, None));
         // The values within one rank are 20, 30 and 40.
         let near = verified(Some(1), Some(vec![Some(66.0)]));
@@ -143,16 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_decides_unless_something_fails() {
-        assert_eq!(all([Some(true), None].into_iter()), None);
-        assert_eq!(all([None, Some(false)].into_iter()), Some(false));
-        assert_eq!(all([Some(true), Some(true)].into_iter()), Some(true));
-        assert_eq!(all([].into_iter()), None);
+    fn unknown_unless_something_fails() {
+        assert_eq!(all_three_valued([Some(true), None].into_iter()), None);
+        assert_eq!(all_three_valued([None, Some(false)].into_iter()), Some(false));
+        assert_eq!(all_three_valued([Some(true), Some(true)].into_iter()), Some(true));
+        assert_eq!(all_three_valued([].into_iter()), None);
     }
 
     #[test]
     fn demands_are_checked() {
-        let argument = |d, v| match release().verify(&[Some(1.0)], &Demand { d, v }) {
+        let argument = |d, v| match released_table().verify(&[Some(1.0)], &Demand { d, v }) {
             Err(Error::InvalidArgument { argument, .. }) => argument,
             _ => "",
         };

@@ -1,26 +1,27 @@
 //! Rank swapping (Moore 1996), a masker: every value changes places with another one of a similar rank.
 
-use super::rank::{MOST_RECORDS, PIECE, Ties, ranks};
+use super::HalfRanks;
+use super::rank::{MAX_RECORDS, RECORDS_PER_CHECK, Ties, ranks};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// Settings of [`rank_swap`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RankSwap {
+pub struct RankSwapSettings {
     /// Largest distance that a value moves, in percent of the number of records.
     pub p: f64,
     /// The same seed draws the same swaps.
     pub seed: u64,
 }
 
-impl Default for RankSwap {
+impl Default for RankSwapSettings {
     fn default() -> Self {
-        RankSwap { p: 10.0, seed: 1 }
+        RankSwapSettings { p: 10.0, seed: 1 }
     }
 }
 
-impl RankSwap {
+impl RankSwapSettings {
     /// Checks all bounds.
     pub fn check(&self) -> Result<()> {
         if (0.0..=100.0).contains(&self.p) {
@@ -29,7 +30,7 @@ impl RankSwap {
         Err(Error::invalid(
             "p",
             "must be between 0 and 100",
-            "the farthest that values move, in percent of the number of records, such as 10",
+            "the largest distance that a value may move, in percent of the number of records, such as 10",
         ))
     }
 }
@@ -40,19 +41,19 @@ impl RankSwap {
 /// that were not yet swapped and are at most `p` percent of all ranks above it. If there is none, the value
 /// stays. So no value moves by more than `p` percent of the number of records. The same seed draws the same
 /// swaps.
-pub fn rank_swap(records: usize, settings: &RankSwap, control: &Control) -> Result<Vec<u32>> {
+pub fn rank_swap(records: usize, settings: &RankSwapSettings, control: &Control) -> Result<Vec<u32>> {
     settings.check()?;
-    if records > MOST_RECORDS {
+    if records > MAX_RECORDS {
         return Err(Error::TooMany {
             what: "records to swap",
-            limit: MOST_RECORDS as u64,
+            limit: MAX_RECORDS as u64,
         });
     }
     let mut random = Pcg64Mcg::seed_from_u64(settings.seed);
     let mut swapped: Vec<u32> = (0..records as u32).collect();
-    let mut free = Free::new(records);
+    let mut free = FreeRanks::new(records);
     for (rank, end) in (0..records).zip(1 + reach(records, settings.p)..) {
-        if rank.is_multiple_of(PIECE) {
+        if rank.is_multiple_of(RECORDS_PER_CHECK) {
             control.check()?;
         }
         free.add_up_to(end.min(records));
@@ -67,23 +68,23 @@ pub fn rank_swap(records: usize, settings: &RankSwap, control: &Control) -> Resu
 
 /// Swaps the values of records by rank swapping and returns, for every record, the record whose value it
 /// gets. Equal values are ordered at random. Absent values come last and are swapped like others.
-pub fn swap_records(places: &[u32], settings: &RankSwap, control: &Control) -> Result<Vec<u32>> {
+pub fn swap_records(dense_ranks: &[u32], settings: &RankSwapSettings, control: &Control) -> Result<Vec<u32>> {
     let mut seeds = Pcg64Mcg::seed_from_u64(settings.seed);
-    let of_swaps = RankSwap {
+    let of_swaps = RankSwapSettings {
         seed: seeds.next_u64(),
         ..*settings
     };
-    let swapped = rank_swap(places.len(), &of_swaps, control)?;
+    let swapped = rank_swap(dense_ranks.len(), &of_swaps, control)?;
     let of_ties = Ties::Random {
         seed: seeds.next_u64(),
     };
-    let ranks = ranks(places, of_ties, control)?;
-    let rank = |twice: u32| twice as usize / 2 - 1;
-    let mut record_at = vec![0; places.len()];
-    for (record, &twice) in (0..).zip(&ranks) {
-        record_at[rank(twice)] = record;
+    let ranks = ranks(dense_ranks, of_ties, control)?;
+    let index = |half_ranks: HalfRanks| half_ranks as usize / 2 - 1;
+    let mut record_at = vec![0; dense_ranks.len()];
+    for (record, &half_ranks) in (0..).zip(&ranks) {
+        record_at[index(half_ranks)] = record;
     }
-    let giver = |&twice: &u32| record_at[swapped[rank(twice)] as usize];
+    let giver = |&half_ranks: &HalfRanks| record_at[swapped[index(half_ranks)] as usize];
     Ok(ranks.iter().map(giver).collect())
 }
 
@@ -94,7 +95,7 @@ fn reach(records: usize, p: f64) -> usize {
 }
 
 /// Ranks that may still be swapped, in no order, and the position of each of them.
-struct Free {
+struct FreeRanks {
     ranks: Vec<u32>,
     position: Vec<u32>,
 }
@@ -102,9 +103,9 @@ struct Free {
 /// Position of a rank that is not free.
 const TAKEN: u32 = u32::MAX;
 
-impl Free {
+impl FreeRanks {
     fn new(records: usize) -> Self {
-        Free {
+        FreeRanks {
             ranks: Vec::new(),
             position: Vec::with_capacity(records),
         }

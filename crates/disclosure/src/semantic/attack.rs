@@ -1,5 +1,5 @@
 use super::{DistanceTable, Eliminations, Entry, Scoring, Strategy, Target, Transactions, eliminate};
-use crate::{Control, Result, threads};
+use crate::{Control, Result, parallel};
 use bitvec::prelude::*;
 
 /// Total number of cells from which starting threads pays off.
@@ -13,7 +13,7 @@ pub fn distance_tables<T: AsRef<Target> + Sync>(
 ) -> Result<Vec<DistanceTable>> {
     let cells = targets.iter().map(AsRef::as_ref);
     let cells = cells.map(|target| target.rows.len() * target.members.len());
-    threads::map(targets, cells.sum::<usize>() >= MIN_CELLS_FOR_THREADS, |target| {
+    parallel::map_if(targets, cells.sum::<usize>() >= MIN_CELLS_FOR_THREADS, |target| {
         target.as_ref().table(scoring, control)
     })
 }
@@ -22,7 +22,7 @@ pub fn distance_tables<T: AsRef<Target> + Sync>(
 pub fn attack(tables: &[DistanceTable], strategy: &Strategy, control: &Control) -> Result<Vec<Eliminations>> {
     let cells = tables.iter().map(|table| table.distances().len());
     let is_worth_threads = cells.sum::<usize>() >= MIN_CELLS_FOR_THREADS;
-    threads::map(0..tables.len(), is_worth_threads, |number| {
+    parallel::map_if(0..tables.len(), is_worth_threads, |number| {
         // With one seed for all, the random baseline would eliminate the same cells from tables of the same
         // shape.
         let seed = strategy.seed.wrapping_add(number as u64);

@@ -51,7 +51,7 @@ impl Constraints {
     /// Returns an error if a value is out of range or if two utility constraints overlap.
     pub fn check(&self) -> Result<()> {
         check_k(self.k)?;
-        Error::check_share("max_suppressed", self.max_suppressed)?;
+        Error::check_unit_interval("max_suppressed", self.max_suppressed)?;
         check_utility(self.utility.as_deref())
     }
 }

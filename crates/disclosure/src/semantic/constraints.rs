@@ -6,7 +6,7 @@
 //! projection, so not all of its subsets have to be examined. For a small constraint, supports are summed in
 //! a table of all subsets; for a large one, posting lists are intersected.
 
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Error, Result};
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
@@ -211,7 +211,7 @@ fn find_violated_wide(
     }
     match pairs.len() <= STEPS_PER_CHECK {
         true => pairs.sort_unstable(),
-        false => sort(&mut pairs, control)?,
+        false => parallel_sort(&mut pairs, control)?,
     }
     let places: Vec<u32> = pairs.iter().map(|&pair| pair as u32).collect();
     let mut counts: FxHashMap<&[u32], u64> = FxHashMap::default();

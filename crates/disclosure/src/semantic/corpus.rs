@@ -7,8 +7,8 @@
 use super::Cooccurrence;
 use super::cooccurrence::Pairs;
 use crate::cracks::Transactions;
-use crate::sort::sort;
-use crate::{Control, Error, Result, threads};
+use crate::parallel_sort::parallel_sort;
+use crate::{Control, Error, Result, parallel};
 use std::ops::Range;
 
 /// Documents, each a set of terms. Terms are numbered from 0.
@@ -76,7 +76,7 @@ impl Corpus {
                 let mut pairs: Vec<(u32, u32)> = pairs
                     .map(|(one, other)| (one.min(other), one.max(other)))
                     .collect();
-                sort(&mut pairs, control)?;
+                parallel_sort(&mut pairs, control)?;
                 pairs.dedup();
                 Pairs::listed(terms, pairs.into_iter())
             }
@@ -162,7 +162,7 @@ impl<'a> Index<'a> {
                 (rest, first, steps) = (after, term + 1, 0);
             }
         }
-        threads::map(parts, total > MIN_STEPS_FOR_THREADS, |part| {
+        parallel::map_if(parts, total > MIN_STEPS_FOR_THREADS, |part| {
             self.count(part, pairs, control)
         })?;
         Ok(pair_counts)

@@ -253,7 +253,7 @@ impl Index {
         }
         match extensions.len() <= STEPS_PER_CHECK {
             true => extensions.sort_unstable(),
-            false => crate::sort::sort(&mut extensions, control)?,
+            false => crate::parallel_sort::parallel_sort(&mut extensions, control)?,
         }
         Ok(extensions)
     }

@@ -7,7 +7,7 @@
 
 use super::elimination::mean;
 use super::{DistanceTable, Entry, Scoring, Transactions};
-use crate::sort::sort;
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result};
 use ndarray::Array2;
 
@@ -77,7 +77,7 @@ impl Target {
                 pairs.extend(target.members.iter().map(|&member| (item, member)));
             }
         }
-        sort(&mut pairs, control)?;
+        parallel_sort(&mut pairs, control)?;
         pairs.dedup();
         Ok(pairs)
     }

@@ -4,11 +4,11 @@ use disclosure::cracks::{
     Belief, Compliance, CrackSpace, Frequencies, ItemsetAssessment, ItemsetSettings, ItemsetsOfInterest,
     RiskSettings, Stage, Width, assess_itemset_risk, assess_risk,
 };
-use disclosure::{Control, Error, Memory, Result};
+use disclosure::{Control, Error, MemoryBudget, Result};
 
 /// Returns a control with one megabyte of memory, none of it in use.
 fn tight() -> Control {
-    Control::with_memory(Memory {
+    Control::with_memory(MemoryBudget {
         limit: 1 << 20,
         in_use: || 0,
     })

@@ -1,8 +1,8 @@
 //! Comparison of real matches with chance, against the definition and on data whose answer is known.
 
 use disclosure::permutation::{
-    Calibration, Candidate, Chance, Finding, PValue, Plausibility, Points, RankSwap, Sample, Ties, calibrate,
-    link, plausibility, rank_swap, ranks,
+    CalibrationSettings, Candidate, ChanceSettings, Distribution, Finding, PValueMethod, Plausibility,
+    Points, RankSwapSettings, Ties, calibrate, link, plausibility, rank_swap, ranks,
 };
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
@@ -16,13 +16,13 @@ fn points(columns: &[Vec<u32>]) -> Points {
     Points::new(&ranks.collect::<Vec<_>>())
 }
 
-fn compared(original: &Points, released: &Points, chance: &Chance) -> Plausibility {
+fn compared(original: &Points, released: &Points, chance: &ChanceSettings) -> Plausibility {
     plausibility(original, released, chance, &Control::new()).unwrap()
 }
 
-/// Returns a permutation of the places 1 to `records`: ranks swapped across the whole column.
+/// Returns a permutation of the dense ranks 1 to `records`: ranks swapped across the whole column.
 fn shuffled(records: usize, seed: u64) -> Vec<u32> {
-    let swapped = rank_swap(records, &RankSwap { p: 100.0, seed }, &Control::new()).unwrap();
+    let swapped = rank_swap(records, &RankSwapSettings { p: 100.0, seed }, &Control::new()).unwrap();
     swapped.into_iter().map(|rank| rank + 1).collect()
 }
 
@@ -57,11 +57,11 @@ fn weights(distances: &[u32]) -> Vec<f64> {
 #[test]
 fn an_unchanged_release_is_better_than_chance() {
     let original = points(&independent(200, 1));
-    let found = compared(&original, &original, &Chance::default());
+    let found = compared(&original, &original, &ChanceSettings::default());
     assert_eq!(found.finding, Finding::BetterThanChance);
     assert_eq!(found.real_distances, [0; 7]);
     assert_eq!((found.all_combinations, found.random_records), (false, 2000));
-    assert_eq!((found.ties, found.unlinked), (1.0, 0));
+    assert_eq!((found.mean_matches, found.unlinked), (1.0, 0));
     assert!(
         found.overlap < 0.01 && found.shorter.statistic > 0.99 && found.shorter.p_value < 1e-9,
         "{found:?}"
@@ -71,9 +71,9 @@ fn an_unchanged_release_is_better_than_chance() {
 #[test]
 fn an_independent_release_is_plausibly_random() {
     let (original, released) = (points(&independent(400, 1)), points(&independent(400, 2)));
-    let found = compared(&original, &released, &Chance::default());
+    let found = compared(&original, &released, &ChanceSettings::default());
     assert_eq!(found.finding, Finding::PlausiblyRandom);
-    assert_eq!(found.shorter.p_is, PValue::Exact);
+    assert_eq!(found.shorter.p_method, PValueMethod::Exact);
     assert!(found.shorter.p_value > 0.05 && found.unlinked > 100, "{found:?}");
     // All 400³ combinations are too many, so 10 records are drawn for each original one.
     assert_eq!(found.random_records, 4000);
@@ -82,10 +82,10 @@ fn an_independent_release_is_plausibly_random() {
 #[test]
 fn few_records_leave_it_undecided() {
     let original = points(&[vec![1, 2, 3], vec![2, 3, 1]]);
-    let found = compared(&original, &original, &Chance::default());
+    let found = compared(&original, &original, &ChanceSettings::default());
     assert_eq!(
-        (found.finding, found.shorter.p_is),
-        (Finding::Undecided, PValue::Bound)
+        (found.finding, found.shorter.p_method),
+        (Finding::Undecided, PValueMethod::Bound)
     );
     assert!(found.overlap < 0.8 && found.shorter.p_value >= 0.05);
 }
@@ -95,7 +95,7 @@ fn one_column_says_nothing() {
     let column = shuffled(100, 1);
     for columns in [vec![column.clone()], vec![column, vec![1; 100]]] {
         let original = points(&columns);
-        let found = compared(&original, &original, &Chance::default());
+        let found = compared(&original, &original, &ChanceSettings::default());
         assert_eq!((found.finding, found.overlap), (Finding::Undecided, 1.0));
     }
 }
@@ -108,7 +108,7 @@ fn matches_that_are_farther_than_chance_are_not_called_better() {
     let found = compared(
         &points(&[up.clone(), up.clone()]),
         &points(&[up, down]),
-        &Chance::default(),
+        &ChanceSettings::default(),
     );
     assert_eq!(found.finding, Finding::Undecided);
     assert!(found.overlap < 0.8 && found.shorter.p_value > 0.05, "{found:?}");
@@ -125,7 +125,7 @@ fn wide_bins_do_not_hide_exact_matches() {
         .chain((0..30).map(|at| along(29 * (1 - at % 2))));
     let original = Points::new(&[first.collect(), second.collect()]);
     let released = Points::new(&[(0..30).map(along).collect(), (0..30).map(along).collect()]);
-    let found = compared(&original, &released, &Chance::default());
+    let found = compared(&original, &released, &ChanceSettings::default());
     assert!(found.overlap > 0.8 && found.shorter.statistic > 0.3, "{found:?}");
     assert_eq!(found.finding, Finding::BetterThanChance);
 }
@@ -137,9 +137,9 @@ fn draws_come_from_the_distribution_of_all_combinations() {
     let found = compared(
         &original,
         &released,
-        &Chance {
+        &ChanceSettings {
             draws: 2000,
-            ..Chance::default()
+            ..ChanceSettings::default()
         },
     );
     assert_eq!((found.all_combinations, found.random_records), (false, 100_000));
@@ -161,7 +161,7 @@ fn the_number_of_threads_changes_nothing() {
         points(
             &independent(300, seed)
                 .iter()
-                .map(|column| column.iter().map(|place| place % 40).collect())
+                .map(|column| column.iter().map(|dense_rank| dense_rank % 40).collect())
                 .collect::<Vec<_>>(),
         )
     };
@@ -171,10 +171,10 @@ fn the_number_of_threads_changes_nothing() {
             .num_threads(threads)
             .build()
             .unwrap();
-        let chance = Chance {
+        let chance = ChanceSettings {
             draws: 50,
             seed,
-            ..Chance::default()
+            ..ChanceSettings::default()
         };
         pool.install(|| {
             (
@@ -194,12 +194,12 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn arguments_are_checked() {
     let (some, none) = (points(&[vec![1, 2], vec![1, 2]]), points(&[vec![], vec![]]));
-    let argument = |original: &Points, released: &Points, draws, enough| match plausibility(
+    let argument = |original: &Points, released: &Points, draws, at_least| match plausibility(
         original,
         released,
-        &Chance {
+        &ChanceSettings {
             draws,
-            at_least: enough,
+            at_least,
             seed: 1,
         },
         &Control::new(),
@@ -215,7 +215,7 @@ fn arguments_are_checked() {
     let control = Control::new();
     control.cancel();
     assert_eq!(
-        plausibility(&some, &some, &Chance::default(), &control),
+        plausibility(&some, &some, &ChanceSettings::default(), &control),
         Err(Error::Cancelled)
     );
 }
@@ -226,9 +226,9 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
     // combinations, so that these are not used instead.
     const RECORDS: usize = 70_000;
     let original = points(&independent(RECORDS, 1));
-    let chance = Chance {
+    let chance = ChanceSettings {
         draws: u32::MAX,
-        ..Chance::default()
+        ..ChanceSettings::default()
     };
     let all = RECORDS as f64 * (1.0 + f64::from(u32::MAX));
     let control = Control::new();
@@ -243,8 +243,8 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
     });
 }
 
-fn calibration(candidates: &[f64], chance: Chance, at_most: f64) -> Calibration {
-    Calibration {
+fn calibration(candidates: &[f64], chance: ChanceSettings, at_most: f64) -> CalibrationSettings {
+    CalibrationSettings {
         candidates: candidates.to_vec(),
         chance,
         at_most,
@@ -252,7 +252,7 @@ fn calibration(candidates: &[f64], chance: Chance, at_most: f64) -> Calibration 
 }
 
 fn calibrated(columns: &[Vec<u32>], ties: Ties, candidates: &[f64]) -> Vec<Candidate> {
-    let settings = calibration(candidates, Chance::default(), 1.0);
+    let settings = calibration(candidates, ChanceSettings::default(), 1.0);
     calibrate(columns, ties, &settings, &Control::new()).unwrap()
 }
 
@@ -306,7 +306,7 @@ fn matches_that_look_random_may_still_be_right() {
     let columns = independent(300, 1);
     let candidates: Vec<f64> = (0..30).map(f64::from).collect();
     let chosen = |at_most: f64| {
-        let settings = calibration(&candidates, Chance::default(), at_most);
+        let settings = calibration(&candidates, ChanceSettings::default(), at_most);
         let found = calibrate(&columns, Ties::Shared, &settings, &Control::new()).unwrap();
         found.into_iter().find(|candidate| candidate.chosen).unwrap()
     };
@@ -314,7 +314,7 @@ fn matches_that_look_random_may_still_be_right() {
     assert!(lenient.expected_correct > 6.0 && strict.expected_correct <= 6.0);
     assert!(lenient.p < strict.p);
     for at_most in [-0.1, 1.1, f64::NAN] {
-        let settings = calibration(&candidates, Chance::default(), at_most);
+        let settings = calibration(&candidates, ChanceSettings::default(), at_most);
         let answer = calibrate(&columns, Ties::Shared, &settings, &Control::new());
         assert!(matches!(
             answer,
@@ -332,9 +332,9 @@ fn candidates_do_not_depend_on_each_other() {
     let ties = Ties::Random { seed: 4 };
     let both = calibrated(&columns, ties, &[10.0, 20.0]);
     assert_eq!(both[..1], calibrated(&columns, ties, &[10.0]));
-    let other_seed = Chance {
+    let other_seed = ChanceSettings {
         seed: 2,
-        ..Chance::default()
+        ..ChanceSettings::default()
     };
     let settings = calibration(&[10.0], other_seed, 1.0);
     let swapped_by_other_seed = calibrate(&columns, ties, &settings, &Control::new());
@@ -373,7 +373,7 @@ fn absent_values_are_swapped_too() {
 #[test]
 fn candidates_are_checked() {
     for p in [-1.0, 101.0, f64::NAN] {
-        let settings = calibration(&[1.0, p], Chance::default(), 1.0);
+        let settings = calibration(&[1.0, p], ChanceSettings::default(), 1.0);
         let answer = calibrate(&independent(5, 1), Ties::Shared, &settings, &Control::new());
         assert!(matches!(
             answer,
@@ -397,10 +397,10 @@ proptest! {
         let column = |number: usize| rows.iter().map(|row| row[number]).collect();
         let columns = |first: usize| -> Vec<Vec<u32>> { (first..first + width).map(column).collect() };
         let (original, released) = (points(&columns(0)), points(&columns(3)));
-        let found = compared(&original, &released, &Chance::default());
-        let random = Sample::of_weights(&weights(&distances_of_all(&original, &released)));
+        let found = compared(&original, &released, &ChanceSettings::default());
+        let random = Distribution::from_weights(&weights(&distances_of_all(&original, &released)));
         let linked = link(&original, &released, &Control::new()).unwrap();
-        let real = Sample::of_records(linked.matches.iter().map(|found| found.distance).collect());
+        let real = Distribution::from_records(linked.matches.iter().map(|found| found.distance).collect());
         prop_assert!(found.all_combinations);
         prop_assert_eq!(Some(found.real_distances), real.quantiles());
         prop_assert_eq!(Some(found.random_distances), random.quantiles());

@@ -1,6 +1,6 @@
 //! Record linkage in rank space, against the definition.
 
-use disclosure::permutation::{Match, Points, Ties, link, ranks};
+use disclosure::permutation::{Matches, Points, Ties, link, ranks};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -9,11 +9,11 @@ use reference::permutation::nearest;
 fn points(columns: &[Vec<u32>], ties: Ties) -> Points {
     let ranks = columns
         .iter()
-        .map(|places| ranks(places, ties, &Control::new()).unwrap());
+        .map(|dense_ranks| ranks(dense_ranks, ties, &Control::new()).unwrap());
     Points::new(&ranks.collect::<Vec<_>>())
 }
 
-/// Places of a table, column by column.
+/// Dense ranks of a table, column by column.
 type Table = Vec<Vec<u32>>;
 
 /// Generates a table with few or many different values.
@@ -24,40 +24,41 @@ fn table(records: usize, width: usize, values: u32) -> impl Strategy<Value = Tab
 fn cases() -> impl Strategy<Value = (Table, Table, Vec<u32>, Ties)> {
     let sizes = (1usize..=5, 0usize..40, 1usize..40, 1u32..30);
     let tables = sizes.prop_flat_map(|(width, original, released, values)| {
-        let own = prop::collection::vec(0..released as u32 + 2, original);
+        let counterparts = prop::collection::vec(0..released as u32 + 2, original);
         (
             table(original, width, values),
             table(released, width, values),
-            own,
+            counterparts,
         )
     });
     let ties = prop_oneof![
         Just(Ties::Shared),
         any::<u64>().prop_map(|seed| Ties::Random { seed })
     ];
-    (tables, ties).prop_map(|((original, released, own), ties)| (original, released, own, ties))
+    (tables, ties)
+        .prop_map(|((original, released, counterparts), ties)| (original, released, counterparts, ties))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(2000) })]
 
     #[test]
-    fn matches_are_those_of_the_definition((original, released, own, ties) in cases()) {
+    fn matches_are_those_of_the_definition((original, released, counterparts, ties) in cases()) {
         let (original, released) = (points(&original, ties), points(&released, ties));
         let control = Control::new();
         let linkage = link(&original, &released, &control).unwrap();
-        let correct = linkage.correct(&original, &released, &own);
+        let correct = linkage.correct(&original, &released, &counterparts);
         prop_assert_eq!(linkage.matches.len(), original.len());
         prop_assert_eq!(correct.len(), original.len());
         let mut unlinked = vec![true; released.len()];
         for (record, x) in original.iter().enumerate() {
             let (distance, matches) = nearest(x, released.iter());
-            prop_assert_eq!(linkage.matches[record], Match {
+            prop_assert_eq!(linkage.matches[record], Matches {
                 distance,
-                ties: matches.len() as u64,
+                count: matches.len() as u64,
                 first: matches[0] as u32,
             });
-            prop_assert_eq!(correct[record], matches.contains(&(own[record] as usize)));
+            prop_assert_eq!(correct[record], matches.contains(&(counterparts[record] as usize)));
             matches.iter().for_each(|&y| unlinked[y] = false);
         }
         prop_assert_eq!(linkage.unlinked, unlinked.iter().filter(|&&unlinked| unlinked).count() as u64);

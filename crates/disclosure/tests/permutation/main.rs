@@ -1,11 +1,11 @@
 //! Tests of the permutation paradigm: see `disclosure::permutation`.
 
 mod chance;
+mod distribution;
+mod kd_tree;
 mod linkage;
 mod marginality;
 mod maskers;
-mod nearest;
 mod privacy;
 mod ranks;
-mod samples;
-mod shifts;
+mod shift;

@@ -16,13 +16,13 @@ fn the_frequent_and_near_are_central() {
     for (value, expected) in [1.9, 2.1, 5.3].into_iter().enumerate() {
         assert!((found.of_value(value) - expected).abs() < 1e-12);
     }
-    assert_eq!(found.places, [1, 2, 3]);
+    assert_eq!(found.dense_ranks, [1, 2, 3]);
     let found = marginality(&[1, 5, 2], |a, b| DISTANCE[a][b], &Control::new()).unwrap();
-    assert_eq!(found.places, [2, 1, 3]);
+    assert_eq!(found.dense_ranks, [2, 1, 3]);
 }
 
 #[test]
-fn equally_marginal_values_share_a_place() {
+fn equally_marginal_values_share_a_dense_rank() {
     // The floating-point sum of 0.1, 0.2 and 0.3 depends on their order.
     let ring = [
         [0.0, 0.1, 0.2, 0.3],
@@ -31,14 +31,14 @@ fn equally_marginal_values_share_a_place() {
         [0.3, 0.2, 0.1, 0.0],
     ];
     let found = marginality(&[1; 4], |a, b| ring[a][b], &Control::new()).unwrap();
-    assert_eq!(found.places, [1; 4]);
+    assert_eq!(found.dense_ranks, [1; 4]);
     assert_eq!(found.scale.len(), 1);
     let nowhere = marginality(&[3, 4], |_, _| 0.0, &Control::new()).unwrap();
-    assert_eq!((nowhere.places, nowhere.scale), (vec![1, 1], vec![0.0]));
+    assert_eq!((nowhere.dense_ranks, nowhere.scale), (vec![1, 1], vec![0.0]));
     assert!(
         marginality(&[], |_, _| 1.0, &Control::new())
             .unwrap()
-            .places
+            .dense_ranks
             .is_empty()
     );
 }
@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
-    fn places_follow_the_sum_over_records(
+    fn dense_ranks_follow_the_sum_over_records(
         records in prop::collection::vec(0usize..6, 0..20),
         seed in 1usize..1000,
     ) {
@@ -81,7 +81,7 @@ proptest! {
             let mut nearer: Vec<u64> = less.map(|sum| sum.to_bits()).collect();
             nearer.sort_unstable();
             nearer.dedup();
-            prop_assert_eq!(found.places[value] as usize, nearer.len() + 1);
+            prop_assert_eq!(found.dense_ranks[value] as usize, nearer.len() + 1);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The reference maskers: rank swapping, additive noise, microaggregation.
 
-use disclosure::permutation::{self, Microaggregation, Noise, RankSwap};
+use disclosure::permutation::{self, MicroaggregationSettings, NoiseSettings, RankSwapSettings};
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -9,19 +9,19 @@ use std::collections::HashMap;
 type Outcome<T> = Result<Vec<T>, Error>;
 
 fn rank_swap(records: usize, p: f64, seed: u64, control: &Control) -> Outcome<u32> {
-    permutation::rank_swap(records, &RankSwap { p, seed }, control)
+    permutation::rank_swap(records, &RankSwapSettings { p, seed }, control)
 }
 
-fn swap_records(places: &[u32], p: f64, seed: u64, control: &Control) -> Outcome<u32> {
-    permutation::swap_records(places, &RankSwap { p, seed }, control)
+fn swap_records(dense_ranks: &[u32], p: f64, seed: u64, control: &Control) -> Outcome<u32> {
+    permutation::swap_records(dense_ranks, &RankSwapSettings { p, seed }, control)
 }
 
 fn add_noise(values: &[Option<f64>], share: f64, seed: u64) -> Outcome<Option<f64>> {
-    permutation::add_noise(values, &Noise { share, seed })
+    permutation::add_noise(values, &NoiseSettings { share, seed })
 }
 
 fn microaggregate(values: &[Option<f64>], k: usize, control: &Control) -> Outcome<Option<f64>> {
-    permutation::microaggregate(values, &Microaggregation { k }, control)
+    permutation::microaggregate(values, &MicroaggregationSettings { k }, control)
 }
 
 /// Adds every outcome of rank swapping, by its definition, to `found`, with its probability.
@@ -251,19 +251,19 @@ proptest! {
 
     #[test]
     fn records_get_values_of_ranks_nearby(
-        places in prop::collection::vec(0u32..9, 0..40),
+        dense_ranks in prop::collection::vec(0u32..9, 0..40),
         p in 0.0f64..=100.0,
         seed: u64,
     ) {
-        let from = swap_records(&places, p, seed, &Control::new()).unwrap();
-        let key = |place: u32| if place == NULL { u32::MAX } else { place };
+        let from = swap_records(&dense_ranks, p, seed, &Control::new()).unwrap();
+        let key = |dense_rank: u32| if dense_rank == NULL { u32::MAX } else { dense_rank };
         for (record, &giver) in from.iter().enumerate() {
             prop_assert_eq!(from[giver as usize] as usize, record);
             // Number of ranks that are certainly between the two values.
-            let ends = [key(places[record]), key(places[giver as usize])];
+            let ends = [key(dense_ranks[record]), key(dense_ranks[giver as usize])];
             let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-            let between = places.iter().filter(|&&place| key(place) > low && key(place) < high).count();
-            prop_assert!(low == high || (between + 1) as f64 <= p / 100.0 * places.len() as f64 + 1e-9);
+            let between = dense_ranks.iter().filter(|&&dense_rank| key(dense_rank) > low && key(dense_rank) < high).count();
+            prop_assert!(low == high || (between + 1) as f64 <= p / 100.0 * dense_ranks.len() as f64 + 1e-9);
         }
     }
 

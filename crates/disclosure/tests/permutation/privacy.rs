@@ -1,6 +1,6 @@
 //! Permuted privacy, against the definition.
 
-use disclosure::permutation::{Closest, Ordinal, Permuted, Release, Ties, ranks};
+use disclosure::permutation::{ClosestValues, PermutedPrivacy, RankedColumn, ReleasedTable, Ties, ranks};
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -15,15 +15,15 @@ fn different(values: &[Value], others: &[Value]) -> Vec<f64> {
     different
 }
 
-/// Returns a column of these values, whose places are those of `scale`.
-fn ordinal(values: &[Value], scale: Vec<f64>) -> Ordinal {
-    let place = |value: f64| scale.iter().position(|other| other.total_cmp(&value).is_eq());
-    let places = values.iter().map(|value| match value {
+/// Returns a column of these values, whose dense ranks are those of `scale`.
+fn ranked_column(values: &[Value], scale: Vec<f64>) -> RankedColumn {
+    let dense_rank = |value: f64| scale.iter().position(|other| other.total_cmp(&value).is_eq());
+    let dense_ranks = values.iter().map(|value| match value {
         None => NULL,
-        Some(value) => place(*value).unwrap() as u32 + 1,
+        Some(value) => dense_rank(*value).unwrap() as u32 + 1,
     });
-    Ordinal {
-        places: places.collect(),
+    RankedColumn {
+        dense_ranks: dense_ranks.collect(),
         scale,
     }
 }
@@ -98,7 +98,7 @@ struct Definition {
     released: Vec<Vec<Value>>,
     ranks: Vec<Vec<u32>>,
     /// Lowest and highest rank of the closest values, column by column.
-    sides: Vec<(u32, u32)>,
+    closest_ranks: Vec<(u32, u32)>,
 }
 
 impl Definition {
@@ -108,7 +108,7 @@ impl Definition {
             .enumerate()
             .map(|(number, column)| {
                 ranks(
-                    &ordinal(column, different(column, &[])).places,
+                    &ranked_column(column, different(column, &[])).dense_ranks,
                     ties.of_column(number),
                     &Control::new(),
                 )
@@ -116,12 +116,12 @@ impl Definition {
             })
             .collect();
         let columns = record.iter().zip(released).zip(&ranks);
-        let sides = columns.map(|((&value, column), ranks)| {
+        let closest_ranks = columns.map(|((&value, column), ranks)| {
             let closest: Vec<u32> = closest(value, column).iter().map(|&other| ranks[other]).collect();
             (*closest.iter().min().unwrap(), *closest.iter().max().unwrap())
         });
         Definition {
-            sides: sides.collect(),
+            closest_ranks: closest_ranks.collect(),
             released: released.to_vec(),
             ranks,
         }
@@ -129,7 +129,7 @@ impl Definition {
 
     /// Returns how many ranks a released record is away from the closest values in a column.
     fn away(&self, column: usize, record: usize) -> f64 {
-        let (rank, (low, high)) = (self.ranks[column][record], self.sides[column]);
+        let (rank, (low, high)) = (self.ranks[column][record], self.closest_ranks[column]);
         f64::from(rank.abs_diff(rank.clamp(low, high))) / 2.0
     }
 
@@ -206,21 +206,21 @@ proptest! {
     #[test]
     fn answers_are_those_of_the_definition((original, released, ties, common) in cases()) {
         let pairs = || original.iter().zip(&released);
-        // The released table may have places that none of its records has.
+        // The released table may have dense ranks that none of its records has.
         let own = |values: &[Value], other: &[Value]| {
-            ordinal(values, different(values, if common { other } else { &[] }))
+            ranked_column(values, different(values, if common { other } else { &[] }))
         };
         let columns: Vec<_> = pairs().map(|(original, released)| own(released, original)).collect();
-        let release = Release::new(&columns, ties, &Control::new()).unwrap();
+        let release = ReleasedTable::new(&columns, ties, &Control::new()).unwrap();
         let originals: Vec<_> = pairs().map(|(original, released)| own(original, released)).collect();
         let control = Control::new();
-        let all = release.check_all(&originals, &control).unwrap();
+        let all = release.privacy_of_all(&originals, &control).unwrap();
         prop_assert_eq!(all.len(), original[0].len());
         prop_assert_eq!(control.progress(), Some(1.0));
         for (number, in_batch) in all.iter().enumerate() {
             let record: Vec<Value> = original.iter().map(|column| column[number]).collect();
             let definition = Definition::new(&record, &released, ties);
-            let found = release.check(&record).unwrap();
+            let found = release.privacy_of(&record).unwrap();
             prop_assert_eq!(&found, in_batch);
             prop_assert_eq!(found.d, definition.largest_d());
             prop_assert!(same(&found.variances, &definition.variances(found.d)), "{:?}", found);
@@ -228,24 +228,24 @@ proptest! {
                 let (found, expected) = (release.variances(&record, d), definition.variances(d));
                 prop_assert!(same(&found, &expected), "{} {:?} {:?}", d, found, expected);
             }
-            for (column, places) in release.closest(&record).unwrap().into_iter().enumerate() {
+            for (column, dense_ranks) in release.closest(&record).unwrap().into_iter().enumerate() {
                 let closest = closest(record[column], &released[column]);
-                let closest = || closest.iter().map(|&record| columns[column].places[record]);
-                let expected = Closest { first: closest().min().unwrap(), last: closest().max().unwrap() };
-                prop_assert_eq!(places, expected);
+                let closest = || closest.iter().map(|&record| columns[column].dense_ranks[record]);
+                let expected = ClosestValues { first: closest().min().unwrap(), last: closest().max().unwrap() };
+                prop_assert_eq!(dense_ranks, expected);
             }
         }
     }
 }
 
-fn numbers(values: &[f64]) -> Ordinal {
+fn numbers(values: &[f64]) -> RankedColumn {
     let values: Vec<Value> = values.iter().map(|&value| Some(value)).collect();
-    ordinal(&values, different(&values, &[]))
+    ranked_column(&values, different(&values, &[]))
 }
 
-fn release(columns: &[&[f64]]) -> Release {
+fn release(columns: &[&[f64]]) -> ReleasedTable {
     let columns: Vec<_> = columns.iter().map(|values| numbers(values)).collect();
-    Release::new(&columns, Ties::Shared, &Control::new()).unwrap()
+    ReleasedTable::new(&columns, Ties::Shared, &Control::new()).unwrap()
 }
 
 #[test]
@@ -254,38 +254,38 @@ fn an_example_by_hand() {
     // (1, 1), (2, 4), (3, 3), (4, 2) in ranks: the second one differs by 1 and 0, the others by more.
     let release = release(&[&[10.0, 20.0, 30.0, 40.0], &[60.0, 90.0, 80.0, 70.0]]);
     let record = [Some(11.0), Some(95.0)];
-    let expected = Permuted {
+    let expected = PermutedPrivacy {
         d: 1,
         variances: vec![Some(25.0), Some(25.0)],
     };
-    assert_eq!(release.check(&record), Some(expected));
+    assert_eq!(release.privacy_of(&record), Some(expected));
     assert_eq!(release.variances(&record, 0), [Some(0.0), Some(0.0)]);
     assert_eq!(release.variances(&record, 3), [Some(125.0), Some(125.0)]);
 }
 
 #[test]
-fn what_is_as_near_on_both_sides_counts_on_both() {
+fn values_equally_near_below_and_above_are_both_closest() {
     // 20 is half-way between 10 and 30. If 10 alone were the closest value, the record (30, 3) would be 1
     // rank away.
     let release = release(&[&[10.0, 30.0, 50.0], &[1.0, 3.0, 5.0]]);
-    assert_eq!(release.check(&[Some(20.0), Some(3.0)]).unwrap().d, 0);
-    assert_eq!(release.check(&[Some(19.9), Some(3.0)]).unwrap().d, 1);
+    assert_eq!(release.privacy_of(&[Some(20.0), Some(3.0)]).unwrap().d, 0);
+    assert_eq!(release.privacy_of(&[Some(19.9), Some(3.0)]).unwrap().d, 1);
     assert_eq!(
         release.closest(&[Some(20.0), None]).unwrap()[0],
-        Closest { first: 1, last: 2 }
+        ClosestValues { first: 1, last: 2 }
     );
 }
 
 #[test]
-fn rounding_breaks_no_tie() {
+fn rounding_errors_do_not_break_ties() {
     let release = release(&[&[0.2, 0.4]]);
     assert_eq!(
         release.closest(&[Some(0.3)]),
-        Some(vec![Closest { first: 1, last: 2 }])
+        Some(vec![ClosestValues { first: 1, last: 2 }])
     );
     assert_eq!(
         release.closest(&[Some(0.3000001)]),
-        Some(vec![Closest { first: 2, last: 2 }])
+        Some(vec![ClosestValues { first: 2, last: 2 }])
     );
 }
 
@@ -330,12 +330,12 @@ fn a_variance_too_large_for_a_number_is_infinite() {
 #[test]
 fn nothing_is_said_without_records() {
     let release = release(&[&[], &[]]);
-    assert_eq!(release.check(&[Some(1.0), None]), None);
+    assert_eq!(release.privacy_of(&[Some(1.0), None]), None);
     assert_eq!(release.closest(&[Some(1.0), None]), None);
     assert_eq!(release.variances(&[Some(1.0), None], 2), [None, None]);
     assert!(
         release
-            .check_all(&[numbers(&[1.0]), numbers(&[1.0])], &Control::new())
+            .privacy_of_all(&[numbers(&[1.0]), numbers(&[1.0])], &Control::new())
             .unwrap()
             .is_empty()
     );
@@ -347,9 +347,9 @@ fn a_cancel_is_noticed() {
     control.cancel();
     let columns = [numbers(&[1.0, 2.0])];
     assert_eq!(
-        Release::new(&columns, Ties::Shared, &control).err(),
+        ReleasedTable::new(&columns, Ties::Shared, &control).err(),
         Some(Error::Cancelled)
     );
     let release = release(&[&[1.0, 2.0]]);
-    assert_eq!(release.check_all(&columns, &control), Err(Error::Cancelled));
+    assert_eq!(release.privacy_of_all(&columns, &control), Err(Error::Cancelled));
 }

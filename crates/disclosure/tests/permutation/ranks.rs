@@ -1,25 +1,25 @@
 //! Ranks, reverse mapping and rank correlation: the definitions, golden values, and properties.
 
-use disclosure::permutation::{self, Sortable, Ties, sort_key};
+use disclosure::permutation::{self, ColumnToSort, Ties, sort_key};
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use reference::permutation::shared_half_ranks;
 
-fn places(values: &[i64]) -> Vec<u32> {
+fn dense_ranks(values: &[i64]) -> Vec<u32> {
     let keys: Vec<u64> = values.iter().map(|&value| value as u64 ^ 1 << 63).collect();
-    permutation::places(&keys, &Control::new()).unwrap()
+    permutation::dense_ranks(&keys, &Control::new()).unwrap()
 }
 
-fn ranks(places: &[u32], ties: Ties) -> Vec<u32> {
-    permutation::ranks(places, ties, &Control::new()).unwrap()
+fn ranks(dense_ranks: &[u32], ties: Ties) -> Vec<u32> {
+    permutation::ranks(dense_ranks, ties, &Control::new()).unwrap()
 }
 
 fn rank_correlation(first: &[u32], second: &[u32]) -> Option<f64> {
     permutation::rank_correlation(first, second, &Control::new()).unwrap()
 }
 
-/// Returns the orders of two columns, and asserts that they are the same for numbers and for places.
+/// Returns the orders of two columns, and asserts that they are the same for numbers and for dense ranks.
 fn orders(columns: [&[Option<i64>]; 2], seed: u64) -> [Vec<u32>; 2] {
     let control = Control::new();
     let bits = columns.map(|column| column.iter().map(|value| value.unwrap_or(7) as u64).collect());
@@ -29,17 +29,17 @@ fn orders(columns: [&[Option<i64>]; 2], seed: u64) -> [Vec<u32>; 2] {
     });
     let bits: &[Vec<u64>; 2] = &bits;
     let absent: &[Vec<u32>; 2] = &absent;
-    let numbers = [0, 1].map(|side| Sortable::Numbers {
+    let numbers = [0, 1].map(|side| ColumnToSort::Numbers {
         bits: &bits[side],
         key: |bits| sort_key::of_integer(bits as i64),
         absent: &absent[side],
     });
-    let places = numbers.map(|column| column.places(&control).unwrap());
-    let [one, other] = &places;
-    let orders = |columns| permutation::orders(columns, seed, &control).unwrap();
+    let dense_ranks = numbers.map(|column| column.dense_ranks(&control).unwrap());
+    let [one, other] = &dense_ranks;
+    let orders = |columns| permutation::paired_orders(columns, seed, &control).unwrap();
     let of_numbers = orders(numbers);
-    assert!(of_numbers == orders([Sortable::Places(one), Sortable::Places(other)]));
-    assert!(of_numbers == orders([numbers[0], Sortable::Places(other)]));
+    assert!(of_numbers == orders([ColumnToSort::DenseRanks(one), ColumnToSort::DenseRanks(other)]));
+    assert!(of_numbers == orders([numbers[0], ColumnToSort::DenseRanks(other)]));
     of_numbers
 }
 
@@ -47,8 +47,8 @@ fn present(values: &[i64]) -> Vec<Option<i64>> {
     values.iter().copied().map(Some).collect()
 }
 
-fn reverse_map(original: &[i64], anonymised: &[i64], seed: u64) -> Vec<i64> {
-    let [before, after] = orders([&present(original), &present(anonymised)], seed);
+fn reverse_map(original: &[i64], released: &[i64], seed: u64) -> Vec<i64> {
+    let [before, after] = orders([&present(original), &present(released)], seed);
     let sources = permutation::reverse_map(&before, &after);
     sources.iter().map(|&source| original[source as usize]).collect()
 }
@@ -65,21 +65,21 @@ const Y: [i64; 5] = [33, 11, 58, 22, 47];
 fn the_example_by_hand() {
     let z = reverse_map(&X, &Y, 1);
     assert_eq!(z, [30, 10, 50, 20, 40]);
-    assert_eq!(rank_correlation(&places(&X), &places(&z)), Some(0.3));
+    assert_eq!(rank_correlation(&dense_ranks(&X), &dense_ranks(&z)), Some(0.3));
     let [before, after] = orders([&present(&X), &present(&Y)], 1);
     assert_eq!(permutation::rank_shifts(&before, &after), [2, 1, 2, 2, 1]);
 }
 
 #[test]
-fn places_are_those_of_the_different_values() {
+fn dense_ranks_number_the_distinct_values() {
     let values: Vec<i64> = (0..50_000)
         .map(|number: i64| number * 7919 % 4096 - 2048)
         .collect();
-    let found = places(&values);
-    for (&value, &place) in values.iter().zip(&found) {
-        assert_eq!(i64::from(place), value + 2048 + 1);
+    let found = dense_ranks(&values);
+    for (&value, &dense_rank) in values.iter().zip(&found) {
+        assert_eq!(i64::from(dense_rank), value + 2048 + 1);
     }
-    assert_eq!(places(&[i64::MAX, -5, i64::MIN, -5]), [3, 2, 1, 2]);
+    assert_eq!(dense_ranks(&[i64::MAX, -5, i64::MIN, -5]), [3, 2, 1, 2]);
 }
 
 /// Asserts that records are sorted by their values, and that records equal in both columns have the same
@@ -162,13 +162,13 @@ proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
-    fn ranks_are_those_of_the_definition(places in prop::collection::vec(0u32..6, 0..30), seed: u64) {
-        let shared = ranks(&places, Ties::Shared);
-        prop_assert_eq!(&shared, &shared_half_ranks(&places));
-        let random = ranks(&places, Ties::Random { seed });
+    fn ranks_are_those_of_the_definition(dense_ranks in prop::collection::vec(0u32..6, 0..30), seed: u64) {
+        let shared = ranks(&dense_ranks, Ties::Shared);
+        prop_assert_eq!(&shared, &shared_half_ranks(&dense_ranks));
+        let random = ranks(&dense_ranks, Ties::Random { seed });
         let mut all = random.clone();
         all.sort_unstable();
-        prop_assert_eq!(all, (1..=places.len() as u32).map(|rank| 2 * rank).collect::<Vec<_>>());
+        prop_assert_eq!(all, (1..=dense_ranks.len() as u32).map(|rank| 2 * rank).collect::<Vec<_>>());
         for (a, b) in random.iter().zip(&shared).flat_map(|a| random.iter().zip(&shared).map(move |b| (a, b))) {
             prop_assert!(a.1 >= b.1 || a.0 < b.0, "a larger value has the larger rank");
         }
@@ -181,8 +181,8 @@ proptest! {
         seed: u64,
     ) {
         let results = |rows: &[(Option<i64>, Option<i64>)]| {
-            let (original, anonymised): (Vec<_>, Vec<_>) = rows.iter().copied().unzip();
-            let columns = [&original[..], &anonymised[..]];
+            let (original, released): (Vec<_>, Vec<_>) = rows.iter().copied().unzip();
+            let columns = [&original[..], &released[..]];
             let [before, after] = orders(columns, seed);
             let mapped = permutation::reverse_map(&before, &after).into_iter().map(|source| original[source as usize]);
             let shifts = permutation::rank_shifts(&before, &after);
@@ -195,9 +195,9 @@ proptest! {
         prop_assert_eq!(&found, &results(&shuffled));
 
         // Records with equal released values get, in some order, the original values that have their ranks.
-        let mut by_anonymised: Vec<_> = found.iter().map(|(((_, y), z), _)| (y.is_none(), *y, z.is_none(), *z)).collect();
-        by_anonymised.sort_unstable();
-        let mapped: Vec<_> = by_anonymised.iter().map(|found| found.3).collect();
+        let mut by_released: Vec<_> = found.iter().map(|(((_, y), z), _)| (y.is_none(), *y, z.is_none(), *z)).collect();
+        by_released.sort_unstable();
+        let mapped: Vec<_> = by_released.iter().map(|found| found.3).collect();
         let mut sorted: Vec<_> = rows.iter().map(|row| row.0).collect();
         sort_values(&mut sorted);
         prop_assert_eq!(mapped, sorted);
@@ -234,8 +234,8 @@ proptest! {
     fn correlation_is_that_of_the_ranks(pairs in prop::collection::vec((0u32..6, 0u32..6), 0..30)) {
         let (first, second): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
         let number = first.len() as f64;
-        let centred = |places: &[u32]| -> Vec<f64> {
-            shared_half_ranks(places).iter().map(|&twice| f64::from(twice) / 2.0 - (number + 1.0) / 2.0).collect()
+        let centred = |dense_ranks: &[u32]| -> Vec<f64> {
+            shared_half_ranks(dense_ranks).iter().map(|&half_ranks| f64::from(half_ranks) / 2.0 - (number + 1.0) / 2.0).collect()
         };
         let (a, b) = (centred(&first), centred(&second));
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 const PIECE: usize = 1 << 17;
 
 /// Sorts on all threads. Pieces are sorted separately and then merged, so that a cancel is noticed soon.
-pub fn sort<T: Ord + Copy + Send + Sync>(items: &mut Vec<T>, control: &Control) -> Result<()> {
+pub fn parallel_sort<T: Ord + Copy + Send + Sync>(items: &mut Vec<T>, control: &Control) -> Result<()> {
     items.par_chunks_mut(PIECE).try_for_each(|piece| {
         piece.sort_unstable();
         control.check()
@@ -33,13 +33,13 @@ fn merge<'a, T: Ord + Copy>(
 ) -> Result<()> {
     for piece in merged.chunks_mut(PIECE) {
         control.check()?;
-        for place in piece {
+        for slot in piece {
             let from = match (left.first(), right.first()) {
                 (Some(a), Some(b)) if b < a => &mut right,
                 (Some(_), _) => &mut left,
                 _ => &mut right,
             };
-            *place = from[0];
+            *slot = from[0];
             *from = &from[1..];
         }
     }
@@ -57,7 +57,7 @@ mod tests {
             let mut items: Vec<u64> = (0..length).map(scattered).collect();
             let mut expected = items.clone();
             expected.sort_unstable();
-            sort(&mut items, &Control::new()).unwrap();
+            parallel_sort(&mut items, &Control::new()).unwrap();
             assert!(items == expected, "{length} items");
         }
     }
@@ -66,6 +66,6 @@ mod tests {
     fn notices_a_cancel() {
         let control = Control::new();
         control.cancel();
-        assert!(sort(&mut vec![2, 1], &control).is_err());
+        assert!(parallel_sort(&mut vec![2, 1], &control).is_err());
     }
 }

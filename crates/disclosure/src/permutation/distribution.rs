@@ -2,7 +2,7 @@
 //!
 //! The test tells whether one sample of distances is shorter than another. Its p-value is exact for small
 //! samples, asymptotic for large ones, and an upper bound (Massart 1990) if one of the distributions is
-//! known: see [`PValue`].
+//! known: see [`PValueMethod`].
 
 use super::HalfRanks;
 use crate::{Control, Result};
@@ -10,7 +10,7 @@ use crate::{Control, Result};
 /// Distribution of distances, either of records that were observed or drawn, or of all records that are
 /// possible.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
+pub struct Distribution {
     /// Distinct distances, in increasing order.
     distances: Vec<HalfRanks>,
     /// Cumulative weight of each distance: its own weight and that of all shorter distances.
@@ -23,20 +23,20 @@ pub struct Sample {
 /// another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Shorter {
+pub struct ShorterTest {
     /// D⁺: the largest lead in cumulative share over all distances. This share of the records is nearer than
     /// the other distribution explains.
     pub statistic: f64,
     /// Probability of a statistic at least as large if both come from the same distribution.
     pub p_value: f64,
     /// Method by which the p-value was found.
-    pub p_is: PValue,
+    pub p_method: PValueMethod,
 }
 
 /// Method by which a p-value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub enum PValue {
+pub enum PValueMethod {
     /// Share of the ways to deal the distances, ties included, to the two samples in which the statistic is
     /// at least as large.
     Exact,
@@ -50,25 +50,25 @@ pub enum PValue {
 /// Shares at which quantiles are taken, in twentieths: 0, 5, 25, 50, 75, 95 and 100 %.
 const TWENTIETHS: [u8; 7] = [0, 1, 5, 10, 15, 19, 20];
 
-/// Quantiles of a distribution: see [`Sample::quantiles`].
+/// Quantiles of a distribution: see [`Distribution::quantiles`].
 pub type Quantiles = [HalfRanks; TWENTIETHS.len()];
 
 /// Index of the median in [`Quantiles`].
 pub const MEDIAN: usize = 3;
 
 /// Largest product of the two numbers of records for which the test is exact: some hundredths of a second.
-const MOST_PAIRS: u64 = 20_000_000;
+const MAX_PAIRS: u64 = 20_000_000;
 
 /// Largest number of bins. More bins say nothing more about an overlap.
-const MOST_BINS: u64 = 20;
+const MAX_BINS: u64 = 20;
 
 /// Number of records per bin. It limits what chance alone takes from the overlap of two samples of the same
 /// distribution to about a tenth.
 const RECORDS_PER_BIN: u64 = 20;
 
-impl Sample {
+impl Distribution {
     /// Creates a sample from the distances of records, in any order.
-    pub fn of_records(mut distances: Vec<HalfRanks>) -> Self {
+    pub fn from_records(mut distances: Vec<HalfRanks>) -> Self {
         distances.sort_unstable();
         let alike = distances.chunk_by(|one, other| one == other);
         let counts = alike.map(|alike| (alike[0], alike.len() as f64));
@@ -76,13 +76,13 @@ impl Sample {
     }
 
     /// Creates a sample from the number of records at each distance, from 0 on.
-    pub fn of_counts(counts: &[f64]) -> Self {
+    pub fn from_counts(counts: &[f64]) -> Self {
         Self::new(Self::by_distance(counts), Some(counts.iter().sum::<f64>() as u64))
     }
 
     /// Creates a whole distribution, not a sample of it. `weights` has the probability of each distance, from
     /// 0 on, up to a common factor.
-    pub fn of_weights(weights: &[f64]) -> Self {
+    pub fn from_weights(weights: &[f64]) -> Self {
         Self::new(Self::by_distance(weights), None)
     }
 
@@ -99,7 +99,7 @@ impl Sample {
                 (distance, sum)
             });
         let (distances, up_to) = up_to.unzip();
-        Sample {
+        Distribution {
             distances,
             up_to,
             records,
@@ -136,15 +136,15 @@ impl Sample {
     /// quantiles of the even mixture of both distributions, and equal distances are never separated. There
     /// are up to 20 bins, as many as leave 20 records of the smaller sample to each, but at least 2. Their
     /// number is even, so that the median of the mixture is a cut.
-    pub fn overlap(&self, other: &Sample) -> Option<f64> {
+    pub fn overlap(&self, other: &Distribution) -> Option<f64> {
         if self.distances.is_empty() || other.distances.is_empty() {
             return None;
         }
         let fewest = self.records.into_iter().chain(other.records).min();
-        let bins = fewest.map_or(MOST_BINS, |records| records / (2 * RECORDS_PER_BIN) * 2);
-        let bins = bins.clamp(2, MOST_BINS) as f64;
+        let bins = fewest.map_or(MAX_BINS, |records| records / (2 * RECORDS_PER_BIN) * 2);
+        let bins = bins.clamp(2, MAX_BINS) as f64;
         let (mut common, mut cut, mut before) = (0.0, 0.0, (0.0, 0.0));
-        for shares in self.shares(other) {
+        for shares in self.cumulative_shares(other) {
             let full_bins = ((shares.0 + shares.1) / 2.0 * bins).floor();
             if full_bins > cut {
                 common += f64::min(shares.0 - before.0, shares.1 - before.1);
@@ -156,31 +156,34 @@ impl Sample {
 
     /// Tests whether the distances are shorter than those of another sample or distribution. Returns `None`
     /// if there are no records.
-    pub fn shorter_than(&self, other: &Sample, control: &Control) -> Result<Option<Shorter>> {
+    pub fn shorter_than(&self, other: &Distribution, control: &Control) -> Result<Option<ShorterTest>> {
         if self.distances.is_empty() || other.distances.is_empty() {
             return Ok(None);
         }
-        let lead = self.shares(other).map(|(here, there)| here - there);
+        let lead = self.cumulative_shares(other).map(|(here, there)| here - there);
         let statistic = lead.fold(0.0, f64::max);
-        let (p_value, p_is) = match (self.records, other.records) {
-            (Some(here), Some(there)) if here.saturating_mul(there) <= MOST_PAIRS => {
-                (self.share_of_dealings(other, control)?, PValue::Exact)
+        let (p_value, p_method) = match (self.records, other.records) {
+            (Some(here), Some(there)) if here.saturating_mul(there) <= MAX_PAIRS => {
+                (self.exact_p_value(other, control)?, PValueMethod::Exact)
             }
             (Some(here), Some(there)) => {
                 let (here, there) = (here as f64, there as f64);
                 let records = here / (here + there) * there;
-                ((-2.0 * statistic * statistic * records).exp(), PValue::Asymptotic)
+                (
+                    (-2.0 * statistic * statistic * records).exp(),
+                    PValueMethod::Asymptotic,
+                )
             }
             (Some(records), None) | (None, Some(records)) => {
                 let bound = (-2.0 * statistic * statistic * records as f64).exp();
-                (if bound <= 0.5 { bound } else { 1.0 }, PValue::Bound)
+                (if bound <= 0.5 { bound } else { 1.0 }, PValueMethod::Bound)
             }
-            (None, None) => (if statistic > 0.0 { 0.0 } else { 1.0 }, PValue::Exact),
+            (None, None) => (if statistic > 0.0 { 0.0 } else { 1.0 }, PValueMethod::Exact),
         };
-        Ok(Some(Shorter {
+        Ok(Some(ShorterTest {
             statistic,
             p_value,
-            p_is,
+            p_method,
         }))
     }
 
@@ -191,12 +194,12 @@ impl Sample {
     /// distance in increasing order. The share of the paths to a lattice point that had such a lead anywhere
     /// follows from the shares at the two points before it. The order of the steps within equal distances
     /// means nothing, so that only the points after the last of them count.
-    fn share_of_dealings(&self, other: &Sample, control: &Control) -> Result<f64> {
+    fn exact_p_value(&self, other: &Distribution, control: &Control) -> Result<f64> {
         let (all_here, all_there) = (self.total() as usize, other.total() as usize);
         let all = all_here + all_there;
         let mut last_of_equal = vec![false; all + 1];
         let mut largest_lead = 0;
-        for (here, there) in self.weights(other) {
+        for (here, there) in self.cumulative_weights(other) {
             let (here, there) = (here as usize, there as usize);
             last_of_equal[here + there] = true;
             largest_lead = largest_lead.max((here * all_there).saturating_sub(there * all_here));
@@ -227,22 +230,23 @@ impl Sample {
     }
 
     /// Returns the cumulative shares of both at each distance that occurs in either.
-    fn shares<'a>(&'a self, other: &'a Sample) -> impl Iterator<Item = (f64, f64)> + 'a {
+    fn cumulative_shares<'a>(&'a self, other: &'a Distribution) -> impl Iterator<Item = (f64, f64)> + 'a {
         let (here, there) = (self.total(), other.total());
         let share = move |(up_to_here, up_to_there)| (up_to_here / here, up_to_there / there);
-        self.weights(other).map(share)
+        self.cumulative_weights(other).map(share)
     }
 
     /// Returns the cumulative weights of both at each distance that occurs in either.
-    fn weights<'a>(&'a self, other: &'a Sample) -> impl Iterator<Item = (f64, f64)> + 'a {
+    fn cumulative_weights<'a>(&'a self, other: &'a Distribution) -> impl Iterator<Item = (f64, f64)> + 'a {
         let (mut here, mut there) = (0, 0);
         std::iter::from_fn(move || {
             let next = [self.distances.get(here), other.distances.get(there)];
             let distance = *next.into_iter().flatten().min()?;
             here += usize::from(next[0] == Some(&distance));
             there += usize::from(next[1] == Some(&distance));
-            let up_to =
-                |sample: &Sample, steps: usize| steps.checked_sub(1).map_or(0.0, |last| sample.up_to[last]);
+            let up_to = |distribution: &Distribution, steps: usize| {
+                steps.checked_sub(1).map_or(0.0, |last| distribution.up_to[last])
+            };
             Some((up_to(self, here), up_to(other, there)))
         })
     }

@@ -1,25 +1,25 @@
 //! Comparison of a column with its released version: how far values were moved in rank, and how much noise
 //! was added beyond that (section 3 of the paper).
 
-use super::rank::PIECE;
+use super::rank::RECORDS_PER_CHECK;
 use super::spread::{root_mean_square, standard_deviation};
-use super::{order_of_places, rank_correlation, rank_shifts, reverse_map};
+use super::{order_by_dense_ranks, rank_correlation, rank_shifts, reverse_map};
 use crate::{Control, NULL, Result};
 
-/// One side of a column, original or released: the place of every record's value and, if values are numbers,
-/// the number that every place stands for.
+/// One side of a column, original or released: the dense rank of every record's value and, if values are
+/// numbers, the number that every dense rank stands for.
 #[derive(Debug, Clone, Copy)]
-pub struct Side<'a> {
-    /// Place of every record's value. Records are in the same order on both sides.
-    pub places: &'a [u32],
-    /// Number at each place, from place 1 on; `None` if values are not numbers.
+pub struct ColumnSide<'a> {
+    /// Dense rank of every record's value. Records are in the same order on both sides.
+    pub dense_ranks: &'a [u32],
+    /// Number that each dense rank, from 1 on, stands for; `None` if values are not numbers.
     pub numbers: Option<&'a [f64]>,
 }
 
 /// Permutation of a column and the noise beyond it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Shift {
+pub struct ColumnShift {
     /// Rank correlation of the original and the reverse-mapped values, which have the ranks of the released
     /// values; `None` if a side has fewer than two different values.
     pub rank_correlation: Option<f64>,
@@ -30,7 +30,7 @@ pub struct Shift {
     /// Largest number of ranks that a value has moved.
     pub max: Option<u64>,
     /// Mean shift in units of that of a random permutation; `None` with fewer than two records.
-    pub permutation: Option<f64>,
+    pub relative_shift: Option<f64>,
     /// Root mean square of the noise that was added to the reverse-mapped values, over the records for which
     /// both values are finite numbers; `None` if there is no such record.
     pub residual_noise: Option<f64>,
@@ -41,23 +41,23 @@ pub struct Shift {
     pub extent: Option<Extent>,
 }
 
-impl Shift {
+impl ColumnShift {
     /// Returns what holds for every column: the smallest shifts and noise share, the rank correlation with
-    /// the largest absolute value, and the weakest verdict. Columns in which there is nothing to permute are
+    /// the largest absolute value, and the weakest extent. Columns in which there is nothing to permute are
     /// left out. There is no residual noise, because noise in different units cannot be compared.
-    pub fn weakest(columns: &[Shift]) -> Self {
-        let columns: Vec<&Shift> = columns.iter().filter(|column| column.extent.is_some()).collect();
-        let least = |value: fn(&Shift) -> Option<f64>| {
+    pub fn weakest(columns: &[ColumnShift]) -> Self {
+        let columns: Vec<&ColumnShift> = columns.iter().filter(|column| column.extent.is_some()).collect();
+        let least = |value: fn(&ColumnShift) -> Option<f64>| {
             let values = columns.iter().filter_map(|column| value(column));
             values.min_by(f64::total_cmp)
         };
         let correlations = columns.iter().filter_map(|column| column.rank_correlation);
-        Shift {
+        ColumnShift {
             rank_correlation: correlations.max_by(|one, other| one.abs().total_cmp(&other.abs())),
             mean: least(|column| column.mean),
             median: least(|column| column.median),
             max: columns.iter().filter_map(|column| column.max).min(),
-            permutation: least(|column| column.permutation),
+            relative_shift: least(|column| column.relative_shift),
             residual_noise: None,
             noise_share: least(|column| column.noise_share),
             extent: columns.iter().filter_map(|column| column.extent).min(),
@@ -68,23 +68,23 @@ impl Shift {
 /// Averages over the columns in which there is something to permute.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Average {
+pub struct AverageShift {
     /// Mean absolute value of the rank correlations.
     pub rank_correlation: Option<f64>,
-    /// Mean of [`Shift::permutation`].
-    pub permutation: Option<f64>,
+    /// Mean of [`ColumnShift::relative_shift`].
+    pub relative_shift: Option<f64>,
 }
 
-impl Average {
+impl AverageShift {
     /// Returns the averages of these columns; each is `None` if there is nothing to average.
-    pub fn of(columns: &[Shift]) -> Self {
+    pub fn from_columns(columns: &[ColumnShift]) -> Self {
         let columns = columns.iter().filter(|column| column.extent.is_some());
         let mean =
             |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let correlations = columns.clone().filter_map(|column| column.rank_correlation);
-        Average {
+        AverageShift {
             rank_correlation: mean(correlations.map(f64::abs).collect()),
-            permutation: mean(columns.filter_map(|column| column.permutation).collect()),
+            relative_shift: mean(columns.filter_map(|column| column.relative_shift).collect()),
         }
     }
 }
@@ -105,17 +105,22 @@ pub enum Extent {
 }
 
 /// Rank correlation that would tell an adversary little.
-const SMALL: f64 = 0.2;
+const SMALL_CORRELATION: f64 = 0.2;
 
 /// 97.5 % quantile of the standard normal distribution. The rank correlation of two independent columns of n
 /// records, times √(n − 1), approximately follows this distribution.
-const SIGNIFICANT: f64 = 1.96;
+const SIGNIFICANT_Z: f64 = 1.96;
 
 /// Compares a column with its released version. Ties are broken by the same draw on both sides, so that an
 /// unchanged column has not moved.
-pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Result<Shift> {
-    let before = order_of_places(original.places, seed, control)?;
-    let after = order_of_places(released.places, seed, control)?;
+pub fn column_shift(
+    original: ColumnSide,
+    released: ColumnSide,
+    seed: u64,
+    control: &Control,
+) -> Result<ColumnShift> {
+    let before = order_by_dense_ranks(original.dense_ranks, seed, control)?;
+    let after = order_by_dense_ranks(released.dense_ranks, seed, control)?;
     let mut moved = rank_shifts(&before, &after);
     let records = moved.len();
     let sum: u64 = moved.iter().map(|&moved| u64::from(moved)).sum();
@@ -123,24 +128,30 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
     let mean = (records > 0).then(|| sum as f64 / records as f64);
     control.check()?;
     let median = (records > 0).then(|| f64::from(*moved.select_nth_unstable((records - 1) / 2).1));
-    let rank_correlation = rank_correlation(original.places, released.places, control)?;
+    let rank_correlation = rank_correlation(original.dense_ranks, released.dense_ranks, control)?;
     let residual_noise = match (original.numbers, released.numbers) {
         (Some(of_original), Some(of_released)) => {
             let sources = reverse_map(&before, &after).into_iter();
-            let mapped: Vec<u32> = sources.map(|source| original.places[source as usize]).collect();
-            noise((&mapped, of_original), (released.places, of_released), control)?
+            let mapped: Vec<u32> = sources
+                .map(|source| original.dense_ranks[source as usize])
+                .collect();
+            noise(
+                (&mapped, of_original),
+                (released.dense_ranks, of_released),
+                control,
+            )?
         }
         _ => None,
     };
     let deviation = finite_values(original)
         .map(|values| standard_deviation(&values))
         .filter(|&deviation| deviation > 0.0);
-    Ok(Shift {
+    Ok(ColumnShift {
         rank_correlation,
         mean,
         median,
         max,
-        permutation: mean
+        relative_shift: mean
             .filter(|_| records > 1)
             .map(|mean| mean / mean_of_random(records)),
         residual_noise,
@@ -151,8 +162,8 @@ pub fn shift(original: Side, released: Side, seed: u64, control: &Control) -> Re
             let spread = ((records - 1) as f64).sqrt();
             match max {
                 Some(0) => Extent::NotPermuted,
-                _ if correlation.abs() * spread >= SIGNIFICANT => Extent::PartlyPermuted,
-                _ if SMALL * spread < SIGNIFICANT => Extent::Undecided,
+                _ if correlation.abs() * spread >= SIGNIFICANT_Z => Extent::PartlyPermuted,
+                _ if SMALL_CORRELATION * spread < SIGNIFICANT_Z => Extent::Undecided,
                 _ => Extent::AsGoodAsRandom,
             }
         }),
@@ -166,18 +177,21 @@ fn mean_of_random(records: usize) -> f64 {
 }
 
 /// Returns the root mean square of the released values minus the reverse-mapped ones; `None` if no record has
-/// two finite values. Each column is given by its places and by the number at each place.
+/// two finite values. Each column is given by its dense ranks and by the number that each of them stands for.
 fn noise(
     (mapped, of_mapped): (&[u32], &[f64]),
     (released, of_released): (&[u32], &[f64]),
     control: &Control,
 ) -> Result<Option<f64>> {
-    let finite = |place: u32, numbers: &[f64]| {
-        let number = (place != NULL).then(|| numbers[place as usize - 1]);
+    let finite = |dense_rank: u32, numbers: &[f64]| {
+        let number = (dense_rank != NULL).then(|| numbers[dense_rank as usize - 1]);
         number.filter(|number| number.is_finite())
     };
     let mut halves = Vec::with_capacity(released.len());
-    for (mapped, released) in mapped.chunks(PIECE).zip(released.chunks(PIECE)) {
+    for (mapped, released) in mapped
+        .chunks(RECORDS_PER_CHECK)
+        .zip(released.chunks(RECORDS_PER_CHECK))
+    {
         control.check()?;
         for (&mapped, &released) in mapped.iter().zip(released) {
             if let (Some(z), Some(y)) = (finite(mapped, of_mapped), finite(released, of_released)) {
@@ -190,9 +204,9 @@ fn noise(
 }
 
 /// Returns the finite numbers that the values of the records count as; `None` if values are not numbers.
-fn finite_values(side: Side) -> Option<Vec<f64>> {
+fn finite_values(side: ColumnSide) -> Option<Vec<f64>> {
     let numbers = side.numbers?;
-    let present = side.places.iter().filter(|&&place| place != NULL);
-    let values = present.map(|&place| numbers[place as usize - 1]);
+    let present = side.dense_ranks.iter().filter(|&&dense_rank| dense_rank != NULL);
+    let values = present.map(|&dense_rank| numbers[dense_rank as usize - 1]);
     Some(values.filter(|value| value.is_finite()).collect())
 }

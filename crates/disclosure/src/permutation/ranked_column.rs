@@ -2,32 +2,32 @@ use crate::NULL;
 
 /// Column whose values have an order and differ by amounts.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Ordinal {
-    /// Place of each record's value among the distinct values, from 1; [`NULL`] if absent.
-    pub places: Vec<u32>,
-    /// Number that the value at each place counts as if differences matter, from place 1 on: the number
+pub struct RankedColumn {
+    /// Dense rank of each record's value; [`NULL`] if absent.
+    pub dense_ranks: Vec<u32>,
+    /// Number that the value of each dense rank, from 1 on, counts as if differences matter: the number
     /// itself, or the days of a date. The numbers never decrease. Infinite ones are at the ends, and NaN is
     /// last.
     pub scale: Vec<f64>,
 }
 
-impl Ordinal {
+impl RankedColumn {
     /// Returns the number that a record's value counts as; `None` if the value is absent.
     pub fn value(&self, record: usize) -> Option<f64> {
-        match self.places[record] {
+        match self.dense_ranks[record] {
             NULL => None,
-            place => Some(self.scale[place as usize - 1]),
+            dense_rank => Some(self.scale[dense_rank as usize - 1]),
         }
     }
 }
 
-/// Returns a scale for the places up to `last`. The places of `released` values count from 1, and places
-/// between two of them are half-way. Values that were not released have no influence on the scale, because a
-/// reader of the released table does not know them.
+/// Returns a scale for the dense ranks up to `last`. The released values, given by their dense ranks, count
+/// from 1, and values between two of them are half-way. Values that were not released have no influence on
+/// the scale, because a reader of the released table does not know them.
 pub fn scale_of_released(mut released: Vec<u32>, last: usize) -> Vec<f64> {
     released.sort_unstable();
     released.dedup();
-    let scale = |place: u32| match released.binary_search(&place) {
+    let scale = |dense_rank: u32| match released.binary_search(&dense_rank) {
         Ok(before) => before as f64 + 1.0,
         Err(before) => before as f64 + 0.5,
     };

@@ -1,12 +1,12 @@
 //! Distributions of distances: quantiles, overlap, and the Kolmogorov–Smirnov test against its definition.
 
 use disclosure::Control;
-use disclosure::permutation::{PValue, Sample};
+use disclosure::permutation::{Distribution, PValueMethod};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-fn sample(distances: &[u32]) -> Sample {
-    Sample::of_records(distances.to_vec())
+fn sample(distances: &[u32]) -> Distribution {
+    Distribution::from_records(distances.to_vec())
 }
 
 fn distances() -> impl Strategy<Value = Vec<u32>> {
@@ -34,10 +34,10 @@ fn p_value_by_dealing(here: &[u32], there: &[u32]) -> f64 {
     for taken in 0u32..1 << pooled.len() {
         if taken.count_ones() as usize == here.len() {
             let dealt = |wanted: u32| -> Vec<u32> {
-                let mine = |place: &usize| taken >> place & 1 == wanted;
+                let mine = |index: &usize| taken >> index & 1 == wanted;
                 (0..pooled.len())
                     .filter(mine)
-                    .map(|place| pooled[place])
+                    .map(|index| pooled[index])
                     .collect()
             };
             all += 1;
@@ -76,7 +76,7 @@ fn the_test_agrees_with_scipy() {
         let found = found.unwrap().unwrap();
         assert!((found.statistic - statistic).abs() < 1e-15, "{found:?}");
         assert!((found.p_value - p_value).abs() < 1e-14, "{found:?}");
-        assert_eq!(found.p_is, PValue::Exact);
+        assert_eq!(found.p_method, PValueMethod::Exact);
     }
 }
 
@@ -91,7 +91,7 @@ fn many_records_are_tested_by_the_limit() {
         .shorter_than(&sample(&there), &control)
         .unwrap()
         .unwrap();
-    assert_eq!(limit.p_is, PValue::Asymptotic);
+    assert_eq!(limit.p_method, PValueMethod::Asymptotic);
     assert!((limit.p_value - (-2.0 * limit.statistic.powi(2) * 2500.0).exp()).abs() < 1e-15);
     // At sizes for which the test is still exact, it is close to the limit.
     let (here, there) = (&here[..4000], &there[..4000]);
@@ -99,7 +99,7 @@ fn many_records_are_tested_by_the_limit() {
         .shorter_than(&sample(there), &control)
         .unwrap()
         .unwrap();
-    assert_eq!(exact.p_is, PValue::Exact);
+    assert_eq!(exact.p_method, PValueMethod::Exact);
     assert!(
         (exact.p_value / (-2.0 * exact.statistic.powi(2) * 2000.0).exp() - 1.0).abs() < 0.05,
         "{exact:?}"
@@ -108,7 +108,7 @@ fn many_records_are_tested_by_the_limit() {
 
 #[test]
 fn a_known_distribution_bounds_the_p_value() {
-    let known = Sample::of_weights(&[1.0, 1.0, 1.0, 1.0]);
+    let known = Distribution::from_weights(&[1.0, 1.0, 1.0, 1.0]);
     let test = |here: &[u32]| {
         sample(here)
             .shorter_than(&known, &Control::new())
@@ -116,7 +116,7 @@ fn a_known_distribution_bounds_the_p_value() {
             .unwrap()
     };
     let near = test(&[0; 10]);
-    assert_eq!((near.statistic, near.p_is), (0.75, PValue::Bound));
+    assert_eq!((near.statistic, near.p_method), (0.75, PValueMethod::Bound));
     // The exact p-value is the probability that all ten are 0: 4⁻¹⁰.
     assert_eq!(near.p_value, (-2.0 * 10.0 * 0.75f64.powi(2)).exp());
     let far = test(&[3; 10]);
@@ -130,9 +130,9 @@ fn quantiles_are_distances_that_occur() {
     let twenty: Vec<u32> = (1..=20).rev().collect();
     assert_eq!(sample(&twenty).quantiles(), Some([1, 1, 5, 10, 15, 19, 20]));
     assert_eq!(sample(&[7]).quantiles(), Some([7; 7]));
-    let weighted = Sample::of_weights(&[0.0, 0.5, 0.0, 0.25, 0.25]);
+    let weighted = Distribution::from_weights(&[0.0, 0.5, 0.0, 0.25, 0.25]);
     assert_eq!(weighted.quantiles(), Some([1, 1, 1, 1, 3, 4, 4]));
-    assert_eq!(Sample::of_counts(&[0.0, 2.0, 1.0]), sample(&[1, 2, 1]));
+    assert_eq!(Distribution::from_counts(&[0.0, 2.0, 1.0]), sample(&[1, 2, 1]));
 }
 
 #[test]
@@ -191,14 +191,14 @@ proptest! {
         here in prop::collection::vec(0u32..4, 1..6),
     ) {
         // Enumerate all samples of this size, weighted by their probability.
-        let known = Sample::of_weights(&weights);
+        let known = Distribution::from_weights(&weights);
         let here: Vec<u32> = here.into_iter().map(|distance| distance % weights.len() as u32).collect();
         let total: f64 = weights.iter().sum();
         let test = |here: &[u32]| sample(here).shorter_than(&known, &Control::new()).unwrap().unwrap();
         let found = test(&here);
         let mut exact = 0.0;
         for number in 0..weights.len().pow(here.len() as u32) {
-            let digit = |place: u32| (number / weights.len().pow(place) % weights.len()) as u32;
+            let digit = |index: u32| (number / weights.len().pow(index) % weights.len()) as u32;
             let other: Vec<u32> = (0..here.len() as u32).map(digit).collect();
             let chance: f64 = other.iter().map(|&at| weights[at as usize] / total).product();
             exact += chance * f64::from(u8::from(test(&other).statistic >= found.statistic - 1e-12));

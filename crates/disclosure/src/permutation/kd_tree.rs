@@ -16,34 +16,34 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// smaller ones make it visit more nodes.
 const LEAF: usize = 8;
 /// Number of records up to which one thread builds a subtree alone: about a millisecond of work.
-const PIECE: usize = 1 << 13;
+const MAX_SEQUENTIAL: usize = 1 << 13;
 /// Largest number of records sampled to choose the column in which a node is split.
 const SAMPLE: usize = 64;
 
 /// Number of columns of wide points that are compared at once.
-const COLUMNS: usize = 4;
+const COLUMNS_AT_ONCE: usize = 4;
 /// Number of points queried between two checks for a cancel.
-pub(super) const QUESTIONS: usize = 64;
+pub(super) const QUERIES_PER_CHECK: usize = 64;
 
 /// k-d tree of points in rank space, which finds the points near a location without comparing all of them.
 ///
 /// Equal records are one point. A node is split at a value, so that equal points stay together, about in the
 /// middle, and in the column in which the points are spread most.
 #[derive(Debug, Clone)]
-pub struct Tree {
+pub struct KdTree {
     width: usize,
     /// Nodes in preorder: the left child follows its parent.
     nodes: Vec<Node>,
     /// Lowest and highest coordinate, by node and column.
     boxes: Vec<Interval>,
     /// Lowest record number of each node.
-    firsts: Vec<u32>,
+    lowest_records: Vec<u32>,
     /// Coordinates of each distinct point. The points of a subtree are next to each other.
     coordinates: Vec<HalfRanks>,
-    /// Index in `order` of the first record of each point, followed by the end of the last point.
-    starts: Vec<u32>,
+    /// Index in `records` of the first record of each point, followed by the end of the last point.
+    point_starts: Vec<u32>,
     /// Records, point by point, in ascending order within a point.
-    order: Vec<u32>,
+    records: Vec<u32>,
 }
 
 /// A closed interval of coordinates.
@@ -88,7 +88,7 @@ struct Node {
     /// Column in which the points are split.
     column: u32,
     /// Range of the coordinates of each child in this column.
-    sides: [Interval; 2],
+    child_ranges: [Interval; 2],
 }
 
 impl Node {
@@ -104,7 +104,7 @@ impl Node {
 
 /// Records found by a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundRecords {
     /// Number of records.
     pub records: u64,
     /// Lowest record number; `u32::MAX` if there are no records.
@@ -139,34 +139,34 @@ macro_rules! with_width {
     };
 }
 
-impl Tree {
+impl KdTree {
     /// Builds the tree of `points`, of which there may be none.
-    pub fn new(points: &Points, control: &Control) -> Result<Tree> {
-        let mut order: Vec<u32> = (0..points.len() as u32).collect();
-        let mut branch = if order.is_empty() {
+    pub fn new(points: &Points, control: &Control) -> Result<KdTree> {
+        let mut records: Vec<u32> = (0..points.len() as u32).collect();
+        let mut branch = if records.is_empty() {
             Branch::default()
         } else {
-            Branch::grown(points, &mut order, 0, control)?
+            Branch::build_parallel(points, &mut records, 0, control)?
         };
-        branch.starts.push(order.len() as u32);
-        let firsts_of_points = branch.starts[..branch.starts.len() - 1].par_iter();
-        let coordinates = firsts_of_points
-            .flat_map_iter(|&start| points.point(order[start as usize] as usize).iter().copied())
+        branch.point_starts.push(records.len() as u32);
+        let first_records = branch.point_starts[..branch.point_starts.len() - 1].par_iter();
+        let coordinates = first_records
+            .flat_map_iter(|&start| points.point(records[start as usize] as usize).iter().copied())
             .collect();
-        Ok(Tree {
+        Ok(KdTree {
             width: points.width(),
             nodes: branch.nodes,
             boxes: branch.boxes,
-            firsts: branch.firsts,
+            lowest_records: branch.lowest_records,
             coordinates,
-            starts: branch.starts,
-            order,
+            point_starts: branch.point_starts,
+            records,
         })
     }
 
     /// Returns the number of distinct points.
     pub fn points(&self) -> usize {
-        self.starts.len() - 1
+        self.point_starts.len() - 1
     }
 
     /// Returns a point. Points with close numbers are close to each other.
@@ -176,30 +176,32 @@ impl Tree {
 
     /// Returns the records at a point, in ascending order.
     pub fn records(&self, number: usize) -> &[u32] {
-        &self.order[self.starts[number] as usize..self.starts[number + 1] as usize]
+        &self.records[self.point_starts[number] as usize..self.point_starts[number + 1] as usize]
     }
 
-    /// Calls `say` for each distinct point and returns the results per record. All threads take part, and
-    /// neighbouring points follow each other. Records for which `say` returns `None` are left out, so it must
-    /// do so for all points or for none.
+    /// Calls `query` for each distinct point and returns the results per record. All threads take part, and
+    /// neighbouring points follow each other. Records for which `query` returns `None` are left out, so it
+    /// must do so for all points or for none.
     pub(super) fn per_record<T: Clone + Send>(
         &self,
         control: &Control,
-        say: impl Fn(&[HalfRanks]) -> Option<T> + Sync,
+        query: impl Fn(&[HalfRanks]) -> Option<T> + Sync,
     ) -> Result<Vec<T>> {
-        let pieces = (0..self.points().div_ceil(QUESTIONS))
+        let pieces = (0..self.points().div_ceil(QUERIES_PER_CHECK))
             .into_par_iter()
             .map(|piece| {
                 control.check()?;
-                let points = piece * QUESTIONS..self.points().min((piece + 1) * QUESTIONS);
-                control.advance(u64::from(self.starts[points.end] - self.starts[points.start]));
-                Ok(points.map(|point| say(self.point(point))).collect())
+                let points = piece * QUERIES_PER_CHECK..self.points().min((piece + 1) * QUERIES_PER_CHECK);
+                control.advance(u64::from(
+                    self.point_starts[points.end] - self.point_starts[points.start],
+                ));
+                Ok(points.map(|point| query(self.point(point))).collect())
             });
-        let said: Vec<Vec<Option<T>>> = pieces.collect::<Result<_>>()?;
-        let mut of_records = vec![None; self.order.len()];
-        for (point, said) in said.into_iter().flatten().enumerate() {
+        let answers: Vec<Vec<Option<T>>> = pieces.collect::<Result<_>>()?;
+        let mut of_records = vec![None; self.records.len()];
+        for (point, answer) in answers.into_iter().flatten().enumerate() {
             for &record in self.records(point) {
-                of_records[record as usize] = said.clone();
+                of_records[record as usize] = answer.clone();
             }
         }
         Ok(of_records.into_iter().flatten().collect())
@@ -217,7 +219,7 @@ impl Tree {
     }
 
     /// Finds all records within `distance` of a closed box.
-    pub fn within(&self, low: &[HalfRanks], high: &[HalfRanks], distance: HalfRanks) -> Found {
+    pub fn within(&self, low: &[HalfRanks], high: &[HalfRanks], distance: HalfRanks) -> FoundRecords {
         self.gather(low, high, distance, |_| {})
     }
 
@@ -228,7 +230,7 @@ impl Tree {
         high: &[HalfRanks],
         distance: HalfRanks,
         marks: &Marks,
-    ) -> Found {
+    ) -> FoundRecords {
         self.gather(low, high, distance, |piece| marks.add(piece))
     }
 
@@ -279,7 +281,7 @@ impl Tree {
                 low: low[column],
                 high: high[column],
             };
-            let [left, right] = node.sides.map(|side| side.gap(here).max(gap));
+            let [left, right] = node.child_ranges.map(|range| range.gap(here).max(gap));
             let (left, right) = ((left, number + 1), (right, number + node.right as usize));
             let (near, far) = if left.0 <= right.0 {
                 (left, right)
@@ -296,15 +298,15 @@ impl Tree {
         }
     }
 
-    /// Returns the distance of a point from a box. If that is at least `enough`, the result may be any number
-    /// from `enough` to the distance.
+    /// Returns the distance of a point from a box. If that is at least `bound`, the result may be any number
+    /// from `bound` to the distance.
     #[inline]
     fn gap_to_point<const WIDTH: usize>(
         &self,
         low: &[HalfRanks],
         high: &[HalfRanks],
         point: usize,
-        enough: HalfRanks,
+        bound: HalfRanks,
     ) -> HalfRanks {
         let width = if WIDTH == 0 { self.width } else { WIDTH };
         let (low, high) = (&low[..width], &high[..width]);
@@ -314,13 +316,13 @@ impl Tree {
         }
         // Most points are too far away in one of the first columns. A branch after each column would be hard
         // to predict.
-        let (points, rest_of_point) = point.as_chunks::<COLUMNS>();
-        let (lows, rest_of_low) = low.as_chunks::<COLUMNS>();
-        let (highs, rest_of_high) = high.as_chunks::<COLUMNS>();
+        let (points, rest_of_point) = point.as_chunks::<COLUMNS_AT_ONCE>();
+        let (lows, rest_of_low) = low.as_chunks::<COLUMNS_AT_ONCE>();
+        let (highs, rest_of_high) = high.as_chunks::<COLUMNS_AT_ONCE>();
         let mut farthest = 0;
         for ((point, low), high) in points.iter().zip(lows).zip(highs) {
             farthest = farthest.max(gap(point, low, high));
-            if farthest >= enough {
+            if farthest >= bound {
                 return farthest;
             }
         }
@@ -334,17 +336,17 @@ impl Tree {
         high: &[HalfRanks],
         distance: HalfRanks,
         mut keep: impl FnMut(Piece),
-    ) -> Found {
-        let mut found = Found {
+    ) -> FoundRecords {
+        let mut found = FoundRecords {
             records: 0,
             first: u32::MAX,
         };
         let mut add = |piece: Piece| {
             let (points, first) = match piece {
-                Piece::Subtree(node) => (self.nodes[node].points(), self.firsts[node]),
-                Piece::Point(point) => (point..point + 1, self.order[self.starts[point] as usize]),
+                Piece::Subtree(node) => (self.nodes[node].points(), self.lowest_records[node]),
+                Piece::Point(point) => (point..point + 1, self.records[self.point_starts[point] as usize]),
             };
-            found.records += u64::from(self.starts[points.end] - self.starts[points.start]);
+            found.records += u64::from(self.point_starts[points.end] - self.point_starts[points.start]);
             found.first = found.first.min(first);
             keep(piece);
         };
@@ -383,7 +385,7 @@ impl Tree {
                 low: low[column],
                 high: high[column],
             };
-            let [left, right] = node.sides.map(|side| side.gap(here) <= distance);
+            let [left, right] = node.child_ranges.map(|range| range.gap(here) <= distance);
             let children = [number + 1, number + node.right as usize];
             match (left, right) {
                 (true, true) => {
@@ -408,8 +410,8 @@ impl Tree {
     ) -> bool {
         let width = if WIDTH == 0 { self.width } else { WIDTH };
         let reach = &self.boxes[node * width..][..width];
-        let mut sides = reach.iter().zip(low[..width].iter().zip(&high[..width]));
-        sides.all(|(side, (&low, &high))| side.excess(Interval { low, high }) <= distance)
+        let mut columns = reach.iter().zip(low[..width].iter().zip(&high[..width]));
+        columns.all(|(reach, (&low, &high))| reach.excess(Interval { low, high }) <= distance)
     }
 }
 
@@ -430,8 +432,8 @@ impl Marks {
 /// Returns the distance of a point from a box.
 #[inline]
 fn gap(point: &[HalfRanks], low: &[HalfRanks], high: &[HalfRanks]) -> HalfRanks {
-    let sides = low.iter().zip(high);
-    let gaps = point.iter().zip(sides).map(|(&coordinate, (&low, &high))| {
+    let bounds = low.iter().zip(high);
+    let gaps = point.iter().zip(bounds).map(|(&coordinate, (&low, &high))| {
         // At least one of the two is 0.
         low.saturating_sub(coordinate) | coordinate.saturating_sub(high)
     });
@@ -439,42 +441,50 @@ fn gap(point: &[HalfRanks], low: &[HalfRanks], high: &[HalfRanks]) -> HalfRanks 
 }
 
 /// Part of a tree under construction. Points are numbered from the first point of the branch, records from
-/// the start of the slice of `order` from which the branch is built.
+/// the start of the slice of `records` from which the branch is built.
 #[derive(Default)]
 struct Branch {
     nodes: Vec<Node>,
     boxes: Vec<Interval>,
-    firsts: Vec<u32>,
-    starts: Vec<u32>,
+    lowest_records: Vec<u32>,
+    point_starts: Vec<u32>,
 }
 
 impl Branch {
-    /// Builds the tree of the records in `order`, of which there is at least one, and sorts `order` by
+    /// Builds the tree of the records in `records`, of which there is at least one, and sorts `records` by
     /// points. The parent is split in column `above`.
-    fn grown(points: &Points, order: &mut [u32], above: usize, control: &Control) -> Result<Branch> {
+    fn build_parallel(
+        points: &Points,
+        records: &mut [u32],
+        above: usize,
+        control: &Control,
+    ) -> Result<Branch> {
         let mut branch = Branch::default();
-        if order.len() <= PIECE {
+        if records.len() <= MAX_SEQUENTIAL {
             control.check()?;
             // The points are scattered in memory; a copy of them fits into the cache.
-            order.sort_unstable();
-            let mut copies: Vec<u32> = (0..order.len() as u32).collect();
-            branch.grow(&points.of(order), &mut copies, 0, above, &mut Vec::new());
-            let of_copy = |&copy: &u32| order[copy as usize];
+            records.sort_unstable();
+            let mut copies: Vec<u32> = (0..records.len() as u32).collect();
+            branch.build(&points.select(records), &mut copies, 0, above, &mut Vec::new());
+            let of_copy = |&copy: &u32| records[copy as usize];
             let sorted: Vec<u32> = copies.iter().map(of_copy).collect();
-            branch.firsts.iter_mut().for_each(|first| *first = of_copy(first));
-            order.copy_from_slice(&sorted);
+            branch
+                .lowest_records
+                .iter_mut()
+                .for_each(|first| *first = of_copy(first));
+            records.copy_from_slice(&sorted);
             return Ok(branch);
         }
-        let Some(column) = most_spread(points, order, above) else {
-            branch.push_leaf(points, order, 0);
+        let Some(column) = most_spread(points, records, above) else {
+            branch.push_leaf(points, records, 0);
             return Ok(branch);
         };
         control.check()?;
-        let middle = split(points, order, column, &mut Vec::new());
-        let (before, after) = order.split_at_mut(middle);
+        let middle = split(points, records, column, &mut Vec::new());
+        let (before, after) = records.split_at_mut(middle);
         let (left, right) = rayon::join(
-            || Self::grown(points, before, column, control),
-            || Self::grown(points, after, column, control),
+            || Self::build_parallel(points, before, column, control),
+            || Self::build_parallel(points, after, column, control),
         );
         let root = branch.push_node(points.width());
         let left_child = branch.nodes.len();
@@ -485,25 +495,25 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Appends the tree of the records in `order`, which begins at `start`, and returns its root. The parent
-    /// is split in column `above`. `keys` is a buffer that is reused.
-    fn grow(
+    /// Appends the tree of the records in `records`, which begins at `start`, and returns its root. The
+    /// parent is split in column `above`. `keys` is a buffer that is reused.
+    fn build(
         &mut self,
         points: &Points,
-        order: &mut [u32],
+        records: &mut [u32],
         start: u32,
         above: usize,
         keys: &mut Vec<u64>,
     ) -> usize {
-        let column = (order.len() > LEAF).then(|| most_spread(points, order, above));
+        let column = (records.len() > LEAF).then(|| most_spread(points, records, above));
         let Some(Some(column)) = column else {
-            return self.push_leaf(points, order, start);
+            return self.push_leaf(points, records, start);
         };
-        let middle = split(points, order, column, keys);
-        let (before, after) = order.split_at_mut(middle);
+        let middle = split(points, records, column, keys);
+        let (before, after) = records.split_at_mut(middle);
         let root = self.push_node(points.width());
-        let left = self.grow(points, before, start, column, keys);
-        let right = self.grow(points, after, start + middle as u32, column, keys);
+        let left = self.build(points, before, start, column, keys);
+        let right = self.build(points, after, start + middle as u32, column, keys);
         self.join(root, column, [left, right], points.width());
         root
     }
@@ -514,66 +524,67 @@ impl Branch {
             low: HalfRanks::MAX,
             high: 0,
         };
-        let points = self.starts.len() as u32;
+        let points = self.point_starts.len() as u32;
         self.nodes.push(Node {
             begin: points,
             end: points,
             right: 0,
             column: 0,
-            sides: [EMPTY; 2],
+            child_ranges: [EMPTY; 2],
         });
         self.boxes.extend(std::iter::repeat_n(EMPTY, width));
-        self.firsts.push(u32::MAX);
+        self.lowest_records.push(u32::MAX);
         self.nodes.len() - 1
     }
 
     /// Appends a leaf with these records and returns its number.
-    fn push_leaf(&mut self, points: &Points, order: &mut [u32], start: u32) -> usize {
+    fn push_leaf(&mut self, points: &Points, records: &mut [u32], start: u32) -> usize {
         let point = |record: u32| points.point(record as usize);
-        order.sort_unstable_by(|&a, &b| point(a).cmp(point(b)).then(a.cmp(&b)));
+        records.sort_unstable_by(|&a, &b| point(a).cmp(point(b)).then(a.cmp(&b)));
         let leaf = self.push_node(points.width());
         let reach = &mut self.boxes[leaf * points.width()..];
         let mut begin = start;
-        for equal in order.chunk_by(|&a, &b| point(a) == point(b)) {
-            self.starts.push(begin);
+        for equal in records.chunk_by(|&a, &b| point(a) == point(b)) {
+            self.point_starts.push(begin);
             begin += equal.len() as u32;
-            self.firsts[leaf] = self.firsts[leaf].min(equal[0]);
-            for (side, &coordinate) in reach.iter_mut().zip(point(equal[0])) {
-                side.cover(Interval {
+            self.lowest_records[leaf] = self.lowest_records[leaf].min(equal[0]);
+            for (reach, &coordinate) in reach.iter_mut().zip(point(equal[0])) {
+                reach.cover(Interval {
                     low: coordinate,
                     high: coordinate,
                 });
             }
         }
-        self.nodes[leaf].end = self.starts.len() as u32;
+        self.nodes[leaf].end = self.point_starts.len() as u32;
         leaf
     }
 
     /// Appends a branch that was built separately, from records that begin at `start`.
     fn append(&mut self, mut other: Branch, start: u32) {
-        let points = self.starts.len() as u32;
+        let points = self.point_starts.len() as u32;
         for node in &mut other.nodes {
             node.begin += points;
             node.end += points;
         }
-        self.starts.extend(other.starts.iter().map(|first| first + start));
+        self.point_starts
+            .extend(other.point_starts.iter().map(|first| first + start));
         self.nodes.append(&mut other.nodes);
         self.boxes.append(&mut other.boxes);
-        self.firsts.append(&mut other.firsts);
+        self.lowest_records.append(&mut other.lowest_records);
     }
 
     /// Completes a node with the data of its children, which have just been appended.
     fn join(&mut self, root: usize, column: usize, children: [usize; 2], width: usize) {
         for (side, child) in children.into_iter().enumerate() {
-            self.nodes[root].sides[side] = self.boxes[child * width + column];
-            self.firsts[root] = self.firsts[root].min(self.firsts[child]);
+            self.nodes[root].child_ranges[side] = self.boxes[child * width + column];
+            self.lowest_records[root] = self.lowest_records[root].min(self.lowest_records[child]);
             for column in 0..width {
                 let reach = self.boxes[child * width + column];
                 self.boxes[root * width + column].cover(reach);
             }
         }
         let node = &mut self.nodes[root];
-        node.end = self.starts.len() as u32;
+        node.end = self.point_starts.len() as u32;
         node.right = (children[1] - root) as u32;
         node.column = column as u32;
     }
@@ -619,11 +630,11 @@ fn widest(points: &Points, above: usize, width: impl Fn(usize) -> u64) -> Option
 
 /// Moves the records with lower values in a column to the front and returns their number. These are about
 /// half of the records, but equal values are never separated. The column has at least two different values.
-fn split(points: &Points, order: &mut [u32], column: usize, keys: &mut Vec<u64>) -> usize {
+fn split(points: &Points, records: &mut [u32], column: usize, keys: &mut Vec<u64>) -> usize {
     let coordinate = |record: u32| points.point(record as usize)[column];
     keys.clear();
     keys.extend(
-        order
+        records
             .iter()
             .map(|&record| u64::from(coordinate(record)) << 32 | u64::from(record)),
     );
@@ -631,15 +642,15 @@ fn split(points: &Points, order: &mut [u32], column: usize, keys: &mut Vec<u64>)
     let (lower, &mut median, upper) = keys.select_nth_unstable(half);
     let median = median >> 32;
     let below = lower.iter().filter(|&&key| key >> 32 < median).count();
-    let up_to = order.len() - upper.iter().filter(|&&key| key >> 32 > median).count();
+    let up_to = records.len() - upper.iter().filter(|&&key| key >> 32 > median).count();
     // The records at the median go to the side that makes both sides more equal and leaves neither empty.
-    let median_is_upper = below > 0 && (up_to == order.len() || half - below <= up_to - half);
+    let median_is_upper = below > 0 && (up_to == records.len() || half - below <= up_to - half);
     let middle = if median_is_upper { below } else { up_to };
     let mut ends = [0, middle];
     for &key in &*keys {
         let is_upper = key >> 32 > median || (median_is_upper && key >> 32 == median);
         let end = &mut ends[usize::from(is_upper)];
-        order[*end] = key as u32;
+        records[*end] = key as u32;
         *end += 1;
     }
     middle
@@ -653,7 +664,7 @@ mod tests {
     fn columns_that_go_together_are_split_in_turn() {
         let up: Vec<HalfRanks> = (1..=20_000).map(|rank| 2 * rank).collect();
         let down: Vec<HalfRanks> = up.iter().rev().copied().collect();
-        let tree = Tree::new(&Points::new(&[up.clone(), down, up]), &Control::new()).unwrap();
+        let tree = KdTree::new(&Points::new(&[up.clone(), down, up]), &Control::new()).unwrap();
         for (number, node) in tree.nodes.iter().enumerate().filter(|(_, node)| !node.is_leaf()) {
             for child in [number + 1, number + node.right as usize].map(|child| &tree.nodes[child]) {
                 assert!(child.is_leaf() || child.column == (node.column + 1) % 3);

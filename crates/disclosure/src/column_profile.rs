@@ -4,7 +4,7 @@ use crate::{NULL, Rows};
 #[derive(Debug, Clone, Default)]
 pub struct ColumnCounts {
     /// Numbers of rows, by column and code.
-    rows_of: Vec<Vec<u64>>,
+    counts: Vec<Vec<u64>>,
 }
 
 /// Statistics of a single column, independent of all others.
@@ -12,7 +12,7 @@ pub struct ColumnCounts {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ColumnProfile {
     /// Number of distinct values.
-    pub values: u64,
+    pub distinct_values: u64,
     /// Number of rows without a value.
     pub nulls: u64,
     /// Number of values that occur in exactly one row. Such a value identifies its row.
@@ -25,32 +25,32 @@ impl ColumnCounts {
     /// Creates the counts of `width` columns, without any rows.
     pub fn new(width: usize) -> Self {
         ColumnCounts {
-            rows_of: vec![vec![0]; width],
+            counts: vec![vec![0]; width],
         }
     }
 
     /// Adds rows.
     pub fn extend(&mut self, rows: Rows) {
-        for (rows_of, codes) in self.rows_of.iter_mut().zip(rows.columns()) {
+        for (counts, codes) in self.counts.iter_mut().zip(rows.columns()) {
             let highest = codes.iter().max().map_or(0, |&code| code as usize);
-            if highest >= rows_of.len() {
-                rows_of.resize((highest + 1).next_power_of_two(), 0);
+            if highest >= counts.len() {
+                counts.resize((highest + 1).next_power_of_two(), 0);
             }
             for &code in *codes {
-                rows_of[code as usize] += 1;
+                counts[code as usize] += 1;
             }
         }
     }
 
     /// Returns the statistics of `column`.
     pub fn profile(&self, column: usize) -> ColumnProfile {
-        let rows_of = &self.rows_of[column];
-        let of_values = || rows_of[NULL as usize + 1..].iter().filter(|&&rows| rows > 0);
+        let counts = &self.counts[column];
+        let of_present = || counts[NULL as usize + 1..].iter().filter(|&&rows| rows > 0);
         ColumnProfile {
-            values: of_values().count() as u64,
-            nulls: rows_of[NULL as usize],
-            unique_values: of_values().filter(|&&rows| rows == 1).count() as u64,
-            most_frequent: of_values().max().copied().unwrap_or(0),
+            distinct_values: of_present().count() as u64,
+            nulls: counts[NULL as usize],
+            unique_values: of_present().filter(|&&rows| rows == 1).count() as u64,
+            most_frequent: of_present().max().copied().unwrap_or(0),
         }
     }
 }
@@ -64,8 +64,8 @@ mod tests {
         let mut counts = ColumnCounts::new(3);
         counts.extend(Rows::new(&[&[1, 1, 2], &[NULL; 3], &[1, 2, 3]], 3));
         counts.extend(Rows::new(&[&[3], &[NULL], &[NULL]], 1));
-        let profile = |values, nulls, unique_values, most_frequent| ColumnProfile {
-            values,
+        let profile = |distinct_values, nulls, unique_values, most_frequent| ColumnProfile {
+            distinct_values,
             nulls,
             unique_values,
             most_frequent,

@@ -1,8 +1,9 @@
 //! Record linkage by an adversary with maximum knowledge (section 5 of the paper). They have the whole
 //! original table and the whole released table, but do not know which records belong together. They
-//! [link](super::link) the nearest records and compare the links [with chance](super::plausibility_of).
+//! [link](super::link) the nearest records and compare the links [with
+//! chance](super::plausibility_of_linkage).
 
-use super::{Chance, Linkage, Plausibility, Points, Ties, link, plausibility_of};
+use super::{ChanceSettings, Linkage, Plausibility, Points, Ties, link, plausibility_of_linkage};
 use crate::{Control, Result};
 
 /// Original and released table in rank space, both known to the adversary.
@@ -16,7 +17,7 @@ pub struct RankedTables {
 /// Number of records that the adversary links correctly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Hits {
+pub struct CorrectLinks {
     /// Number of records whose counterpart is among their matches.
     pub correct: u64,
     /// Expected number of correct links if the adversary draws one of the matches of each record.
@@ -24,8 +25,8 @@ pub struct Hits {
 }
 
 impl RankedTables {
-    /// Ranks the records of two tables. A table is given by the places of its values, column by column, and
-    /// has at least one column. If the tables are paired, records with the same number belong together.
+    /// Ranks the records of two tables. A table is given by the dense ranks of its values, column by column,
+    /// and has at least one column. If the tables are paired, records with the same number belong together.
     pub fn new(
         original: &[&[u32]],
         released: &[&[u32]],
@@ -34,8 +35,8 @@ impl RankedTables {
         control: &Control,
     ) -> Result<Self> {
         Ok(RankedTables {
-            original: Points::of_places(original, ties, control)?,
-            released: Points::of_places(released, ties.of_released(), control)?,
+            original: Points::from_dense_ranks(original, ties, control)?,
+            released: Points::from_dense_ranks(released, ties.of_released(), control)?,
             is_paired,
         })
     }
@@ -45,23 +46,27 @@ impl RankedTables {
     pub fn link(&self, control: &Control) -> Result<(Linkage, Option<Vec<bool>>)> {
         let linkage = link(&self.original, &self.released, control)?;
         let correct = self.is_paired.then(|| {
-            let own: Vec<u32> = (0..self.original.len() as u32).collect();
-            linkage.correct(&self.original, &self.released, &own)
+            let counterparts: Vec<u32> = (0..self.original.len() as u32).collect();
+            linkage.correct(&self.original, &self.released, &counterparts)
         });
         Ok((linkage, correct))
     }
 
     /// Compares the links with chance and, if the tables are paired, counts the correct ones. Returns `None`
     /// if there are no original records.
-    pub fn assess(&self, chance: &Chance, control: &Control) -> Result<Option<(Plausibility, Option<Hits>)>> {
+    pub fn assess(
+        &self,
+        chance: &ChanceSettings,
+        control: &Control,
+    ) -> Result<Option<(Plausibility, Option<CorrectLinks>)>> {
         chance.check()?;
         if self.original.is_empty() {
             return Ok(None);
         }
         let (linkage, correct) = self.link(control)?;
-        let hits = correct.map(|correct| linkage.hits(&correct));
-        let found = plausibility_of(&linkage, &self.original, &self.released, chance, control)?;
-        Ok(Some((found, hits)))
+        let links = correct.map(|correct| linkage.count_correct(&correct));
+        let found = plausibility_of_linkage(&linkage, &self.original, &self.released, chance, control)?;
+        Ok(Some((found, links)))
     }
 }
 
@@ -69,8 +74,8 @@ impl RankedTables {
 mod tests {
     use super::*;
 
-    fn tables<'a>(places: &'a [&'a [u32]], is_paired: bool) -> RankedTables {
-        RankedTables::new(places, places, is_paired, Ties::Shared, &Control::new()).unwrap()
+    fn tables<'a>(dense_ranks: &'a [&'a [u32]], is_paired: bool) -> RankedTables {
+        RankedTables::new(dense_ranks, dense_ranks, is_paired, Ties::Shared, &Control::new()).unwrap()
     }
 
     #[test]
@@ -80,26 +85,26 @@ mod tests {
         let control = Control::new();
         let (linkage, correct) = tables(&[one, other], true).link(&control).unwrap();
         assert_eq!((linkage.matches.len(), correct), (4, Some(vec![true; 4])));
-        let assessed = tables(&[one, other], true).assess(&Chance::default(), &control);
-        let (_, hits) = assessed.unwrap().unwrap();
-        let expected = Hits {
+        let assessed = tables(&[one, other], true).assess(&ChanceSettings::default(), &control);
+        let (_, links) = assessed.unwrap().unwrap();
+        let expected = CorrectLinks {
             correct: 4,
             expected_correct: 3.0,
         };
-        assert_eq!(hits, Some(expected));
-        let assessed = tables(&[one, other], false).assess(&Chance::default(), &control);
+        assert_eq!(links, Some(expected));
+        let assessed = tables(&[one, other], false).assess(&ChanceSettings::default(), &control);
         assert_eq!(assessed.unwrap().unwrap().1, None);
     }
 
     #[test]
     fn settings_are_checked_even_without_records() {
-        let chance = Chance {
+        let chance = ChanceSettings {
             draws: 0,
-            ..Chance::default()
+            ..ChanceSettings::default()
         };
         let control = Control::new();
         let none = tables(&[&[]], true);
         assert!(none.assess(&chance, &control).is_err());
-        assert_eq!(none.assess(&Chance::default(), &control), Ok(None));
+        assert_eq!(none.assess(&ChanceSettings::default(), &control), Ok(None));
     }
 }

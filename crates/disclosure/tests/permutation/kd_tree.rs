@@ -1,6 +1,6 @@
 //! Nearest neighbours in rank space, against the definition.
 
-use disclosure::permutation::{Found, HalfRanks, Points, Tree};
+use disclosure::permutation::{FoundRecords, HalfRanks, KdTree, Points};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -25,8 +25,8 @@ fn near(records: &[Vec<HalfRanks>], low: &[HalfRanks], high: &[HalfRanks], dista
         .collect()
 }
 
-fn found(near: &[bool]) -> Found {
-    Found {
+fn found(near: &[bool]) -> FoundRecords {
+    FoundRecords {
         records: near.iter().filter(|&&near| near).count() as u64,
         first: near
             .iter()
@@ -37,7 +37,7 @@ fn found(near: &[bool]) -> Found {
 
 /// Queries the tree with every box and compares the results with the definition.
 fn compare(records: &[Vec<HalfRanks>], width: usize, boxes: &[Corners]) {
-    let tree = Tree::new(&points(records, width), &Control::new()).unwrap();
+    let tree = KdTree::new(&points(records, width), &Control::new()).unwrap();
     let marks = tree.marks();
     let mut marked = vec![false; records.len()];
     assert_eq!(tree.unmarked(&marks), records.len() as u64);
@@ -144,11 +144,11 @@ fn pieces_of_many_threads_fit_together() {
 }
 
 #[test]
-fn the_largest_ranks_are_no_trouble() {
+fn the_largest_ranks_do_not_overflow() {
     let records = vec![vec![2, u32::MAX - 1], vec![u32::MAX - 1, 2]];
     let ask = |point: [u32; 2]| (point.to_vec(), point.to_vec());
     compare(&records, 2, &[ask([2, 2]), ask([u32::MAX - 1, u32::MAX - 1])]);
-    let tree = Tree::new(&points(&records[..1], 2), &Control::new()).unwrap();
+    let tree = KdTree::new(&points(&records[..1], 2), &Control::new()).unwrap();
     let far = [u32::MAX, 2];
     assert_eq!(tree.within(&far, &far, u32::MAX).records, 1);
     assert_eq!(tree.nearest(&far, &far), Some(u32::MAX - 2));
@@ -159,5 +159,5 @@ fn a_cancel_is_noticed() {
     let control = Control::new();
     control.cancel();
     let one = points(&[vec![2]], 1);
-    assert_eq!(Tree::new(&one, &control).err(), Some(Error::Cancelled));
+    assert_eq!(KdTree::new(&one, &control).err(), Some(Error::Cancelled));
 }
