@@ -35,7 +35,7 @@ mod sampling;
 mod scenario;
 mod simulate;
 mod space;
-mod summary;
+mod item_counts;
 mod transactions;
 
 pub use belief::{Belief, Width};
@@ -62,5 +62,5 @@ pub use simulate::{
     simulate_itemsets,
 };
 pub use space::CrackSpace;
-pub use summary::{ItemSummary, Name, SummaryError, SummaryWriter};
+pub use item_counts::{ItemSummary, Name, SummaryError, SummaryWriter};
 pub use transactions::Transactions;

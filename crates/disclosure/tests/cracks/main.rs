@@ -12,4 +12,4 @@ mod recipe;
 mod reidentification;
 mod simulate;
 mod spaces;
-mod summary;
+mod item_counts;
