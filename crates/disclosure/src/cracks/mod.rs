@@ -26,6 +26,7 @@ mod correlation_recipe;
 mod estimate;
 mod expected;
 mod frequencies;
+mod item_counts;
 mod itemsets;
 mod known_pairs;
 mod pairs;
@@ -35,7 +36,6 @@ mod sampling;
 mod scenario;
 mod simulate;
 mod space;
-mod item_counts;
 mod transactions;
 
 pub use belief::{Belief, Width};
@@ -44,6 +44,7 @@ pub use correlation_recipe::{CorrelationRisk, CorrelationSettings, KnownPairs, a
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
 pub use expected::{Expected, Method, Settings, cautious, expected};
 pub use frequencies::{Frequencies, Gaps};
+pub use item_counts::{SqlName, StoredCounts, StoredCountsError, StoredCountsWriter};
 pub use itemsets::{
     ItemsetCracks, ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
     point_valued_itemset_probability,
@@ -62,5 +63,4 @@ pub use simulate::{
     simulate_itemsets,
 };
 pub use space::CrackSpace;
-pub use item_counts::{ItemSummary, Name, SummaryError, SummaryWriter};
 pub use transactions::Transactions;
