@@ -1,8 +1,8 @@
 //! Counts of items, and their three forms: in memory, as a stored value of type item_counts, and as the
 //! serialised state of an aggregate that a parallel worker sends to its leader.
 //!
-//! In memory, items are codes of a [`Dictionary`]. The stored format, [`StoredCounts`], has the items as texts
-//! and names their type and collation, so that it can always be printed. If the type was dropped or changed
+//! In memory, items are codes of a [`Dictionary`]. The stored format, [`StoredCounts`], has the items as
+//! texts and names their type and collation, so that it can always be printed. If the type was dropped or changed
 //! since, items are compared by their texts.
 
 use crate::encode::dictionary::Dictionary;

@@ -11,9 +11,8 @@ use crate::methods::cracks::{Options, ReadSource, Source, method_name};
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::cracks::{
-    self, Compliance, CorrelationRisk, CorrelationSettings, Decision, Estimate, ItemsetMethod,
-    ItemsetSettings, ItemsetsOfInterest, KnownPairs, Method, RiskSettings, SamplingSettings, Similarity,
-    Stage,
+    self, Compliance, CorrelationRisk, CorrelationSettings, Estimate, ItemsetMethod, ItemsetSettings,
+    ItemsetsOfInterest, KnownPairs, Method, RiskSettings, SamplingSettings, Similarity, Stage, Verdict,
 };
 use pgrx::prelude::*;
 
@@ -27,10 +26,10 @@ fn stage_name(stage: Stage) -> &'static str {
 
 /// Returns the verdict of a recipe. It is up to the owner whether an adversary can be right about more than
 /// alpha_max of the items, so the recipe itself never says unsafe.
-fn verdict(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Disclose => "safe",
-        Decision::Judge => "unknown",
+fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Safe => "safe",
+        Verdict::Unknown => "unknown",
     }
 }
 
@@ -105,7 +104,7 @@ fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, 
         upper: found.and_then(|found| found.upper),
         method: found.map(|found| method_name(found.method)),
         alpha_max: assessment.alpha_max,
-        verdict: verdict(assessment.decision),
+        verdict: verdict_name(assessment.verdict),
     }))
 }
 
@@ -199,7 +198,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
             ItemsetMethod::Os => "os",
         },
         alpha_max: assessment.alpha_max.map(|alpha| alpha.value),
-        verdict: verdict(assessment.decision),
+        verdict: verdict_name(assessment.verdict),
     }))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`expected`] counts the mappings exactly if that is affordable, and otherwise simulates. On request it
 //! returns one of the O-estimates of Lakshmanan et al. 2008 instead. [`cautious`] turns the result into the
-//! probabilities that a decision should rest on.
+//! probabilities that a verdict should rest on.
 
 use super::CrackSpace;
 use super::estimate::{o_estimate_items, propagated_items, sum};
@@ -195,8 +195,8 @@ impl Expected {
     }
 }
 
-/// Returns the crack probability of every item for use in a decision. The probabilities add up to the upper
-/// end of the interval, so that the decision does not rest on a simulation that came out low by chance: each
+/// Returns the crack probability of every item for use in a verdict. The probabilities add up to the upper
+/// end of the interval, so that the verdict does not rest on a simulation that came out low by chance: each
 /// one is raised by the same share of its distance to 1, which also raises those that are 0. If no mapping is
 /// consistent with the belief, the adversary is wrong about something but may be right about the rest; then
 /// the probabilities are those of the O-estimate, as published (section 4.2).

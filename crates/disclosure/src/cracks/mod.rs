@@ -52,8 +52,8 @@ pub use itemsets::{
 pub use known_pairs::{NEARLY_ALWAYS, filter_edges, refine_beliefs};
 pub use pairs::{CoOccurrence, Pair, apart_pairs, top_pairs};
 pub use recipe::{
-    AlphaPoint, Assessment, Compliance, Decision, Estimate, ItemsetAssessment, ItemsetMethod,
-    ItemsetSettings, ItemsetsOfInterest, RiskSettings, Stage, alpha_curve, assess_itemset_risk, assess_risk,
+    AlphaPoint, Assessment, Compliance, Estimate, ItemsetAssessment, ItemsetMethod, ItemsetSettings,
+    ItemsetsOfInterest, RiskSettings, Stage, Verdict, alpha_curve, assess_itemset_risk, assess_risk,
 };
 pub use reidentification::{Knowledge, Reidentification};
 pub use sampling::{Compliancy, SamplingSettings, Similarity, similarity_by_sampling};

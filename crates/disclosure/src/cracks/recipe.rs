@@ -88,14 +88,14 @@ pub enum Stage {
     Compliance,
 }
 
-/// Advice to the data owner.
+/// Verdict of a recipe. It is never unsafe, because the recipes leave that judgement to the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub enum Decision {
-    /// Disclose: the risk is within tolerance.
-    Disclose,
-    /// Judge: the owner has to judge whether an adversary can be right about more than α_max of the items.
-    Judge,
+pub enum Verdict {
+    /// The risk is within tolerance.
+    Safe,
+    /// The owner has to judge whether an adversary can be right about more than α_max of the items.
+    Unknown,
 }
 
 impl Stage {
@@ -107,10 +107,10 @@ impl Stage {
         }
     }
 
-    fn decision(self) -> Decision {
+    fn verdict(self) -> Verdict {
         match self {
-            Stage::PointValued | Stage::Interval => Decision::Disclose,
-            Stage::Compliance => Decision::Judge,
+            Stage::PointValued | Stage::Interval => Verdict::Safe,
+            Stage::Compliance => Verdict::Unknown,
         }
     }
 }
@@ -121,8 +121,8 @@ impl Stage {
 pub struct Assessment {
     /// Stage that decided.
     pub stage: Stage,
-    /// Decision of that stage.
-    pub decision: Decision,
+    /// Verdict of that stage.
+    pub verdict: Verdict,
     /// Number of cracked items that are tolerated.
     pub tolerated: f64,
     /// Expected cracks of an adversary who knows every frequency: the number of frequency groups.
@@ -187,7 +187,7 @@ pub fn assess_risk(
     };
     Ok(Assessment {
         stage,
-        decision: stage.decision(),
+        verdict: stage.verdict(),
         tolerated,
         point_valued,
         interval,
@@ -335,8 +335,8 @@ pub struct Estimate {
 pub struct ItemsetAssessment {
     /// Stage that decided.
     pub stage: Stage,
-    /// Decision of that stage. A sampled share is within tolerance only if its whole confidence interval is.
-    pub decision: Decision,
+    /// Verdict of that stage. A sampled share is within tolerance only if its whole confidence interval is.
+    pub verdict: Verdict,
     /// Number of itemsets of interest; infinite if it is too large for `f64`.
     pub itemsets: f64,
     /// Whether a random sample represents all itemsets.
@@ -421,7 +421,7 @@ pub fn assess_itemset_risk(
     };
     Ok(ItemsetAssessment {
         stage,
-        decision: stage.decision(),
+        verdict: stage.verdict(),
         itemsets: theta.whole,
         sampled: theta.is_sampled,
         method,

@@ -126,7 +126,7 @@ fn who_is_right_about_half_cracks_half() {
 }
 
 #[test]
-fn decisions_are_cautious() {
+fn verdicts_are_cautious() {
     let found = by(Method::Simulate, &h()).unwrap();
     let sum: f64 = cautious(&h(), Some(&found)).iter().sum();
     assert_close(sum, found.upper.unwrap());

@@ -2,8 +2,8 @@
 
 use crate::spaces::{around, assert_close, big_mart, config, edges, mappings};
 use disclosure::cracks::{
-    Belief, Compliance, Decision, Estimate, Frequencies, ItemsetAssessment, ItemsetMethod, ItemsetSettings,
-    ItemsetsOfInterest, RiskSettings, Stage, Width, alpha_curve, assess_itemset_risk, assess_risk,
+    Belief, Compliance, Estimate, Frequencies, ItemsetAssessment, ItemsetMethod, ItemsetSettings,
+    ItemsetsOfInterest, RiskSettings, Stage, Verdict, Width, alpha_curve, assess_itemset_risk, assess_risk,
 };
 use disclosure::{Control, Error, Result};
 use proptest::prelude::*;
@@ -84,24 +84,18 @@ fn items_of_big_mart() {
         .unwrap()
     };
     let known = assess(0.5);
-    assert_eq!(
-        (known.stage, known.decision),
-        (Stage::PointValued, Decision::Disclose)
-    );
+    assert_eq!((known.stage, known.verdict), (Stage::PointValued, Verdict::Safe));
     assert_eq!(
         (known.point_valued, known.tolerated, known.alpha_max),
         (3.0, 3.0, None)
     );
     assert_close(known.interval, 22.0 / 15.0);
     let roughly = assess(0.25);
-    assert_eq!(
-        (roughly.stage, roughly.decision),
-        (Stage::Interval, Decision::Disclose)
-    );
+    assert_eq!((roughly.stage, roughly.verdict), (Stage::Interval, Verdict::Safe));
     let wrong = assess(0.1);
     assert_eq!(
-        (wrong.stage, wrong.decision),
-        (Stage::Compliance, Decision::Judge)
+        (wrong.stage, wrong.verdict),
+        (Stage::Compliance, Verdict::Unknown)
     );
     let sum = |compliant: &[u32]| compliant.iter().map(|&item| cracks[item as usize]).sum();
     let expected = alpha_max(&orders(6, &Compliance::default()), sum, 0.6);
@@ -184,22 +178,19 @@ fn pairs_of_big_mart() {
     let known = assess(&big_mart(), Width::Median, &pairs(0.5, 0.1)).unwrap();
     assert_is(known.point_valued, 1.0 / 15.0);
     assert_eq!(
-        (known.stage, known.decision, known.itemsets),
-        (Stage::PointValued, Decision::Disclose, 15.0)
+        (known.stage, known.verdict, known.itemsets),
+        (Stage::PointValued, Verdict::Safe, 15.0)
     );
     assert_eq!((known.method, known.sampled), (ItemsetMethod::Os, false));
     // OS is 1/3 for the pair of 2 and 5, and less for all other pairs.
     let roughly = assess(&big_mart(), Width::Median, &pairs(0.25, 0.1)).unwrap();
     assert_is(roughly.point_valued, 9.0 / 15.0);
     assert_is(roughly.interval, 1.0 / 15.0);
-    assert_eq!(
-        (roughly.stage, roughly.decision),
-        (Stage::Interval, Decision::Disclose)
-    );
+    assert_eq!((roughly.stage, roughly.verdict), (Stage::Interval, Verdict::Safe));
     let wrong = assess(&big_mart(), Width::Median, &pairs(0.25, 0.0)).unwrap();
     assert_eq!(
-        (wrong.stage, wrong.decision),
-        (Stage::Compliance, Decision::Judge)
+        (wrong.stage, wrong.verdict),
+        (Stage::Compliance, Verdict::Unknown)
     );
     // In none of the runs may both items be compliant.
     let both = |compliant: &[u32]| f64::from(u8::from(compliant.contains(&1) && compliant.contains(&4)));
