@@ -2,8 +2,8 @@
 //! serialised state of an aggregate that a parallel worker sends to its leader.
 //!
 //! In memory, items are codes of a [`Dictionary`]. The stored format, [`StoredCounts`], has the items as
-//! texts and names their type and collation, so that it can always be printed. If the type was dropped or changed
-//! since, items are compared by their texts.
+//! texts and names their type and collation, so that it can always be printed. If the type was dropped or
+//! changed since, items are compared by their texts.
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::wire;

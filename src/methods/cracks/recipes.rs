@@ -11,8 +11,8 @@ use crate::methods::cracks::{Options, ReadSource, Source, method_name};
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::cracks::{
-    self, Compliance, CorrelationRisk, CorrelationSettings, Estimate, ItemsetMethod, ItemsetSettings,
-    ItemsetsOfInterest, KnownPairs, Method, RiskSettings, SamplingSettings, Similarity, Stage, Verdict,
+    self, BoundedShare, ComplianceRuns, CorrelationRisk, CorrelationSettings, ItemSettings, ItemsetMethod,
+    ItemsetSettings, ItemsetsOfInterest, KnownPairs, Method, SamplingSettings, Similarity, Stage, Verdict,
 };
 use pgrx::prelude::*;
 
@@ -34,10 +34,10 @@ fn verdict_name(verdict: Verdict) -> &'static str {
 }
 
 /// Reads the argument runs. The seed is one of the later arguments.
-fn runs(args: &mut Args) -> Result<Compliance, Problem> {
-    Ok(Compliance {
+fn runs(args: &mut Args) -> Result<ComplianceRuns, Problem> {
+    Ok(ComplianceRuns {
         runs: args.count("runs")?,
-        ..Compliance::default()
+        ..ComplianceRuns::default()
     })
 }
 
@@ -71,7 +71,7 @@ fn assess_items_of(args: Args) -> Table<RiskRow> {
 
 fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, Problem> {
     let source = source(&mut args);
-    let mut settings = RiskSettings {
+    let mut settings = ItemSettings {
         tolerance: args.required("tolerance")?,
         compliance: runs(&mut args)?,
     };
@@ -90,7 +90,7 @@ fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, 
     let found = found.as_ref();
     let chances = cracks::cautious(&scenario.space, found);
     let assessment = run::long("assessing risk", |control| {
-        cracks::assess_risk(&scenario.frequencies, &chances, &settings, control)
+        cracks::assess_items(&scenario.frequencies, &chances, &settings, control)
     })?;
     Ok(Some(RiskRow {
         stage: stage_name(assessment.stage),
@@ -175,7 +175,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
         settings.interest = ItemsetsOfInterest::Listed(itemsets_of_table(&mut counts, table)?);
     }
     let assessment = run::long("assessing itemsets", |control| {
-        cracks::assess_itemset_risk(&scenario.frequencies, &scenario.space, &settings, control)
+        cracks::assess_itemsets(&scenario.frequencies, &scenario.space, &settings, control)
     })?;
     if options.settings.method == Method::Exact && assessment.method == ItemsetMethod::Os {
         return Err(Problem::argument(
@@ -184,7 +184,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
             "Raise budget, list fewer itemsets, or give 'auto' or 'o_estimate'.",
         ));
     }
-    let Estimate { value, lower, upper } = assessment.interval;
+    let BoundedShare { value, lower, upper } = assessment.interval;
     Ok(Some(ItemsetRiskRow {
         stage: stage_name(assessment.stage),
         itemsets: assessment.itemsets,
@@ -259,7 +259,7 @@ fn risk_of_pairs(mut args: Args) -> Result<Vec<CorrelationRow>, Problem> {
     };
     let risks = run::long("assessing pairs", |control| {
         let transactions = transactions.in_order(order.iter().map(|code| code - 1), control)?;
-        cracks::assess_correlation_risk(
+        cracks::assess_correlations(
             &transactions,
             &scenario.frequencies,
             &scenario.belief,
@@ -277,7 +277,7 @@ fn correlation_row(risk: CorrelationRisk, among: usize, items: f64) -> Correlati
     CorrelationRow {
         knows: match risk.knows {
             KnownPairs::PointValued => "frequencies".into(),
-            KnownPairs::None => "no pairs".into(),
+            KnownPairs::NoPairs => "no pairs".into(),
             KnownPairs::Adjusted => "adjusted".into(),
             KnownPairs::AdjustedAmong => format!("adjusted {among}"),
             KnownPairs::RefinedBeliefs => "refined beliefs".into(),

@@ -6,10 +6,10 @@
 //! left open in the paper.
 
 use super::estimate::sum;
-use super::recipe::{ROUNDING, RiskSettings};
+use super::recipe::{ItemSettings, ROUNDING};
 use super::{
-    Apart, Belief, CoOccurrence, Compliance, CrackSpace, Expected, Frequencies, NEARLY_ALWAYS, Pair,
-    Settings, Transactions, Width, apart_pairs, assess_risk, cautious, expected, filter_edges, o_estimate,
+    Apart, Belief, CoOccurrence, ComplianceRuns, CrackSpace, Expected, Frequencies, NEARLY_ALWAYS, Pair,
+    Settings, Transactions, Width, apart_pairs, assess_items, cautious, expected, filter_edges, o_estimate,
     refine_beliefs, simulate_apart, top_pairs,
 };
 use crate::{Control, Error, Result};
@@ -29,7 +29,7 @@ pub struct CorrelationSettings {
     /// Share of transactions that makes two items nearly always together: see [`refine_beliefs`].
     pub nearly_always: f64,
     /// How α_max is found.
-    pub compliance: Compliance,
+    pub compliance: ComplianceRuns,
     /// How expected cracks are computed.
     pub settings: Settings,
 }
@@ -43,7 +43,7 @@ impl Default for CorrelationSettings {
             among: 100,
             apart: 0,
             nearly_always: NEARLY_ALWAYS,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
             settings: Settings::default(),
         }
     }
@@ -57,8 +57,8 @@ impl CorrelationSettings {
         self.settings.check()
     }
 
-    fn risk(&self) -> RiskSettings {
-        RiskSettings {
+    fn risk(&self) -> ItemSettings {
+        ItemSettings {
             tolerance: self.tolerance,
             compliance: self.compliance,
         }
@@ -72,7 +72,7 @@ pub enum KnownPairs {
     /// No pairs, but every frequency exactly.
     PointValued,
     /// Nothing.
-    None,
+    NoPairs,
     /// Pairs that the adversary looks for among equally many pairs of codes: "adjusted".
     Adjusted,
     /// Pairs that the adversary looks for among more pairs of codes: "adjusted 100".
@@ -98,14 +98,14 @@ pub struct CorrelationRisk {
     pub expected: Option<Expected>,
     /// Whether the expected cracks are within the tolerance, judged by the upper end of their interval.
     pub is_within: bool,
-    /// Largest share of items that the adversary may be right about; only for [`KnownPairs::None`], and only
+    /// Largest share of items that the adversary may be right about; only for [`KnownPairs::NoPairs`], and only
     /// if the tolerance is exceeded.
     pub alpha_max: Option<f64>,
 }
 
 /// Runs Assess-Risk-Corr (Fig. 25) for every kind of knowledge about pairs. The known pairs are taken from
 /// the data itself. Returns one risk per kind of knowledge, first the risk from frequencies alone.
-pub fn assess_correlation_risk(
+pub fn assess_correlations(
     transactions: &Transactions,
     frequencies: &Frequencies,
     belief: &Belief,
@@ -155,9 +155,9 @@ impl Recipe<'_> {
     fn without_pairs(&self, space: &CrackSpace) -> Result<Vec<CorrelationRisk>> {
         let exact = Belief::around(self.frequencies, Width::Share(0.0))?.space(self.frequencies);
         let point_valued = self.risk(KnownPairs::PointValued, 0, &exact)?;
-        let mut interval = self.risk(KnownPairs::None, 0, space)?;
+        let mut interval = self.risk(KnownPairs::NoPairs, 0, space)?;
         let cracks = cautious(space, interval.expected.as_ref());
-        let assessment = assess_risk(self.frequencies, &cracks, &self.settings.risk(), self.control)?;
+        let assessment = assess_items(self.frequencies, &cracks, &self.settings.risk(), self.control)?;
         interval.alpha_max = assessment.alpha_max.filter(|_| !interval.is_within);
         Ok(vec![point_valued, interval])
     }

@@ -40,7 +40,7 @@ mod transactions;
 
 pub use belief::{Belief, Width};
 pub use columns::expected_of_each;
-pub use correlation_recipe::{CorrelationRisk, CorrelationSettings, KnownPairs, assess_correlation_risk};
+pub use correlation_recipe::{CorrelationRisk, CorrelationSettings, KnownPairs, assess_correlations};
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
 pub use expected::{Expected, Method, Settings, cautious, expected};
 pub use frequencies::{Frequencies, Gaps};
@@ -52,8 +52,8 @@ pub use itemsets::{
 pub use known_pairs::{NEARLY_ALWAYS, filter_edges, refine_beliefs};
 pub use pairs::{CoOccurrence, Pair, apart_pairs, top_pairs};
 pub use recipe::{
-    AlphaPoint, Assessment, Compliance, Estimate, ItemsetAssessment, ItemsetMethod, ItemsetSettings,
-    ItemsetsOfInterest, RiskSettings, Stage, Verdict, alpha_curve, assess_itemset_risk, assess_risk,
+    AlphaPoint, BoundedShare, ComplianceRuns, ItemAssessment, ItemSettings, ItemsetAssessment, ItemsetMethod,
+    ItemsetSettings, ItemsetsOfInterest, Stage, Verdict, alpha_curve, assess_items, assess_itemsets,
 };
 pub use reidentification::{Knowledge, Reidentification};
 pub use sampling::{Compliancy, SamplingSettings, Similarity, similarity_by_sampling};

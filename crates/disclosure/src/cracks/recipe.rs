@@ -22,21 +22,21 @@ use std::collections::BTreeMap;
 /// random sets of items are tried (section 5.1): in every run, items become compliant one after the other in
 /// a random order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compliance {
+pub struct ComplianceRuns {
     /// Number of runs, i.e. of random orders, to average over.
     pub runs: u32,
     /// Seed of the orders; the same seed gives the same orders.
     pub seed: u64,
 }
 
-impl Default for Compliance {
+impl Default for ComplianceRuns {
     /// Five runs, as published.
     fn default() -> Self {
-        Compliance { runs: 5, seed: 1 }
+        ComplianceRuns { runs: 5, seed: 1 }
     }
 }
 
-impl Compliance {
+impl ComplianceRuns {
     /// Checks that there is at least one run.
     pub fn check(&self) -> Result<()> {
         if self.runs > 0 {
@@ -52,23 +52,23 @@ impl Compliance {
 
 /// Settings of Assess-Risk.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RiskSettings {
+pub struct ItemSettings {
     /// Share of items that may be cracked.
     pub tolerance: f64,
     /// How α_max is found.
-    pub compliance: Compliance,
+    pub compliance: ComplianceRuns,
 }
 
-impl Default for RiskSettings {
+impl Default for ItemSettings {
     fn default() -> Self {
-        RiskSettings {
+        ItemSettings {
             tolerance: 0.1,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         }
     }
 }
 
-impl RiskSettings {
+impl ItemSettings {
     /// Checks the bounds of all settings.
     pub fn check(&self) -> Result<()> {
         Error::check_share("tolerance", self.tolerance)?;
@@ -118,7 +118,7 @@ impl Stage {
 /// Result of Assess-Risk (Fig. 8).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Assessment {
+pub struct ItemAssessment {
     /// Stage that decided.
     pub stage: Stage,
     /// Verdict of that stage.
@@ -158,12 +158,12 @@ pub(super) const ROUNDING: f64 = 1e-9;
 /// exact probability; 0 for an item that the belief is wrong about. The published binary search for α_max
 /// halves nested random sets of items. Expected cracks only grow with such a set, so this implementation
 /// finds the limit by adding one item after the other.
-pub fn assess_risk(
+pub fn assess_items(
     frequencies: &Frequencies,
     cracks: &[f64],
-    settings: &RiskSettings,
+    settings: &ItemSettings,
     control: &Control,
-) -> Result<Assessment> {
+) -> Result<ItemAssessment> {
     settings.check()?;
     let orders = Orders::new(cracks.len(), &settings.compliance);
     let tolerated = settings.tolerance * frequencies.items() as f64;
@@ -185,7 +185,7 @@ pub fn assess_risk(
         }
         _ => None,
     };
-    Ok(Assessment {
+    Ok(ItemAssessment {
         stage,
         verdict: stage.verdict(),
         tolerated,
@@ -196,11 +196,11 @@ pub fn assess_risk(
 }
 
 /// Returns the expected cracks of an adversary who is right about these shares of the items (Fig. 13).
-/// `cracks` is as in [`assess_risk`].
+/// `cracks` is as in [`assess_items`].
 pub fn alpha_curve(
     cracks: &[f64],
     alphas: &[f64],
-    compliance: &Compliance,
+    compliance: &ComplianceRuns,
     control: &Control,
 ) -> Result<Vec<AlphaPoint>> {
     compliance.check()?;
@@ -260,7 +260,7 @@ pub struct ItemsetSettings {
     /// Number of random itemsets that represent all itemsets if there are too many.
     pub sample: usize,
     /// Runs and seed for α_max. The sample of itemsets uses the same seed.
-    pub compliance: Compliance,
+    pub compliance: ComplianceRuns,
 }
 
 impl Default for ItemsetSettings {
@@ -275,7 +275,7 @@ impl Default for ItemsetSettings {
             tolerance: 0.1,
             exact_steps: f64::INFINITY,
             sample: 10_000,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         }
     }
 }
@@ -316,12 +316,12 @@ pub enum ItemsetMethod {
     Os,
 }
 
-/// A number and its 95 % confidence interval if it was estimated from a random sample; otherwise all three
+/// A share and its 95 % confidence interval if it was estimated from a random sample; otherwise all three
 /// fields are equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Estimate {
-    /// Best estimate of the number.
+pub struct BoundedShare {
+    /// Best estimate of the share.
     pub value: f64,
     /// Lower end of the interval.
     pub lower: f64,
@@ -344,11 +344,11 @@ pub struct ItemsetAssessment {
     /// How probabilities under the belief were computed.
     pub method: ItemsetMethod,
     /// Share of itemsets that are vulnerable to an adversary who knows every frequency.
-    pub point_valued: Estimate,
+    pub point_valued: BoundedShare,
     /// Share of itemsets that are vulnerable under the belief.
-    pub interval: Estimate,
+    pub interval: BoundedShare,
     /// Largest share of items that the adversary may be right about; only for [`Stage::Compliance`].
-    pub alpha_max: Option<Estimate>,
+    pub alpha_max: Option<BoundedShare>,
 }
 
 /// Maximum number of kinds of itemsets. Itemsets of one kind have items of the same classes and with the same
@@ -367,7 +367,7 @@ const DANGER_ROUNDING: f64 = 1e-12;
 ///
 /// `space` is the space of the belief of the interval stage. For α_max, a vulnerable itemset counts only if
 /// the adversary is right about all its items.
-pub fn assess_itemset_risk(
+pub fn assess_itemsets(
     frequencies: &Frequencies,
     space: &CrackSpace,
     settings: &ItemsetSettings,
@@ -410,8 +410,9 @@ pub fn assess_itemset_risk(
             let under_belief = |&number: &usize| vulnerable[number].1;
             let vulnerable: Vec<usize> = (0..theta.len()).filter(under_belief).collect();
             let shares = vulnerable_shares(&theta, &vulnerable, settings.sample, orders, control)?;
-            let limit = |bound: fn(&Estimate) -> f64| largest_share(&shares, |share| is_within(bound(share)));
-            Some(Estimate {
+            let limit =
+                |bound: fn(&BoundedShare) -> f64| largest_share(&shares, |share| is_within(bound(share)));
+            Some(BoundedShare {
                 value: limit(|share| share.value),
                 lower: limit(|share| share.upper),
                 upper: limit(|share| share.lower),
@@ -440,7 +441,7 @@ struct Orders {
 }
 
 impl Orders {
-    fn new(items: usize, compliance: &Compliance) -> Self {
+    fn new(items: usize, compliance: &ComplianceRuns) -> Self {
         Orders {
             items,
             left: compliance.runs,
@@ -670,12 +671,12 @@ impl Theta {
     }
 
     /// Returns the share of all itemsets of interest that the marked representatives stand for.
-    fn share(&self, is_one: impl Iterator<Item = bool>) -> Estimate {
+    fn share(&self, is_one: impl Iterator<Item = bool>) -> BoundedShare {
         let ones = self.weights.iter().zip(is_one).filter(|(_, is_one)| *is_one);
         let count = ones.fold(0.0, |sum, (weight, _)| sum + weight);
         match self.is_sampled {
             true => wilson(count, self.len() as f64),
-            false => Estimate::exact(count / self.whole.max(1.0)),
+            false => BoundedShare::exact(count / self.whole.max(1.0)),
         }
     }
 
@@ -692,9 +693,9 @@ impl Theta {
     }
 }
 
-impl Estimate {
+impl BoundedShare {
     fn exact(value: f64) -> Self {
-        Estimate {
+        BoundedShare {
             value,
             lower: value,
             upper: value,
@@ -702,7 +703,7 @@ impl Estimate {
     }
 
     fn times(self, factor: f64) -> Self {
-        Estimate {
+        BoundedShare {
             value: self.value * factor,
             lower: self.lower * factor,
             upper: self.upper * factor,
@@ -717,7 +718,7 @@ fn vulnerable_shares(
     sample: usize,
     orders: Orders,
     control: &Control,
-) -> Result<Vec<Estimate>> {
+) -> Result<Vec<BoundedShare>> {
     let runs = f64::from(orders.left);
     let weights: Vec<f64> = vulnerable.iter().map(|&number| theta.weights[number]).collect();
     let weights = cumulative(&weights);
@@ -755,7 +756,7 @@ fn vulnerable_shares(
         let entered = entered as f64 / runs;
         match (theta.is_sampled, is_listed) {
             (true, _) => wilson(entered, theta.len() as f64),
-            (false, true) => Estimate::exact(entered / theta.whole.max(1.0)),
+            (false, true) => BoundedShare::exact(entered / theta.whole.max(1.0)),
             (false, false) => wilson(entered, sample as f64).times(count / theta.whole),
         }
     });
@@ -893,13 +894,13 @@ fn to_next_choice(chosen: &mut [usize], of: usize) -> bool {
 
 /// Returns a share in a sample with Wilson's 95 % confidence interval. `count` of `sample` elements have the
 /// property.
-fn wilson(count: f64, sample: f64) -> Estimate {
+fn wilson(count: f64, sample: f64) -> BoundedShare {
     const Z: f64 = 1.959_963_984_540_054;
     let share = count / sample;
     let scale = 1.0 + Z * Z / sample;
     let centre = (share + Z * Z / (2.0 * sample)) / scale;
     let reach = Z / scale * (share * (1.0 - share) / sample + Z * Z / (4.0 * sample * sample)).sqrt();
-    Estimate {
+    BoundedShare {
         value: share,
         lower: (centre - reach).clamp(0.0, share),
         upper: (centre + reach).clamp(share, 1.0),
@@ -912,7 +913,7 @@ mod tests {
 
     #[test]
     fn orders_in_batches_say_the_same() {
-        let compliance = Compliance { runs: 37, seed: 4 };
+        let compliance = ComplianceRuns { runs: 37, seed: 4 };
         let itemsets: [&[u32]; 4] = [&[0, 3], &[2], &[1, 2, 4], &[]];
         let by_batches_of = |at_a_time| {
             let orders = Orders::new(5, &compliance);
