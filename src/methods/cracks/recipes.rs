@@ -88,7 +88,7 @@ fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, 
     };
     let found = options.expected(&scenario)?;
     let found = found.as_ref();
-    let chances = cracks::cautious(&scenario.space, found);
+    let chances = cracks::cautious_probabilities(&scenario.space, found);
     let assessment = run::long("assessing risk", |control| {
         cracks::assess_items(&scenario.frequencies, &chances, &settings, control)
     })?;
@@ -205,7 +205,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
 /// Returns the number of steps that exact probabilities of itemsets may take, by the method and the budget.
 fn exact_steps(options: &Options) -> Result<f64, Problem> {
     match options.settings.method {
-        Method::Auto | Method::Exact => Ok(options.settings.steps),
+        Method::Auto | Method::Exact => Ok(options.settings.max_steps),
         Method::OEstimate => Ok(0.0),
         _ => Err(Problem::argument(
             "method",

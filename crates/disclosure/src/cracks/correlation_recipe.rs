@@ -8,9 +8,9 @@
 use super::estimate::sum;
 use super::recipe::{ItemSettings, ROUNDING};
 use super::{
-    Apart, Belief, CoOccurrence, ComplianceRuns, CrackSpace, Expected, Frequencies, NEARLY_ALWAYS, Pair,
-    Settings, Transactions, Width, apart_pairs, assess_items, cautious, expected, filter_edges, o_estimate,
-    refine_beliefs, simulate_apart, top_pairs,
+    Apart, Belief, CoOccurrence, ComplianceRuns, CrackSpace, ExpectedCracks, Frequencies, NEARLY_ALWAYS,
+    Pair, Settings, Transactions, Width, apart_pairs, assess_items, cautious_probabilities, expected_cracks,
+    filter_edges, o_estimate, refine_beliefs, simulate_apart, top_pairs,
 };
 use crate::{Control, Error, Result};
 
@@ -95,7 +95,7 @@ pub struct CorrelationRisk {
     pub o_estimate: Option<f64>,
     /// Expected cracks; `None` if no mapping is consistent with the adversary's knowledge. The O-estimate
     /// decides then.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedCracks>,
     /// Whether the expected cracks are within the tolerance, judged by the upper end of their interval.
     pub is_within: bool,
     /// Largest share of items that the adversary may be right about; only for [`KnownPairs::NoPairs`], and only
@@ -156,7 +156,7 @@ impl Recipe<'_> {
         let exact = Belief::around(self.frequencies, Width::Share(0.0))?.space(self.frequencies);
         let point_valued = self.risk(KnownPairs::PointValued, 0, &exact)?;
         let mut interval = self.risk(KnownPairs::NoPairs, 0, space)?;
-        let cracks = cautious(space, interval.expected.as_ref());
+        let cracks = cautious_probabilities(space, interval.expected.as_ref());
         let assessment = assess_items(self.frequencies, &cracks, &self.settings.risk(), self.control)?;
         interval.alpha_max = assessment.alpha_max.filter(|_| !interval.is_within);
         Ok(vec![point_valued, interval])
@@ -164,7 +164,7 @@ impl Recipe<'_> {
 
     /// Returns the risk in a space of crack mappings (steps 12 and 13).
     fn risk(&self, knows: KnownPairs, pairs: usize, space: &CrackSpace) -> Result<CorrelationRisk> {
-        let found = expected(space, &self.settings.settings, self.control)?;
+        let found = expected_cracks(space, &self.settings.settings, self.control)?;
         Ok(CorrelationRisk {
             knows,
             pairs,
@@ -175,18 +175,18 @@ impl Recipe<'_> {
         })
     }
 
-    fn is_within(&self, space: &CrackSpace, found: Option<&Expected>) -> bool {
+    fn is_within(&self, space: &CrackSpace, found: Option<&ExpectedCracks>) -> bool {
         let tolerated = self.settings.tolerance * self.frequencies.items() as f64;
-        sum(&cautious(space, found)) <= tolerated + ROUNDING
+        sum(&cautious_probabilities(space, found)) <= tolerated + ROUNDING
     }
 
     fn apart(&self, transactions: &Transactions, space: &CrackSpace) -> Result<CorrelationRisk> {
         let settings = &self.settings.settings;
         let items: Vec<u32> = (0..transactions.items() as u32).collect();
-        if CoOccurrence::bytes(items.len()) as f64 > settings.bytes {
+        if CoOccurrence::bytes(items.len()) as f64 > settings.max_bytes {
             return Err(Error::TooMany {
                 what: "items for known pairs that never occur together",
-                limit: (settings.bytes * 8.0).sqrt() as u64,
+                limit: (settings.max_bytes * 8.0).sqrt() as u64,
             });
         }
         let together = CoOccurrence::among(transactions, &items, self.control)?;
@@ -196,7 +196,7 @@ impl Recipe<'_> {
             together: &|one, other| together.together(one, other).unwrap_or(false),
         };
         let simulated = simulate_apart(space, &apart, &settings.simulation(), self.control)?;
-        let found = simulated.map(Expected::of_simulation);
+        let found = simulated.map(ExpectedCracks::of_simulation);
         Ok(CorrelationRisk {
             knows: KnownPairs::Apart,
             pairs: pairs.len(),

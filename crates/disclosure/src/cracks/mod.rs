@@ -8,13 +8,13 @@
 //!
 //! ```
 //! use disclosure::Control;
-//! use disclosure::cracks::{Adversary, Scenario, Settings, Width, expected};
+//! use disclosure::cracks::{Adversary, Scenario, Settings, Width, expected_cracks};
 //!
 //! // BigMart (Fig. 1 of the paper): ten transactions, and the number of them that contain each of six items.
 //! // The adversary knows every frequency to within 0.1.
 //! let adversary = Adversary { width: Width::Share(0.1), ..Adversary::default() };
 //! let scenario = Scenario::new(10, [5, 4, 5, 5, 3, 5], None, &adversary)?;
-//! let found = expected(&scenario.space, &Settings::default(), &Control::new())?;
+//! let found = expected_cracks(&scenario.space, &Settings::default(), &Control::new())?;
 //! let cracks = found.expect("the truth agrees with this belief").expected;
 //! assert!((cracks - 11.0 / 6.0).abs() < 1e-12); // 1.8333 of six items
 //! # Ok::<(), disclosure::Error>(())
@@ -39,10 +39,10 @@ mod space;
 mod transactions;
 
 pub use belief::{Belief, Width};
-pub use columns::expected_of_each;
+pub use columns::expected_cracks_of_each;
 pub use correlation_recipe::{CorrelationRisk, CorrelationSettings, KnownPairs, assess_correlations};
 pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
-pub use expected::{Expected, Method, Settings, cautious, expected};
+pub use expected::{ExpectedCracks, Method, Settings, cautious_probabilities, expected_cracks};
 pub use frequencies::{Frequencies, Gaps};
 pub use item_counts::{SqlName, StoredCounts, StoredCountsError, StoredCountsWriter};
 pub use itemsets::{

@@ -7,7 +7,7 @@
 //! is completed with strangers and with a code for "not released", so that it has a perfect matching.
 
 use super::estimate::sum;
-use super::{CrackSpace, Expected, Method, Settings, expected};
+use super::{CrackSpace, ExpectedCracks, Method, Settings, expected_cracks};
 use crate::classes::Classes;
 use crate::matching::{Components, Counting, Graph, ItemClass, maximum_matching};
 use crate::sort::sort;
@@ -128,24 +128,29 @@ impl Reidentification {
 
     /// Returns the expected number of people that the adversary matches with their own row. `of_class` is as
     /// in [`chances`](Self::chances).
-    pub fn expected(&self, of_class: &[Vec<f64>]) -> f64 {
+    pub fn expected_from_shares(&self, of_class: &[Vec<f64>]) -> f64 {
         sum(&self.chances(of_class))
     }
 
     /// Computes the expected number of people that the adversary identifies. Without a key, only the
     /// O-estimate and an exact answer within the limits are possible; anything else is an error.
-    pub fn cracks(&self, settings: &Settings, control: &Control) -> Result<Expected> {
+    pub fn cracks(&self, settings: &Settings, control: &Control) -> Result<ExpectedCracks> {
         settings.check()?;
         if settings.method == Method::OEstimate {
-            return Ok(Expected::estimate(Method::OEstimate, self.o_estimate_people()));
+            return Ok(ExpectedCracks::estimate(
+                Method::OEstimate,
+                self.o_estimate_people(),
+            ));
         }
-        let of_keyed = self.space().map(|space| expected(&space, settings, control));
+        let of_keyed = self
+            .space()
+            .map(|space| expected_cracks(&space, settings, control));
         if let Some(found) = of_keyed.transpose()?.flatten() {
             return Ok(found);
         }
         let counting = Counting::new(&self.graph, control)?;
         let shares = match settings.method {
-            Method::Auto | Method::Exact if settings.afford(&counting) => counting.shares(control)?,
+            Method::Auto | Method::Exact if settings.can_afford(&counting) => counting.shares(control)?,
             _ => None,
         };
         let shares = shares.ok_or(Error::invalid(
@@ -153,7 +158,7 @@ impl Reidentification {
             "is needed, except for an exact answer that can be afforded and for the O-estimate",
             "a key, which says for each known person which row is theirs",
         ))?;
-        Ok(Expected::exact(
+        Ok(ExpectedCracks::exact(
             self.chances(&shares.of_class),
             shares.log_matchings,
         ))

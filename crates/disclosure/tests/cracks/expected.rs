@@ -2,7 +2,8 @@
 
 use crate::spaces::{around, assert_close, big_mart, config, h, k, mappings};
 use disclosure::cracks::{
-    Belief, CrackSpace, Expected, Frequencies, Method, Settings, Width, cautious, expected,
+    Belief, CrackSpace, ExpectedCracks, Frequencies, Method, Settings, Width, cautious_probabilities,
+    expected_cracks,
 };
 use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};
@@ -15,14 +16,14 @@ fn settings(method: Method) -> Settings {
         alpha: 1.0,
         relative_error: 0.01,
         seed: 1,
-        steps: 1e9,
-        bytes: 1e9,
+        max_steps: 1e9,
+        max_bytes: 1e9,
         budget: None,
     }
 }
 
-fn by(method: Method, space: &CrackSpace) -> Option<Expected> {
-    expected(space, &settings(method), &Control::new()).unwrap()
+fn by(method: Method, space: &CrackSpace) -> Option<ExpectedCracks> {
+    expected_cracks(space, &settings(method), &Control::new()).unwrap()
 }
 
 fn within(width: Width) -> CrackSpace {
@@ -44,7 +45,7 @@ fn big_mart_has_the_published_estimates_and_the_exact_values() {
         assert_close(found.log_matchings.unwrap().exp(), mappings);
         assert_close(found.degree_of_anonymity().unwrap(), mappings.ln() / 720_f64.ln());
         let simulated = by(Method::Simulate, &space).unwrap();
-        assert!(simulated.reached);
+        assert!(simulated.is_precise_enough);
         assert!((simulated.expected - exact).abs() < 0.03 * exact, "{simulated:?}");
     }
 }
@@ -83,15 +84,15 @@ fn edges_in_no_mapping_mislead_the_estimate() {
 #[test]
 fn what_is_not_affordable_is_simulated_or_refused() {
     let frugal = |method| Settings {
-        steps: 1.0,
+        max_steps: 1.0,
         ..settings(method)
     };
-    let found = expected(&h(), &frugal(Method::Auto), &Control::new())
+    let found = expected_cracks(&h(), &frugal(Method::Auto), &Control::new())
         .unwrap()
         .unwrap();
     assert_eq!(found.method, Method::Simulate);
     assert!(found.lower < found.upper);
-    let refused = expected(&h(), &frugal(Method::Exact), &Control::new());
+    let refused = expected_cracks(&h(), &frugal(Method::Exact), &Control::new());
     assert!(matches!(
         refused,
         Err(Error::InvalidArgument {
@@ -107,14 +108,14 @@ fn who_is_right_about_half_cracks_half() {
         alpha: 0.5,
         ..settings(Method::Exact)
     };
-    let found = expected(&h(), &half, &Control::new()).unwrap().unwrap();
+    let found = expected_cracks(&h(), &half, &Control::new()).unwrap().unwrap();
     assert_close(found.expected, 29.0 / 32.0);
     for alpha in [-0.1, 1.1, f64::NAN] {
         let wrong = Settings {
             alpha,
             ..settings(Method::Exact)
         };
-        let refused = expected(&h(), &wrong, &Control::new());
+        let refused = expected_cracks(&h(), &wrong, &Control::new());
         assert!(matches!(
             refused,
             Err(Error::InvalidArgument {
@@ -128,21 +129,21 @@ fn who_is_right_about_half_cracks_half() {
 #[test]
 fn verdicts_are_cautious() {
     let found = by(Method::Simulate, &h()).unwrap();
-    let sum: f64 = cautious(&h(), Some(&found)).iter().sum();
+    let sum: f64 = cautious_probabilities(&h(), Some(&found)).iter().sum();
     assert_close(sum, found.upper.unwrap());
     // A simulation that ended early: some items were always cracked, or none was ever seen to be.
     for crack_probability in [vec![1.0, 0.0, 0.0, 0.5, 0.0, 0.0], vec![0.0; 6]] {
-        let early = Expected {
+        let early = ExpectedCracks {
             expected: crack_probability.iter().sum(),
             upper: Some(4.5),
             crack_probability,
             ..found.clone()
         };
-        let raised = cautious(&h(), Some(&early));
+        let raised = cautious_probabilities(&h(), Some(&early));
         assert_close(raised.iter().sum(), 4.5);
         assert!(raised.iter().all(|probability| (0.0..=1.0).contains(probability)));
     }
-    let sum: f64 = cautious(&k(), None).iter().sum();
+    let sum: f64 = cautious_probabilities(&k(), None).iter().sum();
     assert_close(sum, 19.0 / 20.0);
 }
 

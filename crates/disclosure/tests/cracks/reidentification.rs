@@ -110,8 +110,8 @@ fn assert_as_defined(case: &Case) {
             estimate_with += 1.0 / rows.len() as f64;
         }
     }
-    assert_close(keyed.expected(&of_class), sum_with);
-    assert_close(unkeyed.expected(&of_class), sum_without);
+    assert_close(keyed.expected_from_shares(&of_class), sum_with);
+    assert_close(unkeyed.expected_from_shares(&of_class), sum_without);
     assert_close(keyed.o_estimate(), estimate_with);
     assert_close(unkeyed.o_estimate(), estimate_without);
 
@@ -199,7 +199,7 @@ fn john_mary_and_bob() {
     assert_as_defined(&case);
     let found = case.solve(true);
     assert_close(found.o_estimate(), 1.0 + 1.0 + 1.0 / 3.0);
-    assert_close(found.expected(&shares(&found.graph).unwrap()), 3.0);
+    assert_close(found.expected_from_shares(&shares(&found.graph).unwrap()), 3.0);
 }
 
 /// One component has too many people, another too many rows: components stay separate, and each completes its
@@ -214,7 +214,10 @@ fn each_part_has_its_own_left_over() {
     assert_as_defined(&case);
     let found = case.solve(true);
     assert_eq!((found.not_released(), found.strangers()), (2, 3));
-    assert_close(found.expected(&shares(&found.graph).unwrap()), 0.5 + 1.0 / 3.0);
+    assert_close(
+        found.expected_from_shares(&shares(&found.graph).unwrap()),
+        0.5 + 1.0 / 3.0,
+    );
 }
 
 /// The simulation must cope with strangers and with people who are not released, who have no code.
@@ -233,7 +236,7 @@ fn simulation_agrees() {
     };
     assert_as_defined(&case);
     let found = case.solve(true);
-    let exact = found.expected(&shares(&found.graph).unwrap());
+    let exact = found.expected_from_shares(&shares(&found.graph).unwrap());
     let space = found.space().unwrap();
     let simulated = simulate(&space, &Simulation::default(), &Control::new())
         .unwrap()
@@ -278,13 +281,13 @@ fn without_a_key_only_exact_answers_and_estimates() {
         rows: vec![vec![1], vec![2]],
         key: vec![Some(0), Some(1)],
     };
-    let settings = |method, steps| Settings {
+    let settings = |method, max_steps| Settings {
         method,
         alpha: 1.0,
         relative_error: 0.01,
         seed: 1,
-        steps,
-        bytes: 1e9,
+        max_steps,
+        max_bytes: 1e9,
         budget: None,
     };
     let control = Control::new();

@@ -194,7 +194,7 @@ fn the_beliefs_of_bigmart() {
             ..Simulation::default()
         };
         let simulated = simulate(&space, &simulation, &Control::new()).unwrap().unwrap();
-        assert!(simulated.reached);
+        assert!(simulated.is_precise_enough);
         assert!(
             (simulated.expected / expected - 1.0).abs() < 0.01,
             "{simulated:?}, exactly {expected}"
@@ -334,12 +334,12 @@ fn nothing_and_a_single_item() {
         .unwrap()
         .unwrap();
     assert_eq!((nothing.expected, nothing.lower, nothing.upper), (0.0, 0.0, 0.0));
-    assert!(nothing.reached && nothing.crack_probability.is_empty());
+    assert!(nothing.is_precise_enough && nothing.crack_probability.is_empty());
     let one = simulate(&space_of(&[(0, vec![0])]), &Simulation::default(), &control)
         .unwrap()
         .unwrap();
     assert_eq!((one.expected, one.lower, one.upper), (1.0, 1.0, 1.0));
-    assert!(one.reached);
+    assert!(one.is_precise_enough);
     let wrong = simulate(&space_of(&[(0, vec![])]), &Simulation::default(), &control);
     assert_eq!(wrong, Ok(None));
 }
@@ -351,7 +351,7 @@ fn without_time_anything_is_possible() {
         ..Simulation::default()
     };
     let simulated = simulate(&h(), &simulation, &Control::new()).unwrap().unwrap();
-    assert!(!simulated.reached);
+    assert!(!simulated.is_precise_enough);
     assert_eq!((simulated.lower, simulated.upper), (0.0, 6.0));
 }
 
@@ -364,7 +364,7 @@ fn what_was_never_seen_is_not_excluded() {
         .unwrap()
         .unwrap();
     assert_eq!((simulated.expected, simulated.lower), (0.0, 0.0));
-    assert!(simulated.upper > 0.0 && !simulated.reached);
+    assert!(simulated.upper > 0.0 && !simulated.is_precise_enough);
 }
 
 #[test]

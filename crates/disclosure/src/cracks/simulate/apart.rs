@@ -61,7 +61,7 @@ pub fn simulate_apart(
         upper: outcome.upper,
         samples: outcome.samples,
         effective_samples: outcome.effective_samples,
-        reached: outcome.is_precise_enough,
+        is_precise_enough: outcome.is_precise_enough,
         crack_probability: outcome.figures,
     }))
 }

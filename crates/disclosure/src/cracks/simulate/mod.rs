@@ -82,7 +82,7 @@ pub struct Simulated {
     pub effective_samples: f64,
     /// Whether the target precision was reached. If not, the interval is wider. With too few effective
     /// samples, it contains all possible values.
-    pub reached: bool,
+    pub is_precise_enough: bool,
     /// Probability that each item is cracked.
     pub crack_probability: Vec<f64>,
 }
@@ -100,7 +100,7 @@ pub struct SimulatedItemsets {
     /// Number of samples that the result is based on.
     pub samples: u64,
     /// Whether the target precision was reached, on average over the itemsets.
-    pub reached: bool,
+    pub is_precise_enough: bool,
 }
 
 /// Estimates the expected number of cracks and the crack probability of every item; `None` if no mapping is
@@ -204,7 +204,7 @@ pub fn simulate_itemsets(
         lower: outcome.lower,
         upper: outcome.upper,
         samples: outcome.samples,
-        reached: outcome.is_precise_enough,
+        is_precise_enough: outcome.is_precise_enough,
     }))
 }
 
@@ -325,7 +325,7 @@ impl Cracks {
             upper: outcome.upper,
             samples: outcome.samples,
             effective_samples: outcome.effective_samples,
-            reached: outcome.is_precise_enough,
+            is_precise_enough: outcome.is_precise_enough,
             crack_probability: self.of_item.iter().map(of_item).collect(),
         }
     }
