@@ -6,7 +6,7 @@
 //! left open in the paper.
 
 use super::estimate::sum;
-use super::recipe::{ItemSettings, ROUNDING};
+use super::recipe::{COMPARISON_MARGIN, ItemSettings};
 use super::{
     Apart, Belief, CoOccurrence, ComplianceRuns, CrackSpace, ExpectedCracks, Frequencies, NEARLY_ALWAYS,
     Pair, Settings, Transactions, Width, apart_pairs, assess_items, cautious_probabilities, expected_cracks,
@@ -177,7 +177,7 @@ impl Recipe<'_> {
 
     fn is_within(&self, space: &CrackSpace, found: Option<&ExpectedCracks>) -> bool {
         let tolerated = self.settings.tolerance * self.frequencies.items() as f64;
-        sum(&cautious_probabilities(space, found)) <= tolerated + ROUNDING
+        sum(&cautious_probabilities(space, found)) <= tolerated + COMPARISON_MARGIN
     }
 
     fn apart(&self, transactions: &Transactions, space: &CrackSpace) -> Result<CorrelationRisk> {

@@ -181,7 +181,7 @@ fn beliefs() -> impl Strategy<Value = CrackSpace> {
             Some((low as f64 / 6.0, (count + above + 1).min(6) as f64 / 6.0))
         };
         let intervals: Vec<_> = items.iter().map(interval).collect();
-        Belief::of_intervals(&frequencies, &intervals).space(&frequencies)
+        Belief::from_intervals(&frequencies, &intervals).space(&frequencies)
     })
 }
 

@@ -63,7 +63,7 @@ fn belief_h() -> CrackSpace {
         Some((0.1, 0.4)),
         point(0.5),
     ];
-    Belief::of_intervals(&big_mart(), &h).space(&big_mart())
+    Belief::from_intervals(&big_mart(), &h).space(&big_mart())
 }
 
 /// The graph of Fig. 6(b), in which every code is a class: N(1) = N(2) = {1', 2'}, N(3) = {2', 3', 4'}, N(4)

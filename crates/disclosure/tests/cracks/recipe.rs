@@ -367,7 +367,7 @@ fn nothing_and_one_item() {
 fn a_rival_who_is_always_wrong() {
     let frequencies = Frequencies::new(4, vec![1, 3]);
     let wrong = [Some((0.6, 1.0)), Some((0.0, 0.3))];
-    let space = Belief::of_intervals(&frequencies, &wrong).space(&frequencies);
+    let space = Belief::from_intervals(&frequencies, &wrong).space(&frequencies);
     let cracks = o_estimate(&edges(&space));
     let assessment = assess_items(
         &frequencies,
@@ -384,7 +384,7 @@ fn a_rival_who_is_always_wrong() {
     let of_pairs = assess_itemsets(&frequencies, &space, &pairs(0.5, 0.0), &Control::new()).unwrap();
     assert_is(of_pairs.interval, 1.0);
     // With this belief, no mapping is consistent.
-    let impossible = Belief::of_intervals(&frequencies, &[Some((0.0, 0.0)); 2]).space(&frequencies);
+    let impossible = Belief::from_intervals(&frequencies, &[Some((0.0, 0.0)); 2]).space(&frequencies);
     let mut settings = pairs(0.5, 0.0);
     assert_is(
         assess_itemsets(&frequencies, &impossible, &settings, &Control::new())
@@ -512,7 +512,7 @@ proptest! {
             Some((low / 6.0, (low + f64::from(more)) / 6.0))
         };
         let intervals: Vec<_> = counts.iter().zip(&reach).map(interval).collect();
-        let space = Belief::of_intervals(&frequencies, &intervals).space(&frequencies);
+        let space = Belief::from_intervals(&frequencies, &intervals).space(&frequencies);
         let settings = ItemsetSettings {
             interest: ItemsetsOfInterest::Sizes { sizes: vec![first, second], skip_top },
             crack_danger,

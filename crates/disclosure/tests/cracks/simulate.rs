@@ -170,7 +170,7 @@ proptest! {
             .iter()
             .map(|&(count, below, above)| Some((share(count.saturating_sub(below)), share(count + above))))
             .collect();
-        let space = Belief::of_intervals(&frequencies, &intervals).space(&frequencies);
+        let space = Belief::from_intervals(&frequencies, &intervals).space(&frequencies);
         let exact = crack_probabilities(&mappings(&space));
         for moves in [Moves::Swaps, Moves::Groups] {
             let simulated = simulate(&space, &all_samples(moves, 8192), &Control::new()).unwrap();

@@ -28,7 +28,7 @@ pub fn around(frequencies: &Frequencies, width: Width) -> CrackSpace {
 
 fn intervals(of_items: [(f64, f64); 6]) -> CrackSpace {
     let frequencies = big_mart();
-    Belief::of_intervals(&frequencies, &of_items.map(Some)).space(&frequencies)
+    Belief::from_intervals(&frequencies, &of_items.map(Some)).space(&frequencies)
 }
 
 /// Belief h of Fig. 2.
