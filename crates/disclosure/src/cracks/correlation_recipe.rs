@@ -5,7 +5,7 @@
 //! about pairs of items: pairs that occur together most often, and pairs that never do. The second kind is
 //! left open in the paper.
 
-use super::estimate::sum;
+use super::estimate::kahan_sum;
 use super::recipe::{COMPARISON_MARGIN, ItemSettings};
 use super::{
     Apart, Belief, CoOccurrence, ComplianceRuns, CrackSpace, ExpectedCracks, Frequencies, NEARLY_ALWAYS,
@@ -177,7 +177,7 @@ impl Recipe<'_> {
 
     fn is_within(&self, space: &CrackSpace, found: Option<&ExpectedCracks>) -> bool {
         let tolerated = self.settings.tolerance * self.frequencies.items() as f64;
-        sum(&cautious_probabilities(space, found)) <= tolerated + COMPARISON_MARGIN
+        kahan_sum(&cautious_probabilities(space, found)) <= tolerated + COMPARISON_MARGIN
     }
 
     fn apart(&self, transactions: &Transactions, space: &CrackSpace) -> Result<CorrelationRisk> {

@@ -5,7 +5,7 @@
 //! result into the probabilities that a verdict should rest on.
 
 use super::CrackSpace;
-use super::estimate::{o_estimate_items, propagated_items, sum};
+use super::estimate::{kahan_sum, o_estimate_items, propagated_items};
 use super::simulate::{Simulated, Simulation, simulate};
 use crate::matching::{Counting, admissible};
 use crate::{Control, Error, Result};
@@ -160,7 +160,7 @@ impl ExpectedCracks {
 
     pub(super) fn estimate(method: Method, crack_probability: Vec<f64>) -> Self {
         ExpectedCracks {
-            expected: sum(&crack_probability),
+            expected: kahan_sum(&crack_probability),
             lower: None,
             upper: None,
             method,
@@ -171,7 +171,7 @@ impl ExpectedCracks {
     }
 
     pub(super) fn exact(crack_probability: Vec<f64>, log_matchings: f64) -> Self {
-        let expected = sum(&crack_probability);
+        let expected = kahan_sum(&crack_probability);
         ExpectedCracks {
             expected,
             lower: Some(expected),
@@ -247,7 +247,7 @@ fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result
         return Ok(None);
     };
     let of_item = |item: usize| {
-        let own = space.own[item];
+        let own = space.own_code_class[item];
         match space.class(item).candidates.binary_search(&own) {
             Ok(candidate) => {
                 let share = shares.of_class[space.class_of[item] as usize][candidate];

@@ -227,7 +227,10 @@ impl<'a> ItemsetCracks<'a> {
         let classes: FxHashSet<u32> = itemset.iter().map(|&item| self.class_of(item)).collect();
         let candidates = |class: u32| &self.space.graph.items[class as usize].candidates;
         let union: FxHashSet<u32> = classes.into_iter().flat_map(candidates).copied().collect();
-        if !itemset.iter().all(|&item| union.contains(&self.own(item))) {
+        if !itemset
+            .iter()
+            .all(|&item| union.contains(&self.own_code_class(item)))
+        {
             return Ok(0.0);
         }
         let sizes = union.iter().map(|&class| self.space.graph.codes[class as usize]);
@@ -274,13 +277,13 @@ impl<'a> ItemsetCracks<'a> {
         self.space.class_of[item as usize]
     }
 
-    fn own(&self, item: u32) -> u32 {
-        self.space.own[item as usize]
+    fn own_code_class(&self, item: u32) -> u32 {
+        self.space.own_code_class[item as usize]
     }
 
     /// Returns [`os`](Self::os) of an itemset that was checked before.
     pub(super) fn os_unchecked(&self, itemset: &[u32]) -> f64 {
-        let mut codes: Vec<u32> = itemset.iter().map(|&item| self.own(item)).collect();
+        let mut codes: Vec<u32> = itemset.iter().map(|&item| self.own_code_class(item)).collect();
         codes.sort_unstable();
         let mut classes: Vec<u32> = itemset.iter().map(|&item| self.class_of(item)).collect();
         classes.sort_unstable();
@@ -336,7 +339,7 @@ impl<'a> ItemsetCracks<'a> {
 
     /// Splits an itemset into its parts in the components.
     fn parts(&self, mappings: &Mappings, itemset: &[u32]) -> BTreeMap<u32, Part> {
-        let signature = |&item: &u32| (self.class_of(item), self.own(item));
+        let signature = |&item: &u32| (self.class_of(item), self.own_code_class(item));
         let mut signatures: Vec<(u32, u32)> = itemset.iter().map(signature).collect();
         signatures.sort_unstable();
         let mut parts: BTreeMap<u32, Part> = BTreeMap::new();

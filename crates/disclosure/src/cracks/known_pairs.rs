@@ -46,10 +46,10 @@ pub fn filter_edges(space: &CrackSpace, known: &[(u32, u32)], frequent: &[(u32, 
         class
     });
     let class_of = class_of.collect();
-    let own = (0..space.items()).map(|item| codes.class(space.own[item], is_frequent[item]));
+    let own = (0..space.items()).map(|item| codes.class(space.own_code_class[item], is_frequent[item]));
     CrackSpace {
         class_of,
-        own: own.collect(),
+        own_code_class: own.collect(),
         graph: Graph {
             codes: codes.sizes,
             items,
@@ -78,7 +78,7 @@ impl SplitCodes {
     fn new(space: &CrackSpace, is_frequent: &BitSlice) -> Self {
         let mut frequent = vec![0; space.graph.codes.len()];
         for item in is_frequent.iter_ones() {
-            frequent[space.own[item] as usize] += 1;
+            frequent[space.own_code_class[item] as usize] += 1;
         }
         let mut sizes = Vec::new();
         let mut add = |size: u32| {

@@ -544,7 +544,7 @@ impl Representatives {
     ) -> Result<Option<Self>> {
         let mut by_signature: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
         for &item in items {
-            let signature = (space.class_of[item as usize], space.own[item as usize]);
+            let signature = (space.class_of[item as usize], space.own_code_class[item as usize]);
             by_signature.entry(signature).or_default().push(item);
         }
         let mut representatives = Representatives {

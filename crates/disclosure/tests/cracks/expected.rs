@@ -73,7 +73,7 @@ fn edges_in_no_mapping_mislead_the_estimate() {
                 .collect(),
         },
         class_of: (0..4).collect(),
-        own: (0..4).collect(),
+        own_code_class: (0..4).collect(),
     };
     assert_close(by(Method::OEstimate, &space).unwrap().expected, 25.0 / 12.0);
     for method in [Method::Propagated, Method::Refined, Method::Exact] {

@@ -48,7 +48,7 @@ fn space(own: &[u32], candidates: &[u32]) -> CrackSpace {
     CrackSpace {
         graph: Graph { codes, items },
         class_of,
-        own,
+        own_code_class: own,
     }
 }
 
@@ -242,7 +242,7 @@ fn any_space() -> impl Strategy<Value = CrackSpace> {
         .prop_map(|(own, mut candidates, is_compliant)| {
             let built = space(&own, &candidates);
             if is_compliant {
-                for (set, own) in candidates.iter_mut().zip(&built.own) {
+                for (set, own) in candidates.iter_mut().zip(&built.own_code_class) {
                     *set |= 1 << own;
                 }
             }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 fn assert_sound(space: &CrackSpace) {
     let count = |of: &[u32], class: usize| of.iter().filter(|&&other| other as usize == class).count();
     for (class, &size) in space.graph.codes.iter().enumerate() {
-        assert_eq!(count(&space.own, class), size as usize);
+        assert_eq!(count(&space.own_code_class, class), size as usize);
         assert!(size > 0);
     }
     for (class, items) in space.graph.items.iter().enumerate() {

@@ -43,7 +43,7 @@ fn space(edges: &Edges) -> CrackSpace {
             items: classes,
         },
         class_of,
-        own,
+        own_code_class: own,
     }
 }
 

@@ -35,7 +35,7 @@ fn space_of(items: &[(u32, Vec<u32>)]) -> CrackSpace {
             items: classes,
         },
         class_of,
-        own: items.iter().map(|(own, _)| *own).collect(),
+        own_code_class: items.iter().map(|(own, _)| *own).collect(),
     }
 }
 
@@ -402,7 +402,7 @@ fn arguments_are_checked() {
         assert_eq!(argument(refused), "apart");
     }
     let mut space = h();
-    space.own[0] = 0;
+    space.own_code_class[0] = 0;
     assert_eq!(
         argument(simulate(&space, &Simulation::default(), &control).unwrap_err()),
         "space"

@@ -7,7 +7,7 @@ use reference::cracks::Edges;
 
 /// Returns, for every item, whether each code can stand for it.
 pub fn edges(space: &CrackSpace) -> Edges {
-    let edge = |item: usize, code: usize| space.class(item).candidates.contains(&space.own[code]);
+    let edge = |item: usize, code: usize| space.class(item).candidates.contains(&space.own_code_class[code]);
     let codes = |item| (0..space.items()).map(|code| edge(item, code)).collect();
     (0..space.items()).map(codes).collect()
 }

@@ -297,14 +297,14 @@ impl Cracks {
         let mut slot = vec![NO_SLOT; network.arcs()];
         let mut weight: Vec<f64> = Vec::new();
         let of_item = (0..space.items()).map(|item| {
-            let arc = network.arc(item as u32, space.own[item])?;
+            let arc = network.arc(item as u32, space.own_code_class[item])?;
             let slot = &mut slot[arc as usize];
             if *slot == NO_SLOT {
                 *slot = weight.len() as u32;
                 weight.push(0.0);
             }
-            let share =
-                f64::from(space.class(item).size) * f64::from(space.graph.codes[space.own[item] as usize]);
+            let share = f64::from(space.class(item).size)
+                * f64::from(space.graph.codes[space.own_code_class[item] as usize]);
             weight[*slot as usize] += 1.0 / share;
             Some((*slot, 1.0 / share))
         });
@@ -376,7 +376,7 @@ impl<'a> Itemsets<'a> {
             items.dedup();
             let mut own: Vec<u32> = items
                 .iter()
-                .map(|&item| network.space.own[item as usize])
+                .map(|&item| network.space.own_code_class[item as usize])
                 .collect();
             own.sort_unstable();
             // Of the m codes of a group, the k right ones are one of C(m, k) combinations.

@@ -160,7 +160,7 @@ impl<'a> Network<'a> {
                 code: item as u32,
             })
         };
-        self.space.own.iter().enumerate().map(own).collect()
+        self.space.own_code_class.iter().enumerate().map(own).collect()
     }
 
     /// Returns the truth if possible, otherwise some perfect matching; `None` if there is none.
@@ -209,7 +209,11 @@ impl<'a> Network<'a> {
 /// has too few codes for the items that own them, or if the total numbers of codes and items differ.
 fn code_classes(space: &CrackSpace) -> Option<Vec<u32>> {
     let mut left = space.graph.codes.clone();
-    for &own in space.own.iter().filter(|&&own| own != CrackSpace::NO_CODE) {
+    for &own in space
+        .own_code_class
+        .iter()
+        .filter(|&&own| own != CrackSpace::NO_CODE)
+    {
         let left = left.get_mut(own as usize)?;
         *left = left.checked_sub(1)?;
     }
@@ -220,7 +224,11 @@ fn code_classes(space: &CrackSpace) -> Option<Vec<u32>> {
         CrackSpace::NO_CODE => nobodys.next(),
         own => Some(own),
     };
-    let classes = space.own.iter().map(class).collect::<Option<Vec<u32>>>()?;
+    let classes = space
+        .own_code_class
+        .iter()
+        .map(class)
+        .collect::<Option<Vec<u32>>>()?;
     nobodys.next().is_none().then_some(classes)
 }
 
