@@ -51,7 +51,7 @@ fn big_mart_has_the_published_estimates_and_the_exact_values() {
 }
 
 #[test]
-fn who_is_wrong_may_have_no_mapping() {
+fn a_wrong_belief_may_have_no_mapping() {
     assert_close(by(Method::OEstimate, &k()).unwrap().expected, 19.0 / 20.0);
     for method in [Method::Auto, Method::Exact, Method::Refined, Method::Simulate] {
         assert_eq!(by(method, &k()), None);
@@ -103,7 +103,7 @@ fn what_is_not_affordable_is_simulated_or_refused() {
 }
 
 #[test]
-fn who_is_right_about_half_cracks_half() {
+fn alpha_scales_expected_cracks() {
     let half = Settings {
         alpha: 0.5,
         ..settings(Method::Exact)

@@ -75,7 +75,7 @@ fn one_pair_of_bigmart() {
 }
 
 #[test]
-fn beliefs_are_refined_for_who_are_nearly_always_together() {
+fn beliefs_are_refined_for_pairs_nearly_always_together() {
     let mut transactions = Transactions::new(4);
     (0..19).for_each(|_| transactions.push(&[0, 1, 2]).unwrap());
     transactions.push(&[0, 2]).unwrap();

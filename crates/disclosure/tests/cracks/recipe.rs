@@ -364,7 +364,7 @@ fn nothing_and_one_item() {
 }
 
 #[test]
-fn a_rival_who_is_always_wrong() {
+fn an_adversary_who_is_always_wrong() {
     let frequencies = Frequencies::new(4, vec![1, 3]);
     let wrong = [Some((0.6, 1.0)), Some((0.0, 0.3))];
     let space = Belief::from_intervals(&frequencies, &wrong).space(&frequencies);

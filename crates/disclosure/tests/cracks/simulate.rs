@@ -356,7 +356,7 @@ fn without_time_anything_is_possible() {
 }
 
 #[test]
-fn what_was_never_seen_is_not_excluded() {
+fn an_unseen_crack_is_not_excluded() {
     // The only mapping gives each item the other's code, although the first item's own code is one of its
     // candidates.
     let space = space_of(&[(0, vec![0, 1]), (1, vec![0])]);
@@ -368,7 +368,7 @@ fn what_was_never_seen_is_not_excluded() {
 }
 
 #[test]
-fn whoever_no_longer_waits_need_not() {
+fn cancel_is_obeyed() {
     let control = Control::new();
     control.cancel();
     let cancelled = Err(Error::Cancelled);

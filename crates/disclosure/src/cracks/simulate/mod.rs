@@ -107,7 +107,7 @@ pub struct SimulatedItemsets {
 /// consistent with the belief.
 pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) -> Result<Option<Simulated>> {
     let network = Network::new(space)?;
-    let cracks = Cracks::new(&network);
+    let cracks = ObserveCracks::new(&network);
     let Some(matching) = network.matching(control)? else {
         return Ok(None);
     };
@@ -117,7 +117,7 @@ pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) 
         Moves::Swaps => {
             let starts = [network.truth(), Some(network.arrange(&matching))];
             let starts: Vec<_> = starts.into_iter().flatten().collect();
-            simulation.run(&SwapAll, &cracks, control, |seeds, chain| {
+            simulation.run(&PublishedSwaps, &cracks, control, |seeds, chain| {
                 Walk::new(&network, starts[chain % starts.len()].clone(), seeds)
             })
         }
@@ -145,9 +145,9 @@ pub fn simulate_as_published(
 ) -> Result<Option<Simulated>> {
     const PER_SEED_MATCHING: u64 = 250;
     let network = Network::new(space)?;
-    let cracks = Cracks::new(&network);
+    let cracks = ObserveCracks::new(&network);
     let sampler = Sampler {
-        moves: &SwapAll,
+        moves: &PublishedSwaps,
         observed: &cracks,
         pace: Pace::Fixed {
             before: 100_000,
@@ -188,13 +188,13 @@ pub fn simulate_itemsets(
         ));
     }
     let network = Network::new(space)?;
-    let observed = Itemsets::new(&network, itemsets);
+    let observed = ObserveItemsets::new(&network, itemsets);
     let Some(start) = network.a_matching(control)? else {
         return Ok(None);
     };
     let moves: &dyn Move<Walk> = match simulation.moves {
-        Moves::Swaps => &SwapAll,
-        Moves::Groups => &Wander,
+        Moves::Swaps => &PublishedSwaps,
+        Moves::Groups => &SwapsAndRotations,
     };
     let outcome = simulation.run(moves, &observed, control, |seeds, _| {
         Walk::new(&network, start.clone(), seeds)
@@ -236,9 +236,9 @@ impl Simulation {
 }
 
 /// One iteration of the published chain.
-struct SwapAll;
+struct PublishedSwaps;
 
-impl<'a> Move<Walk<'a>> for SwapAll {
+impl<'a> Move<Walk<'a>> for PublishedSwaps {
     /// Every swap is its own inverse, so any sequence of swaps that does not depend on the matching preserves
     /// the uniform distribution.
     fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
@@ -263,9 +263,9 @@ impl<'a> Move<Walk<'a>> for SwapAll {
 }
 
 /// Swaps between neighbours and rotations, for observations that depend on which item holds which code.
-struct Wander;
+struct SwapsAndRotations;
 
-impl<'a> Move<Walk<'a>> for Wander {
+impl<'a> Move<Walk<'a>> for SwapsAndRotations {
     fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
         walk.wander(control)
     }
@@ -278,7 +278,7 @@ impl<'a> Move<Walk<'a>> for Wander {
 /// Observes the expected number of cracks over all arrangements of codes within their frequency groups and of
 /// items within their classes. If k of the s items of a class hold one of the m codes of a group, an item of
 /// the class whose own code is in that group holds it with probability k / (s m).
-struct Cracks {
+struct ObserveCracks {
     /// Slot of every arc in the tally; `NO_SLOT` if the arc does not lead any item to the group of its own
     /// code.
     slot: Vec<u32>,
@@ -291,7 +291,7 @@ struct Cracks {
 
 const NO_SLOT: u32 = u32::MAX;
 
-impl Cracks {
+impl ObserveCracks {
     fn new(network: &Network) -> Self {
         let space = network.space;
         let mut slot = vec![NO_SLOT; network.arcs()];
@@ -308,7 +308,7 @@ impl Cracks {
             weight[*slot as usize] += 1.0 / share;
             Some((*slot, 1.0 / share))
         });
-        Cracks {
+        ObserveCracks {
             of_item: of_item.collect(),
             slot,
             weight,
@@ -331,7 +331,7 @@ impl Cracks {
     }
 }
 
-impl<S: State + Counted> Observe<S> for Cracks {
+impl<S: State + Counted> Observe<S> for ObserveCracks {
     fn figures(&self) -> usize {
         self.weight.len()
     }
@@ -355,7 +355,7 @@ impl<S: State + Counted> Observe<S> for Cracks {
 
 /// Observes the itemsets that are cracked as sets, in expectation over all arrangements of codes within their
 /// frequency groups.
-struct Itemsets<'a> {
+struct ObserveItemsets<'a> {
     network: &'a Network<'a>,
     itemsets: Vec<Itemset>,
 }
@@ -368,7 +368,7 @@ struct Itemset {
     share: f64,
 }
 
-impl<'a> Itemsets<'a> {
+impl<'a> ObserveItemsets<'a> {
     fn new(network: &'a Network<'a>, itemsets: &[Vec<u32>]) -> Self {
         let itemset = |items: &Vec<u32>| {
             let mut items = items.clone();
@@ -394,14 +394,14 @@ impl<'a> Itemsets<'a> {
                 own,
             }
         };
-        Itemsets {
+        ObserveItemsets {
             network,
             itemsets: itemsets.iter().map(itemset).collect(),
         }
     }
 }
 
-impl<'a> Observe<Walk<'a>> for Itemsets<'_> {
+impl<'a> Observe<Walk<'a>> for ObserveItemsets<'_> {
     fn figures(&self) -> usize {
         self.itemsets.len()
     }
