@@ -185,7 +185,7 @@ impl Recipe<'_> {
         let items: Vec<u32> = (0..transactions.items() as u32).collect();
         if CoOccurrence::bytes(items.len()) as f64 > settings.max_bytes {
             return Err(Error::TooMany {
-                what: "items for known pairs that never occur together",
+                what: "items in a search for pairs that never occur together",
                 limit: (settings.max_bytes * 8.0).sqrt() as u64,
             });
         }

@@ -229,8 +229,8 @@ fn too_expensive(counting: &Counting) -> Error {
     let megabytes = counting.bytes() / f64::from(1 << 20);
     Error::invalid(
         "method",
-        format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
-        "a method that may simulate, or more steps and bytes",
+        format!("an exact answer would take about {seconds:.1e} s and {megabytes:.1e} MB"),
+        "a method that can simulate, or higher limits for steps and bytes",
     )
 }
 

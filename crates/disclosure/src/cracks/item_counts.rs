@@ -32,7 +32,7 @@ pub enum StoredCountsError {
     #[error("{0}")]
     Invalid(&'static str),
     /// The bytes were written by another version of this code.
-    #[error("version {0} of the format is not known")]
+    #[error("unknown version {0} of the format")]
     Version(u8),
     /// The bytes have another form.
     #[error(transparent)]
@@ -53,16 +53,18 @@ impl<'a> StoredCounts<'a> {
     fn sorted_and_checked(mut self) -> Result<Self, StoredCountsError> {
         self.items.sort_unstable();
         if self.items.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return Err(Invalid("an item is there twice"));
+            return Err(Invalid("an item occurs twice"));
         }
         self.items.sort_by_key(|&(_, count)| Reverse(count));
         let mut counts = self.items.iter().map(|(_, count)| count);
         if !counts.all(|count| (1..=self.transactions).contains(count)) {
-            return Err(Invalid("a count is not from 1 to the number of transactions"));
+            return Err(Invalid("a count is not between 1 and the number of transactions"));
         }
         let sum: u128 = self.items.iter().map(|(_, count)| u128::from(*count)).sum();
         if sum < u128::from(self.transactions) {
-            return Err(Invalid("there are transactions without items"));
+            return Err(Invalid(
+                "the counts add up to less than the number of transactions",
+            ));
         }
         Ok(self)
     }
@@ -159,10 +161,10 @@ impl<'a> StoredCounts<'a> {
 
     /// Reads the text that [`to_text`](Self::to_text) prints, or any other JSON object with the same keys.
     pub fn from_text(text: &'a str) -> Result<Self, StoredCountsError> {
-        const NOT_JSON: StoredCountsError = Invalid("it is not JSON");
+        const NOT_JSON: StoredCountsError = Invalid("the text is not valid JSON");
         let mut json = Reader::new(text);
         let (mut type_name, mut collation, mut transactions, mut items) = (None, None, None, None);
-        json.mark('{').ok_or(Invalid("it is not a JSON object"))?;
+        json.mark('{').ok_or(Invalid("the text is not a JSON object"))?;
         let mut is_first = true;
         while json.mark('}').is_none() {
             if !std::mem::take(&mut is_first) {
@@ -179,10 +181,10 @@ impl<'a> StoredCounts<'a> {
                     .replace(json.whole_number().ok_or(Invalid(TRANSACTIONS))?)
                     .is_none(),
                 "items" => items.replace(read_items(&mut json)?).is_none(),
-                _ => return Err(Invalid("it has a key that is not known")),
+                _ => return Err(Invalid("the object contains an unknown key")),
             };
             if !is_new {
-                return Err(Invalid("it has a key twice"));
+                return Err(Invalid("the object contains a key twice"));
             }
         }
         json.end().ok_or(NOT_JSON)?;
@@ -236,7 +238,7 @@ fn name<'a>(json: &mut Reader<'a>) -> Option<Cow<'a, str>> {
 }
 
 fn read_items<'a>(json: &mut Reader<'a>) -> Result<Vec<(Cow<'a, str>, u64)>, StoredCountsError> {
-    const ITEM: StoredCountsError = Invalid("an item is not a text and a number in an array");
+    const ITEM: StoredCountsError = Invalid("an item is not an array of a string and a number");
     json.mark('[').ok_or(Invalid(ITEMS))?;
     let mut items = Vec::new();
     while json.mark(']').is_none() {

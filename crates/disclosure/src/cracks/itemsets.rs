@@ -108,12 +108,12 @@ fn binomial_ratio(part: u64, whole: u64, size: u64) -> f64 {
 
 /// Returns the itemset in ascending order; an error if it contains an item twice or an unknown item.
 pub(super) fn checked_itemset(argument: &'static str, items: usize, itemset: &[u32]) -> Result<Vec<u32>> {
-    let invalid = |problem: &str| Error::invalid(argument, problem, "different items of the data");
+    let invalid = |problem: &str| Error::invalid(argument, problem, "distinct items that occur in the data");
     let mut itemset = itemset.to_vec();
     itemset.sort_unstable();
     match itemset.last() {
-        Some(&last) if last as usize >= items => Err(invalid("has an item that is not in the data")),
-        _ if itemset.windows(2).any(|pair| pair[0] == pair[1]) => Err(invalid("has an item twice")),
+        Some(&last) if last as usize >= items => Err(invalid("contains an item that is not in the data")),
+        _ if itemset.windows(2).any(|pair| pair[0] == pair[1]) => Err(invalid("contains an item twice")),
         _ => Ok(itemset),
     }
 }

@@ -45,7 +45,7 @@ impl ComplianceRuns {
         Err(Error::invalid(
             "runs",
             "must be at least 1",
-            "how many random orders of the items to average over",
+            "the number of random orders of the items to average over",
         ))
     }
 }
@@ -288,7 +288,7 @@ impl ItemsetSettings {
                 return Err(Error::invalid(
                     "sizes",
                     "must be at least 1",
-                    "numbers of items from 1",
+                    "one or more itemset sizes, each at least 1",
                 ));
             }
             Error::check_share("skip_top", *skip_top)?;
@@ -299,7 +299,7 @@ impl ItemsetSettings {
             return Err(Error::invalid(
                 "sample",
                 "must be at least 1",
-                "how many random itemsets to look at where there are too many",
+                "the number of random itemsets to assess if there are too many",
             ));
         }
         self.compliance.check()

@@ -155,8 +155,8 @@ impl Reidentification {
         };
         let shares = shares.ok_or(Error::invalid(
             "key",
-            "is needed, except for an exact answer that can be afforded and for the O-estimate",
-            "a key, which says for each known person which row is theirs",
+            "is required unless the method is the O-estimate, or an exact answer is within the limits",
+            "a key that identifies each known person's row",
         ))?;
         Ok(ExpectedCracks::exact(
             self.crack_probabilities(&shares.of_class),
@@ -273,8 +273,8 @@ fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
         if is_taken.is_some_and(|mut is_taken| is_taken.replace(true)) {
             return Err(Error::invalid(
                 "key",
-                "two known people have the same released row",
-                "a key that says for each known person which one row is theirs",
+                "assigns the same released row to two known people",
+                "a key that identifies exactly one row for each known person",
             ));
         }
     }
@@ -345,7 +345,7 @@ fn classes_of_people(
         let before = edges.fetch_add(candidates.len() as u64, Relaxed);
         match before + candidates.len() as u64 > max_edges {
             true => Err(Error::TooMany {
-                what: "possible pairs of a person and a row",
+                what: "candidate pairs of a person and a row",
                 limit: max_edges,
             }),
             false => Ok(candidates),

@@ -38,7 +38,7 @@ impl Adversary {
         Err(Error::invalid(
             "phantoms",
             format!("must be from 0 to {}", Self::MAX_PHANTOMS),
-            "how many items the adversary knows of that never occur",
+            "the number of items that the adversary knows of but that never occur",
         ))
     }
 }

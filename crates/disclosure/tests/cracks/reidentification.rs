@@ -258,7 +258,7 @@ fn limits_are_obeyed() {
     let solve = |most, control: &Control| Reidentification::new(&people, released, None, most, control);
     assert!(solve(4, &Control::new()).is_ok());
     let too_many = Error::TooMany {
-        what: "possible pairs of a person and a row",
+        what: "candidate pairs of a person and a row",
         limit: 3,
     };
     assert_eq!(solve(3, &Control::new()), Err(too_many));

@@ -42,8 +42,8 @@ pub fn simulate_apart(
     {
         return Err(Error::invalid(
             "apart",
-            "a pair is not one of two different known items",
-            "pairs of items that occur or that the adversary knows of",
+            "contains a pair that is not two different known items",
+            "pairs of different items that occur or that the adversary knows of",
         ));
     }
     let network = Network::new(space)?;
@@ -121,7 +121,7 @@ impl<'a> KeepApart<'a> {
         if violations > 0 {
             return Err(Error::invalid(
                 "apart",
-                "no mapping was found that keeps all pairs apart",
+                "no mapping found that keeps all pairs apart",
                 "pairs that never occur together",
             ));
         }

@@ -183,7 +183,7 @@ pub fn simulate_itemsets(
     {
         return Err(Error::invalid(
             "itemsets",
-            "an item is not known",
+            "contains an unknown item",
             "items that occur or that the adversary knows of",
         ));
     }

@@ -235,8 +235,8 @@ fn code_classes(space: &CrackSpace) -> Option<Vec<u32>> {
 fn not_everybody_has_a_code() -> Error {
     Error::invalid(
         "space",
-        "the items' own codes are not the codes of the graph",
-        "as many items with an own code of a class as the class has codes",
+        "the items' own codes do not match the codes of the graph",
+        "a space in which each class has as many codes as items that own them",
     )
 }
 
