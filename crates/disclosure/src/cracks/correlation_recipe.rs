@@ -5,7 +5,7 @@
 //! about pairs of items: pairs that occur together most often, and pairs that never do. The second kind is
 //! left open in the paper.
 
-use super::estimate::kahan_sum;
+use super::o_estimate::kahan_sum;
 use super::recipe::{COMPARISON_MARGIN, ItemSettings};
 use super::{
     Apart, Belief, CoOccurrence, ComplianceRuns, CrackSpace, ExpectedCracks, Frequencies, NEARLY_ALWAYS,

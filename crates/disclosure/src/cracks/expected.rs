@@ -5,7 +5,7 @@
 //! result into the probabilities that a verdict should rest on.
 
 use super::CrackSpace;
-use super::estimate::{kahan_sum, o_estimate_items, propagated_items};
+use super::o_estimate::{kahan_sum, o_estimate_items, propagated_items};
 use super::simulate::{Simulated, Simulation, simulate};
 use crate::matching::{Counting, admissible};
 use crate::{Control, Error, Result};

@@ -23,12 +23,12 @@
 mod belief;
 mod columns;
 mod correlation_recipe;
-mod estimate;
 mod expected;
 mod frequencies;
 mod item_counts;
 mod itemsets;
 mod known_pairs;
+mod o_estimate;
 mod pairs;
 mod recipe;
 mod reidentification;
@@ -41,7 +41,6 @@ mod transactions;
 pub use belief::{Belief, Width};
 pub use columns::expected_cracks_of_each;
 pub use correlation_recipe::{CorrelationRisk, CorrelationSettings, KnownPairs, assess_correlations};
-pub use estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
 pub use expected::{ExpectedCracks, Method, Settings, cautious_probabilities, expected_cracks};
 pub use frequencies::{Frequencies, Gaps};
 pub use item_counts::{SqlName, StoredCounts, StoredCountsError, StoredCountsWriter};
@@ -50,6 +49,7 @@ pub use itemsets::{
     point_valued_itemset_probability,
 };
 pub use known_pairs::{NEARLY_ALWAYS, filter_edges, refine_beliefs};
+pub use o_estimate::{o_estimate, o_estimate_items, propagated, propagated_items};
 pub use pairs::{CoOccurrence, Pair, apart_pairs, top_pairs};
 pub use recipe::{
     AlphaPoint, BoundedShare, ComplianceRuns, ItemAssessment, ItemSettings, ItemsetAssessment, ItemsetMethod,

@@ -6,7 +6,7 @@
 //! The candidates are found with one posting list per column. If people and rows do not match up, the graph
 //! is completed with strangers and with a code for "not released", so that it has a perfect matching.
 
-use super::estimate::kahan_sum;
+use super::o_estimate::kahan_sum;
 use super::{CrackSpace, ExpectedCracks, Method, Settings, expected_cracks};
 use crate::classes::Classes;
 use crate::matching::{Components, Counting, Graph, ItemClass, maximum_matching};
