@@ -1,5 +1,5 @@
-//! Reads item counts from texts and bytes of the fuzzer. Counts that are accepted have to be printed
-//! and stored so that they read back unchanged.
+//! Reads item counts from texts and bytes of the fuzzer. Counts that are accepted have to be printed and
+//! stored so that they read back unchanged.
 #![no_main]
 
 use disclosure::cracks::StoredCounts;

@@ -176,8 +176,8 @@ impl<'a> Search<'a> {
         best.into_pairs(control)
     }
 
-    /// Returns the end of a round of at most `rows` rows that fit into [`MAX_INDEXED_OCCURRENCES`] occurrences; at least one
-    /// row.
+    /// Returns the end of a round of at most `rows` rows that fit into [`MAX_INDEXED_OCCURRENCES`]
+    /// occurrences; at least one row.
     fn end_of_round(&self, start: usize, rows: usize) -> usize {
         let mut occurrences = 0;
         let fits = |&&item: &&u32| {

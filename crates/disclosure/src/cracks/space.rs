@@ -18,7 +18,8 @@ pub struct CrackSpace {
 }
 
 impl CrackSpace {
-    /// Value of [`own_code_class`](Self::own_code_class) for an item that has no code of its own and therefore cannot be cracked.
+    /// Value of [`own_code_class`](Self::own_code_class) for an item that has no code of its own and
+    /// therefore cannot be cracked.
     pub const NO_CODE: u32 = u32::MAX;
 
     /// Returns the space in which the candidates of every item are the frequency groups within its belief.
