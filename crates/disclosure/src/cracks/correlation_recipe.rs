@@ -124,11 +124,11 @@ pub fn assess_correlations(
     let most = settings.pairs.max(settings.among);
     let frequent = top_pairs(transactions, most, control)?;
     let known = &frequent[..settings.pairs.min(frequent.len())];
-    let pairs = ends(known);
+    let pairs = item_pairs(known);
     let adjusted = filter_edges(&space, &pairs, &pairs);
     risks.push(recipe.risk(KnownPairs::Adjusted, known.len(), &adjusted)?);
     if settings.among > settings.pairs {
-        let adjusted = filter_edges(&space, &pairs, &ends(&frequent));
+        let adjusted = filter_edges(&space, &pairs, &item_pairs(&frequent));
         risks.push(recipe.risk(KnownPairs::AdjustedAmong, known.len(), &adjusted)?);
     }
     let mut refined = belief.clone();
@@ -140,7 +140,7 @@ pub fn assess_correlations(
     Ok(risks)
 }
 
-fn ends(pairs: &[Pair]) -> Vec<(u32, u32)> {
+fn item_pairs(pairs: &[Pair]) -> Vec<(u32, u32)> {
     pairs.iter().map(Pair::items).collect()
 }
 
@@ -153,8 +153,8 @@ struct Recipe<'a> {
 impl Recipe<'_> {
     /// Returns the risk from frequencies alone (steps 1 to 10).
     fn without_pairs(&self, space: &CrackSpace) -> Result<Vec<CorrelationRisk>> {
-        let exact = Belief::around(self.frequencies, Width::Share(0.0))?.space(self.frequencies);
-        let point_valued = self.risk(KnownPairs::PointValued, 0, &exact)?;
+        let point_valued_space = Belief::around(self.frequencies, Width::Share(0.0))?.space(self.frequencies);
+        let point_valued = self.risk(KnownPairs::PointValued, 0, &point_valued_space)?;
         let mut interval = self.risk(KnownPairs::NoPairs, 0, space)?;
         let cracks = cautious_probabilities(space, interval.expected.as_ref());
         let assessment = assess_items(self.frequencies, &cracks, &self.settings.risk(), self.control)?;
@@ -190,7 +190,7 @@ impl Recipe<'_> {
             });
         }
         let together = CoOccurrence::among(transactions, &items, self.control)?;
-        let pairs = ends(&apart_pairs(transactions, self.settings.apart, self.control)?);
+        let pairs = item_pairs(&apart_pairs(transactions, self.settings.apart, self.control)?);
         let apart = Apart {
             pairs: &pairs,
             together: &|one, other| together.together(one, other).unwrap_or(false),

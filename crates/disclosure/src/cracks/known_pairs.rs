@@ -71,7 +71,7 @@ fn members(pairs: &[(u32, u32)], items: usize) -> BitVec {
 struct SplitCodes {
     sizes: Vec<u32>,
     /// The two new classes of every old class; `None` if a half is empty.
-    new: Vec<[Option<u32>; 2]>,
+    halves: Vec<[Option<u32>; 2]>,
 }
 
 impl SplitCodes {
@@ -88,20 +88,20 @@ impl SplitCodes {
             })
         };
         let classes = space.graph.codes.iter().zip(frequent);
-        let new = classes.map(|(&size, frequent)| [add(frequent), add(size - frequent)]);
-        let new = new.collect();
-        SplitCodes { sizes, new }
+        let halves = classes.map(|(&size, frequent)| [add(frequent), add(size - frequent)]);
+        let halves = halves.collect();
+        SplitCodes { sizes, halves }
     }
 
     fn class(&self, old: u32, is_frequent: bool) -> u32 {
-        let new = self.new.get(old as usize);
-        let class = new.and_then(|&[frequent, other]| if is_frequent { frequent } else { other });
+        let halves = self.halves.get(old as usize);
+        let class = halves.and_then(|&[frequent, other]| if is_frequent { frequent } else { other });
         class.unwrap_or(CrackSpace::NO_CODE)
     }
 
     fn candidates(&self, old: &[u32], only_frequent: bool) -> Vec<u32> {
         let new = old.iter().flat_map(|&class| {
-            let [frequent, other] = self.new[class as usize];
+            let [frequent, other] = self.halves[class as usize];
             [frequent, other.filter(|_| !only_frequent)]
         });
         new.flatten().collect()
@@ -122,8 +122,8 @@ pub fn refine_beliefs(
     known: &[Pair],
     nearly_always: f64,
 ) -> usize {
-    let counts = |pair: &&Pair| pair.share(frequencies) >= nearly_always;
-    let pairs = known.iter().filter(counts);
+    let qualifies = |pair: &&Pair| pair.share(frequencies) >= nearly_always;
+    let pairs = known.iter().filter(qualifies);
     pairs
         .map(|pair| belief.refine(pair.one as usize, pair.other as usize))
         .count()

@@ -47,7 +47,7 @@ pub fn simulate_apart(
         ));
     }
     let network = Network::new(space)?;
-    let Some(start) = network.a_matching(control)? else {
+    let Some(start) = network.start_matching(control)? else {
         return Ok(None);
     };
     let moves = KeepApart::new(apart, space.items());

@@ -22,7 +22,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
-use table::{LogFactorials, Mix, Table};
+use table::{ExchangesAndRotations, LogFactorials, Table};
 use walk::{Counted, Network, STEPS_BETWEEN_CHECKS, Walk};
 
 /// How a chain moves from one mapping to the next.
@@ -125,7 +125,7 @@ pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) 
             let starts = [network.truth().map(|truth| network.count(&truth)), Some(matching)];
             let starts: Vec<_> = starts.into_iter().flatten().collect();
             let factorials = LogFactorials::up_to(space.items());
-            simulation.run(&Mix, &cracks, control, |seeds, chain| {
+            simulation.run(&ExchangesAndRotations, &cracks, control, |seeds, chain| {
                 Table::new(&network, &factorials, starts[chain % starts.len()].clone(), seeds)
             })
         }
@@ -158,7 +158,7 @@ pub fn simulate_as_published(
         relative_error: 0.0,
         deadline: None,
     };
-    let Some(start) = network.a_matching(control)? else {
+    let Some(start) = network.start_matching(control)? else {
         return Ok(None);
     };
     let mut seeds = Pcg64Mcg::seed_from_u64(seed);
@@ -189,7 +189,7 @@ pub fn simulate_itemsets(
     }
     let network = Network::new(space)?;
     let observed = ObserveItemsets::new(&network, itemsets);
-    let Some(start) = network.a_matching(control)? else {
+    let Some(start) = network.start_matching(control)? else {
         return Ok(None);
     };
     let moves: &dyn Move<Walk> = match simulation.moves {
