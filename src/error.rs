@@ -5,7 +5,7 @@
 //! DETAIL and HINT are full sentences.
 
 use disclosure::byte_format::DamagedBytes;
-use disclosure::cracks::SummaryError;
+use disclosure::cracks::StoredCountsError;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::borrow::Cow;
@@ -78,7 +78,7 @@ pub enum Problem {
     RowTypesDiffer,
 
     #[error("invalid input for type disclosure.item_counts: {0}")]
-    Summary(#[from] SummaryError),
+    Summary(#[from] StoredCountsError),
 
     #[error("invalid input for type disclosure.item_counts: {what} \"{name}\" does not exist")]
     NoSuchName { what: &'static str, name: String },
@@ -296,13 +296,13 @@ impl Problem {
             }
             Problem::LogUnusable(_) => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Problem::RowTypesDiffer | Problem::ItemTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            Problem::Summary(SummaryError::Invalid(_)) | Problem::EqualItems => {
+            Problem::Summary(StoredCountsError::Invalid(_)) | Problem::EqualItems => {
                 PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION
             }
-            Problem::Summary(SummaryError::Version(_)) | Problem::NotLocal => {
+            Problem::Summary(StoredCountsError::Version(_)) | Problem::NotLocal => {
                 PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION
             }
-            Problem::Summary(SummaryError::Damaged(_)) | Problem::Damaged(_) => {
+            Problem::Summary(StoredCountsError::Damaged(_)) | Problem::Damaged(_) => {
                 PgSqlErrorCode::ERRCODE_DATA_CORRUPTED
             }
             Problem::NoSuchName { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
@@ -395,11 +395,11 @@ impl Problem {
                 "Items must have the same type and collation; cast them before counting."
                     .into(),
             ),
-            Problem::Summary(SummaryError::Invalid(_)) => Some(
+            Problem::Summary(StoredCountsError::Invalid(_)) => Some(
                 r#"Give a value such as {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
                     .into(),
             ),
-            Problem::Summary(SummaryError::Version(_)) => {
+            Problem::Summary(StoredCountsError::Version(_)) => {
                 Some("It was written by a newer version of pg_disclosure; update the extension.".into())
             }
             Problem::NoSuchName { .. } => {

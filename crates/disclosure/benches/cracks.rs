@@ -15,7 +15,7 @@
 
 use disclosure::Control;
 use disclosure::cracks::{
-    Belief, CrackSpace, Frequencies, Method, Moves, Settings, Simulation, Width, expected, simulate,
+    Belief, CrackSpace, Frequencies, Method, Moves, Settings, Simulation, Width, expected_cracks, simulate,
     simulate_as_published,
 };
 use disclosure::matching::Counting;
@@ -88,13 +88,13 @@ fn exact(
         alpha: 1.0,
         relative_error: 0.01,
         seed: 0,
-        steps: f64::INFINITY,
-        bytes: f64::INFINITY,
+        max_steps: f64::INFINITY,
+        max_bytes: f64::INFINITY,
         budget: None,
     };
     let (seconds, outcome) = quickest(runs, || {
         let space = space(frequencies, width)?;
-        Ok(expected(&space, &settings, &Control::new())?)
+        Ok(expected_cracks(&space, &settings, &Control::new())?)
     })?;
     let cracks = outcome.map_or(f64::NAN, |outcome| outcome.expected);
     Ok(format!("{plan} seconds={seconds:.6} expected={cracks:.6}"))
@@ -134,7 +134,7 @@ fn ours(
     Ok(format!(
         "seconds={seconds:.6} reached={} samples={} effective={:.0} effective_per_second={:.0} expected={:.4} \
          lower={:.4} upper={:.4}",
-        outcome.reached,
+        outcome.is_precise_enough,
         outcome.samples,
         outcome.effective_samples,
         outcome.effective_samples / seconds,

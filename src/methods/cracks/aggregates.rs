@@ -8,7 +8,7 @@ use crate::error::Problem;
 use crate::input::aggregate::AggregateCall;
 use crate::methods::cracks::item_counts::{stored_of_text, text_of_stored};
 use crate::methods::cracks::items::{ItemAggregate, read_counts};
-use disclosure::cracks::{ItemSummary, SummaryError};
+use disclosure::cracks::{StoredCounts, StoredCountsError};
 use pgrx::Internal;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
@@ -42,8 +42,8 @@ fn item_counts_receive(fcinfo: FunctionCallInfo) -> Vec<u8> {
         (version, CStr::from_ptr(text))
     };
     let stored = match version {
-        ItemSummary::VERSION => stored_of_text(&text.to_string_lossy()),
-        version => Err(SummaryError::Version(version).into()),
+        StoredCounts::VERSION => stored_of_text(&text.to_string_lossy()),
+        version => Err(StoredCountsError::Version(version).into()),
     };
     stored.unwrap_or_else(Problem::raise)
 }
@@ -56,7 +56,7 @@ fn item_counts_send(summary: &[u8]) -> Vec<u8> {
     unsafe {
         let mut message = pg_sys::StringInfoData::default();
         pg_sys::pq_begintypsend(&mut message);
-        let version = [ItemSummary::VERSION];
+        let version = [StoredCounts::VERSION];
         pg_sys::pq_sendbytes(&mut message, version.as_ptr().cast(), version.len() as i32);
         pg_sys::pq_sendtext(&mut message, text.as_ptr().cast(), text.len() as i32);
         let sent = pg_sys::pq_endtypsend(&mut message);

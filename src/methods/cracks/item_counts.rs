@@ -1,9 +1,9 @@
 //! Counts of items, and their three forms: in memory, as a stored value of type item_counts, and as the
 //! serialised state of an aggregate that a parallel worker sends to its leader.
 //!
-//! In memory, items are codes of a [`Dictionary`]. The stored format, [`ItemSummary`], has the items as texts
-//! and names their type and collation, so that it can always be printed. If the type was dropped or changed
-//! since, items are compared by their texts.
+//! In memory, items are codes of a [`Dictionary`]. The stored format, [`StoredCounts`], has the items as
+//! texts and names their type and collation, so that it can always be printed. If the type was dropped or
+//! changed since, items are compared by their texts.
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::wire;
@@ -14,7 +14,7 @@ use crate::pg::literal::Literals;
 use crate::pg::memory_context;
 use crate::pg::types::ColumnType;
 use disclosure::byte_format::DamagedBytes;
-use disclosure::cracks::{ItemSummary, SummaryError, SummaryWriter};
+use disclosure::cracks::{StoredCounts, StoredCountsError, StoredCountsWriter};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum};
 use std::borrow::Cow;
@@ -103,7 +103,7 @@ impl ItemCounts {
         counts: impl IntoIterator<Item = (u32, u64)>,
     ) -> Result<(), Problem> {
         let sum = self.transactions.checked_add(transactions);
-        let is_shown = |sum: &u64| *sum <= ItemSummary::MOST;
+        let is_shown = |sum: &u64| *sum <= StoredCounts::MAX_TRANSACTIONS;
         self.transactions = sum.filter(is_shown).ok_or(Problem::TooManyTransactions)?;
         for (code, count) in counts {
             // A count is at most the number of transactions, so its sum does not overflow either.
@@ -133,7 +133,7 @@ impl ItemCounts {
         let names = self.names();
         let counted = self.counts().filter(|&count| count > 0).count();
         let collation = names.collation.as_deref();
-        let mut out = SummaryWriter::new(&names.type_name, collation, self.transactions, counted);
+        let mut out = StoredCountsWriter::new(&names.type_name, collation, self.transactions, counted);
         let mut counts = self.counts();
         self.print(|text| match counts.next() {
             Some(count) if count > 0 => out.item(text, count),
@@ -155,7 +155,7 @@ impl ItemCounts {
 
     /// Reads the stored form.
     pub fn of_stored(bytes: &[u8]) -> Result<Self, Problem> {
-        let summary = ItemSummary::of_bytes(bytes)?;
+        let summary = StoredCounts::from_bytes(bytes)?;
         match column_of(&summary)? {
             Some(column) => Self::of_items(column, &summary),
             None => {
@@ -166,7 +166,7 @@ impl ItemCounts {
         }
     }
 
-    fn of_items(column: ColumnType, summary: &ItemSummary) -> Result<Self, Problem> {
+    fn of_items(column: ColumnType, summary: &StoredCounts) -> Result<Self, Problem> {
         let mut counts = ItemCounts::new(column);
         counts.take_items(summary)?;
         Ok(counts)
@@ -174,7 +174,7 @@ impl ItemCounts {
 
     /// Adds other counts, given in the stored form; an error if their items are of another type.
     pub fn merge_stored(&mut self, bytes: &[u8]) -> Result<(), Problem> {
-        let summary = ItemSummary::of_bytes(bytes)?;
+        let summary = StoredCounts::from_bytes(bytes)?;
         if ItemNames::of_summary(&summary) != self.names() {
             return Err(Problem::ItemTypesDiffer);
         }
@@ -185,7 +185,7 @@ impl ItemCounts {
     }
 
     /// Adds the items of a stored value.
-    fn take_items(&mut self, summary: &ItemSummary) -> Result<(), Problem> {
+    fn take_items(&mut self, summary: &StoredCounts) -> Result<(), Problem> {
         let mut literals = Literals::of(self.items.column());
         let numbers = 0..u32::try_from(summary.items.len()).map_err(|_| DamagedBytes)?;
         let codes = memory_context::for_each("reading items", numbers, |number| {
@@ -303,9 +303,9 @@ const BYTES_PER_ITEM: usize = size_of::<(Cow<str>, u64)>();
 pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
     let most_items = text.bytes().filter(|&byte| byte == b'[').count();
     memory::require(text.len() + most_items * BYTES_PER_ITEM)?;
-    let mut summary = ItemSummary::of_text(text)?;
+    let mut summary = StoredCounts::from_text(text)?;
     match ItemNames::of_summary(&summary).look_up()? {
-        Found::Other => Err(SummaryError::Invalid("items cannot be of this type").into()),
+        Found::Other => Err(StoredCountsError::Invalid("items cannot be of this type").into()),
         // A dump must be restorable even if it contains counts of items whose type does not exist any more.
         Found::Nothing => checked(summary.to_bytes()),
         Found::Column(column) => {
@@ -323,7 +323,7 @@ pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
 
 /// Returns the text of the stored form: the type's output. It depends on the bytes alone.
 pub fn text_of_stored(bytes: &[u8]) -> Result<String, Problem> {
-    Ok(ItemSummary::of_bytes(bytes)?.to_text())
+    Ok(StoredCounts::from_bytes(bytes)?.to_text())
 }
 
 /// Checks the length of a stored form. Its text must fit into a message of Postgres (1 GB) even if COPY
@@ -334,7 +334,7 @@ fn checked(bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
     /// thirty, and any further byte becomes six if JSON escapes it.
     const GROWTH: usize = 15;
     let may_be_too_long = bytes.len() > MOST / GROWTH;
-    if may_be_too_long && ItemSummary::of_bytes(&bytes)?.text_length() > MOST {
+    if may_be_too_long && StoredCounts::from_bytes(&bytes)?.text_length() > MOST {
         return Err(Problem::TooLarge {
             what: "the text of item counts",
             limit: "256 MB",

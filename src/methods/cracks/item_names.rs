@@ -7,7 +7,7 @@
 use crate::error::Problem;
 use crate::pg::types::{ColumnType, type_name};
 use disclosure::byte_format::DamagedBytes;
-use disclosure::cracks::{ItemSummary, Name};
+use disclosure::cracks::{SqlName, StoredCounts};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::spi::quote_qualified_identifier;
 use pgrx::{IntoDatum, direct_function_call_as_datum};
@@ -29,7 +29,7 @@ pub enum Found {
 }
 
 impl ItemNames {
-    pub fn of_summary(summary: &ItemSummary) -> Self {
+    pub fn of_summary(summary: &StoredCounts) -> Self {
         ItemNames {
             type_name: summary.type_name.to_string(),
             collation: summary.collation.as_ref().map(|name| name.to_string()),
@@ -120,7 +120,7 @@ impl Drop for Unquoted {
 
 /// Returns the type of stored items; `None` if only their texts can be compared, because the type or a label
 /// of an enum does not exist any more.
-pub fn column_of(summary: &ItemSummary) -> Result<Option<ColumnType>, Problem> {
+pub fn column_of(summary: &StoredCounts) -> Result<Option<ColumnType>, Problem> {
     let column = match ItemNames::of_summary(summary).look_up()? {
         Found::Column(column) => column,
         Found::Other | Found::Nothing => return Ok(None),
@@ -178,9 +178,9 @@ fn named(
     on_search_path: unsafe fn(pg_sys::FunctionCallInfo) -> Datum,
 ) -> Result<Option<pg_sys::Oid>, Problem> {
     let text = |text: &str| CString::new(text).map_err(|_| DamagedBytes);
-    let found = match Name::parse(name).ok_or(DamagedBytes)? {
-        Name::Qualified { schema, name } => in_schema(&text(&schema)?, &text(&name)?),
-        Name::Words => {
+    let found = match SqlName::parse(name).ok_or(DamagedBytes)? {
+        SqlName::Qualified { schema, name } => in_schema(&text(&schema)?, &text(&name)?),
+        SqlName::Words => {
             // SAFETY: these functions take a text.
             let found = unsafe { direct_function_call_as_datum(on_search_path, &[name.into_datum()]) };
             let found = found.ok_or_else(|| Problem::NoSuchName {

@@ -22,7 +22,7 @@ use crate::methods::cracks::items::{CountedTable, read_counts, read_table};
 use crate::pg::table::{Table, table_row};
 use crate::{memory, run};
 use disclosure::cracks::{
-    Adversary, Expected, ItemsetCracks, Method, Scenario, Settings, Width, expected_of_each,
+    Adversary, ExpectedCracks, ItemsetCracks, Method, Scenario, Settings, Width, expected_cracks_of_each,
 };
 use disclosure::matching::Counting;
 use pgrx::prelude::*;
@@ -153,7 +153,7 @@ impl Options {
     }
 
     /// Returns the expected cracks, by the method that the caller asks for.
-    pub fn expected(&self, scenario: &Scenario) -> Result<Option<Expected>, Problem> {
+    pub fn expected(&self, scenario: &Scenario) -> Result<Option<ExpectedCracks>, Problem> {
         let found = self.expected_of_each(self.settings.method, &[scenario])?;
         Ok(found.into_iter().next().flatten())
     }
@@ -163,15 +163,15 @@ impl Options {
         &self,
         method: Method,
         scenarios: &[&Scenario],
-    ) -> Result<Vec<Option<Expected>>, Problem> {
+    ) -> Result<Vec<Option<ExpectedCracks>>, Problem> {
         let settings = Settings {
             method,
-            bytes: memory::left() as f64,
+            max_bytes: memory::left() as f64,
             ..self.settings.clone()
         };
         let spaces: Vec<_> = scenarios.iter().map(|scenario| &scenario.space).collect();
         run::long("expecting cracks", |control| {
-            expected_of_each(&spaces, &settings, control)
+            expected_cracks_of_each(&spaces, &settings, control)
         })
         .map_err(|problem| match problem {
             Problem::Algorithm(disclosure::Error::InvalidArgument {
@@ -287,7 +287,7 @@ impl Answer {
 
     /// Returns the expected cracks of every column, by one method; `None` if the column has no transactions,
     /// or if no mapping agrees with the belief.
-    fn expected_by(&self, method: Method) -> Result<Vec<Option<Expected>>, Problem> {
+    fn expected_by(&self, method: Method) -> Result<Vec<Option<ExpectedCracks>>, Problem> {
         let scenarios: Vec<&Scenario> = self.columns.iter().filter_map(AnsweredColumn::scenario).collect();
         let mut found = self.options.expected_of_each(method, &scenarios)?.into_iter();
         let of_column = |column: &AnsweredColumn| column.scenario().and_then(|_| found.next().flatten());
@@ -295,7 +295,7 @@ impl Answer {
     }
 
     /// Returns the expected cracks of every column, by the method that the caller asks for.
-    fn expected(&self) -> Result<Vec<Option<Expected>>, Problem> {
+    fn expected(&self) -> Result<Vec<Option<ExpectedCracks>>, Problem> {
         self.expected_by(self.options.settings.method)
     }
 }
@@ -325,7 +325,7 @@ fn sum_of_cracks(args: Args, source: ReadSource) -> Result<Option<f64>, Problem>
     found
         .iter()
         .for_each(|found| warn_if_not_exact(found.as_ref(), &answer.options));
-    let expected = |found: &Option<Expected>| found.as_ref().map(|found| found.expected);
+    let expected = |found: &Option<ExpectedCracks>| found.as_ref().map(|found| found.expected);
     Ok(match answer.rows_of_table {
         // A column without values has no codes that could be identified.
         Some(_) => found
@@ -337,11 +337,11 @@ fn sum_of_cracks(args: Args, source: ReadSource) -> Result<Option<f64>, Problem>
 }
 
 /// Warns if a result is not exact, because a number alone does not say how it was computed.
-fn warn_if_not_exact(found: Option<&Expected>, options: &Options) {
+fn warn_if_not_exact(found: Option<&ExpectedCracks>, options: &Options) {
     let Some(found) = found else {
         return;
     };
-    if !found.reached {
+    if !found.is_precise_enough {
         warn_once(
             "the simulation did not reach relative_error within the budget; crack_report shows its bounds",
         );
@@ -435,7 +435,7 @@ fn reports(args: Args, source: ReadSource) -> Result<Vec<(Option<String>, Counts
 
 impl CountsReport {
     /// Returns this report, which has the estimates, with all other figures filled in.
-    fn with(self, scenario: &Scenario, found: Option<&Expected>) -> Self {
+    fn with(self, scenario: &Scenario, found: Option<&ExpectedCracks>) -> Self {
         let frequencies = &scenario.frequencies;
         let gaps = frequencies.gaps();
         let groups = frequencies.group_counts().len();
@@ -456,7 +456,7 @@ impl CountsReport {
             upper: found.and_then(|found| found.upper),
             method: found.map(|found| method_name(found.method)),
             log_matchings: found.and_then(|found| found.log_matchings),
-            degree_of_anonymity: found.and_then(Expected::degree_of_anonymity),
+            degree_of_anonymity: found.and_then(ExpectedCracks::degree_of_anonymity),
             ..self
         }
     }
@@ -565,7 +565,7 @@ fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>
     match method {
         ItemsetMethod::Os => Ok(Some(cracks.os(&itemset)?)),
         ItemsetMethod::Os2 => Ok(Some(cracks.os2(&itemset)?)),
-        ItemsetMethod::Exact => exact_probability(&cracks, &itemset, options.settings.steps),
+        ItemsetMethod::Exact => exact_probability(&cracks, &itemset, options.settings.max_steps),
     }
 }
 

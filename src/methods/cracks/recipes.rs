@@ -11,9 +11,8 @@ use crate::methods::cracks::{Options, ReadSource, Source, method_name};
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::cracks::{
-    self, Compliance, CorrelationRisk, CorrelationSettings, Decision, Estimate, ItemsetMethod,
-    ItemsetSettings, ItemsetsOfInterest, KnownPairs, Method, RiskSettings, SamplingSettings, Similarity,
-    Stage,
+    self, BoundedShare, ComplianceRuns, CorrelationRisk, CorrelationSettings, ItemSettings, ItemsetMethod,
+    ItemsetSettings, ItemsetsOfInterest, KnownPairs, Method, SamplingSettings, Similarity, Stage, Verdict,
 };
 use pgrx::prelude::*;
 
@@ -27,18 +26,18 @@ fn stage_name(stage: Stage) -> &'static str {
 
 /// Returns the verdict of a recipe. It is up to the owner whether an adversary can be right about more than
 /// alpha_max of the items, so the recipe itself never says unsafe.
-fn verdict(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Disclose => "safe",
-        Decision::Judge => "unknown",
+fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Safe => "safe",
+        Verdict::Unknown => "unknown",
     }
 }
 
 /// Reads the argument runs. The seed is one of the later arguments.
-fn runs(args: &mut Args) -> Result<Compliance, Problem> {
-    Ok(Compliance {
+fn runs(args: &mut Args) -> Result<ComplianceRuns, Problem> {
+    Ok(ComplianceRuns {
         runs: args.count("runs")?,
-        ..Compliance::default()
+        ..ComplianceRuns::default()
     })
 }
 
@@ -72,7 +71,7 @@ fn assess_items_of(args: Args) -> Table<RiskRow> {
 
 fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, Problem> {
     let source = source(&mut args);
-    let mut settings = RiskSettings {
+    let mut settings = ItemSettings {
         tolerance: args.required("tolerance")?,
         compliance: runs(&mut args)?,
     };
@@ -89,9 +88,9 @@ fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, 
     };
     let found = options.expected(&scenario)?;
     let found = found.as_ref();
-    let chances = cracks::cautious(&scenario.space, found);
+    let chances = cracks::cautious_probabilities(&scenario.space, found);
     let assessment = run::long("assessing risk", |control| {
-        cracks::assess_risk(&scenario.frequencies, &chances, &settings, control)
+        cracks::assess_items(&scenario.frequencies, &chances, &settings, control)
     })?;
     Ok(Some(RiskRow {
         stage: stage_name(assessment.stage),
@@ -105,7 +104,7 @@ fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, 
         upper: found.and_then(|found| found.upper),
         method: found.map(|found| method_name(found.method)),
         alpha_max: assessment.alpha_max,
-        verdict: verdict(assessment.decision),
+        verdict: verdict_name(assessment.verdict),
     }))
 }
 
@@ -176,7 +175,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
         settings.interest = ItemsetsOfInterest::Listed(itemsets_of_table(&mut counts, table)?);
     }
     let assessment = run::long("assessing itemsets", |control| {
-        cracks::assess_itemset_risk(&scenario.frequencies, &scenario.space, &settings, control)
+        cracks::assess_itemsets(&scenario.frequencies, &scenario.space, &settings, control)
     })?;
     if options.settings.method == Method::Exact && assessment.method == ItemsetMethod::Os {
         return Err(Problem::argument(
@@ -185,7 +184,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
             "Raise budget, list fewer itemsets, or give 'auto' or 'o_estimate'.",
         ));
     }
-    let Estimate { value, lower, upper } = assessment.interval;
+    let BoundedShare { value, lower, upper } = assessment.interval;
     Ok(Some(ItemsetRiskRow {
         stage: stage_name(assessment.stage),
         itemsets: assessment.itemsets,
@@ -199,14 +198,14 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
             ItemsetMethod::Os => "os",
         },
         alpha_max: assessment.alpha_max.map(|alpha| alpha.value),
-        verdict: verdict(assessment.decision),
+        verdict: verdict_name(assessment.verdict),
     }))
 }
 
 /// Returns the number of steps that exact probabilities of itemsets may take, by the method and the budget.
 fn exact_steps(options: &Options) -> Result<f64, Problem> {
     match options.settings.method {
-        Method::Auto | Method::Exact => Ok(options.settings.steps),
+        Method::Auto | Method::Exact => Ok(options.settings.max_steps),
         Method::OEstimate => Ok(0.0),
         _ => Err(Problem::argument(
             "method",
@@ -260,7 +259,7 @@ fn risk_of_pairs(mut args: Args) -> Result<Vec<CorrelationRow>, Problem> {
     };
     let risks = run::long("assessing pairs", |control| {
         let transactions = transactions.in_order(order.iter().map(|code| code - 1), control)?;
-        cracks::assess_correlation_risk(
+        cracks::assess_correlations(
             &transactions,
             &scenario.frequencies,
             &scenario.belief,
@@ -278,7 +277,7 @@ fn correlation_row(risk: CorrelationRisk, among: usize, items: f64) -> Correlati
     CorrelationRow {
         knows: match risk.knows {
             KnownPairs::PointValued => "frequencies".into(),
-            KnownPairs::None => "no pairs".into(),
+            KnownPairs::NoPairs => "no pairs".into(),
             KnownPairs::Adjusted => "adjusted".into(),
             KnownPairs::AdjustedAmong => format!("adjusted {among}"),
             KnownPairs::RefinedBeliefs => "refined beliefs".into(),

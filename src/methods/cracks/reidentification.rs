@@ -212,7 +212,7 @@ impl Shared {
         let place_of = ranks_of_codes(&there.dictionary.canonical_codes()?);
         recode(&mut there.codes, &place_of);
         let of_code = |code: u32| match place_of[code as usize] {
-            NULL => Knowledge::Anything,
+            NULL => Knowledge::Unknown,
             place => Knowledge::Code(place),
         };
         Ok(code_there.into_iter().map(of_code).collect())
@@ -243,7 +243,7 @@ fn knowledge_of_ranges(
         code_of[before as usize] = code;
     }
     recode(&mut there.codes, &code_of);
-    let mut of_code = vec![Knowledge::Anything];
+    let mut of_code = vec![Knowledge::Unknown];
     of_code.extend(memory_context::for_each(
         "comparing ranges",
         0..here.len(),

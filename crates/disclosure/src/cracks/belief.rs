@@ -14,7 +14,7 @@ pub struct Belief {
 }
 
 /// Interval of transaction counts, both ends included. Counts are compared instead of frequencies, with a
-/// margin of [`ROUNDING`], so that a belief of 0.3 ± 0.1 contains the frequency 0.4 despite floating-point
+/// margin of [`COUNT_MARGIN`], so that a belief of 0.3 ± 0.1 contains the frequency 0.4 despite floating-point
 /// rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Interval {
@@ -59,7 +59,7 @@ impl Width {
 
 /// Margin added to both ends of an interval, because a share times the number of transactions may miss a
 /// whole number by rounding.
-const ROUNDING: f64 = 1e-6;
+const COUNT_MARGIN: f64 = 1e-6;
 
 impl Belief {
     /// Returns the belief that contains the true frequency of every item ± `width`.
@@ -73,7 +73,7 @@ impl Belief {
 
     /// Returns the belief with these intervals of frequencies, low and high, one per item; `None` if the
     /// adversary knows nothing about the item.
-    pub fn of_intervals(frequencies: &Frequencies, intervals: &[Option<(f64, f64)>]) -> Self {
+    pub fn from_intervals(frequencies: &Frequencies, intervals: &[Option<(f64, f64)>]) -> Self {
         let transactions = frequencies.transactions() as f64;
         let of_item = |interval: &Option<(f64, f64)>| {
             let (low, high) = interval.unwrap_or((0.0, 1.0));
@@ -118,8 +118,8 @@ impl Belief {
 impl Interval {
     fn new(low: f64, high: f64) -> Self {
         Interval {
-            low: low - ROUNDING,
-            high: high + ROUNDING,
+            low: low - COUNT_MARGIN,
+            high: high + COUNT_MARGIN,
         }
     }
 

@@ -5,22 +5,22 @@
 //! an equal share of the time that is left. Which columns are counted depends on their plans alone, not on
 //! the clock.
 
-use super::{CrackSpace, Expected, Method, Settings, expected};
+use super::{CrackSpace, ExpectedCracks, Method, Settings, expected_cracks};
 use crate::matching::Counting;
 use crate::{Control, Result};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Returns the expected cracks of each space, as [`expected`] does, within the steps and the time that the
-/// settings have for all of them together.
-pub fn expected_of_each(
+/// Returns the expected cracks of each space, as [`expected_cracks`] does, within the steps and the time that
+/// the settings have for all of them together.
+pub fn expected_cracks_of_each(
     spaces: &[&CrackSpace],
     settings: &Settings,
     control: &Control,
-) -> Result<Vec<Option<Expected>>> {
+) -> Result<Vec<Option<ExpectedCracks>>> {
     settings.check()?;
     if let [only] = spaces {
-        return Ok(vec![expected(only, settings, control)?]);
+        return Ok(vec![expected_cracks(only, settings, control)?]);
     }
     let start = Instant::now();
     let mut shares = steps_of_each(spaces, settings, control)?;
@@ -35,7 +35,7 @@ pub fn expected_of_each(
     let mut found = vec![None; spaces.len()];
     for share in shares {
         let mut settings = Settings {
-            steps: share.steps,
+            max_steps: share.max_steps,
             ..settings.clone()
         };
         if simulations > 0 && may_simulate(&share) {
@@ -43,7 +43,7 @@ pub fn expected_of_each(
             settings.budget = settings.budget.map(left);
             simulations -= 1;
         }
-        found[share.space] = expected(spaces[share.space], &settings, control)?;
+        found[share.space] = expected_cracks(spaces[share.space], &settings, control)?;
     }
     Ok(found)
 }
@@ -51,7 +51,7 @@ pub fn expected_of_each(
 /// Number of steps that one of the spaces may take.
 struct Share {
     space: usize,
-    steps: f64,
+    max_steps: f64,
     /// Whether counting takes no more than these steps, nor too much memory.
     is_counted: bool,
 }
@@ -66,7 +66,7 @@ fn steps_of_each(spaces: &[&CrackSpace], settings: &Settings, control: &Control)
     if !needs_plan {
         let share = |space| Share {
             space,
-            steps: settings.steps,
+            max_steps: settings.max_steps,
             is_counted: false,
         };
         return Ok((0..spaces.len()).map(share).collect());
@@ -77,12 +77,12 @@ fn steps_of_each(spaces: &[&CrackSpace], settings: &Settings, control: &Control)
         .map(cost)
         .collect::<Result<Vec<_>>>()?;
     costs.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let mut left = settings.steps;
+    let mut left = settings.max_steps;
     let share = |(space, steps, bytes): (usize, f64, f64)| {
         let share = Share {
             space,
-            steps: left,
-            is_counted: steps <= left && bytes <= settings.bytes,
+            max_steps: left,
+            is_counted: steps <= left && bytes <= settings.max_bytes,
         };
         if share.is_counted {
             left -= steps;

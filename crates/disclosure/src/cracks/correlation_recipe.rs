@@ -5,12 +5,12 @@
 //! about pairs of items: pairs that occur together most often, and pairs that never do. The second kind is
 //! left open in the paper.
 
-use super::estimate::sum;
-use super::recipe::{ROUNDING, RiskSettings};
+use super::o_estimate::kahan_sum;
+use super::recipe::{COMPARISON_MARGIN, ItemSettings};
 use super::{
-    Apart, Belief, CoOccurrence, Compliance, CrackSpace, Expected, Frequencies, NEARLY_ALWAYS, Pair,
-    Settings, Transactions, Width, apart_pairs, assess_risk, cautious, expected, filter_edges, o_estimate,
-    refine_beliefs, simulate_apart, top_pairs,
+    Apart, Belief, CoOccurrence, ComplianceRuns, CrackSpace, ExpectedCracks, Frequencies, NEARLY_ALWAYS,
+    Pair, Settings, Transactions, Width, apart_pairs, assess_items, cautious_probabilities, expected_cracks,
+    filter_edges, o_estimate, refine_beliefs, simulate_apart, top_pairs,
 };
 use crate::{Control, Error, Result};
 
@@ -29,7 +29,7 @@ pub struct CorrelationSettings {
     /// Share of transactions that makes two items nearly always together: see [`refine_beliefs`].
     pub nearly_always: f64,
     /// How α_max is found.
-    pub compliance: Compliance,
+    pub compliance: ComplianceRuns,
     /// How expected cracks are computed.
     pub settings: Settings,
 }
@@ -43,7 +43,7 @@ impl Default for CorrelationSettings {
             among: 100,
             apart: 0,
             nearly_always: NEARLY_ALWAYS,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
             settings: Settings::default(),
         }
     }
@@ -57,8 +57,8 @@ impl CorrelationSettings {
         self.settings.check()
     }
 
-    fn risk(&self) -> RiskSettings {
-        RiskSettings {
+    fn risk(&self) -> ItemSettings {
+        ItemSettings {
             tolerance: self.tolerance,
             compliance: self.compliance,
         }
@@ -72,7 +72,7 @@ pub enum KnownPairs {
     /// No pairs, but every frequency exactly.
     PointValued,
     /// Nothing.
-    None,
+    NoPairs,
     /// Pairs that the adversary looks for among equally many pairs of codes: "adjusted".
     Adjusted,
     /// Pairs that the adversary looks for among more pairs of codes: "adjusted 100".
@@ -95,17 +95,17 @@ pub struct CorrelationRisk {
     pub o_estimate: Option<f64>,
     /// Expected cracks; `None` if no mapping is consistent with the adversary's knowledge. The O-estimate
     /// decides then.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedCracks>,
     /// Whether the expected cracks are within the tolerance, judged by the upper end of their interval.
     pub is_within: bool,
-    /// Largest share of items that the adversary may be right about; only for [`KnownPairs::None`], and only
+    /// Largest share of items that the adversary may be right about; only for [`KnownPairs::NoPairs`], and only
     /// if the tolerance is exceeded.
     pub alpha_max: Option<f64>,
 }
 
 /// Runs Assess-Risk-Corr (Fig. 25) for every kind of knowledge about pairs. The known pairs are taken from
 /// the data itself. Returns one risk per kind of knowledge, first the risk from frequencies alone.
-pub fn assess_correlation_risk(
+pub fn assess_correlations(
     transactions: &Transactions,
     frequencies: &Frequencies,
     belief: &Belief,
@@ -124,11 +124,11 @@ pub fn assess_correlation_risk(
     let most = settings.pairs.max(settings.among);
     let frequent = top_pairs(transactions, most, control)?;
     let known = &frequent[..settings.pairs.min(frequent.len())];
-    let pairs = ends(known);
+    let pairs = item_pairs(known);
     let adjusted = filter_edges(&space, &pairs, &pairs);
     risks.push(recipe.risk(KnownPairs::Adjusted, known.len(), &adjusted)?);
     if settings.among > settings.pairs {
-        let adjusted = filter_edges(&space, &pairs, &ends(&frequent));
+        let adjusted = filter_edges(&space, &pairs, &item_pairs(&frequent));
         risks.push(recipe.risk(KnownPairs::AdjustedAmong, known.len(), &adjusted)?);
     }
     let mut refined = belief.clone();
@@ -140,7 +140,7 @@ pub fn assess_correlation_risk(
     Ok(risks)
 }
 
-fn ends(pairs: &[Pair]) -> Vec<(u32, u32)> {
+fn item_pairs(pairs: &[Pair]) -> Vec<(u32, u32)> {
     pairs.iter().map(Pair::items).collect()
 }
 
@@ -153,18 +153,18 @@ struct Recipe<'a> {
 impl Recipe<'_> {
     /// Returns the risk from frequencies alone (steps 1 to 10).
     fn without_pairs(&self, space: &CrackSpace) -> Result<Vec<CorrelationRisk>> {
-        let exact = Belief::around(self.frequencies, Width::Share(0.0))?.space(self.frequencies);
-        let point_valued = self.risk(KnownPairs::PointValued, 0, &exact)?;
-        let mut interval = self.risk(KnownPairs::None, 0, space)?;
-        let cracks = cautious(space, interval.expected.as_ref());
-        let assessment = assess_risk(self.frequencies, &cracks, &self.settings.risk(), self.control)?;
+        let point_valued_space = Belief::around(self.frequencies, Width::Share(0.0))?.space(self.frequencies);
+        let point_valued = self.risk(KnownPairs::PointValued, 0, &point_valued_space)?;
+        let mut interval = self.risk(KnownPairs::NoPairs, 0, space)?;
+        let cracks = cautious_probabilities(space, interval.expected.as_ref());
+        let assessment = assess_items(self.frequencies, &cracks, &self.settings.risk(), self.control)?;
         interval.alpha_max = assessment.alpha_max.filter(|_| !interval.is_within);
         Ok(vec![point_valued, interval])
     }
 
     /// Returns the risk in a space of crack mappings (steps 12 and 13).
     fn risk(&self, knows: KnownPairs, pairs: usize, space: &CrackSpace) -> Result<CorrelationRisk> {
-        let found = expected(space, &self.settings.settings, self.control)?;
+        let found = expected_cracks(space, &self.settings.settings, self.control)?;
         Ok(CorrelationRisk {
             knows,
             pairs,
@@ -175,28 +175,28 @@ impl Recipe<'_> {
         })
     }
 
-    fn is_within(&self, space: &CrackSpace, found: Option<&Expected>) -> bool {
+    fn is_within(&self, space: &CrackSpace, found: Option<&ExpectedCracks>) -> bool {
         let tolerated = self.settings.tolerance * self.frequencies.items() as f64;
-        sum(&cautious(space, found)) <= tolerated + ROUNDING
+        kahan_sum(&cautious_probabilities(space, found)) <= tolerated + COMPARISON_MARGIN
     }
 
     fn apart(&self, transactions: &Transactions, space: &CrackSpace) -> Result<CorrelationRisk> {
         let settings = &self.settings.settings;
         let items: Vec<u32> = (0..transactions.items() as u32).collect();
-        if CoOccurrence::bytes(items.len()) as f64 > settings.bytes {
+        if CoOccurrence::bytes(items.len()) as f64 > settings.max_bytes {
             return Err(Error::TooMany {
-                what: "items for known pairs that never occur together",
-                limit: (settings.bytes * 8.0).sqrt() as u64,
+                what: "items in a search for pairs that never occur together",
+                limit: (settings.max_bytes * 8.0).sqrt() as u64,
             });
         }
         let together = CoOccurrence::among(transactions, &items, self.control)?;
-        let pairs = ends(&apart_pairs(transactions, self.settings.apart, self.control)?);
+        let pairs = item_pairs(&apart_pairs(transactions, self.settings.apart, self.control)?);
         let apart = Apart {
             pairs: &pairs,
             together: &|one, other| together.together(one, other).unwrap_or(false),
         };
         let simulated = simulate_apart(space, &apart, &settings.simulation(), self.control)?;
-        let found = simulated.map(Expected::of_simulation);
+        let found = simulated.map(ExpectedCracks::of_simulation);
         Ok(CorrelationRisk {
             knows: KnownPairs::Apart,
             pairs: pairs.len(),

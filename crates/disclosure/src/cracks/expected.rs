@@ -1,11 +1,11 @@
 //! Expected cracks: the mean number of items that a crack mapping cracks, over all crack mappings.
 //!
-//! [`expected`] counts the mappings exactly if that is affordable, and otherwise simulates. On request it
-//! returns one of the O-estimates of Lakshmanan et al. 2008 instead. [`cautious`] turns the result into the
-//! probabilities that a decision should rest on.
+//! [`expected_cracks`] counts the mappings exactly if that is affordable, and otherwise simulates. On request
+//! it returns one of the O-estimates of Lakshmanan et al. 2008 instead. [`cautious_probabilities`] turns the
+//! result into the probabilities that a verdict should rest on.
 
 use super::CrackSpace;
-use super::estimate::{o_estimate_items, propagated_items, sum};
+use super::o_estimate::{kahan_sum, o_estimate_items, propagated_items};
 use super::simulate::{Simulated, Simulation, simulate};
 use crate::matching::{Counting, admissible};
 use crate::{Control, Error, Result};
@@ -42,9 +42,9 @@ pub struct Settings {
     /// Seed of the simulation.
     pub seed: u64,
     /// Maximum number of elementary steps for counting: see [`Counting::steps`].
-    pub steps: f64,
+    pub max_steps: f64,
     /// Maximum number of bytes for counting.
-    pub bytes: f64,
+    pub max_bytes: f64,
     /// Maximum time for a simulation.
     pub budget: Option<Duration>,
 }
@@ -57,8 +57,8 @@ impl Default for Settings {
             alpha: 1.0,
             relative_error: 0.01,
             seed: 1,
-            steps: f64::INFINITY,
-            bytes: f64::INFINITY,
+            max_steps: f64::INFINITY,
+            max_bytes: f64::INFINITY,
             budget: None,
         }
     }
@@ -67,9 +67,9 @@ impl Default for Settings {
 impl Settings {
     /// Returns the default settings with a time limit; `None` means no limit.
     pub fn within(budget: Option<Duration>) -> Self {
-        let steps = budget.map(|budget| budget.as_secs_f64() * Counting::STEPS_PER_SECOND);
+        let max_steps = budget.map(|budget| budget.as_secs_f64() * Counting::STEPS_PER_SECOND);
         Settings {
-            steps: steps.unwrap_or(f64::INFINITY),
+            max_steps: max_steps.unwrap_or(f64::INFINITY),
             budget,
             ..Settings::default()
         }
@@ -81,8 +81,8 @@ impl Settings {
         self.simulation().check()
     }
 
-    pub(super) fn afford(&self, counting: &Counting) -> bool {
-        counting.steps() <= self.steps && counting.bytes() <= self.bytes
+    pub(super) fn can_afford(&self, counting: &Counting) -> bool {
+        counting.steps() <= self.max_steps && counting.bytes() <= self.max_bytes
     }
 
     pub(super) fn simulation(&self) -> Simulation {
@@ -98,7 +98,7 @@ impl Settings {
 /// The expected cracks of a space of crack mappings.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Expected {
+pub struct ExpectedCracks {
     /// Mean number of items cracked by a random crack mapping.
     pub expected: f64,
     /// Lower end of the interval that contains the answer; equal to `expected` if that is exact, `None` for
@@ -109,7 +109,7 @@ pub struct Expected {
     /// Method that was used; never [`Method::Auto`].
     pub method: Method,
     /// Whether a simulation reached the target precision; true for all other methods.
-    pub reached: bool,
+    pub is_precise_enough: bool,
     /// Natural logarithm of the number of crack mappings; only for [`Method::Exact`].
     pub log_matchings: Option<f64>,
     /// Probability that each item is cracked, given that the adversary is right about it.
@@ -119,26 +119,36 @@ pub struct Expected {
 /// Computes the expected cracks; `None` if no crack mapping is consistent with the belief.
 /// [`Method::OEstimate`] and [`Method::Propagated`] look at one item at a time, so they return an estimate
 /// even then.
-pub fn expected(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {
+pub fn expected_cracks(
+    space: &CrackSpace,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Option<ExpectedCracks>> {
     settings.check()?;
-    let whole = match settings.method {
-        Method::OEstimate => Some(Expected::estimate(Method::OEstimate, o_estimate_items(space))),
-        Method::Propagated => Some(Expected::estimate(Method::Propagated, propagated_items(space))),
+    let of_all_items = match settings.method {
+        Method::OEstimate => Some(ExpectedCracks::estimate(
+            Method::OEstimate,
+            o_estimate_items(space),
+        )),
+        Method::Propagated => Some(ExpectedCracks::estimate(
+            Method::Propagated,
+            propagated_items(space),
+        )),
         Method::Refined => refined(space, control)?,
         Method::Simulate => simulated(space, settings, control)?,
         Method::Auto | Method::Exact => {
             let counting = Counting::new(&space.graph, control)?;
-            match (settings.afford(&counting), settings.method) {
+            match (settings.can_afford(&counting), settings.method) {
                 (true, _) => counted(space, &counting, control)?,
                 (false, Method::Auto) => simulated(space, settings, control)?,
                 (false, _) => return Err(too_expensive(&counting)),
             }
         }
     };
-    Ok(whole.map(|whole| whole.of_compliant(settings.alpha)))
+    Ok(of_all_items.map(|of_all_items| of_all_items.of_compliant(settings.alpha)))
 }
 
-impl Expected {
+impl ExpectedCracks {
     /// Returns ln m / ln n!, where m is the number of crack mappings and n! what it would be if nothing were
     /// known; 0 for a single item, which is never anonymous. Only for [`Method::Exact`].
     pub fn degree_of_anonymity(&self) -> Option<f64> {
@@ -149,37 +159,37 @@ impl Expected {
     }
 
     pub(super) fn estimate(method: Method, crack_probability: Vec<f64>) -> Self {
-        Expected {
-            expected: sum(&crack_probability),
+        ExpectedCracks {
+            expected: kahan_sum(&crack_probability),
             lower: None,
             upper: None,
             method,
-            reached: true,
+            is_precise_enough: true,
             log_matchings: None,
             crack_probability,
         }
     }
 
     pub(super) fn exact(crack_probability: Vec<f64>, log_matchings: f64) -> Self {
-        let expected = sum(&crack_probability);
-        Expected {
+        let expected = kahan_sum(&crack_probability);
+        ExpectedCracks {
             expected,
             lower: Some(expected),
             upper: Some(expected),
             method: Method::Exact,
-            reached: true,
+            is_precise_enough: true,
             log_matchings: Some(log_matchings),
             crack_probability,
         }
     }
 
     pub(super) fn of_simulation(simulated: Simulated) -> Self {
-        Expected {
+        ExpectedCracks {
             expected: simulated.expected,
             lower: Some(simulated.lower),
             upper: Some(simulated.upper),
             method: Method::Simulate,
-            reached: simulated.reached,
+            is_precise_enough: simulated.is_precise_enough,
             log_matchings: None,
             crack_probability: simulated.crack_probability,
         }
@@ -195,12 +205,12 @@ impl Expected {
     }
 }
 
-/// Returns the crack probability of every item for use in a decision. The probabilities add up to the upper
-/// end of the interval, so that the decision does not rest on a simulation that came out low by chance: each
+/// Returns the crack probability of every item for use in a verdict. The probabilities add up to the upper
+/// end of the interval, so that the verdict does not rest on a simulation that came out low by chance: each
 /// one is raised by the same share of its distance to 1, which also raises those that are 0. If no mapping is
 /// consistent with the belief, the adversary is wrong about something but may be right about the rest; then
 /// the probabilities are those of the O-estimate, as published (section 4.2).
-pub fn cautious(space: &CrackSpace, found: Option<&Expected>) -> Vec<f64> {
+pub fn cautious_probabilities(space: &CrackSpace, found: Option<&ExpectedCracks>) -> Vec<f64> {
     let Some(found) = found else {
         return o_estimate_items(space);
     };
@@ -219,25 +229,25 @@ fn too_expensive(counting: &Counting) -> Error {
     let megabytes = counting.bytes() / f64::from(1 << 20);
     Error::invalid(
         "method",
-        format!("exact would take about {seconds:.1e} s and {megabytes:.1e} MB"),
-        "a method that may simulate, or more steps and bytes",
+        format!("an exact answer would take about {seconds:.1e} s and {megabytes:.1e} MB"),
+        "a method that can simulate, or higher limits for steps and bytes",
     )
 }
 
-fn refined(space: &CrackSpace, control: &Control) -> Result<Option<Expected>> {
+fn refined(space: &CrackSpace, control: &Control) -> Result<Option<ExpectedCracks>> {
     let refined = admissible(&space.graph, control)?.map(|graph| CrackSpace {
         graph,
         ..space.clone()
     });
-    Ok(refined.map(|refined| Expected::estimate(Method::Refined, o_estimate_items(&refined))))
+    Ok(refined.map(|refined| ExpectedCracks::estimate(Method::Refined, o_estimate_items(&refined))))
 }
 
-fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result<Option<Expected>> {
+fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result<Option<ExpectedCracks>> {
     let Some(shares) = counting.shares(control)? else {
         return Ok(None);
     };
     let of_item = |item: usize| {
-        let own = space.own[item];
+        let own = space.own_code_class[item];
         match space.class(item).candidates.binary_search(&own) {
             Ok(candidate) => {
                 let share = shares.of_class[space.class_of[item] as usize][candidate];
@@ -247,10 +257,13 @@ fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result
         }
     };
     let crack_probability = (0..space.items()).map(of_item).collect();
-    Ok(Some(Expected::exact(crack_probability, shares.log_matchings)))
+    Ok(Some(ExpectedCracks::exact(
+        crack_probability,
+        shares.log_matchings,
+    )))
 }
 
-fn simulated(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<Expected>> {
+fn simulated(space: &CrackSpace, settings: &Settings, control: &Control) -> Result<Option<ExpectedCracks>> {
     let simulated = simulate(space, &settings.simulation(), control)?;
-    Ok(simulated.map(Expected::of_simulation))
+    Ok(simulated.map(ExpectedCracks::of_simulation))
 }

@@ -100,10 +100,10 @@ impl Frequencies {
         let mut gaps: Vec<u64> = pairs.map(|pair| pair[1] - pair[0]).collect();
         gaps.sort_unstable();
         let (&min, &max) = (gaps.first()?, gaps.last()?);
-        let of_middle = gaps[(gaps.len() - 1) / 2] + gaps[gaps.len() / 2];
+        let middle_two_sum = gaps[(gaps.len() - 1) / 2] + gaps[gaps.len() / 2];
         Some(Gaps {
             mean: self.share(gaps.iter().sum()) / gaps.len() as f64,
-            median: self.share(of_middle) / 2.0,
+            median: self.share(middle_two_sum) / 2.0,
             min: self.share(min),
             max: self.share(max),
         })

@@ -31,18 +31,18 @@ pub fn ignorant_itemset_probability(items: u64, size: u64) -> f64 {
 /// Returns the expected number of itemsets of `size` that an adversary who knows nothing cracks, among those
 /// that contain only items of interest (Lemma 3.3): 1 if all items are of interest (Lemma 3.2).
 pub fn ignorant_itemset_cracks(items: u64, of_interest: u64, size: u64) -> f64 {
-    share_of_choices(of_interest.min(items), items, size)
+    binomial_ratio(of_interest.min(items), items, size)
 }
 
 /// Returns the probability that an adversary who knows every frequency cracks an itemset: the right items
 /// must have been chosen from every frequency group (Lemma 3.4).
 pub fn point_valued_itemset_probability(frequencies: &Frequencies, itemset: &[u32]) -> Result<f64> {
-    let itemset = distinct("itemset", frequencies.items(), itemset)?;
-    Ok(point_valued(frequencies, &itemset))
+    let itemset = checked_itemset("itemset", frequencies.items(), itemset)?;
+    Ok(point_valued_unchecked(frequencies, &itemset))
 }
 
 /// Returns [`point_valued_itemset_probability`] of an itemset that was checked before.
-pub(super) fn point_valued(frequencies: &Frequencies, itemset: &[u32]) -> f64 {
+pub(super) fn point_valued_unchecked(frequencies: &Frequencies, itemset: &[u32]) -> f64 {
     let mut groups: Vec<u32> = itemset
         .iter()
         .map(|&item| frequencies.group_of()[item as usize])
@@ -68,26 +68,26 @@ pub fn point_valued_itemset_cracks(
     size: usize,
     control: &Control,
 ) -> Result<f64> {
-    let of_interest = distinct("items", frequencies.items(), of_interest)?;
+    let of_interest = checked_itemset("items", frequencies.items(), of_interest)?;
     if size > of_interest.len() {
         return Ok(0.0);
     }
-    let mut interesting = vec![0u64; frequencies.group_sizes().len()];
+    let mut of_interest_by_group = vec![0u64; frequencies.group_sizes().len()];
     for &item in &of_interest {
-        interesting[frequencies.group_of()[item as usize] as usize] += 1;
+        of_interest_by_group[frequencies.group_of()[item as usize] as usize] += 1;
     }
     // cracked[x]: expected number of cracked itemsets with x items, all from the groups so far.
     let mut cracked = vec![0.0; size + 1];
     cracked[0] = 1.0;
     let mut so_far = 0;
-    for (&all, &some) in frequencies.group_sizes().iter().zip(&interesting) {
-        let most = size.min(some as usize);
+    for (&group_size, &of_interest) in frequencies.group_sizes().iter().zip(&of_interest_by_group) {
+        let most = size.min(of_interest as usize);
         let mut of_group = vec![1.0; most + 1];
         for x in 1..=most {
-            of_group[x] =
-                of_group[x - 1] * (some + 1 - x as u64) as f64 / (u64::from(all) + 1 - x as u64) as f64;
+            of_group[x] = of_group[x - 1] * (of_interest + 1 - x as u64) as f64
+                / (u64::from(group_size) + 1 - x as u64) as f64;
         }
-        so_far += some as usize;
+        so_far += of_interest as usize;
         for total in (1..=size.min(so_far)).rev() {
             control.check()?;
             let ways = of_group.iter().take(total + 1).enumerate();
@@ -99,7 +99,7 @@ pub fn point_valued_itemset_cracks(
 }
 
 /// Returns C(part, size) / C(whole, size), even if both are far too large for any number type.
-fn share_of_choices(part: u64, whole: u64, size: u64) -> f64 {
+fn binomial_ratio(part: u64, whole: u64, size: u64) -> f64 {
     if size > part {
         return 0.0;
     }
@@ -107,13 +107,13 @@ fn share_of_choices(part: u64, whole: u64, size: u64) -> f64 {
 }
 
 /// Returns the itemset in ascending order; an error if it contains an item twice or an unknown item.
-pub(super) fn distinct(argument: &'static str, items: usize, itemset: &[u32]) -> Result<Vec<u32>> {
-    let invalid = |problem: &str| Error::invalid(argument, problem, "different items of the data");
+pub(super) fn checked_itemset(argument: &'static str, items: usize, itemset: &[u32]) -> Result<Vec<u32>> {
+    let invalid = |problem: &str| Error::invalid(argument, problem, "distinct items that occur in the data");
     let mut itemset = itemset.to_vec();
     itemset.sort_unstable();
     match itemset.last() {
-        Some(&last) if last as usize >= items => Err(invalid("has an item that is not in the data")),
-        _ if itemset.windows(2).any(|pair| pair[0] == pair[1]) => Err(invalid("has an item twice")),
+        Some(&last) if last as usize >= items => Err(invalid("contains an item that is not in the data")),
+        _ if itemset.windows(2).any(|pair| pair[0] == pair[1]) => Err(invalid("contains an item twice")),
         _ => Ok(itemset),
     }
 }
@@ -132,15 +132,15 @@ pub struct ItemsetCracks<'a> {
 /// The edges that are in some mapping, split into connected components, which are mapped independently.
 struct Mappings {
     /// Component of every class of items, and its number there.
-    items: Vec<Place>,
+    items: Vec<ClassInComponent>,
     /// Component of every class of codes, and its number there.
-    codes: Vec<Place>,
+    codes: Vec<ClassInComponent>,
     components: Vec<Component>,
 }
 
 /// Component of a class, and the number of the class within the component.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct ClassInComponent {
     component: u32,
     class: u32,
 }
@@ -150,10 +150,10 @@ struct Component {
     counting: Counting,
     log_matchings: OnceLock<f64>,
     /// Cached probabilities of parts of three or more items.
-    chances: Memory<Part, f64>,
+    probabilities: Cache<Part, f64>,
     /// Cached shares of the component (`None`), or of what remains of it without an edge; they serve all
     /// parts of one or two items.
-    shares: Memory<Option<Edge>, Option<Arc<Rest>>>,
+    shares: Cache<Option<Edge>, Option<Arc<Rest>>>,
 }
 
 /// The part of an itemset that lies in one component: the classes of its items and the classes of its codes.
@@ -176,9 +176,9 @@ struct Edge {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Work {
     /// Finding the shares of the component, or of what remains of it without an edge.
-    Map(Option<Edge>),
+    Shares(Option<Edge>),
     /// Counting the mappings of the component without a part.
-    Count(Part),
+    Matchings(Part),
 }
 
 /// What remains of a component, and its shares.
@@ -198,7 +198,7 @@ struct Reduced {
 
 /// Cache of results. Two threads may compute the same result at the same time; it does not matter which one
 /// is kept.
-struct Memory<K, V>(Mutex<FxHashMap<K, V>>);
+struct Cache<K, V>(Mutex<FxHashMap<K, V>>);
 
 /// Cost of finding the shares of all edges, relative to that of counting the mappings.
 const STEPS_OF_SHARES: f64 = 3.0;
@@ -217,17 +217,20 @@ impl<'a> ItemsetCracks<'a> {
     /// Returns the published estimate OS (section 4.3): the probability that every item is mapped to one of
     /// the itemset's codes, as if items were independent. 0 if no code can stand for some item.
     pub fn os(&self, itemset: &[u32]) -> Result<f64> {
-        Ok(self.os_of(&self.distinct(itemset)?))
+        Ok(self.os_unchecked(&self.checked_itemset(itemset)?))
     }
 
     /// Returns the published estimate OS2 (section 4.3): the itemset is treated as a single item that has all
     /// candidates of its items. 0 if one of the itemset's codes is not a candidate of any of its items.
     pub fn os2(&self, itemset: &[u32]) -> Result<f64> {
-        let itemset = self.distinct(itemset)?;
+        let itemset = self.checked_itemset(itemset)?;
         let classes: FxHashSet<u32> = itemset.iter().map(|&item| self.class_of(item)).collect();
         let candidates = |class: u32| &self.space.graph.items[class as usize].candidates;
         let union: FxHashSet<u32> = classes.into_iter().flat_map(candidates).copied().collect();
-        if !itemset.iter().all(|&item| union.contains(&self.own(item))) {
+        if !itemset
+            .iter()
+            .all(|&item| union.contains(&self.own_code_class(item)))
+        {
             return Ok(0.0);
         }
         let sizes = union.iter().map(|&class| self.space.graph.codes[class as usize]);
@@ -237,7 +240,7 @@ impl<'a> ItemsetCracks<'a> {
 
     /// Returns the share of all mappings that crack the itemset; `None` if there is no mapping.
     pub fn exact(&self, itemset: &[u32], control: &Control) -> Result<Option<f64>> {
-        self.exact_of(&self.distinct(itemset)?, control)
+        self.exact_unchecked(&self.checked_itemset(itemset)?, control)
     }
 
     /// Returns the predicted number of steps (see [`Counting::steps`]) of exact answers for all these
@@ -251,9 +254,9 @@ impl<'a> ItemsetCracks<'a> {
         let mut steps = 0.0;
         for itemset in itemsets {
             control.check()?;
-            for (number, part) in self.parts(mappings, &self.distinct(itemset)?) {
+            for (number, part) in self.parts(mappings, &self.checked_itemset(itemset)?) {
                 let component = &mappings.components[number as usize];
-                for work in component.work(part) {
+                for work in component.required_work(part) {
                     let of_work = component.steps(&work);
                     steps += if planned.insert((number, work)) {
                         of_work
@@ -266,21 +269,21 @@ impl<'a> ItemsetCracks<'a> {
         Ok(steps)
     }
 
-    fn distinct(&self, itemset: &[u32]) -> Result<Vec<u32>> {
-        distinct("itemset", self.space.items(), itemset)
+    fn checked_itemset(&self, itemset: &[u32]) -> Result<Vec<u32>> {
+        checked_itemset("itemset", self.space.items(), itemset)
     }
 
     fn class_of(&self, item: u32) -> u32 {
         self.space.class_of[item as usize]
     }
 
-    fn own(&self, item: u32) -> u32 {
-        self.space.own[item as usize]
+    fn own_code_class(&self, item: u32) -> u32 {
+        self.space.own_code_class[item as usize]
     }
 
     /// Returns [`os`](Self::os) of an itemset that was checked before.
-    pub(super) fn os_of(&self, itemset: &[u32]) -> f64 {
-        let mut codes: Vec<u32> = itemset.iter().map(|&item| self.own(item)).collect();
+    pub(super) fn os_unchecked(&self, itemset: &[u32]) -> f64 {
+        let mut codes: Vec<u32> = itemset.iter().map(|&item| self.own_code_class(item)).collect();
         codes.sort_unstable();
         let mut classes: Vec<u32> = itemset.iter().map(|&item| self.class_of(item)).collect();
         classes.sort_unstable();
@@ -302,18 +305,18 @@ impl<'a> ItemsetCracks<'a> {
     }
 
     /// Returns [`exact`](Self::exact) of an itemset that was checked before.
-    pub(super) fn exact_of(&self, itemset: &[u32], control: &Control) -> Result<Option<f64>> {
+    pub(super) fn exact_unchecked(&self, itemset: &[u32], control: &Control) -> Result<Option<f64>> {
         let Some(mappings) = self.mappings(control)? else {
             return Ok(None);
         };
-        let mut chance = 1.0;
+        let mut probability = 1.0;
         for (component, part) in self.parts(mappings, itemset) {
-            chance *= mappings.components[component as usize].chance(part, control)?;
-            if chance == 0.0 {
+            probability *= mappings.components[component as usize].probability(part, control)?;
+            if probability == 0.0 {
                 break;
             }
         }
-        Ok(Some(chance))
+        Ok(Some(probability))
     }
 
     /// Returns whether any mapping is consistent with the belief.
@@ -336,7 +339,7 @@ impl<'a> ItemsetCracks<'a> {
 
     /// Splits an itemset into its parts in the components.
     fn parts(&self, mappings: &Mappings, itemset: &[u32]) -> BTreeMap<u32, Part> {
-        let signature = |&item: &u32| (self.class_of(item), self.own(item));
+        let signature = |&item: &u32| (self.class_of(item), self.own_code_class(item));
         let mut signatures: Vec<(u32, u32)> = itemset.iter().map(signature).collect();
         signatures.sort_unstable();
         let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
@@ -356,12 +359,16 @@ impl Mappings {
             let place = |(class, &component): (usize, &u32)| {
                 let members = &members[component as usize];
                 let number = members.partition_point(|&other| (other as usize) < class);
-                Place {
+                ClassInComponent {
                     component,
                     class: number as u32,
                 }
             };
-            of_classes.iter().enumerate().map(place).collect::<Vec<Place>>()
+            of_classes
+                .iter()
+                .enumerate()
+                .map(place)
+                .collect::<Vec<ClassInComponent>>()
         };
         let items = places(&parts.of_items, &parts.items);
         let codes = places(&parts.of_codes, &parts.codes);
@@ -402,8 +409,8 @@ impl Component {
             counting: Counting::new(&graph, control)?,
             graph,
             log_matchings: OnceLock::new(),
-            chances: Memory::new(),
-            shares: Memory::new(),
+            probabilities: Cache::new(),
+            shares: Cache::new(),
         })
     }
 
@@ -413,20 +420,20 @@ impl Component {
     }
 
     /// Returns the probability that these items and these codes are mapped to each other.
-    fn chance(&self, part: Part, control: &Control) -> Result<f64> {
+    fn probability(&self, part: Part, control: &Control) -> Result<f64> {
         if part.items.len() != part.codes.len() {
             return Ok(0.0);
         }
         control.check()?;
         match part.items.len() {
-            1 => self.chance_of_edge(None, part.edge(0, 0), control),
-            2 => self.chance_of_pair(&part, control),
-            _ => match self.chances.get(&part) {
-                Some(chance) => Ok(chance),
+            1 => self.probability_of_edge(None, part.edge(0, 0), control),
+            2 => self.probability_of_pair(&part, control),
+            _ => match self.probabilities.get(&part) {
+                Some(probability) => Ok(probability),
                 None => {
-                    let chance = self.chance_by_counting(&part, control)?;
-                    self.chances.insert(part, chance);
-                    Ok(chance)
+                    let probability = self.probability_by_counting(&part, control)?;
+                    self.probabilities.insert(part, probability);
+                    Ok(probability)
                 }
             },
         }
@@ -434,7 +441,7 @@ impl Component {
 
     /// Returns the number of matchings of the items with the codes, times the number of matchings of all
     /// others, divided by the number of all matchings.
-    fn chance_by_counting(&self, part: &Part, control: &Control) -> Result<f64> {
+    fn probability_by_counting(&self, part: &Part, control: &Control) -> Result<f64> {
         let within = Counting::new(&self.induced(part), control)?.log_matchings(control)?;
         if within == f64::NEG_INFINITY {
             return Ok(0.0);
@@ -446,13 +453,13 @@ impl Component {
 
     /// Returns the same probability for a part of two items. All pairs with the same first edge share what
     /// remains of the component without that edge, so its shares are computed once for all of them.
-    fn chance_of_pair(&self, pair: &Part, control: &Control) -> Result<f64> {
+    fn probability_of_pair(&self, pair: &Part, control: &Control) -> Result<f64> {
         let ways = self.ways(pair);
         let Some(&[first, second]) = ways.first() else {
             return Ok(0.0);
         };
-        let of_first = self.chance_of_edge(None, first, control)?;
-        let of_second = self.chance_of_edge(Some(first), second, control)?;
+        let of_first = self.probability_of_edge(None, first, control)?;
+        let of_second = self.probability_of_edge(Some(first), second, control)?;
         Ok((ways.len() as f64 * of_first * of_second).min(1.0))
     }
 
@@ -467,7 +474,7 @@ impl Component {
 
     /// Returns the probability that a particular code of the class is mapped to a particular item, given that
     /// another edge of the component is in the mapping.
-    fn chance_of_edge(&self, given: Option<Edge>, edge: Edge, control: &Control) -> Result<f64> {
+    fn probability_of_edge(&self, given: Option<Edge>, edge: Edge, control: &Control) -> Result<f64> {
         let rest = match self.shares.get(&given) {
             Some(rest) => rest,
             None => {
@@ -478,7 +485,7 @@ impl Component {
                 rest
             }
         };
-        Ok(rest.map_or(0.0, |rest| rest.chance(edge)))
+        Ok(rest.map_or(0.0, |rest| rest.probability(edge)))
     }
 
     /// Returns the logarithm of the number of matchings, which is computed on first use.
@@ -491,29 +498,29 @@ impl Component {
     }
 
     /// Returns the computations that the probability of a part requires.
-    fn work(&self, part: Part) -> Vec<Work> {
+    fn required_work(&self, part: Part) -> Vec<Work> {
         match part.items.len() {
             size if size != part.codes.len() => vec![],
-            1 => vec![Work::Map(None)],
+            1 => vec![Work::Shares(None)],
             2 => match self.ways(&part).first() {
-                Some(&[first, _]) => vec![Work::Map(None), Work::Map(Some(first))],
+                Some(&[first, _]) => vec![Work::Shares(None), Work::Shares(Some(first))],
                 None => vec![],
             },
-            _ => vec![Work::Count(part)],
+            _ => vec![Work::Matchings(part)],
         }
     }
 
     fn steps(&self, work: &Work) -> f64 {
         match work {
-            Work::Map(_) => STEPS_OF_SHARES * self.counting.steps(),
-            Work::Count(_) => self.counting.steps(),
+            Work::Shares(_) => STEPS_OF_SHARES * self.counting.steps(),
+            Work::Matchings(_) => self.counting.steps(),
         }
     }
 
     /// Returns the graph induced by a part.
     fn induced(&self, part: &Part) -> Graph {
-        let codes = counts(&part.codes);
-        let items = counts(&part.items).into_iter().map(|(class, size)| {
+        let codes = multiplicities(&part.codes);
+        let items = multiplicities(&part.items).into_iter().map(|(class, size)| {
             let is_candidate = |&code: &u32| self.is_edge(class, codes[code as usize].0);
             ItemClass {
                 size,
@@ -530,14 +537,14 @@ impl Component {
     fn without(&self, part: &Part) -> Reduced {
         let mut sizes_of_items: Vec<u32> = self.graph.items.iter().map(|items| items.size).collect();
         let mut sizes_of_codes = self.graph.codes.clone();
-        for (class, taken) in counts(&part.items) {
+        for (class, taken) in multiplicities(&part.items) {
             sizes_of_items[class as usize] -= taken;
         }
-        for (class, taken) in counts(&part.codes) {
+        for (class, taken) in multiplicities(&part.codes) {
             sizes_of_codes[class as usize] -= taken;
         }
-        let items = numbers_of_rest(&sizes_of_items);
-        let codes = numbers_of_rest(&sizes_of_codes);
+        let items = renumber_nonempty(&sizes_of_items);
+        let codes = renumber_nonempty(&sizes_of_codes);
         let classes = self.graph.items.iter().zip(&sizes_of_items);
         let rest_of_items = classes
             .filter(|&(_, &size)| size > 0)
@@ -578,7 +585,7 @@ impl Part {
 
 impl Rest {
     /// Returns the probability that a particular code of the class is mapped to a particular item.
-    fn chance(&self, edge: Edge) -> f64 {
+    fn probability(&self, edge: Edge) -> f64 {
         let item = self.graph.items[edge.item as usize];
         let code = self.graph.codes[edge.code as usize];
         let (Some(item), Some(code)) = (item, code) else {
@@ -592,9 +599,9 @@ impl Rest {
     }
 }
 
-impl<K: Eq + Hash, V: Clone> Memory<K, V> {
+impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     fn new() -> Self {
-        Memory(Mutex::default())
+        Cache(Mutex::default())
     }
 
     fn get(&self, key: &K) -> Option<V> {
@@ -609,7 +616,7 @@ impl<K: Eq + Hash, V: Clone> Memory<K, V> {
 }
 
 /// Returns every distinct class in ascending order, with its number of occurrences.
-fn counts(classes: &[u32]) -> Vec<(u32, u32)> {
+fn multiplicities(classes: &[u32]) -> Vec<(u32, u32)> {
     let mut classes = classes.to_vec();
     classes.sort_unstable();
     let runs = classes.chunk_by(u32::eq);
@@ -617,7 +624,7 @@ fn counts(classes: &[u32]) -> Vec<(u32, u32)> {
 }
 
 /// Returns the new number of every class after empty classes are removed; `None` for an empty class.
-fn numbers_of_rest(sizes: &[u32]) -> Vec<Option<u32>> {
+fn renumber_nonempty(sizes: &[u32]) -> Vec<Option<u32>> {
     let mut next = 0;
     let number = |&size: &u32| {
         (size > 0).then(|| {

@@ -46,10 +46,10 @@ pub fn filter_edges(space: &CrackSpace, known: &[(u32, u32)], frequent: &[(u32, 
         class
     });
     let class_of = class_of.collect();
-    let own = (0..space.items()).map(|item| codes.class(space.own[item], is_frequent[item]));
+    let own = (0..space.items()).map(|item| codes.class(space.own_code_class[item], is_frequent[item]));
     CrackSpace {
         class_of,
-        own: own.collect(),
+        own_code_class: own.collect(),
         graph: Graph {
             codes: codes.sizes,
             items,
@@ -71,14 +71,14 @@ fn members(pairs: &[(u32, u32)], items: usize) -> BitVec {
 struct SplitCodes {
     sizes: Vec<u32>,
     /// The two new classes of every old class; `None` if a half is empty.
-    new: Vec<[Option<u32>; 2]>,
+    halves: Vec<[Option<u32>; 2]>,
 }
 
 impl SplitCodes {
     fn new(space: &CrackSpace, is_frequent: &BitSlice) -> Self {
         let mut frequent = vec![0; space.graph.codes.len()];
         for item in is_frequent.iter_ones() {
-            frequent[space.own[item] as usize] += 1;
+            frequent[space.own_code_class[item] as usize] += 1;
         }
         let mut sizes = Vec::new();
         let mut add = |size: u32| {
@@ -88,20 +88,20 @@ impl SplitCodes {
             })
         };
         let classes = space.graph.codes.iter().zip(frequent);
-        let new = classes.map(|(&size, frequent)| [add(frequent), add(size - frequent)]);
-        let new = new.collect();
-        SplitCodes { sizes, new }
+        let halves = classes.map(|(&size, frequent)| [add(frequent), add(size - frequent)]);
+        let halves = halves.collect();
+        SplitCodes { sizes, halves }
     }
 
     fn class(&self, old: u32, is_frequent: bool) -> u32 {
-        let new = self.new.get(old as usize);
-        let class = new.and_then(|&[frequent, other]| if is_frequent { frequent } else { other });
+        let halves = self.halves.get(old as usize);
+        let class = halves.and_then(|&[frequent, other]| if is_frequent { frequent } else { other });
         class.unwrap_or(CrackSpace::NO_CODE)
     }
 
     fn candidates(&self, old: &[u32], only_frequent: bool) -> Vec<u32> {
         let new = old.iter().flat_map(|&class| {
-            let [frequent, other] = self.new[class as usize];
+            let [frequent, other] = self.halves[class as usize];
             [frequent, other.filter(|_| !only_frequent)]
         });
         new.flatten().collect()
@@ -122,8 +122,8 @@ pub fn refine_beliefs(
     known: &[Pair],
     nearly_always: f64,
 ) -> usize {
-    let counts = |pair: &&Pair| pair.share(frequencies) >= nearly_always;
-    let pairs = known.iter().filter(counts);
+    let qualifies = |pair: &&Pair| pair.share(frequencies) >= nearly_always;
+    let pairs = known.iter().filter(qualifies);
     pairs
         .map(|pair| belief.refine(pair.one as usize, pair.other as usize))
         .count()

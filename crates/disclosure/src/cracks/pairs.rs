@@ -39,42 +39,42 @@ impl Pair {
     }
 }
 
-/// Returns up to `most` pairs that occur together in at least one transaction, those with the most common
+/// Returns up to `max_pairs` pairs that occur together in at least one transaction, those with the most common
 /// transactions first. Ties are broken by the smaller item numbers, so that the answer is unique.
-pub fn top_pairs(transactions: &Transactions, most: usize, control: &Control) -> Result<Vec<Pair>> {
+pub fn top_pairs(transactions: &Transactions, max_pairs: usize, control: &Control) -> Result<Vec<Pair>> {
     // A pair cannot occur together more often than its rarer item occurs.
     let bound = |rarer: u64| u128::from(rarer);
-    let find = |search: &Search, row: &Row, best: &mut Best| {
+    let find = |search: &Search, row: &Row, best: &mut TopPairs| {
         for &partner in row.partners {
             let together = row.together[partner as usize];
             if search.rank[partner as usize] < row.rank {
-                best.offer(together.into(), row.item, partner, together.into());
+                best.push(together.into(), row.item, partner, together.into());
             }
         }
     };
-    Search::new(transactions).run(most, bound, find, control)
+    Search::new(transactions).run(max_pairs, bound, find, control)
 }
 
-/// Returns up to `most` pairs that never occur together although both items are frequent: those with the
+/// Returns up to `max_pairs` pairs that never occur together although both items are frequent: those with the
 /// largest product of frequencies first. Ties are broken by the smaller item numbers. Items that never occur
 /// are in no pair.
-pub fn apart_pairs(transactions: &Transactions, most: usize, control: &Control) -> Result<Vec<Pair>> {
+pub fn apart_pairs(transactions: &Transactions, max_pairs: usize, control: &Control) -> Result<Vec<Pair>> {
     let search = Search::new(transactions);
     let most_frequent = search.by_rank.first().map_or(0, |&item| search.count(item));
     let bound = |rarer: u64| u128::from(rarer) * u128::from(most_frequent);
-    let find = |search: &Search, row: &Row, best: &mut Best| {
+    let find = |search: &Search, row: &Row, best: &mut TopPairs| {
         for &partner in &search.by_rank[..row.rank as usize] {
             // `by_rank` is in descending order of frequency, so all later products are at most this large.
             let product = u128::from(search.count(partner)) * u128::from(search.count(row.item));
-            if !best.wants(product) {
+            if !best.would_keep(product) {
                 break;
             }
             if row.together[partner as usize] == 0 {
-                best.offer(product, row.item, partner, 0);
+                best.push(product, row.item, partner, 0);
             }
         }
     };
-    search.run(most, bound, find, control)
+    search.run(max_pairs, bound, find, control)
 }
 
 /// A row of the triangular matrix of pair counts: one item against all items that are more frequent. Rows are
@@ -101,10 +101,10 @@ struct Search<'a> {
 
 /// Maximum number of occurrences that are indexed at a time: 64 MB. Only a single item that occurs more often
 /// than this exceeds it.
-const INDEXED: u64 = 1 << 24;
+const MAX_INDEXED_OCCURRENCES: u64 = 1 << 24;
 
 /// Number of rows in the first round; often one round is enough. Each later round has eight times as many
-/// rows, as far as [`INDEXED`] allows.
+/// rows, as far as [`MAX_INDEXED_OCCURRENCES`] allows.
 const FIRST_ROWS: usize = 64;
 
 impl<'a> Search<'a> {
@@ -115,8 +115,8 @@ impl<'a> Search<'a> {
         let mut by_rank: Vec<u32> = items.collect();
         by_rank.sort_by_key(|&item| Reverse(counts[item as usize]));
         let mut rank = vec![u32::MAX; counts.len()];
-        for (place, &item) in by_rank.iter().enumerate() {
-            rank[item as usize] = place as u32;
+        for (position, &item) in by_rank.iter().enumerate() {
+            rank[item as usize] = position as u32;
         }
         Search {
             transactions,
@@ -130,31 +130,31 @@ impl<'a> Search<'a> {
         self.frequencies.counts()[item as usize]
     }
 
-    /// Finds the best pairs. `find` offers the pairs of a row; `bound` returns the best possible value of a
+    /// Finds the best pairs. `find` pushes the pairs of a row; `bound` returns the best possible value of a
     /// pair whose rarer item has the given count.
     fn run(
         &self,
-        most: usize,
+        max_pairs: usize,
         bound: impl Fn(u64) -> u128 + Sync,
-        find: impl Fn(&Search, &Row, &mut Best) + Sync,
+        find: impl Fn(&Search, &Row, &mut TopPairs) + Sync,
         control: &Control,
     ) -> Result<Vec<Pair>> {
-        let mut best = Best::new(most);
+        let mut best = TopPairs::new(max_pairs);
         let mut start = 0;
         let mut rows = FIRST_ROWS;
-        while start < self.by_rank.len() && best.wants(bound(self.count(self.by_rank[start]))) {
+        while start < self.by_rank.len() && best.would_keep(bound(self.count(self.by_rank[start]))) {
             let end = self.end_of_round(start, rows);
             let index = self.index(start, end, control)?;
             let next = AtomicUsize::new(0);
             let threads = (0..rayon::current_num_threads()).into_par_iter().map(|_| {
-                let mut best = best.of_thread();
+                let mut best = best.for_thread();
                 let mut counter = Counter::new(self.transactions);
                 loop {
                     let row = next.fetch_add(1, Relaxed);
                     let Some(&item) = self.by_rank[start..end].get(row) else {
                         return Ok(best);
                     };
-                    if !best.wants(bound(self.count(item))) {
+                    if !best.would_keep(bound(self.count(item))) {
                         return Ok(best);
                     }
                     counter.count(index.transactions_of(row), control)?;
@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
                     find(self, &row, &mut best);
                 }
             });
-            for found in threads.collect::<Result<Vec<Best>>>()? {
+            for found in threads.collect::<Result<Vec<TopPairs>>>()? {
                 best.merge(found, control)?;
             }
             start = end;
@@ -176,13 +176,13 @@ impl<'a> Search<'a> {
         best.into_pairs(control)
     }
 
-    /// Returns the end of a round of at most `rows` rows that fit into [`INDEXED`] occurrences; at least one
-    /// row.
+    /// Returns the end of a round of at most `rows` rows that fit into [`MAX_INDEXED_OCCURRENCES`]
+    /// occurrences; at least one row.
     fn end_of_round(&self, start: usize, rows: usize) -> usize {
         let mut occurrences = 0;
         let fits = |&&item: &&u32| {
             occurrences += self.count(item);
-            occurrences <= INDEXED
+            occurrences <= MAX_INDEXED_OCCURRENCES
         };
         let rows = self.by_rank[start..].iter().take(rows).take_while(fits).count();
         start + rows.max(1)
@@ -265,10 +265,10 @@ impl<'a> Counter<'a> {
 }
 
 /// The best pairs found so far.
-struct Best {
-    most: usize,
+struct TopPairs {
+    max_pairs: usize,
     /// Pairs with a smaller value are rejected.
-    floor: u128,
+    threshold: u128,
     /// Min-heap: the worst pair is on top.
     pairs: BinaryHeap<Reverse<Ranked>>,
 }
@@ -277,45 +277,45 @@ struct Best {
 /// reverse.
 type Ranked = (u128, Reverse<(u32, u32)>, u64);
 
-impl Best {
-    fn new(most: usize) -> Self {
-        Best {
-            most,
-            floor: 0,
+impl TopPairs {
+    fn new(max_pairs: usize) -> Self {
+        TopPairs {
+            max_pairs,
+            threshold: 0,
             pairs: BinaryHeap::new(),
         }
     }
 
     /// Returns an empty collection for a thread that rejects every pair that `self` would reject.
-    fn of_thread(&self) -> Self {
-        let worst = self.pairs.peek().filter(|_| self.pairs.len() == self.most);
-        Best {
-            floor: worst.map_or(self.floor, |worst| worst.0.0),
-            ..Best::new(self.most)
+    fn for_thread(&self) -> Self {
+        let worst = self.pairs.peek().filter(|_| self.pairs.len() == self.max_pairs);
+        TopPairs {
+            threshold: worst.map_or(self.threshold, |worst| worst.0.0),
+            ..TopPairs::new(self.max_pairs)
         }
     }
 
     /// Returns whether a pair of this value may be among the best. A tie with the worst pair may be,
     /// depending on the item numbers.
-    fn wants(&self, value: u128) -> bool {
-        let is_full = self.pairs.len() == self.most;
-        value >= self.floor && (!is_full || self.pairs.peek().is_some_and(|worst| value >= worst.0.0))
+    fn would_keep(&self, value: u128) -> bool {
+        let is_full = self.pairs.len() == self.max_pairs;
+        value >= self.threshold && (!is_full || self.pairs.peek().is_some_and(|worst| value >= worst.0.0))
     }
 
-    fn offer(&mut self, value: u128, item: u32, partner: u32, together: u64) {
-        if self.wants(value) {
+    fn push(&mut self, value: u128, item: u32, partner: u32, together: u64) {
+        if self.would_keep(value) {
             self.add((value, Reverse((item.min(partner), item.max(partner))), together));
         }
     }
 
     fn add(&mut self, pair: Ranked) {
         self.pairs.push(Reverse(pair));
-        if self.pairs.len() > self.most {
+        if self.pairs.len() > self.max_pairs {
             self.pairs.pop();
         }
     }
 
-    fn merge(&mut self, other: Best, control: &Control) -> Result<()> {
+    fn merge(&mut self, other: TopPairs, control: &Control) -> Result<()> {
         for some in other.pairs.into_vec().chunks(4096) {
             control.check()?;
             some.iter().for_each(|&Reverse(pair)| self.add(pair));
@@ -336,7 +336,7 @@ impl Best {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoOccurrence {
     /// Row and column of every item, or `u32::MAX` if it was not selected.
-    place: Vec<u32>,
+    position: Vec<u32>,
     words_per_row: usize,
     bits: Vec<u64>,
 }
@@ -346,9 +346,9 @@ impl CoOccurrence {
     /// bytes.
     pub fn among(transactions: &Transactions, items: &[u32], control: &Control) -> Result<Self> {
         let known = items.iter().map(|&item| item as usize + 1).max().unwrap_or(0);
-        let mut place = vec![u32::MAX; transactions.items().max(known)];
+        let mut position = vec![u32::MAX; transactions.items().max(known)];
         for (number, &item) in items.iter().enumerate() {
-            place[item as usize] = number as u32;
+            position[item as usize] = number as u32;
         }
         let words_per_row = items.len().div_ceil(64);
         control.require::<u8>(Self::bytes(items.len()))?;
@@ -357,14 +357,17 @@ impl CoOccurrence {
             .collect();
         let numbers: Vec<usize> = (0..transactions.len()).step_by(1024).collect();
         numbers.into_par_iter().try_for_each(|first| {
-            let mut places = Vec::new();
+            let mut positions = Vec::new();
             for number in first..transactions.len().min(first + 1024) {
                 control.check()?;
-                places.clear();
-                let of_items = transactions.get(number).iter().map(|&item| place[item as usize]);
-                places.extend(of_items.filter(|&place| place != u32::MAX));
-                for &row in &places {
-                    for &column in &places {
+                positions.clear();
+                let of_items = transactions
+                    .get(number)
+                    .iter()
+                    .map(|&item| position[item as usize]);
+                positions.extend(of_items.filter(|&position| position != u32::MAX));
+                for &row in &positions {
+                    for &column in &positions {
                         let word = &bits[row as usize * words_per_row + column as usize / 64];
                         let bit = 1 << (column % 64);
                         // Usually the bit is set already. Reading first avoids contention between the
@@ -378,7 +381,7 @@ impl CoOccurrence {
             Ok(())
         })?;
         Ok(CoOccurrence {
-            place,
+            position,
             words_per_row,
             bits: bits.into_iter().map(AtomicU64::into_inner).collect(),
         })
@@ -394,12 +397,12 @@ impl CoOccurrence {
     /// Returns whether some transaction contains both items; an item occurs together with itself if it occurs
     /// at all. `None` if one of them was not selected.
     pub fn together(&self, one: u32, other: u32) -> Option<bool> {
-        let (row, column) = (self.place(one)?, self.place(other)?);
+        let (row, column) = (self.position(one)?, self.position(other)?);
         Some(self.bits[row * self.words_per_row + column / 64] >> (column % 64) & 1 == 1)
     }
 
-    fn place(&self, item: u32) -> Option<usize> {
-        let place = *self.place.get(item as usize)?;
-        (place != u32::MAX).then_some(place as usize)
+    fn position(&self, item: u32) -> Option<usize> {
+        let position = *self.position.get(item as usize)?;
+        (position != u32::MAX).then_some(position as usize)
     }
 }

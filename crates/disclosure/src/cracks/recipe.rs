@@ -6,9 +6,9 @@
 //!
 //! The number of itemsets grows too fast to look at all of them. Itemsets whose items have the same
 //! candidates and the same own frequency groups are therefore represented by one of them, with a weight
-//! ([`Theta`]). If there are too many such kinds, a random sample of itemsets represents all.
+//! ([`Representatives`]). If there are too many such kinds, a random sample of itemsets represents all.
 
-use super::itemsets::{distinct, point_valued};
+use super::itemsets::{checked_itemset, point_valued_unchecked};
 use super::{CrackSpace, Frequencies, ItemsetCracks};
 use crate::{Control, Error, Result};
 use rand::seq::SliceRandom;
@@ -22,21 +22,21 @@ use std::collections::BTreeMap;
 /// random sets of items are tried (section 5.1): in every run, items become compliant one after the other in
 /// a random order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compliance {
+pub struct ComplianceRuns {
     /// Number of runs, i.e. of random orders, to average over.
     pub runs: u32,
     /// Seed of the orders; the same seed gives the same orders.
     pub seed: u64,
 }
 
-impl Default for Compliance {
+impl Default for ComplianceRuns {
     /// Five runs, as published.
     fn default() -> Self {
-        Compliance { runs: 5, seed: 1 }
+        ComplianceRuns { runs: 5, seed: 1 }
     }
 }
 
-impl Compliance {
+impl ComplianceRuns {
     /// Checks that there is at least one run.
     pub fn check(&self) -> Result<()> {
         if self.runs > 0 {
@@ -45,30 +45,30 @@ impl Compliance {
         Err(Error::invalid(
             "runs",
             "must be at least 1",
-            "how many random orders of the items to average over",
+            "the number of random orders of the items to average over",
         ))
     }
 }
 
 /// Settings of Assess-Risk.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RiskSettings {
+pub struct ItemSettings {
     /// Share of items that may be cracked.
     pub tolerance: f64,
     /// How α_max is found.
-    pub compliance: Compliance,
+    pub compliance: ComplianceRuns,
 }
 
-impl Default for RiskSettings {
+impl Default for ItemSettings {
     fn default() -> Self {
-        RiskSettings {
+        ItemSettings {
             tolerance: 0.1,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         }
     }
 }
 
-impl RiskSettings {
+impl ItemSettings {
     /// Checks the bounds of all settings.
     pub fn check(&self) -> Result<()> {
         Error::check_unit_interval("tolerance", self.tolerance)?;
@@ -88,14 +88,14 @@ pub enum Stage {
     Compliance,
 }
 
-/// Advice to the data owner.
+/// Verdict of a recipe. It is never unsafe, because the recipes leave that judgement to the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub enum Decision {
-    /// Disclose: the risk is within tolerance.
-    Disclose,
-    /// Judge: the owner has to judge whether an adversary can be right about more than α_max of the items.
-    Judge,
+pub enum Verdict {
+    /// The risk is within tolerance.
+    Safe,
+    /// The owner has to judge whether an adversary can be right about more than α_max of the items.
+    Unknown,
 }
 
 impl Stage {
@@ -107,10 +107,10 @@ impl Stage {
         }
     }
 
-    fn decision(self) -> Decision {
+    fn verdict(self) -> Verdict {
         match self {
-            Stage::PointValued | Stage::Interval => Decision::Disclose,
-            Stage::Compliance => Decision::Judge,
+            Stage::PointValued | Stage::Interval => Verdict::Safe,
+            Stage::Compliance => Verdict::Unknown,
         }
     }
 }
@@ -118,11 +118,11 @@ impl Stage {
 /// Result of Assess-Risk (Fig. 8).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Assessment {
+pub struct ItemAssessment {
     /// Stage that decided.
     pub stage: Stage,
-    /// Decision of that stage.
-    pub decision: Decision,
+    /// Verdict of that stage.
+    pub verdict: Verdict,
     /// Number of cracked items that are tolerated.
     pub tolerated: f64,
     /// Expected cracks of an adversary who knows every frequency: the number of frequency groups.
@@ -150,7 +150,7 @@ pub struct AlphaPoint {
 }
 
 /// Margin for rounding in comparisons, so that 29 of 100 items are within a tolerance of 0.29.
-pub(super) const ROUNDING: f64 = 1e-9;
+pub(super) const COMPARISON_MARGIN: f64 = 1e-9;
 
 /// Runs Assess-Risk (Fig. 8): may the data be disclosed if a share of the items may be cracked?
 ///
@@ -158,18 +158,18 @@ pub(super) const ROUNDING: f64 = 1e-9;
 /// exact probability; 0 for an item that the belief is wrong about. The published binary search for α_max
 /// halves nested random sets of items. Expected cracks only grow with such a set, so this implementation
 /// finds the limit by adding one item after the other.
-pub fn assess_risk(
+pub fn assess_items(
     frequencies: &Frequencies,
     cracks: &[f64],
-    settings: &RiskSettings,
+    settings: &ItemSettings,
     control: &Control,
-) -> Result<Assessment> {
+) -> Result<ItemAssessment> {
     settings.check()?;
     let orders = Orders::new(cracks.len(), &settings.compliance);
     let tolerated = settings.tolerance * frequencies.items() as f64;
-    let is_within = |expected: f64| expected <= tolerated + ROUNDING;
+    let is_within = |expected: f64| expected <= tolerated + COMPARISON_MARGIN;
     let point_valued = frequencies.group_counts().len() as f64;
-    let interval = cracks.iter().fold(0.0, |sum, chance| sum + chance);
+    let interval = cracks.iter().fold(0.0, |sum, probability| sum + probability);
     let stage = Stage::of(is_within(point_valued), is_within(interval));
     let alpha_max = match stage {
         Stage::Compliance => {
@@ -185,9 +185,9 @@ pub fn assess_risk(
         }
         _ => None,
     };
-    Ok(Assessment {
+    Ok(ItemAssessment {
         stage,
-        decision: stage.decision(),
+        verdict: stage.verdict(),
         tolerated,
         point_valued,
         interval,
@@ -196,11 +196,11 @@ pub fn assess_risk(
 }
 
 /// Returns the expected cracks of an adversary who is right about these shares of the items (Fig. 13).
-/// `cracks` is as in [`assess_risk`].
+/// `cracks` is as in [`assess_items`].
 pub fn alpha_curve(
     cracks: &[f64],
     alphas: &[f64],
-    compliance: &Compliance,
+    compliance: &ComplianceRuns,
     control: &Control,
 ) -> Result<Vec<AlphaPoint>> {
     compliance.check()?;
@@ -260,7 +260,7 @@ pub struct ItemsetSettings {
     /// Number of random itemsets that represent all itemsets if there are too many.
     pub sample: usize,
     /// Runs and seed for α_max. The sample of itemsets uses the same seed.
-    pub compliance: Compliance,
+    pub compliance: ComplianceRuns,
 }
 
 impl Default for ItemsetSettings {
@@ -275,7 +275,7 @@ impl Default for ItemsetSettings {
             tolerance: 0.1,
             exact_steps: f64::INFINITY,
             sample: 10_000,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         }
     }
 }
@@ -288,7 +288,7 @@ impl ItemsetSettings {
                 return Err(Error::invalid(
                     "sizes",
                     "must be at least 1",
-                    "numbers of items from 1",
+                    "one or more itemset sizes, each at least 1",
                 ));
             }
             Error::check_unit_interval("skip_top", *skip_top)?;
@@ -299,7 +299,7 @@ impl ItemsetSettings {
             return Err(Error::invalid(
                 "sample",
                 "must be at least 1",
-                "how many random itemsets to look at where there are too many",
+                "the number of random itemsets to assess if there are too many",
             ));
         }
         self.compliance.check()
@@ -316,12 +316,12 @@ pub enum ItemsetMethod {
     Os,
 }
 
-/// A number and its 95 % confidence interval if it was estimated from a random sample; otherwise all three
+/// A share and its 95 % confidence interval if it was estimated from a random sample; otherwise all three
 /// fields are equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Estimate {
-    /// Best estimate of the number.
+pub struct BoundedShare {
+    /// Best estimate of the share.
     pub value: f64,
     /// Lower end of the interval.
     pub lower: f64,
@@ -335,8 +335,8 @@ pub struct Estimate {
 pub struct ItemsetAssessment {
     /// Stage that decided.
     pub stage: Stage,
-    /// Decision of that stage. A sampled share is within tolerance only if its whole confidence interval is.
-    pub decision: Decision,
+    /// Verdict of that stage. A sampled share is within tolerance only if its whole confidence interval is.
+    pub verdict: Verdict,
     /// Number of itemsets of interest; infinite if it is too large for `f64`.
     pub itemsets: f64,
     /// Whether a random sample represents all itemsets.
@@ -344,30 +344,30 @@ pub struct ItemsetAssessment {
     /// How probabilities under the belief were computed.
     pub method: ItemsetMethod,
     /// Share of itemsets that are vulnerable to an adversary who knows every frequency.
-    pub point_valued: Estimate,
+    pub point_valued: BoundedShare,
     /// Share of itemsets that are vulnerable under the belief.
-    pub interval: Estimate,
+    pub interval: BoundedShare,
     /// Largest share of items that the adversary may be right about; only for [`Stage::Compliance`].
-    pub alpha_max: Option<Estimate>,
+    pub alpha_max: Option<BoundedShare>,
 }
 
 /// Maximum number of kinds of itemsets. Itemsets of one kind have items of the same classes and with the same
 /// own groups, so one representative of them is assessed.
-const MOST_KINDS: usize = 1_000_000;
+const MAX_REPRESENTATIVES: usize = 1_000_000;
 /// Maximum total number of items in the representatives.
-const MOST_MEMBERS: usize = 10_000_000;
+const MAX_REPRESENTATIVE_ITEMS: usize = 10_000_000;
 /// Maximum total number of items in the vulnerable itemsets up to which α_max is computed by listing all of
 /// them.
-const MOST_LISTED: f64 = 2e7;
+const MAX_LISTED_ITEMS: f64 = 2e7;
 /// Margin for rounding in the comparison with σ.
-const DANGER_ROUNDING: f64 = 1e-12;
+const DANGER_MARGIN: f64 = 1e-12;
 
 /// Runs Assess-Risk-Itemsets (Fig. 9): may the data be disclosed if a share of the itemsets of interest may
 /// be vulnerable?
 ///
 /// `space` is the space of the belief of the interval stage. For α_max, a vulnerable itemset counts only if
 /// the adversary is right about all its items.
-pub fn assess_itemset_risk(
+pub fn assess_itemsets(
     frequencies: &Frequencies,
     space: &CrackSpace,
     settings: &ItemsetSettings,
@@ -375,43 +375,44 @@ pub fn assess_itemset_risk(
 ) -> Result<ItemsetAssessment> {
     settings.check()?;
     let mut orders = Orders::new(space.items(), &settings.compliance);
-    let theta = Theta::new(frequencies, space, settings, &mut orders.random, control)?;
+    let representatives = Representatives::new(frequencies, space, settings, &mut orders.random, control)?;
     let cracks = ItemsetCracks::new(space);
     let is_exact = settings.exact_steps > 0.0
         && cracks.has_mapping(control)?
-        && cracks.steps(theta.iter(), control)? <= settings.exact_steps;
+        && cracks.steps(representatives.iter(), control)? <= settings.exact_steps;
     let method = match is_exact {
         true => ItemsetMethod::Exact,
         false => ItemsetMethod::Os,
     };
-    control.set_total(theta.len() as u64);
-    let is_vulnerable = |chance: f64| chance >= settings.crack_danger - DANGER_ROUNDING;
+    control.set_total(representatives.len() as u64);
+    let is_vulnerable = |probability: f64| probability >= settings.crack_danger - DANGER_MARGIN;
     let of_itemset = |number: usize| {
         control.check()?;
-        let itemset = theta.get(number);
+        let itemset = representatives.get(number);
         let under_belief = match method {
-            ItemsetMethod::Exact => cracks.exact_of(itemset, control)?.unwrap_or(0.0),
-            ItemsetMethod::Os => cracks.os_of(itemset),
+            ItemsetMethod::Exact => cracks.exact_unchecked(itemset, control)?.unwrap_or(0.0),
+            ItemsetMethod::Os => cracks.os_unchecked(itemset),
         };
-        let known = point_valued(frequencies, itemset);
+        let known = point_valued_unchecked(frequencies, itemset);
         control.advance(1);
         Ok((is_vulnerable(known), is_vulnerable(under_belief)))
     };
-    let vulnerable: Vec<(bool, bool)> = (0..theta.len())
+    let vulnerable: Vec<(bool, bool)> = (0..representatives.len())
         .into_par_iter()
         .map(of_itemset)
         .collect::<Result<_>>()?;
-    let point_valued = theta.share(vulnerable.iter().map(|&(known, _)| known));
-    let interval = theta.share(vulnerable.iter().map(|&(_, under_belief)| under_belief));
-    let is_within = |share: f64| share <= settings.tolerance + ROUNDING;
+    let point_valued = representatives.share(vulnerable.iter().map(|&(known, _)| known));
+    let interval = representatives.share(vulnerable.iter().map(|&(_, under_belief)| under_belief));
+    let is_within = |share: f64| share <= settings.tolerance + COMPARISON_MARGIN;
     let stage = Stage::of(is_within(point_valued.upper), is_within(interval.upper));
     let alpha_max = match stage {
         Stage::Compliance => {
             let under_belief = |&number: &usize| vulnerable[number].1;
-            let vulnerable: Vec<usize> = (0..theta.len()).filter(under_belief).collect();
-            let shares = vulnerable_shares(&theta, &vulnerable, settings.sample, orders, control)?;
-            let limit = |bound: fn(&Estimate) -> f64| largest_share(&shares, |share| is_within(bound(share)));
-            Some(Estimate {
+            let vulnerable: Vec<usize> = (0..representatives.len()).filter(under_belief).collect();
+            let shares = vulnerable_shares(&representatives, &vulnerable, settings.sample, orders, control)?;
+            let limit =
+                |bound: fn(&BoundedShare) -> f64| largest_share(&shares, |share| is_within(bound(share)));
+            Some(BoundedShare {
                 value: limit(|share| share.value),
                 lower: limit(|share| share.upper),
                 upper: limit(|share| share.lower),
@@ -421,9 +422,9 @@ pub fn assess_itemset_risk(
     };
     Ok(ItemsetAssessment {
         stage,
-        decision: stage.decision(),
-        itemsets: theta.whole,
-        sampled: theta.is_sampled,
+        verdict: stage.verdict(),
+        itemsets: representatives.total,
+        sampled: representatives.is_sampled,
         method,
         point_valued,
         interval,
@@ -435,15 +436,15 @@ pub fn assess_itemset_risk(
 #[derive(Clone)]
 struct Orders {
     items: usize,
-    left: u32,
+    remaining_runs: u32,
     random: Pcg64,
 }
 
 impl Orders {
-    fn new(items: usize, compliance: &Compliance) -> Self {
+    fn new(items: usize, compliance: &ComplianceRuns) -> Self {
         Orders {
             items,
-            left: compliance.runs,
+            remaining_runs: compliance.runs,
             random: Pcg64::seed_from_u64(compliance.seed),
         }
     }
@@ -453,7 +454,7 @@ impl Iterator for Orders {
     type Item = Vec<u32>;
 
     fn next(&mut self) -> Option<Vec<u32>> {
-        self.left = self.left.checked_sub(1)?;
+        self.remaining_runs = self.remaining_runs.checked_sub(1)?;
         let mut order: Vec<u32> = (0..self.items as u32).collect();
         order.shuffle(&mut self.random);
         Some(order)
@@ -481,13 +482,13 @@ fn largest_share<T>(figures: &[T], is_within: impl FnMut(&T) -> bool) -> f64 {
 /// The *kind* of an item is its class and the class of its own code. Items of one kind are interchangeable,
 /// so one itemset represents all itemsets with the same number of items of each kind.
 #[derive(Default)]
-struct Theta {
-    members: Vec<u32>,
+struct Representatives {
+    items: Vec<u32>,
     ends: Vec<usize>,
     /// Number of itemsets that each representative stands for.
     weights: Vec<f64>,
     /// Number of itemsets of interest.
-    whole: f64,
+    total: f64,
     is_sampled: bool,
     /// Items of each kind; empty if every itemset represents only itself.
     kinds: Vec<Vec<u32>>,
@@ -495,7 +496,7 @@ struct Theta {
     kind_of: Vec<u32>,
 }
 
-impl Theta {
+impl Representatives {
     fn new(
         frequencies: &Frequencies,
         space: &CrackSpace,
@@ -504,36 +505,38 @@ impl Theta {
         control: &Control,
     ) -> Result<Self> {
         match &settings.interest {
-            ItemsetsOfInterest::Listed(itemsets) => Theta::listed(space.items(), itemsets),
+            ItemsetsOfInterest::Listed(itemsets) => Representatives::listed(space.items(), itemsets),
             ItemsetsOfInterest::Sizes { sizes, skip_top } => {
                 let mut sizes = sizes.clone();
                 sizes.sort_unstable();
                 sizes.dedup();
                 let items = without_top(frequencies, *skip_top);
-                match Theta::of_kinds(space, &items, &sizes, control)? {
-                    Some(theta) => Ok(theta),
-                    None => Theta::sampled(&items, &sizes, settings.sample, random, control),
+                match Representatives::of_each_kind(space, &items, &sizes, control)? {
+                    Some(representatives) => Ok(representatives),
+                    None => Representatives::sampled(&items, &sizes, settings.sample, random, control),
                 }
             }
         }
     }
 
     fn listed(items: usize, itemsets: &[Vec<u32>]) -> Result<Self> {
-        let itemsets = itemsets.iter().map(|itemset| distinct("itemset", items, itemset));
+        let itemsets = itemsets
+            .iter()
+            .map(|itemset| checked_itemset("itemset", items, itemset));
         let mut itemsets = itemsets.collect::<Result<Vec<_>>>()?;
         itemsets.sort_unstable();
         itemsets.dedup();
-        let mut theta = Theta::default();
+        let mut representatives = Representatives::default();
         for itemset in itemsets {
-            theta.members.extend(itemset);
-            theta.end(1.0);
+            representatives.items.extend(itemset);
+            representatives.finish_itemset(1.0);
         }
-        theta.whole = theta.len() as f64;
-        Ok(theta)
+        representatives.total = representatives.len() as f64;
+        Ok(representatives)
     }
 
     /// Returns one itemset for every combination of kinds, or `None` if there are too many combinations.
-    fn of_kinds(
+    fn of_each_kind(
         space: &CrackSpace,
         items: &[u32],
         sizes: &[usize],
@@ -541,21 +544,21 @@ impl Theta {
     ) -> Result<Option<Self>> {
         let mut by_signature: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
         for &item in items {
-            let signature = (space.class_of[item as usize], space.own[item as usize]);
+            let signature = (space.class_of[item as usize], space.own_code_class[item as usize]);
             by_signature.entry(signature).or_default().push(item);
         }
-        let mut theta = Theta {
+        let mut representatives = Representatives {
             kinds: by_signature.into_values().collect(),
             kind_of: vec![0; space.items()],
-            ..Theta::default()
+            ..Representatives::default()
         };
-        for (kind, items) in theta.kinds.iter().enumerate() {
+        for (kind, items) in representatives.kinds.iter().enumerate() {
             for &item in items {
-                theta.kind_of[item as usize] = kind as u32;
+                representatives.kind_of[item as usize] = kind as u32;
             }
         }
-        // `left[kind]`: the number of items of this kind and all later ones.
-        let mut left: Vec<usize> = theta.kinds.iter().rev().map(Vec::len).collect();
+        // `left[kind]`: the number of items of this kind and all later marked.
+        let mut left: Vec<usize> = representatives.kinds.iter().rev().map(Vec::len).collect();
         left.iter_mut().fold(0, |sum, size| {
             *size += sum;
             *size
@@ -563,17 +566,20 @@ impl Theta {
         left.reverse();
         left.push(0);
         for &size in sizes {
-            if size <= items.len() && !theta.add_kinds(size, &left, control)? {
+            if size <= items.len() && !representatives.add_representatives(size, &left, control)? {
                 return Ok(None);
             }
         }
-        theta.whole = theta.weights.iter().fold(0.0, |sum, weight| sum + weight);
-        Ok(theta.whole.is_finite().then_some(theta))
+        representatives.total = representatives
+            .weights
+            .iter()
+            .fold(0.0, |sum, weight| sum + weight);
+        Ok(representatives.total.is_finite().then_some(representatives))
     }
 
     /// Adds a representative for every multiset of kinds of this size, in lexicographic order. Returns
     /// whether they stay within the limits.
-    fn add_kinds(&mut self, size: usize, left: &[usize], control: &Control) -> Result<bool> {
+    fn add_representatives(&mut self, size: usize, left: &[usize], control: &Control) -> Result<bool> {
         // The kinds in the current itemset and the number of items of each: as many as possible of the first
         // kind, then fewer.
         let mut taken: Vec<(usize, usize)> = Vec::new();
@@ -586,16 +592,16 @@ impl Theta {
                 missing -= most;
                 next += 1;
             }
-            if self.ends.len() == MOST_KINDS || self.members.len() + size > MOST_MEMBERS {
+            if self.ends.len() == MAX_REPRESENTATIVES || self.items.len() + size > MAX_REPRESENTATIVE_ITEMS {
                 return Ok(false);
             }
             control.check()?;
             let mut weight = 1.0;
             for &(kind, taken) in &taken {
-                self.members.extend(&self.kinds[kind][..taken]);
-                weight *= choices(self.kinds[kind].len(), taken);
+                self.items.extend(&self.kinds[kind][..taken]);
+                weight *= binomial(self.kinds[kind].len(), taken);
             }
-            self.end(weight);
+            self.finish_itemset(weight);
             // Take one item less of the last kind that later kinds can compensate for.
             loop {
                 let Some((kind, most)) = taken.pop() else {
@@ -625,16 +631,16 @@ impl Theta {
             .copied()
             .filter(|&size| size <= items.len())
             .collect();
-        let logs: Vec<f64> = sizes.iter().map(|&size| ln_choices(items.len(), size)).collect();
+        let logs: Vec<f64> = sizes.iter().map(|&size| ln_binomial(items.len(), size)).collect();
         let most = logs.iter().copied().fold(0.0, f64::max);
         // Relative to the largest number of itemsets, which may be beyond `f64`.
         let weights: Vec<f64> = logs.iter().map(|log| (log - most).exp()).collect();
-        let mut theta = Theta {
-            whole: sizes
+        let mut representatives = Representatives {
+            total: sizes
                 .iter()
-                .fold(0.0, |sum, &size| sum + choices(items.len(), size)),
+                .fold(0.0, |sum, &size| sum + binomial(items.len(), size)),
             is_sampled: true,
-            ..Theta::default()
+            ..Representatives::default()
         };
         let weights = cumulative(&weights);
         let largest = sizes.last().copied().unwrap_or(0);
@@ -642,17 +648,17 @@ impl Theta {
         control.require::<u8>(sample.saturating_mul(bytes))?;
         for _ in 0..sample {
             control.check()?;
-            let size = sizes[weighted(&weights, random)];
-            add_choice(items, size, random, &mut theta.members);
-            theta.end(1.0);
+            let size = sizes[weighted_index(&weights, random)];
+            push_random_combination(items, size, random, &mut representatives.items);
+            representatives.finish_itemset(1.0);
         }
-        Ok(theta)
+        Ok(representatives)
     }
 
-    /// Completes the itemset whose items were just added to `members`; `weight` is the number of itemsets
+    /// Completes the itemset whose items were just added to `items`; `weight` is the number of itemsets
     /// that it represents.
-    fn end(&mut self, weight: f64) {
-        self.ends.push(self.members.len());
+    fn finish_itemset(&mut self, weight: f64) {
+        self.ends.push(self.items.len());
         self.weights.push(weight);
     }
 
@@ -662,7 +668,7 @@ impl Theta {
 
     fn get(&self, number: usize) -> &[u32] {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.members[start..self.ends[number]]
+        &self.items[start..self.ends[number]]
     }
 
     fn iter(&self) -> impl Iterator<Item = &[u32]> {
@@ -670,12 +676,16 @@ impl Theta {
     }
 
     /// Returns the share of all itemsets of interest that the marked representatives stand for.
-    fn share(&self, is_one: impl Iterator<Item = bool>) -> Estimate {
-        let ones = self.weights.iter().zip(is_one).filter(|(_, is_one)| *is_one);
-        let count = ones.fold(0.0, |sum, (weight, _)| sum + weight);
+    fn share(&self, is_marked: impl Iterator<Item = bool>) -> BoundedShare {
+        let marked = self
+            .weights
+            .iter()
+            .zip(is_marked)
+            .filter(|(_, is_marked)| *is_marked);
+        let count = marked.fold(0.0, |sum, (weight, _)| sum + weight);
         match self.is_sampled {
             true => wilson(count, self.len() as f64),
-            false => Estimate::exact(count / self.whole.max(1.0)),
+            false => BoundedShare::exact(count / self.total.max(1.0)),
         }
     }
 
@@ -692,9 +702,9 @@ impl Theta {
     }
 }
 
-impl Estimate {
+impl BoundedShare {
     fn exact(value: f64) -> Self {
-        Estimate {
+        BoundedShare {
             value,
             lower: value,
             upper: value,
@@ -702,7 +712,7 @@ impl Estimate {
     }
 
     fn times(self, factor: f64) -> Self {
-        Estimate {
+        BoundedShare {
             value: self.value * factor,
             lower: self.lower * factor,
             upper: self.upper * factor,
@@ -712,82 +722,89 @@ impl Estimate {
 
 /// Returns the share of the itemsets of interest that are vulnerable with 0, 1, 2, … compliant items.
 fn vulnerable_shares(
-    theta: &Theta,
+    representatives: &Representatives,
     vulnerable: &[usize],
     sample: usize,
     orders: Orders,
     control: &Control,
-) -> Result<Vec<Estimate>> {
-    let runs = f64::from(orders.left);
-    let weights: Vec<f64> = vulnerable.iter().map(|&number| theta.weights[number]).collect();
+) -> Result<Vec<BoundedShare>> {
+    let runs = f64::from(orders.remaining_runs);
+    let weights: Vec<f64> = vulnerable
+        .iter()
+        .map(|&number| representatives.weights[number])
+        .collect();
     let weights = cumulative(&weights);
     let count = weights.last().copied().unwrap_or(0.0);
-    let longest = vulnerable.iter().map(|&number| theta.get(number).len()).max();
-    let is_listed = theta.kinds.is_empty() || count * longest.unwrap_or(0) as f64 <= MOST_LISTED;
+    let longest = vulnerable
+        .iter()
+        .map(|&number| representatives.get(number).len())
+        .max();
+    let is_listed =
+        representatives.kinds.is_empty() || count * longest.unwrap_or(0) as f64 <= MAX_LISTED_ITEMS;
     // Skip the random numbers of all orders, so that the sample is independent of them.
-    let mut after = orders.clone();
+    let mut after_all_orders = orders.clone();
     if !is_listed {
-        after.by_ref().try_for_each(|_| control.check())?;
+        after_all_orders.by_ref().try_for_each(|_| control.check())?;
     }
-    let at_a_time = MOST_POSITIONS / orders.items.max(8);
-    let entering = entering(orders, at_a_time, control, |enter| {
+    let at_a_time = MAX_POSITIONS / orders.items.max(8);
+    let entries = entries_by_step(orders, at_a_time, control, |visit| {
         if is_listed {
             for &number in vulnerable {
-                for_each_choice(&theta.parts(theta.get(number)), &mut *enter)?;
+                for_each_combination(&representatives.parts(representatives.get(number)), &mut *visit)?;
             }
             return Ok(());
         }
-        let mut random = after.random.clone();
+        let mut random = after_all_orders.random.clone();
         let mut itemset = Vec::new();
         for _ in 0..sample {
             itemset.clear();
-            let number = vulnerable[weighted(&weights, &mut random)];
-            for (kind, taken) in theta.parts(theta.get(number)) {
-                add_choice(kind, taken, &mut random, &mut itemset);
+            let number = vulnerable[weighted_index(&weights, &mut random)];
+            for (kind, taken) in representatives.parts(representatives.get(number)) {
+                push_random_combination(kind, taken, &mut random, &mut itemset);
             }
-            enter(&itemset)?;
+            visit(&itemset)?;
         }
         Ok(())
     })?;
     let mut entered = 0;
-    let shares = entering.iter().map(|&more| {
+    let shares = entries.iter().map(|&more| {
         entered += more;
         let entered = entered as f64 / runs;
-        match (theta.is_sampled, is_listed) {
-            (true, _) => wilson(entered, theta.len() as f64),
-            (false, true) => Estimate::exact(entered / theta.whole.max(1.0)),
-            (false, false) => wilson(entered, sample as f64).times(count / theta.whole),
+        match (representatives.is_sampled, is_listed) {
+            (true, _) => wilson(entered, representatives.len() as f64),
+            (false, true) => BoundedShare::exact(entered / representatives.total.max(1.0)),
+            (false, false) => wilson(entered, sample as f64).times(count / representatives.total),
         }
     });
     Ok(shares.collect())
 }
 
 /// Maximum number of item positions in memory at a time, however many orders there are.
-const MOST_POSITIONS: usize = 1 << 17;
+const MAX_POSITIONS: usize = 1 << 17;
 
 /// Counts, for each step, the itemsets whose last item becomes compliant at that step, summed over all
 /// orders. `for_each_itemset` passes every itemset to the function that it receives; it is called once per
 /// batch of orders.
-fn entering(
+fn entries_by_step(
     mut orders: Orders,
     at_a_time: usize,
     control: &Control,
     for_each_itemset: impl Fn(&mut dyn FnMut(&[u32]) -> Result<()>) -> Result<()>,
 ) -> Result<Vec<u64>> {
-    let mut entering = vec![0u64; orders.items + 1];
-    let at_a_time = at_a_time.clamp(1, orders.left as usize);
+    let mut entries = vec![0u64; orders.items + 1];
+    let at_a_time = at_a_time.clamp(1, orders.remaining_runs as usize);
     control.require::<u32>(at_a_time * orders.items.max(8))?;
     loop {
         let some = orders.by_ref().take(at_a_time);
-        let positions: Vec<Vec<u32>> = some.map(|order| inverse(&order)).collect();
+        let positions: Vec<Vec<u32>> = some.map(|order| inverse_permutation(&order)).collect();
         if positions.is_empty() {
-            return Ok(entering);
+            return Ok(entries);
         }
         for_each_itemset(&mut |itemset| {
             control.check()?;
             for position in &positions {
                 let last = itemset.iter().map(|&item| position[item as usize] + 1).max();
-                entering[last.unwrap_or(0) as usize] += 1;
+                entries[last.unwrap_or(0) as usize] += 1;
             }
             Ok(())
         })?;
@@ -795,7 +812,7 @@ fn entering(
 }
 
 /// Returns the position of every item in the order.
-fn inverse(order: &[u32]) -> Vec<u32> {
+fn inverse_permutation(order: &[u32]) -> Vec<u32> {
     let mut positions = vec![0; order.len()];
     for (position, &item) in order.iter().enumerate() {
         positions[item as usize] = position as u32;
@@ -803,25 +820,25 @@ fn inverse(order: &[u32]) -> Vec<u32> {
     positions
 }
 
-/// Returns all items except a share of the most frequent ones.
+/// Returns all items except a share of the most frequent marked.
 fn without_top(frequencies: &Frequencies, skip_top: f64) -> Vec<u32> {
     let mut items: Vec<u32> = (0..frequencies.items() as u32).collect();
     items.sort_by_key(|&item| std::cmp::Reverse(frequencies.counts()[item as usize]));
-    let skipped = (skip_top * items.len() as f64 + ROUNDING).floor() as usize;
+    let skipped = (skip_top * items.len() as f64 + COMPARISON_MARGIN).floor() as usize;
     items.drain(..skipped.min(items.len()));
     items.sort_unstable();
     items
 }
 
 /// Returns the binomial coefficient; infinite if it is too large for `f64`.
-fn choices(of: usize, size: usize) -> f64 {
+fn binomial(of: usize, size: usize) -> f64 {
     let fewer = size.min(of - size);
     let product = (1..=fewer).fold(1.0, |product, j| product * (of - fewer + j) as f64 / j as f64);
     product.round()
 }
 
 /// Returns the natural logarithm of the binomial coefficient.
-fn ln_choices(of: usize, size: usize) -> f64 {
+fn ln_binomial(of: usize, size: usize) -> f64 {
     let fewer = size.min(of - size);
     (1..=fewer).fold(0.0, |sum, j| sum + ((of - fewer + j) as f64 / j as f64).ln())
 }
@@ -836,14 +853,14 @@ fn cumulative(weights: &[f64]) -> Vec<f64> {
 }
 
 /// Draws an index with a probability proportional to its weight.
-fn weighted(cumulative: &[f64], random: &mut Pcg64) -> usize {
+fn weighted_index(cumulative: &[f64], random: &mut Pcg64) -> usize {
     let last = cumulative.len() - 1;
     let point = random.random::<f64>() * cumulative[last];
     cumulative.partition_point(|&sum| sum <= point).min(last)
 }
 
 /// Adds `size` random items to the itemset, all choices being equally likely (Floyd's algorithm).
-fn add_choice(items: &[u32], size: usize, random: &mut Pcg64, itemset: &mut Vec<u32>) {
+fn push_random_combination(items: &[u32], size: usize, random: &mut Pcg64, itemset: &mut Vec<u32>) {
     let mut chosen: FxHashSet<usize> = FxHashSet::default();
     for last in items.len() - size..items.len() {
         let one = random.random_range(0..=last);
@@ -854,7 +871,10 @@ fn add_choice(items: &[u32], size: usize, random: &mut Pcg64, itemset: &mut Vec<
 }
 
 /// Visits every itemset that has the given number of items of each part.
-fn for_each_choice(parts: &[(&[u32], usize)], mut visit: impl FnMut(&[u32]) -> Result<()>) -> Result<()> {
+fn for_each_combination(
+    parts: &[(&[u32], usize)],
+    mut visit: impl FnMut(&[u32]) -> Result<()>,
+) -> Result<()> {
     let first = |taken: usize| (0..taken).collect::<Vec<usize>>();
     let mut chosen: Vec<Vec<usize>> = parts.iter().map(|&(_, taken)| first(taken)).collect();
     let mut itemset: Vec<u32> = Vec::new();
@@ -870,7 +890,7 @@ fn for_each_choice(parts: &[(&[u32], usize)], mut visit: impl FnMut(&[u32]) -> R
                 return Ok(());
             };
             part = last;
-            if to_next_choice(&mut chosen[part], parts[part].0.len()) {
+            if next_combination(&mut chosen[part], parts[part].0.len()) {
                 break;
             }
             chosen[part] = first(parts[part].1);
@@ -879,7 +899,7 @@ fn for_each_choice(parts: &[(&[u32], usize)], mut visit: impl FnMut(&[u32]) -> R
 }
 
 /// Advances to the next combination in lexicographic order. Returns false if there is none.
-fn to_next_choice(chosen: &mut [usize], of: usize) -> bool {
+fn next_combination(chosen: &mut [usize], of: usize) -> bool {
     let taken = chosen.len();
     let Some(at) = (0..taken).rev().find(|&at| chosen[at] < of - taken + at) else {
         return false;
@@ -893,13 +913,13 @@ fn to_next_choice(chosen: &mut [usize], of: usize) -> bool {
 
 /// Returns a share in a sample with Wilson's 95 % confidence interval. `count` of `sample` elements have the
 /// property.
-fn wilson(count: f64, sample: f64) -> Estimate {
+fn wilson(count: f64, sample: f64) -> BoundedShare {
     const Z: f64 = 1.959_963_984_540_054;
     let share = count / sample;
     let scale = 1.0 + Z * Z / sample;
     let centre = (share + Z * Z / (2.0 * sample)) / scale;
     let reach = Z / scale * (share * (1.0 - share) / sample + Z * Z / (4.0 * sample * sample)).sqrt();
-    Estimate {
+    BoundedShare {
         value: share,
         lower: (centre - reach).clamp(0.0, share),
         upper: (centre + reach).clamp(share, 1.0),
@@ -912,12 +932,12 @@ mod tests {
 
     #[test]
     fn orders_in_batches_say_the_same() {
-        let compliance = Compliance { runs: 37, seed: 4 };
+        let compliance = ComplianceRuns { runs: 37, seed: 4 };
         let itemsets: [&[u32]; 4] = [&[0, 3], &[2], &[1, 2, 4], &[]];
         let by_batches_of = |at_a_time| {
             let orders = Orders::new(5, &compliance);
-            entering(orders, at_a_time, &Control::new(), |enter| {
-                itemsets.iter().try_for_each(|itemset| enter(itemset))
+            entries_by_step(orders, at_a_time, &Control::new(), |visit| {
+                itemsets.iter().try_for_each(|itemset| visit(itemset))
             })
             .unwrap()
         };

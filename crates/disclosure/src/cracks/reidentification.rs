@@ -6,8 +6,8 @@
 //! The candidates are found with one posting list per column. If people and rows do not match up, the graph
 //! is completed with strangers and with a code for "not released", so that it has a perfect matching.
 
-use super::estimate::sum;
-use super::{CrackSpace, Expected, Method, Settings, expected};
+use super::o_estimate::kahan_sum;
+use super::{CrackSpace, ExpectedCracks, Method, Settings, expected_cracks};
 use crate::classes::Classes;
 use crate::matching::{Components, Counting, Graph, ItemClass, maximum_matching};
 use crate::parallel_sort::parallel_sort;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Knowledge {
     /// Nothing.
-    Anything,
+    Unknown,
     /// The value. A value that is not released has a code of its own.
     Code(u32),
     /// One of these values, in any order.
@@ -53,19 +53,19 @@ pub struct Reidentification {
     /// Number of classes of items that are people; the later ones are strangers.
     pub people_classes: usize,
     /// Largest number of people that can be in the release at the same time.
-    pub released_people: u64,
+    pub max_released_people: u64,
 }
 
 impl Reidentification {
     /// Builds the graph. `people` is the knowledge about every person, column by column. `key`, if the truth
     /// is known, is the number of every person's own row, or `None` if the person is not released; no two
-    /// people have the same row. `most_edges` limits the number of possible pairs of a person and a class of
+    /// people have the same row. `max_edges` limits the number of possible pairs of a person and a class of
     /// rows, four bytes each; people with identical knowledge about them count once.
     pub fn new(
         people: &[Vec<Knowledge>],
         released: Rows,
         key: Option<&[Option<u32>]>,
-        most_edges: u64,
+        max_edges: u64,
         control: &Control,
     ) -> Result<Self> {
         if people.len().max(released.len()) > u32::MAX as usize {
@@ -76,7 +76,7 @@ impl Reidentification {
         }
         let (rows, class_of_row) = classes_of_rows(released, control)?;
         let sizes = rows.sizes().iter().map(|&size| size as u32).collect();
-        let (class_of, items) = classes_of_people(people, &Release::new(&rows), most_edges, control)?;
+        let (class_of, items) = classes_of_people(people, &ReleasedClasses::new(&rows), max_edges, control)?;
         check_key(key.unwrap_or_default(), released.len())?;
         let own_class = |row: &Option<u32>| class_of_row.get((*row)? as usize).copied();
         let mut found = Reidentification {
@@ -85,16 +85,16 @@ impl Reidentification {
             graph: Graph { codes: sizes, items },
             class_of,
             own: key.map(|key| key.iter().map(own_class).collect()),
-            released_people: 0,
+            max_released_people: 0,
         };
-        found.even_out(control)?;
+        found.complete_to_perfect(control)?;
         Ok(found)
     }
 
     /// Returns the number of people that cannot be in the release, because there are too few rows that they
     /// can be.
     pub fn not_released(&self) -> u64 {
-        self.class_of.len() as u64 - self.released_people
+        self.class_of.len() as u64 - self.max_released_people
     }
 
     /// Returns the number of rows that belong to strangers.
@@ -107,7 +107,7 @@ impl Reidentification {
     /// all rows that they can be; without a key, the same for any one of these rows. As in the paper, "not
     /// released" is not a candidate.
     pub fn o_estimate(&self) -> f64 {
-        sum(&self.o_estimate_people())
+        kahan_sum(&self.o_estimate_people())
     }
 
     fn o_estimate_people(&self) -> Vec<f64> {
@@ -118,43 +118,48 @@ impl Reidentification {
             sizes.sum::<u64>()
         };
         let degrees: Vec<u64> = self.graph.items.iter().map(rows).collect();
-        let chance = |person: usize| match degrees[self.class_of[person] as usize] {
+        let probability = |person: usize| match degrees[self.class_of[person] as usize] {
             0 => 0.0,
             _ if self.own.is_some() && self.own_candidate(person).is_none() => 0.0,
             degree => 1.0 / degree as f64,
         };
-        (0..self.class_of.len()).map(chance).collect()
+        (0..self.class_of.len()).map(probability).collect()
     }
 
     /// Returns the expected number of people that the adversary matches with their own row. `of_class` is as
-    /// in [`chances`](Self::chances).
-    pub fn expected(&self, of_class: &[Vec<f64>]) -> f64 {
-        sum(&self.chances(of_class))
+    /// in [`crack_probabilities`](Self::crack_probabilities).
+    pub fn expected_from_shares(&self, of_class: &[Vec<f64>]) -> f64 {
+        kahan_sum(&self.crack_probabilities(of_class))
     }
 
     /// Computes the expected number of people that the adversary identifies. Without a key, only the
     /// O-estimate and an exact answer within the limits are possible; anything else is an error.
-    pub fn cracks(&self, settings: &Settings, control: &Control) -> Result<Expected> {
+    pub fn cracks(&self, settings: &Settings, control: &Control) -> Result<ExpectedCracks> {
         settings.check()?;
         if settings.method == Method::OEstimate {
-            return Ok(Expected::estimate(Method::OEstimate, self.o_estimate_people()));
+            return Ok(ExpectedCracks::estimate(
+                Method::OEstimate,
+                self.o_estimate_people(),
+            ));
         }
-        let of_keyed = self.space().map(|space| expected(&space, settings, control));
+        let of_keyed = self
+            .space()
+            .map(|space| expected_cracks(&space, settings, control));
         if let Some(found) = of_keyed.transpose()?.flatten() {
             return Ok(found);
         }
         let counting = Counting::new(&self.graph, control)?;
         let shares = match settings.method {
-            Method::Auto | Method::Exact if settings.afford(&counting) => counting.shares(control)?,
+            Method::Auto | Method::Exact if settings.can_afford(&counting) => counting.shares(control)?,
             _ => None,
         };
         let shares = shares.ok_or(Error::invalid(
             "key",
-            "is needed, except for an exact answer that can be afforded and for the O-estimate",
-            "a key, which says for each known person which row is theirs",
+            "is required unless the method is the O-estimate, or an exact answer is within the limits",
+            "a key that identifies each known person's row",
         ))?;
-        Ok(Expected::exact(
-            self.chances(&shares.of_class),
+        Ok(ExpectedCracks::exact(
+            self.crack_probabilities(&shares.of_class),
             shares.log_matchings,
         ))
     }
@@ -167,7 +172,7 @@ impl Reidentification {
     /// if the adversary's knowledge about them is false. Without a key, the truth is as uncertain as the
     /// guess: both are drawn from the same distribution, and the probability that they agree is the sum of
     /// the squared probabilities of the rows.
-    pub fn chances(&self, of_class: &[Vec<f64>]) -> Vec<f64> {
+    pub fn crack_probabilities(&self, of_class: &[Vec<f64>]) -> Vec<f64> {
         let size = |codes: u32| f64::from(self.graph.codes[codes as usize]);
         if self.own.is_some() {
             let of_person = |person: usize| {
@@ -204,7 +209,7 @@ impl Reidentification {
         Some(CrackSpace {
             graph: self.graph.clone(),
             class_of,
-            own,
+            own_code_class: own,
         })
     }
 
@@ -230,7 +235,7 @@ impl Reidentification {
     /// Components stay separate. Every maximum matching of the old graph becomes the same number of perfect
     /// matchings of the new one, because only the order of the added nodes varies; so all stay equally
     /// likely.
-    fn even_out(&mut self, control: &Control) -> Result<()> {
+    fn complete_to_perfect(&mut self, control: &Control) -> Result<()> {
         let parts = Components::new(&self.graph, control)?;
         let mut people_left = vec![0u32; parts.len()];
         let mut rows_left = vec![0u32; parts.len()];
@@ -238,11 +243,11 @@ impl Reidentification {
             rows_left[part as usize] += size;
         }
         let matching = maximum_matching(&self.graph, control)?;
-        for ((class, &part), given) in self.graph.items.iter().zip(&parts.of_items).zip(&matching) {
-            let given: u32 = given.iter().sum();
-            people_left[part as usize] += class.size - given;
-            rows_left[part as usize] -= given;
-            self.released_people += u64::from(given);
+        for ((class, &part), matched) in self.graph.items.iter().zip(&parts.of_items).zip(&matching) {
+            let matched: u32 = matched.iter().sum();
+            people_left[part as usize] += class.size - matched;
+            rows_left[part as usize] -= matched;
+            self.max_released_people += u64::from(matched);
         }
         let mut not_released = vec![None; parts.len()];
         for (part, &left) in people_left.iter().enumerate().filter(|&(_, &left)| left > 0) {
@@ -268,8 +273,8 @@ fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
         if is_taken.is_some_and(|mut is_taken| is_taken.replace(true)) {
             return Err(Error::invalid(
                 "key",
-                "two known people have the same released row",
-                "a key that says for each known person which one row is theirs",
+                "assigns the same released row to two known people",
+                "a key that identifies exactly one row for each known person",
             ));
         }
     }
@@ -277,7 +282,7 @@ fn check_key(key: &[Option<u32>], rows: usize) -> Result<()> {
 }
 
 /// Number of rows or people between two checks of the control: some milliseconds.
-const PIECE: usize = 1 << 14;
+const BATCH: usize = 1 << 14;
 
 /// Returns the classes of equal rows, and the class of every row. Classes are sorted by their codes, so they
 /// do not depend on the order of the rows.
@@ -285,9 +290,9 @@ fn classes_of_rows(released: Rows, control: &Control) -> Result<(Classes, Vec<u3
     let width = released.columns().len();
     let mut found = Classes::new(width);
     let mut class_of_row = Vec::with_capacity(released.len());
-    for start in (0..released.len()).step_by(PIECE) {
+    for start in (0..released.len()).step_by(BATCH) {
         control.check()?;
-        let end = released.len().min(start + PIECE);
+        let end = released.len().min(start + BATCH);
         let columns: Vec<&[u32]> = released
             .columns()
             .iter()
@@ -301,9 +306,9 @@ fn classes_of_rows(released: Rows, control: &Control) -> Result<(Classes, Vec<u3
     parallel_sort(&mut order, control)?;
     let mut rows = Classes::new(width);
     let mut class_of = vec![0; order.len()];
-    for piece in order.chunks(PIECE) {
+    for batch in order.chunks(BATCH) {
         control.check()?;
-        for &(codes, class) in piece {
+        for &(codes, class) in batch {
             class_of[class] = rows.insert(codes, found.sizes()[class])?;
         }
     }
@@ -317,16 +322,16 @@ fn classes_of_rows(released: Rows, control: &Control) -> Result<(Classes, Vec<u3
 /// are sorted by their candidates, so they do not depend on the order of the people.
 fn classes_of_people(
     people: &[Vec<Knowledge>],
-    release: &Release,
-    most_edges: u64,
+    release: &ReleasedClasses,
+    max_edges: u64,
     control: &Control,
 ) -> Result<(Vec<u32>, Vec<ItemClass>)> {
     let mut kinds: Vec<&[Knowledge]> = Vec::new();
     let mut kind_by_knowledge: FxHashMap<&[Knowledge], u32> = FxHashMap::default();
     let mut kind_of: Vec<u32> = Vec::with_capacity(people.len());
-    for piece in people.chunks(PIECE) {
+    for batch in people.chunks(BATCH) {
         control.check()?;
-        kind_of.extend(piece.iter().map(|known| {
+        kind_of.extend(batch.iter().map(|known| {
             *kind_by_knowledge.entry(known).or_insert_with(|| {
                 kinds.push(known);
                 kinds.len() as u32 - 1
@@ -338,21 +343,21 @@ fn classes_of_people(
         control.check()?;
         let candidates = release.candidates(known);
         let before = edges.fetch_add(candidates.len() as u64, Relaxed);
-        match before + candidates.len() as u64 > most_edges {
+        match before + candidates.len() as u64 > max_edges {
             true => Err(Error::TooMany {
-                what: "possible pairs of a person and a row",
-                limit: most_edges,
+                what: "candidate pairs of a person and a row",
+                limit: max_edges,
             }),
             false => Ok(candidates),
         }
     });
     let candidates: Vec<Vec<u32>> = candidates.collect::<Result<_>>()?;
-    let mut different: Vec<&[u32]> = candidates.iter().map(Vec::as_slice).collect();
-    parallel_sort(&mut different, control)?;
-    different.dedup();
+    let mut distinct_candidates: Vec<&[u32]> = candidates.iter().map(Vec::as_slice).collect();
+    parallel_sort(&mut distinct_candidates, control)?;
+    distinct_candidates.dedup();
     let class_of_kind = candidates.par_iter().map(|candidates| {
         control.check()?;
-        Ok(different.partition_point(|&other| other < &candidates[..]) as u32)
+        Ok(distinct_candidates.partition_point(|&other| other < &candidates[..]) as u32)
     });
     let class_of_kind: Vec<u32> = class_of_kind.collect::<Result<_>>()?;
     let class_of: Vec<u32> = kind_of.iter().map(|&kind| class_of_kind[kind as usize]).collect();
@@ -360,7 +365,7 @@ fn classes_of_people(
         size: 0,
         candidates: candidates.to_vec(),
     };
-    let mut items: Vec<ItemClass> = different.into_iter().map(item_class).collect();
+    let mut items: Vec<ItemClass> = distinct_candidates.into_iter().map(item_class).collect();
     for &class in &class_of {
         items[class as usize].size += 1;
     }
@@ -368,7 +373,7 @@ fn classes_of_people(
 }
 
 /// Classes of equal released rows, with indexes to find those that contain a given value.
-struct Release<'a> {
+struct ReleasedClasses<'a> {
     rows: &'a Classes,
     class_by_row: FxHashMap<&'a [u32], u32>,
     /// Distinct sets of columns that are suppressed in some row.
@@ -378,15 +383,15 @@ struct Release<'a> {
 }
 
 /// Knowledge about one column, prepared for comparisons.
-enum Test<'a> {
-    Anything,
+enum Condition<'a> {
+    Unknown,
     /// In ascending order.
     Among(Vec<u32>),
     Between(u32, u32),
     Code(&'a u32),
 }
 
-impl<'a> Release<'a> {
+impl<'a> ReleasedClasses<'a> {
     fn new(rows: &'a Classes) -> Self {
         let classes = || (0..rows.len()).map(|class| rows.codes(class));
         let null_columns = |row: &[u32]| -> Vec<usize> {
@@ -402,7 +407,7 @@ impl<'a> Release<'a> {
             codes.sort_unstable();
             codes
         });
-        Release {
+        ReleasedClasses {
             rows,
             class_by_row: classes().zip(0..).collect(),
             suppressed: suppressed.into_iter().collect(),
@@ -412,24 +417,29 @@ impl<'a> Release<'a> {
 
     /// Returns the classes of rows that a person can be, in ascending order.
     fn candidates(&self, known: &[Knowledge]) -> Vec<u32> {
-        let tests: Vec<Test> = known.iter().map(Test::new).collect();
-        let in_column = |(column, test): (usize, &Test)| match test {
-            Test::Anything => None,
-            _ => Some((self.slices(column, test).map(<[_]>::len).sum::<usize>(), column)),
+        let conditions: Vec<Condition> = known.iter().map(Condition::new).collect();
+        let in_column = |(column, condition): (usize, &Condition)| match condition {
+            Condition::Unknown => None,
+            _ => Some((
+                self.matching_postings(column, condition)
+                    .map(<[_]>::len)
+                    .sum::<usize>(),
+                column,
+            )),
         };
-        let Some((fewest, column)) = tests.iter().enumerate().filter_map(in_column).min() else {
+        let Some((fewest, column)) = conditions.iter().enumerate().filter_map(in_column).min() else {
             return (0..self.rows.len() as u32).collect();
         };
         // Look up whole rows if that takes no more lookups than the shortest posting list has entries;
         // otherwise test the rows of that list.
-        let mut candidates = match codes(known) {
-            Some(codes) if self.suppressed.len() <= fewest => self.equal_rows(codes),
+        let mut candidates = match exact_codes(known) {
+            Some(codes) if self.suppressed.len() <= fewest => self.rows_equal_to(codes),
             _ => {
                 let classes = self
-                    .slices(column, &tests[column])
+                    .matching_postings(column, &conditions[column])
                     .flatten()
                     .map(|&(_, class)| class);
-                classes.filter(|&class| self.fits(class, &tests)).collect()
+                classes.filter(|&class| self.fits(class, &conditions)).collect()
             }
         };
         candidates.sort_unstable();
@@ -439,7 +449,7 @@ impl<'a> Release<'a> {
 
     /// Returns the classes of rows that a fully known person can be. Looks up the person's codes once for
     /// every set of suppressed columns, with NULL in these columns.
-    fn equal_rows(&self, mut codes: Vec<u32>) -> Vec<u32> {
+    fn rows_equal_to(&self, mut codes: Vec<u32>) -> Vec<u32> {
         let mut candidates = Vec::new();
         let known = codes.clone();
         for columns in &self.suppressed {
@@ -452,34 +462,38 @@ impl<'a> Release<'a> {
 
     /// Returns the postings of a column that are consistent with the knowledge about it, suppressed values
     /// included.
-    fn slices<'b>(&'b self, column: usize, test: &'b Test) -> impl Iterator<Item = &'b [(u32, u32)]> {
+    fn matching_postings<'b>(
+        &'b self,
+        column: usize,
+        condition: &'b Condition,
+    ) -> impl Iterator<Item = &'b [(u32, u32)]> {
         let postings = &self.postings[column];
         let between = move |low: u32, high: u32| {
             let start = postings.partition_point(|&(code, _)| code < low);
             let end = postings.partition_point(|&(code, _)| code <= high);
             &postings[start..end.max(start)]
         };
-        let (several, one) = match test {
-            Test::Anything => (&[][..], Some((NULL + 1, u32::MAX))),
-            Test::Among(codes) => (&codes[..], None),
-            Test::Between(low, high) => (&[][..], Some(((*low).max(NULL + 1), *high))),
-            Test::Code(code) => (std::slice::from_ref(*code), None),
+        let (several, one) = match condition {
+            Condition::Unknown => (&[][..], Some((NULL + 1, u32::MAX))),
+            Condition::Among(codes) => (&codes[..], None),
+            Condition::Between(low, high) => (&[][..], Some(((*low).max(NULL + 1), *high))),
+            Condition::Code(code) => (std::slice::from_ref(*code), None),
         };
         let several = several.iter().map(move |&code| between(code, code));
         let one = one.map(move |(low, high)| between(low, high));
         several.chain(one).chain([between(NULL, NULL)])
     }
 
-    fn fits(&self, class: u32, tests: &[Test]) -> bool {
+    fn fits(&self, class: u32, conditions: &[Condition]) -> bool {
         let row = self.rows.codes(class as usize);
         row.iter()
-            .zip(tests)
-            .all(|(&code, test)| code == NULL || test.holds(code))
+            .zip(conditions)
+            .all(|(&code, condition)| code == NULL || condition.holds(code))
     }
 }
 
 /// Returns the codes of a fully known person; `None` if some value is not known exactly.
-fn codes(known: &[Knowledge]) -> Option<Vec<u32>> {
+fn exact_codes(known: &[Knowledge]) -> Option<Vec<u32>> {
     let code = |known: &Knowledge| match known {
         Knowledge::Code(code) => Some(*code),
         _ => None,
@@ -487,26 +501,26 @@ fn codes(known: &[Knowledge]) -> Option<Vec<u32>> {
     known.iter().map(code).collect()
 }
 
-impl<'a> Test<'a> {
+impl<'a> Condition<'a> {
     fn new(known: &'a Knowledge) -> Self {
         match known {
-            Knowledge::Anything => Test::Anything,
-            Knowledge::Code(code) => Test::Code(code),
-            Knowledge::Between(low, high) => Test::Between(*low, *high),
+            Knowledge::Unknown => Condition::Unknown,
+            Knowledge::Code(code) => Condition::Code(code),
+            Knowledge::Between(low, high) => Condition::Between(*low, *high),
             Knowledge::Among(codes) => {
                 let mut codes = codes.clone();
                 codes.sort_unstable();
-                Test::Among(codes)
+                Condition::Among(codes)
             }
         }
     }
 
     fn holds(&self, code: u32) -> bool {
         match self {
-            Test::Anything => true,
-            Test::Code(known) => code == **known,
-            Test::Among(codes) => codes.binary_search(&code).is_ok(),
-            Test::Between(low, high) => (*low..=*high).contains(&code),
+            Condition::Unknown => true,
+            Condition::Code(known) => code == **known,
+            Condition::Among(codes) => codes.binary_search(&code).is_ok(),
+            Condition::Between(low, high) => (*low..=*high).contains(&code),
         }
     }
 }
@@ -517,13 +531,13 @@ mod tests {
 
     #[test]
     fn the_order_of_people_and_rows_does_not_matter() {
-        use Knowledge::{Anything, Between, Code};
+        use Knowledge::{Between, Code, Unknown};
         let rows = [[1, 2], [3, 1], [1, 2], [NULL, 2], [2, 1]];
         let people = [
             vec![Between(1, 2), Code(2)],
-            vec![Code(3), Anything],
+            vec![Code(3), Unknown],
             vec![Code(2), Code(9)],
-            vec![Anything, Code(1)],
+            vec![Unknown, Code(1)],
         ];
         let found = |order_of_rows: [usize; 5], order_of_people: [usize; 4]| {
             let column = |column: usize| order_of_rows.map(|row| rows[row][column]);

@@ -105,8 +105,8 @@ pub fn similarity_by_sampling(
         return Ok(Vec::new());
     }
     let size = |fraction: f64| ((fraction * transactions.len() as f64).round() as u64).max(1);
-    control.require::<([Running; 2], Similarity)>(fractions.len())?;
-    let mut running = vec![[Running::default(); 2]; fractions.len()];
+    control.require::<([Totals; 2], Similarity)>(fractions.len())?;
+    let mut totals = vec![[Totals::default(); 2]; fractions.len()];
     let mut seeds = Pcg64Mcg::seed_from_u64(seed);
     let numbered = fractions.iter().enumerate();
     let mut draws = numbered
@@ -114,39 +114,39 @@ pub fn similarity_by_sampling(
         .map(|(number, size)| (number, size, seeds.next_u64()));
     control.set_total((fractions.len() as u64).saturating_mul(samples as u64));
     let of_draw = |&(number, size, seed): &(usize, u64, u64)| {
-        let sample = draw(transactions, size, &mut Pcg64Mcg::seed_from_u64(seed), control)?;
+        let sample = sample_counts(transactions, size, &mut Pcg64Mcg::seed_from_u64(seed), control)?;
         control.advance(1);
-        Ok((number, compliancy(&frequencies, size, &sample)))
+        Ok((number, compliancy_by_gaps(&frequencies, size, &sample)))
     };
     loop {
-        let some: Vec<(usize, u64, u64)> = draws.by_ref().take(AT_A_TIME).collect();
+        let some: Vec<(usize, u64, u64)> = draws.by_ref().take(BATCH).collect();
         if some.is_empty() {
             break;
         }
         // Summed in the order of the draws, so that the sums do not depend on the threads.
         for (number, sampled) in some.par_iter().map(of_draw).collect::<Result<Vec<_>>>()? {
-            for (running, sampled) in running[number].iter_mut().zip(sampled) {
-                running.add(sampled);
+            for (totals, sampled) in totals[number].iter_mut().zip(sampled) {
+                totals.add(sampled);
             }
         }
     }
-    let of_fraction = |(&fraction, [median, mean]): (&f64, &[Running; 2])| Similarity {
+    let of_fraction = |(&fraction, [median, mean]): (&f64, &[Totals; 2])| Similarity {
         fraction,
         transactions: size(fraction),
-        median: median.over(samples),
-        mean: mean.over(samples),
+        median: median.mean_over(samples),
+        mean: mean.mean_over(samples),
     };
-    Ok(fractions.iter().zip(&running).map(of_fraction).collect())
+    Ok(fractions.iter().zip(&totals).map(of_fraction).collect())
 }
 
 /// Number of samples that are drawn before their results are summed. It bounds the memory for any number of
 /// samples.
-const AT_A_TIME: usize = 1024;
+const BATCH: usize = 1024;
 
 /// Draws a sample of this size, and returns the number of its transactions that contain each item. Each
 /// transaction is taken with probability (transactions still wanted) / (transactions still left), which makes
 /// all samples equally likely (Fan, Muller and Rezucha 1962).
-fn draw(
+fn sample_counts(
     transactions: &Transactions,
     size: u64,
     random: &mut impl Rng,
@@ -176,7 +176,7 @@ struct Sampled {
 }
 
 /// Returns the results for the median gap and for the mean gap of the sample.
-fn compliancy(all: &Frequencies, size: u64, sample: &[u64]) -> [Sampled; 2] {
+fn compliancy_by_gaps(all: &Frequencies, size: u64, sample: &[u64]) -> [Sampled; 2] {
     let occurring = sample.iter().copied().filter(|&count| count > 0).collect();
     let groups = Frequencies::new(size, occurring);
     let gaps = groups.gaps();
@@ -186,7 +186,7 @@ fn compliancy(all: &Frequencies, size: u64, sample: &[u64]) -> [Sampled; 2] {
     let steps = groups.group_counts().len().saturating_sub(1).max(1) as u64;
     [(width(|gaps| gaps.median), 2), (width(|gaps| gaps.mean), steps)].map(|(width, divisor)| Sampled {
         width,
-        degree: degree(
+        degree: compliancy_degree(
             all,
             size,
             sample,
@@ -199,7 +199,7 @@ fn compliancy(all: &Frequencies, size: u64, sample: &[u64]) -> [Sampled; 2] {
 /// Returns the share of the occurring items whose frequency differs from that in the sample by at most
 /// `reach / divisor` transactions of the sample. It computes in whole numbers, so that rounding does not
 /// affect ties.
-fn degree(all: &Frequencies, size: u64, sample: &[u64], reach: u64, divisor: u64) -> f64 {
+fn compliancy_degree(all: &Frequencies, size: u64, sample: &[u64], reach: u64, divisor: u64) -> f64 {
     let [transactions, size, reach, divisor] = [all.transactions(), size, reach, divisor].map(u128::from);
     let mut items = 0u64;
     let mut right = 0u64;
@@ -213,16 +213,16 @@ fn degree(all: &Frequencies, size: u64, sample: &[u64], reach: u64, divisor: u64
 
 /// Running totals over the samples so far.
 #[derive(Clone, Copy)]
-struct Running {
+struct Totals {
     width: f64,
     degree: f64,
     min: f64,
     max: f64,
 }
 
-impl Default for Running {
+impl Default for Totals {
     fn default() -> Self {
-        Running {
+        Totals {
             width: 0.0,
             degree: 0.0,
             min: f64::INFINITY,
@@ -231,7 +231,7 @@ impl Default for Running {
     }
 }
 
-impl Running {
+impl Totals {
     fn add(&mut self, sample: Sampled) {
         self.width += sample.width;
         self.degree += sample.degree;
@@ -239,7 +239,7 @@ impl Running {
         self.max = self.max.max(sample.degree);
     }
 
-    fn over(&self, samples: usize) -> Compliancy {
+    fn mean_over(&self, samples: usize) -> Compliancy {
         let count = samples as f64;
         Compliancy {
             width: self.width / count,
@@ -337,8 +337,8 @@ mod tests {
         let mut widths = Vec::new();
         for _ in 0..samples {
             let mut random = Pcg64Mcg::seed_from_u64(seeds.next_u64());
-            let sample = draw(&transactions, size, &mut random, &control).unwrap();
-            let [median, _] = compliancy(&transactions.frequencies(), size, &sample);
+            let sample = sample_counts(&transactions, size, &mut random, &control).unwrap();
+            let [median, _] = compliancy_by_gaps(&transactions.frequencies(), size, &sample);
             degrees.push(median.degree);
             widths.push(median.width);
         }
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn samples_that_are_not_kept_say_the_same() {
-        for samples in [1, AT_A_TIME - 1, AT_A_TIME, 2 * AT_A_TIME + 7] {
+        for samples in [1, BATCH - 1, BATCH, 2 * BATCH + 7] {
             let found = similarity(&[0.5, 0.25], samples, 3).unwrap();
             assert_eq!(found[0].median, collected(0.5, samples, 3));
         }
@@ -394,7 +394,7 @@ mod tests {
         let mut times = std::collections::BTreeMap::new();
         let mut random = Pcg64Mcg::seed_from_u64(15);
         for _ in 0..6_000 {
-            let sample = draw(&transactions, 2, &mut random, &Control::new()).unwrap();
+            let sample = sample_counts(&transactions, 2, &mut random, &Control::new()).unwrap();
             *times.entry(sample).or_insert(0u32) += 1;
         }
         assert_eq!(times.len(), 6);
@@ -469,7 +469,7 @@ mod tests {
             let all: Vec<u64> = counts.iter().map(|&(count, _)| count).chain([1]).collect();
             let part = |&(count, part): &(u64, f64)| (count.min(size) as f64 * part).round() as u64;
             let sample: Vec<u64> = counts.iter().map(part).chain([0]).collect();
-            let found = compliancy(&Frequencies::new(30, all.clone()), size, &sample);
+            let found = compliancy_by_gaps(&Frequencies::new(30, all.clone()), size, &sample);
             for (found, (width, degree)) in found.iter().zip(defined(&all, 30, &sample, size)) {
                 prop_assert!((found.width - width).abs() < 1e-12);
                 prop_assert_eq!(found.degree, degree);

@@ -27,18 +27,18 @@ impl Default for Adversary {
 
 impl Adversary {
     /// Maximum number of phantoms. There is a limit because each of them takes as much memory as an item.
-    pub const MOST_PHANTOMS: usize = 1_000_000;
+    pub const MAX_PHANTOMS: usize = 1_000_000;
 
     /// Checks the bounds of all assumptions.
     pub fn check(&self) -> Result<()> {
         self.width.check()?;
-        if self.phantoms <= Self::MOST_PHANTOMS {
+        if self.phantoms <= Self::MAX_PHANTOMS {
             return Ok(());
         }
         Err(Error::invalid(
             "phantoms",
-            format!("must be from 0 to {}", Self::MOST_PHANTOMS),
-            "how many items the adversary knows of that never occur",
+            format!("must be from 0 to {}", Self::MAX_PHANTOMS),
+            "the number of items that the adversary knows of but that never occur",
         ))
     }
 }
@@ -59,7 +59,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// Builds the scenario from the number of transactions that contain each item (`counts`) and the beliefs
-    /// about these items (`intervals`), if they are listed: see [`Belief::of_intervals`]. Nothing is believed
+    /// about these items (`intervals`), if they are listed: see [`Belief::from_intervals`]. Nothing is believed
     /// about an item that the list does not reach.
     pub fn new(
         transactions: u64,
@@ -77,7 +77,7 @@ impl Scenario {
             ),
             Some(mut intervals) => {
                 intervals.resize(frequencies.items(), None);
-                (Belief::of_intervals(&frequencies, &intervals), None)
+                (Belief::from_intervals(&frequencies, &intervals), None)
             }
         };
         Ok(Scenario {
@@ -127,7 +127,7 @@ mod tests {
             ..Adversary::default()
         };
         assert_eq!(argument(wrong.check()), "width");
-        let phantoms = Adversary::MOST_PHANTOMS + 1;
+        let phantoms = Adversary::MAX_PHANTOMS + 1;
         let wrong = Adversary {
             phantoms,
             ..Adversary::default()

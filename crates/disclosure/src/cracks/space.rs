@@ -14,11 +14,12 @@ pub struct CrackSpace {
     pub class_of: Vec<u32>,
     /// Class of every item's own code, or [`NO_CODE`](Self::NO_CODE). It is not always a candidate of the
     /// item, because the adversary may be wrong.
-    pub own: Vec<u32>,
+    pub own_code_class: Vec<u32>,
 }
 
 impl CrackSpace {
-    /// Value of [`own`](Self::own) for an item that has no code of its own and therefore cannot be cracked.
+    /// Value of [`own_code_class`](Self::own_code_class) for an item that has no code of its own and
+    /// therefore cannot be cracked.
     pub const NO_CODE: u32 = u32::MAX;
 
     /// Returns the space in which the candidates of every item are the frequency groups within its belief.
@@ -44,7 +45,7 @@ impl CrackSpace {
                 items,
             },
             class_of,
-            own: frequencies.group_of().to_vec(),
+            own_code_class: frequencies.group_of().to_vec(),
         }
     }
 
@@ -60,6 +61,9 @@ impl CrackSpace {
 
     /// Returns whether an item's own code is one of its candidates.
     pub fn is_compliant(&self, item: usize) -> bool {
-        self.class(item).candidates.binary_search(&self.own[item]).is_ok()
+        self.class(item)
+            .candidates
+            .binary_search(&self.own_code_class[item])
+            .is_ok()
     }
 }

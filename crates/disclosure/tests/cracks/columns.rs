@@ -2,20 +2,20 @@
 
 use crate::spaces::{around, big_mart, h, k};
 use disclosure::Control;
-use disclosure::cracks::{CrackSpace, Method, Settings, Width, expected, expected_of_each};
+use disclosure::cracks::{CrackSpace, Method, Settings, Width, expected_cracks, expected_cracks_of_each};
 use disclosure::matching::Counting;
 
 fn steps(space: &CrackSpace) -> f64 {
     Counting::new(&space.graph, &Control::new()).unwrap().steps()
 }
 
-fn methods(spaces: &[&CrackSpace], steps: f64) -> Vec<Method> {
+fn methods(spaces: &[&CrackSpace], max_steps: f64) -> Vec<Method> {
     let settings = Settings {
-        steps,
+        max_steps,
         relative_error: 0.5,
         ..Settings::default()
     };
-    let found = expected_of_each(spaces, &settings, &Control::new()).unwrap();
+    let found = expected_cracks_of_each(spaces, &settings, &Control::new()).unwrap();
     found.into_iter().map(|found| found.unwrap().method).collect()
 }
 
@@ -37,15 +37,15 @@ fn each_is_what_it_is_alone() {
         };
         let alone = spaces
             .iter()
-            .map(|space| expected(space, &settings, &Control::new()).unwrap());
+            .map(|space| expected_cracks(space, &settings, &Control::new()).unwrap());
         let alone: Vec<_> = alone.collect();
         assert_eq!(
-            expected_of_each(&spaces, &settings, &Control::new()).unwrap(),
+            expected_cracks_of_each(&spaces, &settings, &Control::new()).unwrap(),
             alone
         );
     }
     assert_eq!(
-        expected_of_each(&[], &Settings::default(), &Control::new()).unwrap(),
+        expected_cracks_of_each(&[], &Settings::default(), &Control::new()).unwrap(),
         []
     );
 }
@@ -70,9 +70,9 @@ fn exact_is_refused_if_they_are_too_expensive_together() {
     let (one, other) = (h(), h());
     let settings = Settings {
         method: Method::Exact,
-        steps: 1.5 * steps(&one),
+        max_steps: 1.5 * steps(&one),
         ..Settings::default()
     };
-    assert!(expected(&one, &settings, &Control::new()).is_ok());
-    assert!(expected_of_each(&[&one, &other], &settings, &Control::new()).is_err());
+    assert!(expected_cracks(&one, &settings, &Control::new()).is_ok());
+    assert!(expected_cracks_of_each(&[&one, &other], &settings, &Control::new()).is_err());
 }

@@ -2,8 +2,8 @@
 
 use crate::spaces::{assert_close, big_mart, mappings};
 use disclosure::cracks::{
-    Belief, Compliance, CorrelationRisk, CorrelationSettings, CrackSpace, KnownPairs, Method, Pair, Settings,
-    Transactions, Width, apart_pairs, assess_correlation_risk, filter_edges, top_pairs,
+    Belief, ComplianceRuns, CorrelationRisk, CorrelationSettings, CrackSpace, KnownPairs, Method, Pair,
+    Settings, Transactions, Width, apart_pairs, assess_correlations, filter_edges, top_pairs,
 };
 use disclosure::{Control, Error};
 use reference::cracks::crack_probabilities;
@@ -28,29 +28,29 @@ fn transactions() -> Transactions {
     transactions
 }
 
-fn question() -> CorrelationSettings {
+fn settings() -> CorrelationSettings {
     CorrelationSettings {
         tolerance: 0.4,
         pairs: 3,
         among: 100,
         apart: 2,
         nearly_always: 1.0,
-        compliance: Compliance { runs: 5, seed: 1 },
+        compliance: ComplianceRuns { runs: 5, seed: 1 },
         settings: Settings {
             method: Method::Auto,
             alpha: 1.0,
             relative_error: 0.005,
             seed: 1,
-            steps: 1e9,
-            bytes: 1e9,
+            max_steps: 1e9,
+            max_bytes: 1e9,
             budget: None,
         },
     }
 }
 
-fn assess(question: &CorrelationSettings) -> Result<Vec<CorrelationRisk>, Error> {
+fn assess(settings: &CorrelationSettings) -> Result<Vec<CorrelationRisk>, Error> {
     let belief = Belief::around(&big_mart(), Width::Median).unwrap();
-    assess_correlation_risk(&transactions(), &big_mart(), &belief, question, &Control::new())
+    assess_correlations(&transactions(), &big_mart(), &belief, settings, &Control::new())
 }
 
 fn risk(risks: &[CorrelationRisk], knows: KnownPairs) -> &CorrelationRisk {
@@ -68,12 +68,12 @@ fn space() -> CrackSpace {
 
 #[test]
 fn every_kind_of_knowledge_is_as_defined() {
-    let risks = assess(&question()).unwrap();
+    let risks = assess(&settings()).unwrap();
     let expected = |knows| risk(&risks, knows).expected.as_ref().unwrap();
     assert_close(expected(KnownPairs::PointValued).expected, 3.0);
-    assert_close(expected(KnownPairs::None).expected, 11.0 / 6.0);
-    assert!(risk(&risks, KnownPairs::None).is_within);
-    assert_eq!(risk(&risks, KnownPairs::None).alpha_max, None);
+    assert_close(expected(KnownPairs::NoPairs).expected, 11.0 / 6.0);
+    assert!(risk(&risks, KnownPairs::NoPairs).is_within);
+    assert_eq!(risk(&risks, KnownPairs::NoPairs).alpha_max, None);
 
     let top = top_pairs(&transactions(), 3, &Control::new()).unwrap();
     let pairs: Vec<(u32, u32)> = top.iter().map(Pair::items).collect();
@@ -102,13 +102,13 @@ fn pairs_that_are_apart_exclude_whole_mappings() {
     let mut possible = mappings(&space());
     possible.retain(keeps_apart);
 
-    let risks = assess(&question()).unwrap();
+    let risks = assess(&settings()).unwrap();
     let found = risk(&risks, KnownPairs::Apart);
     assert_eq!(found.pairs, 2);
     let found = found.expected.as_ref().unwrap();
     let exact = mean_cracks(&possible);
     assert!(
-        found.reached && (found.expected - exact).abs() < 0.02 * exact,
+        found.is_precise_enough && (found.expected - exact).abs() < 0.02 * exact,
         "{found:?}, {exact}"
     );
 }
@@ -117,11 +117,11 @@ fn pairs_that_are_apart_exclude_whole_mappings() {
 fn more_than_is_tolerated_has_an_alpha() {
     let strict = CorrelationSettings {
         tolerance: 0.1,
-        ..question()
+        ..settings()
     };
     let risks = assess(&strict).unwrap();
     assert!(risks.iter().all(|risk| !risk.is_within));
-    assert!(risk(&risks, KnownPairs::None).alpha_max.is_some());
+    assert!(risk(&risks, KnownPairs::NoPairs).alpha_max.is_some());
 }
 
 #[test]
@@ -131,14 +131,14 @@ fn shares_are_checked() {
             "tolerance",
             CorrelationSettings {
                 tolerance: -0.1,
-                ..question()
+                ..settings()
             },
         ),
         (
             "nearly_always",
             CorrelationSettings {
                 nearly_always: 2.0,
-                ..question()
+                ..settings()
             },
         ),
     ] {

@@ -2,7 +2,8 @@
 
 use crate::spaces::{around, assert_close, big_mart, config, h, k, mappings};
 use disclosure::cracks::{
-    Belief, CrackSpace, Expected, Frequencies, Method, Settings, Width, cautious, expected,
+    Belief, CrackSpace, ExpectedCracks, Frequencies, Method, Settings, Width, cautious_probabilities,
+    expected_cracks,
 };
 use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};
@@ -15,14 +16,14 @@ fn settings(method: Method) -> Settings {
         alpha: 1.0,
         relative_error: 0.01,
         seed: 1,
-        steps: 1e9,
-        bytes: 1e9,
+        max_steps: 1e9,
+        max_bytes: 1e9,
         budget: None,
     }
 }
 
-fn by(method: Method, space: &CrackSpace) -> Option<Expected> {
-    expected(space, &settings(method), &Control::new()).unwrap()
+fn by(method: Method, space: &CrackSpace) -> Option<ExpectedCracks> {
+    expected_cracks(space, &settings(method), &Control::new()).unwrap()
 }
 
 fn within(width: Width) -> CrackSpace {
@@ -44,13 +45,13 @@ fn big_mart_has_the_published_estimates_and_the_exact_values() {
         assert_close(found.log_matchings.unwrap().exp(), mappings);
         assert_close(found.degree_of_anonymity().unwrap(), mappings.ln() / 720_f64.ln());
         let simulated = by(Method::Simulate, &space).unwrap();
-        assert!(simulated.reached);
+        assert!(simulated.is_precise_enough);
         assert!((simulated.expected - exact).abs() < 0.03 * exact, "{simulated:?}");
     }
 }
 
 #[test]
-fn who_is_wrong_may_have_no_mapping() {
+fn a_wrong_belief_may_have_no_mapping() {
     assert_close(by(Method::OEstimate, &k()).unwrap().expected, 19.0 / 20.0);
     for method in [Method::Auto, Method::Exact, Method::Refined, Method::Simulate] {
         assert_eq!(by(method, &k()), None);
@@ -72,7 +73,7 @@ fn edges_in_no_mapping_mislead_the_estimate() {
                 .collect(),
         },
         class_of: (0..4).collect(),
-        own: (0..4).collect(),
+        own_code_class: (0..4).collect(),
     };
     assert_close(by(Method::OEstimate, &space).unwrap().expected, 25.0 / 12.0);
     for method in [Method::Propagated, Method::Refined, Method::Exact] {
@@ -83,15 +84,15 @@ fn edges_in_no_mapping_mislead_the_estimate() {
 #[test]
 fn what_is_not_affordable_is_simulated_or_refused() {
     let frugal = |method| Settings {
-        steps: 1.0,
+        max_steps: 1.0,
         ..settings(method)
     };
-    let found = expected(&h(), &frugal(Method::Auto), &Control::new())
+    let found = expected_cracks(&h(), &frugal(Method::Auto), &Control::new())
         .unwrap()
         .unwrap();
     assert_eq!(found.method, Method::Simulate);
     assert!(found.lower < found.upper);
-    let refused = expected(&h(), &frugal(Method::Exact), &Control::new());
+    let refused = expected_cracks(&h(), &frugal(Method::Exact), &Control::new());
     assert!(matches!(
         refused,
         Err(Error::InvalidArgument {
@@ -102,19 +103,19 @@ fn what_is_not_affordable_is_simulated_or_refused() {
 }
 
 #[test]
-fn who_is_right_about_half_cracks_half() {
+fn alpha_scales_expected_cracks() {
     let half = Settings {
         alpha: 0.5,
         ..settings(Method::Exact)
     };
-    let found = expected(&h(), &half, &Control::new()).unwrap().unwrap();
+    let found = expected_cracks(&h(), &half, &Control::new()).unwrap().unwrap();
     assert_close(found.expected, 29.0 / 32.0);
     for alpha in [-0.1, 1.1, f64::NAN] {
         let wrong = Settings {
             alpha,
             ..settings(Method::Exact)
         };
-        let refused = expected(&h(), &wrong, &Control::new());
+        let refused = expected_cracks(&h(), &wrong, &Control::new());
         assert!(matches!(
             refused,
             Err(Error::InvalidArgument {
@@ -126,23 +127,23 @@ fn who_is_right_about_half_cracks_half() {
 }
 
 #[test]
-fn decisions_are_cautious() {
+fn verdicts_are_cautious() {
     let found = by(Method::Simulate, &h()).unwrap();
-    let sum: f64 = cautious(&h(), Some(&found)).iter().sum();
+    let sum: f64 = cautious_probabilities(&h(), Some(&found)).iter().sum();
     assert_close(sum, found.upper.unwrap());
     // A simulation that ended early: some items were always cracked, or none was ever seen to be.
     for crack_probability in [vec![1.0, 0.0, 0.0, 0.5, 0.0, 0.0], vec![0.0; 6]] {
-        let early = Expected {
+        let early = ExpectedCracks {
             expected: crack_probability.iter().sum(),
             upper: Some(4.5),
             crack_probability,
             ..found.clone()
         };
-        let raised = cautious(&h(), Some(&early));
+        let raised = cautious_probabilities(&h(), Some(&early));
         assert_close(raised.iter().sum(), 4.5);
         assert!(raised.iter().all(|probability| (0.0..=1.0).contains(probability)));
     }
-    let sum: f64 = cautious(&k(), None).iter().sum();
+    let sum: f64 = cautious_probabilities(&k(), None).iter().sum();
     assert_close(sum, 19.0 / 20.0);
 }
 
@@ -180,7 +181,7 @@ fn beliefs() -> impl Strategy<Value = CrackSpace> {
             Some((low as f64 / 6.0, (count + above + 1).min(6) as f64 / 6.0))
         };
         let intervals: Vec<_> = items.iter().map(interval).collect();
-        Belief::of_intervals(&frequencies, &intervals).space(&frequencies)
+        Belief::from_intervals(&frequencies, &intervals).space(&frequencies)
     })
 }
 

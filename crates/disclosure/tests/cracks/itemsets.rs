@@ -48,7 +48,7 @@ fn space(own: &[u32], candidates: &[u32]) -> CrackSpace {
     CrackSpace {
         graph: Graph { codes, items },
         class_of,
-        own,
+        own_code_class: own,
     }
 }
 
@@ -63,7 +63,7 @@ fn belief_h() -> CrackSpace {
         Some((0.1, 0.4)),
         point(0.5),
     ];
-    Belief::of_intervals(&big_mart(), &h).space(&big_mart())
+    Belief::from_intervals(&big_mart(), &h).space(&big_mart())
 }
 
 /// The graph of Fig. 6(b), in which every code is a class: N(1) = N(2) = {1', 2'}, N(3) = {2', 3', 4'}, N(4)
@@ -242,7 +242,7 @@ fn any_space() -> impl Strategy<Value = CrackSpace> {
         .prop_map(|(own, mut candidates, is_compliant)| {
             let built = space(&own, &candidates);
             if is_compliant {
-                for (set, own) in candidates.iter_mut().zip(&built.own) {
+                for (set, own) in candidates.iter_mut().zip(&built.own_code_class) {
                     *set |= 1 << own;
                 }
             }

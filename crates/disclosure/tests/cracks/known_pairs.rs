@@ -13,7 +13,7 @@ use proptest::prelude::*;
 fn assert_sound(space: &CrackSpace) {
     let count = |of: &[u32], class: usize| of.iter().filter(|&&other| other as usize == class).count();
     for (class, &size) in space.graph.codes.iter().enumerate() {
-        assert_eq!(count(&space.own, class), size as usize);
+        assert_eq!(count(&space.own_code_class, class), size as usize);
         assert!(size > 0);
     }
     for (class, items) in space.graph.items.iter().enumerate() {
@@ -75,7 +75,7 @@ fn one_pair_of_bigmart() {
 }
 
 #[test]
-fn beliefs_are_refined_for_who_are_nearly_always_together() {
+fn beliefs_are_refined_for_pairs_nearly_always_together() {
     let mut transactions = Transactions::new(4);
     (0..19).for_each(|_| transactions.push(&[0, 1, 2]).unwrap());
     transactions.push(&[0, 2]).unwrap();
@@ -91,14 +91,14 @@ fn beliefs_are_refined_for_who_are_nearly_always_together() {
         [0.95, 20.0 / 24.0, 4.0 / 24.0]
     );
     let intervals = [Some((0.5, 0.9)), Some((0.7, 1.0)), None, None];
-    let mut belief = Belief::of_intervals(&frequencies, &intervals);
+    let mut belief = Belief::from_intervals(&frequencies, &intervals);
     assert_eq!(
         refine_beliefs(&mut belief, &frequencies, &known, NEARLY_ALWAYS),
         0
     );
     assert_eq!(refine_beliefs(&mut belief, &frequencies, &known, 0.95), 1);
     let refined = [Some((0.7, 0.9)), Some((0.7, 0.9)), None, None];
-    assert_eq!(belief, Belief::of_intervals(&frequencies, &refined));
+    assert_eq!(belief, Belief::from_intervals(&frequencies, &refined));
     let phantom = Pair {
         one: 0,
         other: 1,

@@ -1,8 +1,8 @@
 //! Arguments that would take more memory or time than allowed.
 
 use disclosure::cracks::{
-    Belief, Compliance, CrackSpace, Frequencies, ItemsetAssessment, ItemsetSettings, ItemsetsOfInterest,
-    RiskSettings, Stage, Width, assess_itemset_risk, assess_risk,
+    Belief, ComplianceRuns, CrackSpace, Frequencies, ItemSettings, ItemsetAssessment, ItemsetSettings,
+    ItemsetsOfInterest, Stage, Width, assess_items, assess_itemsets,
 };
 use disclosure::{Control, Error, MemoryBudget, Result};
 
@@ -27,20 +27,20 @@ fn space(frequencies: &Frequencies) -> CrackSpace {
     belief.space(frequencies)
 }
 
-fn question(sizes: Vec<usize>, sample: usize, runs: u32) -> ItemsetSettings {
+fn settings(sizes: Vec<usize>, sample: usize, runs: u32) -> ItemsetSettings {
     ItemsetSettings {
         interest: ItemsetsOfInterest::Sizes { sizes, skip_top: 0.0 },
         crack_danger: 0.5,
         tolerance: 0.1,
         exact_steps: 0.0,
         sample,
-        compliance: Compliance { runs, seed: 1 },
+        compliance: ComplianceRuns { runs, seed: 1 },
     }
 }
 
-fn assess(items: u64, question: &ItemsetSettings, control: &Control) -> Result<ItemsetAssessment> {
+fn assess(items: u64, settings: &ItemsetSettings, control: &Control) -> Result<ItemsetAssessment> {
     let frequencies = frequencies(items);
-    assess_itemset_risk(&frequencies, &space(&frequencies), question, control)
+    assess_itemsets(&frequencies, &space(&frequencies), settings, control)
 }
 
 /// Starts a job that would never end, cancels it as soon as it makes progress, and returns its result.
@@ -59,9 +59,9 @@ fn ends_when_cancelled<T: Send>(job: impl Fn(&Control) -> Result<T> + Sync) -> R
 #[test]
 fn any_number_of_runs_takes_little_memory() {
     // A batch has room for only some of these runs.
-    let few = assess(40, &question(vec![2], 100, 1), &tight()).unwrap();
+    let few = assess(40, &settings(vec![2], 100, 1), &tight()).unwrap();
     assert_eq!(few.stage, Stage::Compliance);
-    let endless = ends_when_cancelled(|control| assess(40, &question(vec![2], 100, u32::MAX), control));
+    let endless = ends_when_cancelled(|control| assess(40, &settings(vec![2], 100, u32::MAX), control));
     assert_eq!(endless, Err(Error::Cancelled));
 }
 
@@ -73,9 +73,9 @@ fn runs_that_are_sampled_end_as_well() {
         let space = CrackSpace::clone(&space(&many));
         let vulnerable = ItemsetSettings {
             crack_danger: 0.0,
-            ..question(vec![2], 100, u32::MAX)
+            ..settings(vec![2], 100, u32::MAX)
         };
-        assess_itemset_risk(&many, &space, &vulnerable, control).map(|_| ())
+        assess_itemsets(&many, &space, &vulnerable, control).map(|_| ())
     });
     assert_eq!(endless, Err(Error::Cancelled));
 }
@@ -84,9 +84,9 @@ fn runs_that_are_sampled_end_as_well() {
 fn a_sample_of_itemsets_asks_for_its_memory() {
     // There are too many kinds of itemsets to assess them all.
     let sizes = vec![20];
-    assert!(assess(40, &question(sizes.clone(), 10, 1), &tight()).is_ok());
+    assert!(assess(40, &settings(sizes.clone(), 10, 1), &tight()).is_ok());
     for sample in [1 << 20, usize::MAX] {
-        let refused = assess(40, &question(sizes.clone(), sample, 1), &tight());
+        let refused = assess(40, &settings(sizes.clone(), sample, 1), &tight());
         assert_eq!(refused, Err(OUT_OF_MEMORY));
     }
 }
@@ -96,14 +96,14 @@ fn any_number_of_runs_of_items_can_be_cancelled() {
     let frequencies = frequencies(20);
     let control = tight();
     control.cancel();
-    let compliance = Compliance {
+    let compliance = ComplianceRuns {
         runs: u32::MAX,
         seed: 1,
     };
-    let cancelled = assess_risk(
+    let cancelled = assess_items(
         &frequencies,
         &[1.0; 20],
-        &RiskSettings {
+        &ItemSettings {
             tolerance: 0.1,
             compliance,
         },

@@ -3,6 +3,7 @@
 mod columns;
 mod correlation_recipe;
 mod expected;
+mod item_counts;
 mod itemsets;
 mod known_pairs;
 mod limits;
@@ -12,4 +13,3 @@ mod recipe;
 mod reidentification;
 mod simulate;
 mod spaces;
-mod summary;

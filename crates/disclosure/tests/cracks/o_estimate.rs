@@ -43,7 +43,7 @@ fn space(edges: &Edges) -> CrackSpace {
             items: classes,
         },
         class_of,
-        own,
+        own_code_class: own,
     }
 }
 
@@ -78,7 +78,7 @@ fn the_beliefs_of_bigmart() {
 }
 
 #[test]
-fn rivals_for_one_code_have_equal_chances() {
+fn items_competing_for_one_code_are_equally_likely() {
     // Items 1 and 2 can only have code 1, so codes 2 and 3 are left for item 3.
     let edges = graph_of_codes(&[&[1], &[1], &[1, 2, 3]]);
     assert_close(propagated(&space(&edges)), 0.5 + 0.5);

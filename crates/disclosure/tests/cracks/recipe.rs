@@ -2,8 +2,8 @@
 
 use crate::spaces::{around, assert_close, big_mart, config, edges, mappings};
 use disclosure::cracks::{
-    Belief, Compliance, Decision, Estimate, Frequencies, ItemsetAssessment, ItemsetMethod, ItemsetSettings,
-    ItemsetsOfInterest, RiskSettings, Stage, Width, alpha_curve, assess_itemset_risk, assess_risk,
+    Belief, BoundedShare, ComplianceRuns, Frequencies, ItemSettings, ItemsetAssessment, ItemsetMethod,
+    ItemsetSettings, ItemsetsOfInterest, Stage, Verdict, Width, alpha_curve, assess_items, assess_itemsets,
 };
 use disclosure::{Control, Error, Result};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use rand_pcg::Pcg64;
 use reference::cracks::{itemset_probability, itemsets, o_estimate, os};
 
 /// Returns the orders in which items become compliant.
-fn orders(items: usize, compliance: &Compliance) -> Vec<Vec<u32>> {
+fn orders(items: usize, compliance: &ComplianceRuns) -> Vec<Vec<u32>> {
     let mut random = Pcg64::seed_from_u64(compliance.seed);
     let mut order = || {
         let mut order: Vec<u32> = (0..items as u32).collect();
@@ -46,20 +46,20 @@ fn pairs(crack_danger: f64, tolerance: f64) -> ItemsetSettings {
         tolerance,
         exact_steps: 0.0,
         sample: 10_000,
-        compliance: Compliance::default(),
+        compliance: ComplianceRuns::default(),
     }
 }
 
-fn assess(frequencies: &Frequencies, width: Width, question: &ItemsetSettings) -> Result<ItemsetAssessment> {
-    assess_itemset_risk(
+fn assess(frequencies: &Frequencies, width: Width, settings: &ItemsetSettings) -> Result<ItemsetAssessment> {
+    assess_itemsets(
         frequencies,
         &around(frequencies, width),
-        question,
+        settings,
         &Control::new(),
     )
 }
 
-fn assert_is(estimate: Estimate, value: f64) {
+fn assert_is(estimate: BoundedShare, value: f64) {
     assert_close(estimate.value, value);
     assert_eq!((estimate.lower, estimate.upper), (estimate.value, estimate.value));
 }
@@ -72,39 +72,33 @@ fn choose(n: u64, k: u64) -> f64 {
 fn items_of_big_mart() {
     let cracks = o_estimate(&edges(&around(&big_mart(), Width::Median)));
     let assess = |tolerance| {
-        assess_risk(
+        assess_items(
             &big_mart(),
             &cracks,
-            &RiskSettings {
+            &ItemSettings {
                 tolerance,
-                compliance: Compliance::default(),
+                compliance: ComplianceRuns::default(),
             },
             &Control::new(),
         )
         .unwrap()
     };
     let known = assess(0.5);
-    assert_eq!(
-        (known.stage, known.decision),
-        (Stage::PointValued, Decision::Disclose)
-    );
+    assert_eq!((known.stage, known.verdict), (Stage::PointValued, Verdict::Safe));
     assert_eq!(
         (known.point_valued, known.tolerated, known.alpha_max),
         (3.0, 3.0, None)
     );
     assert_close(known.interval, 22.0 / 15.0);
     let roughly = assess(0.25);
-    assert_eq!(
-        (roughly.stage, roughly.decision),
-        (Stage::Interval, Decision::Disclose)
-    );
+    assert_eq!((roughly.stage, roughly.verdict), (Stage::Interval, Verdict::Safe));
     let wrong = assess(0.1);
     assert_eq!(
-        (wrong.stage, wrong.decision),
-        (Stage::Compliance, Decision::Judge)
+        (wrong.stage, wrong.verdict),
+        (Stage::Compliance, Verdict::Unknown)
     );
     let sum = |compliant: &[u32]| compliant.iter().map(|&item| cracks[item as usize]).sum();
-    let expected = alpha_max(&orders(6, &Compliance::default()), sum, 0.6);
+    let expected = alpha_max(&orders(6, &ComplianceRuns::default()), sum, 0.6);
     assert_eq!(wrong.alpha_max, Some(expected));
     assert!(expected > 0.0 && expected < 1.0);
 }
@@ -113,11 +107,11 @@ fn items_of_big_mart() {
 fn equal_items_need_no_luck() {
     let frequencies = Frequencies::new(100, (1..=100).collect());
     let assess = |tolerance, seed| {
-        let compliance = Compliance { runs: 3, seed };
-        assess_risk(
+        let compliance = ComplianceRuns { runs: 3, seed };
+        assess_items(
             &frequencies,
             &[0.5; 100],
-            &RiskSettings {
+            &ItemSettings {
                 tolerance,
                 compliance,
             },
@@ -130,12 +124,12 @@ fn equal_items_need_no_luck() {
     assert_eq!(assess(0.5, 9).stage, Stage::Interval);
     // In floating point, 0.29 · 100 is less than 29.
     let groups = Frequencies::new(29, (0..100).map(|item| item % 29).collect());
-    let assessment = assess_risk(
+    let assessment = assess_items(
         &groups,
         &[1.0; 100],
-        &RiskSettings {
+        &ItemSettings {
             tolerance: 0.29,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         },
         &Control::new(),
     )
@@ -146,7 +140,7 @@ fn equal_items_need_no_luck() {
 #[test]
 fn a_curve_of_big_mart() {
     let cracks = o_estimate(&edges(&around(&big_mart(), Width::Median)));
-    let compliance = Compliance { runs: 20, seed: 3 };
+    let compliance = ComplianceRuns { runs: 20, seed: 3 };
     let curve = |alphas: &[f64]| alpha_curve(&cracks, alphas, &compliance, &Control::new());
     let points = curve(&[0.0, 0.5, 1.0]).unwrap();
     let [none, half, all] = &points[..] else {
@@ -184,40 +178,37 @@ fn pairs_of_big_mart() {
     let known = assess(&big_mart(), Width::Median, &pairs(0.5, 0.1)).unwrap();
     assert_is(known.point_valued, 1.0 / 15.0);
     assert_eq!(
-        (known.stage, known.decision, known.itemsets),
-        (Stage::PointValued, Decision::Disclose, 15.0)
+        (known.stage, known.verdict, known.itemsets),
+        (Stage::PointValued, Verdict::Safe, 15.0)
     );
     assert_eq!((known.method, known.sampled), (ItemsetMethod::Os, false));
     // OS is 1/3 for the pair of 2 and 5, and less for all other pairs.
     let roughly = assess(&big_mart(), Width::Median, &pairs(0.25, 0.1)).unwrap();
     assert_is(roughly.point_valued, 9.0 / 15.0);
     assert_is(roughly.interval, 1.0 / 15.0);
-    assert_eq!(
-        (roughly.stage, roughly.decision),
-        (Stage::Interval, Decision::Disclose)
-    );
+    assert_eq!((roughly.stage, roughly.verdict), (Stage::Interval, Verdict::Safe));
     let wrong = assess(&big_mart(), Width::Median, &pairs(0.25, 0.0)).unwrap();
     assert_eq!(
-        (wrong.stage, wrong.decision),
-        (Stage::Compliance, Decision::Judge)
+        (wrong.stage, wrong.verdict),
+        (Stage::Compliance, Verdict::Unknown)
     );
     // In none of the runs may both items be compliant.
     let both = |compliant: &[u32]| f64::from(u8::from(compliant.contains(&1) && compliant.contains(&4)));
     assert_is(
         wrong.alpha_max.unwrap(),
-        alpha_max(&orders(6, &Compliance::default()), both, 0.0),
+        alpha_max(&orders(6, &ComplianceRuns::default()), both, 0.0),
     );
     // Without the first three of the most frequent items, 2, 5 and 6 are left.
-    let mut question = pairs(0.25, 1.0);
-    question.interest = ItemsetsOfInterest::Sizes {
+    let mut settings = pairs(0.25, 1.0);
+    settings.interest = ItemsetsOfInterest::Sizes {
         sizes: vec![2, 2],
         skip_top: 0.5,
     };
-    let few = assess(&big_mart(), Width::Median, &question).unwrap();
+    let few = assess(&big_mart(), Width::Median, &settings).unwrap();
     assert_eq!(few.itemsets, 3.0);
     assert_is(few.interval, 1.0 / 3.0);
-    question.interest = ItemsetsOfInterest::Listed(vec![vec![4, 1], vec![1, 4], vec![0, 1]]);
-    let listed = assess(&big_mart(), Width::Median, &question).unwrap();
+    settings.interest = ItemsetsOfInterest::Listed(vec![vec![4, 1], vec![1, 4], vec![0, 1]]);
+    let listed = assess(&big_mart(), Width::Median, &settings).unwrap();
     assert_eq!(listed.itemsets, 2.0);
     assert_is(listed.interval, 0.5);
 }
@@ -226,24 +217,24 @@ fn pairs_of_big_mart() {
 fn a_vulnerable_itemset_may_be_so_by_a_hair() {
     // The probability, 1/25, equals the limit, 0.04.
     let frequencies = Frequencies::new(1, vec![1; 25]);
-    let mut question = pairs(0.04, 0.1);
-    question.interest = ItemsetsOfInterest::Sizes {
+    let mut settings = pairs(0.04, 0.1);
+    settings.interest = ItemsetsOfInterest::Sizes {
         sizes: vec![1],
         skip_top: 0.0,
     };
     assert_is(
-        assess(&frequencies, Width::Median, &question).unwrap().interval,
+        assess(&frequencies, Width::Median, &settings).unwrap().interval,
         1.0,
     );
 }
 
 #[test]
 fn exact_if_that_is_not_too_much() {
-    let question = |exact_steps| ItemsetSettings {
+    let settings = |exact_steps| ItemsetSettings {
         exact_steps,
         ..pairs(0.16, 0.0)
     };
-    let exact = assess(&big_mart(), Width::Median, &question(f64::INFINITY)).unwrap();
+    let exact = assess(&big_mart(), Width::Median, &settings(f64::INFINITY)).unwrap();
     assert_eq!(exact.method, ItemsetMethod::Exact);
     let mappings = mappings(&around(&big_mart(), Width::Median));
     let pairs = itemsets(6).filter(|itemset| itemset.len() == 2);
@@ -251,7 +242,7 @@ fn exact_if_that_is_not_too_much() {
         .filter(|pair| itemset_probability(&mappings, pair).unwrap() >= 0.16)
         .count();
     assert_is(exact.interval, vulnerable as f64 / 15.0);
-    let estimated = assess(&big_mart(), Width::Median, &question(0.5)).unwrap();
+    let estimated = assess(&big_mart(), Width::Median, &settings(0.5)).unwrap();
     assert_eq!(estimated.method, ItemsetMethod::Os);
     assert_is(estimated.interval, 7.0 / 15.0);
 }
@@ -261,15 +252,15 @@ fn too_many_kinds_are_sampled() {
     // Forty items have unique frequencies and ten share one, so an itemset is vulnerable if it contains none
     // of the ten.
     let frequencies = Frequencies::new(100, (0..50u64).map(|item| item.min(40)).collect());
-    let question = |seed| ItemsetSettings {
+    let settings = |seed| ItemsetSettings {
         interest: ItemsetsOfInterest::Sizes {
             sizes: vec![6],
             skip_top: 0.0,
         },
-        compliance: Compliance { runs: 5, seed },
+        compliance: ComplianceRuns { runs: 5, seed },
         ..pairs(0.5, 0.1)
     };
-    let assessment = assess(&frequencies, Width::Share(0.0), &question(1)).unwrap();
+    let assessment = assess(&frequencies, Width::Share(0.0), &settings(1)).unwrap();
     let share = choose(40, 6) / choose(50, 6);
     for found in [assessment.point_valued, assessment.interval] {
         assert!(
@@ -285,11 +276,11 @@ fn too_many_kinds_are_sampled() {
         alpha.lower <= alpha.value && alpha.value <= alpha.upper && alpha.upper < 1.0 && alpha.lower > 0.5
     );
     assert_eq!(
-        assess(&frequencies, Width::Share(0.0), &question(1)),
+        assess(&frequencies, Width::Share(0.0), &settings(1)),
         Ok(assessment.clone())
     );
     assert_ne!(
-        assess(&frequencies, Width::Share(0.0), &question(2)),
+        assess(&frequencies, Width::Share(0.0), &settings(2)),
         Ok(assessment)
     );
 }
@@ -298,12 +289,12 @@ fn too_many_kinds_are_sampled() {
 fn too_many_vulnerable_itemsets_are_sampled() {
     // All itemsets are vulnerable; with p compliant items, C(p, 3) of them count.
     let frequencies = Frequencies::new(4, (0..400).map(|item| item % 4).collect());
-    let mut question = pairs(0.0, 0.1);
-    question.interest = ItemsetsOfInterest::Sizes {
+    let mut settings = pairs(0.0, 0.1);
+    settings.interest = ItemsetsOfInterest::Sizes {
         sizes: vec![3],
         skip_top: 0.0,
     };
-    let assessment = assess(&frequencies, Width::Share(0.0), &question).unwrap();
+    let assessment = assess(&frequencies, Width::Share(0.0), &settings).unwrap();
     assert!(!assessment.sampled);
     assert_is(assessment.interval, 1.0);
     let largest = (3..=400)
@@ -321,13 +312,13 @@ fn too_many_vulnerable_itemsets_are_sampled() {
 #[test]
 fn more_itemsets_than_any_number() {
     let frequencies = Frequencies::new(3000, (0..3000).collect());
-    let mut question = pairs(0.5, 0.1);
-    question.sample = 10;
-    question.interest = ItemsetsOfInterest::Sizes {
+    let mut settings = pairs(0.5, 0.1);
+    settings.sample = 10;
+    settings.interest = ItemsetsOfInterest::Sizes {
         sizes: vec![1, 1500],
         skip_top: 0.0,
     };
-    let assessment = assess(&frequencies, Width::Share(0.0), &question).unwrap();
+    let assessment = assess(&frequencies, Width::Share(0.0), &settings).unwrap();
     assert_eq!((assessment.itemsets, assessment.sampled), (f64::INFINITY, true));
     assert_eq!(assessment.interval.value, 1.0);
 }
@@ -335,12 +326,12 @@ fn more_itemsets_than_any_number() {
 #[test]
 fn nothing_and_one_item() {
     let none = Frequencies::new(0, vec![]);
-    let assessment = assess_risk(
+    let assessment = assess_items(
         &none,
         &[],
-        &RiskSettings {
+        &ItemSettings {
             tolerance: 0.0,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         },
         &Control::new(),
     )
@@ -350,12 +341,12 @@ fn nothing_and_one_item() {
     let of_none = assess(&none, Width::Median, &pairs(0.5, 0.0)).unwrap();
     assert_eq!((of_none.stage, of_none.itemsets), (Stage::PointValued, 0.0));
     let one = Frequencies::new(3, vec![2]);
-    let assessment = assess_risk(
+    let assessment = assess_items(
         &one,
         &[1.0],
-        &RiskSettings {
+        &ItemSettings {
             tolerance: 0.5,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         },
         &Control::new(),
     )
@@ -368,49 +359,49 @@ fn nothing_and_one_item() {
         assess(&one, Width::Median, &pairs(0.5, 0.0)).unwrap().itemsets,
         0.0
     );
-    let curve = alpha_curve(&[], &[0.5], &Compliance::default(), &Control::new()).unwrap();
+    let curve = alpha_curve(&[], &[0.5], &ComplianceRuns::default(), &Control::new()).unwrap();
     assert_eq!((curve[0].mean, curve[0].min, curve[0].max), (0.0, 0.0, 0.0));
 }
 
 #[test]
-fn a_rival_who_is_always_wrong() {
+fn an_adversary_who_is_always_wrong() {
     let frequencies = Frequencies::new(4, vec![1, 3]);
     let wrong = [Some((0.6, 1.0)), Some((0.0, 0.3))];
-    let space = Belief::of_intervals(&frequencies, &wrong).space(&frequencies);
+    let space = Belief::from_intervals(&frequencies, &wrong).space(&frequencies);
     let cracks = o_estimate(&edges(&space));
-    let assessment = assess_risk(
+    let assessment = assess_items(
         &frequencies,
         &cracks,
-        &RiskSettings {
+        &ItemSettings {
             tolerance: 0.0,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         },
         &Control::new(),
     )
     .unwrap();
     assert_eq!((assessment.stage, assessment.interval), (Stage::Interval, 0.0));
     // But the pair is cracked as a set.
-    let of_pairs = assess_itemset_risk(&frequencies, &space, &pairs(0.5, 0.0), &Control::new()).unwrap();
+    let of_pairs = assess_itemsets(&frequencies, &space, &pairs(0.5, 0.0), &Control::new()).unwrap();
     assert_is(of_pairs.interval, 1.0);
     // With this belief, no mapping is consistent.
-    let impossible = Belief::of_intervals(&frequencies, &[Some((0.0, 0.0)); 2]).space(&frequencies);
-    let mut question = pairs(0.5, 0.0);
+    let impossible = Belief::from_intervals(&frequencies, &[Some((0.0, 0.0)); 2]).space(&frequencies);
+    let mut settings = pairs(0.5, 0.0);
     assert_is(
-        assess_itemset_risk(&frequencies, &impossible, &question, &Control::new())
+        assess_itemsets(&frequencies, &impossible, &settings, &Control::new())
             .unwrap()
             .interval,
         0.0,
     );
     // Then there is nothing to count, and the method is OS.
-    question.exact_steps = 1e9;
-    let answer = assess_itemset_risk(&frequencies, &impossible, &question, &Control::new()).unwrap();
+    settings.exact_steps = 1e9;
+    let answer = assess_itemsets(&frequencies, &impossible, &settings, &Control::new()).unwrap();
     assert_eq!(answer.method, ItemsetMethod::Os);
     assert_is(answer.interval, 0.0);
 }
 
 #[test]
 fn arguments_are_named() {
-    let named = |question: ItemsetSettings| match assess(&big_mart(), Width::Median, &question) {
+    let named = |settings: ItemsetSettings| match assess(&big_mart(), Width::Median, &settings) {
         Err(Error::InvalidArgument { argument, .. }) => argument,
         answer => panic!("{answer:?}"),
     };
@@ -437,11 +428,11 @@ fn arguments_are_named() {
         ..pairs(0.5, 0.1)
     };
     assert_eq!(named(no_sample), "sample");
-    let no_runs = Compliance { runs: 0, seed: 0 };
-    let answer = assess_risk(
+    let no_runs = ComplianceRuns { runs: 0, seed: 0 };
+    let answer = assess_items(
         &big_mart(),
         &[0.0; 6],
-        &RiskSettings {
+        &ItemSettings {
             tolerance: 0.5,
             compliance: no_runs,
         },
@@ -451,12 +442,12 @@ fn arguments_are_named() {
         answer,
         Err(Error::InvalidArgument { argument: "runs", .. })
     ));
-    let answer = assess_risk(
+    let answer = assess_items(
         &big_mart(),
         &[0.0; 6],
-        &RiskSettings {
+        &ItemSettings {
             tolerance: 1.1,
-            compliance: Compliance::default(),
+            compliance: ComplianceRuns::default(),
         },
         &Control::new(),
     );
@@ -474,12 +465,12 @@ fn a_cancelled_assessment_stops() {
     let control = Control::new();
     control.cancel();
     let space = around(&big_mart(), Width::Median);
-    let answer = assess_itemset_risk(&big_mart(), &space, &pairs(0.5, 0.1), &control);
+    let answer = assess_itemsets(&big_mart(), &space, &pairs(0.5, 0.1), &control);
     assert_eq!(answer, Err(Error::Cancelled));
 }
 
-fn any_compliance() -> impl Strategy<Value = Compliance> {
-    (1..6u32, 0..9u64).prop_map(|(runs, seed)| Compliance { runs, seed })
+fn any_compliance() -> impl Strategy<Value = ComplianceRuns> {
+    (1..6u32, 0..9u64).prop_map(|(runs, seed)| ComplianceRuns { runs, seed })
 }
 
 proptest! {
@@ -492,7 +483,7 @@ proptest! {
         compliance in any_compliance(),
     ) {
         let frequencies = Frequencies::new(100, (0..cracks.len() as u64).collect());
-        let found = assess_risk(&frequencies, &cracks, &RiskSettings { tolerance, compliance }, &Control::new()).unwrap();
+        let found = assess_items(&frequencies, &cracks, &ItemSettings { tolerance, compliance }, &Control::new()).unwrap();
         let sum = |compliant: &[u32]| compliant.iter().map(|&item| cracks[item as usize]).sum();
         let tolerated = tolerance * cracks.len() as f64;
         let expected = alpha_max(&orders(cracks.len(), &compliance), sum, tolerated);
@@ -521,8 +512,8 @@ proptest! {
             Some((low / 6.0, (low + f64::from(more)) / 6.0))
         };
         let intervals: Vec<_> = counts.iter().zip(&reach).map(interval).collect();
-        let space = Belief::of_intervals(&frequencies, &intervals).space(&frequencies);
-        let question = ItemsetSettings {
+        let space = Belief::from_intervals(&frequencies, &intervals).space(&frequencies);
+        let settings = ItemsetSettings {
             interest: ItemsetsOfInterest::Sizes { sizes: vec![first, second], skip_top },
             crack_danger,
             tolerance,
@@ -530,7 +521,7 @@ proptest! {
             sample: 10,
             compliance,
         };
-        let found = assess_itemset_risk(&frequencies, &space, &question, &Control::new());
+        let found = assess_itemsets(&frequencies, &space, &settings, &Control::new());
         let consistent = mappings(&space);
         prop_assume!(!is_exact || !consistent.is_empty());
         let found = found.unwrap();

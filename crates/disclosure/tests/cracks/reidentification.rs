@@ -1,6 +1,6 @@
 //! Compares re-identification with its definition: all ways to match people with released rows.
 
-use Knowledge::{Among, Anything, Between, Code};
+use Knowledge::{Among, Between, Code, Unknown};
 use disclosure::cracks::{Knowledge, Method, Reidentification, Settings, Simulation, simulate};
 use disclosure::matching::Counting;
 use disclosure::{Control, Error, NULL, Rows};
@@ -19,7 +19,7 @@ fn can_be(known: &[Knowledge], row: &[u32]) -> bool {
     known.iter().zip(row).all(|(known, &code)| {
         code == NULL
             || match known {
-                Anything => true,
+                Unknown => true,
                 Code(value) => code == *value,
                 Among(values) => values.contains(&code),
                 Between(low, high) => *low <= code && code <= *high,
@@ -70,7 +70,7 @@ fn assert_as_defined(case: &Case) {
     assert_eq!(graph.code_count(), graph.item_count());
     let mappings = case.largest_mappings();
     let released = mappings[0].iter().flatten().count();
-    assert_eq!(keyed.released_people, released as u64);
+    assert_eq!(keyed.max_released_people, released as u64);
     assert_eq!(keyed.not_released(), (case.people.len() - released) as u64);
     assert_eq!(keyed.strangers(), (case.rows.len() - released) as u64);
 
@@ -83,7 +83,10 @@ fn assert_as_defined(case: &Case) {
     for (counted, share) in counted.of_class.iter().flatten().zip(of_class.iter().flatten()) {
         assert_close(*counted, *share);
     }
-    let (with_key, without_key) = (keyed.chances(&of_class), unkeyed.chances(&of_class));
+    let (with_key, without_key) = (
+        keyed.crack_probabilities(&of_class),
+        unkeyed.crack_probabilities(&of_class),
+    );
     let (mut sum_with, mut sum_without) = (0.0, 0.0);
     let (mut estimate_with, mut estimate_without) = (0.0, 0.0);
     for person in 0..case.people.len() {
@@ -110,8 +113,8 @@ fn assert_as_defined(case: &Case) {
             estimate_with += 1.0 / rows.len() as f64;
         }
     }
-    assert_close(keyed.expected(&of_class), sum_with);
-    assert_close(unkeyed.expected(&of_class), sum_without);
+    assert_close(keyed.expected_from_shares(&of_class), sum_with);
+    assert_close(unkeyed.expected_from_shares(&of_class), sum_without);
     assert_close(keyed.o_estimate(), estimate_with);
     assert_close(unkeyed.o_estimate(), estimate_without);
 
@@ -128,7 +131,7 @@ fn assert_as_defined(case: &Case) {
 
 fn knowledge() -> impl Strategy<Value = Knowledge> {
     prop_oneof![
-        1 => Just(Anything),
+        1 => Just(Unknown),
         4 => (1..5u32).prop_map(Code),
         1 => prop::collection::vec(1..5u32, 0..4).prop_map(Among),
         1 => (0..5u32, 0..6u32).prop_map(|(low, high)| Between(low, high)),
@@ -185,9 +188,9 @@ fn john_mary_and_bob() {
     let (age, chinese, toyota) = (|years: u32| years, 1, 1);
     let case = Case {
         people: vec![
-            vec![Anything, Code(chinese), Code(toyota)],
-            vec![Between(age(30), age(35)), Anything, Anything],
-            vec![Anything; 3],
+            vec![Unknown, Code(chinese), Code(toyota)],
+            vec![Between(age(30), age(35)), Unknown, Unknown],
+            vec![Unknown; 3],
         ],
         rows: vec![
             vec![age(52), chinese, toyota],
@@ -199,7 +202,7 @@ fn john_mary_and_bob() {
     assert_as_defined(&case);
     let found = case.solve(true);
     assert_close(found.o_estimate(), 1.0 + 1.0 + 1.0 / 3.0);
-    assert_close(found.expected(&shares(&found.graph).unwrap()), 3.0);
+    assert_close(found.expected_from_shares(&shares(&found.graph).unwrap()), 3.0);
 }
 
 /// One component has too many people, another too many rows: components stay separate, and each completes its
@@ -214,7 +217,10 @@ fn each_part_has_its_own_left_over() {
     assert_as_defined(&case);
     let found = case.solve(true);
     assert_eq!((found.not_released(), found.strangers()), (2, 3));
-    assert_close(found.expected(&shares(&found.graph).unwrap()), 0.5 + 1.0 / 3.0);
+    assert_close(
+        found.expected_from_shares(&shares(&found.graph).unwrap()),
+        0.5 + 1.0 / 3.0,
+    );
 }
 
 /// The simulation must cope with strangers and with people who are not released, who have no code.
@@ -233,7 +239,7 @@ fn simulation_agrees() {
     };
     assert_as_defined(&case);
     let found = case.solve(true);
-    let exact = found.expected(&shares(&found.graph).unwrap());
+    let exact = found.expected_from_shares(&shares(&found.graph).unwrap());
     let space = found.space().unwrap();
     let simulated = simulate(&space, &Simulation::default(), &Control::new())
         .unwrap()
@@ -248,11 +254,11 @@ fn simulation_agrees() {
 fn limits_are_obeyed() {
     let columns: [&[u32]; 1] = [&[1, 2, 3]];
     let released = Rows::new(&columns, 3);
-    let people = [vec![Anything], vec![Code(2)]];
+    let people = [vec![Unknown], vec![Code(2)]];
     let solve = |most, control: &Control| Reidentification::new(&people, released, None, most, control);
     assert!(solve(4, &Control::new()).is_ok());
     let too_many = Error::TooMany {
-        what: "possible pairs of a person and a row",
+        what: "candidate pairs of a person and a row",
         limit: 3,
     };
     assert_eq!(solve(3, &Control::new()), Err(too_many));
@@ -266,7 +272,7 @@ fn limits_are_obeyed() {
         Err(Error::InvalidArgument { argument: "key", .. })
     ));
     let nobody = Reidentification::new(&[], released, None, 0, &Control::new()).unwrap();
-    assert_eq!((nobody.released_people, nobody.strangers()), (0, 3));
+    assert_eq!((nobody.max_released_people, nobody.strangers()), (0, 3));
     assert_eq!(nobody.o_estimate().to_bits(), 0.0f64.to_bits());
 }
 
@@ -274,17 +280,17 @@ fn limits_are_obeyed() {
 fn without_a_key_only_exact_answers_and_estimates() {
     // Two people and two rows; each person can be either row.
     let case = Case {
-        people: vec![vec![Anything], vec![Anything]],
+        people: vec![vec![Unknown], vec![Unknown]],
         rows: vec![vec![1], vec![2]],
         key: vec![Some(0), Some(1)],
     };
-    let settings = |method, steps| Settings {
+    let settings = |method, max_steps| Settings {
         method,
         alpha: 1.0,
         relative_error: 0.01,
         seed: 1,
-        steps,
-        bytes: 1e9,
+        max_steps,
+        max_bytes: 1e9,
         budget: None,
     };
     let control = Control::new();

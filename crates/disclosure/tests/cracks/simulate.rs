@@ -35,7 +35,7 @@ fn space_of(items: &[(u32, Vec<u32>)]) -> CrackSpace {
             items: classes,
         },
         class_of,
-        own: items.iter().map(|(own, _)| *own).collect(),
+        own_code_class: items.iter().map(|(own, _)| *own).collect(),
     }
 }
 
@@ -170,7 +170,7 @@ proptest! {
             .iter()
             .map(|&(count, below, above)| Some((share(count.saturating_sub(below)), share(count + above))))
             .collect();
-        let space = Belief::of_intervals(&frequencies, &intervals).space(&frequencies);
+        let space = Belief::from_intervals(&frequencies, &intervals).space(&frequencies);
         let exact = crack_probabilities(&mappings(&space));
         for moves in [Moves::Swaps, Moves::Groups] {
             let simulated = simulate(&space, &all_samples(moves, 8192), &Control::new()).unwrap();
@@ -194,7 +194,7 @@ fn the_beliefs_of_bigmart() {
             ..Simulation::default()
         };
         let simulated = simulate(&space, &simulation, &Control::new()).unwrap().unwrap();
-        assert!(simulated.reached);
+        assert!(simulated.is_precise_enough);
         assert!(
             (simulated.expected / expected - 1.0).abs() < 0.01,
             "{simulated:?}, exactly {expected}"
@@ -334,12 +334,12 @@ fn nothing_and_a_single_item() {
         .unwrap()
         .unwrap();
     assert_eq!((nothing.expected, nothing.lower, nothing.upper), (0.0, 0.0, 0.0));
-    assert!(nothing.reached && nothing.crack_probability.is_empty());
+    assert!(nothing.is_precise_enough && nothing.crack_probability.is_empty());
     let one = simulate(&space_of(&[(0, vec![0])]), &Simulation::default(), &control)
         .unwrap()
         .unwrap();
     assert_eq!((one.expected, one.lower, one.upper), (1.0, 1.0, 1.0));
-    assert!(one.reached);
+    assert!(one.is_precise_enough);
     let wrong = simulate(&space_of(&[(0, vec![])]), &Simulation::default(), &control);
     assert_eq!(wrong, Ok(None));
 }
@@ -351,12 +351,12 @@ fn without_time_anything_is_possible() {
         ..Simulation::default()
     };
     let simulated = simulate(&h(), &simulation, &Control::new()).unwrap().unwrap();
-    assert!(!simulated.reached);
+    assert!(!simulated.is_precise_enough);
     assert_eq!((simulated.lower, simulated.upper), (0.0, 6.0));
 }
 
 #[test]
-fn what_was_never_seen_is_not_excluded() {
+fn an_unseen_crack_is_not_excluded() {
     // The only mapping gives each item the other's code, although the first item's own code is one of its
     // candidates.
     let space = space_of(&[(0, vec![0, 1]), (1, vec![0])]);
@@ -364,11 +364,11 @@ fn what_was_never_seen_is_not_excluded() {
         .unwrap()
         .unwrap();
     assert_eq!((simulated.expected, simulated.lower), (0.0, 0.0));
-    assert!(simulated.upper > 0.0 && !simulated.reached);
+    assert!(simulated.upper > 0.0 && !simulated.is_precise_enough);
 }
 
 #[test]
-fn whoever_no_longer_waits_need_not() {
+fn cancel_is_obeyed() {
     let control = Control::new();
     control.cancel();
     let cancelled = Err(Error::Cancelled);
@@ -402,7 +402,7 @@ fn arguments_are_checked() {
         assert_eq!(argument(refused), "apart");
     }
     let mut space = h();
-    space.own[0] = 0;
+    space.own_code_class[0] = 0;
     assert_eq!(
         argument(simulate(&space, &Simulation::default(), &control).unwrap_err()),
         "space"

@@ -7,7 +7,7 @@ use reference::cracks::Edges;
 
 /// Returns, for every item, whether each code can stand for it.
 pub fn edges(space: &CrackSpace) -> Edges {
-    let edge = |item: usize, code: usize| space.class(item).candidates.contains(&space.own[code]);
+    let edge = |item: usize, code: usize| space.class(item).candidates.contains(&space.own_code_class[code]);
     let codes = |item| (0..space.items()).map(|code| edge(item, code)).collect();
     (0..space.items()).map(codes).collect()
 }
@@ -28,7 +28,7 @@ pub fn around(frequencies: &Frequencies, width: Width) -> CrackSpace {
 
 fn intervals(of_items: [(f64, f64); 6]) -> CrackSpace {
     let frequencies = big_mart();
-    Belief::of_intervals(&frequencies, &of_items.map(Some)).space(&frequencies)
+    Belief::from_intervals(&frequencies, &of_items.map(Some)).space(&frequencies)
 }
 
 /// Belief h of Fig. 2.

@@ -42,17 +42,17 @@ pub fn simulate_apart(
     {
         return Err(Error::invalid(
             "apart",
-            "a pair is not one of two different known items",
-            "pairs of items that occur or that the adversary knows of",
+            "contains a pair that is not two different known items",
+            "pairs of different items that occur or that the adversary knows of",
         ));
     }
     let network = Network::new(space)?;
-    let Some(start) = network.a_matching(control)? else {
+    let Some(start) = network.start_matching(control)? else {
         return Ok(None);
     };
     let moves = KeepApart::new(apart, space.items());
     let start = moves.start(&network, start, simulation.seed, control)?;
-    let outcome = simulation.run(&moves, &Codes(space), control, |seeds, _| {
+    let outcome = simulation.run(&moves, &ObserveCodes(space), control, |seeds, _| {
         Walk::new(&network, start.clone(), seeds)
     })?;
     Ok(Some(Simulated {
@@ -61,7 +61,7 @@ pub fn simulate_apart(
         upper: outcome.upper,
         samples: outcome.samples,
         effective_samples: outcome.effective_samples,
-        reached: outcome.is_precise_enough,
+        is_precise_enough: outcome.is_precise_enough,
         crack_probability: outcome.figures,
     }))
 }
@@ -74,7 +74,7 @@ struct KeepApart<'a> {
 }
 
 /// Maximum number of pairs that are checked in the search for a start.
-const SEARCH: usize = 100_000_000;
+const MAX_PAIR_CHECKS: usize = 100_000_000;
 
 impl<'a> KeepApart<'a> {
     fn new(apart: &'a Apart<'a>, items: usize) -> Self {
@@ -87,15 +87,15 @@ impl<'a> KeepApart<'a> {
     }
 
     /// Returns whether two items hold codes that occur together.
-    fn breaks(&self, held: &[Held], one: u32, other: u32) -> bool {
+    fn violates(&self, held: &[Held], one: u32, other: u32) -> bool {
         (self.apart.together)(held[one as usize].code, held[other as usize].code)
     }
 
     /// Returns the number of pairs that are not kept apart.
-    fn broken(&self, held: &[Held]) -> usize {
+    fn violations(&self, held: &[Held]) -> usize {
         let pairs = self.apart.pairs.iter();
         pairs
-            .filter(|&&(one, other)| self.breaks(held, one, other))
+            .filter(|&&(one, other)| self.violates(held, one, other))
             .count()
     }
 
@@ -104,24 +104,24 @@ impl<'a> KeepApart<'a> {
     fn start(&self, network: &Network, held: Vec<Held>, seed: u64, control: &Control) -> Result<Vec<Held>> {
         let mut seeds = Pcg64Mcg::seed_from_u64(seed);
         let mut walk = Walk::new(network, held, &mut seeds);
-        let mut broken = self.broken(&walk.held);
-        for _ in 0..SEARCH / self.apart.pairs.len().max(100) {
-            if broken == 0 {
+        let mut violations = self.violations(&walk.held);
+        for _ in 0..MAX_PAIR_CHECKS / self.apart.pairs.len().max(100) {
+            if violations == 0 {
                 break;
             }
             walk.wander(control)?;
             control.check()?;
-            let now = self.broken(&walk.held);
-            let more = now.saturating_sub(broken) as f64;
+            let now = self.violations(&walk.held);
+            let more = now.saturating_sub(violations) as f64;
             match walk.random.random_bool((-2.0 * more).exp()) {
-                true => broken = now,
+                true => violations = now,
                 false => walk.undo(0),
             }
         }
-        if broken > 0 {
+        if violations > 0 {
             return Err(Error::invalid(
                 "apart",
-                "no mapping was found that keeps all pairs apart",
+                "no mapping found that keeps all pairs apart",
                 "pairs that never occur together",
             ));
         }
@@ -135,11 +135,11 @@ impl<'a> Move<Walk<'a>> for KeepApart<'_> {
     fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
         walk.wander(control)?;
         let held = &walk.held;
-        let is_broken = |&(item, _): &(u32, Held)| {
+        let is_violated = |&(item, _): &(u32, Held)| {
             let partners = &self.partners[item as usize];
-            partners.iter().any(|&partner| self.breaks(held, item, partner))
+            partners.iter().any(|&partner| self.violates(held, item, partner))
         };
-        if walk.log.iter().any(is_broken) {
+        if walk.log.iter().any(is_violated) {
             walk.undo(0);
         }
         Ok(())
@@ -151,9 +151,9 @@ impl<'a> Move<Walk<'a>> for KeepApart<'_> {
 }
 
 /// Observes cracks code by code, because here the codes of a group are not interchangeable.
-struct Codes<'a>(&'a CrackSpace);
+struct ObserveCodes<'a>(&'a CrackSpace);
 
-impl<'a> Observe<Walk<'a>> for Codes<'_> {
+impl<'a> Observe<Walk<'a>> for ObserveCodes<'_> {
     fn figures(&self) -> usize {
         self.0.items()
     }

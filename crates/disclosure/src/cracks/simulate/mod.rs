@@ -22,7 +22,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
-use table::{LogFactorials, Mix, Table};
+use table::{ExchangesAndRotations, LogFactorials, Table};
 use walk::{Counted, Network, STEPS_BETWEEN_CHECKS, Walk};
 
 /// How a chain moves from one mapping to the next.
@@ -82,7 +82,7 @@ pub struct Simulated {
     pub effective_samples: f64,
     /// Whether the target precision was reached. If not, the interval is wider. With too few effective
     /// samples, it contains all possible values.
-    pub reached: bool,
+    pub is_precise_enough: bool,
     /// Probability that each item is cracked.
     pub crack_probability: Vec<f64>,
 }
@@ -100,14 +100,14 @@ pub struct SimulatedItemsets {
     /// Number of samples that the result is based on.
     pub samples: u64,
     /// Whether the target precision was reached, on average over the itemsets.
-    pub reached: bool,
+    pub is_precise_enough: bool,
 }
 
 /// Estimates the expected number of cracks and the crack probability of every item; `None` if no mapping is
 /// consistent with the belief.
 pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) -> Result<Option<Simulated>> {
     let network = Network::new(space)?;
-    let cracks = Cracks::new(&network);
+    let cracks = ObserveCracks::new(&network);
     let Some(matching) = network.matching(control)? else {
         return Ok(None);
     };
@@ -117,7 +117,7 @@ pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) 
         Moves::Swaps => {
             let starts = [network.truth(), Some(network.arrange(&matching))];
             let starts: Vec<_> = starts.into_iter().flatten().collect();
-            simulation.run(&SwapAll, &cracks, control, |seeds, chain| {
+            simulation.run(&PublishedSwaps, &cracks, control, |seeds, chain| {
                 Walk::new(&network, starts[chain % starts.len()].clone(), seeds)
             })
         }
@@ -125,7 +125,7 @@ pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) 
             let starts = [network.truth().map(|truth| network.count(&truth)), Some(matching)];
             let starts: Vec<_> = starts.into_iter().flatten().collect();
             let factorials = LogFactorials::up_to(space.items());
-            simulation.run(&Mix, &cracks, control, |seeds, chain| {
+            simulation.run(&ExchangesAndRotations, &cracks, control, |seeds, chain| {
                 Table::new(&network, &factorials, starts[chain % starts.len()].clone(), seeds)
             })
         }
@@ -145,9 +145,9 @@ pub fn simulate_as_published(
 ) -> Result<Option<Simulated>> {
     const PER_SEED_MATCHING: u64 = 250;
     let network = Network::new(space)?;
-    let cracks = Cracks::new(&network);
+    let cracks = ObserveCracks::new(&network);
     let sampler = Sampler {
-        moves: &SwapAll,
+        moves: &PublishedSwaps,
         observed: &cracks,
         pace: Pace::Fixed {
             before: 100_000,
@@ -158,7 +158,7 @@ pub fn simulate_as_published(
         relative_error: 0.0,
         deadline: None,
     };
-    let Some(start) = network.a_matching(control)? else {
+    let Some(start) = network.start_matching(control)? else {
         return Ok(None);
     };
     let mut seeds = Pcg64Mcg::seed_from_u64(seed);
@@ -183,18 +183,18 @@ pub fn simulate_itemsets(
     {
         return Err(Error::invalid(
             "itemsets",
-            "an item is not known",
+            "contains an unknown item",
             "items that occur or that the adversary knows of",
         ));
     }
     let network = Network::new(space)?;
-    let observed = Itemsets::new(&network, itemsets);
-    let Some(start) = network.a_matching(control)? else {
+    let observed = ObserveItemsets::new(&network, itemsets);
+    let Some(start) = network.start_matching(control)? else {
         return Ok(None);
     };
     let moves: &dyn Move<Walk> = match simulation.moves {
-        Moves::Swaps => &SwapAll,
-        Moves::Groups => &Wander,
+        Moves::Swaps => &PublishedSwaps,
+        Moves::Groups => &SwapsAndRotations,
     };
     let outcome = simulation.run(moves, &observed, control, |seeds, _| {
         Walk::new(&network, start.clone(), seeds)
@@ -204,7 +204,7 @@ pub fn simulate_itemsets(
         lower: outcome.lower,
         upper: outcome.upper,
         samples: outcome.samples,
-        reached: outcome.is_precise_enough,
+        is_precise_enough: outcome.is_precise_enough,
     }))
 }
 
@@ -236,9 +236,9 @@ impl Simulation {
 }
 
 /// One iteration of the published chain.
-struct SwapAll;
+struct PublishedSwaps;
 
-impl<'a> Move<Walk<'a>> for SwapAll {
+impl<'a> Move<Walk<'a>> for PublishedSwaps {
     /// Every swap is its own inverse, so any sequence of swaps that does not depend on the matching preserves
     /// the uniform distribution.
     fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
@@ -263,9 +263,9 @@ impl<'a> Move<Walk<'a>> for SwapAll {
 }
 
 /// Swaps between neighbours and rotations, for observations that depend on which item holds which code.
-struct Wander;
+struct SwapsAndRotations;
 
-impl<'a> Move<Walk<'a>> for Wander {
+impl<'a> Move<Walk<'a>> for SwapsAndRotations {
     fn make(&self, walk: &mut Walk<'a>, control: &Control) -> Result<()> {
         walk.wander(control)
     }
@@ -278,7 +278,7 @@ impl<'a> Move<Walk<'a>> for Wander {
 /// Observes the expected number of cracks over all arrangements of codes within their frequency groups and of
 /// items within their classes. If k of the s items of a class hold one of the m codes of a group, an item of
 /// the class whose own code is in that group holds it with probability k / (s m).
-struct Cracks {
+struct ObserveCracks {
     /// Slot of every arc in the tally; `NO_SLOT` if the arc does not lead any item to the group of its own
     /// code.
     slot: Vec<u32>,
@@ -291,24 +291,24 @@ struct Cracks {
 
 const NO_SLOT: u32 = u32::MAX;
 
-impl Cracks {
+impl ObserveCracks {
     fn new(network: &Network) -> Self {
         let space = network.space;
         let mut slot = vec![NO_SLOT; network.arcs()];
         let mut weight: Vec<f64> = Vec::new();
         let of_item = (0..space.items()).map(|item| {
-            let arc = network.arc(item as u32, space.own[item])?;
+            let arc = network.arc(item as u32, space.own_code_class[item])?;
             let slot = &mut slot[arc as usize];
             if *slot == NO_SLOT {
                 *slot = weight.len() as u32;
                 weight.push(0.0);
             }
-            let share =
-                f64::from(space.class(item).size) * f64::from(space.graph.codes[space.own[item] as usize]);
+            let share = f64::from(space.class(item).size)
+                * f64::from(space.graph.codes[space.own_code_class[item] as usize]);
             weight[*slot as usize] += 1.0 / share;
             Some((*slot, 1.0 / share))
         });
-        Cracks {
+        ObserveCracks {
             of_item: of_item.collect(),
             slot,
             weight,
@@ -325,13 +325,13 @@ impl Cracks {
             upper: outcome.upper,
             samples: outcome.samples,
             effective_samples: outcome.effective_samples,
-            reached: outcome.is_precise_enough,
+            is_precise_enough: outcome.is_precise_enough,
             crack_probability: self.of_item.iter().map(of_item).collect(),
         }
     }
 }
 
-impl<S: State + Counted> Observe<S> for Cracks {
+impl<S: State + Counted> Observe<S> for ObserveCracks {
     fn figures(&self) -> usize {
         self.weight.len()
     }
@@ -355,7 +355,7 @@ impl<S: State + Counted> Observe<S> for Cracks {
 
 /// Observes the itemsets that are cracked as sets, in expectation over all arrangements of codes within their
 /// frequency groups.
-struct Itemsets<'a> {
+struct ObserveItemsets<'a> {
     network: &'a Network<'a>,
     itemsets: Vec<Itemset>,
 }
@@ -368,7 +368,7 @@ struct Itemset {
     share: f64,
 }
 
-impl<'a> Itemsets<'a> {
+impl<'a> ObserveItemsets<'a> {
     fn new(network: &'a Network<'a>, itemsets: &[Vec<u32>]) -> Self {
         let itemset = |items: &Vec<u32>| {
             let mut items = items.clone();
@@ -376,7 +376,7 @@ impl<'a> Itemsets<'a> {
             items.dedup();
             let mut own: Vec<u32> = items
                 .iter()
-                .map(|&item| network.space.own[item as usize])
+                .map(|&item| network.space.own_code_class[item as usize])
                 .collect();
             own.sort_unstable();
             // Of the m codes of a group, the k right ones are one of C(m, k) combinations.
@@ -394,14 +394,14 @@ impl<'a> Itemsets<'a> {
                 own,
             }
         };
-        Itemsets {
+        ObserveItemsets {
             network,
             itemsets: itemsets.iter().map(itemset).collect(),
         }
     }
 }
 
-impl<'a> Observe<Walk<'a>> for Itemsets<'_> {
+impl<'a> Observe<Walk<'a>> for ObserveItemsets<'_> {
     fn figures(&self) -> usize {
         self.itemsets.len()
     }

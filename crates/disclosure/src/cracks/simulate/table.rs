@@ -20,9 +20,9 @@ pub(super) struct Table<'a> {
     counts: Vec<u32>,
     log: Vec<Step>,
     /// Number of steps of all rotations so far.
-    steps: u64,
+    rotation_steps: u64,
     /// Share of moves that are rotations.
-    rotations: f64,
+    rotation_share: f64,
 }
 
 /// A step of a rotation: an item gave up a code by one arc and took one by another.
@@ -44,8 +44,8 @@ impl<'a> Table<'a> {
             random: Pcg64Mcg::from_rng(seeds),
             counts,
             log: Vec::new(),
-            steps: 0,
-            rotations: 0.5,
+            rotation_steps: 0,
+            rotation_share: 0.5,
         }
     }
 
@@ -63,7 +63,7 @@ impl<'a> Table<'a> {
         let there = there + u32::from(there >= here);
         let (other, other_here) = self
             .network
-            .taking_class(self.network.codes(here), &mut self.random);
+            .random_taking_class(self.network.codes(here), &mut self.random);
         let other_there = self.network.arc_of_class(other, self.network.codes(there));
         let Some(other_there) = other_there.filter(|_| other != one) else {
             return;
@@ -93,10 +93,10 @@ impl<'a> Table<'a> {
         self.counts[first as usize] -= 1;
         let mut free = first;
         for step in 1..=limit {
-            self.steps += 1;
+            self.rotation_steps += 1;
             let (taker, arc, mut member) = self
                 .network
-                .taking_member(self.network.codes(free), &mut self.random);
+                .random_taking_member(self.network.codes(free), &mut self.random);
             if taker == class {
                 // The item without a code counts as the first member of its class.
                 if member == 0 {
@@ -155,12 +155,12 @@ impl State for Table<'_> {
 
 /// Moves that are exchanges or, less often, rotations. On interval beliefs, exchanges alone reach every
 /// table; on other graphs they may get stuck.
-pub(super) struct Mix;
+pub(super) struct ExchangesAndRotations;
 
 /// Number of rotations made to measure how long they take.
-const TRIAL: u64 = 256;
+const TRIAL_ROTATIONS: u64 = 256;
 
-impl Mix {
+impl ExchangesAndRotations {
     /// Makes a rotation whose limit is a random power of two, so that every length gets its share. Short
     /// rotations are cheap, but some cycles can only be completed by long ones, because a random walk on the
     /// cycle must first get more than half way round.
@@ -175,10 +175,10 @@ impl Mix {
     }
 }
 
-impl<'a> Move<Table<'a>> for Mix {
+impl<'a> Move<Table<'a>> for ExchangesAndRotations {
     fn make(&self, table: &mut Table<'a>, control: &Control) -> Result<()> {
-        if table.random.random_bool(table.rotations) {
-            Mix::rotate(table, control)
+        if table.random.random_bool(table.rotation_share) {
+            ExchangesAndRotations::rotate(table, control)
         } else {
             table.exchange();
             Ok(())
@@ -187,11 +187,11 @@ impl<'a> Move<Table<'a>> for Mix {
 
     /// Divides the time equally between exchanges and rotations.
     fn pace(&self, table: &mut Table<'a>, control: &Control) -> Result<u64> {
-        for _ in 0..TRIAL {
-            Mix::rotate(table, control)?;
+        for _ in 0..TRIAL_ROTATIONS {
+            ExchangesAndRotations::rotate(table, control)?;
             control.check()?;
         }
-        table.rotations = TRIAL as f64 / (TRIAL + table.steps) as f64;
+        table.rotation_share = TRIAL_ROTATIONS as f64 / (TRIAL_ROTATIONS + table.rotation_steps) as f64;
         // However many arcs an item has, it holds only one code.
         let items = table.network.space.items() as u64;
         Ok((table.counts.len() as u64 / 2).min(items))

@@ -30,13 +30,13 @@ pub(super) struct Network<'a> {
     /// Class of codes of every arc.
     codes: Vec<u32>,
     /// For every class of codes, the classes of items that it can stand for.
-    takers: Vec<Vec<Takers>>,
+    takers: Vec<Vec<TakingClass>>,
     /// Number of items that a code of each class can stand for.
     degree: Vec<u32>,
 }
 
 /// A class of items that a code can stand for.
-struct Takers {
+struct TakingClass {
     class: u32,
     arc: u32,
     /// Number of items in the classes before this one.
@@ -54,7 +54,7 @@ pub(super) struct Held {
 impl<'a> Network<'a> {
     pub fn new(space: &'a CrackSpace) -> Result<Self> {
         let graph = &space.graph;
-        let code_class = code_classes(space).ok_or_else(not_everybody_has_a_code)?;
+        let code_class = code_classes(space).ok_or_else(codes_do_not_match_items)?;
         let mut members: Vec<u32> = (0..space.items() as u32).collect();
         members.sort_by_key(|&item| space.class_of[item as usize]);
         let mut network = Network {
@@ -72,7 +72,7 @@ impl<'a> Network<'a> {
             network.first_member.push(first_member);
             network.first_arc.push(network.codes.len() as u32);
             for &codes in &items.candidates {
-                network.takers[codes as usize].push(Takers {
+                network.takers[codes as usize].push(TakingClass {
                     class: class as u32,
                     arc: network.codes.len() as u32,
                     before: network.degree[codes as usize],
@@ -127,7 +127,7 @@ impl<'a> Network<'a> {
 
     /// Draws one of the classes of items that a code of this class can stand for, uniformly. Returns the
     /// class and the arc.
-    pub fn taking_class(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
+    pub fn random_taking_class(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
         let takers = &self.takers[codes as usize];
         let takers = &takers[random.random_range(0..takers.len())];
         (takers.class, takers.arc)
@@ -135,16 +135,17 @@ impl<'a> Network<'a> {
 
     /// Draws one of the items that a code of this class can stand for, uniformly. Returns the class of the
     /// item, the arc, and the position of the item within its class.
-    pub fn taking_member(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32, u32) {
+    pub fn random_taking_member(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32, u32) {
         let drawn = random.random_range(0..self.degree[codes as usize]);
         let takers = &self.takers[codes as usize];
         let takers = &takers[takers.partition_point(|takers| takers.before <= drawn) - 1];
         (takers.class, takers.arc, drawn - takers.before)
     }
 
-    /// Draws an item as [`taking_member`](Self::taking_member) does. Returns the item and the arc.
-    fn taker(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
-        let (class, arc, member) = self.taking_member(codes, random);
+    /// Draws an item as [`random_taking_member`](Self::random_taking_member) does. Returns the item and the
+    /// arc.
+    fn random_taker(&self, codes: u32, random: &mut Pcg64Mcg) -> (u32, u32) {
+        let (class, arc, member) = self.random_taking_member(codes, random);
         (
             self.members[(self.first_member[class as usize] + member) as usize],
             arc,
@@ -160,11 +161,11 @@ impl<'a> Network<'a> {
                 code: item as u32,
             })
         };
-        self.space.own.iter().enumerate().map(own).collect()
+        self.space.own_code_class.iter().enumerate().map(own).collect()
     }
 
     /// Returns the truth if possible, otherwise some perfect matching; `None` if there is none.
-    pub fn a_matching(&self, control: &Control) -> Result<Option<Vec<Held>>> {
+    pub fn start_matching(&self, control: &Control) -> Result<Option<Vec<Held>>> {
         match self.truth() {
             Some(truth) => Ok(Some(truth)),
             None => Ok(self.matching(control)?.map(|matching| self.arrange(&matching))),
@@ -209,26 +210,34 @@ impl<'a> Network<'a> {
 /// has too few codes for the items that own them, or if the total numbers of codes and items differ.
 fn code_classes(space: &CrackSpace) -> Option<Vec<u32>> {
     let mut left = space.graph.codes.clone();
-    for &own in space.own.iter().filter(|&&own| own != CrackSpace::NO_CODE) {
+    for &own in space
+        .own_code_class
+        .iter()
+        .filter(|&&own| own != CrackSpace::NO_CODE)
+    {
         let left = left.get_mut(own as usize)?;
         *left = left.checked_sub(1)?;
     }
-    let mut nobodys = (0..)
+    let mut unowned = (0..)
         .zip(left)
         .flat_map(|(class, left)| (0..left).map(move |_| class));
     let class = |&own: &u32| match own {
-        CrackSpace::NO_CODE => nobodys.next(),
+        CrackSpace::NO_CODE => unowned.next(),
         own => Some(own),
     };
-    let classes = space.own.iter().map(class).collect::<Option<Vec<u32>>>()?;
-    nobodys.next().is_none().then_some(classes)
+    let classes = space
+        .own_code_class
+        .iter()
+        .map(class)
+        .collect::<Option<Vec<u32>>>()?;
+    unowned.next().is_none().then_some(classes)
 }
 
-fn not_everybody_has_a_code() -> Error {
+fn codes_do_not_match_items() -> Error {
     Error::invalid(
         "space",
-        "the items' own codes are not the codes of the graph",
-        "as many items with an own code of a class as the class has codes",
+        "the items' own codes do not match the codes of the graph",
+        "a space in which each class has as many codes as items that own them",
     )
 }
 
@@ -268,10 +277,10 @@ impl State for Walk<'_> {
 }
 
 /// Share of rotations in [`Walk::wander`]; the other moves are swaps, which are shorter.
-const ROTATIONS: f64 = 0.25;
+const ROTATION_SHARE: f64 = 0.25;
 
 /// Probability that [`Walk::wander`] continues with another swap or rotation.
-const GOES_ON: f64 = 0.25;
+const CONTINUE_PROBABILITY: f64 = 0.25;
 
 /// Number of steps between two checks of the control within a long move.
 pub(super) const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
@@ -296,14 +305,14 @@ impl<'a> Walk<'a> {
     pub fn wander(&mut self, control: &Control) -> Result<()> {
         self.log.clear();
         loop {
-            if self.random.random_bool(ROTATIONS) {
+            if self.random.random_bool(ROTATION_SHARE) {
                 let doublings = (self.held.len() as u64).next_power_of_two().ilog2();
                 let limit = 4 << self.random.random_range(0..=doublings);
                 self.rotate(limit, control)?;
             } else {
                 self.swap_neighbours();
             }
-            if !self.random.random_bool(GOES_ON) {
+            if !self.random.random_bool(CONTINUE_PROBABILITY) {
                 return Ok(());
             }
         }
@@ -320,7 +329,7 @@ impl<'a> Walk<'a> {
         Ok(items * moves / self.steps.max(1))
     }
 
-    fn an_item(&mut self) -> u32 {
+    fn random_item(&mut self) -> u32 {
         self.random.random_range(0..self.held.len() as u32)
     }
 
@@ -338,11 +347,13 @@ impl<'a> Walk<'a> {
     /// that number. Swaps can only follow cycles of two items.
     fn rotate(&mut self, limit: u64, control: &Control) -> Result<()> {
         let start = self.log.len();
-        let first = self.an_item();
+        let first = self.random_item();
         let mut free = self.held[first as usize];
         self.log.push((first, free));
         for step in 1..=limit {
-            let (item, arc) = self.network.taker(self.network.codes(free.arc), &mut self.random);
+            let (item, arc) = self
+                .network
+                .random_taker(self.network.codes(free.arc), &mut self.random);
             let taken = Held { arc, code: free.code };
             let given_up = std::mem::replace(&mut self.held[item as usize], taken);
             if item == first {
@@ -366,9 +377,9 @@ impl<'a> Walk<'a> {
     /// The items may be drawn in either order. So the swap of codes v and w has probability 1/n ·
     /// (1/degree(v) + 1/degree(w)), and so has its inverse.
     fn swap_neighbours(&mut self) {
-        let one = self.an_item();
+        let one = self.random_item();
         let codes = self.network.codes(self.held[one as usize].arc);
-        let (other, _) = self.network.taker(codes, &mut self.random);
+        let (other, _) = self.network.random_taker(codes, &mut self.random);
         let before = [(one, self.held[one as usize]), (other, self.held[other as usize])];
         if one != other && self.swap(one, other) {
             self.log.extend(before);

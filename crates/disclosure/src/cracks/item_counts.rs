@@ -1,8 +1,8 @@
-//! Summaries of items: how they are stored and printed.
+//! Item counts (`item_counts` in SQL): how they are stored and printed.
 //!
-//! A summary contains the name of the items' type, the name of the collation that determines which items are
-//! equal, and every item as text with its count. It does not depend on anything else in the database. So it
-//! can be printed, moved to another server and merged with other summaries of the same type, even if the type
+//! They contain the name of the items' type, the name of the collation that determines which items are
+//! equal, and every item as text with its count. They do not depend on anything else in the database. So they
+//! can be printed, moved to another server and merged with other counts of the same type, even if the type
 //! no longer exists.
 
 use crate::byte_format::{DamagedBytes, put_bytes, put_varint, take_array, take_bytes, take_varint};
@@ -14,75 +14,77 @@ use thiserror::Error;
 
 /// Number of transactions, and number of transactions that contain each item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ItemSummary<'a> {
+pub struct StoredCounts<'a> {
     /// Name of the items' type, in a form that SQL resolves under any search path.
     pub type_name: Cow<'a, str>,
     /// Name of the collation, if it treats different texts as equal.
     pub collation: Option<Cow<'a, str>>,
-    /// Number of transactions, at most [`MOST`](Self::MOST).
+    /// Number of transactions, at most [`MAX_TRANSACTIONS`](Self::MAX_TRANSACTIONS).
     pub transactions: u64,
     /// Items and their counts, in any order.
     pub items: Vec<(Cow<'a, str>, u64)>,
 }
 
-/// Reason why a text or a byte string is not a valid summary. Messages never contain an item.
+/// Reason why a text or a byte string is not valid as stored counts. Messages never contain an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum SummaryError {
-    /// The text is not a summary, or contradicts itself.
+pub enum StoredCountsError {
+    /// The text has another form, or contradicts itself.
     #[error("{0}")]
     Invalid(&'static str),
     /// The bytes were written by another version of this code.
-    #[error("version {0} of the format is not known")]
+    #[error("unknown version {0} of the format")]
     Version(u8),
-    /// The bytes are not a summary.
+    /// The bytes have another form.
     #[error(transparent)]
     Damaged(#[from] DamagedBytes),
 }
 
-use SummaryError::Invalid;
+use StoredCountsError::Invalid;
 
-impl<'a> ItemSummary<'a> {
+impl<'a> StoredCounts<'a> {
     /// Version of the byte format, stored in the first byte.
     pub const VERSION: u8 = 1;
 
     /// Maximum number of transactions: the largest `bigint`.
-    pub const MOST: u64 = i64::MAX as u64;
+    pub const MAX_TRANSACTIONS: u64 = i64::MAX as u64;
 
-    /// Sorts the items into the order in which they are printed, and checks the invariants of a summary:
+    /// Sorts the items into the order in which they are printed, and checks the invariants:
     /// items are distinct, counts are from 1 to the number of transactions, and no transaction is empty.
-    fn checked(mut self) -> Result<Self, SummaryError> {
+    fn sorted_and_checked(mut self) -> Result<Self, StoredCountsError> {
         self.items.sort_unstable();
         if self.items.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return Err(Invalid("an item is there twice"));
+            return Err(Invalid("an item occurs twice"));
         }
         self.items.sort_by_key(|&(_, count)| Reverse(count));
         let mut counts = self.items.iter().map(|(_, count)| count);
         if !counts.all(|count| (1..=self.transactions).contains(count)) {
-            return Err(Invalid("a count is not from 1 to the number of transactions"));
+            return Err(Invalid("a count is not between 1 and the number of transactions"));
         }
         let sum: u128 = self.items.iter().map(|(_, count)| u128::from(*count)).sum();
         if sum < u128::from(self.transactions) {
-            return Err(Invalid("there are transactions without items"));
+            return Err(Invalid(
+                "the counts add up to less than the number of transactions",
+            ));
         }
         Ok(self)
     }
 
-    /// Returns the summary of these items, which may come in any order.
+    /// Returns the counts of these items, which may come in any order.
     pub fn new(
         type_name: Cow<'a, str>,
         collation: Option<Cow<'a, str>>,
         transactions: u64,
         items: Vec<(Cow<'a, str>, u64)>,
-    ) -> Result<Self, SummaryError> {
-        let summary = ItemSummary {
+    ) -> Result<Self, StoredCountsError> {
+        let stored = StoredCounts {
             type_name,
             collation,
             transactions,
             items,
         };
-        match transactions > Self::MOST {
+        match transactions > Self::MAX_TRANSACTIONS {
             true => Err(Invalid(TRANSACTIONS)),
-            false => summary.checked(),
+            false => stored.sorted_and_checked(),
         }
     }
 
@@ -90,7 +92,8 @@ impl<'a> ItemSummary<'a> {
     /// none), the number of transactions, the number of items, and every item with its count.
     pub fn to_bytes(&self) -> Vec<u8> {
         let collation = self.collation.as_deref();
-        let mut out = SummaryWriter::new(&self.type_name, collation, self.transactions, self.items.len());
+        let mut out =
+            StoredCountsWriter::new(&self.type_name, collation, self.transactions, self.items.len());
         for (text, count) in &self.items {
             out.item(text, *count);
         }
@@ -98,11 +101,11 @@ impl<'a> ItemSummary<'a> {
     }
 
     /// Reads the byte format that [`to_bytes`](Self::to_bytes) writes.
-    pub fn of_bytes(mut bytes: &'a [u8]) -> Result<Self, SummaryError> {
+    pub fn from_bytes(mut bytes: &'a [u8]) -> Result<Self, StoredCountsError> {
         let input = &mut bytes;
         match take_array(input)? {
             [Self::VERSION] => {}
-            [version] => return Err(SummaryError::Version(version)),
+            [version] => return Err(StoredCountsError::Version(version)),
         }
         let type_name = take_text(input)?;
         let collation = Some(take_text(input)?).filter(|name| !name.is_empty());
@@ -113,10 +116,10 @@ impl<'a> ItemSummary<'a> {
             items.push((take_text(input)?, take_varint(input)?));
         }
         let is_count = |(_, count): &(Cow<str>, u64)| (1..=transactions).contains(count);
-        if !input.is_empty() || transactions > Self::MOST || !items.iter().all(is_count) {
+        if !input.is_empty() || transactions > Self::MAX_TRANSACTIONS || !items.iter().all(is_count) {
             return Err(DamagedBytes.into());
         }
-        Ok(ItemSummary {
+        Ok(StoredCounts {
             type_name,
             collation,
             transactions,
@@ -157,11 +160,12 @@ impl<'a> ItemSummary<'a> {
     }
 
     /// Reads the text that [`to_text`](Self::to_text) prints, or any other JSON object with the same keys.
-    pub fn of_text(text: &'a str) -> Result<Self, SummaryError> {
-        const NOT_JSON: SummaryError = Invalid("it is not JSON");
+    pub fn from_text(text: &'a str) -> Result<Self, StoredCountsError> {
+        const NOT_JSON: StoredCountsError = Invalid("the text is not valid JSON");
         let mut json = Reader::new(text);
         let (mut type_name, mut collation, mut transactions, mut items) = (None, None, None, None);
-        json.punctuation('{').ok_or(Invalid("it is not a JSON object"))?;
+        json.punctuation('{')
+            .ok_or(Invalid("the text is not a JSON object"))?;
         let mut is_first = true;
         while json.punctuation('}').is_none() {
             if !std::mem::take(&mut is_first) {
@@ -178,10 +182,10 @@ impl<'a> ItemSummary<'a> {
                     .replace(json.whole_number().ok_or(Invalid(TRANSACTIONS))?)
                     .is_none(),
                 "items" => items.replace(read_items(&mut json)?).is_none(),
-                _ => return Err(Invalid("it has a key that is not known")),
+                _ => return Err(Invalid("the object contains an unknown key")),
             };
             if !is_new {
-                return Err(Invalid("it has a key twice"));
+                return Err(Invalid("the object contains a key twice"));
             }
         }
         json.end().ok_or(NOT_JSON)?;
@@ -194,18 +198,18 @@ impl<'a> ItemSummary<'a> {
     }
 }
 
-/// Writes the byte format of [`ItemSummary::to_bytes`] item by item.
-pub struct SummaryWriter(Vec<u8>);
+/// Writes the byte format of [`StoredCounts::to_bytes`] item by item.
+pub struct StoredCountsWriter(Vec<u8>);
 
-impl SummaryWriter {
-    /// Starts a summary with this number of distinct items.
+impl StoredCountsWriter {
+    /// Starts counts with this number of distinct items.
     pub fn new(type_name: &str, collation: Option<&str>, transactions: u64, items: usize) -> Self {
-        let mut out = vec![ItemSummary::VERSION];
+        let mut out = vec![StoredCounts::VERSION];
         put_bytes(&mut out, type_name.as_bytes());
         put_bytes(&mut out, collation.unwrap_or("").as_bytes());
         put_varint(&mut out, transactions);
         put_varint(&mut out, items as u64);
-        SummaryWriter(out)
+        StoredCountsWriter(out)
     }
 
     /// Adds an item and the number of transactions that contain it.
@@ -231,11 +235,11 @@ fn take_text<'a>(input: &mut &'a [u8]) -> Result<Cow<'a, str>, DamagedBytes> {
 }
 
 fn name<'a>(json: &mut Reader<'a>) -> Option<Cow<'a, str>> {
-    json.string().filter(|name| Name::parse(name).is_some())
+    json.string().filter(|name| SqlName::parse(name).is_some())
 }
 
-fn read_items<'a>(json: &mut Reader<'a>) -> Result<Vec<(Cow<'a, str>, u64)>, SummaryError> {
-    const ITEM: SummaryError = Invalid("an item is not a text and a number in an array");
+fn read_items<'a>(json: &mut Reader<'a>) -> Result<Vec<(Cow<'a, str>, u64)>, StoredCountsError> {
+    const ITEM: StoredCountsError = Invalid("an item is not an array of a string and a number");
     json.punctuation('[').ok_or(Invalid(ITEMS))?;
     let mut items = Vec::new();
     while json.punctuation(']').is_none() {
@@ -258,7 +262,7 @@ fn read_items<'a>(json: &mut Reader<'a>) -> Result<Vec<(Cow<'a, str>, u64)>, Sum
 
 /// Name of a type or collation in SQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Name {
+pub enum SqlName {
     /// `schema.name`, which means the same under any search path.
     Qualified {
         /// The schema.
@@ -270,9 +274,9 @@ pub enum Name {
     Words,
 }
 
-impl Name {
+impl SqlName {
     /// Maximum number of bytes in a Postgres identifier.
-    const LONGEST: usize = 63;
+    const MAX_BYTES: usize = 63;
 
     /// Parses a name; `None` if the text is not one.
     pub fn parse(text: &str) -> Option<Self> {
@@ -281,14 +285,15 @@ impl Name {
         match rest.strip_prefix('.') {
             Some(mut rest) => {
                 let name = identifier(&mut rest)?;
-                rest.is_empty().then_some(Name::Qualified { schema: first, name })
+                rest.is_empty()
+                    .then_some(SqlName::Qualified { schema: first, name })
             }
             None => {
                 while let Some(mut more) = rest.strip_prefix(' ') {
                     identifier(&mut more)?;
                     rest = more;
                 }
-                rest.is_empty().then_some(Name::Words)
+                rest.is_empty().then_some(SqlName::Words)
             }
         }
     }
@@ -322,6 +327,6 @@ fn identifier(text: &mut &str) -> Option<String> {
         found = Some(name.to_ascii_lowercase()).filter(|name| name.starts_with(is_start))?;
         *text = rest;
     }
-    let is_valid = !found.is_empty() && found.len() <= Name::LONGEST && !found.contains('\0');
+    let is_valid = !found.is_empty() && found.len() <= SqlName::MAX_BYTES && !found.contains('\0');
     is_valid.then_some(found)
 }

@@ -1,16 +1,16 @@
-//! Summaries of items: what is stored or printed can be read back unchanged, and nothing else is accepted.
+//! Item counts: what is stored or printed can be read back unchanged, and nothing else is accepted.
 
-use disclosure::cracks::{ItemSummary, Name, SummaryError};
+use disclosure::cracks::{SqlName, StoredCounts, StoredCountsError};
 use proptest::prelude::*;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::borrow::Cow;
 
-fn of_text(text: &str) -> Result<ItemSummary<'_>, SummaryError> {
-    ItemSummary::of_text(text)
+fn from_text(text: &str) -> Result<StoredCounts<'_>, StoredCountsError> {
+    StoredCounts::from_text(text)
 }
 
-/// Returns the text of a summary of three transactions with these items.
+/// Returns the text of the counts of three transactions with these items.
 fn with_items(items: &str) -> String {
     format!(r#"{{"type": "text", "transactions": 3, "items": {items}}}"#)
 }
@@ -18,11 +18,11 @@ fn with_items(items: &str) -> String {
 #[test]
 fn golden_text_and_bytes() {
     let text = r#"{"type": "pg_catalog.text", "collation": "public.ci", "transactions": 3, "items": [["b", 3], ["\"", 1], ["a", 1]]}"#;
-    let summary = of_text(text).unwrap();
-    assert_eq!(summary.to_text(), text);
+    let stored = from_text(text).unwrap();
+    assert_eq!(stored.to_text(), text);
     let bytes = b"\x01\x0fpg_catalog.text\x09public.ci\x03\x03\x01b\x03\x01\"\x01\x01a\x01";
-    assert_eq!(summary.to_bytes(), bytes);
-    assert_eq!(ItemSummary::of_bytes(bytes), Ok(summary));
+    assert_eq!(stored.to_bytes(), bytes);
+    assert_eq!(StoredCounts::from_bytes(bytes), Ok(stored));
 }
 
 #[test]
@@ -30,17 +30,20 @@ fn keys_items_and_spaces_in_any_order() {
     let text =
         "\t{\"items\":[[\"\\u0062\",1] , [\"\\ud83d\\ude00\",2]],\n\"transactions\":2,\"type\":\"int\"} ";
     assert_eq!(
-        of_text(text).unwrap().to_text(),
+        from_text(text).unwrap().to_text(),
         r#"{"type": "int", "transactions": 2, "items": [["😀", 2], ["b", 1]]}"#
     );
 }
 
 #[test]
 fn other_versions_are_told() {
-    assert_eq!(ItemSummary::of_bytes(b"\x02abc"), Err(SummaryError::Version(2)));
+    assert_eq!(
+        StoredCounts::from_bytes(b"\x02abc"),
+        Err(StoredCountsError::Version(2))
+    );
     assert!(matches!(
-        ItemSummary::of_bytes(b""),
-        Err(SummaryError::Damaged(_))
+        StoredCounts::from_bytes(b""),
+        Err(StoredCountsError::Damaged(_))
     ));
 }
 
@@ -49,9 +52,9 @@ fn counts_stay_within_bigint() {
     let most = i64::MAX as u64;
     let text =
         |count: u64| format!(r#"{{"type": "int", "transactions": {count}, "items": [["1", {count}]]}}"#);
-    assert!(of_text(&text(most)).is_ok());
-    assert!(of_text(&text(most + 1)).is_err());
-    assert!(of_text(&text(u64::MAX)).is_err());
+    assert!(from_text(&text(most)).is_ok());
+    assert!(from_text(&text(most + 1)).is_err());
+    assert!(from_text(&text(u64::MAX)).is_err());
 }
 
 #[test]
@@ -80,44 +83,44 @@ fn contradictions_are_refused() {
         r#"{}"#,
     ] {
         assert!(
-            matches!(of_text(&with_items(items)), Err(SummaryError::Invalid(_))),
+            matches!(from_text(&with_items(items)), Err(StoredCountsError::Invalid(_))),
             "{items}"
         );
     }
-    assert!(of_text(&with_items(r#"[["a", 3]]"#)).is_ok());
+    assert!(from_text(&with_items(r#"[["a", 3]]"#)).is_ok());
 }
 
 #[test]
 fn names() {
     let qualified = |schema: &str, name: &str| {
-        Some(Name::Qualified {
+        Some(SqlName::Qualified {
             schema: schema.into(),
             name: name.into(),
         })
     };
-    assert_eq!(Name::parse("public.mood"), qualified("public", "mood"));
-    assert_eq!(Name::parse("Public.\"M\"\".d\""), qualified("public", "M\".d"));
+    assert_eq!(SqlName::parse("public.mood"), qualified("public", "mood"));
+    assert_eq!(SqlName::parse("Public.\"M\"\".d\""), qualified("public", "M\".d"));
     assert_eq!(
-        Name::parse("pg_catalog.\"char\""),
+        SqlName::parse("pg_catalog.\"char\""),
         qualified("pg_catalog", "char")
     );
-    assert_eq!(Name::parse("timestamp with time zone"), Some(Name::Words));
-    assert_eq!(Name::parse("\"a b\""), Some(Name::Words));
+    assert_eq!(SqlName::parse("timestamp with time zone"), Some(SqlName::Words));
+    assert_eq!(SqlName::parse("\"a b\""), Some(SqlName::Words));
     for text in [
         "", "-", "0", "999999", "int[]", "a.b.c", "a.", ".a", "\"", "\"\"", "a  b", "a(1)", "a;b",
     ] {
-        assert_eq!(Name::parse(text), None, "{text}");
+        assert_eq!(SqlName::parse(text), None, "{text}");
     }
-    assert_eq!(Name::parse(&"x".repeat(64)), None);
+    assert_eq!(SqlName::parse(&"x".repeat(64)), None);
 }
 
-fn summaries() -> impl Strategy<Value = ItemSummary<'static>> {
+fn stored_counts() -> impl Strategy<Value = StoredCounts<'static>> {
     let item = prop_oneof!["[a-c]{0,2}", "\\PC{0,4}", "[\u{1}-\u{7f}]{0,3}"];
     let items = prop::collection::btree_map(item, 1u64..5, 1..8);
     (items, prop::option::of("[a-z]{1,3}\\.[a-z]{1,3}")).prop_map(|(items, collation)| {
         let transactions = *items.values().max().unwrap();
         let items = items.into_iter().map(|(text, count)| (Cow::Owned(text), count));
-        ItemSummary::new(
+        StoredCounts::new(
             "public.t".into(),
             collation.map(Cow::Owned),
             transactions,
@@ -129,11 +132,11 @@ fn summaries() -> impl Strategy<Value = ItemSummary<'static>> {
 
 proptest! {
     #[test]
-    fn reads_back_as_itself(summary in summaries()) {
-        let (text, bytes) = (summary.to_text(), summary.to_bytes());
-        prop_assert!(text.len() <= summary.text_length());
-        prop_assert_eq!(of_text(&text), Ok(summary.clone()));
-        prop_assert_eq!(ItemSummary::of_bytes(&bytes), Ok(summary));
+    fn reads_back_as_itself(stored in stored_counts()) {
+        let (text, bytes) = (stored.to_text(), stored.to_bytes());
+        prop_assert!(text.len() <= stored.text_length());
+        prop_assert_eq!(from_text(&text), Ok(stored.clone()));
+        prop_assert_eq!(StoredCounts::from_bytes(&bytes), Ok(stored));
     }
 }
 
@@ -169,16 +172,16 @@ fn damaged_texts_and_bytes_are_refused_or_read_back() {
         let seed = seeds[case % seeds.len()];
         let mut text = seed.as_bytes().to_vec();
         mutate(&mut text, &mut random);
-        if let Some(summary) = str::from_utf8(&text).ok().and_then(|text| of_text(text).ok()) {
-            assert_eq!(of_text(&summary.to_text()).as_ref(), Ok(&summary));
-            assert_eq!(ItemSummary::of_bytes(&summary.to_bytes()).as_ref(), Ok(&summary));
+        if let Some(stored) = str::from_utf8(&text).ok().and_then(|text| from_text(text).ok()) {
+            assert_eq!(from_text(&stored.to_text()).as_ref(), Ok(&stored));
+            assert_eq!(StoredCounts::from_bytes(&stored.to_bytes()).as_ref(), Ok(&stored));
             read_texts += 1;
         }
-        let mut bytes = of_text(seed).unwrap().to_bytes();
+        let mut bytes = from_text(seed).unwrap().to_bytes();
         mutate(&mut bytes, &mut random);
-        if let Ok(summary) = ItemSummary::of_bytes(&bytes) {
-            assert_eq!(summary.to_bytes(), bytes);
-            summary.to_text();
+        if let Ok(stored) = StoredCounts::from_bytes(&bytes) {
+            assert_eq!(stored.to_bytes(), bytes);
+            stored.to_text();
             read_bytes += 1;
         }
     }

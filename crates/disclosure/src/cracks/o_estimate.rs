@@ -9,7 +9,7 @@ use super::CrackSpace;
 /// Returns the O-estimate (Lakshmanan et al., Fig. 4): the sum of 1/O_x over the items x whose own code is
 /// one of their O_x candidates. An item that the adversary is wrong about is never cracked.
 pub fn o_estimate(space: &CrackSpace) -> f64 {
-    sum(&o_estimate_items(space))
+    kahan_sum(&o_estimate_items(space))
 }
 
 /// Returns the contribution of each item to the O-estimate: its probability of being cracked if its code were
@@ -30,22 +30,22 @@ pub fn o_estimate_items(space: &CrackSpace) -> Vec<f64> {
 /// If no crack mapping exists, several codes may have the same item as their only neighbour, or several items
 /// the same code. One of them gets it, each with the same probability; the others get nothing.
 pub fn propagated(space: &CrackSpace) -> f64 {
-    sum(&propagated_items(space))
+    kahan_sum(&propagated_items(space))
 }
 
 /// Returns the contribution of each item to the O-estimate after propagation.
 pub fn propagated_items(space: &CrackSpace) -> Vec<f64> {
     let mut propagation = Propagation::new(space);
     propagation.run();
-    propagation.chances()
+    propagation.probabilities()
 }
 
 /// Returns the sum of any number of summands without accumulating rounding errors (Kahan 1965), so that two
 /// million items of one frequency group add up to one crack.
-pub(super) fn sum(chances: &[f64]) -> f64 {
+pub(super) fn kahan_sum(probabilities: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0, 0.0);
-    for chance in chances {
-        let next = chance - lost;
+    for probability in probabilities {
+        let next = probability - lost;
         let larger = sum + next;
         lost = (larger - sum) - next;
         sum = larger;
@@ -69,7 +69,7 @@ struct Propagation<'a> {
     /// probability that the edge joins one particular code of that class to one particular item of this
     /// class.
     taken: Vec<Option<(u32, f64)>>,
-    due: Vec<Node>,
+    queue: Vec<Node>,
 }
 
 enum Node {
@@ -96,18 +96,18 @@ impl<'a> Propagation<'a> {
             code_degrees,
             item_degrees: graph.items.iter().map(|items| graph.degree(items)).collect(),
             taken: vec![None; graph.items.len()],
-            due: Vec::new(),
+            queue: Vec::new(),
         }
     }
 
     fn run(&mut self) {
         for items in (0..self.item_degrees.len()).rev() {
-            self.items_changed(items as u32);
+            self.enqueue_items_if_forced(items as u32);
         }
         for codes in (0..self.code_degrees.len()).rev() {
-            self.codes_changed(codes as u32);
+            self.enqueue_codes_if_forced(codes as u32);
         }
-        while let Some(node) = self.due.pop() {
+        while let Some(node) = self.queue.pop() {
             if let Some((codes, items)) = self.only_edge(node) {
                 self.take(codes, items);
             }
@@ -136,38 +136,41 @@ impl<'a> Propagation<'a> {
 
     fn take(&mut self, codes: u32, items: u32) {
         let (codes_left, items_left) = (self.codes_left[codes as usize], self.items_left[items as usize]);
-        let chance = 1.0 / (f64::from(codes_left) * f64::from(items_left));
-        self.taken[items as usize] = Some((codes, chance));
+        let probability = 1.0 / (f64::from(codes_left) * f64::from(items_left));
+        self.taken[items as usize] = Some((codes, probability));
         self.codes_left[codes as usize] -= 1;
         self.items_left[items as usize] -= 1;
         for neighbour in 0..self.items_of[codes as usize].len() {
             let neighbour = self.items_of[codes as usize][neighbour];
             self.item_degrees[neighbour as usize] -= 1;
-            self.items_changed(neighbour);
+            self.enqueue_items_if_forced(neighbour);
         }
         for &candidate in &self.space.graph.items[items as usize].candidates {
             self.code_degrees[candidate as usize] -= 1;
-            self.codes_changed(candidate);
+            self.enqueue_codes_if_forced(candidate);
         }
     }
 
-    fn items_changed(&mut self, items: u32) {
+    fn enqueue_items_if_forced(&mut self, items: u32) {
         if self.item_degrees[items as usize] == 1 {
-            self.due.push(Node::Items(items));
+            self.queue.push(Node::Items(items));
         }
     }
 
-    fn codes_changed(&mut self, codes: u32) {
+    fn enqueue_codes_if_forced(&mut self, codes: u32) {
         if self.code_degrees[codes as usize] == 1 {
-            self.due.push(Node::Codes(codes));
+            self.queue.push(Node::Codes(codes));
         }
     }
 
-    fn chances(&self) -> Vec<f64> {
+    fn probabilities(&self) -> Vec<f64> {
         let of_item = |item: usize| {
-            let (class, own) = (self.space.class_of[item] as usize, self.space.own[item]);
+            let (class, own) = (
+                self.space.class_of[item] as usize,
+                self.space.own_code_class[item],
+            );
             match self.taken[class] {
-                Some((codes, chance)) if codes == own => chance,
+                Some((codes, probability)) if codes == own => probability,
                 None if self.space.is_compliant(item) && self.codes_left[own as usize] > 0 => {
                     1.0 / self.item_degrees[class] as f64
                 }
