@@ -4,7 +4,7 @@
 //! functions at the end of this file. Functions that share a list of options read them with [`Args`], a
 //! cursor over the arguments in the order of their declaration in `sql/`.
 
-use crate::error::{Problem, did_you_mean};
+use crate::error::{Error, did_you_mean};
 use crate::guc;
 use crate::pg::call::whole_call;
 use crate::pg::json::JsonText;
@@ -46,7 +46,7 @@ impl Args {
         let position = self.next;
         self.next += 1;
         if cfg!(feature = "probe") && self.declared_name(position).as_deref() != Some(name) {
-            Problem::Internal("the arguments differ from those that are declared").raise()
+            Error::Internal("the arguments differ from those that are declared").raise()
         }
         position
     }
@@ -82,7 +82,7 @@ impl Args {
     }
 
     /// Returns the next argument, which has a default and must not be NULL.
-    pub fn required<T: FromDatum>(&mut self, name: &'static str) -> Result<T, Problem> {
+    pub fn required<T: FromDatum>(&mut self, name: &'static str) -> Result<T, Error> {
         given(name, self.optional(name))
     }
 
@@ -108,24 +108,24 @@ impl Args {
     }
 
     /// Returns the next argument, of type jsonb.
-    pub fn json(&mut self, argument: &'static str) -> Result<Option<Value>, Problem> {
+    pub fn json(&mut self, argument: &'static str) -> Result<Option<Value>, Error> {
         json(argument, self.optional(argument))
     }
 
     /// Returns the next argument, an integer that must be at least `least`.
-    pub fn number(&mut self, argument: &'static str, least: i32) -> Result<usize, Problem> {
+    pub fn number(&mut self, argument: &'static str, least: i32) -> Result<usize, Error> {
         number(argument, least, self.optional(argument))
     }
 
     /// Returns the next argument, an integer whose bounds the algorithm crate checks. A negative number
     /// becomes 0, which the crate refuses as well.
-    pub fn count(&mut self, argument: &'static str) -> Result<u32, Problem> {
+    pub fn count(&mut self, argument: &'static str) -> Result<u32, Error> {
         let number: i32 = self.required(argument)?;
         Ok(u32::try_from(number).unwrap_or(0))
     }
 
     /// Returns the next argument, an array of numbers without NULL.
-    pub fn numbers(&mut self, argument: &'static str) -> Result<Vec<f64>, Problem> {
+    pub fn numbers(&mut self, argument: &'static str) -> Result<Vec<f64>, Error> {
         let numbers: Vec<Option<f64>> = self.required(argument)?;
         numbers
             .into_iter()
@@ -134,21 +134,21 @@ impl Args {
     }
 
     /// Returns the next argument, a seed.
-    pub fn seed(&mut self) -> Result<u64, Problem> {
+    pub fn seed(&mut self) -> Result<u64, Error> {
         self.required::<i64>("seed").map(|seed| seed as u64)
     }
 
     /// Returns the next argument, the time limit of a search; `None` means no limit.
-    pub fn budget(&mut self) -> Result<Option<Duration>, Problem> {
+    pub fn budget(&mut self) -> Result<Option<Duration>, Error> {
         budget_of(self.optional("budget"))
     }
 
     /// Returns an error if not all arguments were read.
-    pub fn end(self) -> Result<(), Problem> {
+    pub fn end(self) -> Result<(), Error> {
         // SAFETY: by the contract of `new`.
         let declared = unsafe { (*self.fcinfo).nargs } as usize;
         if self.next != declared {
-            return Err(Problem::Internal("an argument was not read"));
+            return Err(Error::Internal("an argument was not read"));
         }
         Ok(())
     }
@@ -165,20 +165,20 @@ pub fn name(given: Option<&CStr>) -> Option<String> {
 }
 
 /// Returns the value of a jsonb argument.
-pub fn json(argument: &'static str, given: Option<JsonText>) -> Result<Option<Value>, Problem> {
+pub fn json(argument: &'static str, given: Option<JsonText>) -> Result<Option<Value>, Error> {
     given.map(|json| json.value(argument)).transpose()
 }
 
 /// Returns the value of an argument that has a default; an error if it is NULL.
-pub fn given<T>(argument: &'static str, value: Option<T>) -> Result<T, Problem> {
-    value.ok_or_else(|| Problem::null(argument, LEAVE_OUT))
+pub fn given<T>(argument: &'static str, value: Option<T>) -> Result<T, Error> {
+    value.ok_or_else(|| Error::null(argument, LEAVE_OUT))
 }
 
 /// Returns the value of an int argument; an error if it is NULL or less than `least`.
-pub fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<usize, Problem> {
+pub fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<usize, Error> {
     match value {
         Some(value) if value >= least => Ok(value as usize),
-        _ => Err(Problem::argument(
+        _ => Err(Error::argument(
             argument,
             format!("must be {least} or more"),
             LEAVE_OUT,
@@ -192,7 +192,7 @@ pub fn word<T: Copy>(
     argument: &'static str,
     value: Option<&str>,
     words: &[(&'static str, T)],
-) -> Result<T, Problem> {
+) -> Result<T, Error> {
     let value = given(argument, value)?;
     let found = words.iter().find(|(word, _)| spelling::is_same(word, value));
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
@@ -203,7 +203,7 @@ pub fn word<T: Copy>(
             None => String::new(),
         };
         let nearest = spelling::nearest(value, words.iter().map(|(word, _)| *word));
-        Problem::argument(
+        Error::argument(
             argument,
             "is none of the words that are allowed",
             did_you_mean(nearest, &hint),
@@ -213,13 +213,13 @@ pub fn word<T: Copy>(
 
 /// Returns the time limit of a search: the argument `budget`, or `disclosure.budget` if that is NULL. `None`
 /// means no limit.
-pub fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Problem> {
+pub fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Error> {
     let Some(budget) = given else {
         return Ok(guc::budget());
     };
     // An interval longer than u64::MAX microseconds becomes that, which is more than 500,000 years.
     let micros = u128::try_from(budget.as_micros()).map_err(|_| {
-        Problem::argument(
+        Error::argument(
             "budget",
             "must not be negative",
             "Give an interval such as '10 s', or NULL for disclosure.budget.",

@@ -9,7 +9,6 @@ use disclosure::cracks::StoredCountsError;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::borrow::Cow;
-use thiserror::Error;
 
 /// Direction of the rows that break a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +22,8 @@ pub enum Way {
 }
 
 /// Reason why a call has no result. Messages name arguments and objects, never values of the data.
-#[derive(Debug, Error)]
-pub enum Problem {
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
     #[error(transparent)]
     Algorithm(disclosure::Error),
 
@@ -185,16 +184,16 @@ pub fn hide_backtraces() {
     }
 }
 
-impl From<disclosure::Error> for Problem {
+impl From<disclosure::Error> for Error {
     fn from(error: disclosure::Error) -> Self {
         match error {
-            disclosure::Error::OutOfMemory { limit } => Problem::OutOfMemory { limit },
-            other => Problem::Algorithm(other),
+            disclosure::Error::OutOfMemory { limit } => Error::OutOfMemory { limit },
+            other => Error::Algorithm(other),
         }
     }
 }
 
-impl Problem {
+impl Error {
     /// Returns the error for an argument whose value is not allowed: its name, what is wrong with it, and a
     /// hint about what to give instead.
     pub fn argument(
@@ -202,7 +201,7 @@ impl Problem {
         problem: impl Into<String>,
         hint: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Problem::Argument {
+        Error::Argument {
             argument,
             problem: problem.into(),
             hint: hint.into(),
@@ -222,7 +221,7 @@ impl Problem {
         problem: impl Into<String>,
         hint: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Problem::Unusable {
+        Error::Unusable {
             argument,
             problem: problem.into(),
             hint: hint.into(),
@@ -234,13 +233,13 @@ impl Problem {
     /// the name in SQL.
     pub fn renamed(self, names: &[(&str, &'static str)]) -> Self {
         match self {
-            Problem::Algorithm(disclosure::Error::InvalidArgument {
+            Error::Algorithm(disclosure::Error::InvalidArgument {
                 argument,
                 problem,
                 allowed,
             }) => {
                 let found = names.iter().find(|(name, _)| *name == argument);
-                Problem::Algorithm(disclosure::Error::InvalidArgument {
+                Error::Algorithm(disclosure::Error::InvalidArgument {
                     argument: found.map_or(argument, |(_, in_sql)| in_sql),
                     problem,
                     allowed,
@@ -253,7 +252,7 @@ impl Problem {
     /// Returns the error as one about another argument, with a hint that fits that argument.
     pub fn about(self, argument: &'static str, hint: &'static str) -> Self {
         match self {
-            Problem::Algorithm(disclosure::Error::InvalidArgument { problem, .. }) => {
+            Error::Algorithm(disclosure::Error::InvalidArgument { problem, .. }) => {
                 Self::argument(argument, problem, hint)
             }
             other => other,
@@ -261,71 +260,72 @@ impl Problem {
     }
 
     fn sqlstate(&self) -> PgSqlErrorCode {
-        use disclosure::Error;
         match self {
-            Problem::Algorithm(Error::InvalidArgument { .. } | Error::UnknownWord { .. })
-            | Problem::Argument { .. }
-            | Problem::Literal { .. } => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            Problem::Algorithm(Error::Unsupported { .. }) => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            Problem::Unusable { sqlstate, .. } => *sqlstate,
-            Problem::Algorithm(Error::TooMany { .. }) => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-            Problem::Algorithm(Error::OutOfRange { .. }) => {
-                PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE
+            Error::Algorithm(
+                disclosure::Error::InvalidArgument { .. } | disclosure::Error::UnknownWord { .. },
+            )
+            | Error::Argument { .. }
+            | Error::Literal { .. } => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            Error::Algorithm(disclosure::Error::Unsupported { .. }) => {
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED
             }
-            Problem::Algorithm(Error::Cancelled) => PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
-            Problem::NotOwner { .. }
-            | Problem::Unsafe { way: Way::Out, .. }
-            | Problem::OnlyByCopy { .. }
-            | Problem::QueryFailed { .. }
-            | Problem::CannotBeJudged { .. }
-            | Problem::CommandInMeasure { .. }
-            | Problem::UnusablePolicy { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-            Problem::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
-            Problem::Unsafe {
-                way: Way::InAnyhow, ..
-            } => PgSqlErrorCode::ERRCODE_WARNING,
-            Problem::NotUtf8 { .. } => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            Problem::ColumnNeeded { .. } => PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-            Problem::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-            Problem::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
-            Problem::NotLeaving => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            Problem::NoSuchColumn { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-            Problem::NoOrder { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
-            Problem::NotReadable { .. } | Problem::LabelNotOnColumn => {
-                PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE
-            }
-            Problem::LogUnusable(_) => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            Problem::RowTypesDiffer | Problem::ItemTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            Problem::Summary(StoredCountsError::Invalid(_)) | Problem::EqualItems => {
-                PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION
-            }
-            Problem::Summary(StoredCountsError::Version(_)) | Problem::NotLocal => {
-                PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION
-            }
-            Problem::Summary(StoredCountsError::Damaged(_)) | Problem::Damaged(_) => {
-                PgSqlErrorCode::ERRCODE_DATA_CORRUPTED
-            }
-            Problem::NoSuchName { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
-            Problem::TooManyTransactions => PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            Problem::TooLarge { .. } | Problem::TooDeep { .. } => {
+            Error::Unusable { sqlstate, .. } => *sqlstate,
+            Error::Algorithm(disclosure::Error::TooMany { .. }) => {
                 PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED
             }
-            Problem::Algorithm(Error::OutOfMemory { .. }) | Problem::OutOfMemory { .. } => {
+            Error::Algorithm(disclosure::Error::OutOfRange { .. }) => {
+                PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE
+            }
+            Error::Algorithm(disclosure::Error::Cancelled) => PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
+            Error::NotOwner { .. }
+            | Error::Unsafe { way: Way::Out, .. }
+            | Error::OnlyByCopy { .. }
+            | Error::QueryFailed { .. }
+            | Error::CannotBeJudged { .. }
+            | Error::CommandInMeasure { .. }
+            | Error::UnusablePolicy { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            Error::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
+            Error::Unsafe {
+                way: Way::InAnyhow, ..
+            } => PgSqlErrorCode::ERRCODE_WARNING,
+            Error::NotUtf8 { .. } => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            Error::ColumnNeeded { .. } => PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+            Error::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            Error::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+            Error::NotLeaving => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            Error::NoSuchColumn { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+            Error::NoOrder { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
+            Error::NotReadable { .. } | Error::LabelNotOnColumn => PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+            Error::LogUnusable(_) => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            Error::RowTypesDiffer | Error::ItemTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            Error::Summary(StoredCountsError::Invalid(_)) | Error::EqualItems => {
+                PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION
+            }
+            Error::Summary(StoredCountsError::Version(_)) | Error::NotLocal => {
+                PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION
+            }
+            Error::Summary(StoredCountsError::Damaged(_)) | Error::Damaged(_) => {
+                PgSqlErrorCode::ERRCODE_DATA_CORRUPTED
+            }
+            Error::NoSuchName { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            Error::TooManyTransactions => PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            Error::TooLarge { .. } | Error::TooDeep { .. } => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            Error::Algorithm(disclosure::Error::OutOfMemory { .. }) | Error::OutOfMemory { .. } => {
                 PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY
             }
-            Problem::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
-            Problem::Panicked(_) | Problem::Internal(_) => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+            Error::NoThreads(_) => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
+            Error::Panicked(_) | Error::Internal(_) => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
         }
     }
 
     fn detail(&self) -> Option<String> {
         match self {
-            Problem::QueryFailed { policy, .. } => Some(format!(
+            Error::QueryFailed { policy, .. } => Some(format!(
                 "The message is withheld because it may contain data that policy {policy} allows to be read by COPY TO only."
             )),
-            Problem::NotUtf8 { encoding } => Some(format!("The encoding of this database is {encoding}.")),
-            Problem::OutOfMemory { limit } => Some(format!("disclosure.max_memory is {} MB.", limit >> 20)),
-            Problem::Unsafe {
+            Error::NotUtf8 { encoding } => Some(format!("The encoding of this database is {encoding}.")),
+            Error::OutOfMemory { limit } => Some(format!("disclosure.max_memory is {} MB.", limit >> 20)),
+            Error::Unsafe {
                 policy,
                 rows,
                 unsafe_rows,
@@ -345,7 +345,7 @@ impl Problem {
                     "Policy {policy}: the statement changes {changed}.{found}"
                 ))
             }
-            Problem::Unsafe {
+            Error::Unsafe {
                 policy,
                 rows,
                 unsafe_rows: Some(unsafe_rows),
@@ -353,102 +353,100 @@ impl Problem {
             } => Some(format!(
                 "Policy {policy}: {unsafe_rows} of {rows} rows are unsafe."
             )),
-            Problem::Unsafe { policy, rows, .. } => {
-                Some(format!("Policy {policy} was judged on {rows} rows."))
-            }
+            Error::Unsafe { policy, rows, .. } => Some(format!("Policy {policy} was judged on {rows} rows.")),
             _ => None,
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
-            Problem::Algorithm(
+            Error::Algorithm(
                 disclosure::Error::InvalidArgument { allowed, .. }
                 | disclosure::Error::Unsupported { allowed, .. },
             ) => Some(format!("Give {allowed}.")),
-            Problem::Algorithm(disclosure::Error::UnknownWord { nearest, allowed, .. }) => {
+            Error::Algorithm(disclosure::Error::UnknownWord { nearest, allowed, .. }) => {
                 Some(did_you_mean(*nearest, &format!("Give {allowed}.")))
             }
-            Problem::Algorithm(disclosure::Error::TooMany { .. }) => {
+            Error::Algorithm(disclosure::Error::TooMany { .. }) => {
                 Some("Read fewer rows or columns; columns labelled 'ignore' are left out.".into())
             }
-            Problem::Algorithm(disclosure::Error::OutOfRange { .. }) => {
+            Error::Algorithm(disclosure::Error::OutOfRange { .. }) => {
                 Some("attack_summary() returns the logarithm of the permanent, which is always in range.".into())
             }
-            Problem::Argument { hint, .. } | Problem::Unusable { hint, .. } => {
+            Error::Argument { hint, .. } | Error::Unusable { hint, .. } => {
                 Some(hint.clone().into_owned())
             }
-            Problem::Literal { .. } => {
+            Error::Literal { .. } => {
                 Some("Give columns or one row first; an option such as 'wildcard' comes last.".into())
             }
-            Problem::NotReadable { .. } => {
+            Error::NotReadable { .. } => {
                 Some("Give a table, view, materialized view or foreign table.".into())
             }
-            Problem::LabelNotOnColumn => Some("Use SECURITY LABEL FOR disclosure ON COLUMN … IS '…'.".into()),
-            Problem::LogUnusable(_) => {
+            Error::LabelNotOnColumn => Some("Use SECURITY LABEL FOR disclosure ON COLUMN … IS '…'.".into()),
+            Error::LogUnusable(_) => {
                 Some("Exports are refused without a log. The owner of the table must undo the change.".into())
             }
-            Problem::RowTypesDiffer => {
+            Error::RowTypesDiffer => {
                 Some("Build every row from the same columns, in the same order.".into())
             }
-            Problem::ItemTypesDiffer => Some(
+            Error::ItemTypesDiffer => Some(
                 "Items must have the same type and collation; cast them before counting."
                     .into(),
             ),
-            Problem::Summary(StoredCountsError::Invalid(_)) => Some(
+            Error::Summary(StoredCountsError::Invalid(_)) => Some(
                 r#"Give a value such as {"type": "text", "transactions": 2, "items": [["beer", 2], ["wine", 1]]}."#
                     .into(),
             ),
-            Problem::Summary(StoredCountsError::Version(_)) => {
+            Error::Summary(StoredCountsError::Version(_)) => {
                 Some("It was written by a newer version of pg_disclosure; update the extension.".into())
             }
-            Problem::NoSuchName { .. } => {
+            Error::NoSuchName { .. } => {
                 Some("Give the name of an existing type or collation.".into())
             }
-            Problem::EqualItems => Some(
+            Error::EqualItems => Some(
                 "Give every value once. If the type or collation has changed since the items were counted, \
                  the counts can still be printed."
                     .into(),
             ),
-            Problem::TooManyTransactions => Some("Merge fewer counts.".into()),
-            Problem::TooLarge { .. } => Some("Count fewer or shorter items.".into()),
-            Problem::TooDeep { .. } => {
+            Error::TooManyTransactions => Some("Merge fewer counts.".into()),
+            Error::TooLarge { .. } => Some("Count fewer or shorter items.".into()),
+            Error::TooDeep { .. } => {
                 Some("Give a jsonb value with fewer levels of lists and objects.".into())
             }
-            Problem::NotLocal => Some("Aggregate on the server that has the rows, and merge the results.".into()),
-            Problem::Unsafe { way: Way::Out, .. } => Some(
+            Error::NotLocal => Some("Aggregate on the server that has the rows, and merge the results.".into()),
+            Error::Unsafe { way: Way::Out, .. } => Some(
                 "Leave columns out or make them coarser; disclosure.check_export() tries a query without \
                  exporting."
                     .into(),
             ),
-            Problem::Unsafe { .. } => Some(
+            Error::Unsafe { .. } => Some(
                 "Leave rows or columns out, make them coarser, or add rows that are like the unsafe ones."
                     .into(),
             ),
-            Problem::OnlyByCopy { .. } => Some("Use COPY (SELECT …) TO STDOUT.".into()),
-            Problem::CannotBeJudged { .. } => Some(
+            Error::OnlyByCopy { .. } => Some("Use COPY (SELECT …) TO STDOUT.".into()),
+            Error::CannotBeJudged { .. } => Some(
                 "Read the relation in the exported query itself, not in a function or a prepared statement. If the \
                  policy says only_by_copy, the query must not write, nor call functions that are volatile or do not \
                  come with Postgres."
                     .into(),
             ),
             // Not a character outside ASCII, because the client expects another encoding.
-            Problem::NotUtf8 { .. } => {
+            Error::NotUtf8 { .. } => {
                 Some("Create a database with ENCODING 'UTF8' TEMPLATE template0.".into())
             }
-            Problem::ColumnNeeded { policy, .. } => {
+            Error::ColumnNeeded { policy, .. } => {
                 Some(format!("Run SELECT disclosure.unprotect_policy({policy}) first."))
             }
-            Problem::NothingMeasured { .. } => Some("A measure must return a number for every query.".into()),
-            Problem::OutOfMemory { .. } => {
+            Error::NothingMeasured { .. } => Some("A measure must return a number for every query.".into()),
+            Error::OutOfMemory { .. } => {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
             }
-            Problem::NoThreads(_) => Some("Lower disclosure.threads.".into()),
-            Problem::UnusablePolicy { policy, .. } => Some(format!(
+            Error::NoThreads(_) => Some("Lower disclosure.threads.".into()),
+            Error::UnusablePolicy { policy, .. } => Some(format!(
                 "The owner of the relation can define the policy again with disclosure.protect(), or remove it with \
                  disclosure.unprotect_policy({policy})."
             )),
-            Problem::Panicked(_) | Problem::Internal(_) => {
+            Error::Panicked(_) | Error::Internal(_) => {
                 Some("Nothing was changed. Please report this with the call that led to it.".into())
             }
             _ => None,
@@ -456,9 +454,9 @@ impl Problem {
     }
 }
 
-impl Problem {
+impl Error {
     /// Raises the error and does not return. A SQL function ends with
-    /// `result.unwrap_or_else(Problem::raise)`.
+    /// `result.unwrap_or_else(Error::raise)`.
     #[track_caller]
     pub fn raise<T>(self) -> T {
         self.report(PgLogLevel::ERROR);

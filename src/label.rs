@@ -6,7 +6,7 @@
 //! through views and materialized views, and from the parents of partitions and inheritance children.
 
 use crate::args::{Args, is_first_in_statement};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::rights;
 use crate::input::relation::Relation;
 use crate::pg::origin::{Origins, origins_of};
@@ -16,7 +16,6 @@ use pgrx::direct_function_call;
 use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
-use pgrx::spi::Error;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 use std::rc::Rc;
@@ -24,33 +23,33 @@ use std::rc::Rc;
 /// label_weights(label text): likelihood and danger
 #[pg_extern(sql = false)]
 fn label_weights(label: &str) -> Option<Vec<f64>> {
-    let weights = parsed(label).unwrap_or_else(Problem::raise).weights()?;
+    let weights = parsed(label).unwrap_or_else(Error::raise).weights()?;
     Some(vec![weights.likelihood, weights.danger])
 }
 
 /// canonical_label(label text)
 #[pg_extern(sql = false)]
 fn canonical_label(label: &str) -> String {
-    parsed(label).unwrap_or_else(Problem::raise).to_string()
+    parsed(label).unwrap_or_else(Error::raise).to_string()
 }
 
-fn parsed(label: &str) -> Result<Label, Problem> {
+fn parsed(label: &str) -> Result<Label, Error> {
     Ok(label.parse()?)
 }
 
 /// label_column(relation regclass, column_name name, label text)
 #[pg_extern(sql = false)]
 fn label_column(args: Args) {
-    set_label(args).unwrap_or_else(Problem::raise);
+    set_label(args).unwrap_or_else(Error::raise);
 }
 
-fn set_label(mut args: Args) -> Result<(), Problem> {
+fn set_label(mut args: Args) -> Result<(), Error> {
     let relation = args.optional("relation");
     let column = args.name("column_name");
     let label: Option<String> = args.optional("label");
     args.end()?;
     let target = Target::new(c"label_column()", "relation", relation)?;
-    let column = column.ok_or_else(|| Problem::null("column_name", "Give the name of a column."))?;
+    let column = column.ok_or_else(|| Error::null("column_name", "Give the name of a column."))?;
     target.relation.column("column_name", &column)?;
     let label = label.as_deref().map(parsed).transpose()?;
     target.set(&[(column, label)])
@@ -70,10 +69,10 @@ const ARGUMENTS: [(&str, Label); 6] = [
 /// ignore name[])
 #[pg_extern(sql = false)]
 fn label_columns(args: Args) -> i32 {
-    set_labels(args).unwrap_or_else(Problem::raise)
+    set_labels(args).unwrap_or_else(Error::raise)
 }
 
-fn set_labels(mut args: Args) -> Result<i32, Problem> {
+fn set_labels(mut args: Args) -> Result<i32, Error> {
     let relation = args.optional("relation");
     let given = ARGUMENTS.map(|(argument, _)| args.names(argument).unwrap_or_default());
     args.end()?;
@@ -81,10 +80,10 @@ fn set_labels(mut args: Args) -> Result<i32, Problem> {
     let mut labels: Vec<(String, Option<Label>)> = Vec::new();
     let mut argument_of: HashMap<String, &'static str> = HashMap::new();
     for ((argument, label), names) in ARGUMENTS.into_iter().zip(given) {
-        let invalid = |problem: String| Problem::argument(argument, problem, "Give every column once.");
+        let invalid = |problem: String| Error::argument(argument, problem, "Give every column once.");
         for name in names {
             let name = name.ok_or_else(|| {
-                Problem::argument(
+                Error::argument(
                     argument,
                     "must not contain NULL",
                     "Give an array of column names.",
@@ -101,7 +100,7 @@ fn set_labels(mut args: Args) -> Result<i32, Problem> {
         }
     }
     if labels.is_empty() {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "label_columns",
             "no columns are given",
             "Give the columns of at least one label, such as quasi => '{age, zip}'.",
@@ -114,10 +113,10 @@ fn set_labels(mut args: Args) -> Result<i32, Problem> {
 /// copy_labels(source regclass, target regclass)
 #[pg_extern(sql = false)]
 fn copy_labels(args: Args) -> i32 {
-    copy(args).unwrap_or_else(Problem::raise)
+    copy(args).unwrap_or_else(Error::raise)
 }
 
-fn copy(mut args: Args) -> Result<i32, Problem> {
+fn copy(mut args: Args) -> Result<i32, Error> {
     let source = args.optional("source");
     let target = args.optional("target");
     args.end()?;
@@ -156,9 +155,9 @@ struct Target {
 }
 
 impl Target {
-    fn new(command: &'static CStr, argument: &'static str, oid: Option<Oid>) -> Result<Self, Problem> {
+    fn new(command: &'static CStr, argument: &'static str, oid: Option<Oid>) -> Result<Self, Error> {
         let relation = Relation::whole(argument, oid)?;
-        let oid = oid.ok_or(Problem::Internal("a relation without OID"))?; // NULL was refused above
+        let oid = oid.ok_or(Error::Internal("a relation without OID"))?; // NULL was refused above
         Ok(Target {
             command,
             oid,
@@ -167,11 +166,11 @@ impl Target {
     }
 
     /// Sets the labels of these columns, all of which exist; `None` removes one.
-    fn set(&self, labels: &[(String, Option<Label>)]) -> Result<(), Problem> {
+    fn set(&self, labels: &[(String, Option<Label>)]) -> Result<(), Error> {
         rights::check_owner(self.oid)?;
         rights::begin_change(self.command, self.oid)?;
         let overruled = rights::as_owner(|| {
-            store(self.oid, labels).map_err(|_| Problem::Internal("the labels could not be stored"))
+            store(self.oid, labels).map_err(|_| Error::Internal("the labels could not be stored"))
         })?;
         if !overruled.is_empty() {
             notice!(
@@ -185,7 +184,7 @@ impl Target {
 }
 
 /// Replaces the labels of columns. Returns those that have a security label too.
-fn store(relation: Oid, labels: &[(String, Option<Label>)]) -> Result<Vec<&str>, Error> {
+fn store(relation: Oid, labels: &[(String, Option<Label>)]) -> Result<Vec<&str>, pgrx::spi::Error> {
     const REMOVE: &str = "DELETE FROM disclosure_internal.column_label l WHERE l.relation::oid = $1 AND l.attribute = $2::name";
     const ADD: &str =
         "INSERT INTO disclosure_internal.column_label (relation, attribute, label) VALUES ($1, $2::name, $3)";
@@ -212,7 +211,7 @@ fn store(relation: Oid, labels: &[(String, Option<Label>)]) -> Result<Vec<&str>,
 }
 
 /// Returns the labels of a relation's columns, those that they inherit included, read as the calling user.
-pub fn labels_of(relation: Oid) -> Result<HashMap<String, Label>, Problem> {
+pub fn labels_of(relation: Oid) -> Result<HashMap<String, Label>, Error> {
     Followed::default().labels_of(relation).map(Rc::unwrap_or_clone)
 }
 
@@ -225,7 +224,7 @@ type Labels = HashMap<String, Label>;
 struct Followed(HashMap<Oid, Rc<Labels>>);
 
 impl Followed {
-    fn labels_of(&mut self, relation: Oid) -> Result<Rc<Labels>, Problem> {
+    fn labels_of(&mut self, relation: Oid) -> Result<Rc<Labels>, Error> {
         // SAFETY: raises an error if the stack is nearly full: views may be nested deeply.
         unsafe { pg_sys::check_stack_depth() };
         pgrx::check_for_interrupts!();
@@ -259,13 +258,13 @@ impl Followed {
 }
 
 /// Returns the labels that were set on a relation's columns themselves.
-fn own_labels_of(relation: Oid) -> Result<Labels, Problem> {
+fn own_labels_of(relation: Oid) -> Result<Labels, Error> {
     const QUERY: &str = "SELECT l.column_name::pg_catalog.text, l.label FROM disclosure.labels l \
          WHERE l.relation::pg_catalog.oid OPERATOR(pg_catalog.=) $1";
     let mut parameters = Parameters::default();
     parameters.add(pg_sys::OIDOID, relation.into());
     let mut labels = HashMap::new();
-    Spi::connect(|_| -> Result<(), Problem> {
+    Spi::connect(|_| -> Result<(), Error> {
         // SAFETY: within Spi::connect, with an OID for an OID; both columns are of type text.
         unsafe {
             let answer = Answer::to(QUERY, &parameters, true)?;
@@ -349,7 +348,7 @@ unsafe extern "C-unwind" fn check(object: *const pg_sys::ObjectAddress, label: *
         }
         let is_column = (*object).classId == pg_sys::RelationRelationId && (*object).objectSubId != 0;
         let label = CStr::from_ptr(label).to_string_lossy();
-        check_label(is_column, &label).unwrap_or_else(Problem::raise);
+        check_label(is_column, &label).unwrap_or_else(Error::raise);
         if !is_preloaded() {
             ErrorReport::new(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
@@ -362,9 +361,9 @@ unsafe extern "C-unwind" fn check(object: *const pg_sys::ObjectAddress, label: *
     }
 }
 
-fn check_label(is_column: bool, label: &str) -> Result<(), Problem> {
+fn check_label(is_column: bool, label: &str) -> Result<(), Error> {
     if !is_column {
-        return Err(Problem::LabelNotOnColumn);
+        return Err(Error::LabelNotOnColumn);
     }
     parsed(label).map(drop)
 }

@@ -55,7 +55,7 @@ fn check_encoding() {
         std::ffi::CStr::from_ptr(pg_sys::GetDatabaseEncodingName())
     };
     let encoding = encoding.to_string_lossy().into_owned();
-    error::Problem::NotUtf8 { encoding }.raise()
+    error::Error::NotUtf8 { encoding }.raise()
 }
 
 #[pg_guard]

@@ -4,7 +4,7 @@
 //! computations therefore call [`check`] regularly and stop with an ERROR long before memory runs out. Before
 //! a large allocation they call [`require`], or [`Control::require`] in the algorithms.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guc;
 use disclosure::{Control, MemoryBudget};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -72,9 +72,9 @@ pub fn left() -> usize {
 }
 
 /// Returns an error if allocating `bytes` would exceed `disclosure.max_memory`.
-pub fn require(bytes: usize) -> Result<(), Problem> {
+pub fn require(bytes: usize) -> Result<(), Error> {
     match bytes > left() {
-        true => Err(Problem::OutOfMemory {
+        true => Err(Error::OutOfMemory {
             limit: guc::max_memory_bytes(),
         }),
         false => Ok(()),
@@ -90,10 +90,10 @@ pub fn control() -> Control {
 }
 
 /// Returns an error if `disclosure.max_memory` is exceeded.
-pub fn check() -> Result<(), Problem> {
+pub fn check() -> Result<(), Error> {
     let limit = guc::max_memory_bytes();
     if in_use() > limit {
-        return Err(Problem::OutOfMemory { limit });
+        return Err(Error::OutOfMemory { limit });
     }
     Ok(())
 }

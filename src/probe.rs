@@ -1,7 +1,7 @@
 //! Functions that only tests call: they provoke failures on purpose and show whether anything was left
 //! behind. They are compiled only with the feature `probe`, and the tests themselves declare them in SQL.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::lineage::{Lineage, Origin, OutputColumn};
 use crate::guard::log::{Entry, Lasting, Outcome};
 use crate::guard::{lineage, log};
@@ -33,7 +33,7 @@ fn probe_panic_in_worker() -> i64 {
         });
         Ok(sum.sum())
     })
-    .unwrap_or_else(Problem::raise)
+    .unwrap_or_else(Error::raise)
 }
 
 /// Allocates `megabytes` MB in a worker, one MB at a time, and returns their number.
@@ -48,7 +48,7 @@ fn probe_allocate(megabytes: i64) -> i64 {
         }
         Ok(held.len() as i64)
     })
-    .unwrap_or_else(Problem::raise)
+    .unwrap_or_else(Error::raise)
 }
 
 /// Returns how many of some common signals a thread of the pool would receive; it must be 0.
@@ -72,7 +72,7 @@ fn probe_unblocked_signals_in_worker() -> i64 {
         };
         Ok(open as i64)
     })
-    .unwrap_or_else(Problem::raise)
+    .unwrap_or_else(Error::raise)
 }
 
 /// Writes an entry to the export log. If `always` is false, the entry lasts only if the transaction commits.
@@ -99,7 +99,7 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, outcome: &str, always: bool) {
         true => Lasting::Always,
         false => Lasting::IfCommitted,
     };
-    log::write(&entry, lasting).unwrap_or_else(Problem::raise)
+    log::write(&entry, lasting).unwrap_or_else(Error::raise)
 }
 
 table_row! {

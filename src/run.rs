@@ -4,7 +4,7 @@
 //! handlers run only on the backend's own thread. While the workers compute, that thread waits and checks for
 //! interrupts and memory every [`STEP`]. An error leaves this module only after the workers have stopped.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::{guc, memory};
 use disclosure::Control;
 use pgrx::prelude::*;
@@ -30,7 +30,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 pub fn long<R: Send>(
     what: &'static str,
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
-) -> Result<R, Problem> {
+) -> Result<R, Error> {
     with_pool(|pool| {
         let control = memory::control();
         let (sender, receiver) = channel();
@@ -48,7 +48,7 @@ pub fn long<R: Send>(
                     Ok(outcome) => return Ok(outcome),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
-                        return Err(Problem::Internal("a worker thread ended without a result"));
+                        return Err(Error::Internal("a worker thread ended without a result"));
                     }
                 }
                 if end_requested() {
@@ -63,7 +63,7 @@ pub fn long<R: Send>(
         pgrx::check_for_interrupts!();
         match outcome {
             Ok(result) => Ok(result?),
-            Err(panic) => Err(Problem::Panicked(panic_message(panic.as_ref()))),
+            Err(panic) => Err(Error::Panicked(panic_message(panic.as_ref()))),
         }
     })
 }
@@ -75,7 +75,7 @@ pub fn sized<R: Send>(
     size: usize,
     few: usize,
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
-) -> Result<R, Problem> {
+) -> Result<R, Error> {
     match size <= few {
         true => Ok(job(&memory::control())?),
         false => long(what, job),
@@ -106,7 +106,7 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
     const WAITING: usize = 8;
 
     /// Starts a thread that calls `step` with `worker` and every item.
-    pub fn start(mut worker: W, step: fn(&mut W, &mut T) -> disclosure::Result<()>) -> Result<Self, Problem> {
+    pub fn start(mut worker: W, step: fn(&mut W, &mut T) -> disclosure::Result<()>) -> Result<Self, Error> {
         let (items, received) = sync_channel::<T>(Self::WAITING);
         let (used, spare) = channel();
         let work = move || {
@@ -117,7 +117,7 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
             Ok(worker)
         };
         let worker = with_signals_blocked(|| Builder::new().name("disclosure".into()).spawn(work))
-            .map_err(|error| Problem::NoThreads(error.to_string()))?;
+            .map_err(|error| Error::NoThreads(error.to_string()))?;
         Ok(Conveyor {
             items: Some(items),
             spare,
@@ -133,7 +133,7 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
 
     /// Sends an item like [`send`](Self::send), but checks for interrupts and memory while it waits. It is
     /// for workers that may take long for one item.
-    pub fn send_patiently(&mut self, mut item: T) -> Result<bool, Problem> {
+    pub fn send_patiently(&mut self, mut item: T) -> Result<bool, Error> {
         while let Some(items) = &self.items {
             match items.try_send(item) {
                 Ok(()) => return Ok(true),
@@ -148,7 +148,7 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
     /// Closes the queue and waits until the worker has processed all items. Meanwhile checks for interrupts
     /// and memory. A caller that gets an error must make the worker end soon, because dropping the conveyor
     /// waits for it.
-    pub fn wait(&mut self) -> Result<(), Problem> {
+    pub fn wait(&mut self) -> Result<(), Error> {
         self.items = None;
         while self.worker.as_ref().is_some_and(|worker| !worker.is_finished()) {
             pause()?;
@@ -162,11 +162,11 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
     }
 
     /// Closes the queue, waits until the worker has processed all items, and returns the worker.
-    pub fn finish(mut self) -> Result<W, Problem> {
+    pub fn finish(mut self) -> Result<W, Error> {
         match self.join() {
             Some(Ok(worker)) => Ok(worker?),
-            Some(Err(panic)) => Err(Problem::Panicked(panic_message(panic.as_ref()))),
-            None => Err(Problem::Internal("rows were pushed after an error")),
+            Some(Err(panic)) => Err(Error::Panicked(panic_message(panic.as_ref()))),
+            None => Err(Error::Internal("rows were pushed after an error")),
         }
     }
 
@@ -177,7 +177,7 @@ impl<T: Send + 'static, W: Send + 'static> Conveyor<T, W> {
 }
 
 /// Checks for interrupts and memory, then sleeps for a time that is short compared with the work waited for.
-fn pause() -> Result<(), Problem> {
+fn pause() -> Result<(), Error> {
     pgrx::check_for_interrupts!();
     memory::check()?;
     sleep(Duration::from_micros(100));
@@ -211,7 +211,7 @@ impl Meter {
 
     /// Counts a row. Every 1,024th call checks for interrupts and memory and returns `true`, which is a good
     /// moment to free the memory that earlier rows have left behind.
-    pub fn row(&mut self) -> Result<bool, Problem> {
+    pub fn row(&mut self) -> Result<bool, Error> {
         self.rows += 1;
         if !self.rows.is_multiple_of(1024) {
             return Ok(false);
@@ -253,7 +253,7 @@ thread_local! {
 }
 
 /// Runs `job` with the backend's thread pool, which is replaced if `disclosure.threads` has changed.
-fn with_pool<R>(job: impl FnOnce(&rayon::ThreadPool) -> Result<R, Problem>) -> Result<R, Problem> {
+fn with_pool<R>(job: impl FnOnce(&rayon::ThreadPool) -> Result<R, Error>) -> Result<R, Error> {
     let wanted = guc::threads();
     // Taken out of the cell while the job runs: an error that unwinds out of `job` drops the pool, which ends
     // its threads.
@@ -266,7 +266,7 @@ fn with_pool<R>(job: impl FnOnce(&rayon::ThreadPool) -> Result<R, Problem>) -> R
     result
 }
 
-fn build_pool(threads: usize) -> Result<rayon::ThreadPool, Problem> {
+fn build_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     with_signals_blocked(|| {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -274,7 +274,7 @@ fn build_pool(threads: usize) -> Result<rayon::ThreadPool, Problem> {
             .thread_name(|number| format!("disclosure-{number}"))
             .build()
     })
-    .map_err(|error| Problem::NoThreads(error.to_string()))
+    .map_err(|error| Error::NoThreads(error.to_string()))
 }
 
 /// Runs `start` with all signals blocked and returns its result. Threads that `start` creates inherit the

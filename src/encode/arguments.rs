@@ -6,7 +6,7 @@
 use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::encode::{Encoded, Sink};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::expression::arguments_of;
 use crate::pg::row;
 use crate::pg::row::RowShape;
@@ -42,12 +42,12 @@ impl<S: Sink> ArgumentRows<S> {
         sink: S,
         new_encoder: fn(Vec<ColumnType>, S) -> Encoder<S>,
         context: pg_sys::MemoryContext,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         if let Some(literal) = arguments
             .iter()
             .find(|argument| argument.oid == pg_sys::UNKNOWNOID)
         {
-            return Err(Problem::Literal {
+            return Err(Error::Literal {
                 position: literal.name.clone(),
             });
         }
@@ -76,7 +76,7 @@ impl<S: Sink> ArgumentRows<S> {
     /// # Safety
     /// `arguments` must be valid Datums of the types that `new` was given.
     #[inline]
-    pub unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Problem> {
+    pub unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let row = arguments[0];
@@ -94,7 +94,7 @@ impl<S: Sink> ArgumentRows<S> {
                     let shape = RowShape::of_value(row.value, self.context);
                     let sink = sink
                         .take()
-                        .ok_or(Problem::Internal("rows were pushed after an error"))?;
+                        .ok_or(Error::Internal("rows were pushed after an error"))?;
                     let mut encoder = (self.new_encoder)(shape.columns(), sink);
                     (0..*nulls).try_for_each(|_| encoder.push_null())?;
                     self.columns = Columns::Known(encoder);
@@ -107,7 +107,7 @@ impl<S: Sink> ArgumentRows<S> {
 
     /// Returns the sink with all rows so far, and the number of further rows, which are NULL and whose
     /// columns are not known. The sink is `None` if the encoder has a thread.
-    pub fn so_far(&mut self) -> Result<(Option<&S>, u64), Problem> {
+    pub fn so_far(&mut self) -> Result<(Option<&S>, u64), Error> {
         match &mut self.columns {
             Columns::Known(encoder) => {
                 encoder.flush()?;
@@ -118,7 +118,7 @@ impl<S: Sink> ArgumentRows<S> {
     }
 
     /// Encodes the last rows and returns the result.
-    pub fn finish(self) -> Result<Finished<S>, Problem> {
+    pub fn finish(self) -> Result<Finished<S>, Error> {
         match self.columns {
             Columns::Known(encoder) => {
                 let Encoded { dictionaries, sink } = encoder.finish()?;
@@ -130,7 +130,7 @@ impl<S: Sink> ArgumentRows<S> {
             }
             Columns::Unknown { sink, nulls } => Ok(Finished {
                 dictionaries: None,
-                sink: sink.ok_or(Problem::Internal("rows were pushed after an error"))?,
+                sink: sink.ok_or(Error::Internal("rows were pushed after an error"))?,
                 nulls,
             }),
         }

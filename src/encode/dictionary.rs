@@ -7,7 +7,7 @@
 //! Postgres guarantees that equal values have equal images (B-tree support function 4, "equalimage").
 
 use crate::encode::wire::{put_bytes, put_varint, take_bytes, take_varint};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::memory_context;
 use crate::pg::types::{ColumnType, print};
 use disclosure::{NULL, ShardedTable};
@@ -133,7 +133,7 @@ impl Dictionary {
     ///
     /// # Safety
     /// `value` must be a valid Datum of the column's type.
-    pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Problem> {
+    pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             match self {
@@ -145,7 +145,7 @@ impl Dictionary {
 
     /// Returns the code in this dictionary of every code of `other`, a dictionary of the same column made
     /// elsewhere. Values that are new here are added.
-    pub fn adopt(&mut self, other: &Dictionary) -> Result<Vec<u32>, Problem> {
+    pub fn adopt(&mut self, other: &Dictionary) -> Result<Vec<u32>, Error> {
         let code = |value: u32| match (&mut *self, other) {
             (Dictionary::Bits(here), Dictionary::Bits(there)) => {
                 Ok(here.encode(there.values[value as usize])?)
@@ -157,7 +157,7 @@ impl Dictionary {
                 // SAFETY: the bytes are the payload of a value of the same type.
                 unsafe { here.encode_bytes(bytes) }
             }
-            _ => Err(Problem::RowTypesDiffer),
+            _ => Err(Error::RowTypesDiffer),
         };
         let mut translation = memory_context::for_each("comparing values", 0..other.len(), code)?;
         translation.insert(0, NULL);
@@ -190,7 +190,7 @@ impl Dictionary {
     }
 
     /// Reads a dictionary that [`write`](Self::write) has written, with the same codes.
-    pub fn read(input: &mut &[u8]) -> Result<Self, Problem> {
+    pub fn read(input: &mut &[u8]) -> Result<Self, Error> {
         let name = String::from_utf8_lossy(take_bytes(input)?).into_owned();
         let oid = pg_sys::Oid::from(take_varint(input)? as u32);
         let collation = pg_sys::Oid::from(take_varint(input)? as u32);
@@ -201,7 +201,7 @@ impl Dictionary {
 
     /// Adds values of the same type that [`write_values`](Self::write_values) has written, and returns their
     /// codes.
-    pub fn read_values(&mut self, input: &mut &[u8]) -> Result<Vec<u32>, Problem> {
+    pub fn read_values(&mut self, input: &mut &[u8]) -> Result<Vec<u32>, Error> {
         let count = take_varint(input)?;
         let codes = (0..count).map(|_| match self {
             Dictionary::Bits(dictionary) => Ok(dictionary.encode(take_varint(input)?)?),
@@ -390,7 +390,7 @@ impl Images {
     /// # Safety
     /// `value` must be a valid Datum of the column's type.
     #[inline]
-    pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Problem> {
+    pub unsafe fn encode(&mut self, value: Datum) -> Result<u32, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             match self.layout {
@@ -421,7 +421,7 @@ impl Images {
     /// # Safety
     /// `bytes` must be the payload of a value of the column's type.
     #[inline]
-    unsafe fn encode_bytes(&mut self, bytes: &[u8]) -> Result<u32, Problem> {
+    unsafe fn encode_bytes(&mut self, bytes: &[u8]) -> Result<u32, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             if let Some(key) = short_key(bytes) {
@@ -453,7 +453,7 @@ impl Images {
     ///
     /// # Safety
     /// As for [`encode_bytes`](Self::encode_bytes).
-    unsafe fn take_up(&mut self, bytes: &[u8]) -> Result<(Image, u32), Problem> {
+    unsafe fn take_up(&mut self, bytes: &[u8]) -> Result<(Image, u32), Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let (layout, arena) = (self.layout, &mut self.arena);
@@ -498,7 +498,7 @@ impl Equality {
         first_image: &mut Vec<Image>,
         value_of: impl Fn(Image) -> Datum,
         collation: pg_sys::Oid,
-    ) -> Result<u32, Problem> {
+    ) -> Result<u32, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let next = next_code(first_image.len())?;

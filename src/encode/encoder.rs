@@ -7,7 +7,7 @@
 
 use crate::encode::dictionary::{Bits, Dictionary, Images, Intake};
 use crate::encode::{Encoded, Sink};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guc;
 use crate::pg::types::ColumnType;
 use crate::run::Conveyor;
@@ -110,7 +110,7 @@ impl<S: Sink> Encoder<S> {
     /// # Safety
     /// `values` must yield, for every column in order, a valid Datum of its type and whether it is NULL.
     #[inline]
-    pub unsafe fn push(&mut self, values: impl Iterator<Item = (Datum, bool)>) -> Result<(), Problem> {
+    pub unsafe fn push(&mut self, values: impl Iterator<Item = (Datum, bool)>) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             for ((reader, column), (value, is_null)) in
@@ -135,13 +135,13 @@ impl<S: Sink> Encoder<S> {
     }
 
     /// Encodes a row that is NULL as a whole.
-    pub fn push_null(&mut self) -> Result<(), Problem> {
+    pub fn push_null(&mut self) -> Result<(), Error> {
         // SAFETY: the Datum of a NULL is not looked at.
         unsafe { self.push(std::iter::repeat((Datum::from(0), true))) }
     }
 
     /// Sends the batch to the worker, full or not.
-    pub fn flush(&mut self) -> Result<(), Problem> {
+    pub fn flush(&mut self) -> Result<(), Error> {
         if self.batches_alone == 0 {
             self.give_worker_a_thread()?;
         }
@@ -157,12 +157,12 @@ impl<S: Sink> Encoder<S> {
                     return self.take_worker().map(|_| ()); // returns its error
                 }
             }
-            WorkerPlace::Lost => return Err(Problem::Internal("rows were pushed after an error")),
+            WorkerPlace::Lost => return Err(Error::Internal("rows were pushed after an error")),
         }
         Ok(())
     }
 
-    fn give_worker_a_thread(&mut self) -> Result<(), Problem> {
+    fn give_worker_a_thread(&mut self) -> Result<(), Error> {
         self.worker = match std::mem::replace(&mut self.worker, WorkerPlace::Lost) {
             WorkerPlace::SameThread(worker) => {
                 WorkerPlace::OwnThread(Conveyor::start(worker, Worker::process)?)
@@ -172,11 +172,11 @@ impl<S: Sink> Encoder<S> {
         Ok(())
     }
 
-    fn take_worker(&mut self) -> Result<Worker<S>, Problem> {
+    fn take_worker(&mut self) -> Result<Worker<S>, Error> {
         match std::mem::replace(&mut self.worker, WorkerPlace::Lost) {
             WorkerPlace::SameThread(worker) => Ok(worker),
             WorkerPlace::OwnThread(worker) => worker.finish(),
-            WorkerPlace::Lost => Err(Problem::Internal("rows were pushed after an error")),
+            WorkerPlace::Lost => Err(Error::Internal("rows were pushed after an error")),
         }
     }
 
@@ -189,7 +189,7 @@ impl<S: Sink> Encoder<S> {
     }
 
     /// Encodes the last batch and returns the dictionaries and the sink.
-    pub fn finish(mut self) -> Result<Encoded<S>, Problem> {
+    pub fn finish(mut self) -> Result<Encoded<S>, Error> {
         self.flush()?;
         let Worker { bits, sink } = self.take_worker()?;
         let dictionaries = self

@@ -3,7 +3,7 @@
 //! Numbers are converted to sort keys and sorted in Rust. Postgres itself sorts values of all other types.
 
 use crate::encode::dictionary::{Dictionary, Intake, equal_is_identical};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::memory_context;
 use crate::run;
 use disclosure::permutation::sort_key::{self, Special};
@@ -41,7 +41,7 @@ impl CodedColumn {
 
     /// Returns the dense rank of every row's value among the distinct values, from 1; [`NULL`] if the value
     /// is NULL.
-    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
+    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Error> {
         let of_code = self.dictionary.dense_ranks()?;
         let dense_rank = |&code: &u32| match code {
             NULL => NULL,
@@ -55,7 +55,7 @@ impl Dictionary {
     /// Returns the dense rank of every value, from 1, in the order of the codes. Values are sorted in the
     /// default order of the type under the column's collation. Values that are equal by their type share a
     /// dense rank.
-    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
+    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Error> {
         match self.keys() {
             Some(keys) => run::sized(
                 "sorting values",
@@ -69,11 +69,11 @@ impl Dictionary {
 
     /// Returns all codes in the order of their values or, if the type has no order, of their texts. This
     /// numbers values independently of the order in which they were read.
-    pub fn sorted_codes(&mut self) -> Result<Vec<u32>, Problem> {
+    pub fn sorted_codes(&mut self) -> Result<Vec<u32>, Error> {
         let mut codes: Vec<u32> = (1..=self.len()).collect();
         match self.dense_ranks() {
             Ok(dense_ranks) => codes.sort_by_key(|&code| dense_ranks[code as usize - 1]),
-            Err(Problem::NoOrder { .. }) => codes.sort_by_cached_key(|&code| self.text(code)),
+            Err(Error::NoOrder { .. }) => codes.sort_by_cached_key(|&code| self.text(code)),
             Err(problem) => return Err(problem),
         }
         Ok(codes)
@@ -81,7 +81,7 @@ impl Dictionary {
 
     /// Returns all codes in an order that depends only on the values. If equal values are identical, it is
     /// the order of their bytes, which is faster to find than the order of the type.
-    pub fn canonical_codes(&mut self) -> Result<Vec<u32>, Problem> {
+    pub fn canonical_codes(&mut self) -> Result<Vec<u32>, Error> {
         let codes = 1..=self.len();
         let is_identical = equal_is_identical(self.column());
         match self {
@@ -115,13 +115,13 @@ impl Dictionary {
 
     /// Returns the dense rank of every value like [`dense_ranks`](Self::dense_ranks). Postgres sorts them by
     /// their type.
-    fn dense_ranks_by_type(&mut self) -> Result<Vec<u32>, Problem> {
+    fn dense_ranks_by_type(&mut self) -> Result<Vec<u32>, Error> {
         let column = self.column().clone();
         let wanted = pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_CMP_PROC_FINFO;
         // SAFETY: an unknown OID raises an ERROR; entries of the type cache live as long as the backend.
         let functions = unsafe { &mut *pg_sys::lookup_type_cache(column.oid, wanted as i32) };
         if functions.lt_opr == pg_sys::InvalidOid {
-            return Err(Problem::NoOrder { column: column.name });
+            return Err(Error::NoOrder { column: column.name });
         }
         // Values of a dictionary can be equal only if it is an exact one and equal values need not be
         // identical.
@@ -140,7 +140,7 @@ impl Dictionary {
         memory_context::for_each("sorting values", codes, |_| {
             let code = sort
                 .next()
-                .ok_or(Problem::Internal("a sort returned too few values"))?;
+                .ok_or(Error::Internal("a sort returned too few values"))?;
             let is_equal = before
                 .replace(code)
                 .filter(|_| may_be_equal)
@@ -295,7 +295,7 @@ impl Sort {
 }
 
 /// Returns the codes in the order of their keys.
-fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Result<Vec<u32>, Problem> {
+fn codes_in_order<K: Ord + Copy + Send + Sync>(mut keyed: Vec<(K, u32)>) -> Result<Vec<u32>, Error> {
     run::sized(
         "ordering values",
         keyed.len(),

@@ -1,7 +1,7 @@
 //! Scales: which types have values that can be converted to numbers, and how.
 
 use super::dictionary::Dictionary;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::memory_context;
 use crate::pg::types::print;
 use pgrx::pg_sys::{self, Datum};
@@ -37,7 +37,7 @@ impl Scale {
 
     /// Returns the numbers of a dictionary's values, in the order of the codes. The dictionary must be of a
     /// type of this scale.
-    pub fn numbers(self, dictionary: &Dictionary) -> Result<Vec<f64>, Problem> {
+    pub fn numbers(self, dictionary: &Dictionary) -> Result<Vec<f64>, Error> {
         memory_context::for_each("reading values", 0..dictionary.len(), |value| {
             // SAFETY: the dictionary keeps valid values of its type, which is of this scale.
             Ok(unsafe { self.number(dictionary.value(value + 1)) })

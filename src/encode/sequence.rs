@@ -5,7 +5,7 @@
 
 use crate::encode::dictionary::{Dictionary, Intake};
 use crate::encode::order::{CodedColumn, SortKey, sort_key};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::types::ColumnType;
 use crate::run;
 use disclosure::NULL;
@@ -75,7 +75,7 @@ impl Sequence {
     /// # Safety
     /// `value` must be NULL or a valid Datum of the column's type.
     #[inline]
-    pub unsafe fn push(&mut self, value: NullableDatum) -> Result<(), Problem> {
+    pub unsafe fn push(&mut self, value: NullableDatum) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             match &mut self.values {
@@ -106,7 +106,7 @@ impl Sequence {
 
     /// Returns the dense rank of every row's value among the distinct values, from 1; [`NULL`] if the value
     /// is NULL.
-    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Problem> {
+    pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Error> {
         match &mut self.values {
             Values::Coded(column) => column.dense_ranks(),
             Values::Numbers(numbers) => {
@@ -120,7 +120,7 @@ impl Sequence {
 
     /// Returns the rows of two columns, each in the order of its values. Equal values are in an order that
     /// the seed determines.
-    pub fn paired_orders(columns: &mut [Self; 2], seed: u64) -> Result<[Vec<u32>; 2], Problem> {
+    pub fn paired_orders(columns: &mut [Self; 2], seed: u64) -> Result<[Vec<u32>; 2], Error> {
         let [one, other] = columns;
         let dense_ranks = [one.dense_ranks_of_codes()?, other.dense_ranks_of_codes()?];
         let columns = [
@@ -134,7 +134,7 @@ impl Sequence {
 
     /// Returns the dense rank of every row's value if values go through a dictionary, otherwise nothing.
     /// Postgres sorts them, on this thread.
-    fn dense_ranks_of_codes(&mut self) -> Result<Vec<u32>, Problem> {
+    fn dense_ranks_of_codes(&mut self) -> Result<Vec<u32>, Error> {
         match &mut self.values {
             Values::Coded(column) => column.dense_ranks(),
             Values::Numbers(_) => Ok(Vec::new()),

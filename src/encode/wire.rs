@@ -2,7 +2,7 @@
 //! memory, types by OID. The format is cheap but means nothing on another server, so it begins with its
 //! origin.
 
-use crate::error::Problem;
+use crate::error::Error;
 use pgrx::pg_sys;
 
 pub use disclosure::byte_format::{put_bytes, put_varint, take_array, take_bytes, take_varint};
@@ -30,19 +30,19 @@ fn place() -> [u8; 12] {
 }
 
 /// Moves past the bytes that [`local`] has written; an error if they come from elsewhere.
-pub fn take_local(input: &mut &[u8]) -> Result<(), Problem> {
+pub fn take_local(input: &mut &[u8]) -> Result<(), Error> {
     let ([first], from) = (take_array(input)?, take_array(input)?);
     if first != LOCAL || from != place() {
-        return Err(Problem::NotLocal);
+        return Err(Error::NotLocal);
     }
     Ok(())
 }
 
 /// Returns the bytes, or an error if they are too long for a Postgres value.
-pub fn finish(what: &'static str, bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
+pub fn finish(what: &'static str, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
     const MOST: usize = 0x3fff_ffff - pg_sys::VARHDRSZ; // MaxAllocSize
     if bytes.len() > MOST {
-        return Err(Problem::TooLarge { what, limit: "1 GB" });
+        return Err(Error::TooLarge { what, limit: "1 GB" });
     }
     Ok(bytes)
 }

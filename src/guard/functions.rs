@@ -1,7 +1,7 @@
 //! SQL functions of the export guard: `check_export`, and `leaving`, which returns the rows to be measured.
 
 use crate::args::Args;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::copy::hooks::Trial;
 use crate::guard::copy::{hooks, spool};
 use crate::pg::table::{Table, table_row};
@@ -22,7 +22,7 @@ fn leaving(mut args: Args, fcinfo: pg_sys::FunctionCallInfo) {
     let shown = args
         .end()
         .and_then(|()| unsafe { spool::show_in(fcinfo, &columns) });
-    shown.unwrap_or_else(Problem::raise);
+    shown.unwrap_or_else(Error::raise);
 }
 
 table_row! {

@@ -8,7 +8,7 @@
 //! scores each part of the result by itself. Functions that users wrote are called by `function`.
 
 use crate::encode::dictionary::equal_is_identical;
-use crate::error::{Problem, Way};
+use crate::error::{Error, Way};
 use crate::guard::copy::spool;
 use crate::guard::lineage::{Lineage, Origin, OutputColumn};
 use crate::guard::log::{Lasting, Outcome};
@@ -78,7 +78,7 @@ pub struct Measured {
 impl Source {
     /// Returns the source for the collected rows of a query. They can be read only within
     /// [`spool::Spool::show`].
-    pub fn of_query(lineage: Lineage, calls_functions: bool) -> Result<Self, Problem> {
+    pub fn of_query(lineage: Lineage, calls_functions: bool) -> Result<Self, Error> {
         let mut labels = Labels::default();
         let column = |(number, made): (usize, OutputColumn)| {
             Ok(Column {
@@ -94,7 +94,7 @@ impl Source {
         };
         let columns = lineage.columns.into_iter().enumerate().map(column);
         Ok(Source {
-            columns: columns.collect::<Result<_, Problem>>()?,
+            columns: columns.collect::<Result<_, Error>>()?,
             place: Place::Spool,
             rows_once: lineage.rows_once,
             relations: lineage.relations,
@@ -103,7 +103,7 @@ impl Source {
     }
 
     /// Returns the source for all rows of a relation.
-    pub fn of_relation(oid: Oid) -> Result<Self, Problem> {
+    pub fn of_relation(oid: Oid) -> Result<Self, Error> {
         let relation = Relation::whole("relation", Some(oid))?;
         let mut labels = Labels::default();
         let column = |(number, column): (usize, &ColumnType)| {
@@ -118,7 +118,7 @@ impl Source {
         };
         let columns = relation.columns().iter().enumerate().map(column);
         Ok(Source {
-            columns: columns.collect::<Result<_, Problem>>()?,
+            columns: columns.collect::<Result<_, Error>>()?,
             place: Place::Relation(relation.name().into()),
             rows_once: true,
             relations: vec![oid],
@@ -182,7 +182,7 @@ struct Labels(HashMap<Oid, HashMap<String, Label>>);
 impl Labels {
     /// Returns the label of a column. If it has none, returns that of a column of the same name in the
     /// relation's family.
-    fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Problem> {
+    fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Error> {
         let labels = match self.0.entry(origin.relation) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| {
@@ -199,11 +199,11 @@ impl Labels {
 
     /// Returns whether an adversary who knows one of `origins` may learn another one from a value that is
     /// made of all of them.
-    fn combines(&mut self, origins: &[Origin]) -> Result<bool, Problem> {
+    fn combines(&mut self, origins: &[Origin]) -> Result<bool, Error> {
         let stored = origins.iter().filter(|origin| !catalog::is_view(origin.relation));
         let weights = stored
             .map(|origin| self.weights(std::slice::from_ref(origin)))
-            .collect::<Result<Vec<_>, Problem>>()?;
+            .collect::<Result<Vec<_>, Error>>()?;
         let weights: Vec<Weights> = weights.into_iter().flatten().collect();
         let tells = |(place, known): (usize, &Weights)| {
             let mut others = weights.iter().enumerate().filter(|(other, _)| *other != place);
@@ -215,7 +215,7 @@ impl Labels {
     /// Returns the weights of a column that is made of `origins`: the maximum likelihood and the maximum
     /// danger of all, or `None` if all are labelled `ignore`. In an export an identifier counts as a
     /// quasi-identifier, because an adversary who knows it knows whose row it is.
-    fn weights(&mut self, origins: &[Origin]) -> Result<Option<Weights>, Problem> {
+    fn weights(&mut self, origins: &[Origin]) -> Result<Option<Weights>, Error> {
         let mut worst: Option<Weights> = None;
         let mut is_ignored = false;
         for origin in origins {
@@ -244,7 +244,7 @@ impl Labels {
 }
 
 /// Measures the source for a policy and returns the result.
-pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
+pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Error> {
     let family = policy::family_of(&[policy.relation])?;
     let counting = source.counting(policy, &family);
     rights::under_own_settings(|| match &policy.measure {
@@ -258,7 +258,7 @@ pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Problem> {
 }
 
 /// Runs a query that returns one row with the value, the number of rows and the number of unsafe rows.
-fn ask(query: &str) -> Result<Measured, Problem> {
+fn ask(query: &str) -> Result<Measured, Error> {
     Spi::connect(|_| {
         // SAFETY: SPI is connected, and all queries in this file return float8, bigint and bigint.
         unsafe {
@@ -279,7 +279,7 @@ fn list(columns: &[&Column]) -> String {
 
 /// Measures k with the aggregate, which is much faster than the window function. Only if the policy is
 /// broken, the window function counts the unsafe rows.
-fn k_anonymity(policy: &Policy, source: &Source, quasi: &[&Column]) -> Result<Measured, Problem> {
+fn k_anonymity(policy: &Policy, source: &Source, quasi: &[&Column]) -> Result<Measured, Error> {
     let measured = ask(&smallest_class(source, quasi))?;
     match measured.is_allowed(policy.limit) {
         true => Ok(Measured {
@@ -428,7 +428,7 @@ fn privacy_score(
     statistic: Statistic,
     source: &Source,
     counting: &[&Column],
-) -> Result<Measured, Problem> {
+) -> Result<Measured, Error> {
     let taking_part = counting.iter().copied().filter(|column| column.weights.is_some());
     let taking_part: Vec<&Column> = taking_part.collect();
     let mut measured = ask(&scores(policy, statistic, &score_of_rows(source, counting, "")))?;
@@ -581,7 +581,7 @@ fn function(
     measure: &MeasureFunction,
     source: &Source,
     family: &[Oid],
-) -> Result<Measured, Problem> {
+) -> Result<Measured, Error> {
     let found = measure
         .find(policy.relation)?
         .map_err(|problem| policy.unusable(problem))?;
@@ -614,7 +614,7 @@ fn function(
         rights::while_measuring(measured, || found.call(&query))
     })?;
     match value {
-        None if rows > 0 => Err(Problem::NothingMeasured {
+        None if rows > 0 => Err(Error::NothingMeasured {
             measure: measure.name().into(),
             policy: policy.number,
         }),
@@ -634,7 +634,7 @@ fn check_relations_seen(
     measure: &MeasureFunction,
     found: &Found,
     source: &Source,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     if source.calls_functions {
         return Err(policy.unusable(format!(
             "the query calls functions that do not come with Postgres, and {} must not see what they read",
@@ -668,7 +668,7 @@ fn columns_seen<'a>(
     found: &Found,
     source: &'a Source,
     family: &[Oid],
-) -> Result<Vec<&'a Column>, Problem> {
+) -> Result<Vec<&'a Column>, Error> {
     let is_own = |origin: &Origin| family.contains(&origin.relation);
     // If the policy is on a view, a column is also made of columns of the relations under the view. These may
     // be seen if they have the view's owner.
@@ -709,12 +709,8 @@ fn holds_nothing(relation: Oid) -> bool {
 }
 
 /// Returns the result of a measure unchanged, and logs a refusal if the policy cannot be judged.
-pub fn or_refused(
-    kind: &str,
-    policy: &Policy,
-    measured: Result<Measured, Problem>,
-) -> Result<Measured, Problem> {
-    if let Err(Problem::UnusablePolicy { .. }) = measured {
+pub fn or_refused(kind: &str, policy: &Policy, measured: Result<Measured, Error>) -> Result<Measured, Error> {
+    if let Err(Error::UnusablePolicy { .. }) = measured {
         record(kind, policy, None, Outcome::Refused, Lasting::Always)?;
     }
     measured
@@ -726,8 +722,8 @@ pub fn number(value: f64) -> String {
 }
 
 /// Returns the error, or warning, for rows that break a policy.
-pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Problem {
-    Problem::Unsafe {
+pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Error {
+    Error::Unsafe {
         relation: policy.relation_name(),
         policy: policy.number,
         measure: policy.measure.to_string(),
@@ -746,7 +742,7 @@ pub fn record(
     measured: Option<Measured>,
     outcome: Outcome,
     lasting: Lasting,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let entry = log::Entry {
         kind,
         relation: policy.relation,

@@ -4,7 +4,7 @@
 //! entry is written as sequences write theirs: as a frozen row, which is visible to everyone immediately and
 //! survives a rollback. Nothing else would have to be rolled back, because the table has no index.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::own_tables::own_table;
 use crate::guard::rights;
 use crate::pg::catalog::schema_and_name;
@@ -63,7 +63,7 @@ pub enum Lasting {
 
 /// Writes an entry. On a standby and during a parallel query the table cannot be written, so the server's log
 /// gets the same facts.
-pub fn write(entry: &Entry, lasting: Lasting) -> Result<(), Problem> {
+pub fn write(entry: &Entry, lasting: Lasting) -> Result<(), Error> {
     let attempt = Attempt::new(entry);
     // SAFETY: both only read the state of this backend, on its main thread.
     if unsafe { pg_sys::RecoveryInProgress() || pg_sys::IsInParallelMode() } {
@@ -168,8 +168,8 @@ impl Table {
     /// Maximum number of bytes of a text. Texts are cut so that no row is long enough to be toasted.
     const LONGEST_TEXT: usize = 200;
 
-    fn open() -> Result<Self, Problem> {
-        let table = own_table(c"export_attempt").ok_or(Problem::LogUnusable("the table does not exist"))?;
+    fn open() -> Result<Self, Error> {
+        let table = own_table(c"export_attempt").ok_or(Error::LogUnusable("the table does not exist"))?;
         // SAFETY: the table was just looked up, and `table_open` raises an error if it is gone. The lock is
         // the one that an INSERT takes.
         unsafe {
@@ -181,15 +181,15 @@ impl Table {
     }
 
     /// Checks that rows can be inserted without the executor. The owner of the table may have altered it.
-    fn check(&self) -> Result<(), Problem> {
+    fn check(&self) -> Result<(), Error> {
         // SAFETY: an open relation has a tuple descriptor and a row of pg_class.
         unsafe {
             let about = &*(*self.relation).rd_rel;
             if about.relkind as u8 != pg_sys::RELKIND_RELATION || about.relam != pg_sys::HEAP_TABLE_AM_OID {
-                return Err(Problem::LogUnusable("it is not a plain table"));
+                return Err(Error::LogUnusable("it is not a plain table"));
             }
             if !pg_sys::RelationGetIndexList(self.relation).is_null() {
-                return Err(Problem::LogUnusable("the table must not have an index"));
+                return Err(Error::LogUnusable("the table must not have an index"));
             }
             let descriptor = (*self.relation).rd_att;
             let columns = columns_of(descriptor);
@@ -201,7 +201,7 @@ impl Table {
                 || columns.len() != Self::TYPES.len()
                 || !columns.iter().zip(&Self::TYPES).all(is_as_expected)
             {
-                return Err(Problem::LogUnusable("the table has unexpected columns"));
+                return Err(Error::LogUnusable("the table has unexpected columns"));
             }
         }
         Ok(())

@@ -6,7 +6,7 @@
 //! that defined the policy: never with those of the exporting role or of a new owner of the relation, and
 //! never with those of a superuser who did not define the policy.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::{rights, sandbox};
 use crate::pg::catalog;
 use crate::pg::query::Parameters;
@@ -55,20 +55,20 @@ const NUMBERS: [Oid; 6] = [
 
 impl MeasureFunction {
     /// Returns the function that the calling user means by `measure`, looked up in their search_path.
-    pub fn named(measure: &str) -> Result<Self, Problem> {
+    pub fn named(measure: &str) -> Result<Self, Error> {
         let given = match measure.contains('(') {
             true => measure.to_string(),
             false => format!("{measure}(pg_catalog.text)"),
         };
         let Some(function) = look_up(&given) else {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 "measure",
                 format!("function {measure} does not exist"),
                 MEASURES,
             ));
         };
         if !is_measure(&function) {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 "measure",
                 format!("function {measure} must take a text and return a number"),
                 MEASURES,
@@ -76,7 +76,7 @@ impl MeasureFunction {
         }
         Ok(MeasureFunction {
             signature: rights::under_own_settings(|| signature_of(function.oid()))
-                .ok_or(Problem::Internal("a function has no signature"))?,
+                .ok_or(Error::Internal("a function has no signature"))?,
             owner: function.proowner(),
             // SAFETY: only reads a variable of this backend, on its main thread.
             maker: unsafe { pg_sys::GetUserId() },
@@ -90,7 +90,7 @@ impl MeasureFunction {
 
     /// Returns the function if it may measure `relation` now, otherwise the reason why it may not. Both
     /// function and roles may have changed since the policy was defined.
-    pub fn find(&self, relation: Oid) -> Result<Result<Found, String>, Problem> {
+    pub fn find(&self, relation: Oid) -> Result<Result<Found, String>, Error> {
         // As the guard, because the current user may lack privileges on the function's schema.
         let function = rights::as_guard(|| function_with(&self.signature))?;
         Ok(self.check(function, relation))
@@ -138,10 +138,10 @@ impl MeasureFunction {
 impl Found {
     /// Calls the function with the text of a query and returns its result. The guard watches what the
     /// function reads, as it does for any other query.
-    pub fn call(&self, query: &str) -> Result<Option<f64>, Problem> {
+    pub fn call(&self, query: &str) -> Result<Option<f64>, Error> {
         let query = query
             .into_datum()
-            .ok_or(Problem::Internal("a text could not be made"))?;
+            .ok_or(Error::Internal("a text could not be made"))?;
         // SAFETY: `find` has verified that the function takes one text and returns one of `NUMBERS`.
         sandbox::run(|| rights::run_measure(self.runs_as, || unsafe { self.invoke(query) }))
     }
@@ -150,14 +150,14 @@ impl Found {
     ///
     /// # Safety
     /// The function takes one text and returns a value of type `self.result`, one of [`NUMBERS`].
-    unsafe fn invoke(&self, query: Datum) -> Result<Option<f64>, Problem> {
+    unsafe fn invoke(&self, query: Datum) -> Result<Option<f64>, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let mut function = pg_sys::FmgrInfo::default();
             pg_sys::fmgr_info(self.oid, &mut function);
             let entry = function
                 .fn_addr
-                .ok_or(Problem::Internal("a function has no entry point"))?;
+                .ok_or(Error::Internal("a function has no entry point"))?;
             let size = size_of::<pg_sys::FunctionCallInfoBaseData>() + size_of::<pg_sys::NullableDatum>();
             let call = pg_sys::palloc0(size).cast::<pg_sys::FunctionCallInfoBaseData>();
             (*call).flinfo = &mut function;
@@ -208,7 +208,7 @@ fn is_measure(function: &PgProc) -> bool {
 
 /// Returns the function with a signature made by [`signature_of`]. The signature is compared and not parsed,
 /// because parsing raises an error if it is invalid, and stored signatures may be outdated.
-fn function_with(signature: &str) -> Result<Option<PgProc>, Problem> {
+fn function_with(signature: &str) -> Result<Option<PgProc>, Error> {
     const QUERY: &str = "
         SELECT p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
          WHERE p.proargtypes = '25' AND format('%I.%I(text)', n.nspname, p.proname) = $1";
@@ -217,7 +217,7 @@ fn function_with(signature: &str) -> Result<Option<PgProc>, Problem> {
         pg_sys::TEXTOID,
         signature
             .into_datum()
-            .ok_or(Problem::Internal("a text could not be made"))?,
+            .ok_or(Error::Internal("a text could not be made"))?,
     );
     let found = oids(QUERY, &parameters)?;
     Ok(found.first().and_then(|&oid| PgProc::new(oid)))

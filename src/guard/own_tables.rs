@@ -1,6 +1,6 @@
 //! The guard's own tables, and counters of the changes after which cached policies are stale.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::catalog::owner_of;
 use pgrx::pg_sys::{self, Oid};
 use std::cell::Cell;
@@ -71,15 +71,15 @@ pub fn remembered() -> Oid {
 
 /// Returns the table of policies. The cached OID is used as long as no change was counted, because Postgres
 /// announces it to every session if the table is dropped.
-pub fn policies() -> Result<Oid, Problem> {
+pub fn policies() -> Result<Oid, Error> {
     let (changes, table) = TABLE.get();
     let known = (changes == Changes::so_far() && table != Oid::INVALID).then_some(table);
     known
         .or_else(|| own_table(c"policy"))
-        .ok_or(Problem::Internal("the table of policies was not found"))
+        .ok_or(Error::Internal("the table of policies was not found"))
 }
 
 /// Returns the owner of the table of policies, who may read and write the guard's own tables.
-pub fn owner_of_policies() -> Result<Oid, Problem> {
-    owner_of(policies()?).ok_or(Problem::Internal("the owner of the policies was not found"))
+pub fn owner_of_policies() -> Result<Oid, Error> {
+    owner_of(policies()?).ok_or(Error::Internal("the owner of the policies was not found"))
 }

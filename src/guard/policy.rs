@@ -5,7 +5,7 @@
 //! Postgres count changes in [`own_tables`]; the cache is rebuilt if the counters have moved since it was
 //! filled.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::own_tables;
 use crate::guard::own_tables::{Changes, own_table};
 use crate::guard::rights;
@@ -51,8 +51,8 @@ impl Policy {
     }
 
     /// Returns the error that refuses exports because the policy cannot be judged.
-    pub fn unusable(&self, problem: impl Into<String>) -> Problem {
-        Problem::UnusablePolicy {
+    pub fn unusable(&self, problem: impl Into<String>) -> Error {
+        Error::UnusablePolicy {
             relation: self.relation_name(),
             policy: self.number,
             problem: problem.into(),
@@ -60,7 +60,7 @@ impl Policy {
     }
 
     /// Returns why the policy cannot be judged for any export, or `None` if it can be.
-    fn problem(&self) -> Result<Option<String>, Problem> {
+    fn problem(&self) -> Result<Option<String>, Error> {
         let problem = match &self.measure {
             Measure::Unusable { problem, .. } => Some(problem.clone()),
             Measure::Function(function) => function.find(self.relation)?.err(),
@@ -76,7 +76,7 @@ impl Policy {
     /// Code that is attached to a table, such as a trigger or an expression of CREATE STATISTICS, runs as the
     /// role that writes to the table or plans a query on it. So all roles that can attach code to the table,
     /// or to a table above or below it, must have the same rights.
-    pub fn problem_of_table(&self) -> Result<Option<String>, Problem> {
+    pub fn problem_of_table(&self) -> Result<Option<String>, Error> {
         let Some(owner) = owner_of(self.relation) else {
             return Ok(None);
         };
@@ -204,7 +204,7 @@ impl Reader {
     ///
     /// # Safety
     /// `row` is a valid Datum of type disclosure_internal.policy.
-    unsafe fn policy(&mut self, row: Datum) -> Result<Policy, Problem> {
+    unsafe fn policy(&mut self, row: Datum) -> Result<Policy, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let values = self.shape.deform(row)?.collect();
@@ -273,7 +273,7 @@ fn policy_problem(fcinfo: pg_sys::FunctionCallInfo) -> Option<String> {
     };
     policy
         .and_then(|policy| policy.problem())
-        .unwrap_or_else(Problem::raise)
+        .unwrap_or_else(Error::raise)
 }
 
 /// Policies of this database, indexed by the relations that they concern.
@@ -288,12 +288,12 @@ pub struct Policies {
 }
 
 impl Policies {
-    fn new(all: Vec<Policy>) -> Result<Self, Problem> {
+    fn new(all: Vec<Policy>) -> Result<Self, Error> {
         Self::indexed(all.into_iter().map(Rc::new).collect())
     }
 
     /// Returns the policies, indexed by the relations that they concern.
-    fn indexed(all: Vec<Rc<Policy>>) -> Result<Self, Problem> {
+    fn indexed(all: Vec<Rc<Policy>>) -> Result<Self, Error> {
         let mut policies = Policies::default();
         let mut families: FxHashMap<Oid, Rc<Vec<Oid>>> = FxHashMap::default();
         for (place, policy) in all.into_iter().enumerate() {
@@ -396,7 +396,7 @@ fn announce_policies(fcinfo: pg_sys::FunctionCallInfo) {
         let table = called_as_trigger(fcinfo)
             .then(|| (*(*(*fcinfo).context.cast::<pg_sys::TriggerData>()).tg_relation).rd_id);
         if table.is_none() || table != own_table(c"policy") {
-            Problem::NotTheTrigger("announce_policies").raise()
+            Error::NotTheTrigger("announce_policies").raise()
         }
         pg_sys::CacheInvalidateRelcacheByRelid(table.unwrap_or(Oid::INVALID));
     }
@@ -422,7 +422,7 @@ pub fn are_unconcerned(mut relations: impl Iterator<Item = Oid>) -> bool {
 }
 
 /// Returns the policies of this database.
-pub fn all() -> Result<Rc<Policies>, Problem> {
+pub fn all() -> Result<Rc<Policies>, Error> {
     // SAFETY: the statement that is running is in a transaction, as this function requires. It makes changes
     // visible that other sessions have committed.
     unsafe { pg_sys::AcceptInvalidationMessages() };
@@ -472,14 +472,14 @@ fn is_alone(&relation: &Oid) -> bool {
 }
 
 /// Returns the relations, and all above and below them in inheritance and partition trees.
-pub fn family_of(relations: &[Oid]) -> Result<Vec<Oid>, Problem> {
+pub fn family_of(relations: &[Oid]) -> Result<Vec<Oid>, Error> {
     match relations.iter().all(is_alone) {
         true => Ok(relations.to_vec()), // fast path: most relations are alone
         false => rights::as_guard(|| relatives_of(relations)),
     }
 }
 
-fn relatives_of(relations: &[Oid]) -> Result<Vec<Oid>, Problem> {
+fn relatives_of(relations: &[Oid]) -> Result<Vec<Oid>, Error> {
     const QUERY: &str = "
         WITH RECURSIVE above(relation) AS (
             SELECT pg_catalog.unnest($1)
@@ -491,7 +491,7 @@ fn relatives_of(relations: &[Oid]) -> Result<Vec<Oid>, Problem> {
     query::oids(QUERY, &Parameters::of_oids(relations)?)
 }
 
-fn read_all() -> Result<Rc<Policies>, Problem> {
+fn read_all() -> Result<Rc<Policies>, Error> {
     let table = own_table(c"policy");
     own_tables::remember(table.unwrap_or(Oid::INVALID));
     match table {
@@ -500,7 +500,7 @@ fn read_all() -> Result<Rc<Policies>, Problem> {
     }
 }
 
-fn read() -> Result<Vec<Policy>, Problem> {
+fn read() -> Result<Vec<Policy>, Error> {
     Spi::connect(|_| {
         // SAFETY: SPI is connected, and the column has type disclosure_internal.policy.
         unsafe {

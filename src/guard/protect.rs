@@ -6,7 +6,7 @@
 //! table.
 
 use crate::args::Args;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::export_table::install;
 use crate::guard::measure_function::MEASURES;
 use crate::guard::measure_function::MeasureFunction;
@@ -58,10 +58,10 @@ fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
         only_by_copy: args.optional("only_by_copy").unwrap_or(false),
     };
     let number = args.end().and_then(|()| define(given));
-    SetOfIterator::new([number.unwrap_or_else(Problem::raise)])
+    SetOfIterator::new([number.unwrap_or_else(Error::raise)])
 }
 
-fn define(given: Given) -> Result<i32, Problem> {
+fn define(given: Given) -> Result<i32, Error> {
     let stored = check(given)?;
     rights::begin_change(c"protect()", stored.relation)?;
     let number = rights::as_owner(|| store(&stored))?;
@@ -73,12 +73,10 @@ fn define(given: Given) -> Result<i32, Problem> {
     Ok(number)
 }
 
-fn check(given: Given) -> Result<Stored, Problem> {
+fn check(given: Given) -> Result<Stored, Error> {
     let has_columns = given.columns.is_some();
     let relation = Relation::new(given.relation, given.columns)?;
-    let oid = given
-        .relation
-        .ok_or(Problem::Internal("a relation without OID"))?; // NULL was refused above
+    let oid = given.relation.ok_or(Error::Internal("a relation without OID"))?; // NULL was refused above
     let chosen: Vec<String> = relation
         .columns()
         .iter()
@@ -87,7 +85,7 @@ fn check(given: Given) -> Result<Stored, Problem> {
     rights::check_owner(oid)?;
     check_persistence(oid)?;
     check_role(given.for_role)?;
-    let measure = given.measure.ok_or_else(|| Problem::null("measure", MEASURES))?;
+    let measure = given.measure.ok_or_else(|| Error::null("measure", MEASURES))?;
     let function = match rule::is_built_in(&measure) {
         true => None,
         false => Some(MeasureFunction::named(&measure)?),
@@ -111,7 +109,7 @@ fn check(given: Given) -> Result<Stored, Problem> {
         demand.statistic = Some(statistic.name().into());
     }
     if let Some(Err(problem)) = function.map(|function| function.find(oid)).transpose()? {
-        return Err(Problem::argument("measure", problem, MEASURES));
+        return Err(Error::argument("measure", problem, MEASURES));
     }
     Ok(Stored {
         relation: oid,
@@ -123,10 +121,10 @@ fn check(given: Given) -> Result<Stored, Problem> {
 
 /// Checks that a relation is not temporary, because a policy outlives the session and a temporary table does
 /// not.
-fn check_persistence(relation: Oid) -> Result<(), Problem> {
+fn check_persistence(relation: Oid) -> Result<(), Error> {
     // SAFETY: accepts the OID of any relation, and the relation was found by `Relation::new`.
     match unsafe { pg_sys::get_rel_persistence(relation) } as u8 == pg_sys::RELPERSISTENCE_TEMP {
-        true => Err(Problem::argument(
+        true => Err(Error::argument(
             "relation",
             "must not be temporary",
             "Give a relation that outlives the session.",
@@ -135,12 +133,12 @@ fn check_persistence(relation: Oid) -> Result<(), Problem> {
     }
 }
 
-fn check_role(role: Option<Oid>) -> Result<(), Problem> {
+fn check_role(role: Option<Oid>) -> Result<(), Error> {
     // SAFETY: accepts any OID, and returns NULL if there is no such role.
     let exists = role.is_none_or(|role| unsafe { !pg_sys::GetUserNameFromId(role, true).is_null() });
     match exists {
         true => Ok(()),
-        false => Err(Problem::argument(
+        false => Err(Error::argument(
             "for_role",
             "role does not exist",
             "Give the name of a role, or NULL for everyone.",
@@ -150,7 +148,7 @@ fn check_role(role: Option<Oid>) -> Result<(), Problem> {
 
 /// Stores a policy and returns its number. A policy with the same relation, measure, statistic, columns and
 /// role is replaced and keeps its number.
-fn store(policy: &Stored) -> Result<i32, Problem> {
+fn store(policy: &Stored) -> Result<i32, Error> {
     const UPDATE: &str = "
         UPDATE disclosure_internal.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
                made_by = $11, measure_owner = $12, made_at = now()
@@ -185,29 +183,29 @@ fn store(policy: &Stored) -> Result<i32, Problem> {
         }
     });
     number
-        .map_err(|_: pgrx::spi::Error| Problem::Internal("the policy could not be stored"))?
-        .ok_or(Problem::Internal("the policy could not be stored"))
+        .map_err(|_: pgrx::spi::Error| Error::Internal("the policy could not be stored"))?
+        .ok_or(Error::Internal("the policy could not be stored"))
 }
 
 /// unprotect_policy(policy int)
 #[pg_extern(sql = false)]
 fn unprotect_policy(policy: i32) -> bool {
-    take_away(|candidate| candidate.number == policy).unwrap_or_else(Problem::raise) > 0
+    take_away(|candidate| candidate.number == policy).unwrap_or_else(Error::raise) > 0
 }
 
 /// unprotect(relation regclass)
 #[pg_extern(sql = false)]
 fn unprotect(relation: Oid) -> i32 {
     let number = check_exists(relation).and_then(|()| take_away(|candidate| candidate.relation == relation));
-    number.unwrap_or_else(Problem::raise)
+    number.unwrap_or_else(Error::raise)
 }
 
 /// Refuses an OID that is not that of a relation, above all the number of a policy.
-fn check_exists(relation: Oid) -> Result<(), Problem> {
+fn check_exists(relation: Oid) -> Result<(), Error> {
     if catalog::owner_of(relation).is_some() {
         return Ok(());
     }
-    Err(Problem::argument(
+    Err(Error::argument(
         "relation",
         format!("there is no relation with OID {}", relation.to_u32()),
         "Give the name of a relation. To remove one policy by its number, use disclosure.unprotect_policy().",
@@ -215,7 +213,7 @@ fn check_exists(relation: Oid) -> Result<(), Problem> {
 }
 
 /// Removes all policies for which `is_meant` returns true, and returns their number.
-fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem> {
+fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Error> {
     let all = policy::all()?;
     let meant: Vec<_> = all.iter().filter(|policy| is_meant(policy)).collect();
     for policy in &meant {
@@ -232,7 +230,7 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
                         None,
                         &which,
                     )
-                    .map_err(|_| Problem::Internal("the policy could not be removed"))?;
+                    .map_err(|_| Error::Internal("the policy could not be removed"))?;
             }
             Ok(())
         })
@@ -246,7 +244,7 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Problem>
 }
 
 /// Warns if the library is not preloaded: sessions that do not load it can export without being guarded.
-fn warn_if_not_preloaded() -> Result<(), Problem> {
+fn warn_if_not_preloaded() -> Result<(), Error> {
     let is_preloaded = Spi::connect(|_| {
         // SAFETY: SPI is connected, and the only column has type boolean.
         unsafe {
@@ -255,7 +253,7 @@ fn warn_if_not_preloaded() -> Result<(), Problem> {
                 &Parameters::default(),
                 true,
             )?;
-            Ok::<_, Problem>(answer.get(0, 0).unwrap_or(false))
+            Ok::<_, Error>(answer.get(0, 0).unwrap_or(false))
         }
     })?;
     if !is_preloaded {
@@ -283,13 +281,13 @@ fn policies_hold(fcinfo: pg_sys::FunctionCallInfo) {
     let held = if is_event_trigger {
         hold_columns()
     } else {
-        Err(Problem::NotTheTrigger("policies_hold"))
+        Err(Error::NotTheTrigger("policies_hold"))
     };
-    held.unwrap_or_else(Problem::raise);
+    held.unwrap_or_else(Error::raise);
 }
 
 /// Removes the policies of dropped relations. Returns an error if a dropped column is needed by a policy.
-fn hold_columns() -> Result<(), Problem> {
+fn hold_columns() -> Result<(), Error> {
     const FORGET: &str = "
         DELETE FROM disclosure_internal.policy p
          USING pg_event_trigger_dropped_objects() d
@@ -308,10 +306,10 @@ fn hold_columns() -> Result<(), Problem> {
         let (column, policy) = found.first().get_two::<String, i32>()?;
         Ok(column.zip(policy))
     });
-    match needed.map_err(|_: pgrx::spi::Error| {
-        Problem::Internal("the policies of dropped objects could not be read")
-    })? {
+    match needed
+        .map_err(|_: pgrx::spi::Error| Error::Internal("the policies of dropped objects could not be read"))?
+    {
         None => Ok(()),
-        Some((column, policy)) => Err(Problem::ColumnNeeded { column, policy }),
+        Some((column, policy)) => Err(Error::ColumnNeeded { column, policy }),
     }
 }

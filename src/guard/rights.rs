@@ -5,7 +5,7 @@
 //! rights of the role that defined the policy, in a security-restricted context ([`run_measure`]). This
 //! module also decides which roles are exempt from policies.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::own_tables;
 use crate::guc::{Pinned, Setting};
 use crate::pg::catalog;
@@ -96,8 +96,8 @@ pub fn run_as<R>(user: Oid, restricted: bool, job: impl FnOnce() -> R) -> R {
 /// Runs `job` as the owner of a table, without row security even if that is forced, and returns its result.
 /// Foreign keys run their checks in the same way, because they work for the table and not for the current
 /// user.
-pub fn run_for<R>(table: Oid, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
-    let owner = catalog::owner_of(table).ok_or(Problem::Internal("the owner of a table was not found"))?;
+pub fn run_for<R>(table: Oid, job: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    let owner = catalog::owner_of(table).ok_or(Error::Internal("the owner of a table was not found"))?;
     run_with(owner, pg_sys::SECURITY_NOFORCE_RLS, job)
 }
 
@@ -234,13 +234,13 @@ pub fn under_latest_snapshot<R>(job: impl FnOnce() -> R) -> R {
 
 /// Runs `job`, which reads the guard's own tables, and returns its result. Neither the role that asks nor its
 /// settings matter.
-pub fn as_guard<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
+pub fn as_guard<R>(job: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
     as_owner(|| under_latest_snapshot(job))
 }
 
 /// Runs `job`, which writes the guard's own tables, and returns its result. It runs as the owner of the
 /// tables, because roles that may define a policy or a label need no privileges on them.
-pub fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
+pub fn as_owner<R>(job: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
     let owner = own_tables::owner_of_policies()?;
     run_as(owner, false, || {
         let before = AT_WORK.replace(true);
@@ -251,7 +251,7 @@ pub fn as_owner<R>(job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Proble
 
 /// Returns an error unless the current user owns a relation, or is a superuser if the relation no longer
 /// exists.
-pub fn check_owner(relation: Oid) -> Result<(), Problem> {
+pub fn check_owner(relation: Oid) -> Result<(), Error> {
     // SAFETY: reads a variable of this backend; the look-up accepts any role.
     let is_owner = unsafe {
         let user = pg_sys::GetUserId();
@@ -262,7 +262,7 @@ pub fn check_owner(relation: Oid) -> Result<(), Problem> {
     };
     match is_owner {
         true => Ok(()),
-        false => Err(Problem::NotOwner {
+        false => Err(Error::NotOwner {
             relation: catalog::name_of(relation),
         }),
     }
@@ -277,7 +277,7 @@ pub fn has_rights_of(role: Oid, other: Oid) -> bool {
 /// Prepares for a change of the policies or labels of a relation. Raises Postgres' own error in a read-only
 /// transaction or on a standby, and waits until no other transaction is changing the same policies or labels.
 /// Transactions that change the relation itself do not wait.
-pub fn begin_change(command: &CStr, relation: Oid) -> Result<(), Problem> {
+pub fn begin_change(command: &CStr, relation: Oid) -> Result<(), Error> {
     // Sub-object number of the lock. Export tables use 0 for their turns.
     const POLICIES: u16 = 1;
     let table = own_tables::policies()?;

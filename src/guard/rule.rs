@@ -4,7 +4,7 @@
 //! `disclosure.protect` and for rows of `disclosure_internal.policy` that were written in another way, such
 //! as by a restore.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::measure_function::MeasureFunction;
 use pgrx::pg_sys::{self, Oid};
 use std::fmt;
@@ -79,12 +79,12 @@ pub fn is_built_in(measure: &str) -> bool {
 impl Demand {
     /// Checks the rule for an existing relation, and returns it in its checked form. A measure function is
     /// not looked up here, because it may change at any time: see [`MeasureFunction::find`].
-    pub fn check(&self, relation: Oid) -> Result<Rule, Problem> {
+    pub fn check(&self, relation: Oid) -> Result<Rule, Error> {
         let statistic = self.check_statistic()?;
         let limit = self.check_limit()?;
         if self.measure == "expected_cracks" && self.columns.as_ref().is_none_or(|columns| columns.len() != 1)
         {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 "columns",
                 "must be one column if the measure is expected_cracks",
                 "Give the column of items, e.g. ARRAY['items'].",
@@ -113,13 +113,13 @@ impl Demand {
 
     /// Returns the statistic of a privacy score, which is the maximum by default, and `None` for other
     /// measures.
-    fn check_statistic(&self) -> Result<Option<Statistic>, Problem> {
+    fn check_statistic(&self) -> Result<Option<Statistic>, Error> {
         let hint = "Give maximum, average, or share (of rows whose score is at or above the threshold).";
         let is_score = self.measure == "privacy_score";
         let statistic = match (self.statistic.as_deref(), self.threshold) {
             (None, None) if !is_score => return Ok(None),
             (Some(_), _) if !is_score => {
-                return Err(Problem::argument(
+                return Err(Error::argument(
                     "statistic",
                     "is allowed only for the measure privacy_score",
                     hint,
@@ -129,14 +129,14 @@ impl Demand {
                 Statistic::Share { threshold }
             }
             (Some("share"), _) => {
-                return Err(Problem::argument(
+                return Err(Error::argument(
                     "threshold",
                     "must be a number from 0 to 1",
                     "It is the lowest score at which a row counts.",
                 ));
             }
             (_, Some(_)) => {
-                return Err(Problem::argument(
+                return Err(Error::argument(
                     "threshold",
                     "is allowed only for the statistic share",
                     hint,
@@ -145,7 +145,7 @@ impl Demand {
             (None | Some("maximum"), None) => Statistic::Maximum,
             (Some("average"), None) => Statistic::Average,
             (Some(_), None) => {
-                return Err(Problem::argument(
+                return Err(Error::argument(
                     "statistic",
                     "must be maximum, average or share",
                     hint,
@@ -155,12 +155,12 @@ impl Demand {
         Ok(Some(statistic))
     }
 
-    fn check_limit(&self) -> Result<Limit, Problem> {
+    fn check_limit(&self) -> Result<Limit, Error> {
         let limit = match (self.at_most, self.at_least) {
             (Some(limit), None) => Limit::AtMost(limit),
             (None, Some(limit)) => Limit::AtLeast(limit),
             _ => {
-                return Err(Problem::argument(
+                return Err(Error::argument(
                     "at_most, at_least",
                     "exactly one of them must be given",
                     "Limit a risk by at_most and protection by at_least: for example, at_most => 0.5 for privacy_score \
@@ -170,7 +170,7 @@ impl Demand {
         };
         let range = |allowed, hint| match allowed {
             true => Ok(limit),
-            false => Err(Problem::argument(
+            false => Err(Error::argument(
                 match limit {
                     Limit::AtLeast(_) => "at_least",
                     _ => "at_most",
@@ -201,9 +201,9 @@ impl Demand {
         on_rows: &str,
         relation: Oid,
         statistic: Option<Statistic>,
-    ) -> Result<OnRows, Problem> {
+    ) -> Result<OnRows, Error> {
         let Some(parsed) = OnRows::parse(on_rows) else {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 "on_rows",
                 "must be block, drop or warn",
                 "block refuses the statement, drop leaves out the unsafe rows, and warn lets them pass with a warning.",
@@ -212,7 +212,7 @@ impl Demand {
         // SAFETY: accepts any OID, and returns 0 if there is no such relation.
         let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
         if !matches!(kind, pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE) {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 "on_rows",
                 "is allowed only for tables",
                 "Leave it out: rows that leave a view or a foreign table are judged by COPY TO.",
@@ -220,7 +220,7 @@ impl Demand {
         }
         let is_by_row = self.measure == "k_anonymity" || statistic == Some(Statistic::Maximum);
         match parsed {
-            OnRows::Drop if !is_by_row => Err(Problem::argument(
+            OnRows::Drop if !is_by_row => Err(Error::argument(
                 "on_rows",
                 "must not be drop if the measure has no value for single rows",
                 "Give block or warn.",

@@ -1,7 +1,7 @@
 //! Sandbox for measure functions that users wrote: they leave no side effects behind, and do not see
 //! temporary objects or cursors of the exporting session.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::rights;
 use crate::pg::query::{Answer, Parameters};
 use pgrx::pg_sys::{self, Oid};
@@ -68,7 +68,7 @@ impl Drop for HiddenTemporary {
 }
 
 /// Returns whether the session has open cursors, from which any function can fetch by name.
-pub fn has_open_cursors() -> Result<bool, Problem> {
+pub fn has_open_cursors() -> Result<bool, Error> {
     let names = rights::as_guard(|| {
         Spi::connect(|_| {
             // SAFETY: SPI is connected, and the column has type text.

@@ -6,7 +6,7 @@
 
 use crate::encode::arguments::argument_types;
 use crate::encode::wire;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::memory;
 use crate::pg::call::whole_call;
 use crate::pg::expression::{OverColumns, arguments_of};
@@ -91,7 +91,7 @@ impl AggregateCall {
 
     /// Refuses a call that was meant for a relation, see [`OverColumns::check`]. The first `count` arguments should be
     /// columns.
-    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Problem> {
+    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Error> {
         let (list, skip) = self.expressions();
         // SAFETY: expressions of the current plan, of which there are as many as arguments, or more.
         unsafe { function.check(&arguments_of(list, skip)[..count]) }
@@ -104,25 +104,25 @@ pub trait AggregateState: Sized + 'static {
     const PHASE: &'static str = "reading rows";
 
     /// Returns the state before the first row. `call` is the call with that row.
-    fn new(call: &AggregateCall) -> Result<Self, Problem>;
+    fn new(call: &AggregateCall) -> Result<Self, Error>;
 
     /// Adds the arguments of one row.
     ///
     /// # Safety
     /// They must be valid Datums of the types that those of the first row had.
-    unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Problem>;
+    unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Error>;
 }
 
 /// State of an aggregate that several processes can compute together, each from a part of the rows.
 pub trait MergeableState: AggregateState {
     /// Returns the merged state of two parts.
-    fn merge(self, other: Self) -> Result<Self, Problem>;
+    fn merge(self, other: Self) -> Result<Self, Error>;
 
     /// Appends the state in a form for another process of this server.
-    fn write(self, out: &mut Vec<u8>) -> Result<(), Problem>;
+    fn write(self, out: &mut Vec<u8>) -> Result<(), Error>;
 
     /// Reads a state that [`write`](Self::write) has written.
-    fn read(input: &mut &[u8]) -> Result<Self, Problem>;
+    fn read(input: &mut &[u8]) -> Result<Self, Error>;
 }
 
 /// State as Postgres keeps it between two calls.
@@ -147,7 +147,7 @@ impl<S: AggregateState> Kept<S> {
 
 impl AggregateCall {
     /// Implements the transition function.
-    pub fn transition<S: AggregateState>(&self) -> Result<Internal, Problem> {
+    pub fn transition<S: AggregateState>(&self) -> Result<Internal, Error> {
         let mut state = self.state();
         if !state.initialized() {
             state = self.keep(Kept::new(Some(S::new(self)?)));
@@ -168,7 +168,7 @@ impl AggregateCall {
     }
 
     /// Implements the combine function.
-    pub fn combine<S: MergeableState>(&self) -> Result<Internal, Problem> {
+    pub fn combine<S: MergeableState>(&self) -> Result<Internal, Error> {
         let mut state = self.state();
         let other = self.arguments()[0];
         let mut other = Internal::from((!other.isnull).then_some(other.value));
@@ -189,7 +189,7 @@ impl AggregateCall {
     }
 
     /// Implements the serial function, which uses up the state.
-    pub fn serialise<S: MergeableState>(&self) -> Result<Vec<u8>, Problem> {
+    pub fn serialise<S: MergeableState>(&self) -> Result<Vec<u8>, Error> {
         let mut out = wire::local();
         let mut state = self.state();
         if let Some(state) = Kept::<S>::of(&mut state).and_then(|kept| kept.state.take()) {
@@ -199,7 +199,7 @@ impl AggregateCall {
     }
 
     /// Implements the deserial function.
-    pub fn deserialise<S: MergeableState>(&self, mut input: &[u8]) -> Result<Internal, Problem> {
+    pub fn deserialise<S: MergeableState>(&self, mut input: &[u8]) -> Result<Internal, Error> {
         wire::take_local(&mut input)?;
         let state = S::read(&mut input)?;
         Ok(self.keep(Kept::new(Some(state))))
@@ -208,7 +208,7 @@ impl AggregateCall {
 
 /// Returns the state for the final function; `None` if there were no rows. The final function may be called
 /// again after more rows.
-pub fn so_far<S: AggregateState>(internal: &mut Internal) -> Result<Option<&mut S>, Problem> {
+pub fn so_far<S: AggregateState>(internal: &mut Internal) -> Result<Option<&mut S>, Error> {
     memory::check()?;
     Ok(Kept::of(internal).and_then(|kept| kept.state.as_mut()))
 }

@@ -4,7 +4,7 @@
 use crate::encode::encoder::Encoder;
 use crate::encode::order::CodedColumn;
 use crate::encode::{Codes, Encoded, Sink};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::catalog::{columns_of, schema_and_name};
 use crate::pg::receiver::for_each_row;
 use crate::pg::types::{ColumnType, type_name};
@@ -20,7 +20,7 @@ pub struct Relation {
 
 impl Relation {
     /// Returns a relation with the columns that the caller gave; `None` means all.
-    pub fn new(oid: Option<pg_sys::Oid>, columns: Option<Vec<Option<String>>>) -> Result<Self, Problem> {
+    pub fn new(oid: Option<pg_sys::Oid>, columns: Option<Vec<Option<String>>>) -> Result<Self, Error> {
         let mut relation = Self::whole("relation", oid)?;
         if let Some(given) = columns {
             relation.columns = relation.chosen_columns(given)?;
@@ -29,8 +29,8 @@ impl Relation {
     }
 
     /// Returns a relation with all its columns. The caller gave its OID as `argument`.
-    pub fn whole(argument: &'static str, oid: Option<pg_sys::Oid>) -> Result<Self, Problem> {
-        let oid = oid.ok_or(Problem::null(argument, "Give the name of a table or view."))?;
+    pub fn whole(argument: &'static str, oid: Option<pg_sys::Oid>) -> Result<Self, Error> {
+        let oid = oid.ok_or(Error::null(argument, "Give the name of a table or view."))?;
         Ok(Relation {
             name: qualified_name(argument, oid)?,
             columns: columns_of(oid),
@@ -38,11 +38,11 @@ impl Relation {
     }
 
     /// Returns a column by its name, which comes from `argument`.
-    pub fn column(&self, argument: &'static str, name: &str) -> Result<&ColumnType, Problem> {
+    pub fn column(&self, argument: &'static str, name: &str) -> Result<&ColumnType, Error> {
         let mut columns = self.columns.iter();
         columns
             .find(|column| column.name == name)
-            .ok_or_else(|| Problem::NoSuchColumn {
+            .ok_or_else(|| Error::NoSuchColumn {
                 argument,
                 relation: self.name.clone(),
                 column: name.into(),
@@ -63,13 +63,13 @@ impl Relation {
     }
 
     /// Encodes every row that the calling user may see.
-    pub fn read<S: Sink>(self, sink: S) -> Result<Encoded<S>, Problem> {
+    pub fn read<S: Sink>(self, sink: S) -> Result<Encoded<S>, Error> {
         self.read_as(self.columns.clone(), sink)
     }
 
     /// Encodes these columns of every row that the calling user may see. A column that has another type in
     /// the relation is cast.
-    pub fn read_as<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Problem> {
+    pub fn read_as<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Error> {
         let is_here = |wanted: &ColumnType| {
             let mut columns = self.columns.iter();
             columns.any(|column| column.name == wanted.name && column.oid == wanted.oid)
@@ -94,7 +94,7 @@ impl Relation {
     pub fn read_coded(
         &self,
         columns: impl IntoIterator<Item = ColumnType>,
-    ) -> Result<Vec<CodedColumn>, Problem> {
+    ) -> Result<Vec<CodedColumn>, Error> {
         let columns = columns.into_iter().collect();
         let Encoded { dictionaries, sink } = self.read_as(columns, Codes::default())?;
         let columns = dictionaries.into_iter().zip(sink.0);
@@ -104,10 +104,10 @@ impl Relation {
     }
 
     /// Returns the columns that the caller asked for: at least one, all existing and distinct.
-    pub fn chosen_columns(&self, given: Vec<Option<String>>) -> Result<Vec<ColumnType>, Problem> {
+    pub fn chosen_columns(&self, given: Vec<Option<String>>) -> Result<Vec<ColumnType>, Error> {
         let argument = "columns";
         let invalid = |problem: String| {
-            Problem::argument(
+            Error::argument(
                 argument,
                 problem,
                 "Give an array of distinct column names, or NULL for all columns.",
@@ -130,9 +130,9 @@ impl Relation {
 }
 
 /// Returns the schema and name, quoted, of a relation that has rows; an error for any other relation.
-fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Problem> {
+fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Error> {
     let Some((schema, name)) = schema_and_name(oid) else {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             argument,
             format!("there is no relation with OID {}", oid.to_u32()),
             "Give the name of a table or view.",
@@ -146,7 +146,7 @@ fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Pr
         | pg_sys::RELKIND_VIEW
         | pg_sys::RELKIND_MATVIEW
         | pg_sys::RELKIND_FOREIGN_TABLE => Ok(quote_qualified_identifier(schema, name)),
-        _ => Err(Problem::NotReadable {
+        _ => Err(Error::NotReadable {
             argument,
             relation: name,
         }),

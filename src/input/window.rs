@@ -7,7 +7,7 @@ use crate::encode::arguments::{ArgumentRows, OptionArgument, argument_types};
 use crate::encode::encoder::Encoder;
 use crate::encode::sequence::Sequence;
 use crate::encode::{Encoded, Sink};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::call::whole_call;
 use crate::pg::expression::{OverColumns, arguments_of};
 use crate::pg::memory_context::Scratch;
@@ -116,7 +116,7 @@ impl WindowCall {
 
     /// Refuses a call that was meant for a relation, see [`OverColumns::check`]. The first `count` arguments should be
     /// columns.
-    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Problem> {
+    pub fn check_columns(&self, function: &OverColumns, count: usize) -> Result<(), Error> {
         // SAFETY: these expressions are part of the current plan, one for each argument.
         unsafe { function.check(&arguments_of(self.expressions(), 0)[..count]) }
     }
@@ -144,7 +144,7 @@ impl WindowCall {
 
     /// Returns the state that `build` makes of the partition at its first row. The state is freed at the end
     /// of the partition, after an error, and when the query stops early.
-    pub fn partition_state<S>(&self, build: impl FnOnce(&Self) -> Result<S, Problem>) -> Result<&S, Problem> {
+    pub fn partition_state<S>(&self, build: impl FnOnce(&Self) -> Result<S, Error>) -> Result<&S, Error> {
         // SAFETY: the memory is zeroed and lives until the end of the partition. Its context calls `on_reset`
         // exactly once, and the state cannot be reached afterwards.
         unsafe {
@@ -166,12 +166,12 @@ impl WindowCall {
 
     /// Returns the number of rows in the partition; an error if it exceeds a C int, because Postgres takes
     /// the position of a row to be read as a C int.
-    fn partition_rows(&self) -> Result<c_int, Problem> {
+    fn partition_rows(&self) -> Result<c_int, Error> {
         // SAFETY: the window object is live, by the contract of `new`.
         let rows = unsafe { WinGetPartitionRowCount(self.window) };
         c_int::try_from(rows).map_err(|_| {
             let limit = c_int::MAX as u64;
-            Problem::from(disclosure::Error::TooMany {
+            Error::from(disclosure::Error::TooMany {
                 what: "rows in a window partition",
                 limit,
             })
@@ -224,8 +224,8 @@ impl WindowCall {
         &self,
         width: usize,
         at_once: usize,
-        mut on_row: impl FnMut(&[NullableDatum]) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        mut on_row: impl FnMut(&[NullableDatum]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut arguments = vec![NullableDatum::default(); width * at_once];
         let scratch = Scratch::new();
         let _entered = scratch.enter();
@@ -256,7 +256,7 @@ impl WindowCall {
     /// Encodes the first arguments of every row of the partition, those that make up `columns`. There are no
     /// dictionaries if the only column is an anonymous row that is NULL in all rows, because its columns
     /// never became known.
-    pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Problem> {
+    pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Error> {
         let width = columns.len();
         // SAFETY: only this thread uses the variable.
         let context = unsafe { pg_sys::CurrentMemoryContext };
@@ -275,7 +275,7 @@ impl WindowCall {
 
     /// Returns the first arguments of every row of the partition, each as one column. Errors call the columns
     /// by `names`.
-    pub fn sequences<const WIDTH: usize>(&self, names: [&str; WIDTH]) -> Result<[Sequence; WIDTH], Problem> {
+    pub fn sequences<const WIDTH: usize>(&self, names: [&str; WIDTH]) -> Result<[Sequence; WIDTH], Error> {
         let types = self.argument_types().into_iter().zip(names);
         let rows = self.partition_rows()? as usize;
         let mut columns: Vec<Sequence> = types
@@ -292,11 +292,11 @@ impl WindowCall {
         })?;
         columns
             .try_into()
-            .map_err(|_| Problem::Internal("the number of columns differs from the number requested"))
+            .map_err(|_| Error::Internal("the number of columns differs from the number requested"))
     }
 
     /// Returns the first argument, of type float8, of every row of the partition.
-    pub fn numbers(&self) -> Result<Vec<Option<f64>>, Problem> {
+    pub fn numbers(&self) -> Result<Vec<Option<f64>>, Error> {
         let mut numbers = Vec::new();
         self.for_each_row(1, AT_ONCE, |arguments| {
             // SAFETY: sql/ declares the argument as float8.

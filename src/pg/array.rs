@@ -3,7 +3,7 @@
 //! [`Elements`] walks over the bytes of an array as Postgres stores them. [`ElementType::deconstruct`] lets
 //! Postgres take an array apart, for callers that need its NULLs too.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::types::ColumnType;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena;
@@ -41,8 +41,8 @@ impl Elements {
     pub unsafe fn for_each(
         &mut self,
         array: Datum,
-        each: impl FnMut(Datum) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        each: impl FnMut(Datum) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let packed = array.cast_mut_ptr::<pg_sys::varlena>();
@@ -64,8 +64,8 @@ impl Elements {
     unsafe fn for_each_of_plain(
         &mut self,
         array: *const pg_sys::varlena,
-        each: impl FnMut(Datum) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        each: impl FnMut(Datum) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let bytes = varlena::varlena_to_byte_slice(array);
@@ -93,8 +93,8 @@ impl Elements {
         &self,
         array: *const u8,
         shape: &Shape,
-        mut each: impl FnMut(Datum) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        mut each: impl FnMut(Datum) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let mut offset = HEADER + shape.data;
@@ -184,8 +184,8 @@ fn for_each_number(
     data: &[u8],
     length: i16,
     count: usize,
-    mut each: impl FnMut(Datum) -> Result<(), Problem>,
-) -> Result<(), Problem> {
+    mut each: impl FnMut(Datum) -> Result<(), Error>,
+) -> Result<(), Error> {
     // Postgres passes only values of 1, 2, 4 or 8 bytes by value.
     match length {
         1 => {

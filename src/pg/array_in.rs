@@ -1,6 +1,6 @@
 //! Array arguments of numbers, read in place.
 
-use crate::error::Problem;
+use crate::error::Error;
 use disclosure::ndarray::ArrayView2;
 use pgrx::Array;
 use pgrx::array::RawArray;
@@ -41,35 +41,34 @@ impl<'a, T: Plain> PlainArray<'a, T> {
         &self,
         argument: &'static str,
         hint: &'static str,
-    ) -> Result<[usize; N], Problem> {
+    ) -> Result<[usize; N], Error> {
         if self.dimensions.is_empty() {
             return Ok([0; N]);
         }
         self.dimensions[..].try_into().map_err(|_| {
             let problem = format!("number of dimensions must be {N}, not {}", self.dimensions.len());
-            Problem::argument(argument, problem, hint)
+            Error::argument(argument, problem, hint)
         })
     }
 
     /// Returns the elements of an array of one dimension.
-    pub fn list(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Problem> {
+    pub fn list(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Error> {
         let [_] = self.shape(argument, hint)?;
         self.elements(argument, hint)
     }
 
     /// Returns the elements of an array of two dimensions.
-    pub fn table(&self, argument: &'static str, hint: &'static str) -> Result<ArrayView2<'a, T>, Problem> {
+    pub fn table(&self, argument: &'static str, hint: &'static str) -> Result<ArrayView2<'a, T>, Error> {
         let shape: [usize; 2] = self.shape(argument, hint)?;
-        ArrayView2::from_shape(shape, self.elements(argument, hint)?).map_err(|_| {
-            Problem::Internal("the number of elements of an array does not match its dimensions")
-        })
+        ArrayView2::from_shape(shape, self.elements(argument, hint)?)
+            .map_err(|_| Error::Internal("the number of elements of an array does not match its dimensions"))
     }
 
-    fn elements(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Problem> {
+    fn elements(&self, argument: &'static str, hint: &'static str) -> Result<&'a [T], Error> {
         if self.dimensions.is_empty() {
             return Ok(&[]);
         }
-        let problem = || Problem::argument(argument, "must not contain NULL", hint);
+        let problem = || Error::argument(argument, "must not contain NULL", hint);
         self.elements.ok_or_else(problem)
     }
 }

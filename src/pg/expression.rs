@@ -1,6 +1,6 @@
 //! Expressions of a plan: the arguments of a call, and whether they are columns.
 
-use crate::error::Problem;
+use crate::error::Error;
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Returns the expressions of a call's arguments, from the `skip`-th on.
@@ -40,7 +40,7 @@ impl OverColumns {
     ///
     /// # Safety
     /// `arguments` are expressions of the current plan.
-    pub unsafe fn check(&self, arguments: &[*mut Node]) -> Result<(), Problem> {
+    pub unsafe fn check(&self, arguments: &[*mut Node]) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
         let names_relation = |&node: &*mut Node| unsafe {
             pg_sys::exprType(node) == pg_sys::REGCLASSOID && !pg_sys::contain_var_clause(node)
@@ -54,7 +54,7 @@ impl OverColumns {
         } else {
             return Ok(());
         };
-        Err(Problem::argument(self.name, problem, self.hint))
+        Err(Error::argument(self.name, problem, self.hint))
     }
 }
 

@@ -1,7 +1,7 @@
 //! jsonb as arguments and results. Any legal value is accepted, unless it is nested too deep for serde_json.
 //! Numbers keep all their digits (serde_json's feature `arbitrary_precision`).
 
-use crate::error::Problem;
+use crate::error::Error;
 use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::pgrx_sql_entity_graph::metadata::{
@@ -21,16 +21,16 @@ impl JsonText {
     const DEEPEST: usize = 127;
 
     /// Parses the text. `argument` is the name of the argument.
-    pub fn value(&self, argument: &'static str) -> Result<Value, Problem> {
+    pub fn value(&self, argument: &'static str) -> Result<Value, Error> {
         if depth(&self.0) > Self::DEEPEST {
-            return Err(Problem::TooDeep {
+            return Err(Error::TooDeep {
                 argument,
                 limit: Self::DEEPEST,
             });
         }
         // The only other values that serde_json refuses are objects with a key that it reserves.
         serde_json::from_str(&self.0).map_err(|_| {
-            Problem::argument(
+            Error::argument(
                 argument,
                 "has a reserved key",
                 "Rename keys that begin with $serde_json.",
@@ -92,8 +92,8 @@ pub fn options<T: DeserializeOwned + Default>(
     argument: &'static str,
     given: Option<Value>,
     hint: &'static str,
-) -> Result<T, Problem> {
-    let invalid = |problem: String| Problem::argument(argument, problem, hint);
+) -> Result<T, Error> {
+    let invalid = |problem: String| Error::argument(argument, problem, hint);
     let keys = match given {
         None | Some(Value::Null) => return Ok(T::default()),
         Some(Value::Object(keys)) => keys,

@@ -1,7 +1,7 @@
 //! Values as text that means the same in every session. While values are printed and read, the settings that
 //! their text depends on are pinned.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guc::{Pinned, Setting};
 use crate::pg::types::ColumnType;
 use pgrx::pg_sys::{self, Datum};
@@ -61,7 +61,7 @@ impl Literals {
 
     /// Returns the value of a text, in the current memory context. The type's input function raises an ERROR
     /// if the text is not a value of the type.
-    pub fn parse(&mut self, text: &str) -> Result<Datum, Problem> {
+    pub fn parse(&mut self, text: &str) -> Result<Datum, Error> {
         let text = CString::new(text).map_err(|_| disclosure::byte_format::DamagedBytes)?;
         // SAFETY: the function is the type's own input function, and the text is NUL-terminated.
         Ok(unsafe {

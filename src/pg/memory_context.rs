@@ -1,6 +1,6 @@
 //! Scratch memory contexts, for allocations that evaluating, detoasting and comparing values leaves behind.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::run::Meter;
 use pgrx::pg_sys;
 use std::marker::PhantomData;
@@ -11,8 +11,8 @@ use std::ops::Range;
 pub fn for_each<T>(
     what: &'static str,
     numbers: Range<u32>,
-    mut make: impl FnMut(u32) -> Result<T, Problem>,
-) -> Result<Vec<T>, Problem> {
+    mut make: impl FnMut(u32) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
     let scratch = Scratch::new();
     let _entered = scratch.enter();
     let mut meter = Meter::new(what);

@@ -3,7 +3,7 @@
 //! a partition or an inheritance child shares with its parents. Nothing but catalogues is read, so no
 //! privileges are needed.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::catalog;
 use crate::pg::query::{self, Parameters};
 use pgrx::pg_sys::{self, CmdType, Oid};
@@ -30,7 +30,7 @@ pub enum Origins {
 }
 
 /// Returns the origins of a relation's columns; there are none if the relation no longer exists.
-pub fn origins_of(relation: Oid) -> Result<Origins, Problem> {
+pub fn origins_of(relation: Oid) -> Result<Origins, Error> {
     if catalog::is_view(relation) {
         return Ok(Origins::View(references_of(relation)));
     }
@@ -43,7 +43,7 @@ unsafe extern "C-unwind" {
 }
 
 /// Returns the parents of a partition or an inheritance child.
-fn parents_of(relation: Oid) -> Result<Vec<Oid>, Problem> {
+fn parents_of(relation: Oid) -> Result<Vec<Oid>, Error> {
     const QUERY: &str = "SELECT i.inhparent FROM pg_catalog.pg_inherits i \
          WHERE i.inhrelid OPERATOR(pg_catalog.=) $1 ORDER BY i.inhseqno";
     // Most tables have none, which a look at an index tells sooner than a query.

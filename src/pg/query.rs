@@ -1,6 +1,6 @@
 //! Queries through SPI whose plans a backend keeps, because the same queries are run again and again.
 
-use crate::error::Problem;
+use crate::error::Error;
 use pgrx::IntoDatum;
 use pgrx::Spi;
 use pgrx::pg_sys::{self, Datum};
@@ -21,12 +21,12 @@ pub struct Parameters {
 
 impl Parameters {
     /// Returns parameters with one element, an array of OIDs.
-    pub fn of_oids(oids: &[pg_sys::Oid]) -> Result<Self, Problem> {
+    pub fn of_oids(oids: &[pg_sys::Oid]) -> Result<Self, Error> {
         let mut parameters = Self::default();
         let array = oids
             .to_vec()
             .into_datum()
-            .ok_or(Problem::Internal("could not make an array of OIDs"))?;
+            .ok_or(Error::Internal("could not make an array of OIDs"))?;
         parameters.add(pg_sys::OIDARRAYOID, array);
         Ok(parameters)
     }
@@ -51,7 +51,7 @@ impl Answer {
     ///
     /// # Safety
     /// Must be called within `Spi::connect`, and the parameters must be valid Datums of their types.
-    pub unsafe fn to(query: &str, parameters: &Parameters, read_only: bool) -> Result<Self, Problem> {
+    pub unsafe fn to(query: &str, parameters: &Parameters, read_only: bool) -> Result<Self, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let plan = plan(query, &parameters.types)?;
@@ -91,7 +91,7 @@ impl Answer {
 }
 
 /// Returns the result of a query with one column of OIDs.
-pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<pg_sys::Oid>, Problem> {
+pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<pg_sys::Oid>, Error> {
     Spi::connect(|_| {
         // SAFETY: SPI is connected. Callers pass parameters of their types, and queries with one column of
         // OIDs.
@@ -106,13 +106,13 @@ pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<pg_sys::Oid>, Pr
 ///
 /// # Safety
 /// Must be called within `Spi::connect`.
-pub unsafe fn cost_of(query: &str) -> Result<f64, Problem> {
+pub unsafe fn cost_of(query: &str) -> Result<f64, Error> {
     // SAFETY: by the contract of the function.
     unsafe {
         let kept = plan(query, &[])?;
         let plan = pg_sys::SPI_plan_get_cached_plan(kept.0);
         if plan.is_null() {
-            return Err(Problem::Internal("a query has no cached plan"));
+            return Err(Error::Internal("a query has no cached plan"));
         }
         // A query is a single statement.
         let statement = (*(*(*plan).stmt_list).elements)
@@ -143,7 +143,7 @@ type Question = (String, Vec<pg_sys::Oid>);
 ///
 /// # Safety
 /// SPI must be connected.
-unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<Rc<Plan>, Problem> {
+unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<Rc<Plan>, Error> {
     // SAFETY: by the contract of the function.
     unsafe {
         thread_local! {
@@ -156,11 +156,11 @@ unsafe fn plan(query: &str, types: &[pg_sys::Oid]) -> Result<Rc<Plan>, Problem> 
         if PLANS.with_borrow(|plans| plans.len()) >= KEPT_PLANS {
             PLANS.take();
         }
-        let query = CString::new(query).map_err(|_| Problem::Internal("a query contains a NUL character"))?;
+        let query = CString::new(query).map_err(|_| Error::Internal("a query contains a NUL character"))?;
         let mut types = types.to_vec();
         let plan = pg_sys::SPI_prepare(query.as_ptr(), types.len() as i32, types.as_mut_ptr());
         if plan.is_null() {
-            return Err(Problem::Internal("SPI_prepare failed"));
+            return Err(Error::Internal("SPI_prepare failed"));
         }
         pg_sys::SPI_keepplan(plan);
         let plan = Rc::new(Plan(plan));

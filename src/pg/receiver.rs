@@ -1,7 +1,7 @@
 //! Reads the rows of a query where the executor delivers them, without a copy in between.
 
 use super::memory_context::Scratch;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::run::Meter;
 use pgrx::pg_sys::{self, Datum, DestReceiver, TupleDesc, TupleTableSlot};
 use pgrx::prelude::*;
@@ -10,7 +10,7 @@ use std::iter::{Copied, Zip};
 use std::slice::Iter;
 
 /// Passes every row of a query to `on_row`, in a scratch memory context.
-pub fn for_each_row(query: &str, mut on_row: impl FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
+pub fn for_each_row(query: &str, mut on_row: impl FnMut(Row) -> Result<(), Error>) -> Result<(), Error> {
     let mut meter = Meter::new("reading the table");
     Spi::connect(|_| {
         let scratch = Scratch::new();
@@ -35,14 +35,14 @@ pub type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
 struct Receiver<'a> {
     /// First field, because Postgres passes the receiver around as a pointer to it.
     callbacks: DestReceiver,
-    on_row: &'a mut dyn FnMut(Row) -> Result<(), Problem>,
-    outcome: Result<(), Problem>,
+    on_row: &'a mut dyn FnMut(Row) -> Result<(), Error>,
+    outcome: Result<(), Error>,
 }
 
 /// Runs a query within `Spi::connect` and passes every row to `on_row`, until that returns an error.
-fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Problem>) -> Result<(), Problem> {
+fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Error>) -> Result<(), Error> {
     let query = CString::new(query).map_err(|_| {
-        Problem::argument(
+        Error::argument(
             "columns",
             "a name contains a NUL character",
             "Give the names as they are in the catalogue.",

@@ -1,6 +1,6 @@
 //! Rows as values, which are composites or records. [`RowShape`] finds their columns and takes rows apart.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::types::ColumnType;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena;
@@ -84,7 +84,7 @@ impl RowShape {
     ///
     /// # Safety
     /// `row` must be a valid composite Datum.
-    pub unsafe fn deform(&mut self, row: Datum) -> Result<impl Iterator<Item = (Datum, bool)> + '_, Problem> {
+    pub unsafe fn deform(&mut self, row: Datum) -> Result<impl Iterator<Item = (Datum, bool)> + '_, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let header = header(row);
@@ -92,7 +92,7 @@ impl RowShape {
             let kind = (row_type.datum_typeid, row_type.datum_typmod);
             if !self.kinds.contains(&kind) {
                 if !self.has_same_columns(kind) {
-                    return Err(Problem::RowTypesDiffer);
+                    return Err(Error::RowTypesDiffer);
                 }
                 self.kinds.push(kind);
             }

@@ -1,7 +1,7 @@
 //! Tables as results of SQL functions. `table_row!` declares the columns once, as the fields of a struct. It
 //! forms rows with the row type that sql/ declares for the function.
 
-use crate::error::Problem;
+use crate::error::Error;
 use pgrx::callconv::{CallCx, RetAbi};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
@@ -15,13 +15,13 @@ pub struct Table<R: 'static>(TableIterator<'static, R>);
 impl<R: TableRow> Table<R> {
     /// Returns these rows, or raises the problem as an ERROR.
     #[track_caller]
-    pub fn new(rows: Result<impl IntoIterator<Item = R> + 'static, Problem>) -> Self {
-        Table(TableIterator::new(rows.unwrap_or_else(Problem::raise)))
+    pub fn new(rows: Result<impl IntoIterator<Item = R> + 'static, Error>) -> Self {
+        Table(TableIterator::new(rows.unwrap_or_else(Error::raise)))
     }
 
     /// Returns one row, or raises the problem as an ERROR.
     #[track_caller]
-    pub fn once(row: Result<R, Problem>) -> Self {
+    pub fn once(row: Result<R, Error>) -> Self {
         Self::new(row.map(Some))
     }
 }
@@ -109,7 +109,7 @@ unsafe fn check_names(descriptor: pg_sys::TupleDesc, names: &[&str]) {
     let is_same =
         |(column, name): (&super::types::ColumnType, &&str)| column.name == name.trim_start_matches("r#");
     if declared.len() != names.len() || !declared.iter().zip(names).all(is_same) {
-        Problem::Internal("the columns of a result differ from those that are declared").raise()
+        Error::Internal("the columns of a result differ from those that are declared").raise()
     }
 }
 

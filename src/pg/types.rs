@@ -1,6 +1,6 @@
 //! Types of columns and values: their names, their text form, and which of them can be compared.
 
-use crate::error::Problem;
+use crate::error::Error;
 use pgrx::pg_sys;
 use pgrx::pg_sys::Datum;
 use pgrx::spi::quote_identifier;
@@ -101,13 +101,9 @@ impl Pair {
     /// is the only rule for whether two columns are comparable: they are if they have the same type, or if
     /// Postgres would implicitly cast one type to the other, as it does for `=`. The column's name comes from
     /// `argument`.
-    pub fn comparable(
-        argument: &'static str,
-        here: &ColumnType,
-        there: &ColumnType,
-    ) -> Result<Self, Problem> {
+    pub fn comparable(argument: &'static str, here: &ColumnType, there: &ColumnType) -> Result<Self, Error> {
         Self::in_common_type(here, there).ok_or_else(|| {
-            Problem::argument(
+            Error::argument(
                 argument,
                 Self::not_comparable(&here.name),
                 "Give a column whose values are of the same type in both tables.",
@@ -177,10 +173,10 @@ pub unsafe fn print(oid: pg_sys::Oid, value: Datum) -> String {
 ///
 /// # Safety
 /// The type must exist.
-pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Problem> {
+pub unsafe fn parse(oid: pg_sys::Oid, text: &str) -> Result<Datum, Error> {
     // SAFETY: by the contract of the function.
     unsafe {
-        let text = CString::new(text).map_err(|_| Problem::Internal("a text contains a NUL character"))?;
+        let text = CString::new(text).map_err(|_| Error::Internal("a text contains a NUL character"))?;
         Ok(read_text(oid, &text))
     }
 }

@@ -13,7 +13,7 @@
 //! 3. `executor_run` collects the rows of the export's own query in a [`Spool`], measures them, and sends
 //!    them to their destination if no policy is broken.
 
-use crate::error::{Problem, Way};
+use crate::error::{Error, Way};
 use crate::guard::copy::spool::Spool;
 use crate::guard::judge::{Measured, Source};
 use crate::guard::lineage::{Lineage, entries, list};
@@ -234,8 +234,8 @@ unsafe extern "C-unwind" fn process_utility(
 unsafe extern "C-unwind" fn is_export(planned: *mut PlannedStmt, source: *const c_char) -> bool {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
-        check_command((*planned).utilityStmt).unwrap_or_else(Problem::raise);
-        let export = export_of(planned, source).unwrap_or_else(Problem::raise);
+        check_command((*planned).utilityStmt).unwrap_or_else(Error::raise);
+        let export = export_of(planned, source).unwrap_or_else(Error::raise);
         let is_export = export.is_some();
         NEXT.replace(export);
         is_export
@@ -259,7 +259,7 @@ unsafe extern "C-unwind" fn run_export(utility: Utility) {
 ///
 /// # Safety
 /// The utility statement is valid.
-unsafe fn check_command(statement: *mut pg_sys::Node) -> Result<(), Problem> {
+unsafe fn check_command(statement: *mut pg_sys::Node) -> Result<(), Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let is_setting = (*statement).type_ == NodeTag::T_VariableSetStmt; // the sandbox undoes it
@@ -267,7 +267,7 @@ unsafe fn check_command(statement: *mut pg_sys::Node) -> Result<(), Problem> {
             return Ok(());
         }
         let name = pg_sys::GetCommandTagName(pg_sys::CreateCommandTag(statement));
-        Err(Problem::CommandInMeasure {
+        Err(Error::CommandInMeasure {
             command: CStr::from_ptr(name).to_string_lossy().into_owned(),
         })
     }
@@ -281,7 +281,7 @@ unsafe fn check_command(statement: *mut pg_sys::Node) -> Result<(), Problem> {
 unsafe fn export_of(
     planned: *mut PlannedStmt,
     source: *const c_char,
-) -> Result<Option<(Export, *mut PlannedStmt)>, Problem> {
+) -> Result<Option<(Export, *mut PlannedStmt)>, Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let statement = (*planned).utilityStmt;
@@ -336,7 +336,7 @@ unsafe fn export_of(
 /// Returns an error if planning a query on the relations could run functions of other roles with the current
 /// user's rights. Postgres plans nothing for COPY table TO, but the query that the guard makes of it is
 /// planned, and the planner may evaluate expressions of indexes, statistics and checks.
-fn check_bound_code(policy: &Policy, relations: &[Oid]) -> Result<(), Problem> {
+fn check_bound_code(policy: &Policy, relations: &[Oid]) -> Result<(), Error> {
     const QUERY: &str = "
         SELECT b.relation
           FROM (SELECT i.indrelid, 'pg_class'::regclass, i.indexrelid FROM pg_index i WHERE i.indrelid = ANY ($1)
@@ -370,7 +370,7 @@ unsafe fn check_volatile(
     kind: &'static str,
     policies: &[Rc<Policy>],
     query: *mut pg_sys::Query,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let is_volatile = |query: *mut pg_sys::Query| pg_sys::contain_volatile_functions(query.cast());
@@ -546,7 +546,7 @@ unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_in
     unsafe {
         let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int != 0;
         if !only_explained && !rights::is_guard_at_work() && !is_part_of_another(execution) {
-            check_reading(execution).unwrap_or_else(Problem::raise);
+            check_reading(execution).unwrap_or_else(Error::raise);
         }
     }
 }
@@ -570,7 +570,7 @@ unsafe fn is_part_of_another(execution: *mut QueryDesc) -> bool {
 ///
 /// # Safety
 /// The execution is valid and about to start.
-unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Problem> {
+unsafe fn check_reading(execution: *mut QueryDesc) -> Result<(), Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let all = policy::all()?;
@@ -703,11 +703,7 @@ enum Reading {
 ///
 /// # Safety
 /// The plan is valid.
-unsafe fn check_relations(
-    all: &Policies,
-    reading: Reading,
-    planned: *mut PlannedStmt,
-) -> Result<(), Problem> {
+unsafe fn check_relations(all: &Policies, reading: Reading, planned: *mut PlannedStmt) -> Result<(), Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let read = relations_read(planned).filter(|&relation| !rights::is_being_measured(relation));
@@ -746,12 +742,12 @@ unsafe fn check_relations(
 
 /// Logs that a statement was refused without being measured, and returns the error. `for_reading` tells
 /// whether the policy forbids reading the relation at all, or the export cannot be judged.
-fn refused(kind: &'static str, policy: &Policy, for_reading: bool) -> Result<Problem, Problem> {
+fn refused(kind: &'static str, policy: &Policy, for_reading: bool) -> Result<Error, Error> {
     judge::record(kind, policy, None, Outcome::Refused, Lasting::Always)?;
     let (relation, policy) = (policy.relation_name(), policy.number);
     Ok(match for_reading {
-        true => Problem::OnlyByCopy { relation, policy },
-        false => Problem::CannotBeJudged { relation, policy },
+        true => Error::OnlyByCopy { relation, policy },
+        false => Error::CannotBeJudged { relation, policy },
     })
 }
 
@@ -761,7 +757,7 @@ fn refused(kind: &'static str, policy: &Policy, for_reading: bool) -> Result<Pro
 ///
 /// # Safety
 /// The plan is valid.
-unsafe fn reads_others(planned: *mut PlannedStmt, relations: &[Oid]) -> Result<bool, Problem> {
+unsafe fn reads_others(planned: *mut PlannedStmt, relations: &[Oid]) -> Result<bool, Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let read = list::<pg_sys::RangeTblEntry>((*planned).rtable)
@@ -858,7 +854,7 @@ unsafe extern "C-unwind" fn has_to_be_judged(execution: *mut QueryDesc) -> bool 
             export.is_some_and(|export| export.execution == execution && export.lineage.is_some())
         });
         if !is_own {
-            check_late(execution).unwrap_or_else(Problem::raise);
+            check_late(execution).unwrap_or_else(Error::raise);
         }
         is_own
     }
@@ -874,7 +870,7 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
             Some((export.kind, export.policies.clone(), export.lineage.take()?))
         });
         let Some((kind, policies, lineage)) = export else {
-            return Problem::Internal("the running export is not the one that was found").raise();
+            return Error::Internal("the running export is not the one that was found").raise();
         };
         let destination = (*execution).dest;
         let spool = Spool::new();
@@ -890,7 +886,7 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
             EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions));
         Source::of_query(lineage, calls_functions)
             .and_then(|source| judge_export(kind, &policies, &source, &spool, (*execution).tupDesc))
-            .unwrap_or_else(Problem::raise);
+            .unwrap_or_else(Error::raise);
         spool.forward(destination, (*execution).operation as c_int, (*execution).tupDesc);
         spool.end();
     }
@@ -918,7 +914,7 @@ fn without_telling(policies: &[Rc<Policy>], run: impl FnOnce()) {
             if HARMLESS.iter().any(|&class| code & CLASS == class as i32) {
                 cause.rethrow()
             }
-            Problem::QueryFailed {
+            Error::QueryFailed {
                 relation: relation.clone(),
                 policy,
                 sqlstate: sqlstate_of(code),
@@ -952,7 +948,7 @@ fn sqlstate_of(code: i32) -> String {
 ///
 /// # Safety
 /// The execution is valid and has started.
-unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Problem> {
+unsafe fn check_late(execution: *mut QueryDesc) -> Result<(), Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         if rights::is_guard_at_work() || is_part_of_another(execution) {
@@ -985,7 +981,7 @@ unsafe fn judge_export(
     source: &Source,
     spool: &Spool,
     shape: pg_sys::TupleDesc,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let is_allowed = |(policy, measured): &(&Rc<Policy>, Measured)| measured.is_allowed(policy.limit);
@@ -1031,7 +1027,7 @@ pub struct Trial {
 
 /// Runs a query and measures its result for every policy of the relations that it reads. No rows leave, and
 /// only refusals are logged.
-pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
+pub fn try_out(query: &str) -> Result<Vec<Trial>, Error> {
     let text = CString::new(query).map_err(|_| not_a_query("must not contain a NUL character"))?;
     // SAFETY: the text is NUL-terminated and outlives the block, and so do the nodes that are parsed from it.
     let (lineage, policies) = unsafe {
@@ -1085,7 +1081,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
         without_telling(&policies, || shape = run());
         EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.calls_functions))
     });
-    let shape = shape.ok_or(Problem::Internal("the executor reported no row type"))?;
+    let shape = shape.ok_or(Error::Internal("the executor reported no row type"))?;
     let source = Source::of_query(lineage, calls_functions)?;
     let is_exempt = rights::is_exempt();
     let mut trials: Vec<Trial> = Vec::with_capacity(policies.len());
@@ -1111,6 +1107,6 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Problem> {
 /// Name of the dry run in the log.
 const CHECK_EXPORT: &str = "check_export";
 
-fn not_a_query(problem: &str) -> Problem {
-    Problem::argument("query", problem, "Give the text of one SELECT.")
+fn not_a_query(problem: &str) -> Error {
+    Error::argument("query", problem, "Give the text of one SELECT.")
 }

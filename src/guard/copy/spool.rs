@@ -5,7 +5,7 @@
 //! `disclosure_internal.leaving` makes them readable to SQL; the FROM item that calls it is made by
 //! [`from_item`].
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::lineage::OutputColumn;
 use crate::pg::receiver::values_of;
 use crate::pg::row::columns_of;
@@ -238,7 +238,7 @@ fn type_of(column: &OutputColumn) -> String {
 ///
 /// # Safety
 /// `fcinfo` is a call of a function that returns SETOF record.
-pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Result<(), Problem> {
+pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Result<(), Error> {
     // SAFETY: by the contract of the function.
     unsafe {
         let result = (*fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
@@ -247,10 +247,10 @@ pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Re
             || (*result).expectedDesc.is_null()
             || (*result).allowedModes as u32 & materialise == 0
         {
-            return Err(Problem::NotLeaving);
+            return Err(Error::NotLeaving);
         }
         let (rows, shape) = SHOWN.with_borrow(|all| {
-            let shown = all.last().and_then(Option::as_ref).ok_or(Problem::NotLeaving)?;
+            let shown = all.last().and_then(Option::as_ref).ok_or(Error::NotLeaving)?;
             let may_be_seen = |&column: &usize| {
                 column < (*shown.shape).natts as usize
                     && shown
@@ -260,7 +260,7 @@ pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Re
             };
             match columns.iter().all(may_be_seen) {
                 true => Ok((shown.rows, shown.shape)),
-                false => Err(Problem::NotLeaving),
+                false => Err(Error::NotLeaving),
             }
         })?;
         let before = pg_sys::MemoryContextSwitchTo((*(*result).econtext).ecxt_per_query_memory);
@@ -273,15 +273,15 @@ pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &[usize]) -> Re
         let converted = columns_of(expected);
         let width = columns.len().max(1);
         if converted.len() != width {
-            return Err(Problem::NotLeaving);
+            return Err(Error::NotLeaving);
         }
         let converter = |(&column, to): (&usize, &ColumnType)| match types[column].oid {
             from if from == to.oid => Ok(None),
             from if shown_type(from) == to.oid => Ok(Some(from)),
-            _ => Err(Problem::NotLeaving),
+            _ => Err(Error::NotLeaving),
         };
         let converters = columns.iter().zip(&converted).map(converter);
-        let converters = converters.collect::<Result<Vec<Option<Oid>>, Problem>>()?;
+        let converters = converters.collect::<Result<Vec<Option<Oid>>, Error>>()?;
         let mut values = vec![Datum::from(true); width];
         let mut nulls = vec![false; width];
         Spool { rows }.for_each(shape, |slot| {

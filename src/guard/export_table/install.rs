@@ -4,7 +4,7 @@
 //! and below an export table in inheritance and partition trees have the triggers, too. An event trigger adds
 //! them to tables that are attached later.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::export_table::triggers;
 use crate::guard::lineage::list;
 use crate::guard::rule::OnRows;
@@ -56,12 +56,12 @@ const OF_ROWS: Trigger = Trigger {
 
 /// Creates the triggers that the policies of a table need, on the table and all tables above and below it.
 /// Runs as the current user, who must own these tables. Triggers that were disabled are enabled again.
-pub fn arm(relation: Oid) -> Result<(), Problem> {
+pub fn arm(relation: Oid) -> Result<(), Error> {
     fit_family(relation, true)
 }
 
 /// Drops the triggers that no policy needs any more. Triggers on tables of other owners stay, but do nothing.
-pub fn disarm(relation: Oid) -> Result<(), Problem> {
+pub fn disarm(relation: Oid) -> Result<(), Error> {
     fit_family(relation, false)
 }
 
@@ -78,7 +78,7 @@ impl Drop for Fitted {
     }
 }
 
-fn fit_family(relation: Oid, also_of_others: bool) -> Result<(), Problem> {
+fn fit_family(relation: Oid, also_of_others: bool) -> Result<(), Error> {
     FITTING.set(true);
     let _fitted = Fitted;
     for member in from_the_top(policy::family_of(&[relation])?)? {
@@ -89,7 +89,7 @@ fn fit_family(relation: Oid, also_of_others: bool) -> Result<(), Problem> {
 
 /// Returns the tables of a family with parents first, because creating a row trigger on a partitioned table
 /// creates it on the partitions, too.
-fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Problem> {
+fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Error> {
     const QUERY: &str = "
         WITH RECURSIVE above(member, relation, generation) AS (
             SELECT m, m, 0 FROM unnest($1) m
@@ -113,7 +113,7 @@ struct Present {
     all: Vec<String>,
 }
 
-fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
+fn present_on(relation: Oid) -> Result<Option<Present>, Error> {
     // Foreign tables are left out, because they cannot have transition tables. Rows inserted into them
     // directly are not judged.
     const QUERY: &str = "
@@ -137,7 +137,7 @@ fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
             }
             let names = |column| answer.get::<Vec<String>>(0, column).unwrap_or_default();
             Ok(Some(Present {
-                table: answer.get(0, 0).ok_or(Problem::Internal("a table has no name"))?,
+                table: answer.get(0, 0).ok_or(Error::Internal("a table has no name"))?,
                 is_ours_to_change: answer.get(0, 1).unwrap_or(false),
                 removable: names(2),
                 firing: names(3),
@@ -147,7 +147,7 @@ fn present_on(relation: Oid) -> Result<Option<Present>, Problem> {
     })
 }
 
-fn fit(relation: Oid, also_of_others: bool) -> Result<(), Problem> {
+fn fit(relation: Oid, also_of_others: bool) -> Result<(), Error> {
     let policies = triggers::policies_of(relation)?;
     let drops = policies.iter().any(|policy| policy.on_rows == Some(OnRows::Drop));
     let Some(present) = present_on(relation)? else {
@@ -177,12 +177,12 @@ fn fit(relation: Oid, also_of_others: bool) -> Result<(), Problem> {
     Ok(())
 }
 
-fn change(command: &str) -> Result<(), Problem> {
+fn change(command: &str) -> Result<(), Error> {
     Spi::connect_mut(|client| {
         client
             .update(command, None, &[])
             .map(|_| ())
-            .map_err(|_| Problem::Internal("a trigger could not be changed"))
+            .map_err(|_| Error::Internal("a trigger could not be changed"))
     })
 }
 
@@ -191,11 +191,11 @@ fn change(command: &str) -> Result<(), Problem> {
 fn arm_relatives(fcinfo: FunctionCallInfo) {
     // SAFETY: `fcinfo` is the current call.
     let armed = match unsafe { brings_relatives(fcinfo) } {
-        None => Err(Problem::NotTheTrigger("arm_relatives")),
+        None => Err(Error::NotTheTrigger("arm_relatives")),
         Some(false) => Ok(()),
         Some(true) => arm_changed(),
     };
-    armed.unwrap_or_else(Problem::raise);
+    armed.unwrap_or_else(Error::raise);
 }
 
 /// Returns whether the command may have put a table below another one, or `None` if the function was not
@@ -230,7 +230,7 @@ unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
     }
 }
 
-fn arm_changed() -> Result<(), Problem> {
+fn arm_changed() -> Result<(), Error> {
     const QUERY: &str = "
         SELECT DISTINCT d.objid FROM pg_catalog.pg_event_trigger_ddl_commands() d
          WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass

@@ -6,7 +6,7 @@
 //! to be faster. For the maximum `privacy_score` after an INSERT these are the new rows. Otherwise the whole
 //! table is measured.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::guard::judge::{Column, Measured, Source};
 use crate::guard::policy::Policy;
 use crate::guard::rule::{Limit, Measure, Statistic};
@@ -100,11 +100,11 @@ impl Batch {
     }
 
     /// Runs `job`, whose queries may name the transition tables, and returns its result.
-    fn with_tables<R>(&self, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
+    fn with_tables<R>(&self, job: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         Spi::connect(|_| {
             // SAFETY: SPI is connected, and the trigger is running by the contract of `new`.
             match unsafe { pg_sys::SPI_register_trigger_data(self.trigger) } {
-                status if status < 0 => Err(Problem::Internal(
+                status if status < 0 => Err(Error::Internal(
                     "the rows of a statement could not be made visible",
                 )),
                 _ => job(),
@@ -152,7 +152,7 @@ impl Batch {
     /// Returns whether the transition tables have all these columns. They may not if the policy's table is a
     /// child of the changed table: a child may have more columns, and may compute generated columns
     /// differently.
-    fn has_columns(&self, policy: &Policy, names: &[&str]) -> Result<bool, Problem> {
+    fn has_columns(&self, policy: &Policy, names: &[&str]) -> Result<bool, Error> {
         if self.relation == policy.relation {
             return Ok(true);
         }
@@ -220,7 +220,7 @@ fn pages_of(table: Oid) -> i64 {
 
 /// Measures the policy's table and returns the result. Only rows that the statement may have made worse are
 /// measured, unless `whole` is true or the measure needs all rows.
-pub fn measure(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, Problem> {
+pub fn measure(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, Error> {
     let measured = match &policy.measure {
         Measure::KAnonymity => match Classes::touched_by(batch, policy)? {
             Some(classes) => Some(classes.measure(batch)?),
@@ -244,7 +244,7 @@ pub fn measure(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, 
 
 /// Returns the unsafe rows of the policy's table, at least all that the statement has made unsafe. Returns
 /// `None` if the measure has no value for single rows.
-pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>, Problem> {
+pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>, Error> {
     let query = match &policy.measure {
         Measure::KAnonymity => {
             Classes::touched_by(batch, policy)?.map(|classes| classes.in_small_ones(batch))
@@ -296,7 +296,7 @@ const MOST_PATTERNS: usize = 16;
 
 impl Classes {
     /// Returns the classes that a statement has changed, or `None` if the transition tables cannot tell.
-    fn touched_by(batch: &Batch, policy: &Policy) -> Result<Option<Self>, Problem> {
+    fn touched_by(batch: &Batch, policy: &Policy) -> Result<Option<Self>, Error> {
         let Limit::AtLeast(least) = policy.limit else {
             return Ok(None);
         };
@@ -343,7 +343,7 @@ impl Classes {
         (0..self.columns.len()).map(|place| format!("c{place}")).collect()
     }
 
-    fn find_null_patterns(&self, batch: &Batch) -> Result<Vec<Vec<bool>>, Problem> {
+    fn find_null_patterns(&self, batch: &Batch) -> Result<Vec<Vec<bool>>, Error> {
         if self.columns.is_empty() {
             return Ok(vec![Vec::new()]);
         }
@@ -373,7 +373,7 @@ impl Classes {
         })
     }
 
-    fn measure(&self, batch: &Batch) -> Result<Measured, Problem> {
+    fn measure(&self, batch: &Batch) -> Result<Measured, Error> {
         let measured = |sizes: String| {
             let query = format!(
                 "SELECT min(least(size, {least}))::float8, (sum(size) FILTER (WHERE size < {least}))::int8 \
@@ -507,7 +507,7 @@ const ASKED_OF_THOUSAND: i64 = 15;
 const ASKED_WITHOUT_INDEX: i64 = 4;
 
 /// Returns the maximum score of the new rows, or `None` if the whole table must be measured.
-fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>, Problem> {
+fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>, Error> {
     let source = Source::of_relation(policy.relation)?;
     let counting: Vec<&Column> = source.counting(policy, &[policy.relation]);
     let counting: Vec<&Column> = counting
@@ -543,7 +543,7 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
 }
 
 /// Returns the approximate number of rows up to which scoring them one by one is faster.
-fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
+fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Error> {
     let is_quasi = |column: &&&Column| column.weights.is_some_and(|weights| weights.likelihood > 0.0);
     let quasi: Vec<String> = counting
         .iter()
@@ -560,13 +560,13 @@ fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
         pg_sys::TEXTARRAYOID,
         quasi
             .into_datum()
-            .ok_or(Problem::Internal("an array of names could not be made"))?,
+            .ok_or(Error::Internal("an array of names could not be made"))?,
     );
     parameters.add(
         pg_sys::OIDARRAYOID,
         with_heirs(table)
             .into_datum()
-            .ok_or(Problem::Internal("an array of OIDs could not be made"))?,
+            .ok_or(Error::Internal("an array of OIDs could not be made"))?,
     );
     Spi::connect(|_| {
         // SAFETY: SPI is connected, the parameters have the declared types, and the columns are boolean and
@@ -590,11 +590,7 @@ fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Problem> {
 const ROWS_OF_PAGE: i64 = 100;
 
 /// Returns the score of each distinct new row, and the number of its duplicates. Scores them one by one.
-fn scores_by_asking(
-    batch: &Batch,
-    policy: &Policy,
-    counting: &[&Column],
-) -> Result<Vec<(f64, i64)>, Problem> {
+fn scores_by_asking(batch: &Batch, policy: &Policy, counting: &[&Column]) -> Result<Vec<(f64, i64)>, Error> {
     let names: Vec<&str> = counting.iter().map(|column| column.sql.as_str()).collect();
     let weights: serde_json::Map<String, Value> = counting
         .iter()
@@ -616,7 +612,7 @@ fn scores_by_asking(
         unsafe {
             let answer = Answer::to(&query, &Parameters::default(), true)?;
             let score = |row| {
-                let value = answer.value(row, 0).ok_or(Problem::Internal("a row is NULL"))?;
+                let value = answer.value(row, 0).ok_or(Error::Internal("a row is NULL"))?;
                 let mut lookup = RowLookup::new(value, Some(policy.relation), Some(&weights))?.in_snapshot();
                 let score = score_row(&lookup.weights(), &settings, &mut lookup, &Control::new())?;
                 match lookup.problem() {
@@ -637,7 +633,7 @@ fn scores_of_all(
     policy: &Policy,
     table: &Relation,
     counting: &[&Column],
-) -> Result<Vec<(f64, i64)>, Problem> {
+) -> Result<Vec<(f64, i64)>, Error> {
     let (columns, mut weights) = judge::weighted(counting);
     weights["is_new"] = json!("ignore");
     let columns = columns.join(", ");
@@ -662,7 +658,7 @@ fn scores_of_all(
 }
 
 /// Returns a query for the locations of the rows whose scores are too high.
-fn rows_with_scores(policy: &Policy) -> Result<String, Problem> {
+fn rows_with_scores(policy: &Policy) -> Result<String, Error> {
     let source = Source::of_relation(policy.relation)?;
     let (columns, mut weights) = judge::weighted(&source.counting(policy, &[policy.relation]));
     weights["place"] = json!("ignore");

@@ -8,7 +8,7 @@
 //! the transaction itself sees an older state, and then allows, refuses, warns, or deletes unsafe rows that
 //! the statement inserted.
 
-use crate::error::{Problem, Way};
+use crate::error::{Error, Way};
 use crate::guard::export_table::statement;
 use crate::guard::export_table::statement::{Batch, Event, Place};
 use crate::guard::judge::Measured;
@@ -30,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Returns the policies that make a relation an export table.
-pub fn policies_of(relation: Oid) -> Result<Vec<Rc<Policy>>, Problem> {
+pub fn policies_of(relation: Oid) -> Result<Vec<Rc<Policy>>, Error> {
     let mut policies = policy::all()?.of([relation]);
     policies.retain(|policy| policy.on_rows.is_some());
     Ok(policies)
@@ -44,7 +44,7 @@ fn export_turn(fcinfo: FunctionCallInfo) {
         // SAFETY: the trigger is running, so its data and relation are valid.
         take_turn(unsafe { (*(*trigger).tg_relation).rd_id })
     });
-    turn.unwrap_or_else(Problem::raise);
+    turn.unwrap_or_else(Error::raise);
 }
 
 /// export_collect(): trigger AFTER INSERT … FOR EACH ROW.
@@ -52,7 +52,7 @@ fn export_turn(fcinfo: FunctionCallInfo) {
 fn export_collect(fcinfo: FunctionCallInfo) {
     // SAFETY: `fcinfo` is the current call, and the trigger is running, so its data is valid.
     let collected = unsafe { trigger_of(fcinfo).and_then(|trigger| collect(&*trigger)) };
-    collected.unwrap_or_else(Problem::raise);
+    collected.unwrap_or_else(Error::raise);
 }
 
 /// export_judge(): trigger AFTER … FOR EACH STATEMENT, with transition tables.
@@ -60,31 +60,28 @@ fn export_collect(fcinfo: FunctionCallInfo) {
 fn export_judge(fcinfo: FunctionCallInfo) {
     // SAFETY: `fcinfo` is the current call, and the trigger runs until this function returns.
     let batch = unsafe {
-        trigger_of(fcinfo)
-            .and_then(|trigger| Batch::new(trigger).ok_or(Problem::NotTheTrigger("export_judge")))
+        trigger_of(fcinfo).and_then(|trigger| Batch::new(trigger).ok_or(Error::NotTheTrigger("export_judge")))
     };
-    batch
-        .and_then(|batch| judge(&batch))
-        .unwrap_or_else(Problem::raise);
+    batch.and_then(|batch| judge(&batch)).unwrap_or_else(Error::raise);
 }
 
 /// Returns the data of the trigger, or an error if the function was not called as one.
 ///
 /// # Safety
 /// `fcinfo` is a valid function call.
-unsafe fn trigger_of(fcinfo: FunctionCallInfo) -> Result<*mut TriggerData, Problem> {
+unsafe fn trigger_of(fcinfo: FunctionCallInfo) -> Result<*mut TriggerData, Error> {
     // SAFETY: by the contract of the function.
     unsafe {
         match called_as_trigger(fcinfo) {
             true => Ok((*fcinfo).context.cast()),
-            false => Err(Problem::NotTheTrigger("a function of export tables")),
+            false => Err(Error::NotTheTrigger("a function of export tables")),
         }
     }
 }
 
 /// Waits until no other running transaction has changed the export table, or one that is judged together with
 /// it. The turn ends with the transaction.
-fn take_turn(relation: Oid) -> Result<(), Problem> {
+fn take_turn(relation: Oid) -> Result<(), Error> {
     let policies = policies_of(relation)?;
     if policies.is_empty() {
         return Ok(());
@@ -143,13 +140,13 @@ fn statement() -> Statement {
 ///
 /// # Safety
 /// The trigger is running.
-unsafe fn collect(trigger: &TriggerData) -> Result<(), Problem> {
+unsafe fn collect(trigger: &TriggerData) -> Result<(), Error> {
     // SAFETY: by the contract of the function.
     unsafe {
         let expected = pg_sys::TRIGGER_EVENT_INSERT | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_AFTER;
         let kinds = pg_sys::TRIGGER_EVENT_OPMASK | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_BEFORE;
         if trigger.tg_event & kinds != expected || trigger.tg_trigtuple.is_null() {
-            return Err(Problem::NotTheTrigger("export_collect"));
+            return Err(Error::NotTheTrigger("export_collect"));
         }
         let place = ((*trigger.tg_relation).rd_id, (*trigger.tg_trigtuple).t_self);
         COLLECTED.with_borrow_mut(|collected| {
@@ -167,7 +164,7 @@ unsafe fn collect(trigger: &TriggerData) -> Result<(), Problem> {
     }
 }
 
-fn judge(batch: &Batch) -> Result<(), Problem> {
+fn judge(batch: &Batch) -> Result<(), Error> {
     if is_own_dropping(batch) {
         return Ok(());
     }
@@ -211,12 +208,12 @@ fn judge(batch: &Batch) -> Result<(), Problem> {
 
 /// Measures the table for a policy and logs a refusal if that is impossible. All current rows count, not only
 /// those that the current user can see.
-fn measured_for(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, Problem> {
+fn measured_for(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, Error> {
     let measured = for_table(policy, || statement::measure(batch, policy, whole));
     judge::or_refused(batch.event.name(), policy, measured)
 }
 
-fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Problem>) -> Result<R, Problem> {
+fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
     if let Some(problem) = policy.problem_of_table()? {
         return Err(policy.unusable(problem));
     }
@@ -227,7 +224,7 @@ fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Problem>) -> Re
 
 /// Deletes the rows inserted by the statement that break one of the policies, and returns their number.
 /// Repeats until no such row is left, because a deletion may make other rows unsafe.
-fn drop_unsafe(batch: &Batch, policies: &[Rc<Policy>], inserted: Vec<Place>) -> Result<i64, Problem> {
+fn drop_unsafe(batch: &Batch, policies: &[Rc<Policy>], inserted: Vec<Place>) -> Result<i64, Error> {
     // Otherwise the trigger that collects them was disabled.
     let are_all_known = inserted.len() as i64 >= batch.rows;
     let mut left: HashSet<(Oid, u64)> = inserted.into_iter().map(key).collect();
@@ -290,7 +287,7 @@ fn key((table, row): Place) -> (Oid, u64) {
     (table, item_pointer_to_u64(row))
 }
 
-fn refuse<R>(batch: &Batch, policy: &Policy, measured: Measured) -> Result<R, Problem> {
+fn refuse<R>(batch: &Batch, policy: &Policy, measured: Measured) -> Result<R, Error> {
     judge::record(
         batch.event.name(),
         policy,
@@ -315,7 +312,7 @@ fn tell_dropped(batch: &Batch, policy: &Policy, dropped: i64) {
 }
 
 /// Deletes rows as the owners of their tables. Returns false if a trigger of a user has kept one of them.
-fn delete(rows: &[Place]) -> Result<bool, Problem> {
+fn delete(rows: &[Place]) -> Result<bool, Error> {
     let mut by_table: HashMap<Oid, Vec<pg_sys::ItemPointerData>> = HashMap::new();
     for &(table, row) in rows {
         by_table.entry(table).or_default().push(row);
@@ -331,7 +328,7 @@ fn delete(rows: &[Place]) -> Result<bool, Problem> {
     Ok(true)
 }
 
-fn delete_from(table: Oid, rows: &[pg_sys::ItemPointerData]) -> Result<usize, Problem> {
+fn delete_from(table: Oid, rows: &[pg_sys::ItemPointerData]) -> Result<usize, Error> {
     let query = format!(
         "DELETE FROM ONLY {} WHERE ctid = ANY ($1)",
         Relation::whole("relation", Some(table))?.name()
@@ -341,7 +338,7 @@ fn delete_from(table: Oid, rows: &[pg_sys::ItemPointerData]) -> Result<usize, Pr
         pg_sys::TIDARRAYOID,
         rows.to_vec()
             .into_datum()
-            .ok_or(Problem::Internal("an array of numbers could not be made"))?,
+            .ok_or(Error::Internal("an array of numbers could not be made"))?,
     );
     // SAFETY: allowed here, because SPI does the same before the query. Its command then has this number.
     let command = unsafe {

@@ -1,7 +1,7 @@
 //! Conversion of SQL arrays to matrices, distance tables, mappings and sets of rows, and of matrices back to
 //! arrays.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::array_in::PlainArray;
 use crate::pg::array_out::Grid;
 use crate::{memory, run};
@@ -10,7 +10,7 @@ use disclosure::semantic::DistanceTable;
 use pgrx::Array;
 
 /// Returns the argument `matrix`, a float8[] with two dimensions. An empty array is the matrix without rows.
-pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Problem> {
+pub fn matrix_of_array(array: Array<'_, f64>) -> Result<Matrix, Error> {
     let hint = "Give a weight for every row and column: '{{0.5,0.5},{0,1}}'.";
     let weights = PlainArray::new(array).table("matrix", hint)?;
     memory::require(weights.len() * BYTES_PER_WEIGHT)?;
@@ -45,14 +45,14 @@ pub fn array_of_edges(matrix: &Matrix, values: &[f64]) -> Grid<f64> {
 
 /// Returns the argument `distances`, a float8[] with two dimensions in which NULL is an unknown distance. An
 /// array without dimensions is the table without rows.
-pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Problem> {
+pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Error> {
     let (argument, hint) = (
         "distances",
         "Give a distance for every row and column, or NULL if it is unknown: '{{0.5,0.7},{NULL,1}}'.",
     );
     let distances: Vec<Option<f64>> = array.iter().collect();
     if distances.iter().flatten().any(|distance| distance.is_nan()) {
-        return Err(Problem::argument(argument, "a distance is NaN", hint));
+        return Err(Error::argument(argument, "a distance is NaN", hint));
     }
     let distances = distances.into_iter().map(|distance| distance.unwrap_or(f64::NAN));
     let [_, columns] = PlainArray::new(array).shape(argument, hint)?;
@@ -60,7 +60,7 @@ pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Proble
 }
 
 /// Returns the argument `mapping`, the column number of every row, from 1.
-pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth, Problem> {
+pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth, Error> {
     let hint = "Give the column number of every row: ARRAY[2,1,3].";
     let columns = numbers_of_array("mapping", array, hint)?;
     Ok(Truth::new(matrix, columns.into_iter().map(Some).collect())?)
@@ -68,7 +68,7 @@ pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth,
 
 /// Returns the sets of rows that the arguments `subset` (row numbers from 1) or `size` describe. Exactly one
 /// of the two must be given.
-pub fn subsets_of(subset: Option<Array<'_, i32>>, size: Option<i32>) -> Result<Subsets, Problem> {
+pub fn subsets_of(subset: Option<Array<'_, i32>>, size: Option<i32>) -> Result<Subsets, Error> {
     let problem = match (subset, size) {
         (Some(subset), None) => {
             let hint = "Give row numbers of the matrix: ARRAY[1,3].";
@@ -79,7 +79,7 @@ pub fn subsets_of(subset: Option<Array<'_, i32>>, size: Option<i32>) -> Result<S
         (None, None) => "must be given unless size is given",
     };
     let hint = "Give either one set of rows, or a size to count all sets of that size.";
-    Err(Problem::argument("subset", problem, hint))
+    Err(Error::argument("subset", problem, hint))
 }
 
 /// Converts numbers that count from 1 to numbers that count from 0. A number below 1 becomes `u32::MAX`,
@@ -88,7 +88,7 @@ fn numbers_of_array(
     argument: &'static str,
     array: Array<'_, i32>,
     hint: &'static str,
-) -> Result<Vec<u32>, Problem> {
+) -> Result<Vec<u32>, Error> {
     let from_zero = |&number: &i32| u32::try_from(i64::from(number) - 1).unwrap_or(u32::MAX);
     let numbers = PlainArray::new(array).list(argument, hint)?;
     Ok(numbers.iter().map(from_zero).collect())

@@ -12,7 +12,7 @@ pub mod arrays;
 mod tables;
 
 use crate::args::{Args, given, warn_once, word};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::array_out::Grid;
 use crate::pg::table::{Table, table_row};
 use crate::{guc, memory, run};
@@ -51,7 +51,7 @@ fn permanent(matrix: Array<'_, f64>) -> f64 {
             Exact::new(&matrix, control)?.permanent(control)?.in_range()
         })
     };
-    permanent().unwrap_or_else(Problem::raise)
+    permanent().unwrap_or_else(Error::raise)
 }
 
 /// degree_of_anonymity(matrix float8[])
@@ -63,7 +63,7 @@ fn degree_of_anonymity(matrix: Array<'_, f64>) -> f64 {
             attack::degree_of_anonymity(&matrix, control)
         })
     };
-    degree().unwrap_or_else(Problem::raise)
+    degree().unwrap_or_else(Error::raise)
 }
 
 /// expected_cracks(matrix float8[], mapping int[])
@@ -76,7 +76,7 @@ fn expected_cracks_of_matrix(matrix: Array<'_, f64>, mapping: Array<'_, i32>) ->
             Ok(attack::estimate(&matrix, &truth, &settings, control)?.expected)
         })
     };
-    expected().unwrap_or_else(Problem::raise)
+    expected().unwrap_or_else(Error::raise)
 }
 
 /// matching_weight(matrix float8[], mapping int[])
@@ -88,7 +88,7 @@ fn matching_weight(matrix: Array<'_, f64>, mapping: Array<'_, i32>) -> f64 {
             attack::matching_probability(&matrix, &truth, control)
         })
     };
-    weight().unwrap_or_else(Problem::raise)
+    weight().unwrap_or_else(Error::raise)
 }
 
 /// flat_matrix(matrix float8[])
@@ -117,7 +117,7 @@ fn of_matrix<R: Send>(
 ) -> R {
     let found = matrix_of_array(matrix)
         .and_then(|matrix| run::sized(what, matrix.size(), FEW, |control| job(&matrix, control)));
-    found.unwrap_or_else(Problem::raise)
+    found.unwrap_or_else(Error::raise)
 }
 
 /// crack_heuristic(matrix float8[], mapping int[], normalise boolean)
@@ -138,7 +138,7 @@ fn crack_heuristic(
         });
         heuristic.map(Some)
     };
-    heuristic().unwrap_or_else(Problem::raise)
+    heuristic().unwrap_or_else(Error::raise)
 }
 
 /// nmape(matrix float8[], normalise boolean)
@@ -154,7 +154,7 @@ fn nmape(matrix: Option<Array<'_, f64>>, normalise: Option<bool>) -> Option<f64>
         });
         nmape.map(Some)
     };
-    nmape().unwrap_or_else(Problem::raise)
+    nmape().unwrap_or_else(Error::raise)
 }
 
 /// random_attack(size int, seed bigint, unevenness float8)
@@ -172,16 +172,16 @@ fn random_attack(size: Option<i32>, seed: Option<i64>, unevenness: Option<f64>) 
         });
         Ok(Some(array_of_matrix(&attack?)))
     };
-    attack().unwrap_or_else(Problem::raise)
+    attack().unwrap_or_else(Error::raise)
 }
 
 /// edge_probabilities(matrix float8[], method text, budget interval)
 #[pg_extern(sql = false)]
 fn edge_probabilities(args: Args) -> Option<Grid<f64>> {
-    edge_array(args).unwrap_or_else(Problem::raise)
+    edge_array(args).unwrap_or_else(Error::raise)
 }
 
-fn edge_array(mut args: Args) -> Result<Option<Grid<f64>>, Problem> {
+fn edge_array(mut args: Args) -> Result<Option<Grid<f64>>, Error> {
     let matrix = args.optional("matrix");
     let settings = Settings {
         method: word(METHOD, args.optional(METHOD), &METHODS_OF_EDGES)?,
@@ -219,7 +219,7 @@ fn crack_estimate(args: Args) -> Table<CrackEstimate> {
     Table::new(estimated_cracks(args))
 }
 
-fn estimated_cracks(mut args: Args) -> Result<Option<CrackEstimate>, Problem> {
+fn estimated_cracks(mut args: Args) -> Result<Option<CrackEstimate>, Error> {
     let (matrix, mapping) = (args.optional("matrix"), args.optional("mapping"));
     let settings = settings_of(&mut args, &METHODS)?;
     let normalise = args.required(NORMALISE)?;
@@ -255,7 +255,7 @@ fn subset_cracks(args: Args) -> Table<SubsetCracks> {
     Table::new(cracked_sets(args))
 }
 
-fn cracked_sets(mut args: Args) -> Result<Option<SubsetCracks>, Problem> {
+fn cracked_sets(mut args: Args) -> Result<Option<SubsetCracks>, Error> {
     let (matrix, mapping) = (args.optional("matrix"), args.optional("mapping"));
     let (subset, size) = (args.optional("subset"), args.optional("size"));
     let settings = settings_of(&mut args, &METHODS_OF_SETS)?;
@@ -362,7 +362,7 @@ fn of_tables<R: Send>(
     mut args: Args,
     what: &'static str,
     job: fn(&Matrix, Option<&Truth>, &Settings, &Control) -> disclosure::Result<R>,
-) -> Result<(LabelledAttack, R), Problem> {
+) -> Result<(LabelledAttack, R), Error> {
     let wanted = WantedEdges::read(&mut args);
     let settings = settings_of(&mut args, &METHODS)?;
     let normalise = args.required(NORMALISE)?;
@@ -386,7 +386,7 @@ fn name_of(method: Method) -> &'static str {
 }
 
 /// Reads the arguments `method`, `relative_error`, `seed` and `budget`.
-fn settings_of(args: &mut Args, methods: &[(&'static str, Method)]) -> Result<Settings, Problem> {
+fn settings_of(args: &mut Args, methods: &[(&'static str, Method)]) -> Result<Settings, Error> {
     let settings = Settings {
         method: word(METHOD, args.optional(METHOD), methods)?,
         relative_error: args.required("relative_error")?,
@@ -421,7 +421,7 @@ fn answer<R: Send>(
     matrix: &Matrix,
     settings: Settings,
     job: impl FnOnce(&Settings, &Control) -> disclosure::Result<R> + Send,
-) -> Result<R, Problem> {
+) -> Result<R, Error> {
     let settings = with_memory(settings);
     if settings.method == Method::Exact {
         run::sized(what, matrix.size(), FEW, |control| job(&settings, control))
@@ -437,7 +437,7 @@ fn within_reach<R: Send>(
     what: &'static str,
     matrix: &Matrix,
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
-) -> Result<R, Problem> {
+) -> Result<R, Error> {
     let settings = (matrix.size() > FEW).then(exactly);
     let found = run::sized(what, matrix.size(), FEW, |control| {
         if let Some(settings) = settings
@@ -450,11 +450,11 @@ fn within_reach<R: Send>(
     found.map_err(|too_expensive| {
         let hint = "Raise disclosure.budget or disclosure.max_memory, or use crack_estimate(), which \
                     approximates the result.";
-        Problem::from(too_expensive).about("matrix", hint)
+        Error::from(too_expensive).about("matrix", hint)
     })
 }
 
-fn matrix_and_truth(matrix: Array<'_, f64>, mapping: Array<'_, i32>) -> Result<(Matrix, Truth), Problem> {
+fn matrix_and_truth(matrix: Array<'_, f64>, mapping: Array<'_, i32>) -> Result<(Matrix, Truth), Error> {
     let matrix = matrix_of_array(matrix)?;
     let truth = mapping_of_array(&matrix, mapping)?;
     Ok((matrix, truth))

@@ -6,7 +6,7 @@
 
 use crate::args::Args;
 use crate::encode::dictionary::Dictionary;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::pg::receiver::{Row, for_each_row};
 use crate::pg::types::{ColumnType, Pair, becomes, type_name};
@@ -63,7 +63,7 @@ impl WantedEdges {
 impl LabelledAttack {
     /// Reads the tables, as far as the calling user may see them. Up to `few` entries, no worker thread is
     /// used.
-    pub fn read(wanted: WantedEdges, few: usize) -> Result<Self, Problem> {
+    pub fn read(wanted: WantedEdges, few: usize) -> Result<Self, Error> {
         let relation = Relation::whole(RELATION, wanted.relation)?;
         let truth = wanted.truth.map(|truth| Relation::whole(TRUTH, Some(truth)));
         let truth = truth.transpose()?;
@@ -72,7 +72,7 @@ impl LabelledAttack {
         let weight = wanted.weight_column.map(|name| weight_of(&relation, &name));
         let mut edges = read_edges(&relation, &mut entries, &mut codes, weight.transpose()?)?;
         if entries.len() != codes.len() {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 RELATION,
                 format!("has {} entries but {} codes", entries.len(), codes.len()),
                 "Give as many codes as entries; an edge of weight 0 adds one that no other edge has.",
@@ -98,14 +98,14 @@ impl LabelledAttack {
 }
 
 /// Returns the quoted name of the weight column, after checking that the column holds numbers.
-fn weight_of(relation: &Relation, name: &str) -> Result<String, Problem> {
+fn weight_of(relation: &Relation, name: &str) -> Result<String, Error> {
     if becomes(
         relation.column(WEIGHT_COLUMN, name)?.base_type(),
         pg_sys::FLOAT8OID,
     ) {
         return Ok(quote_identifier(name));
     }
-    Err(Problem::argument(
+    Err(Error::argument(
         WEIGHT_COLUMN,
         format!("\"{name}\" is not a column of numbers"),
         "Give a column of non-negative numbers, or NULL if every edge has weight 1.",
@@ -117,9 +117,9 @@ fn read_edges(
     entries: &mut Labels,
     codes: &mut Labels,
     weight: Option<String>,
-) -> Result<Vec<(u32, u32, f64)>, Problem> {
+) -> Result<Vec<(u32, u32, f64)>, Error> {
     let invalid =
-        |problem: &str| Problem::argument(WEIGHT_COLUMN, problem, "Give finite, non-negative numbers.");
+        |problem: &str| Error::argument(WEIGHT_COLUMN, problem, "Give finite, non-negative numbers.");
     let query = format!(
         "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
         entries.wanted,
@@ -149,9 +149,9 @@ fn read_truth(
     matrix: &Matrix,
     entries: &mut Labels,
     codes: &mut Labels,
-) -> Result<Truth, Problem> {
+) -> Result<Truth, Error> {
     let invalid = |problem: &str| {
-        Problem::argument(
+        Error::argument(
             TRUTH,
             problem,
             "Give the true code of each entry, as far as it is known. An edge of weight 0 in the relation adds an \
@@ -204,8 +204,8 @@ impl Labels {
         name: Option<String>,
         relation: &Relation,
         truth: Option<&Relation>,
-    ) -> Result<Self, Problem> {
-        let name = name.ok_or(Problem::null(argument, "Give the name of a column."))?;
+    ) -> Result<Self, Error> {
+        let name = name.ok_or(Error::null(argument, "Give the name of a column."))?;
         let column = relation.column(argument, &name)?;
         let column: ColumnType = match truth {
             None => column.clone(),
@@ -230,9 +230,9 @@ impl Labels {
     }
 
     /// Returns the label in the next column of a row of `table`, as a number from 0 in the order of reading.
-    fn next(&mut self, table: &'static str, row: &mut Row) -> Result<u32, Problem> {
+    fn next(&mut self, table: &'static str, row: &mut Row) -> Result<u32, Error> {
         let Some((value, false)) = row.next() else {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 self.argument,
                 format!("is NULL in a row of {table}"),
                 "Leave out rows whose entry or code is unknown.",
@@ -243,7 +243,7 @@ impl Labels {
     }
 
     /// Numbers the labels in the order of their values. Called once all labels were read.
-    fn put_in_order(&mut self) -> Result<(), Problem> {
+    fn put_in_order(&mut self) -> Result<(), Error> {
         self.codes = self.dictionary.sorted_codes()?;
         self.numbers = vec![0; self.codes.len()];
         for (&code, number) in self.codes.iter().zip(0..) {

@@ -8,7 +8,7 @@ use crate::encode::arguments::{ArgumentRows, Finished, OptionArgument};
 use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::encode::wire::{put_varint, take_array, take_varint};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::aggregate::{AggregateCall, AggregateState, MergeableState, so_far};
 use crate::methods::classes::NullTreatment;
 use crate::methods::classes::counted::Counted;
@@ -40,7 +40,7 @@ enum CountedPart {
 }
 
 impl CountedPart {
-    fn finish(self) -> Result<Finished<Counted>, Problem> {
+    fn finish(self) -> Result<Finished<Counted>, Error> {
         match self {
             Self::Reading(rows) => rows.finish(),
             Self::Read(finished) => Ok(finished),
@@ -49,7 +49,7 @@ impl CountedPart {
 }
 
 impl AggregateState for KAnonymity {
-    fn new(call: &AggregateCall) -> Result<Self, Problem> {
+    fn new(call: &AggregateCall) -> Result<Self, Error> {
         let mut columns = call.argument_types();
         // SAFETY: every argument has the type at its position.
         let option = unsafe { OptionArgument::take(&mut columns, |last| call.arguments()[last]) };
@@ -64,17 +64,17 @@ impl AggregateState for KAnonymity {
         })
     }
 
-    unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Problem> {
+    unsafe fn push(&mut self, arguments: &[NullableDatum]) -> Result<(), Error> {
         match &mut self.rows {
             // SAFETY: by the contract.
             CountedPart::Reading(rows) => unsafe { rows.push(arguments) },
-            CountedPart::Read(_) => Err(Problem::Internal("rows were pushed after the last")),
+            CountedPart::Read(_) => Err(Error::Internal("rows were pushed after the last")),
         }
     }
 }
 
 impl MergeableState for KAnonymity {
-    fn merge(self, other: Self) -> Result<Self, Problem> {
+    fn merge(self, other: Self) -> Result<Self, Error> {
         let rows = merge(self.rows.finish()?, other.rows.finish()?)?;
         Ok(KAnonymity {
             nulls: self.nulls,
@@ -82,7 +82,7 @@ impl MergeableState for KAnonymity {
         })
     }
 
-    fn write(self, out: &mut Vec<u8>) -> Result<(), Problem> {
+    fn write(self, out: &mut Vec<u8>) -> Result<(), Error> {
         let Finished {
             dictionaries,
             sink,
@@ -102,7 +102,7 @@ impl MergeableState for KAnonymity {
         Ok(())
     }
 
-    fn read(input: &mut &[u8]) -> Result<Self, Problem> {
+    fn read(input: &mut &[u8]) -> Result<Self, Error> {
         let nulls = match take_varint(input)? {
             0 => NullTreatment::Value,
             _ => NullTreatment::Wildcard,
@@ -134,7 +134,7 @@ impl MergeableState for KAnonymity {
     }
 }
 
-fn merge(this: Finished<Counted>, other: Finished<Counted>) -> Result<Finished<Counted>, Problem> {
+fn merge(this: Finished<Counted>, other: Finished<Counted>) -> Result<Finished<Counted>, Error> {
     // If only one state knows its columns, the other is merged into that one.
     let (mut this, other) = match this.dictionaries {
         Some(_) => (this, other),
@@ -161,31 +161,30 @@ fn merge(this: Finished<Counted>, other: Finished<Counted>) -> Result<Finished<C
 /// Transition function of k_anonymity(VARIADIC "any").
 #[pg_extern(sql = false)]
 fn k_anonymity_transition(call: AggregateCall) -> Internal {
-    call.transition::<KAnonymity>().unwrap_or_else(Problem::raise)
+    call.transition::<KAnonymity>().unwrap_or_else(Error::raise)
 }
 
 #[pg_extern(sql = false)]
 fn k_anonymity_combine(call: AggregateCall) -> Internal {
-    call.combine::<KAnonymity>().unwrap_or_else(Problem::raise)
+    call.combine::<KAnonymity>().unwrap_or_else(Error::raise)
 }
 
 #[pg_extern(sql = false)]
 fn k_anonymity_serialise(call: AggregateCall) -> Vec<u8> {
-    call.serialise::<KAnonymity>().unwrap_or_else(Problem::raise)
+    call.serialise::<KAnonymity>().unwrap_or_else(Error::raise)
 }
 
 #[pg_extern(sql = false)]
 fn k_anonymity_deserialise(bytes: &[u8], call: AggregateCall) -> Internal {
-    call.deserialise::<KAnonymity>(bytes)
-        .unwrap_or_else(Problem::raise)
+    call.deserialise::<KAnonymity>(bytes).unwrap_or_else(Error::raise)
 }
 
 #[pg_extern(sql = false)]
 fn k_anonymity_final(mut state: Internal) -> Option<i64> {
-    k_anonymity(&mut state).unwrap_or_else(Problem::raise)
+    k_anonymity(&mut state).unwrap_or_else(Error::raise)
 }
 
-fn k_anonymity(state: &mut Internal) -> Result<Option<i64>, Problem> {
+fn k_anonymity(state: &mut Internal) -> Result<Option<i64>, Error> {
     let Some(state) = so_far::<KAnonymity>(state)? else {
         return Ok(None);
     };

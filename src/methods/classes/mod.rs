@@ -12,7 +12,7 @@ use crate::encode::Encoded;
 use crate::encode::arguments::OptionArgument;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::ranks_of_codes;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::methods::classes::counted::{Counted, CountedRows};
@@ -40,19 +40,19 @@ impl NullTreatment {
         ("wildcard", NullTreatment::Wildcard),
     ];
 
-    fn of_label(label: Option<&str>) -> Result<Self, Problem> {
+    fn of_label(label: Option<&str>) -> Result<Self, Error> {
         word("nulls", label, Self::WORDS)
     }
 
     /// Returns the treatment for a value of the SQL type.
-    fn of_enum(value: Option<pg_sys::Oid>) -> Result<Self, Problem> {
+    fn of_enum(value: Option<pg_sys::Oid>) -> Result<Self, Error> {
         let label = value.map(|oid| pgrx::enum_helper::lookup_enum_by_oid(oid).0);
         Self::of_label(label.as_deref())
     }
 
     /// Returns the treatment for the option of `class_size` and `k_anonymity`, which is their last argument
     /// if it is given.
-    fn of_option(option: Option<OptionArgument>) -> Result<Self, Problem> {
+    fn of_option(option: Option<OptionArgument>) -> Result<Self, Error> {
         match option {
             None => Ok(NullTreatment::Value),
             Some(OptionArgument::Literal(label)) => Self::of_label(label.as_deref()),
@@ -61,7 +61,7 @@ impl NullTreatment {
     }
 
     /// Returns the size of every class under this treatment.
-    fn sizes(self, classes: &Classes) -> Result<Cow<'_, [u64]>, Problem> {
+    fn sizes(self, classes: &Classes) -> Result<Cow<'_, [u64]>, Error> {
         match self {
             NullTreatment::Value => Ok(classes.sizes().into()),
             NullTreatment::Wildcard => {
@@ -80,7 +80,7 @@ const CLASS_SIZE: OverColumns = OverColumns {
 /// class_size(VARIADIC "any") OVER (…)
 #[pg_extern(sql = false)]
 fn class_size(call: WindowCall) -> i64 {
-    class_size_of_row(&call).unwrap_or_else(Problem::raise)
+    class_size_of_row(&call).unwrap_or_else(Error::raise)
 }
 
 /// Sizes of a partition's classes, and the class of each of its rows.
@@ -89,7 +89,7 @@ struct ClassesOfPartition {
     sizes: Vec<u64>,
 }
 
-fn class_size_of_row(call: &WindowCall) -> Result<i64, Problem> {
+fn class_size_of_row(call: &WindowCall) -> Result<i64, Error> {
     let partition = call.partition_state(|call| {
         let mut columns = call.argument_types();
         let option = call.take_option(&mut columns);
@@ -133,7 +133,7 @@ fn classes_by_size(
     columns: Option<Vec<Option<String>>>,
     nulls: Option<pg_sys::Oid>,
     examples: Option<i32>,
-) -> Result<Vec<ClassesOfSize>, Problem> {
+) -> Result<Vec<ClassesOfSize>, Error> {
     let nulls = NullTreatment::of_enum(nulls)?;
     let wanted = number("examples", 0, examples)?;
     let relation = Relation::new(relation, columns)?;
@@ -168,12 +168,12 @@ impl Examples {
         dictionaries: &mut [Dictionary],
         classes: &Classes,
         sizes: &[u64],
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let mut smallest = Vec::new();
         if wanted > 0 {
             let codes = dictionaries.iter_mut().map(Dictionary::canonical_codes);
             let places = codes.map(|codes| codes.map(|codes| ranks_of_codes(&codes)));
-            let places = places.collect::<Result<Vec<_>, Problem>>()?;
+            let places = places.collect::<Result<Vec<_>, Error>>()?;
             let values = |class: usize| {
                 let codes = classes.codes(class).iter().zip(&places);
                 // NULL has place 0, which wraps around and so comes last.

@@ -3,7 +3,7 @@
 use crate::args::names;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::{Encoded, Sink};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::pg::table::{Table, table_row};
 use disclosure::{ColumnCounts, Rows};
@@ -39,7 +39,7 @@ impl Sink for ColumnCounts {
 fn profiles(
     relation: Option<pg_sys::Oid>,
     columns: Option<Vec<Option<String>>>,
-) -> Result<Vec<Profile>, Problem> {
+) -> Result<Vec<Profile>, Error> {
     let relation = Relation::new(relation, columns)?;
     let counts = ColumnCounts::new(relation.width());
     let Encoded { dictionaries, sink } = relation.read(counts)?;

@@ -4,7 +4,7 @@
 //! text, so that `ARRAY[1, 2]` finds the items '1' and '2' of a text column.
 
 use crate::encode::dictionary::Dictionary;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::methods::cracks::item_counts::ItemCounts;
 use crate::pg::array::{ElementType, Elements};
@@ -19,11 +19,11 @@ pub type Interval = Option<(f64, f64)>;
 
 /// Reads a table with the columns item, low and high. Returns the interval of every item, in the order of
 /// their codes. Items that never occur are added, because the adversary knows that they exist.
-pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<Interval>, Problem> {
+pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<Interval>, Error> {
     let items = &mut counts.items;
     let argument = "belief";
     let invalid = |problem: &str| {
-        Problem::argument(
+        Error::argument(
             argument,
             problem,
             "Give each item once, with the smallest and the largest share of transactions that may contain it.",
@@ -71,11 +71,7 @@ pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<I
 ///
 /// # Safety
 /// `itemset` is a valid array of type `array`.
-pub unsafe fn itemset(
-    items: &mut Dictionary,
-    itemset: Datum,
-    array: pg_sys::Oid,
-) -> Result<Vec<u32>, Problem> {
+pub unsafe fn itemset(items: &mut Dictionary, itemset: Datum, array: pg_sys::Oid) -> Result<Vec<u32>, Error> {
     let argument = "itemset";
     let known = items.len();
     let item_type = items.column().oid;
@@ -84,14 +80,14 @@ pub unsafe fn itemset(
         oid: array,
         collation: pg_sys::InvalidOid,
     };
-    let element = ElementType::of(&array).ok_or(Problem::argument(
+    let element = ElementType::of(&array).ok_or(Error::argument(
         argument,
         "is not an array",
         "Give an array of items.",
     ))?;
     let given = element.column.clone();
     let mut codes = Vec::new();
-    let on_item = |item: Datum| -> Result<(), Problem> {
+    let on_item = |item: Datum| -> Result<(), Error> {
         // SAFETY: an element of the array, of the type `given`.
         let code = unsafe {
             if given.base_type() == item_type {
@@ -101,7 +97,7 @@ pub unsafe fn itemset(
             }
         };
         if code > known {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 argument,
                 "contains an item that does not occur",
                 "Give items that are in the column or in the belief table.",
@@ -121,7 +117,7 @@ pub unsafe fn itemset(
 ///
 /// # Safety
 /// `itemsets` is a valid text[].
-pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<Vec<Vec<u32>>, Problem> {
+pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<Vec<Vec<u32>>, Error> {
     // SAFETY: by the contract.
     let literal = pgrx::spi::quote_literal(unsafe { print(pg_sys::TEXTARRAYOID, itemsets) });
     let query = format!(
@@ -130,7 +126,7 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
     );
     let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID)?;
     if found.iter().any(Vec::is_empty) {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "itemsets",
             "contains an itemset without items",
             "Give an array of arrays of items, such as ARRAY[['beer', 'diapers'], ['milk', NULL]].",
@@ -140,7 +136,7 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
 }
 
 /// Returns the itemsets in the column "itemset" of a table, which has an array type.
-pub fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Problem> {
+pub fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Error> {
     let argument = "itemset_table";
     let relation = Relation::whole(argument, Some(table))?;
     let array = relation.column(argument, "itemset")?.base_type();
@@ -151,7 +147,7 @@ fn itemsets_of_query(
     counts: &mut ItemCounts,
     query: &str,
     array: pg_sys::Oid,
-) -> Result<Vec<Vec<u32>>, Problem> {
+) -> Result<Vec<Vec<u32>>, Error> {
     let mut itemsets = Vec::new();
     for_each_row(query, |mut row| {
         if let Some((value, false)) = row.next() {

@@ -7,7 +7,7 @@
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::wire;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::memory;
 use crate::methods::cracks::item_names::{Found, ItemNames, column_of, means_the_same_for_ever};
 use crate::pg::literal::Literals;
@@ -79,7 +79,7 @@ impl ItemCounts {
 
     /// Renumbers the items by their values, so that codes do not depend on the order of rows. Returns the
     /// former codes in the new order.
-    pub fn put_in_order(&mut self) -> Result<Vec<u32>, Problem> {
+    pub fn put_in_order(&mut self) -> Result<Vec<u32>, Error> {
         let order = self.items.canonical_codes()?;
         if order.is_sorted() {
             return Ok(order);
@@ -101,10 +101,10 @@ impl ItemCounts {
         &mut self,
         transactions: u64,
         counts: impl IntoIterator<Item = (u32, u64)>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         let sum = self.transactions.checked_add(transactions);
         let is_shown = |sum: &u64| *sum <= StoredCounts::MAX_TRANSACTIONS;
-        self.transactions = sum.filter(is_shown).ok_or(Problem::TooManyTransactions)?;
+        self.transactions = sum.filter(is_shown).ok_or(Error::TooManyTransactions)?;
         for (code, count) in counts {
             // A count is at most the number of transactions, so its sum does not overflow either.
             self.tallies.of(code).count += count;
@@ -113,10 +113,10 @@ impl ItemCounts {
     }
 
     /// Adds the counts of another process.
-    pub fn merge(&mut self, other: &mut Self) -> Result<(), Problem> {
+    pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {
         if self.are_texts() != other.are_texts() || self.items.column() != other.items.column() {
             if self.names() != other.names() {
-                return Err(Problem::ItemTypesDiffer);
+                return Err(Error::ItemTypesDiffer);
             }
             self.become_texts()?;
             other.become_texts()?;
@@ -129,7 +129,7 @@ impl ItemCounts {
     }
 
     /// Returns the stored form.
-    pub fn stored(&self) -> Result<Vec<u8>, Problem> {
+    pub fn stored(&self) -> Result<Vec<u8>, Error> {
         let names = self.names();
         let counted = self.counts().filter(|&count| count > 0).count();
         let collation = names.collation.as_deref();
@@ -143,7 +143,7 @@ impl ItemCounts {
     }
 
     /// Passes the text of every item to `each`, in the order of their codes.
-    fn print(&self, mut each: impl FnMut(&str)) -> Result<(), Problem> {
+    fn print(&self, mut each: impl FnMut(&str)) -> Result<(), Error> {
         let mut literals = Literals::of(self.items.column());
         memory_context::for_each("printing items", 1..self.items.len() + 1, |code| {
             // SAFETY: a value of the items' type.
@@ -154,7 +154,7 @@ impl ItemCounts {
     }
 
     /// Reads the stored form.
-    pub fn of_stored(bytes: &[u8]) -> Result<Self, Problem> {
+    pub fn of_stored(bytes: &[u8]) -> Result<Self, Error> {
         let summary = StoredCounts::from_bytes(bytes)?;
         match column_of(&summary)? {
             Some(column) => Self::of_items(column, &summary),
@@ -166,17 +166,17 @@ impl ItemCounts {
         }
     }
 
-    fn of_items(column: ColumnType, summary: &StoredCounts) -> Result<Self, Problem> {
+    fn of_items(column: ColumnType, summary: &StoredCounts) -> Result<Self, Error> {
         let mut counts = ItemCounts::new(column);
         counts.take_items(summary)?;
         Ok(counts)
     }
 
     /// Adds other counts, given in the stored form; an error if their items are of another type.
-    pub fn merge_stored(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+    pub fn merge_stored(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let summary = StoredCounts::from_bytes(bytes)?;
         if ItemNames::of_summary(&summary) != self.names() {
-            return Err(Problem::ItemTypesDiffer);
+            return Err(Error::ItemTypesDiffer);
         }
         if !self.are_texts() && column_of(&summary)?.as_ref() != Some(self.items.column()) {
             self.become_texts()?;
@@ -185,7 +185,7 @@ impl ItemCounts {
     }
 
     /// Adds the items of a stored value.
-    fn take_items(&mut self, summary: &StoredCounts) -> Result<(), Problem> {
+    fn take_items(&mut self, summary: &StoredCounts) -> Result<(), Error> {
         let mut literals = Literals::of(self.items.column());
         let numbers = 0..u32::try_from(summary.items.len()).map_err(|_| DamagedBytes)?;
         let codes = memory_context::for_each("reading items", numbers, |number| {
@@ -197,7 +197,7 @@ impl ItemCounts {
         let mut is_there = vec![false; self.items.len() as usize];
         let mut codes_so_far = codes.iter();
         if codes_so_far.any(|&code| std::mem::replace(&mut is_there[code as usize - 1], true)) {
-            return Err(Problem::EqualItems);
+            return Err(Error::EqualItems);
         }
         let counts = summary.items.iter().map(|(_, count)| *count);
         self.add(summary.transactions, codes.into_iter().zip(counts))
@@ -205,7 +205,7 @@ impl ItemCounts {
 
     /// Changes the items to their texts, because some stored items cannot be read as values of their type any
     /// more.
-    pub fn become_texts(&mut self) -> Result<(), Problem> {
+    pub fn become_texts(&mut self) -> Result<(), Error> {
         let mut counts = Self::of_texts(self.names());
         let mut texts = Vec::new();
         self.print(|text| texts.push(text.to_owned()))?;
@@ -221,7 +221,7 @@ impl ItemCounts {
     }
 
     /// Returns the form for another process of this server, which may refer to types by OID.
-    pub fn serial(&self) -> Result<Vec<u8>, Problem> {
+    pub fn serial(&self) -> Result<Vec<u8>, Error> {
         let mut out = wire::local();
         let column = self.items.column();
         wire::put_varint(&mut out, u64::from(column.oid.to_u32()));
@@ -239,7 +239,7 @@ impl ItemCounts {
     }
 
     /// Reads what [`serial`](Self::serial) has written.
-    pub fn of_serial(mut bytes: &[u8]) -> Result<Self, Problem> {
+    pub fn of_serial(mut bytes: &[u8]) -> Result<Self, Error> {
         let input = &mut bytes;
         wire::take_local(input)?;
         let oid = |input: &mut &[u8]| wire::take_varint(input).map(|oid| pg_sys::Oid::from(oid as u32));
@@ -300,7 +300,7 @@ impl Tallies {
 const BYTES_PER_ITEM: usize = size_of::<(Cow<str>, u64)>();
 
 /// Returns the stored form of a text: the type's input.
-pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
+pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Error> {
     let most_items = text.bytes().filter(|&byte| byte == b'[').count();
     memory::require(text.len() + most_items * BYTES_PER_ITEM)?;
     let mut summary = StoredCounts::from_text(text)?;
@@ -322,20 +322,20 @@ pub fn stored_of_text(text: &str) -> Result<Vec<u8>, Problem> {
 }
 
 /// Returns the text of the stored form: the type's output. It depends on the bytes alone.
-pub fn text_of_stored(bytes: &[u8]) -> Result<String, Problem> {
+pub fn text_of_stored(bytes: &[u8]) -> Result<String, Error> {
     Ok(StoredCounts::from_bytes(bytes)?.to_text())
 }
 
 /// Checks the length of a stored form. Its text must fit into a message of Postgres (1 GB) even if COPY
 /// escapes, and so doubles, every byte.
-fn checked(bytes: Vec<u8>) -> Result<Vec<u8>, Problem> {
+fn checked(bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
     const MOST: usize = 1 << 28;
     /// Largest ratio of the length of the text to that of the bytes: an item of two bytes takes a text of
     /// thirty, and any further byte becomes six if JSON escapes it.
     const GROWTH: usize = 15;
     let may_be_too_long = bytes.len() > MOST / GROWTH;
     if may_be_too_long && StoredCounts::from_bytes(&bytes)?.text_length() > MOST {
-        return Err(Problem::TooLarge {
+        return Err(Error::TooLarge {
             what: "the text of item counts",
             limit: "256 MB",
         });

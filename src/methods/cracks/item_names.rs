@@ -4,7 +4,7 @@
 //! dumped, restored and read in another database. Names are qualified and quoted in a way that does not
 //! depend on settings.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::types::{ColumnType, type_name};
 use disclosure::byte_format::DamagedBytes;
 use disclosure::cracks::{SqlName, StoredCounts};
@@ -44,7 +44,7 @@ impl ItemNames {
         }
     }
 
-    pub fn look_up(&self) -> Result<Found, Problem> {
+    pub fn look_up(&self) -> Result<Found, Error> {
         let Some(oid) = named("type", &self.type_name, type_in_schema, pg_sys::to_regtype)? else {
             return Ok(Found::Nothing);
         };
@@ -72,10 +72,10 @@ impl ItemNames {
 
 /// Returns the type of a column's items: the base type of any domain, with the column's collation if it makes
 /// different texts equal, otherwise the type's own collation.
-pub fn item_type(column: &ColumnType) -> Result<ColumnType, Problem> {
+pub fn item_type(column: &ColumnType) -> Result<ColumnType, Error> {
     let oid = column.base_type();
     if oid == pg_sys::RECORDOID {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "items",
             "anonymous rows cannot be items",
             "Cast the rows to a composite type or to text.",
@@ -120,7 +120,7 @@ impl Drop for Unquoted {
 
 /// Returns the type of stored items; `None` if only their texts can be compared, because the type or a label
 /// of an enum does not exist any more.
-pub fn column_of(summary: &StoredCounts) -> Result<Option<ColumnType>, Problem> {
+pub fn column_of(summary: &StoredCounts) -> Result<Option<ColumnType>, Error> {
     let column = match ItemNames::of_summary(summary).look_up()? {
         Found::Column(column) => column,
         Found::Other | Found::Nothing => return Ok(None),
@@ -176,14 +176,14 @@ fn named(
     name: &str,
     in_schema: fn(schema: &CStr, name: &CStr) -> pg_sys::Oid,
     on_search_path: unsafe fn(pg_sys::FunctionCallInfo) -> Datum,
-) -> Result<Option<pg_sys::Oid>, Problem> {
+) -> Result<Option<pg_sys::Oid>, Error> {
     let text = |text: &str| CString::new(text).map_err(|_| DamagedBytes);
     let found = match SqlName::parse(name).ok_or(DamagedBytes)? {
         SqlName::Qualified { schema, name } => in_schema(&text(&schema)?, &text(&name)?),
         SqlName::Words => {
             // SAFETY: these functions take a text.
             let found = unsafe { direct_function_call_as_datum(on_search_path, &[name.into_datum()]) };
-            let found = found.ok_or_else(|| Problem::NoSuchName {
+            let found = found.ok_or_else(|| Error::NoSuchName {
                 what,
                 name: name.into(),
             })?;

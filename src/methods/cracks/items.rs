@@ -6,7 +6,7 @@
 //! [`ItemAggregate`].
 
 use crate::encode::dictionary::Dictionary;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::aggregate::AggregateCall;
 use crate::input::relation::Relation;
 use crate::label::{labels_of, notice_unlabelled};
@@ -32,7 +32,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    fn new(column: &ColumnType) -> Result<Self, Problem> {
+    fn new(column: &ColumnType) -> Result<Self, Error> {
         let (item, elements) = items_of(column)?;
         Ok(Counter {
             counts: ItemCounts::new(item),
@@ -45,7 +45,7 @@ impl Counter {
     /// # Safety
     /// A valid Datum of the column's type.
     #[inline]
-    unsafe fn push(&mut self, transaction: Datum) -> Result<(), Problem> {
+    unsafe fn push(&mut self, transaction: Datum) -> Result<(), Error> {
         let ItemCounts {
             transactions,
             items,
@@ -73,7 +73,7 @@ pub unsafe fn for_each_item(
     elements: &mut Option<Elements>,
     transaction: Datum,
     mut on_item: impl FnMut(u32),
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     // One loop for each kind of dictionary, so that the kind is not looked up for each element.
     match (elements, items) {
         (None, items) => {
@@ -83,7 +83,7 @@ pub unsafe fn for_each_item(
         }
         (Some(elements), Dictionary::Bits(items)) => {
             let intake = items.intake();
-            let on_element = |element: Datum| -> Result<(), Problem> {
+            let on_element = |element: Datum| -> Result<(), Error> {
                 on_item(items.encode(intake.bits(element))?);
                 Ok(())
             };
@@ -91,7 +91,7 @@ pub unsafe fn for_each_item(
             unsafe { elements.for_each(transaction, on_element) }
         }
         (Some(elements), Dictionary::Images(items)) => {
-            let on_element = |element: Datum| -> Result<(), Problem> {
+            let on_element = |element: Datum| -> Result<(), Error> {
                 // SAFETY: an element of the array, of the type of the items.
                 on_item(unsafe { items.encode(element)? });
                 Ok(())
@@ -103,20 +103,17 @@ pub unsafe fn for_each_item(
 }
 
 /// Returns the type of a column's items and, if its values are arrays, a reader of their elements.
-pub fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), Problem> {
+pub fn items_of(column: &ColumnType) -> Result<(ColumnType, Option<Elements>), Error> {
     let element = ElementType::of(column);
     let item = item_type(element.as_ref().map_or(column, |element| &element.column))?;
     Ok((item, element.map(Elements::new)))
 }
 
 /// Counts the items of one column of a relation, in the rows that the calling user may see.
-pub fn read_counts(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<String>,
-) -> Result<ItemCounts, Problem> {
+pub fn read_counts(relation: Option<pg_sys::Oid>, column_name: Option<String>) -> Result<ItemCounts, Error> {
     let (query, column) = query(relation, column_name)?;
     let (_, mut counts) = read_columns(&query, &[column])?;
-    counts.pop().ok_or(Problem::Internal("a column was not counted"))
+    counts.pop().ok_or(Error::Internal("a column was not counted"))
 }
 
 /// The items of all columns of a table that take part.
@@ -128,7 +125,7 @@ pub struct CountedTable {
 
 /// Counts the items of all columns of a relation in one pass over the rows that the calling user may see.
 /// Columns whose labels exclude them from every measure are left out.
-pub fn read_table(oid: Option<pg_sys::Oid>) -> Result<CountedTable, Problem> {
+pub fn read_table(oid: Option<pg_sys::Oid>) -> Result<CountedTable, Error> {
     let relation = Relation::whole("relation", oid)?;
     let labels = oid.map_or_else(|| Ok(HashMap::new()), labels_of)?;
     let takes_part = |column: &&ColumnType| {
@@ -154,9 +151,9 @@ pub fn read_table(oid: Option<pg_sys::Oid>) -> Result<CountedTable, Problem> {
 }
 
 /// Returns the number of rows of a query, and the counts of the items in each of its columns.
-fn read_columns(query: &str, columns: &[ColumnType]) -> Result<(u64, Vec<ItemCounts>), Problem> {
+fn read_columns(query: &str, columns: &[ColumnType]) -> Result<(u64, Vec<ItemCounts>), Error> {
     let counters = columns.iter().map(Counter::new);
-    let mut counters = counters.collect::<Result<Vec<_>, Problem>>()?;
+    let mut counters = counters.collect::<Result<Vec<_>, Error>>()?;
     let mut rows = 0;
     for_each_row(query, |row| {
         rows += 1;
@@ -176,7 +173,7 @@ fn read_columns(query: &str, columns: &[ColumnType]) -> Result<(u64, Vec<ItemCou
 pub fn read_transactions(
     relation: Option<pg_sys::Oid>,
     column_name: Option<String>,
-) -> Result<(ItemCounts, Transactions), Problem> {
+) -> Result<(ItemCounts, Transactions), Error> {
     let (query, column) = query(relation, column_name)?;
     let (item, mut elements) = items_of(&column)?;
     let mut counts = ItemCounts::new(item);
@@ -203,13 +200,10 @@ pub fn read_transactions(
 }
 
 /// Returns the query for one column, and the column's type.
-fn query(
-    relation: Option<pg_sys::Oid>,
-    column_name: Option<String>,
-) -> Result<(String, ColumnType), Problem> {
+fn query(relation: Option<pg_sys::Oid>, column_name: Option<String>) -> Result<(String, ColumnType), Error> {
     let relation = Relation::whole("relation", relation)?;
     let argument = "column_name";
-    let column_name = column_name.ok_or(Problem::null(
+    let column_name = column_name.ok_or(Error::null(
         argument,
         "Give the name of the column that holds the items.",
     ))?;
@@ -243,7 +237,7 @@ pub enum ItemAggregate {
 
 impl ItemAggregate {
     /// Transition function of `count_items`: counts one transaction.
-    pub fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
+    pub fn transition(call: &AggregateCall) -> Result<Internal, Error> {
         let transaction = call.arguments()[0];
         let mut state = call.state();
         if !state.initialized() {
@@ -267,7 +261,7 @@ impl ItemAggregate {
     }
 
     /// Transition function of `rollup`: merges stored counts; `None` is NULL.
-    pub fn roll_up(call: &AggregateCall, summary: Option<&[u8]>) -> Result<Internal, Problem> {
+    pub fn roll_up(call: &AggregateCall, summary: Option<&[u8]>) -> Result<Internal, Error> {
         let mut state = call.state();
         let Some(summary) = summary else {
             return Ok(state);
@@ -283,7 +277,7 @@ impl ItemAggregate {
     }
 
     /// Combine function: merges the states of two processes.
-    pub fn combine(call: &AggregateCall) -> Result<Internal, Problem> {
+    pub fn combine(call: &AggregateCall) -> Result<Internal, Error> {
         let mut state = call.state();
         let other = call.arguments()[0];
         let mut other = Internal::from((!other.isnull).then_some(other.value));
@@ -304,7 +298,7 @@ impl ItemAggregate {
     }
 
     /// Deserialisation function: reads what [`ItemCounts::serial`] has written.
-    pub fn deserialise(call: &AggregateCall, bytes: &[u8]) -> Result<Internal, Problem> {
+    pub fn deserialise(call: &AggregateCall, bytes: &[u8]) -> Result<Internal, Error> {
         Ok(call.keep(Self::Merging(ItemCounts::of_serial(bytes)?)))
     }
 

@@ -15,7 +15,7 @@ mod recipes;
 mod reidentification;
 
 use crate::args::{Args, given, warn_once, word};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::cracks::beliefs::{Interval, itemset, read_belief};
 use crate::methods::cracks::item_counts::ItemCounts;
 use crate::methods::cracks::items::{CountedTable, read_counts, read_table};
@@ -66,14 +66,14 @@ impl Source {
     }
 
     /// Returns how often each item occurs; `None` if the stored counts are NULL.
-    pub fn counts(self) -> Result<Option<ItemCounts>, Problem> {
+    pub fn counts(self) -> Result<Option<ItemCounts>, Error> {
         match self {
             Source::Column {
                 relation,
                 column_name,
             } => read_counts(relation, column_name).map(Some),
             Source::Counts(stored) => stored.as_deref().map(ItemCounts::of_stored).transpose(),
-            Source::Table { .. } => Err(Problem::Internal("a whole table where one column was expected")),
+            Source::Table { .. } => Err(Error::Internal("a whole table where one column was expected")),
         }
     }
 }
@@ -88,7 +88,7 @@ pub(super) struct Options {
 impl Options {
     /// Reads belief, width, method, phantoms, relative_error, seed and budget. The caller checks them after
     /// it has read all arguments.
-    pub fn read(args: &mut Args) -> Result<Self, Problem> {
+    pub fn read(args: &mut Args) -> Result<Self, Error> {
         let belief = args.optional("belief");
         let width = width(args.optional("width"))?;
         let method = word("method", args.optional("method"), &METHODS)?;
@@ -106,16 +106,16 @@ impl Options {
         })
     }
 
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), Error> {
         self.adversary.check()?;
         Ok(self.settings.check()?)
     }
 
     /// Refuses options that have no meaning for a whole table.
-    fn check_table(&self) -> Result<(), Problem> {
+    fn check_table(&self) -> Result<(), Error> {
         match self.belief {
             None => Ok(()),
-            Some(_) => Err(Problem::argument(
+            Some(_) => Err(Error::argument(
                 "belief",
                 "must not be given without column_name",
                 "Give column_name too: a belief is about the items of one column.",
@@ -125,16 +125,13 @@ impl Options {
 
     /// Returns the items and the adversary's beliefs about them; `None` if there are no transactions. A
     /// belief table may add items.
-    pub fn scenario(&self, counts: &mut ItemCounts) -> Result<Option<Scenario>, Problem> {
+    pub fn scenario(&self, counts: &mut ItemCounts) -> Result<Option<Scenario>, Error> {
         Ok(self.scenario_in_order(counts)?.map(|(scenario, _)| scenario))
     }
 
     /// Returns the scenario and the former codes of its items. The items are renumbered by value, because
     /// random draws and sums follow their numbers and must not depend on the order of rows.
-    pub fn scenario_in_order(
-        &self,
-        counts: &mut ItemCounts,
-    ) -> Result<Option<(Scenario, Vec<u32>)>, Problem> {
+    pub fn scenario_in_order(&self, counts: &mut ItemCounts) -> Result<Option<(Scenario, Vec<u32>)>, Error> {
         let intervals = self
             .belief
             .map(|belief| read_belief(counts, belief))
@@ -153,7 +150,7 @@ impl Options {
     }
 
     /// Returns the expected cracks, by the method that the caller asks for.
-    pub fn expected(&self, scenario: &Scenario) -> Result<Option<ExpectedCracks>, Problem> {
+    pub fn expected(&self, scenario: &Scenario) -> Result<Option<ExpectedCracks>, Error> {
         let found = self.expected_of_each(self.settings.method, &[scenario])?;
         Ok(found.into_iter().next().flatten())
     }
@@ -163,7 +160,7 @@ impl Options {
         &self,
         method: Method,
         scenarios: &[&Scenario],
-    ) -> Result<Vec<Option<ExpectedCracks>>, Problem> {
+    ) -> Result<Vec<Option<ExpectedCracks>>, Error> {
         let settings = Settings {
             method,
             max_bytes: memory::left() as f64,
@@ -174,11 +171,11 @@ impl Options {
             expected_cracks_of_each(&spaces, &settings, control)
         })
         .map_err(|problem| match problem {
-            Problem::Algorithm(disclosure::Error::InvalidArgument {
+            Error::Algorithm(disclosure::Error::InvalidArgument {
                 argument: "method",
                 problem,
                 ..
-            }) => Problem::argument(
+            }) => Error::argument(
                 "method",
                 problem,
                 "Give 'auto', which simulates instead, or raise budget and disclosure.max_memory.",
@@ -203,14 +200,14 @@ pub(super) fn method_name(method: Method) -> &'static str {
 }
 
 /// Reads a value of the SQL type `disclosure.belief_width`.
-fn width(text: Option<&str>) -> Result<Width, Problem> {
+fn width(text: Option<&str>) -> Result<Width, Error> {
     match given("width", text)? {
         "median" => Ok(Width::Median),
         "mean" => Ok(Width::Mean),
         "point" => Ok(Width::Share(0.0)),
         "ignorant" => Ok(Width::Ignorant),
         number => number.parse().map(Width::Share).map_err(|_| {
-            Problem::argument(
+            Error::argument(
                 "width",
                 "is neither a number nor one of the allowed words",
                 "Give a share of all transactions, 'median', 'mean', 'point' or 'ignorant'.",
@@ -221,7 +218,7 @@ fn width(text: Option<&str>) -> Result<Width, Problem> {
 
 /// Reads the argument phantoms. A negative number becomes one that is too large, so that the crate refuses
 /// it.
-fn phantoms(args: &mut Args) -> Result<usize, Problem> {
+fn phantoms(args: &mut Args) -> Result<usize, Error> {
     let phantoms: i32 = args.required("phantoms")?;
     Ok(usize::try_from(phantoms).unwrap_or(usize::MAX))
 }
@@ -246,7 +243,7 @@ struct AnsweredColumn {
 impl Answer {
     /// Reads all arguments, checks them, and reads the source. There are no columns if stored counts are
     /// NULL.
-    fn new(mut args: Args, source: ReadSource) -> Result<Self, Problem> {
+    fn new(mut args: Args, source: ReadSource) -> Result<Self, Error> {
         let source = source(&mut args);
         let mut options = Options::read(&mut args)?;
         options.settings.alpha = args.required("alpha")?;
@@ -276,10 +273,7 @@ impl Answer {
             })
         };
         Ok(Answer {
-            columns: columns
-                .into_iter()
-                .map(answered)
-                .collect::<Result<_, Problem>>()?,
+            columns: columns.into_iter().map(answered).collect::<Result<_, Error>>()?,
             options,
             rows_of_table,
         })
@@ -287,7 +281,7 @@ impl Answer {
 
     /// Returns the expected cracks of every column, by one method; `None` if the column has no transactions,
     /// or if no mapping agrees with the belief.
-    fn expected_by(&self, method: Method) -> Result<Vec<Option<ExpectedCracks>>, Problem> {
+    fn expected_by(&self, method: Method) -> Result<Vec<Option<ExpectedCracks>>, Error> {
         let scenarios: Vec<&Scenario> = self.columns.iter().filter_map(AnsweredColumn::scenario).collect();
         let mut found = self.options.expected_of_each(method, &scenarios)?.into_iter();
         let of_column = |column: &AnsweredColumn| column.scenario().and_then(|_| found.next().flatten());
@@ -295,7 +289,7 @@ impl Answer {
     }
 
     /// Returns the expected cracks of every column, by the method that the caller asks for.
-    fn expected(&self) -> Result<Vec<Option<ExpectedCracks>>, Problem> {
+    fn expected(&self) -> Result<Vec<Option<ExpectedCracks>>, Error> {
         self.expected_by(self.options.settings.method)
     }
 }
@@ -308,15 +302,15 @@ impl AnsweredColumn {
 
 #[pg_extern(sql = false)]
 fn expected_cracks(args: Args) -> Option<f64> {
-    sum_of_cracks(args, Source::column_or_table).unwrap_or_else(Problem::raise)
+    sum_of_cracks(args, Source::column_or_table).unwrap_or_else(Error::raise)
 }
 
 #[pg_extern(sql = false)]
 fn cracks_of(args: Args) -> Option<f64> {
-    sum_of_cracks(args, Source::stored).unwrap_or_else(Problem::raise)
+    sum_of_cracks(args, Source::stored).unwrap_or_else(Error::raise)
 }
 
-fn sum_of_cracks(args: Args, source: ReadSource) -> Result<Option<f64>, Problem> {
+fn sum_of_cracks(args: Args, source: ReadSource) -> Result<Option<f64>, Error> {
     let answer = Answer::new(args, source)?;
     if answer.rows_of_table == Some(0) {
         return Ok(None);
@@ -407,11 +401,11 @@ fn crack_report_of(args: Args) -> Table<CountsReport> {
 }
 
 /// Returns a report on each column, with the column's name.
-fn reports(args: Args, source: ReadSource) -> Result<Vec<(Option<String>, CountsReport)>, Problem> {
+fn reports(args: Args, source: ReadSource) -> Result<Vec<(Option<String>, CountsReport)>, Error> {
     let answer = Answer::new(args, source)?;
     let by = |method| {
         let found = answer.expected_by(method)?.into_iter();
-        Ok::<_, Problem>(found.map(|found| found.map(|found| found.expected)))
+        Ok::<_, Error>(found.map(|found| found.map(|found| found.expected)))
     };
     let mut o_estimates = by(Method::OEstimate)?;
     let mut propagated = by(Method::Propagated)?;
@@ -483,7 +477,7 @@ fn item_risk_of(args: Args) -> Table<ItemRisk> {
     Table::new(risks(args, Source::stored))
 }
 
-fn risks(args: Args, source: ReadSource) -> Result<Vec<ItemRisk>, Problem> {
+fn risks(args: Args, source: ReadSource) -> Result<Vec<ItemRisk>, Error> {
     let mut answer = Answer::new(args, source)?;
     let Some(AnsweredColumn {
         counts,
@@ -530,15 +524,15 @@ const ITEMSET_METHODS: [(&str, ItemsetMethod); 3] = [
 
 #[pg_extern(sql = false)]
 fn crack_probability(args: Args) -> Option<f64> {
-    itemset_probability(args, Source::column).unwrap_or_else(Problem::raise)
+    itemset_probability(args, Source::column).unwrap_or_else(Error::raise)
 }
 
 #[pg_extern(sql = false)]
 fn crack_probability_of(args: Args) -> Option<f64> {
-    itemset_probability(args, Source::stored).unwrap_or_else(Problem::raise)
+    itemset_probability(args, Source::stored).unwrap_or_else(Error::raise)
 }
 
-fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>, Problem> {
+fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>, Error> {
     let source = source(&mut args);
     let itemset_given = args.any("itemset");
     let belief = args.optional("belief");
@@ -552,7 +546,7 @@ fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>
     };
     args.end()?;
     options.check()?;
-    let (array, array_type) = itemset_given.ok_or(Problem::null("itemset", "Give an array of items."))?;
+    let (array, array_type) = itemset_given.ok_or(Error::null("itemset", "Give an array of items."))?;
     let Some(mut counts) = source.counts()? else {
         return Ok(None);
     };
@@ -570,11 +564,7 @@ fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>
 }
 
 /// Returns the exact probability of an itemset; an error if it would take more steps than this.
-fn exact_probability(
-    cracks: &ItemsetCracks,
-    itemset: &[u32],
-    most_steps: f64,
-) -> Result<Option<f64>, Problem> {
+fn exact_probability(cracks: &ItemsetCracks, itemset: &[u32], most_steps: f64) -> Result<Option<f64>, Error> {
     let exact = run::long("counting crack mappings", |control| {
         let steps = cracks.steps([itemset], control)?;
         if steps > most_steps {
@@ -583,7 +573,7 @@ fn exact_probability(
         cracks.exact(itemset, control).map(Ok)
     })?;
     exact.map_err(|steps| {
-        Problem::argument(
+        Error::argument(
             "method",
             format!(
                 "exact would take about {:.1e} s",

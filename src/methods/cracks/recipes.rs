@@ -4,7 +4,7 @@
 //! compares the cracks of stronger and weaker adversaries with what the owner of the data tolerates.
 
 use crate::args::Args;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::cracks::beliefs::{itemsets_of_array, itemsets_of_table};
 use crate::methods::cracks::items::read_transactions;
 use crate::methods::cracks::{Options, ReadSource, Source, method_name};
@@ -34,7 +34,7 @@ fn verdict_name(verdict: Verdict) -> &'static str {
 }
 
 /// Reads the argument runs. The seed is one of the later arguments.
-fn runs(args: &mut Args) -> Result<ComplianceRuns, Problem> {
+fn runs(args: &mut Args) -> Result<ComplianceRuns, Error> {
     Ok(ComplianceRuns {
         runs: args.count("runs")?,
         ..ComplianceRuns::default()
@@ -69,7 +69,7 @@ fn assess_items_of(args: Args) -> Table<RiskRow> {
     Table::new(risk_of_items(args, Source::stored))
 }
 
-fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, Problem> {
+fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, Error> {
     let source = source(&mut args);
     let mut settings = ItemSettings {
         tolerance: args.required("tolerance")?,
@@ -134,7 +134,7 @@ fn assess_itemsets_of(args: Args) -> Table<ItemsetRiskRow> {
     Table::new(risk_of_itemsets(args, Source::stored))
 }
 
-fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<ItemsetRiskRow>, Problem> {
+fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<ItemsetRiskRow>, Error> {
     let source = source(&mut args);
     let sizes = vec![args.count("sizes")? as usize];
     let (crack_danger, tolerance) = (args.required("crack_danger")?, args.required("tolerance")?);
@@ -156,7 +156,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
     settings.check()?;
     options.check()?;
     if array.is_some() && table.is_some() {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "itemsets",
             "must not be given together with itemset_table",
             "Give one of the two, or neither to assess all itemsets of a size.",
@@ -178,7 +178,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
         cracks::assess_itemsets(&scenario.frequencies, &scenario.space, &settings, control)
     })?;
     if options.settings.method == Method::Exact && assessment.method == ItemsetMethod::Os {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "method",
             "exact is not possible: it would exceed the budget, or no mapping agrees with the belief",
             "Raise budget, list fewer itemsets, or give 'auto' or 'o_estimate'.",
@@ -203,11 +203,11 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
 }
 
 /// Returns the number of steps that exact probabilities of itemsets may take, by the method and the budget.
-fn exact_steps(options: &Options) -> Result<f64, Problem> {
+fn exact_steps(options: &Options) -> Result<f64, Error> {
     match options.settings.method {
         Method::Auto | Method::Exact => Ok(options.settings.max_steps),
         Method::OEstimate => Ok(0.0),
-        _ => Err(Problem::argument(
+        _ => Err(Error::argument(
             "method",
             "is not a method for itemsets",
             "Give 'auto', 'exact' or 'o_estimate', which means the estimate OS here.",
@@ -236,7 +236,7 @@ fn assess_correlations(args: Args) -> Table<CorrelationRow> {
     Table::new(risk_of_pairs(args))
 }
 
-fn risk_of_pairs(mut args: Args) -> Result<Vec<CorrelationRow>, Problem> {
+fn risk_of_pairs(mut args: Args) -> Result<Vec<CorrelationRow>, Error> {
     let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
     let mut settings = CorrelationSettings {
         tolerance: args.required("tolerance")?,
@@ -319,7 +319,7 @@ fn similarity_by_sampling(args: Args) -> Table<SimilarityRow> {
     Table::new(similarities(args))
 }
 
-fn similarities(mut args: Args) -> Result<Vec<SimilarityRow>, Problem> {
+fn similarities(mut args: Args) -> Result<Vec<SimilarityRow>, Error> {
     let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
     let settings = SamplingSettings {
         fractions: args.numbers("fractions")?,

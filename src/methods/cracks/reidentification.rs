@@ -7,7 +7,7 @@
 use crate::args::{Args, word};
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::{CodedColumn, ranks_of_codes};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::methods::cracks::{METHODS, method_name};
 use crate::pg::memory_context;
@@ -43,7 +43,7 @@ fn expected_reidentifications(args: Args) -> Table<ReidentificationRow> {
     Table::once(reidentifications(args))
 }
 
-fn reidentifications(mut args: Args) -> Result<ReidentificationRow, Problem> {
+fn reidentifications(mut args: Args) -> Result<ReidentificationRow, Error> {
     let (known, released) = (args.optional("known"), args.optional("released"));
     let columns = args.names(COLUMNS);
     let key = args.name(KEY);
@@ -77,7 +77,7 @@ impl People {
         released: Option<pg_sys::Oid>,
         columns: Option<Vec<Option<String>>>,
         key: Option<String>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let known = Relation::whole("known", known)?;
         let released = Relation::whole("released", released)?;
         let shared = shared_columns(&known, &released, columns)?;
@@ -106,7 +106,7 @@ impl People {
         })
     }
 
-    fn find(&self, settings: &Settings) -> Result<ReidentificationRow, Problem> {
+    fn find(&self, settings: &Settings) -> Result<ReidentificationRow, Error> {
         const BYTES_PER_EDGE: usize = 8;
         let columns: Vec<&[u32]> = self.released.iter().map(Vec::as_slice).collect();
         let rows = columns.first().map_or(0, |column| column.len());
@@ -135,11 +135,11 @@ impl People {
 }
 
 /// Returns, for each known person, the number of the released row with the same key.
-fn own_rows(here: &CodedColumn, mut there: CodedColumn) -> Result<Vec<Option<u32>>, Problem> {
+fn own_rows(here: &CodedColumn, mut there: CodedColumn) -> Result<Vec<Option<u32>>, Error> {
     let mut row_of = vec![None; there.dictionary.len() as usize + 1];
     for (&code, row) in there.codes.iter().zip(0..) {
         if code != NULL && row_of[code as usize].replace(row).is_some() {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 KEY,
                 "two released rows have the same value",
                 "Give a column that has a different value for each person.",
@@ -162,9 +162,9 @@ fn shared_columns(
     known: &Relation,
     released: &Relation,
     names: Option<Vec<Option<String>>>,
-) -> Result<Vec<Shared>, Problem> {
+) -> Result<Vec<Shared>, Error> {
     let invalid = |problem: String| {
-        Problem::argument(
+        Error::argument(
             COLUMNS,
             problem,
             "Give an array of distinct names of columns that are in both tables.",
@@ -189,7 +189,7 @@ fn shared_columns(
 }
 
 impl Shared {
-    fn new(here: &ColumnType, there: &ColumnType) -> Result<Self, Problem> {
+    fn new(here: &ColumnType, there: &ColumnType) -> Result<Self, Error> {
         let range = RangeType::of(here, there.base_type());
         let pair = match &range {
             None => Pair::comparable(COLUMNS, here, there)?,
@@ -203,7 +203,7 @@ impl Shared {
     }
 
     /// Returns what is known about a person, in released codes, for each code of a known value.
-    fn knowledge(&self, here: &Dictionary, there: &mut CodedColumn) -> Result<Vec<Knowledge>, Problem> {
+    fn knowledge(&self, here: &Dictionary, there: &mut CodedColumn) -> Result<Vec<Knowledge>, Error> {
         if let Some(range) = &self.range {
             return knowledge_of_ranges(range, here, there);
         }
@@ -231,7 +231,7 @@ fn knowledge_of_ranges(
     range: &RangeType,
     here: &Dictionary,
     there: &mut CodedColumn,
-) -> Result<Vec<Knowledge>, Problem> {
+) -> Result<Vec<Knowledge>, Error> {
     /// Code that no released value has.
     const NOT_RELEASED: u32 = u32::MAX;
     let codes = 1..=there.dictionary.len();

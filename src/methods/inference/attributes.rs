@@ -7,7 +7,7 @@
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::ranks_of_codes;
 use crate::encode::scale::Scale;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::inference::bins::Bins;
 use crate::methods::inference::column_settings::{ColumnSettings, ValueWeights};
 use crate::pg::array::ElementType;
@@ -49,7 +49,7 @@ impl Attributes {
         dictionaries: Vec<Dictionary>,
         settings: &[ColumnSettings],
         rows_of: impl Fn(usize) -> Vec<u64>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let mut attributes = Attributes {
             columns: Vec::with_capacity(dictionaries.len()),
             named: Vec::with_capacity(dictionaries.len()),
@@ -104,7 +104,7 @@ impl Named {
         mut dictionary: Dictionary,
         settings: &ColumnSettings,
         rows_of: impl FnOnce() -> Vec<u64>,
-    ) -> Result<(Column, Self), Problem> {
+    ) -> Result<(Column, Self), Error> {
         let Some(weights) = &settings.weights else {
             let naming = Naming::Value(Vec::new()); // an ignored column has no attributes
             return Ok((Column::ignored(), Named { dictionary, naming }));
@@ -158,7 +158,7 @@ impl Named {
         ))
     }
 
-    fn weigh(&self, attributes: u32, weights: &ValueWeights) -> Result<Vec<Weights>, Problem> {
+    fn weigh(&self, attributes: u32, weights: &ValueWeights) -> Result<Vec<Weights>, Error> {
         match weights.of_all() {
             Some(weights) => Ok(vec![weights; attributes as usize]),
             None => memory_context::for_each("weighing values", 0..attributes, |attribute| {
@@ -183,7 +183,7 @@ impl Named {
 
 /// Returns a dictionary of the elements of all arrays and, for each array by code, its elements: codes minus
 /// 1, distinct and ascending.
-fn elements_of(element: &ElementType, arrays: &Dictionary) -> Result<(Dictionary, Vec<Vec<u32>>), Problem> {
+fn elements_of(element: &ElementType, arrays: &Dictionary) -> Result<(Dictionary, Vec<Vec<u32>>), Error> {
     let mut elements = Dictionary::new(element.column.clone());
     let of_array = memory_context::for_each("reading arrays", 0..arrays.len(), |array| {
         let mut of_array = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::scale::Scale;
-use crate::error::Problem;
+use crate::error::Error;
 use disclosure::inference::{self, Bin, Binning};
 
 /// Bins of a column's values.
@@ -20,14 +20,14 @@ impl Bins {
         scale: Scale,
         binning: Binning,
         rows_of: impl FnOnce() -> Vec<u64>,
-    ) -> Result<(Self, Vec<u32>), Problem> {
+    ) -> Result<(Self, Vec<u32>), Error> {
         let binning = match binning {
             Binning::EqualWidth(width) => Binning::EqualWidth(scale.width(width)),
             Binning::EqualFrequency(_) => binning,
         };
         let found = inference::Bins::new(&scale.numbers(dictionary)?, binning, rows_of);
         let inference::Bins { bins, bin_of_value } = found.ok_or_else(|| {
-            Problem::argument(
+            Error::argument(
                 "labels",
                 format!(
                     "column \"{}\": width is too small for the largest values",

@@ -5,7 +5,7 @@
 //! Anonymous rows have no labels.
 
 use crate::encode::scale::Scale;
-use crate::error::{Problem, did_you_mean};
+use crate::error::{Error, did_you_mean};
 use crate::label::{self, labels_of};
 use crate::pg::types::ColumnType;
 use disclosure::inference::Binning;
@@ -125,7 +125,7 @@ pub fn column_settings(
     columns: &[ColumnType],
     relation: Option<pg_sys::Oid>,
     given: Option<&Value>,
-) -> Result<Vec<ColumnSettings>, Problem> {
+) -> Result<Vec<ColumnSettings>, Error> {
     let labels = relation.map(labels_of).transpose()?;
     settings_by_labels(columns, labels.as_ref(), given)
 }
@@ -136,7 +136,7 @@ pub fn settings_by_labels(
     columns: &[ColumnType],
     labels: Option<&HashMap<String, Label>>,
     given: Option<&Value>,
-) -> Result<Vec<ColumnSettings>, Problem> {
+) -> Result<Vec<ColumnSettings>, Error> {
     let nothing = Map::new();
     let given = match given {
         None => &nothing,
@@ -196,7 +196,7 @@ pub fn notice_unlabelled<'a>(
 
 impl ColumnSettings {
     /// Applies what the caller gave for the column: a label, or an object of settings.
-    fn set(&mut self, column: &ColumnType, given: &Value) -> Result<(), Problem> {
+    fn set(&mut self, column: &ColumnType, given: &Value) -> Result<(), Error> {
         let keys = match given {
             Value::String(label) => {
                 self.weights = parse_label(column, label)?.weights().map(ValueWeights::from);
@@ -213,11 +213,7 @@ impl ColumnSettings {
                 _ => {
                     let problem = format!("column \"{}\": \"{key}\" is not a setting", column.name);
                     let nearest = spelling::nearest(key, ["likelihood", "danger", "bins", "width"]);
-                    return Err(Problem::argument(
-                        ARGUMENT,
-                        problem,
-                        did_you_mean(nearest, ALLOWED),
-                    ));
+                    return Err(Error::argument(ARGUMENT, problem, did_you_mean(nearest, ALLOWED)));
                 }
             }
         }
@@ -230,7 +226,7 @@ impl ColumnSettings {
         self.weights.get_or_insert_with(|| Weights::UNLABELLED.into())
     }
 
-    fn set_binning(&mut self, column: &ColumnType, key: &str, given: &Value) -> Result<(), Problem> {
+    fn set_binning(&mut self, column: &ColumnType, key: &str, given: &Value) -> Result<(), Error> {
         let Some(scale) = Scale::of_type(column.base_type()) else {
             let problem = format!("{key} needs a column of numbers, dates or timestamps");
             return Err(invalid_for(column, problem));
@@ -257,12 +253,7 @@ impl ColumnSettings {
     }
 }
 
-fn set_weight(
-    weight: &mut ValueWeight,
-    column: &ColumnType,
-    key: &str,
-    given: &Value,
-) -> Result<(), Problem> {
+fn set_weight(weight: &mut ValueWeight, column: &ColumnType, key: &str, given: &Value) -> Result<(), Error> {
     weight.set(given).ok_or_else(|| {
         // The message does not say which value the weight belongs to, because values must not appear in
         // messages.
@@ -271,15 +262,14 @@ fn set_weight(
     })
 }
 
-fn parse_label(column: &ColumnType, label: &str) -> Result<Label, Problem> {
-    use disclosure::Error;
+fn parse_label(column: &ColumnType, label: &str) -> Result<Label, Error> {
     label.parse().map_err(|error| match error {
-        Error::InvalidArgument { problem, .. } => invalid_for(column, problem),
-        Error::UnknownWord { problem, nearest, .. } => {
+        disclosure::Error::InvalidArgument { problem, .. } => invalid_for(column, problem),
+        disclosure::Error::UnknownWord { problem, nearest, .. } => {
             let problem = format!("column \"{}\": {problem}", column.name);
-            Problem::argument(ARGUMENT, problem, did_you_mean(nearest, ALLOWED))
+            Error::argument(ARGUMENT, problem, did_you_mean(nearest, ALLOWED))
         }
-        Error::Unsupported { value, .. } => Problem::unusable(
+        disclosure::Error::Unsupported { value, .. } => Error::unusable(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             ARGUMENT,
             format!("column \"{}\": \"{value}\" is not supported yet", column.name),
@@ -289,10 +279,10 @@ fn parse_label(column: &ColumnType, label: &str) -> Result<Label, Problem> {
     })
 }
 
-fn invalid_for(column: &ColumnType, problem: impl Display) -> Problem {
+fn invalid_for(column: &ColumnType, problem: impl Display) -> Error {
     invalid(format!("column \"{}\": {problem}", column.name))
 }
 
-fn invalid(problem: impl Display) -> Problem {
-    Problem::argument(ARGUMENT, problem.to_string(), ALLOWED)
+fn invalid(problem: impl Display) -> Error {
+    Error::argument(ARGUMENT, problem.to_string(), ALLOWED)
 }

@@ -4,7 +4,7 @@
 //! result is kept, so an answer is never older than its question. The table's indexes make the queries fast.
 
 use crate::encode::dictionary::Dictionary;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label;
 use crate::methods::inference::column_settings::{ColumnSettings, column_settings};
@@ -30,7 +30,7 @@ pub struct RowLookup {
     /// Whether queries run under the active snapshot instead of a new one.
     in_snapshot: bool,
     /// Error that ended the search, if any.
-    problem: Option<Problem>,
+    problem: Option<Error>,
 }
 
 /// An attribute of the row.
@@ -53,7 +53,7 @@ impl RowLookup {
         row: Datum,
         relation: Option<pg_sys::Oid>,
         weights: Option<&Value>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let table = Relation::new(relation, None)?;
@@ -104,7 +104,7 @@ impl RowLookup {
     }
 
     /// Takes the error that ended the search, if any.
-    pub fn problem(&mut self) -> Option<Problem> {
+    pub fn problem(&mut self) -> Option<Error> {
         self.problem.take()
     }
 
@@ -114,14 +114,14 @@ impl RowLookup {
         settings: &ColumnSettings,
         here: &ColumnType,
         value: Datum,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             let Some(weights) = &settings.weights else {
                 return Ok(());
             };
             if settings.binning.is_some() {
-                return Err(Problem::argument(
+                return Err(Error::argument(
                     "labels",
                     format!(
                         "column \"{}\": bins and width cannot be used for a single record",
@@ -135,7 +135,7 @@ impl RowLookup {
                 _ => value,
             };
             if here.oid != pg_sys::UNKNOWNOID && here.base_type() != there.base_type() {
-                return Err(Problem::argument(
+                return Err(Error::argument(
                     "record",
                     format!("column \"{}\" has a different type in the relation", there.name),
                     "Give a record of the relation's row type, such as NEW in a trigger.",
@@ -161,7 +161,7 @@ impl RowLookup {
                     None => weights.of_value(&print(there.oid, value)),
                 };
                 let equals = equality_operator(there).ok_or_else(|| {
-                    Problem::argument(
+                    Error::argument(
                         "record",
                         format!("the type of column \"{}\" has no equality operator", there.name),
                         "Label the column 'ignore', or leave it out of the record.",
@@ -202,7 +202,7 @@ impl RowLookup {
 
     /// Runs the query. Returns the attributes that each found row lacks, and whether there may be more such
     /// rows.
-    fn ask(&self, known: &[usize], inferred: &[usize]) -> Result<(Vec<Vec<usize>>, bool), Problem> {
+    fn ask(&self, known: &[usize], inferred: &[usize]) -> Result<(Vec<Vec<usize>>, bool), Error> {
         pgrx::check_for_interrupts!();
         let question = self.question(known, inferred);
         Spi::connect(|_| {
@@ -240,7 +240,7 @@ impl Lookup for RowLookup {
 
 /// Returns the position of the relation's column that a column of the row belongs to: the one with the same
 /// name or, if the row has no names, with the same position.
-fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType]) -> Result<usize, Problem> {
+fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType]) -> Result<usize, Error> {
     let nameless = all
         .iter()
         .zip(1..)
@@ -251,7 +251,7 @@ fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType])
         of_relation.iter().position(|other| other.name == column.name)
     };
     place.filter(|&place| place < of_relation.len()).ok_or_else(|| {
-        Problem::argument(
+        Error::argument(
             "record",
             format!("the relation has no column for \"{}\"", column.name),
             "Give a record of the relation's row type, or columns in the relation's order.",
@@ -264,7 +264,7 @@ fn place_of(column: &ColumnType, all: &[ColumnType], of_relation: &[ColumnType])
 ///
 /// # Safety
 /// `array` must be a valid array with elements of this type.
-unsafe fn distinct_elements(element: &ElementType, array: Datum) -> Result<Vec<Datum>, Problem> {
+unsafe fn distinct_elements(element: &ElementType, array: Datum) -> Result<Vec<Datum>, Error> {
     // SAFETY: by the contract of the function.
     unsafe {
         let whole = Datum::from(pg_sys::pg_detoast_datum(array.cast_mut_ptr()));

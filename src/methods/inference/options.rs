@@ -1,7 +1,7 @@
 //! Options shared by the functions of this folder.
 
 use crate::args::{Args, budget_of, given, json};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::window::WindowCall;
 use disclosure::inference::Settings;
 use pgrx::FromDatum;
@@ -15,7 +15,7 @@ pub struct Options {
 
 impl Options {
     /// Reads `labels`, the first option of every function.
-    pub fn labels(args: &mut Args) -> Result<Self, Problem> {
+    pub fn labels(args: &mut Args) -> Result<Self, Error> {
         Ok(Options {
             labels: args.json("labels")?,
             settings: Settings::default(),
@@ -23,19 +23,19 @@ impl Options {
     }
 
     /// Reads `min_confidence`, which always comes before `constant`.
-    pub fn min_confidence(&mut self, args: &mut Args) -> Result<(), Problem> {
+    pub fn min_confidence(&mut self, args: &mut Args) -> Result<(), Error> {
         self.settings.min_confidence = args.required("min_confidence")?;
         Ok(())
     }
 
     /// Reads `constant`.
-    pub fn constant(&mut self, args: &mut Args) -> Result<(), Problem> {
+    pub fn constant(&mut self, args: &mut Args) -> Result<(), Error> {
         self.settings.constant = args.required("constant")?;
         Ok(())
     }
 
     /// Reads `budget`, the last argument of every function, and checks all settings.
-    pub fn finish(mut self, mut args: Args) -> Result<Self, Problem> {
+    pub fn finish(mut self, mut args: Args) -> Result<Self, Error> {
         self.settings.budget = args.budget()?;
         args.end()?;
         self.settings.check()?;
@@ -43,7 +43,7 @@ impl Options {
     }
 
     /// Reads all options of a window function, which follow the record.
-    pub fn of_call(call: &WindowCall) -> Result<Self, Problem> {
+    pub fn of_call(call: &WindowCall) -> Result<Self, Error> {
         let options = Options {
             labels: json("labels", argument(call, 1))?,
             settings: Settings {

@@ -4,7 +4,7 @@
 //! file reads the table and returns them with the values of its columns.
 
 use crate::args::{Args, warn_once};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::inference::options::Options;
 use crate::methods::inference::table::AttributeTable;
 use crate::pg::json::Json;
@@ -31,7 +31,7 @@ fn decoys(args: Args) -> Table<Decoy> {
     Table::new(decoys_for(args))
 }
 
-fn decoys_for(mut args: Args) -> Result<Vec<Decoy>, Problem> {
+fn decoys_for(mut args: Args) -> Result<Vec<Decoy>, Error> {
     let relation = args.optional("relation");
     let columns = args.names("columns");
     let mut options = Options::labels(&mut args)?;
@@ -75,7 +75,7 @@ fn remedies(args: Args) -> Table<Remedy> {
     Table::new(remedies_for(args))
 }
 
-fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Problem> {
+fn remedies_for(mut args: Args) -> Result<Vec<Remedy>, Error> {
     let relation = args.optional("relation");
     let columns = args.names("columns");
     let mut options = Options::labels(&mut args)?;

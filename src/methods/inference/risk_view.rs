@@ -5,7 +5,7 @@
 //! nothing else.
 
 use crate::args::{Args, given};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label::labels_of;
 use crate::methods::inference::column_settings::{ColumnSettings, notice_unlabelled, settings_by_labels};
@@ -26,10 +26,10 @@ const RISK_COLUMNS: [&CStr; 3] = [c"privacy_score", c"class_size", c"worst_infer
 /// risk_view(relation regclass, view_name text, columns name[], labels jsonb, security_invoker boolean)
 #[pg_extern(sql = false)]
 fn risk_view(args: Args) -> Oid {
-    make_view(args).unwrap_or_else(Problem::raise)
+    make_view(args).unwrap_or_else(Error::raise)
 }
 
-fn make_view(mut args: Args) -> Result<Oid, Problem> {
+fn make_view(mut args: Args) -> Result<Oid, Error> {
     let oid = args.optional("relation");
     let view_name: Option<String> = args.optional("view_name");
     let columns = args.names("columns");
@@ -37,8 +37,8 @@ fn make_view(mut args: Args) -> Result<Oid, Problem> {
     let security_invoker = args.optional("security_invoker");
     args.end()?;
     let relation = Relation::whole("relation", oid)?;
-    let oid = oid.ok_or(Problem::Internal("a relation without OID"))?; // NULL was refused above
-    let view_name = view_name.ok_or_else(|| Problem::null("view_name", NAME_OF_VIEW))?;
+    let oid = oid.ok_or(Error::Internal("a relation without OID"))?; // NULL was refused above
+    let view_name = view_name.ok_or_else(|| Error::null("view_name", NAME_OF_VIEW))?;
     let security_invoker = given("security_invoker", security_invoker)?;
     check_security_invoker(security_invoker)?;
     check_relation(&relation)?;
@@ -48,7 +48,7 @@ fn make_view(mut args: Args) -> Result<Oid, Problem> {
     if let Some(existing) = existing.filter(|&existing| !is_risk_view(existing)) {
         // The view may be there for another reason, such as to hide something. Replacing it would be a
         // surprise.
-        return Err(Problem::unusable(
+        return Err(Error::unusable(
             PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE,
             "view_name",
             format!("{} already exists and is not a risk view", name_of(existing)),
@@ -60,12 +60,12 @@ fn make_view(mut args: Args) -> Result<Oid, Problem> {
         Some(existing) => replace(&statement, &relation, existing)?,
         None => execute(&statement)?,
     }
-    view.existing().ok_or(Problem::Internal("the view was not made"))
+    view.existing().ok_or(Error::Internal("the view was not made"))
 }
 
-fn check_security_invoker(wanted: bool) -> Result<(), Problem> {
+fn check_security_invoker(wanted: bool) -> Result<(), Error> {
     match wanted && cfg!(feature = "pg14") {
-        true => Err(Problem::unusable(
+        true => Err(Error::unusable(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             "security_invoker",
             "needs Postgres 15 or later",
@@ -76,9 +76,9 @@ fn check_security_invoker(wanted: bool) -> Result<(), Problem> {
 }
 
 /// Checks that the view can have all columns of the relation and its own.
-fn check_relation(relation: &Relation) -> Result<(), Problem> {
+fn check_relation(relation: &Relation) -> Result<(), Error> {
     if relation.columns().is_empty() {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "relation",
             format!("{} has no columns", relation.name()),
             "Give a table or view with columns.",
@@ -91,7 +91,7 @@ fn check_relation(relation: &Relation) -> Result<(), Problem> {
             .any(|name| name.to_bytes() == column.name.as_bytes())
     };
     match columns.find(is_taken) {
-        Some(column) => Err(Problem::unusable(
+        Some(column) => Err(Error::unusable(
             PgSqlErrorCode::ERRCODE_DUPLICATE_COLUMN,
             "relation",
             format!("already has a column \"{}\"", column.name),
@@ -119,7 +119,7 @@ impl Judged {
         relation: &Relation,
         columns: Option<Vec<Option<String>>>,
         given: Option<Value>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let chosen = columns
             .map(|columns| relation.chosen_columns(columns))
             .transpose()?;
@@ -249,14 +249,14 @@ struct ViewName {
 
 impl ViewName {
     /// Reads the argument `view_name`. Without a schema, the view goes where CREATE VIEW would put it.
-    fn new(given: &str, relation: Oid) -> Result<Self, Problem> {
+    fn new(given: &str, relation: Oid) -> Result<Self, Error> {
         let mut parts = identifiers(given)
-            .ok_or_else(|| Problem::argument("view_name", "is not a valid name of a view", NAME_OF_VIEW))?;
-        let name = parts.pop().ok_or(Problem::Internal("a name without parts"))?;
+            .ok_or_else(|| Error::argument("view_name", "is not a valid name of a view", NAME_OF_VIEW))?;
+        let name = parts.pop().ok_or(Error::Internal("a name without parts"))?;
         let schema = match parts.pop() {
             Some(schema) => schema,
             None => creation_schema(relation).ok_or_else(|| {
-                Problem::unusable(
+                Error::unusable(
                     PgSqlErrorCode::ERRCODE_INVALID_SCHEMA_NAME,
                     "view_name",
                     "no schema has been selected to create in",
@@ -338,14 +338,14 @@ fn is_risk_view(relation: Oid) -> bool {
 }
 
 /// Replaces a risk view. It keeps its columns; if the relation no longer has these, that is an error.
-fn replace(statement: &str, relation: &Relation, existing: Oid) -> Result<(), Problem> {
+fn replace(statement: &str, relation: &Relation, existing: Oid) -> Result<(), Error> {
     let problem = format!(
         "the columns of relation {} are not those that view {} was made for",
         relation.name(),
         name_of(existing)
     );
     let changed = || {
-        Problem::unusable(
+        Error::unusable(
             PgSqlErrorCode::ERRCODE_INVALID_TABLE_DEFINITION,
             "view_name",
             problem.clone(),
@@ -361,7 +361,7 @@ fn replace(statement: &str, relation: &Relation, existing: Oid) -> Result<(), Pr
 }
 
 /// Runs a statement with the rights of the caller.
-fn execute(statement: &str) -> Result<(), Problem> {
+fn execute(statement: &str) -> Result<(), Error> {
     Spi::connect_mut(|client| client.update(statement, None, &[]).map(drop))
-        .map_err(|_| Problem::Internal("the view could not be made"))
+        .map_err(|_| Error::Internal("the view could not be made"))
 }

@@ -4,7 +4,7 @@
 //! (chapter 6 of the paper). Holes make inferences possible.
 
 use crate::args::{Args, warn_once};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::inference::options::Options;
 use crate::methods::inference::table::AttributeTable;
 use crate::pg::table::{Table, table_row};
@@ -31,7 +31,7 @@ fn inferences(args: Args) -> Table<Rule> {
     Table::new(rules_of(args))
 }
 
-fn rules_of(mut args: Args) -> Result<Vec<Rule>, Problem> {
+fn rules_of(mut args: Args) -> Result<Vec<Rule>, Error> {
     let relation = args.optional("relation");
     let columns = args.names("columns");
     let mut options = Options::labels(&mut args)?;
@@ -81,7 +81,7 @@ fn holes(args: Args) -> Table<Hole> {
     Table::new(holes_of(args))
 }
 
-fn holes_of(mut args: Args) -> Result<Vec<Hole>, Problem> {
+fn holes_of(mut args: Args) -> Result<Vec<Hole>, Error> {
     let relation = args.optional("relation");
     let columns = args.names("columns");
     let mut options = Options::labels(&mut args)?;

@@ -6,7 +6,7 @@
 //! (`new_row.rs`). The definitions and algorithms are in [`disclosure::inference`].
 
 use crate::args::{Args, warn_once};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::inference::new_row::RowLookup;
 use crate::methods::inference::options::Options;
@@ -25,7 +25,7 @@ use serde_json::json;
 /// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_score(call: WindowCall) -> f64 {
-    score_of_row(&call).unwrap_or_else(Problem::raise)
+    score_of_row(&call).unwrap_or_else(Error::raise)
 }
 
 /// Scores of a partition's rows.
@@ -36,7 +36,7 @@ struct ScoresOfPartition {
     upper: Vec<f64>,
 }
 
-fn score_of_row(call: &WindowCall) -> Result<f64, Problem> {
+fn score_of_row(call: &WindowCall) -> Result<f64, Error> {
     let partition = call.partition_state(|call| {
         let options = Options::of_call(call)?;
         let table = AttributeTable::of_partition(call, &options)?;
@@ -51,10 +51,10 @@ fn score_of_row(call: &WindowCall) -> Result<f64, Problem> {
 /// privacy_score(record record, relation regclass, labels jsonb, constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn privacy_score_in(args: Args) -> Option<f64> {
-    score_of_new_row(args).unwrap_or_else(Problem::raise)
+    score_of_new_row(args).unwrap_or_else(Error::raise)
 }
 
-fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
+fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Error> {
     let row = args.any("record");
     let relation = args.optional("relation");
     let mut options = Options::labels(&mut args)?;
@@ -81,7 +81,7 @@ fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Problem> {
 /// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_inference(call: WindowCall) -> Json {
-    inference_of_row(&call).unwrap_or_else(Problem::raise)
+    inference_of_row(&call).unwrap_or_else(Error::raise)
 }
 
 /// Scores of a partition's rows, and the worst inference about each.
@@ -92,7 +92,7 @@ struct InferencesOfPartition {
 }
 
 impl InferencesOfPartition {
-    fn of_call(call: &WindowCall) -> Result<&Self, Problem> {
+    fn of_call(call: &WindowCall) -> Result<&Self, Error> {
         call.partition_state(|call| {
             let options = Options::of_call(call)?;
             let table = AttributeTable::of_partition(call, &options)?;
@@ -113,7 +113,7 @@ impl InferencesOfPartition {
     }
 }
 
-fn inference_of_row(call: &WindowCall) -> Result<Json, Problem> {
+fn inference_of_row(call: &WindowCall) -> Result<Json, Error> {
     let partition = InferencesOfPartition::of_call(call)?;
     let InferencesOfPartition { table, scores, .. } = partition;
     let (row, inference) = partition.of_row(call);
@@ -144,13 +144,13 @@ fn privacy_risk(
 ) -> pgrx::composite_type!('static, "disclosure.row_risk") {
     // SAFETY: the pointers belong to the current call, and the OID is that of the function that is called.
     let result = unsafe { pg_sys::get_func_rettype((*(*fcinfo).flinfo).fn_oid) };
-    risk_of_row(&call, result).unwrap_or_else(Problem::raise)
+    risk_of_row(&call, result).unwrap_or_else(Error::raise)
 }
 
 fn risk_of_row(
     call: &WindowCall,
     result: pg_sys::Oid,
-) -> Result<PgHeapTuple<'static, AllocatedByRust>, Problem> {
+) -> Result<PgHeapTuple<'static, AllocatedByRust>, Error> {
     let partition = InferencesOfPartition::of_call(call)?;
     let (row, inference) = partition.of_row(call);
     let name = |attribute| partition.table.attributes.text(attribute);
@@ -158,7 +158,7 @@ fn risk_of_row(
         partition.scores.upper[row].into_datum(),
         inference.sentence(name).into_datum(),
     ];
-    let not_declared = Problem::Internal("the result type is not the one that was declared");
+    let not_declared = Error::Internal("the result type is not the one that was declared");
     let Some(row_type) = PgTupleDesc::for_composite_type_by_oid(result) else {
         return Err(not_declared);
     };
@@ -187,7 +187,7 @@ fn privacy_summary(args: Args) -> Table<Summary> {
     Table::once(summary(args))
 }
 
-fn summary(mut args: Args) -> Result<Summary, Problem> {
+fn summary(mut args: Args) -> Result<Summary, Error> {
     let relation = args.optional("relation");
     let columns = args.names("columns");
     let mut options = Options::labels(&mut args)?;

@@ -6,7 +6,7 @@
 use crate::args::warn_once;
 use crate::encode::Encoded;
 use crate::encode::dictionary::Dictionary;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::methods::classes::counted::{Counted, CountedRows};
@@ -38,7 +38,7 @@ impl AttributeTable {
         settings: &[ColumnSettings],
         counted: Counted,
         class_of_row: Vec<u32>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let classes = counted.classes();
         let attributes = Attributes::new(dictionaries, settings, |column| classes.rows_of_codes(column))?;
         let columns = &attributes.columns; // without names, which stay on this thread
@@ -57,11 +57,11 @@ impl AttributeTable {
 
     /// Reads the rows of a window call's partition. The settings of the columns are checked before any row is
     /// read, unless the columns are those of an anonymous record and the partition begins with NULL.
-    pub fn of_partition(call: &WindowCall, options: &Options) -> Result<Self, Problem> {
+    pub fn of_partition(call: &WindowCall, options: &Options) -> Result<Self, Error> {
         let mut types = call.argument_types();
         types.truncate(1);
         let relation = types[0].relation();
-        let settings = |columns: &[ColumnType]| -> Result<Vec<ColumnSettings>, Problem> {
+        let settings = |columns: &[ColumnType]| -> Result<Vec<ColumnSettings>, Error> {
             let settings = column_settings(columns, relation, options.labels.as_ref())?;
             notice_unlabelled(relation, columns.iter().zip(&settings));
             Ok(settings)
@@ -84,7 +84,7 @@ impl AttributeTable {
         oid: Option<pg_sys::Oid>,
         columns: Option<Vec<Option<String>>>,
         options: &Options,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let mut relation = Relation::new(oid, columns)?;
         let mut settings = column_settings(relation.columns(), oid, options.labels.as_ref())?;
         notice_unlabelled(oid, relation.columns().iter().zip(&settings));
@@ -110,13 +110,13 @@ impl AttributeTable {
         &self,
         phase: &'static str,
         job: impl FnOnce(&PackedTable, &Control) -> disclosure::Result<T> + Send,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, Error> {
         let packed = &self.packed;
         run::long(phase, |control| job(packed, control))
     }
 
     /// Computes the score of every distinct row. Warns if the budget ran out.
-    pub fn scores(&self, options: &Options) -> Result<Scores, Problem> {
+    pub fn scores(&self, options: &Options) -> Result<Scores, Error> {
         let found = self.compute("scoring rows", |table, control| {
             scores(table, &options.settings, control)
         })?;
@@ -127,7 +127,7 @@ impl AttributeTable {
     }
 
     /// Finds the inference behind every score.
-    pub fn explain(&self, options: &Options, scores: &Scores) -> Result<Explanations, Problem> {
+    pub fn explain(&self, options: &Options, scores: &Scores) -> Result<Explanations, Error> {
         let rows: Vec<usize> = (0..self.packed.len()).collect();
         self.compute("explaining scores", |table, control| {
             explain(table, &options.settings, scores, &rows, control)

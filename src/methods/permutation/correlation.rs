@@ -1,7 +1,7 @@
 //! The aggregate `rank_correlation`.
 
 use crate::encode::sequence::Sequence;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::aggregate::AggregateCall;
 use crate::memory;
 use crate::pg::expression::OverColumns;
@@ -19,16 +19,16 @@ const RANK_CORRELATION: OverColumns = OverColumns {
 /// Transition function of rank_correlation(first "any", second "any").
 #[pg_extern(sql = false)]
 fn rank_correlation_transition(call: AggregateCall) -> Internal {
-    Pairs::transition(&call).unwrap_or_else(Problem::raise)
+    Pairs::transition(&call).unwrap_or_else(Error::raise)
 }
 
 #[pg_extern(sql = false)]
 fn rank_correlation_final(mut state: Internal) -> Option<f64> {
-    rank_correlation(&mut state).unwrap_or_else(Problem::raise)
+    rank_correlation(&mut state).unwrap_or_else(Error::raise)
 }
 
 /// Returns the correlation of the rows so far. More rows may follow.
-fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Problem> {
+fn rank_correlation(state: &mut Internal) -> Result<Option<f64>, Error> {
     // SAFETY: the aggregate is declared with this transition function, which creates states of this type.
     let Some(pairs) = (unsafe { state.get_mut::<Pairs>() }) else {
         return Ok(None); // there were no rows
@@ -47,7 +47,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn transition(call: &AggregateCall) -> Result<Internal, Problem> {
+    fn transition(call: &AggregateCall) -> Result<Internal, Error> {
         let mut state = call.state();
         if !state.initialized() {
             let types = call.argument_types();
@@ -69,7 +69,7 @@ impl Pairs {
         Ok(state)
     }
 
-    fn new(types: Vec<ColumnType>) -> Result<Self, Problem> {
+    fn new(types: Vec<ColumnType>) -> Result<Self, Error> {
         let columns = types.into_iter().zip(["first", "second"]);
         let columns: Vec<Sequence> = columns
             .map(|(column, name)| Sequence::new(column.named(name), 0))
@@ -77,7 +77,7 @@ impl Pairs {
         Ok(Pairs {
             columns: columns
                 .try_into()
-                .map_err(|_| Problem::Internal("the number of columns is not the one that was asked for"))?,
+                .map_err(|_| Error::Internal("the number of columns is not the one that was asked for"))?,
             meter: Meter::new("reading rows"),
         })
     }

@@ -4,7 +4,7 @@
 use super::microdata::{Microdata, Wanted};
 use super::options::Options;
 use crate::args::Args;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
@@ -31,7 +31,7 @@ fn record_linkage(args: Args) -> Table<LinkedRecord> {
     Table::new(linked_records(args))
 }
 
-fn linked_records(mut args: Args) -> Result<impl Iterator<Item = LinkedRecord>, Problem> {
+fn linked_records(mut args: Args) -> Result<impl Iterator<Item = LinkedRecord>, Error> {
     let wanted = Wanted::read(&mut args);
     let options = Options::read(&mut args)?;
     args.end()?;

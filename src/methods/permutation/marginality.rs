@@ -8,7 +8,7 @@ use super::coded_table::CodedTable;
 use crate::args::name;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::scale::Scale;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::pg::memory_context;
 use crate::pg::receiver::for_each_row;
@@ -49,11 +49,11 @@ fn marginal_values(
     relation: Option<pg_sys::Oid>,
     column: Option<String>,
     distances: Option<pg_sys::Oid>,
-) -> Result<Vec<MarginalValue>, Problem> {
+) -> Result<Vec<MarginalValue>, Error> {
     let relation = Relation::whole("relation", relation)?;
-    let column = column.ok_or(Problem::null("column_name", "Give the name of a column."))?;
+    let column = column.ok_or(Error::null("column_name", "Give the name of a column."))?;
     let column = relation.column("column_name", &column)?.clone();
-    let distances = distances.ok_or(Problem::null("distances", "Give the name of a table or view."))?;
+    let distances = distances.ok_or(Error::null("distances", "Give the name of a table or view."))?;
     let mut values = CodedTable::read(&relation, [column])?.pop_column()?;
     let records_of = values.records_of();
     let found = order_by_marginality("distances", &mut values.dictionary, distances, &records_of)?;
@@ -76,11 +76,11 @@ pub fn order_by_marginality(
     dictionary: &mut Dictionary,
     distances: pg_sys::Oid,
     records_of: &[u64],
-) -> Result<Marginality, Problem> {
+) -> Result<Marginality, Error> {
     let distances = Distances::read(argument, dictionary, distances)?;
     let values = records_of.len() as u32;
     let missing = || {
-        Problem::argument(
+        Error::argument(
             argument,
             format!(
                 "column \"{}\": the distance of two values is missing",
@@ -123,10 +123,10 @@ impl Distances {
         argument: &'static str,
         dictionary: &mut Dictionary,
         relation: pg_sys::Oid,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let relation = Relation::whole(argument, Some(relation))?;
         let invalid = |problem: &str| {
-            Problem::argument(
+            Error::argument(
                 argument,
                 format!("relation {}: {problem}", relation.name()),
                 DISTANCES,
@@ -205,7 +205,7 @@ struct Codes {
 
 impl Codes {
     /// Chooses how to convert the values of a column to codes of `dictionary`.
-    fn of(column: &ColumnType, dictionary: &Dictionary) -> Result<Self, Problem> {
+    fn of(column: &ColumnType, dictionary: &Dictionary) -> Result<Self, Error> {
         let name = quote_identifier(&column.name);
         if column.base_type() == dictionary.column().base_type() {
             return Ok(Codes {
@@ -234,7 +234,7 @@ impl Codes {
     /// # Safety
     /// `value` must be a valid Datum of the type that [`query`](Self::query) selects, and `dictionary` the
     /// one that was passed to [`of`](Self::of).
-    unsafe fn code(&self, value: Datum, dictionary: &mut Dictionary) -> Result<Option<u32>, Problem> {
+    unsafe fn code(&self, value: Datum, dictionary: &mut Dictionary) -> Result<Option<u32>, Error> {
         // SAFETY: by the contract of the function.
         unsafe {
             match &self.by_text {

@@ -9,7 +9,7 @@ use super::orders::{Meaning, Orders, RankedValues};
 use super::records::{CountedColumn, Records};
 use crate::args::Args;
 use crate::encode::order::CodedColumn;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label::labels_of;
 use crate::pg::types::{ColumnType, Pair};
@@ -53,7 +53,7 @@ impl TableArgument {
         TableArgument { argument, oid }
     }
 
-    pub fn open(self) -> Result<Relation, Problem> {
+    pub fn open(self) -> Result<Relation, Error> {
         Relation::whole(self.argument, self.oid)
     }
 }
@@ -70,7 +70,7 @@ impl Wanted {
     }
 
     /// Opens both tables. Returns them and the chosen columns, with the types of the original table.
-    fn open(&self, orders: &Orders) -> Result<(Relation, Relation, Vec<ColumnType>), Problem> {
+    fn open(&self, orders: &Orders) -> Result<(Relation, Relation, Vec<ColumnType>), Error> {
         let (original, released) = (self.original.open()?, self.released.open()?);
         let chosen = match &self.columns {
             Some(names) => original.chosen_columns(names.clone())?,
@@ -92,7 +92,7 @@ impl Microdata {
     /// Reads two tables to compare their ranks. With a key, only records that both tables have are kept, and
     /// records with the same number belong together. Without a key, both tables must have the same number of
     /// records.
-    pub fn by_rank(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
+    pub fn by_rank(wanted: &Wanted, orders: &Orders) -> Result<Self, Error> {
         let (original, released, chosen) = wanted.open(orders)?;
         let pair = |column: &ColumnType| {
             let there = released.column(COLUMNS, &column.name)?;
@@ -101,7 +101,7 @@ impl Microdata {
                 Some(_) => Pair::comparable(COLUMNS, column, there),
             }
         };
-        let mut pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Problem>>()?;
+        let mut pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Error>>()?;
         if let Some(key) = &wanted.key {
             let (here, there) = (original.column(KEY, key)?, released.column(KEY, key)?);
             pairs.push(Pair::comparable(KEY, here, there)?);
@@ -115,7 +115,7 @@ impl Microdata {
             Some(_) => Some(keep_shared(&mut here, &mut there)?),
             None if rows.0 == rows.1 => None,
             None => {
-                return Err(Problem::argument(
+                return Err(Error::argument(
                     wanted.released.argument,
                     format!("has {} rows, but the original has {}", rows.1, rows.0),
                     "Give a key to compare only the rows that both tables have.",
@@ -140,12 +140,12 @@ impl Microdata {
     /// Reads two tables to compare their values. The key only identifies records of the original table.
     /// Values of a type that is neither a number, a date nor a timestamp count as their dense rank among the
     /// released values, unless the caller gave an order.
-    pub fn by_value(wanted: &Wanted, orders: &Orders) -> Result<Self, Problem> {
+    pub fn by_value(wanted: &Wanted, orders: &Orders) -> Result<Self, Error> {
         let (original, released, chosen) = wanted.open(orders)?;
         let key = wanted.key.as_deref();
         let key = key.map(|key| original.column(KEY, key).cloned()).transpose()?;
         let pair = |column| Pair::comparable(COLUMNS, column, released.column(COLUMNS, &column.name)?);
-        let pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Problem>>()?;
+        let pairs = chosen.iter().map(pair).collect::<Result<Vec<Pair>, Error>>()?;
         let of_original = pairs.iter().map(|pair| pair.here.clone()).chain(key.clone());
         let mut here = CodedTable::read(&original, of_original)?;
         let there = CodedTable::read(&released, pairs.into_iter().map(|pair| pair.there))?;
@@ -159,7 +159,7 @@ impl Microdata {
         there: CodedTable,
         keys: Option<CodedColumn>,
         orders: &Orders,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let columns = here.columns.into_iter().zip(there.columns);
         let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfReleased));
         let mut tables = Self::of_columns(columns, keys)?;
@@ -168,10 +168,10 @@ impl Microdata {
     }
 
     fn of_columns(
-        columns: impl Iterator<Item = Result<(CountedColumn, CountedColumn), Problem>>,
+        columns: impl Iterator<Item = Result<(CountedColumn, CountedColumn), Error>>,
         keys: Option<CodedColumn>,
-    ) -> Result<Self, Problem> {
-        let columns = columns.collect::<Result<Vec<_>, Problem>>()?;
+    ) -> Result<Self, Error> {
+        let columns = columns.collect::<Result<Vec<_>, Error>>()?;
         let (original, released): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         Ok(Microdata {
             original: Records::new(original, keys),
@@ -186,7 +186,7 @@ impl Microdata {
         self.original.has_keys()
     }
 
-    fn put_in_order(&mut self) -> Result<(), Problem> {
+    fn put_in_order(&mut self) -> Result<(), Error> {
         self.original.put_in_order()?;
         self.released.put_in_order()
     }
@@ -198,7 +198,7 @@ impl Records {
         table: TableArgument,
         columns: Option<Vec<Option<String>>>,
         orders: &Orders,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let relation = table.open()?;
         let chosen = match columns {
             Some(names) => relation.chosen_columns(names)?,
@@ -211,14 +211,14 @@ impl Records {
             let values = RankedValues::new(&mut column.dictionary, orders, &records_of)?;
             Ok(CountedColumn::new(column, &values, |code| code))
         });
-        let mut records = Records::new(columns.collect::<Result<_, Problem>>()?, None);
+        let mut records = Records::new(columns.collect::<Result<_, Error>>()?, None);
         records.put_in_order()?;
         Ok(records)
     }
 }
 
 /// Orders the values of a column by their type.
-fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Problem> {
+fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Error> {
     let values = RankedValues::by_type(&mut column.dictionary)?;
     Ok(CountedColumn::new(column, &values, |code| code))
 }
@@ -236,7 +236,7 @@ fn together(
     there: CodedColumn,
     orders: &Orders,
     frequencies: Frequencies,
-) -> Result<(CountedColumn, CountedColumn), Problem> {
+) -> Result<(CountedColumn, CountedColumn), Error> {
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let translated = |code: u32| code_here[code as usize];
     let mut records_of = here.records_of();
@@ -259,7 +259,7 @@ fn together(
 
 /// Keeps only the records whose key, the last column of both tables, is in both tables, in the order of the
 /// keys. Removes the keys from the tables and returns them.
-fn keep_shared(original: &mut CodedTable, released: &mut CodedTable) -> Result<CodedColumn, Problem> {
+fn keep_shared(original: &mut CodedTable, released: &mut CodedTable) -> Result<CodedColumn, Error> {
     let (mut here, there) = (original.pop_column()?, released.pop_column()?);
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let values = here.dictionary.len() as usize;
@@ -293,9 +293,9 @@ fn rows_by_key(
     codes: impl Iterator<Item = u32>,
     values: usize,
     table: &'static str,
-) -> Result<Vec<Option<u32>>, Problem> {
+) -> Result<Vec<Option<u32>>, Error> {
     let invalid = |problem: String| {
-        Problem::argument(
+        Error::argument(
             KEY,
             problem,
             "Give a column that identifies every row in both tables.",
@@ -318,7 +318,7 @@ fn columns_by_labels(
     (original, oid): (&Relation, Option<pg_sys::Oid>),
     released: Option<&Relation>,
     key: Option<&str>,
-) -> Result<Vec<ColumnType>, Problem> {
+) -> Result<Vec<ColumnType>, Error> {
     let labels = oid.map_or(Ok(Default::default()), labels_of)?;
     let takes_part = |column: &&ColumnType| {
         let is_in = |relation: &Relation| {
@@ -332,7 +332,7 @@ fn columns_by_labels(
     };
     let chosen: Vec<ColumnType> = original.columns().iter().filter(takes_part).cloned().collect();
     if chosen.is_empty() {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             COLUMNS,
             "there are no columns to compare",
             "Columns that only one table has, the key, and those labelled 'identifier' or 'ignore' take no \

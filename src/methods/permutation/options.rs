@@ -2,7 +2,7 @@
 
 use super::orders::Orders;
 use crate::args::Args;
-use crate::error::Problem;
+use crate::error::Error;
 use disclosure::permutation::{ChanceSettings, Ties};
 use pgrx::pg_sys;
 
@@ -15,7 +15,7 @@ pub struct Options {
 
 impl Options {
     /// Reads the arguments `orders`, `ties` and `seed`.
-    pub fn read(args: &mut Args) -> Result<Self, Problem> {
+    pub fn read(args: &mut Args) -> Result<Self, Error> {
         let orders = Orders::read(args)?;
         let ties = args.required::<pg_sys::Oid>("ties")?;
         let seed = args.seed()?;
@@ -29,7 +29,7 @@ impl Options {
 }
 
 /// Reads the arguments `draws` and `at_least`. The caller sets the seed, which is a later argument.
-pub fn read_chance(args: &mut Args) -> Result<ChanceSettings, Problem> {
+pub fn read_chance(args: &mut Args) -> Result<ChanceSettings, Error> {
     Ok(ChanceSettings {
         draws: args.count("draws")?,
         at_least: args.required("at_least")?,

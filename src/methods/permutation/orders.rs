@@ -7,7 +7,7 @@ use super::marginality::order_by_marginality;
 use crate::args::Args;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::scale::Scale;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::types::{ColumnType, parse};
 use pgrx::pg_sys;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub enum Given {
 
 impl Orders {
     /// Reads the argument `orders`.
-    pub fn read(args: &mut Args) -> Result<Self, Problem> {
+    pub fn read(args: &mut Args) -> Result<Self, Error> {
         let given = match args.json("orders")? {
             None => return Ok(Self::default()),
             Some(Value::Object(given)) => given,
@@ -49,7 +49,7 @@ impl Orders {
             };
             Ok((column, given))
         });
-        Ok(Orders(of_columns.collect::<Result<_, Problem>>()?))
+        Ok(Orders(of_columns.collect::<Result<_, Error>>()?))
     }
 
     pub fn of_column(&self, name: &str) -> Option<&Given> {
@@ -58,7 +58,7 @@ impl Orders {
     }
 
     /// Checks that every column for which the caller gave an order is one of `columns`.
-    pub fn check(&self, columns: &[ColumnType]) -> Result<(), Problem> {
+    pub fn check(&self, columns: &[ColumnType]) -> Result<(), Error> {
         let is_known = |name: &str| columns.iter().any(|column| column.name == name);
         match self.0.iter().find(|(name, _)| !is_known(name)) {
             Some((name, _)) => Err(invalid(format!("\"{name}\" is not one of the columns"))),
@@ -68,7 +68,7 @@ impl Orders {
 }
 
 /// Returns the values of an array as text.
-fn texts(column: &str, values: Vec<Value>) -> Result<Vec<String>, Problem> {
+fn texts(column: &str, values: Vec<Value>) -> Result<Vec<String>, Error> {
     let text = |value| match value {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
@@ -105,7 +105,7 @@ pub enum Meaning {
 impl RankedValues {
     /// Orders values as the caller says, or else by their type. `records_of` has the number of records that
     /// hold each value, by code, in the table whose frequencies count.
-    pub fn new(dictionary: &mut Dictionary, orders: &Orders, records_of: &[u64]) -> Result<Self, Problem> {
+    pub fn new(dictionary: &mut Dictionary, orders: &Orders, records_of: &[u64]) -> Result<Self, Error> {
         match orders.of_column(&dictionary.column().name) {
             None => Self::by_type(dictionary),
             Some(Given::List(texts)) => Self::by_list(dictionary, texts),
@@ -121,7 +121,7 @@ impl RankedValues {
     }
 
     /// Orders values by their type.
-    pub fn by_type(dictionary: &mut Dictionary) -> Result<Self, Problem> {
+    pub fn by_type(dictionary: &mut Dictionary) -> Result<Self, Error> {
         let dense_rank_of = dictionary.dense_ranks()?;
         let last = dense_rank_of
             .iter()
@@ -146,7 +146,7 @@ impl RankedValues {
     }
 
     /// Orders values as listed by the caller.
-    fn by_list(dictionary: &mut Dictionary, texts: &[String]) -> Result<Self, Problem> {
+    fn by_list(dictionary: &mut Dictionary, texts: &[String]) -> Result<Self, Error> {
         let column = dictionary.column().clone();
         let known = dictionary.len() as usize;
         let mut dense_rank_of = vec![0; known];
@@ -179,12 +179,12 @@ impl RankedValues {
     }
 }
 
-fn invalid_for(column: &str, problem: &str) -> Problem {
+fn invalid_for(column: &str, problem: &str) -> Error {
     invalid(format!("column \"{column}\": {problem}"))
 }
 
-fn invalid(problem: String) -> Problem {
-    Problem::argument(
+fn invalid(problem: String) -> Error {
+    Error::argument(
         "orders",
         problem,
         "For each column, give an array of all its values from first to last, or the name of a relation \

@@ -6,7 +6,7 @@
 use super::microdata::{Microdata, TableArgument, Wanted};
 use super::options::Options;
 use crate::args::Args;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
@@ -44,7 +44,7 @@ fn permuted_privacy(args: Args) -> Table<HiddenRecord> {
     Table::new(hidden_records(args))
 }
 
-fn hidden_records(mut args: Args) -> Result<impl Iterator<Item = HiddenRecord>, Problem> {
+fn hidden_records(mut args: Args) -> Result<impl Iterator<Item = HiddenRecord>, Error> {
     let wanted = Wanted::read(&mut args);
     let options = Options::read(&mut args)?;
     args.end()?;
@@ -73,7 +73,7 @@ fn check_subject(args: Args) -> Table<SubjectCheck> {
     Table::once(check_of_subject(args))
 }
 
-fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
+fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Error> {
     let record = args.any("record");
     let released = TableArgument::read(&mut args, "released");
     let columns = args.names("columns");
@@ -83,7 +83,7 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Problem> {
     };
     let options = Options::read(&mut args)?;
     args.end()?;
-    let (record, _) = record.ok_or(Problem::null(
+    let (record, _) = record.ok_or(Error::null(
         "record",
         "Give a record with one value per column: ROW(41000, 37).",
     ))?;

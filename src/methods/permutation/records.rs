@@ -6,7 +6,7 @@
 use super::orders::{Meaning, RankedValues};
 use super::value_json::value_json;
 use crate::encode::order::CodedColumn;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::run;
 use disclosure::NULL;
 use disclosure::permutation::{ColumnSide, RankedColumn, canonical_order};
@@ -124,7 +124,7 @@ impl Records {
     }
 
     /// Sorts the records by key, then by values.
-    pub fn put_in_order(&mut self) -> Result<(), Problem> {
+    pub fn put_in_order(&mut self) -> Result<(), Error> {
         let keys = self.keys.as_mut().map(CodedColumn::dense_ranks).transpose()?;
         let columns: Vec<&[u32]> = keys.as_deref().into_iter().chain(self.dense_ranks()).collect();
         let order = run::long("sorting records", |control| canonical_order(&columns, control))?;

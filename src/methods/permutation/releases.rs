@@ -10,7 +10,7 @@ use super::options::{Options, read_chance};
 use super::records::Records;
 use super::report::shifts;
 use crate::args::Args;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::permutation::{
@@ -78,7 +78,7 @@ table_row! {
 type Assessed = (Plausibility, Option<CorrectLinks>);
 
 /// Assesses the matches of an adversary; returns `None` if there are no records.
-fn assess(tables: &Microdata, ties: Ties, chance: &ChanceSettings) -> Result<Option<Assessed>, Problem> {
+fn assess(tables: &Microdata, ties: Ties, chance: &ChanceSettings) -> Result<Option<Assessed>, Error> {
     let (original, released) = (tables.original.dense_ranks(), tables.released.dense_ranks());
     let is_paired = tables.is_paired();
     run::long("linking records", |control| {
@@ -101,7 +101,7 @@ fn linkage_plausibility(args: Args) -> Table<PlausibilityRow> {
     Table::new(plausibility(args))
 }
 
-fn plausibility(mut args: Args) -> Result<Option<PlausibilityRow>, Problem> {
+fn plausibility(mut args: Args) -> Result<Option<PlausibilityRow>, Error> {
     let wanted = Wanted::read(&mut args);
     let mut chance = read_chance(&mut args)?;
     let options = Options::read(&mut args)?;
@@ -150,7 +150,7 @@ fn compare_releases(args: Args) -> Table<ReleaseRow> {
 
 const RELEASED: &str = "released";
 
-fn compared_releases(mut args: Args) -> Result<Vec<ReleaseRow>, Problem> {
+fn compared_releases(mut args: Args) -> Result<Vec<ReleaseRow>, Error> {
     let original = TableArgument::read(&mut args, "original");
     let releases = read_releases(&mut args)?;
     let (columns, key) = (args.names("columns"), args.name("key"));
@@ -177,7 +177,7 @@ fn compared_releases(mut args: Args) -> Result<Vec<ReleaseRow>, Problem> {
 }
 
 /// Reads the argument `released`.
-fn read_releases(args: &mut Args) -> Result<Vec<pg_sys::Oid>, Problem> {
+fn read_releases(args: &mut Args) -> Result<Vec<pg_sys::Oid>, Error> {
     let given: Option<Array<'_, pg_sys::Oid>> = args.optional(RELEASED);
     let releases: Option<Option<Vec<pg_sys::Oid>>> = given.map(|given| given.iter().collect());
     let problem = match releases {
@@ -186,7 +186,7 @@ fn read_releases(args: &mut Args) -> Result<Vec<pg_sys::Oid>, Problem> {
         Some(None) => "must not contain NULL",
         None => "must not be NULL",
     };
-    Err(Problem::argument(
+    Err(Error::argument(
         RELEASED,
         problem,
         "Give an array of tables or views: ARRAY['a', 'b']::regclass[].",
@@ -194,13 +194,13 @@ fn read_releases(args: &mut Args) -> Result<Vec<pg_sys::Oid>, Problem> {
 }
 
 /// Adds the number of the release, from 1, to a problem with it.
-fn problem_of_element(problem: Problem, number: usize) -> Problem {
+fn problem_of_element(problem: Error, number: usize) -> Error {
     match problem {
-        Problem::Argument {
+        Error::Argument {
             argument: RELEASED,
             problem,
             hint,
-        } => Problem::argument(RELEASED, format!("element {number}: {problem}"), hint),
+        } => Error::argument(RELEASED, format!("element {number}: {problem}"), hint),
         other => other,
     }
 }
@@ -210,7 +210,7 @@ fn release_row(
     tables: &Microdata,
     ties: Ties,
     chance: &ChanceSettings,
-) -> Result<ReleaseRow, Problem> {
+) -> Result<ReleaseRow, Error> {
     let shifts = if tables.is_paired() {
         shifts(tables, chance.seed)?
     } else {
@@ -243,7 +243,7 @@ fn calibrate_permutation(args: Args) -> Table<CandidateRow> {
     Table::new(calibrated(args))
 }
 
-fn calibrated(mut args: Args) -> Result<Vec<CandidateRow>, Problem> {
+fn calibrated(mut args: Args) -> Result<Vec<CandidateRow>, Error> {
     let original = TableArgument::read(&mut args, "original");
     let columns = args.names("columns");
     let mut settings = CalibrationSettings {

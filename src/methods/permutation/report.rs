@@ -3,7 +3,7 @@
 use super::microdata::{Microdata, Wanted};
 use super::orders::Orders;
 use crate::args::Args;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::permutation::{ColumnShift, ColumnSide, Extent, column_shift};
@@ -36,13 +36,13 @@ fn permutation_report(args: Args) -> Table<PermutedColumn> {
     Table::new(report(args))
 }
 
-fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
+fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Error> {
     let wanted = Wanted::read(&mut args);
     let orders = Orders::read(&mut args)?;
     let seed = args.seed()?;
     args.end()?;
     if wanted.key.is_none() {
-        return Err(Problem::null(
+        return Err(Error::null(
             "key",
             "Give a column of both tables that identifies the records.",
         ));
@@ -77,7 +77,7 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Problem> {
 }
 
 /// Returns how far the values of every column have moved.
-pub fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<ColumnShift>, Problem> {
+pub fn shifts(tables: &Microdata, seed: u64) -> Result<Vec<ColumnShift>, Error> {
     let sides: Vec<(ColumnSide, ColumnSide)> = tables
         .original
         .column_sides()

@@ -8,7 +8,7 @@ use super::microdata::{COLUMNS, Microdata, TableArgument};
 use super::orders::Orders;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::CodedColumn;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::pg::row::RowShape;
 use crate::pg::types::{ColumnType, Pair, parse, print, read_literal};
 use disclosure::NULL;
@@ -27,9 +27,9 @@ impl Microdata {
         released: TableArgument,
         columns: Option<Vec<Option<String>>>,
         orders: &Orders,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let released = released.open()?;
-        let columns = columns.ok_or(Problem::null(
+        let columns = columns.ok_or(Error::null(
             COLUMNS,
             "Give the names of the released columns, in the order of the record's fields.",
         ))?;
@@ -43,7 +43,7 @@ impl Microdata {
             let values = shape.deform(subject)?;
             let fields = types.iter().zip(values).zip(&pairs);
             let fields = fields.map(|((field, value), pair)| encoded(field, value, &pair.here));
-            (fields.collect::<Result<_, Problem>>()?, pairs)
+            (fields.collect::<Result<_, Error>>()?, pairs)
         };
         let here = CodedTable {
             columns: fields,
@@ -55,9 +55,9 @@ impl Microdata {
 }
 
 /// Returns the types in which the fields of the subject and the chosen columns are compared.
-fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<Pair>, Problem> {
+fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<Pair>, Error> {
     if fields.len() != chosen.len() {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             RECORD,
             format!(
                 "the number of fields is {}, but the number of columns is {}",
@@ -78,7 +78,7 @@ fn pairs_of_fields(fields: &[ColumnType], chosen: &[ColumnType]) -> Result<Vec<P
             ..column.clone()
         };
         Pair::in_common_type(&field, column).ok_or_else(|| {
-            Problem::argument(
+            Error::argument(
                 RECORD,
                 Pair::not_comparable(&column.name),
                 "Give every field the type of its column.",
@@ -96,7 +96,7 @@ unsafe fn encoded(
     field: &ColumnType,
     (value, is_null): (Datum, bool),
     wanted: &ColumnType,
-) -> Result<CodedColumn, Problem> {
+) -> Result<CodedColumn, Error> {
     let mut dictionary = Dictionary::new(wanted.clone());
     let code = if is_null {
         NULL
@@ -114,7 +114,7 @@ unsafe fn encoded(
 ///
 /// # Safety
 /// `value` must be a valid Datum of the field's type.
-unsafe fn converted(value: Datum, field: &ColumnType, wanted: &ColumnType) -> Result<Datum, Problem> {
+unsafe fn converted(value: Datum, field: &ColumnType, wanted: &ColumnType) -> Result<Datum, Error> {
     // SAFETY: `value` is valid by the contract, and the function is the one that casts between the two types.
     unsafe {
         if field.oid == pg_sys::UNKNOWNOID {

@@ -5,7 +5,7 @@
 //! after the other.
 
 use crate::encode::sequence::Sequence;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::run;
 use disclosure::permutation::{
@@ -15,29 +15,27 @@ use pgrx::AnyElement;
 use pgrx::prelude::*;
 
 /// Returns an argument that must not be NULL. Its value in the partition's first row counts.
-fn setting<T: FromDatum>(call: &WindowCall, number: usize, argument: &'static str) -> Result<T, Problem> {
+fn setting<T: FromDatum>(call: &WindowCall, number: usize, argument: &'static str) -> Result<T, Error> {
     let value = call.argument(number);
     // SAFETY: the argument is declared with this type in sql/.
     value
         .and_then(|value| unsafe { T::from_datum(value, false) })
-        .ok_or(Problem::null(argument, "Give a number."))
+        .ok_or(Error::null(argument, "Give a number."))
 }
 
 /// Returns the argument `seed`, which has this number.
-fn seed(call: &WindowCall, number: usize) -> Result<u64, Problem> {
+fn seed(call: &WindowCall, number: usize) -> Result<u64, Error> {
     setting::<i64>(call, number, "seed").map(|seed| seed as u64)
 }
 
 /// reverse_map(original anyelement, released "any", seed bigint) OVER (…)
 #[pg_extern(sql = false)]
 fn reverse_map(call: WindowCall) -> Option<AnyElement> {
-    let mapped = call
-        .partition_state(reverse_mapped)
-        .unwrap_or_else(Problem::raise);
+    let mapped = call.partition_state(reverse_mapped).unwrap_or_else(Error::raise);
     mapped.value(call.position())
 }
 
-fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
+fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Error> {
     let seed = seed(call, 2)?;
     let mut columns = call.sequences(["original", "released"])?;
     let [before, after] = Sequence::paired_orders(&mut columns, seed)?;
@@ -48,11 +46,11 @@ fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Problem> {
 /// rank_shift(original "any", released "any", seed bigint) OVER (…)
 #[pg_extern(sql = false)]
 fn rank_shift(call: WindowCall) -> i64 {
-    let shifts = call.partition_state(shifts).unwrap_or_else(Problem::raise);
+    let shifts = call.partition_state(shifts).unwrap_or_else(Error::raise);
     i64::from(shifts[call.position()])
 }
 
-fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
+fn shifts(call: &WindowCall) -> Result<Vec<u32>, Error> {
     let seed = seed(call, 2)?;
     let mut columns = call.sequences(["original", "released"])?;
     let [before, after] = Sequence::paired_orders(&mut columns, seed)?;
@@ -62,11 +60,11 @@ fn shifts(call: &WindowCall) -> Result<Vec<u32>, Problem> {
 /// rank_swap(value anyelement, p float8, seed bigint) OVER (…)
 #[pg_extern(sql = false)]
 fn rank_swap(call: WindowCall) -> Option<AnyElement> {
-    let swapped = call.partition_state(rank_swapped).unwrap_or_else(Problem::raise);
+    let swapped = call.partition_state(rank_swapped).unwrap_or_else(Error::raise);
     swapped.value(call.position())
 }
 
-fn rank_swapped(call: &WindowCall) -> Result<Sequence, Problem> {
+fn rank_swapped(call: &WindowCall) -> Result<Sequence, Error> {
     let settings = RankSwapSettings {
         p: setting(call, 1, "p")?,
         seed: seed(call, 2)?,
@@ -83,11 +81,11 @@ fn rank_swapped(call: &WindowCall) -> Result<Sequence, Problem> {
 /// add_noise(value float8, share float8, seed bigint) OVER (…)
 #[pg_extern(sql = false)]
 fn add_noise(call: WindowCall) -> Option<f64> {
-    let noisy = call.partition_state(with_noise).unwrap_or_else(Problem::raise);
+    let noisy = call.partition_state(with_noise).unwrap_or_else(Error::raise);
     noisy[call.position()]
 }
 
-fn with_noise(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
+fn with_noise(call: &WindowCall) -> Result<Vec<Option<f64>>, Error> {
     let settings = NoiseSettings {
         share: setting(call, 1, "share")?,
         seed: seed(call, 2)?,
@@ -102,11 +100,11 @@ fn with_noise(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
 /// microaggregate(value float8, k int) OVER (…)
 #[pg_extern(sql = false)]
 fn microaggregate(call: WindowCall) -> Option<f64> {
-    let means = call.partition_state(group_means).unwrap_or_else(Problem::raise);
+    let means = call.partition_state(group_means).unwrap_or_else(Error::raise);
     means[call.position()]
 }
 
-fn group_means(call: &WindowCall) -> Result<Vec<Option<f64>>, Problem> {
+fn group_means(call: &WindowCall) -> Result<Vec<Option<f64>>, Error> {
     let settings = MicroaggregationSettings {
         // A negative number becomes 0, which is refused.
         k: usize::try_from(setting::<i32>(call, 1, "k")?).unwrap_or(0),

@@ -7,7 +7,7 @@
 //! if they are given.
 
 use crate::args::{Args, word};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::attack::arrays::distances_of_array;
 use crate::methods::semantic::coat::{k_of, privacy_of, required};
 use crate::methods::semantic::corpus::{Knowledge, Source};
@@ -39,16 +39,16 @@ const VULNERABILITIES: [(&str, Vulnerability); 2] = [
 ];
 
 /// Reads the argument `method`.
-fn method(args: &mut Args) -> Result<Method, Problem> {
+fn method(args: &mut Args) -> Result<Method, Error> {
     word("method", args.optional("method"), &METHODS)
 }
 
 /// Reads the arguments `threshold`, `threshold_ratio`, `vulnerability` and `seed`.
-fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Problem> {
+fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Error> {
     let threshold: Option<f64> = args.optional("threshold");
     let ratio: f64 = args.required("threshold_ratio")?;
     if threshold.is_some() && ratio != 1.0 {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "threshold_ratio",
             "must not be given together with threshold",
             "Leave one of them out.",
@@ -70,7 +70,7 @@ const FEW: usize = 1000;
 
 /// Reads the arguments of an attack on one distance table. Returns the table and its eliminations; `None` if
 /// the table is NULL.
-fn eliminations(mut args: Args) -> Result<Option<(DistanceTable, Eliminations)>, Problem> {
+fn eliminations(mut args: Args) -> Result<Option<(DistanceTable, Eliminations)>, Error> {
     let distances: Option<Array<'_, f64>> = args.optional("distances");
     let method = method(&mut args)?;
     let strategy = strategy(&mut args, method)?;
@@ -89,7 +89,7 @@ fn eliminations(mut args: Args) -> Result<Option<(DistanceTable, Eliminations)>,
 /// seed bigint)
 #[pg_extern(sql = false)]
 fn eliminate(args: Args) -> Option<Grid<bool>> {
-    let (table, eliminations) = eliminations(args).unwrap_or_else(Problem::raise)?;
+    let (table, eliminations) = eliminations(args).unwrap_or_else(Error::raise)?;
     let columns = table.columns();
     Some(Grid::new(table.rows(), columns, |eliminated| {
         for cell in &eliminations.cells {
@@ -140,7 +140,7 @@ impl Release {
         lists: Lists,
         source: &Source,
         settings: &ReleaseAttackSettings,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let (study, pairs) = run::long("looking for contexts", |control| {
             let study = ReleaseAttack::new(&lists.transactions, settings, control)?;
             let pairs = study.pairs(control)?;
@@ -155,7 +155,7 @@ impl Release {
         })
     }
 
-    fn read(column: &Column, source: &Source, settings: &ReleaseAttackSettings) -> Result<Self, Problem> {
+    fn read(column: &Column, source: &Source, settings: &ReleaseAttackSettings) -> Result<Self, Error> {
         let (items, lists) = read_column(column)?;
         Self::new(items, lists, source, settings)
     }
@@ -166,16 +166,16 @@ impl Release {
         released: &Column,
         source: &Source,
         settings: &ReleaseAttackSettings,
-    ) -> Result<(Self, OriginalItems), Problem> {
+    ) -> Result<(Self, OriginalItems), Error> {
         let (items, lists) = read_columns(&[original, released])?;
         let [original, released] =
-            <[Lists; 2]>::try_from(lists).map_err(|_| Problem::Internal("a column was not read"))?;
+            <[Lists; 2]>::try_from(lists).map_err(|_| Error::Internal("a column was not read"))?;
         let truth = OriginalItems::new(&original.transactions, original.ids(), released.ids())?;
         Ok((Self::new(items, released, source, settings)?, truth))
     }
 
     /// Attacks all targets and twins. Sends a NOTICE if confidence was requested but could not be learnt.
-    fn attack(&self, strategy: &Strategy) -> Result<AttackResult, Problem> {
+    fn attack(&self, strategy: &Strategy) -> Result<AttackResult, Error> {
         let (study, scoring) = (&self.study, self.knowledge.scoring());
         let attacked = run::long("eliminating items", |control| {
             study.attack(scoring, strategy, control)
@@ -197,7 +197,7 @@ struct Options {
 }
 
 impl Options {
-    fn read(args: &mut Args, method: Method) -> Result<Self, Problem> {
+    fn read(args: &mut Args, method: Method) -> Result<Self, Error> {
         let context = context(args)?;
         let strategy = strategy(args, method)?;
         let settings = ReleaseAttackSettings {
@@ -210,7 +210,7 @@ impl Options {
     }
 
     /// Reads the argument `calibration` as well, which comes next.
-    fn calibrated(mut self, args: &mut Args) -> Result<Self, Problem> {
+    fn calibrated(mut self, args: &mut Args) -> Result<Self, Error> {
         self.settings.calibration = args.number("calibration", 0)?;
         Ok(self)
     }
@@ -237,7 +237,7 @@ fn semantic_attack(args: Args) -> Table<AttackedItem> {
     Table::new(attacked_items(args))
 }
 
-fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, Problem> {
+fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, Error> {
     let column = column(&mut args)?;
     let corpus = CorpusArguments::read(&mut args);
     let column = column.with_key(args.name("key").as_deref())?;
@@ -280,7 +280,7 @@ fn attack_calibration(args: Args) -> Table<ReliabilityBin> {
     Table::new(reliability(args))
 }
 
-fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, Problem> {
+fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, Error> {
     let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
     let column = Column::open("relation", relation, column_name.as_deref())?;
     let corpus = CorpusArguments::read(&mut args);
@@ -315,8 +315,8 @@ fn open_original(
     original: Option<pg_sys::Oid>,
     column_name: Option<String>,
     key: Option<String>,
-) -> Result<Column, Problem> {
-    let key = key.ok_or(Problem::argument(
+) -> Result<Column, Error> {
+    let key = key.ok_or(Error::argument(
         "key",
         "must not be NULL if original is given",
         "Give the column of both tables that identifies the transactions.",
@@ -346,7 +346,7 @@ fn attack_quality(args: Args) -> Table<MethodQuality> {
     Table::new(qualities(args))
 }
 
-fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Problem> {
+fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Error> {
     let (original, released) = (args.optional("original"), args.optional("released"));
     let column_name = args.name("column_name");
     let corpus = CorpusArguments::read(&mut args);
@@ -358,7 +358,7 @@ fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Prob
         let meaning = word("methods", method, &METHODS)?;
         Ok((method.unwrap_or_default().to_owned(), meaning))
     });
-    let methods: Vec<(String, Method)> = methods.collect::<Result<_, Problem>>()?;
+    let methods: Vec<(String, Method)> = methods.collect::<Result<_, Error>>()?;
     let Options { strategy, settings } = Options::read(&mut args, Method::Rba)?;
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
@@ -401,7 +401,7 @@ fn broken_constraints(args: Args) -> Table<BrokenConstraint> {
     Table::new(constraints_after_attack(args))
 }
 
-fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Problem> {
+fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Error> {
     let column = column(&mut args)?;
     let corpus = CorpusArguments::read(&mut args);
     let privacy = ItemSets::read("privacy", args.json("privacy")?)?;

@@ -5,14 +5,13 @@
 //! if the release does not say so.
 
 use crate::args::{Args, warn_once, word};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::semantic::column;
 use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, ItemSets, Lists, read_column};
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::Error;
 use disclosure::semantic::{
     self, Coat, Constraints, Entry, GeneralisationKnowledge, MarkingRule, Transactions,
 };
@@ -30,7 +29,7 @@ fn coat(args: Args) -> Table<Released> {
     Table::new(protected(args))
 }
 
-fn protected(mut args: Args) -> Result<impl Iterator<Item = Released>, Problem> {
+fn protected(mut args: Args) -> Result<impl Iterator<Item = Released>, Error> {
     let protection = Protection::read(&mut args, true)?;
     args.end()?;
     let (items, lists, coat) = protection.run()?;
@@ -58,7 +57,7 @@ fn coat_report(args: Args) -> Table<CoatItem> {
     Table::new(coat_items(args))
 }
 
-fn coat_items(mut args: Args) -> Result<Vec<CoatItem>, Problem> {
+fn coat_items(mut args: Args) -> Result<Vec<CoatItem>, Error> {
     let protection = Protection::read(&mut args, false)?;
     args.end()?;
     let (items, _, coat) = protection.run()?;
@@ -90,7 +89,7 @@ struct Protection {
 
 impl Protection {
     /// Reads all arguments, including `key` if `has_id` is set.
-    fn read(args: &mut Args, has_id: bool) -> Result<Self, Problem> {
+    fn read(args: &mut Args, has_id: bool) -> Result<Self, Error> {
         let mut column = column(args)?;
         let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
         let k = k_of(args.optional("k"));
@@ -114,7 +113,7 @@ impl Protection {
     }
 
     /// Reads the column and runs COAT.
-    fn run(mut self) -> Result<(Items, Lists, Coat), Problem> {
+    fn run(mut self) -> Result<(Items, Lists, Coat), Error> {
         let (mut items, lists) = read_column(&self.column)?;
         self.constraints.privacy = privacy_of(&self.privacy, &mut items)?;
         self.constraints.utility = numbers(self.utility, &mut items)?;
@@ -126,13 +125,13 @@ impl Protection {
 }
 
 /// Attributes a problem with the transactions to the argument `relation`, from which they were read.
-fn in_relation(problem: Problem) -> Problem {
+fn in_relation(problem: Error) -> Error {
     match problem {
-        Problem::Algorithm(Error::InvalidArgument {
+        Error::Algorithm(disclosure::Error::InvalidArgument {
             argument: "transactions",
             problem,
             allowed,
-        }) => Problem::argument(
+        }) => Error::argument(
             "relation",
             format!("its transactions {problem}"),
             format!("Give {allowed}."),
@@ -142,8 +141,8 @@ fn in_relation(problem: Problem) -> Problem {
 }
 
 /// Returns the argument `privacy`, or an error if it is NULL. Called when all other arguments were read.
-pub(super) fn required(privacy: Option<ItemSets>) -> Result<ItemSets, Problem> {
-    privacy.ok_or(Problem::null(
+pub(super) fn required(privacy: Option<ItemSets>) -> Result<ItemSets, Error> {
+    privacy.ok_or(Error::null(
         "privacy",
         "Give lists of items to protect: '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
     ))
@@ -151,7 +150,7 @@ pub(super) fn required(privacy: Option<ItemSets>) -> Result<ItemSets, Problem> {
 
 /// Returns the items of the argument `privacy` by number. Warns if some are in no transaction. Called when
 /// all transactions were read.
-pub(super) fn privacy_of(privacy: &ItemSets, items: &mut Items) -> Result<Vec<Vec<u32>>, Problem> {
+pub(super) fn privacy_of(privacy: &ItemSets, items: &mut Items) -> Result<Vec<Vec<u32>>, Error> {
     let known = items.len();
     let privacy = privacy.numbers(items)?;
     let unknown = items.len() - known;
@@ -165,7 +164,7 @@ pub(super) fn privacy_of(privacy: &ItemSets, items: &mut Items) -> Result<Vec<Ve
 }
 
 /// Returns the items of an optional argument by number. Called when all transactions were read.
-fn numbers(sets: Option<ItemSets>, items: &mut Items) -> Result<Option<Vec<Vec<u32>>>, Problem> {
+fn numbers(sets: Option<ItemSets>, items: &mut Items) -> Result<Option<Vec<Vec<u32>>>, Error> {
     sets.map(|sets| sets.numbers(items)).transpose()
 }
 
@@ -190,11 +189,11 @@ fn as_json(items: &Items, transactions: &Transactions, entries: &[Entry]) -> Jso
 /// km_anonymity(relation regclass, column_name name, m int)
 #[pg_extern(sql = false)]
 fn km_anonymity(args: Args) -> Option<i64> {
-    let k = largest_k(args).unwrap_or_else(Problem::raise);
+    let k = largest_k(args).unwrap_or_else(Error::raise);
     k.map(|k| k as i64)
 }
 
-fn largest_k(mut args: Args) -> Result<Option<u64>, Problem> {
+fn largest_k(mut args: Args) -> Result<Option<u64>, Error> {
     let column = column(&mut args)?;
     let m = m_of(&mut args)?;
     args.end()?;
@@ -215,7 +214,7 @@ fn km_violations(args: Args) -> Table<RareSet> {
     Table::new(rare_sets(args))
 }
 
-fn rare_sets(mut args: Args) -> Result<Vec<RareSet>, Problem> {
+fn rare_sets(mut args: Args) -> Result<Vec<RareSet>, Error> {
     let column = column(&mut args)?;
     let k = k_of(args.optional("k"));
     semantic::check_k(k)?;
@@ -234,7 +233,7 @@ fn rare_sets(mut args: Args) -> Result<Vec<RareSet>, Problem> {
 }
 
 /// Reads the argument `m`. A negative number becomes 0, which is refused.
-fn m_of(args: &mut Args) -> Result<usize, Problem> {
+fn m_of(args: &mut Args) -> Result<usize, Error> {
     let m: i32 = args.required("m")?;
     let m = m.max(0) as usize;
     semantic::check_m(m)?;
@@ -253,7 +252,7 @@ fn mark_generalised(args: Args) -> Table<Released> {
     Table::new(marked(args))
 }
 
-fn marked(mut args: Args) -> Result<impl Iterator<Item = Released>, Problem> {
+fn marked(mut args: Args) -> Result<impl Iterator<Item = Released>, Error> {
     let column = column(&mut args)?;
     let column = column.with_key(args.name("key").as_deref())?;
     let rule = word("rule", args.optional("rule"), &RULES)?;

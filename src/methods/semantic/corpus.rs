@@ -4,7 +4,7 @@
 //! Documents are read in one pass. While this thread reads rows, another one looks for the terms in them.
 //! Counts and vectors are read by this thread alone.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::pg::array::ElementType;
 use crate::pg::json::{JsonText, options};
@@ -115,16 +115,16 @@ impl Source {
         corpus: Option<pg_sys::Oid>,
         column: Option<String>,
         scoring: Option<Value>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let settings = Settings::new(scoring)?;
         let relation = Relation::whole(CORPUS, corpus)?;
-        let name = column.ok_or(Problem::null(
+        let name = column.ok_or(Error::null(
             CORPUS_COLUMN,
             "Give the name of the column that holds documents, counts or vectors.",
         ))?;
         let column = relation.column(CORPUS_COLUMN, &name)?.clone();
         let kind = Kind::of(&column).ok_or_else(|| {
-            Problem::argument(
+            Error::argument(
                 CORPUS_COLUMN,
                 format!("\"{name}\" has a type that is not supported"),
                 "Give documents as text, text[], jsonb or tsvector, counts of documents as integers, or vectors of \
@@ -147,9 +147,9 @@ impl Source {
     }
 
     /// Returns the same source, or an error if `scoring` would make distances infinite.
-    pub fn finite(self) -> Result<Self, Problem> {
+    pub fn finite(self) -> Result<Self, Error> {
         if self.settings.unseen == Some(0.0) {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 SCORING,
                 "\"unseen\" must not be 0 here",
                 "Leave it out, or give a number between 0 and 1; 0 makes distances infinite, which have no mean.",
@@ -160,18 +160,18 @@ impl Source {
 
     /// Reads what the corpus knows about terms and these pairs of them, with finite distances. The source
     /// must have passed [`finite`](Self::finite).
-    pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
+    pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Error> {
         let unseen = self.settings.unseen.unwrap_or(UNSEEN);
         self.read(terms, PairSelection::Pairs(pairs), unseen)
     }
 
     /// Reads what the corpus knows about terms and pairs of them. Terms that are never together are
     /// infinitely far apart, unless the caller gave `unseen`.
-    pub fn read_as_defined(&self, terms: &[String], wanted: PairSelection) -> Result<Knowledge, Problem> {
+    pub fn read_as_defined(&self, terms: &[String], wanted: PairSelection) -> Result<Knowledge, Error> {
         self.read(terms, wanted, self.settings.unseen.unwrap_or(0.0))
     }
 
-    fn read(&self, terms: &[String], wanted: PairSelection, unseen: f64) -> Result<Knowledge, Problem> {
+    fn read(&self, terms: &[String], wanted: PairSelection, unseen: f64) -> Result<Knowledge, Error> {
         let counts = match self.kind {
             Kind::Vectors => return Ok(Knowledge::Vectors(self.read_vectors(terms)?)),
             Kind::Counts => self.read_counts(terms)?,
@@ -186,7 +186,7 @@ impl Source {
     }
 
     /// Finds the documents of each term in one pass over the table, while another thread looks for the terms.
-    fn read_documents(&self, terms: &[String]) -> Result<Corpus, Problem> {
+    fn read_documents(&self, terms: &[String]) -> Result<Corpus, Error> {
         let control = Arc::new(Control::new());
         let finder = Finder {
             needles: self.needles(terms)?,
@@ -243,7 +243,7 @@ impl Source {
         Ok(conveyor.finish()?.corpus)
     }
 
-    fn needles(&self, terms: &[String]) -> Result<Needles, Problem> {
+    fn needles(&self, terms: &[String]) -> Result<Needles, Error> {
         Ok(match self.kind {
             Kind::Lexemes => Needles::Lexemes(LexemeTerms::new(self.lexemes_of(terms)?)?),
             Kind::Text => Needles::Words(self.folded(terms)?),
@@ -251,7 +251,7 @@ impl Source {
         })
     }
 
-    fn folded(&self, terms: &[String]) -> Result<Terms, Problem> {
+    fn folded(&self, terms: &[String]) -> Result<Terms, Error> {
         let terms = terms.iter().map(|term| &term[..]);
         let folding = Folding {
             plurals: self.settings.plurals,
@@ -260,7 +260,7 @@ impl Source {
     }
 
     /// Returns terms as lexemes with positions, made by the text search configuration of the documents.
-    fn lexemes_of(&self, terms: &[String]) -> Result<Vec<Vec<(String, u32)>>, Problem> {
+    fn lexemes_of(&self, terms: &[String]) -> Result<Vec<Vec<(String, u32)>>, Error> {
         let literals: Vec<String> = terms.iter().map(quote_literal).collect();
         let config = self.settings.config.as_ref().map_or(String::new(), |config| {
             format!("{}::pg_catalog.regconfig, ", quote_literal(config))
@@ -288,9 +288,9 @@ impl Source {
 
     /// Reads the counts that the table has: of two terms; of one term if the other is NULL or the same; of
     /// all documents if both are NULL.
-    fn read_counts(&self, terms: &[String]) -> Result<Cooccurrence, Problem> {
+    fn read_counts(&self, terms: &[String]) -> Result<Cooccurrence, Error> {
         let invalid = |problem: &str| {
-            Problem::argument(
+            Error::argument(
                 CORPUS,
                 problem,
                 "Give the number of documents for every term, for every pair of terms and, with both terms NULL, for \
@@ -348,7 +348,7 @@ impl Source {
         Ok(Cooccurrence::from_counts(documents, singles, pairs)?)
     }
 
-    fn read_vectors(&self, terms: &[String]) -> Result<Embeddings, Problem> {
+    fn read_vectors(&self, terms: &[String]) -> Result<Embeddings, Error> {
         let needles = self.folded(terms)?;
         let (mut scratch, mut vectors) = (SearchBuffer::default(), Embeddings::new());
         let query = format!(
@@ -377,19 +377,19 @@ impl Source {
         Ok(vectors)
     }
 
-    fn term(&self) -> Result<String, Problem> {
+    fn term(&self) -> Result<String, Error> {
         self.quoted(&self.settings.term_column)
     }
 
-    fn other(&self) -> Result<String, Problem> {
+    fn other(&self) -> Result<String, Error> {
         self.quoted(&self.settings.other_column)
     }
 
     /// Returns the quoted name of a column that must exist beside counts or vectors.
-    fn quoted(&self, name: &str) -> Result<String, Problem> {
+    fn quoted(&self, name: &str) -> Result<String, Error> {
         match self.relation.column(SCORING, name) {
             Ok(column) => Ok(quote_identifier(&column.name)),
-            Err(_) => Err(Problem::argument(
+            Err(_) => Err(Error::argument(
                 CORPUS,
                 format!("has no column \"{name}\""),
                 "Integers are read as counts of documents, arrays of numbers as vectors. Their terms are in the \
@@ -435,7 +435,7 @@ impl Kind {
 }
 
 impl Settings {
-    fn new(given: Option<Value>) -> Result<Self, Problem> {
+    fn new(given: Option<Value>) -> Result<Self, Error> {
         let hint = "Give any of \"plurals\" (true or false), \"config\" (a text search configuration), \"unseen\" (from 0 \
                     to less than 1), \"documents\" (a number), \"term_column\" and \"other_column\" (names).";
         let settings: Settings = options(SCORING, given, hint)?;
@@ -443,7 +443,7 @@ impl Settings {
             .unseen
             .is_some_and(|unseen| Cooccurrence::check_unseen(unseen).is_err())
         {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 SCORING,
                 "\"unseen\" must be at least 0 and less than 1",
                 hint,
@@ -473,9 +473,9 @@ impl Batch {
     }
 
     /// Adds the terms of a JSON list that are not generalised.
-    fn elements_of_json(&mut self, document: Option<Value>) -> Result<(), Problem> {
+    fn elements_of_json(&mut self, document: Option<Value>) -> Result<(), Error> {
         let Some(Value::Array(terms)) = document else {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 CORPUS_COLUMN,
                 "a document is not a list",
                 "Give documents as JSON lists of terms, or as text.",

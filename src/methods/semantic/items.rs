@@ -4,7 +4,7 @@
 //! are distinct, such as 1.0 and 1.00. Then [`Items`] merges the images of all columns and numbers the items.
 
 use crate::encode::dictionary::Dictionary;
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::cracks::item_names::item_type;
 use crate::pg::literal::Literals;
 use crate::pg::memory_context;
@@ -30,7 +30,7 @@ impl Images {
     }
 
     /// Returns the code of an item in JSON; `None` if it is neither a string nor a whole number.
-    pub fn encode_json(&mut self, item: &Value) -> Result<Option<u32>, Problem> {
+    pub fn encode_json(&mut self, item: &Value) -> Result<Option<u32>, Error> {
         let Some(text) = text_of_json(item) else {
             return Ok(None);
         };
@@ -43,7 +43,7 @@ impl Images {
 }
 
 /// Returns the type text, which items in JSON have.
-pub fn text_type() -> Result<ColumnType, Problem> {
+pub fn text_type() -> Result<ColumnType, Error> {
     item_type(&ColumnType {
         name: String::new(),
         oid: pg_sys::TEXTOID,
@@ -52,8 +52,8 @@ pub fn text_type() -> Result<ColumnType, Problem> {
 }
 
 /// Returns a text in the current memory context.
-fn text_datum(text: &str) -> Result<pg_sys::Datum, Problem> {
-    text.into_datum().ok_or(Problem::Internal("a text is NULL"))
+fn text_datum(text: &str) -> Result<pg_sys::Datum, Error> {
+    text.into_datum().ok_or(Error::Internal("a text is NULL"))
 }
 
 /// Returns the text of an item in JSON; `None` if it is neither a string nor a whole number.
@@ -84,7 +84,7 @@ pub struct Items {
 
 impl Items {
     /// Creates an empty set of items of type text.
-    pub fn of_texts() -> Result<Self, Problem> {
+    pub fn of_texts() -> Result<Self, Error> {
         Ok(Items::none(text_type()?))
     }
 
@@ -99,10 +99,10 @@ impl Items {
 
     /// Merges the items of several columns. Returns them and, for each column, the number of every image's
     /// item, by code. If the types of the columns differ, items are compared as text.
-    pub fn of_columns(columns: &[&Images]) -> Result<(Self, Vec<Vec<u32>>), Problem> {
+    pub fn of_columns(columns: &[&Images]) -> Result<(Self, Vec<Vec<u32>>), Error> {
         let mut items = Items::none(common_type(columns)?);
         let codes = columns.iter().map(|images| items.take_up(images));
-        let mut codes: Vec<Vec<u32>> = codes.collect::<Result<_, Problem>>()?;
+        let mut codes: Vec<Vec<u32>> = codes.collect::<Result<_, Error>>()?;
         let mut order: Vec<u32> = (0..items.texts.len() as u32).collect();
         order.sort_by_key(|&value| &items.texts[value as usize]);
         items.numbers = vec![0; order.len()];
@@ -119,7 +119,7 @@ impl Items {
     }
 
     /// Adds the items of a column, without sorting them. Returns the value that every image became, from 0.
-    fn take_up(&mut self, images: &Images) -> Result<Vec<u32>, Problem> {
+    fn take_up(&mut self, images: &Images) -> Result<Vec<u32>, Error> {
         let column = images.values.column();
         let is_same = column == self.values.column();
         let mut literals = Literals::of(column);
@@ -150,7 +150,7 @@ impl Items {
     }
 
     /// Returns the item that a text in an argument stands for. An unknown item is added.
-    pub fn of_text(&mut self, text: &str) -> Result<u32, Problem> {
+    pub fn of_text(&mut self, text: &str) -> Result<u32, Error> {
         // SAFETY: the text is parsed as a value of the dictionary's type.
         let code = unsafe {
             let value = Literals::of(self.values.column()).parse(text)?;
@@ -197,7 +197,7 @@ impl Items {
 
 /// Returns the type in which items of several columns are compared: their own type if it is the same, else
 /// text. The collation of text is the first one of the columns that differs from the default.
-fn common_type(columns: &[&Images]) -> Result<ColumnType, Problem> {
+fn common_type(columns: &[&Images]) -> Result<ColumnType, Error> {
     let text = text_type()?;
     let mut types = columns.iter().map(|images| images.values.column());
     let first = types.next().unwrap_or(&text);

@@ -13,7 +13,7 @@ mod items;
 mod transactions;
 
 use crate::args::{Args, warn_once};
-use crate::error::Problem;
+use crate::error::Error;
 use crate::methods::semantic::corpus::{Knowledge, Source};
 use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, read_column};
@@ -26,10 +26,10 @@ use pgrx::prelude::*;
 /// semantic_distance(corpus regclass, corpus_column name, term text, other text, scoring jsonb)
 #[pg_extern(sql = false)]
 fn semantic_distance(args: Args) -> Option<f64> {
-    distance(args).unwrap_or_else(Problem::raise)
+    distance(args).unwrap_or_else(Error::raise)
 }
 
-fn distance(mut args: Args) -> Result<Option<f64>, Problem> {
+fn distance(mut args: Args) -> Result<Option<f64>, Error> {
     let corpus = CorpusArguments::read(&mut args);
     let (one, other): (Option<String>, Option<String>) = (args.optional("term"), args.optional("other"));
     let source = corpus.source(&mut args)?;
@@ -44,10 +44,10 @@ fn distance(mut args: Args) -> Result<Option<f64>, Problem> {
 /// semantic_distances(corpus regclass, corpus_column name, pairs text[], scoring jsonb)
 #[pg_extern(sql = false)]
 fn semantic_distances(args: Args) -> Option<Vec<Option<f64>>> {
-    distances(args).unwrap_or_else(Problem::raise)
+    distances(args).unwrap_or_else(Error::raise)
 }
 
-fn distances(mut args: Args) -> Result<Option<Vec<Option<f64>>>, Problem> {
+fn distances(mut args: Args) -> Result<Option<Vec<Option<f64>>>, Error> {
     let corpus = CorpusArguments::read(&mut args);
     let pairs: Option<Array<'_, &str>> = args.optional("pairs");
     let source = corpus.source(&mut args)?;
@@ -59,9 +59,9 @@ fn distances(mut args: Args) -> Result<Option<Vec<Option<f64>>>, Problem> {
     let codes = pairs
         .iter()
         .map(|text| text.map(|text| items.of_text(text)).transpose());
-    let codes: Vec<Option<u32>> = codes.collect::<Result<_, Problem>>()?;
+    let codes: Vec<Option<u32>> = codes.collect::<Result<_, Error>>()?;
     let (pairs, []) = codes.as_chunks::<2>() else {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "pairs",
             "must have an even number of terms",
             "Give pairs: ARRAY[['knee', 'injury'], ['knee', 'icd']].",
@@ -91,7 +91,7 @@ impl CorpusArguments {
     }
 
     /// Reads the argument `scoring` and opens the corpus.
-    fn source(self, args: &mut Args) -> Result<Source, Problem> {
+    fn source(self, args: &mut Args) -> Result<Source, Error> {
         Source::new(self.corpus, self.corpus_column, args.json("scoring")?)
     }
 }
@@ -107,9 +107,9 @@ fn cooccurrence(args: Args) -> Table<Count> {
     Table::new(counts(args))
 }
 
-fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
+fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Error> {
     let invalid = |problem: String| {
-        Problem::argument(
+        Error::argument(
             "terms",
             problem,
             "Give an array of words or phrases; all pairs of them are counted.",
@@ -134,7 +134,7 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Problem> {
         )));
     }
     let Knowledge::Counts(counts) = source.read_as_defined(items.texts(), PairSelection::All)? else {
-        return Err(Problem::argument(
+        return Err(Error::argument(
             "corpus_column",
             "must not be a column of vectors",
             "Give a column of documents.",
@@ -173,7 +173,7 @@ fn term_report(args: Args) -> Table<KnownTerm> {
     Table::new(known_terms(args))
 }
 
-fn known_terms(mut args: Args) -> Result<Vec<KnownTerm>, Problem> {
+fn known_terms(mut args: Args) -> Result<Vec<KnownTerm>, Error> {
     let column = column(&mut args)?;
     let source = CorpusArguments::read(&mut args).source(&mut args)?;
     args.end()?;
@@ -188,13 +188,13 @@ fn known_terms(mut args: Args) -> Result<Vec<KnownTerm>, Problem> {
 }
 
 /// Reads the arguments `relation` and `column_name`.
-fn column(args: &mut Args) -> Result<Column, Problem> {
+fn column(args: &mut Args) -> Result<Column, Error> {
     let (relation, column_name) = (args.optional("relation"), args.name("column_name"));
     Column::open("relation", relation, column_name.as_deref())
 }
 
 /// Reads the argument `context`. A negative number becomes 0, which is refused.
-fn context(args: &mut Args) -> Result<usize, Problem> {
+fn context(args: &mut Args) -> Result<usize, Error> {
     let context: i32 = args.required("context")?;
     Ok(context.max(0) as usize)
 }
@@ -211,9 +211,9 @@ fn distance_table(args: Args) -> Table<Distances> {
     Table::new(distances_of_item(args))
 }
 
-fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
+fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Error> {
     let invalid = |problem: &str| {
-        Problem::argument(
+        Error::argument(
             "generalised",
             problem,
             "Give all members of a generalised item of the transactions, in any order.",
@@ -236,7 +236,7 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
 
     let (mut items, lists) = read_column(&column)?;
     let members = members.iter().map(|text| items.of_text(text));
-    let members: Vec<u32> = members.collect::<Result<_, Problem>>()?;
+    let members: Vec<u32> = members.collect::<Result<_, Error>>()?;
     let number = lists.transactions.find(members.clone());
     let number = number.ok_or_else(|| invalid("is not a generalised item of the transactions"))?;
     let (target, pairs) = run::long("looking for contexts", |control| {
@@ -262,7 +262,7 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Problem> {
 }
 
 /// Reads what the corpus knows about pairs of items. Warns if it does not know some of the items.
-fn read_knowledge(source: &Source, items: &Items, pairs: &[(u32, u32)]) -> Result<Knowledge, Problem> {
+fn read_knowledge(source: &Source, items: &Items, pairs: &[(u32, u32)]) -> Result<Knowledge, Error> {
     let knowledge = source.read_finite(items.texts(), pairs)?;
     let mut is_asked = vec![false; items.len()];
     for &(one, other) in pairs {

@@ -3,7 +3,7 @@
 //! The items of a transaction are the elements of an array that are not NULL. In an array with two
 //! dimensions, every row is a generalised item. In JSON, a list within the list is a generalised item.
 
-use crate::error::Problem;
+use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::methods::cracks::items::{for_each_item, items_of};
 use crate::methods::semantic::items::{Images, Items, text_of_json, text_type};
@@ -49,17 +49,17 @@ impl Lists {
 }
 
 /// Reads the transactions of a column.
-pub fn read_column(column: &Column) -> Result<(Items, Lists), Problem> {
+pub fn read_column(column: &Column) -> Result<(Items, Lists), Error> {
     let (items, mut lists) = read_columns(&[column])?;
-    let lists = lists.pop().ok_or(Problem::Internal("a column was not read"))?;
+    let lists = lists.pop().ok_or(Error::Internal("a column was not read"))?;
     Ok((items, lists))
 }
 
 /// Reads several columns. Equal items have the same number in all of them, and the numbers do not depend on
 /// the order of rows.
-pub fn read_columns(columns: &[&Column]) -> Result<(Items, Vec<Lists>), Problem> {
+pub fn read_columns(columns: &[&Column]) -> Result<(Items, Vec<Lists>), Error> {
     let readers = columns.iter().map(|column| column.read());
-    let readers: Vec<Reader> = readers.collect::<Result<_, Problem>>()?;
+    let readers: Vec<Reader> = readers.collect::<Result<_, Error>>()?;
     let images: Vec<&Images> = readers.iter().map(|reader| &reader.images).collect();
     let (items, codes) = Items::of_columns(&images)?;
     let lists = readers.into_iter().zip(codes).map(|(reader, codes)| {
@@ -69,7 +69,7 @@ pub fn read_columns(columns: &[&Column]) -> Result<(Items, Vec<Lists>), Problem>
         let transactions = run::long("numbering items", |control| transactions.recoded(&codes, control))?;
         Ok(Lists { transactions, ids })
     });
-    Ok((items, lists.collect::<Result<_, Problem>>()?))
+    Ok((items, lists.collect::<Result<_, Error>>()?))
 }
 
 impl Column {
@@ -78,15 +78,15 @@ impl Column {
         argument: &'static str,
         relation: Option<pg_sys::Oid>,
         column_name: Option<&str>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let relation = Relation::whole(argument, relation)?;
-        let name = column_name.ok_or(Problem::null(
+        let name = column_name.ok_or(Error::null(
             COLUMN_NAME,
             "Give the name of the column that holds the transactions.",
         ))?;
         let column = relation.column(COLUMN_NAME, name)?.clone();
         if !is_json(&column) && ElementType::of(&column).is_none() {
-            return Err(Problem::argument(
+            return Err(Error::argument(
                 COLUMN_NAME,
                 format!("\"{name}\" is neither jsonb nor an array"),
                 "Give a column of lists such as '[\"knee\", [\"limbs\", \"injury\"]]'.",
@@ -100,7 +100,7 @@ impl Column {
     }
 
     /// Returns the same column with its keys, if their column is given.
-    pub fn with_key(mut self, id: Option<&str>) -> Result<Self, Problem> {
+    pub fn with_key(mut self, id: Option<&str>) -> Result<Self, Error> {
         let id = id.map(|id| self.relation.column(KEY, id)).transpose()?;
         self.id = id.cloned();
         Ok(self)
@@ -110,7 +110,7 @@ impl Column {
     ///
     /// If there are keys, transactions are read in their order, because an attack prefers the first
     /// transaction if distances are equal.
-    fn read(&self) -> Result<Reader, Problem> {
+    fn read(&self) -> Result<Reader, Error> {
         let mut reader = Reader::new(&self.column)?;
         // Qualified, because an unqualified name in ORDER BY would mean the output column, which is text.
         let column = |column: &ColumnType| format!("t.{}", quote_identifier(&column.name));
@@ -158,7 +158,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(column: &ColumnType) -> Result<Self, Problem> {
+    fn new(column: &ColumnType) -> Result<Self, Error> {
         let (item, elements) = if is_json(column) {
             (text_type()?, None)
         } else {
@@ -178,7 +178,7 @@ impl Reader {
     ///
     /// # Safety
     /// `transaction` must be a valid Datum of the column's type, or of jsonb if that type is json.
-    unsafe fn push(&mut self, transaction: Datum) -> Result<(), Problem> {
+    unsafe fn push(&mut self, transaction: Datum) -> Result<(), Error> {
         let Some(element) = &self.element else {
             // SAFETY: by the contract.
             let json = unsafe { JsonText::from_datum(transaction, false) };
@@ -218,7 +218,7 @@ impl Reader {
         Ok(())
     }
 
-    fn push_json(&mut self, transaction: Value) -> Result<(), Problem> {
+    fn push_json(&mut self, transaction: Value) -> Result<(), Error> {
         let Value::Array(entries) = transaction else {
             return Err(invalid("a transaction is not a list"));
         };
@@ -242,8 +242,8 @@ impl Reader {
     }
 }
 
-fn invalid(problem: &str) -> Problem {
-    Problem::argument(
+fn invalid(problem: &str) -> Error {
+    Error::argument(
         COLUMN_NAME,
         problem,
         "Give lists of strings or whole numbers, in which an inner list is a generalised item, such as \
@@ -251,8 +251,8 @@ fn invalid(problem: &str) -> Problem {
     )
 }
 
-fn without_id() -> Problem {
-    Problem::argument(
+fn without_id() -> Error {
+    Error::argument(
         KEY,
         "is NULL in a row",
         "Give a column that identifies the transactions, or leave it out to number them.",
@@ -268,7 +268,7 @@ pub struct ItemSets(Vec<Vec<String>>);
 
 impl ItemSets {
     /// Reads the argument; `None` if it was not given.
-    pub fn read(argument: &'static str, given: Option<Value>) -> Result<Option<Self>, Problem> {
+    pub fn read(argument: &'static str, given: Option<Value>) -> Result<Option<Self>, Error> {
         let sets = match given {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Array(sets)) => sets,
@@ -284,10 +284,10 @@ impl ItemSets {
     }
 
     /// Returns the numbers of the items, ascending in every set. Called when all transactions were read.
-    pub fn numbers(&self, items: &mut Items) -> Result<Vec<Vec<u32>>, Problem> {
+    pub fn numbers(&self, items: &mut Items) -> Result<Vec<Vec<u32>>, Error> {
         let numbers = self.0.iter().map(|set| {
             let numbers = set.iter().map(|text| items.of_text(text));
-            let mut numbers: Vec<u32> = numbers.collect::<Result<_, Problem>>()?;
+            let mut numbers: Vec<u32> = numbers.collect::<Result<_, Error>>()?;
             numbers.sort_unstable();
             numbers.dedup();
             Ok(numbers)
@@ -296,8 +296,8 @@ impl ItemSets {
     }
 }
 
-fn not_item_sets(argument: &'static str) -> Problem {
-    Problem::argument(
+fn not_item_sets(argument: &'static str) -> Error {
+    Error::argument(
         argument,
         "is not a list of lists of items",
         "Give it as '[[\"blood pressure\"], [\"limbs\", \"injury\"]]'.",
