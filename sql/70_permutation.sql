@@ -183,7 +183,7 @@ CREATE FUNCTION disclosure.linkage_plausibility(
     OUT overlap          float8,
     OUT statistic        float8,
     OUT p_value          float8,
-    OUT p_is             text,
+    OUT p_method             text,
     OUT matches          float8,
     OUT unlinked         bigint,
     OUT correct          bigint,

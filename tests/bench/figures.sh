@@ -70,8 +70,8 @@ END $$;
 SQL
 
 figure 'Fig. 10' ' data | items | transactions | groups | size 1 | gap mean | median | min | max ' "
-    SELECT data, items, transactions, groups, singletons, round(gap_mean::numeric, 6), round(gap_median::numeric, 7),
-           round(gap_min::numeric, 7), round(gap_max::numeric, 6)
+    SELECT data, items, transactions, groups, singletons, round(mean_gap::numeric, 6), round(median_gap::numeric, 7),
+           round(min_gap::numeric, 7), round(max_gap::numeric, 6)
       FROM variants v, disclosure.crack_report_of(s, phantoms => v.phantoms) ORDER BY number, v.phantoms DESC"
 
 figure 'Fig. 11 to 13' ' data | items | O-estimate | exact | O-estimate too low by | exact share of items | α_max, O-estimate | α_max, exact ' "
@@ -85,10 +85,10 @@ figure 'Fig. 11 to 13' ' data | items | O-estimate | exact | O-estimate too low 
 figure 'Widths' ' data | width / median gap | O-estimate | auto | method | 95 % | auto, ms | exact would take ' "
     SELECT data, f, round(r.o_estimate::numeric, 2), round(r.expected::numeric, 2), r.method,
            CASE r.method WHEN 'simulate' THEN '± ' || round(((r.upper - r.lower) / 2)::numeric, 2) END,
-           milliseconds('SELECT disclosure.cracks_of(\$1, width => \$2)', s, f * g.gap_median),
-           refusal(s, f * g.gap_median)
+           milliseconds('SELECT disclosure.cracks_of(\$1, width => \$2)', s, f * g.median_gap),
+           refusal(s, f * g.median_gap)
       FROM summaries, disclosure.crack_report_of(s, method => 'o_estimate') g, unnest(ARRAY[1, 2, 4, 8]) f,
-           disclosure.crack_report_of(s, width => f * g.gap_median) r ORDER BY number, f"
+           disclosure.crack_report_of(s, width => f * g.median_gap) r ORDER BY number, f"
 
 figure 'Fig. 14, RETAIL' ' sample | transactions | width | compliancy | lowest | highest | with the mean gap ' "
     SELECT fraction, transactions, round(width::numeric, 6), round(compliancy::numeric, 3), round(lowest::numeric, 3),
@@ -108,7 +108,7 @@ figure 'Fig. 17' ' data | pairs | OS | OS2 | exact ' "
 run <<'SQL'
 SET search_path = figures;
 CREATE TABLE mushroom_belief AS
-SELECT coalesce(item::int, 0) AS item, greatest(frequency - gap_median, 0) AS low, least(frequency + gap_median, 1) AS high
+SELECT coalesce(item::int, 0) AS item, greatest(frequency - median_gap, 0) AS low, least(frequency + median_gap, 1) AS high
   FROM summaries, disclosure.crack_report_of(s, phantoms => 1, method => 'o_estimate'),
        disclosure.item_risk_of(s, phantoms => 1, method => 'o_estimate')
  WHERE data = 'MUSHROOM';
@@ -148,13 +148,13 @@ for name in MUSHROOM CONNECT; do
           SELECT a, b FROM ${name,,}, unnest(items) a, unnest(items) b WHERE a < b
            GROUP BY a, b ORDER BY count(*) DESC, a, b LIMIT 50),
         risks AS (
-          SELECT r.*, gap_median, item::int IN (SELECT unnest(ARRAY[a, b]) FROM pairs) AS named
+          SELECT r.*, median_gap, item::int IN (SELECT unnest(ARRAY[a, b]) FROM pairs) AS named
             FROM summaries, disclosure.crack_report_of(s, phantoms => 1, method => 'o_estimate'),
                  disclosure.item_risk_of(s, phantoms => 1, method => 'o_estimate') r
            WHERE data = '$name'),
         left_over AS (
           SELECT named, candidates - (SELECT count(*) FROM risks taken
-                                       WHERE taken.named AND abs(taken.frequency - risk.frequency) <= gap_median + 1e-9) AS candidates
+                                       WHERE taken.named AND abs(taken.frequency - risk.frequency) <= median_gap + 1e-9) AS candidates
             FROM risks risk)
         SELECT count(*) FILTER (WHERE named),
                round(sum(CASE WHEN named THEN 1 ELSE 1.0 / candidates END), 2)

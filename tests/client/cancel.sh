@@ -141,7 +141,7 @@ stop pg_cancel_backend "SET disclosure.budget = -1; SELECT disclosure.expected_c
 
 # The recipes, samples without end, and people against rows.
 recipe="disclosure.budget = -1; SELECT * FROM disclosure.assess"
-stop pg_cancel_backend "SET ${recipe}_itemsets('frequent', 'items', sizes => 3, width => 0.005)"
+stop pg_cancel_backend "SET ${recipe}_itemsets('frequent', 'items', size => 3, width => 0.005)"
 stop pg_cancel_backend "SET ${recipe}_correlations('frequent', 'items', apart => 9, method => 'o_estimate', relative_error => 1e-9)"
 stop pg_cancel_backend "SELECT * FROM disclosure_lab.similarity_by_sampling('frequent', 'items', samples => 1000000)"
 stop pg_cancel_backend "SELECT * FROM disclosure.expected_reidentifications('many', 'many', '{a,b,c,d,e,f,g,h,i,j}')"

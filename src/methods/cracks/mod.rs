@@ -369,10 +369,10 @@ report_rows! {
     transactions: i64,
     groups: i64,
     singletons: i64,
-    gap_mean: Option<f64>,
-    gap_median: Option<f64>,
-    gap_min: Option<f64>,
-    gap_max: Option<f64>,
+    mean_gap: Option<f64>,
+    median_gap: Option<f64>,
+    min_gap: Option<f64>,
+    max_gap: Option<f64>,
     width: Option<f64>,
     ignorant: Option<f64>,
     point_valued: Option<f64>,
@@ -383,7 +383,7 @@ report_rows! {
     lower: Option<f64>,
     upper: Option<f64>,
     method: Option<&'static str>,
-    log_matchings: Option<f64>,
+    ln_matchings: Option<f64>,
     degree_of_anonymity: Option<f64>,
 }
 
@@ -438,10 +438,10 @@ impl CountsReport {
             transactions: frequencies.transactions() as i64,
             groups: groups as i64,
             singletons: frequencies.singletons() as i64,
-            gap_mean: gaps.map(|gaps| gaps.mean),
-            gap_median: gaps.map(|gaps| gaps.median),
-            gap_min: gaps.map(|gaps| gaps.min),
-            gap_max: gaps.map(|gaps| gaps.max),
+            mean_gap: gaps.map(|gaps| gaps.mean),
+            median_gap: gaps.map(|gaps| gaps.median),
+            min_gap: gaps.map(|gaps| gaps.min),
+            max_gap: gaps.map(|gaps| gaps.max),
             width: scenario.width,
             ignorant: Some(1.0), // for any frequencies (Lemma 3.1)
             point_valued: Some(groups as f64),
@@ -449,7 +449,7 @@ impl CountsReport {
             lower: found.and_then(|found| found.lower),
             upper: found.and_then(|found| found.upper),
             method: found.map(|found| method_name(found.method)),
-            log_matchings: found.and_then(|found| found.log_matchings),
+            ln_matchings: found.and_then(|found| found.ln_matchings),
             degree_of_anonymity: found.and_then(ExpectedCracks::degree_of_anonymity),
             ..self
         }

@@ -136,11 +136,11 @@ fn assess_itemsets_of(args: Args) -> Table<ItemsetRiskRow> {
 
 fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<ItemsetRiskRow>, Error> {
     let source = source(&mut args);
-    let sizes = vec![args.count("sizes")? as usize];
+    let sizes = vec![args.count("size")? as usize];
     let (crack_danger, tolerance) = (args.required("crack_danger")?, args.required("tolerance")?);
     let skip_top = args.required("skip_top")?;
     let (array, table) = (args.any("itemsets"), args.optional("itemset_table"));
-    let sample = args.count("sample")? as usize;
+    let sample = args.count("samples")? as usize;
     let mut settings = ItemsetSettings {
         interest: ItemsetsOfInterest::Sizes { sizes, skip_top },
         crack_danger,

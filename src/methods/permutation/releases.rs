@@ -31,7 +31,7 @@ table_row! {
         overlap: f64,
         statistic: f64,
         p_value: f64,
-        p_is: &'static str,
+        p_method: &'static str,
         matches: f64,
         unlinked: i64,
         correct: Option<i64>,
@@ -128,7 +128,7 @@ fn plausibility_row(
         overlap: found.overlap,
         statistic: found.shorter.statistic,
         p_value: found.shorter.p_value,
-        p_is: match found.shorter.p_method {
+        p_method: match found.shorter.p_method {
             PValueMethod::Exact => "exact",
             PValueMethod::Asymptotic => "asymptotic",
             PValueMethod::Bound => "upper bound",

@@ -66,7 +66,7 @@ SELECT abs(expected - 11 / 6.0) < 0.1 AS near, lower < expected AND expected < u
   FROM disclosure.crack_report('baskets', 'items', width => 0.1, method => 'simulate', seed => 7, relative_error => 0.02);
 SELECT disclosure.expected_cracks('baskets', 'items', width => 0.1, alpha => 0.5) * 12 AS eleven;
 SELECT * FROM disclosure.crack_report('baskets', 'items') \gx
-SELECT exp(log_matchings)::numeric(9, 3) AS mappings, degree_of_anonymity FROM disclosure.crack_report('baskets', 'items', width => 'ignorant');
+SELECT exp(ln_matchings)::numeric(9, 3) AS mappings, degree_of_anonymity FROM disclosure.crack_report('baskets', 'items', width => 'ignorant');
 SELECT r.* FROM (SELECT disclosure.rollup(s) AS s FROM s) q, disclosure.crack_report_of(q.s, width => 'point') r \gx
 
 -- Items that never occur: named in a belief, or just known to be.
@@ -75,7 +75,7 @@ INSERT INTO adversary VALUES (7, 0, 0), (8, 0, 0.3);
 DELETE FROM adversary WHERE item = 6;
 SELECT item, frequency, group_size, candidates, round(crack_probability::numeric, 9) AS crack_probability
   FROM disclosure.item_risk('baskets', 'items', belief => 'adversary', phantoms => 1) ORDER BY item;
-SELECT items, groups, singletons, gap_max, width, o_estimate FROM disclosure.crack_report('baskets', 'items', phantoms => 2);
+SELECT items, groups, singletons, max_gap, width, o_estimate FROM disclosure.crack_report('baskets', 'items', phantoms => 2);
 SELECT disclosure.expected_cracks('baskets', 'items', width => 'point', phantoms => 1) AS four;
 SELECT disclosure.crack_probability('baskets', 'items', ARRAY[7, 8], belief => 'adversary') AS phantoms_are_cracked_too;
 
@@ -186,7 +186,7 @@ SELECT disclosure.expected_cracks('unread', 'items', phantoms => -1);
 SELECT disclosure.crack_probability('unread', 'items', ARRAY[1], method => 'guess');
 SELECT * FROM disclosure.assess_items('unread', 'items', tolerance => 2);
 SELECT * FROM disclosure.assess_itemsets('unread', 'items', skip_top => 2);
-SELECT * FROM disclosure.assess_itemsets('unread', 'items', sizes => -1);
+SELECT * FROM disclosure.assess_itemsets('unread', 'items', size => -1);
 SELECT * FROM disclosure.assess_correlations('unread', 'items', nearly_always => 2);
 SELECT * FROM disclosure_lab.similarity_by_sampling('unread', 'items', samples => 0);
 SELECT disclosure.expected_cracks('unread', 'items');

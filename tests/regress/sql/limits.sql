@@ -29,7 +29,7 @@ RESET statement_timeout;
 -- What has to be kept is asked for first.
 SELECT outcome($$SELECT disclosure_lab.random_attack(1000, 1)$$);
 CREATE TABLE baskets AS SELECT i AS id, ARRAY(SELECT generate_series(1, i)) AS items FROM generate_series(1, 40) i; -- no item is as frequent as another
-SELECT outcome($$SELECT * FROM disclosure.assess_itemsets('baskets', 'items', sizes => 20, sample => 2147483647)$$);
+SELECT outcome($$SELECT * FROM disclosure.assess_itemsets('baskets', 'items', size => 20, samples => 2147483647)$$);
 
 -- The same answers as with fewer samples at a time: more than are drawn at once.
 RESET disclosure.max_memory;

@@ -88,7 +88,7 @@ SELECT column_name, rank_correlation, max_shift FROM disclosure.permutation_repo
 SELECT column_name, records, rank_correlation, nulls_original, nulls_released, finding, only_original FROM disclosure.permutation_report('staff', 'released', key => 'id');
 
 -- Plausibility, and several releases side by side.
-SELECT records, random_records, all_combinations, real_distances, random_distances, overlap, statistic, p_value, p_is, matches, unlinked, correct, expected_correct, finding
+SELECT records, random_records, all_combinations, real_distances, random_distances, overlap, statistic, p_value, p_method, matches, unlinked, correct, expected_correct, finding
   FROM disclosure.linkage_plausibility('x', 'y', ARRAY['salary', 'age'], key => 'id') \gx
 CREATE TABLE big AS SELECT i AS id, i * 7919 % 1009 AS a, i * 104729 % 1013 AS b, i * 1299709 % 1019 AS c FROM generate_series(1, 300) i;
 CREATE TABLE noisy AS SELECT id, a + id % 5 AS a, b - id % 7 AS b, c + id % 3 AS c FROM big;

@@ -20,12 +20,12 @@ INSERT INTO k VALUES ('1', 0.1, 0.4), ('2', 0.5, 0.5), ('3', 0.1, 0.3), ('4', 0.
 SELECT r.stage, r.o_estimate, r.expected, r.method, r.verdict FROM disclosure.assess_items('baskets', 'items', 0.1, belief => 'k') r;
 
 -- Fig. 9: of 15 pairs, {2,5} is known to who knows all frequencies, and with 2 or 5 a quarter of others.
-SELECT * FROM disclosure.assess_itemsets('baskets', 'items', sizes => 2, crack_danger => 0.5, tolerance => 0.1, skip_top => 0.1);
+SELECT * FROM disclosure.assess_itemsets('baskets', 'items', size => 2, crack_danger => 0.5, tolerance => 0.1, skip_top => 0.1);
 SELECT danger, r.stage, r.point_valued * 15 AS vulnerable, r.vulnerable, r.alpha_max, r.verdict
   FROM unnest(ARRAY[0.01, 0.1, 0.2]) danger, disclosure.assess_itemsets('baskets', 'items', crack_danger => danger) r;
-SELECT r.itemsets, r.point_valued, r.vulnerable FROM disclosure.assess_itemsets('baskets', 'items', sizes => 2, skip_top => 0.5, crack_danger => 0.1) r;
+SELECT r.itemsets, r.point_valued, r.vulnerable FROM disclosure.assess_itemsets('baskets', 'items', size => 2, skip_top => 0.5, crack_danger => 0.1) r;
 SELECT r.itemsets, r.method, r.vulnerable FROM disclosure.assess_itemsets('baskets', 'items', crack_danger => 0.13, method => 'o_estimate') r;
-SELECT size, r.itemsets FROM generate_series(1, 7) size, disclosure.assess_itemsets('baskets', 'items', sizes => size) r;
+SELECT size, r.itemsets FROM generate_series(1, 7) size, disclosure.assess_itemsets('baskets', 'items', size => size) r;
 -- Where no mapping agrees with the belief, the published estimate decides.
 SELECT r.method, r.point_valued, r.verdict FROM disclosure.assess_itemsets('baskets', 'items', belief => 'k') r;
 SELECT * FROM disclosure.assess_itemsets('baskets', 'items', belief => 'k', method => 'exact');
@@ -62,7 +62,7 @@ SELECT * FROM disclosure_lab.similarity_by_sampling('empty', 'items');
 SELECT * FROM disclosure.assess_items_of(NULL::disclosure.item_counts);
 INSERT INTO empty VALUES ('{7}');
 SELECT stage, items, expected, alpha_max, verdict FROM disclosure.assess_items('empty', 'items');
-SELECT itemsets, point_valued FROM disclosure.assess_itemsets('empty', 'items', sizes => 1);
+SELECT itemsets, point_valued FROM disclosure.assess_itemsets('empty', 'items', size => 1);
 SELECT knows, expected FROM disclosure.assess_correlations('empty', 'items', apart => 3);
 
 -- What is refused.
@@ -70,11 +70,11 @@ SELECT * FROM disclosure.assess_items('baskets', 'items', tolerance => 1.5);
 SELECT * FROM disclosure.assess_items('baskets', 'items', tolerance => NULL);
 SELECT * FROM disclosure.assess_items('baskets', 'items', runs => 0);
 SELECT * FROM disclosure.assess_items('baskets', 'nothing');
-SELECT * FROM disclosure.assess_itemsets('baskets', 'items', sizes => 0);
+SELECT * FROM disclosure.assess_itemsets('baskets', 'items', size => 0);
 SELECT * FROM disclosure.assess_itemsets('baskets', 'items', crack_danger => -1);
 SELECT * FROM disclosure.assess_itemsets('baskets', 'items', skip_top => 2);
 SELECT * FROM disclosure.assess_itemsets('baskets', 'items', method => 'simulate');
-SELECT * FROM disclosure.assess_itemsets('baskets', 'items', sample => 0);
+SELECT * FROM disclosure.assess_itemsets('baskets', 'items', samples => 0);
 SELECT * FROM disclosure.assess_itemsets('baskets', 'items', itemsets => ARRAY['2', '5']);
 SELECT * FROM disclosure.assess_itemsets('baskets', 'items', itemsets => ARRAY[['2', 'beer']]);
 SELECT * FROM disclosure.assess_itemsets('baskets', 'items', itemsets => ARRAY[['2']], itemset_table => 'interesting');

@@ -195,10 +195,10 @@ impl Flat {
     /// absolute error of its logarithm. This error has three parts: the count, which is put together from the
     /// counts of all classes, is rounded; weights are not exactly products of factors; and logarithms are
     /// rounded.
-    fn by_count(&self, log_matchings: f64) -> (Wide, f64) {
-        let ln = log_matchings + self.factors.ln_product;
+    fn by_count(&self, ln_matchings: f64) -> (Wide, f64) {
+        let ln = ln_matchings + self.factors.ln_product;
         let of_count = roundings(self.count_roundings());
-        let of_logarithms = roundings(2.0 * self.columns.len() as f64 + 8.0) * log_matchings.abs()
+        let of_logarithms = roundings(2.0 * self.columns.len() as f64 + 8.0) * ln_matchings.abs()
             + roundings(8.0) * (self.factors.ln_product.abs() + ln.abs())
             + self.factors.sum_error;
         let of_weights = self.of_row.len() as f64 * self.factors.deviation;
@@ -213,7 +213,7 @@ impl Flat {
 
     /// Returns the permanent and a bound on its relative error.
     pub fn permanent(&self, control: &Control) -> Result<(Wide, f64)> {
-        Ok(self.by_count(self.counting.log_matchings(control)?))
+        Ok(self.by_count(self.counting.ln_matchings(control)?))
     }
 
     /// Returns the permanent and the probability of every edge, a bound on the relative error of the
@@ -234,7 +234,7 @@ impl Flat {
                 .map(|(column, _)| of_column[&self.of_column[column as usize]]);
             probability.extend(edges);
         }
-        let (permanent, relative_error) = self.by_count(shares.log_matchings);
+        let (permanent, relative_error) = self.by_count(shares.ln_matchings);
         let found = PermanentAndEdges {
             permanent,
             probability,

@@ -111,7 +111,7 @@ pub struct ExpectedCracks {
     /// Whether a simulation reached the target precision; true for all other methods.
     pub is_precise_enough: bool,
     /// Natural logarithm of the number of crack mappings; only for [`Method::Exact`].
-    pub log_matchings: Option<f64>,
+    pub ln_matchings: Option<f64>,
     /// Probability that each item is cracked, given that the adversary is right about it.
     pub crack_probability: Vec<f64>,
 }
@@ -154,7 +154,7 @@ impl ExpectedCracks {
     pub fn degree_of_anonymity(&self) -> Option<f64> {
         let items = self.crack_probability.len();
         let all = (2..=items).fold(0.0, |sum, item| sum + (item as f64).ln());
-        let matchings = self.log_matchings?;
+        let matchings = self.ln_matchings?;
         Some(if all > 0.0 { matchings / all } else { 0.0 })
     }
 
@@ -165,12 +165,12 @@ impl ExpectedCracks {
             upper: None,
             method,
             is_precise_enough: true,
-            log_matchings: None,
+            ln_matchings: None,
             crack_probability,
         }
     }
 
-    pub(super) fn exact(crack_probability: Vec<f64>, log_matchings: f64) -> Self {
+    pub(super) fn exact(crack_probability: Vec<f64>, ln_matchings: f64) -> Self {
         let expected = kahan_sum(&crack_probability);
         ExpectedCracks {
             expected,
@@ -178,7 +178,7 @@ impl ExpectedCracks {
             upper: Some(expected),
             method: Method::Exact,
             is_precise_enough: true,
-            log_matchings: Some(log_matchings),
+            ln_matchings: Some(ln_matchings),
             crack_probability,
         }
     }
@@ -190,7 +190,7 @@ impl ExpectedCracks {
             upper: Some(simulated.upper),
             method: Method::Simulate,
             is_precise_enough: simulated.is_precise_enough,
-            log_matchings: None,
+            ln_matchings: None,
             crack_probability: simulated.crack_probability,
         }
     }
@@ -259,7 +259,7 @@ fn counted(space: &CrackSpace, counting: &Counting, control: &Control) -> Result
     let crack_probability = (0..space.items()).map(of_item).collect();
     Ok(Some(ExpectedCracks::exact(
         crack_probability,
-        shares.log_matchings,
+        shares.ln_matchings,
     )))
 }
 

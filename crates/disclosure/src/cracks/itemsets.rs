@@ -148,7 +148,7 @@ struct ClassInComponent {
 struct Component {
     graph: Graph,
     counting: Counting,
-    log_matchings: OnceLock<f64>,
+    ln_matchings: OnceLock<f64>,
     /// Cached probabilities of parts of three or more items.
     probabilities: Cache<Part, f64>,
     /// Cached shares of the component (`None`), or of what remains of it without an edge; they serve all
@@ -408,7 +408,7 @@ impl Component {
         Ok(Component {
             counting: Counting::new(&graph, control)?,
             graph,
-            log_matchings: OnceLock::new(),
+            ln_matchings: OnceLock::new(),
             probabilities: Cache::new(),
             shares: Cache::new(),
         })
@@ -442,13 +442,13 @@ impl Component {
     /// Returns the number of matchings of the items with the codes, times the number of matchings of all
     /// others, divided by the number of all matchings.
     fn probability_by_counting(&self, part: &Part, control: &Control) -> Result<f64> {
-        let within = Counting::new(&self.induced(part), control)?.log_matchings(control)?;
+        let within = Counting::new(&self.induced(part), control)?.ln_matchings(control)?;
         if within == f64::NEG_INFINITY {
             return Ok(0.0);
         }
         let rest = self.without(part).graph;
-        let rest = Counting::new(&rest, control)?.log_matchings(control)?;
-        Ok((within + rest - self.log_matchings(control)?).exp().min(1.0))
+        let rest = Counting::new(&rest, control)?.ln_matchings(control)?;
+        Ok((within + rest - self.ln_matchings(control)?).exp().min(1.0))
     }
 
     /// Returns the same probability for a part of two items. All pairs with the same first edge share what
@@ -489,12 +489,12 @@ impl Component {
     }
 
     /// Returns the logarithm of the number of matchings, which is computed on first use.
-    fn log_matchings(&self, control: &Control) -> Result<f64> {
-        if let Some(&known) = self.log_matchings.get() {
+    fn ln_matchings(&self, control: &Control) -> Result<f64> {
+        if let Some(&known) = self.ln_matchings.get() {
             return Ok(known);
         }
-        let found = self.counting.log_matchings(control)?;
-        Ok(*self.log_matchings.get_or_init(|| found))
+        let found = self.counting.ln_matchings(control)?;
+        Ok(*self.ln_matchings.get_or_init(|| found))
     }
 
     /// Returns the computations that the probability of a part requires.

@@ -286,7 +286,7 @@ impl ItemsetSettings {
         if let ItemsetsOfInterest::Sizes { sizes, skip_top } = &self.interest {
             if sizes.is_empty() || sizes.contains(&0) {
                 return Err(Error::invalid(
-                    "sizes",
+                    "size",
                     "must be at least 1",
                     "one or more itemset sizes, each at least 1",
                 ));
@@ -297,7 +297,7 @@ impl ItemsetSettings {
         Error::check_unit_interval("tolerance", self.tolerance)?;
         if self.sample == 0 {
             return Err(Error::invalid(
-                "sample",
+                "samples",
                 "must be at least 1",
                 "the number of random itemsets to assess if there are too many",
             ));

@@ -160,7 +160,7 @@ impl Reidentification {
         ))?;
         Ok(ExpectedCracks::exact(
             self.crack_probabilities(&shares.of_class),
-            shares.log_matchings,
+            shares.ln_matchings,
         ))
     }
 

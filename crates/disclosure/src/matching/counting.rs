@@ -29,7 +29,7 @@ pub struct Counting {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shares {
     /// Natural logarithm of the number of perfect matchings.
-    pub log_matchings: f64,
+    pub ln_matchings: f64,
     /// For every class of items and each of its candidates, in order: the share of perfect matchings that
     /// give one particular item of the class a code of that candidate class.
     pub of_class: Vec<Vec<f64>>,
@@ -76,13 +76,13 @@ impl Counting {
     }
 
     /// Returns the natural logarithm of the number of perfect matchings; negative infinity if there is none.
-    pub fn log_matchings(&self, control: &Control) -> Result<f64> {
+    pub fn ln_matchings(&self, control: &Control) -> Result<f64> {
         let Some(components) = &self.components else {
             return Ok(f64::NEG_INFINITY);
         };
         let logs = components
             .par_iter()
-            .map(|planned| planned.log_matchings(control))
+            .map(|planned| planned.ln_matchings(control))
             .collect::<Result<Vec<f64>>>()?;
         Ok(logs.into_iter().fold(0.0, std::ops::Add::add))
     }
@@ -97,11 +97,11 @@ impl Counting {
             .map(|planned| planned.shares(control))
             .collect::<Result<Vec<_>>>()?;
         let mut shares = Shares {
-            log_matchings: 0.0,
+            ln_matchings: 0.0,
             of_class: self.candidates.iter().map(|all| vec![0.0; all.len()]).collect(),
         };
-        for (planned, (log_matchings, of_class)) in components.iter().zip(of_components) {
-            shares.log_matchings += log_matchings;
+        for (planned, (ln_matchings, of_class)) in components.iter().zip(of_components) {
+            shares.ln_matchings += ln_matchings;
             for (class, of_steps) in of_class.into_iter().enumerate() {
                 let item_class = planned.item_classes[class] as usize;
                 for (&step, share) in planned.component.candidates[class].iter().zip(of_steps) {
@@ -175,12 +175,12 @@ impl PlannedComponent {
         })
     }
 
-    fn log_matchings(&self, control: &Control) -> Result<f64> {
+    fn ln_matchings(&self, control: &Control) -> Result<f64> {
         match self.forward::<f64>(None, control)? {
-            Some(result) => Ok(result.log_matchings),
+            Some(result) => Ok(result.ln_matchings),
             None => Ok(self
                 .forward::<Wide>(None, control)?
-                .map_or(f64::NEG_INFINITY, |result| result.log_matchings)),
+                .map_or(f64::NEG_INFINITY, |result| result.ln_matchings)),
         }
     }
 
@@ -204,7 +204,7 @@ impl PlannedComponent {
             let given = waiting.iter().zip(after);
             given.map(|(before, after)| (before - after).max(0.0)).collect()
         });
-        Ok((result.log_matchings, of_class.collect()))
+        Ok((result.ln_matchings, of_class.collect()))
     }
 }
 
@@ -312,7 +312,7 @@ impl<'a> CancelCheck<'a> {
 /// Result of the forward pass.
 #[derive(Debug, Default)]
 struct ForwardResult {
-    log_matchings: f64,
+    ln_matchings: f64,
     /// For every class and each of its candidates: the probability that an item has no code yet when the
     /// codes of that candidate are dealt out.
     waiting: Vec<Vec<f64>>,
@@ -393,7 +393,7 @@ impl PlannedComponent {
         }
         let factorials = Factorials::new(self.plan.largest);
         let mut result = ForwardResult {
-            log_matchings: 0.0,
+            ln_matchings: 0.0,
             waiting: self
                 .component
                 .candidates
@@ -435,7 +435,7 @@ impl PlannedComponent {
                     for cell in tracked.iter_mut().flat_map(|track| &mut track.cells) {
                         *cell = cell.times(inverse);
                     }
-                    result.log_matchings += factor.ln() + factorials.values[next_step.codes as usize].ln();
+                    result.ln_matchings += factor.ln() + factorials.values[next_step.codes as usize].ln();
                     if let Some(backward) = backward {
                         self.measure(
                             step,
@@ -455,7 +455,7 @@ impl PlannedComponent {
             cells = after;
             from = to;
         }
-        result.log_matchings += cells[0].ln();
+        result.ln_matchings += cells[0].ln();
         Ok(Some(result))
     }
 
@@ -828,6 +828,6 @@ mod tests {
         let in_order = PlannedComponent::in_order(&graph, codes, (0..CLASSES).collect(), &control).unwrap();
         let narrow = in_order.forward::<f64>(None, &control).unwrap().unwrap();
         let wide = in_order.forward::<Wide>(None, &control).unwrap().unwrap();
-        assert!((narrow.log_matchings / wide.log_matchings - 1.0).abs() < 1e-14);
+        assert!((narrow.ln_matchings / wide.ln_matchings - 1.0).abs() < 1e-14);
     }
 }

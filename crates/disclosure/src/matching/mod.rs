@@ -15,7 +15,7 @@
 //! let counting = Counting::new(&graph, &Control::new())?;
 //! let shares = counting.shares(&Control::new())?.expect("there is a perfect matching");
 //! // 2 codes for the third item, and then 2 ways to assign the other two: 4 matchings.
-//! assert!((shares.log_matchings - 4.0_f64.ln()).abs() < 1e-12);
+//! assert!((shares.ln_matchings - 4.0_f64.ln()).abs() < 1e-12);
 //! // An item of the first class gets a code of the first class in half of them.
 //! assert!((shares.of_class[0][0] - 0.5).abs() < 1e-12);
 //! # Ok::<(), disclosure::Error>(())

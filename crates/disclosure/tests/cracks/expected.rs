@@ -42,7 +42,7 @@ fn big_mart_has_the_published_estimates_and_the_exact_values() {
         let found = by(Method::Auto, &space).unwrap();
         assert_eq!(found.method, Method::Exact);
         assert_close(found.expected, exact);
-        assert_close(found.log_matchings.unwrap().exp(), mappings);
+        assert_close(found.ln_matchings.unwrap().exp(), mappings);
         assert_close(found.degree_of_anonymity().unwrap(), mappings.ln() / 720_f64.ln());
         let simulated = by(Method::Simulate, &space).unwrap();
         assert!(simulated.is_precise_enough);

@@ -418,8 +418,8 @@ fn arguments_are_named() {
     };
     assert_eq!(named(pairs(1.5, 0.1)), "crack_danger");
     assert_eq!(named(pairs(0.5, f64::NAN)), "tolerance");
-    assert_eq!(named(sizes(&[], 0.1)), "sizes");
-    assert_eq!(named(sizes(&[2, 0], 0.1)), "sizes");
+    assert_eq!(named(sizes(&[], 0.1)), "size");
+    assert_eq!(named(sizes(&[2, 0], 0.1)), "size");
     assert_eq!(named(sizes(&[2], -0.1)), "skip_top");
     assert_eq!(named(listed(&[1, 1])), "itemset");
     assert_eq!(named(listed(&[6])), "itemset");
@@ -427,7 +427,7 @@ fn arguments_are_named() {
         sample: 0,
         ..pairs(0.5, 0.1)
     };
-    assert_eq!(named(no_sample), "sample");
+    assert_eq!(named(no_sample), "samples");
     let no_runs = ComplianceRuns { runs: 0, seed: 0 };
     let answer = assess_items(
         &big_mart(),
