@@ -179,8 +179,5 @@ fn counting_can_be_cancelled() {
     control.cancel();
     assert!(Counting::new(&graph, &control).is_err());
     assert_eq!(counting.shares(&control), Err(disclosure::Error::Cancelled));
-    assert_eq!(
-        counting.ln_matchings(&control),
-        Err(disclosure::Error::Cancelled)
-    );
+    assert_eq!(counting.ln_matchings(&control), Err(disclosure::Error::Cancelled));
 }
