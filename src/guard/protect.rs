@@ -6,7 +6,7 @@
 //! table.
 
 use crate::args::Args;
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 use crate::guard::export_table::install;
 use crate::guard::measure_function::MEASURES;
 use crate::guard::measure_function::MeasureFunction;
@@ -15,6 +15,7 @@ use crate::guard::{policy, rights, rule};
 use crate::input::relation::Relation;
 use crate::pg::catalog;
 use crate::pg::query::{Answer, Parameters};
+use disclosure::spelling;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
@@ -86,23 +87,25 @@ fn check(given: Given) -> Result<Stored, Error> {
     check_persistence(oid)?;
     check_role(given.for_role)?;
     let measure = given.measure.ok_or_else(|| Error::null("measure", MEASURES))?;
-    let function = match rule::is_built_in(&measure) {
-        true => None,
-        false => Some(MeasureFunction::named(&measure)?),
+    let built_in = rule::built_in(&measure);
+    let function = match built_in {
+        Some(_) => None,
+        None => Some(MeasureFunction::named(&measure).map_err(|error| offer_nearest(error, &measure))?),
     };
     let mut demand = Demand {
         measure_owner: function.as_ref().map(|function| function.owner),
-        measure: function
-            .as_ref()
-            .map_or(measure, |function| function.signature.clone()),
+        measure: match &function {
+            Some(function) => function.signature.clone(),
+            None => built_in.unwrap_or_default().into(),
+        },
         // SAFETY: only reads a variable of this backend, on its main thread.
         made_by: Some(unsafe { pg_sys::GetUserId() }),
-        statistic: given.statistic,
+        statistic: given.statistic.as_deref().map(spelling::normalised),
         threshold: given.threshold,
         at_most: given.at_most,
         at_least: given.at_least,
         columns: has_columns.then_some(chosen),
-        on_rows: given.on_rows,
+        on_rows: given.on_rows.as_deref().map(spelling::normalised),
     };
     let rule = demand.check(oid)?;
     if let Measure::PrivacyScore(statistic) = rule.measure {
@@ -117,6 +120,22 @@ fn check(given: Given) -> Result<Stored, Error> {
         for_role: given.for_role,
         only_by_copy: given.only_by_copy,
     })
+}
+
+/// Adds the measure of the extension that was probably meant to the hint of an error.
+fn offer_nearest(error: Error, measure: &str) -> Error {
+    match error {
+        Error::Argument {
+            argument,
+            problem,
+            hint,
+        } => Error::Argument {
+            argument,
+            problem,
+            hint: did_you_mean(spelling::nearest(measure, rule::BUILT_IN), &hint).into(),
+        },
+        other => other,
+    }
 }
 
 /// Checks that a relation is not temporary, because a policy outlives the session and a temporary table does

@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::guard::measure_function::MeasureFunction;
+use disclosure::spelling;
 use pgrx::pg_sys::{self, Oid};
 use std::fmt;
 
@@ -71,9 +72,12 @@ pub struct Rule {
     pub on_rows: Option<OnRows>,
 }
 
-/// Returns whether a measure comes with the extension. Any other name is the name of a function.
-pub fn is_built_in(measure: &str) -> bool {
-    matches!(measure, "privacy_score" | "k_anonymity" | "expected_cracks")
+/// Measures of the extension; any other name is that of a function.
+pub const BUILT_IN: [&str; 3] = ["privacy_score", "k_anonymity", "expected_cracks"];
+
+/// Returns the measure of the extension with this name, in any spelling that [`spelling`] accepts.
+pub fn built_in(measure: &str) -> Option<&'static str> {
+    BUILT_IN.into_iter().find(|name| spelling::is_same(name, measure))
 }
 
 impl Demand {

@@ -122,3 +122,13 @@ DROP OWNED BY pd_keeper CASCADE;
 DROP ROLE pd_keeper;
 DROP ROLE pd_stranger;
 DROP ROLE pd_analyst;
+
+-- Measures and words in any usual spelling; the nearest one is offered for others.
+CREATE TABLE spelt (age int, zip text);
+SELECT count(*) FROM disclosure.protect('spelt', 'K-Anonymity', at_least => 2);
+SELECT count(*) FROM disclosure.protect('spelt', 'privacy score', at_most => 0.5, statistic => 'Average');
+SELECT measure, statistic, at_least, at_most FROM disclosure.policies WHERE relation = 'spelt'::regclass ORDER BY 1;
+SELECT disclosure.protect('spelt', 'k_anonimity', at_least => 2);
+SELECT disclosure.protect('spelt', 'risk', at_least => 2);
+SELECT disclosure.unprotect('spelt');
+SELECT disclosure.unprotect(1);
