@@ -23,7 +23,7 @@ use std::time::Duration;
 whole_call!(Args);
 
 /// Hint for an argument that has a default.
-const LEAVE_OUT: &str = "Leave it out for the default.";
+const LEAVE_OUT: &str = "Omit it to use the default.";
 
 /// Cursor over the arguments of one call. Test builds compare every name with the declared one.
 pub struct Args {
@@ -233,7 +233,7 @@ pub fn budget_of(given: Option<Interval>) -> Result<Option<Duration>, Error> {
 pub fn warn_once(message: &str) {
     let without_numbers = message.replace(|character: char| character.is_ascii_digit(), "");
     if is_first_in_statement(without_numbers) {
-        warning!("disclosure: {message}");
+        warning!("{message}");
     }
 }
 

@@ -174,8 +174,8 @@ impl Target {
         })?;
         if !overruled.is_empty() {
             notice!(
-                "{}, which takes precedence: {}",
-                counted(&overruled, self.oid, "a security label too"),
+                "{}, which overrides the new label: {}",
+                counted(&overruled, self.oid, "a security label"),
                 enumerated(&overruled)
             );
         }
@@ -183,7 +183,7 @@ impl Target {
     }
 }
 
-/// Replaces the labels of columns. Returns those that have a security label too.
+/// Replaces the labels of columns. Returns those that also have a security label.
 fn store(relation: Oid, labels: &[(String, Option<Label>)]) -> Result<Vec<&str>, pgrx::spi::Error> {
     const REMOVE: &str = "DELETE FROM disclosure_internal.column_label l WHERE l.relation::oid = $1 AND l.attribute = $2::name";
     const ADD: &str =

@@ -12,7 +12,7 @@ pub struct PlainArray<'a, T> {
     elements: Option<&'a [T]>,
 }
 
-/// Type whose values lie in an array as they do in a Rust slice.
+/// Type with the same memory layout in a Postgres array as in a Rust slice.
 pub trait Plain {}
 impl Plain for f64 {}
 impl Plain for i32 {}

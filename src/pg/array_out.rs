@@ -15,7 +15,8 @@ pub struct Grid<T> {
     elements: PhantomData<T>,
 }
 
-/// Type whose values lie in an array as they do in a Rust slice, and of which zero bytes are a valid value.
+/// Type with the same memory layout in a Postgres array as in a Rust slice, and for which all-zero bytes are a
+/// valid value.
 pub trait Element {
     const OID: pg_sys::Oid;
 }

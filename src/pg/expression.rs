@@ -45,7 +45,7 @@ impl OverColumns {
         let names_relation = |&node: &*mut Node| unsafe {
             pg_sys::exprType(node) == pg_sys::REGCLASSOID && !pg_sys::contain_var_clause(node)
         };
-        // SAFETY: as above.
+        // SAFETY: by the contract of the function.
         let is_constant = |&node: &*mut Node| unsafe { is_constant(node) };
         let problem = if arguments.iter().any(names_relation) {
             "an argument is the name of a relation, not a column"

@@ -234,7 +234,7 @@ impl Labels {
         let Some((value, false)) = row.next() else {
             return Err(Error::argument(
                 self.argument,
-                format!("is NULL in a row of {table}"),
+                format!("contains NULL in {table}"),
                 "Leave out rows whose entry or code is unknown.",
             ));
         };

@@ -151,7 +151,7 @@ fn itemsets_of_query(
     let mut itemsets = Vec::new();
     for_each_row(query, |mut row| {
         if let Some((value, false)) = row.next() {
-            // SAFETY: the query's column is of this type.
+            // SAFETY: the callers pass `array` as the type of the only column that the query returns.
             itemsets.push(unsafe { itemset(&mut counts.items, value, array)? });
         }
         Ok(())

@@ -102,7 +102,7 @@ struct Unquoted {
 
 impl Unquoted {
     fn new() -> Self {
-        // SAFETY: a variable of this backend.
+        // SAFETY: only this thread uses the variable, which belongs to the backend.
         unsafe {
             let before = pg_sys::quote_all_identifiers;
             pg_sys::quote_all_identifiers = false;
@@ -113,7 +113,7 @@ impl Unquoted {
 
 impl Drop for Unquoted {
     fn drop(&mut self) {
-        // SAFETY: as above.
+        // SAFETY: only this thread uses the variable, which belongs to the backend.
         unsafe { pg_sys::quote_all_identifiers = self.before }
     }
 }

@@ -77,7 +77,7 @@ pub unsafe fn for_each_item(
     // One loop for each kind of dictionary, so that the kind is not looked up for each element.
     match (elements, items) {
         (None, items) => {
-            // SAFETY: by the contract; likewise below.
+            // SAFETY: by the contract of the function.
             on_item(unsafe { items.encode(transaction)? });
             Ok(())
         }
@@ -87,7 +87,7 @@ pub unsafe fn for_each_item(
                 on_item(items.encode(intake.bits(element))?);
                 Ok(())
             };
-            // SAFETY: as above.
+            // SAFETY: by the contract of the function, `transaction` is a valid array.
             unsafe { elements.for_each(transaction, on_element) }
         }
         (Some(elements), Dictionary::Images(items)) => {
@@ -96,7 +96,7 @@ pub unsafe fn for_each_item(
                 on_item(unsafe { items.encode(element)? });
                 Ok(())
             };
-            // SAFETY: as above.
+            // SAFETY: by the contract of the function, `transaction` is a valid array.
             unsafe { elements.for_each(transaction, on_element) }
         }
     }

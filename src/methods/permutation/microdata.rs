@@ -304,7 +304,7 @@ fn rows_by_key(
     let mut row_of = vec![None; values + 1];
     for (code, row) in codes.zip(0..) {
         if code == NULL {
-            return Err(invalid(format!("is NULL in a row of the {table} table")));
+            return Err(invalid(format!("contains NULL in the {table} table")));
         }
         if row_of[code as usize].replace(row).is_some() {
             return Err(invalid(format!("is not unique in the {table} table")));

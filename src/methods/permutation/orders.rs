@@ -85,7 +85,7 @@ fn texts(column: &str, values: Vec<Value>) -> Result<Vec<String>, Error> {
 pub struct RankedValues {
     /// Dense rank of every value, by code.
     dense_rank_of: Vec<u32>,
-    /// Number that the value of each dense rank counts as, from 1 on.
+    /// Number that the value of each dense rank, starting at 1, counts as.
     pub scale: Vec<f64>,
     /// Meaning of the scale.
     pub meaning: Meaning,

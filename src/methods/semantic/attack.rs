@@ -182,7 +182,7 @@ impl Release {
         })?;
         if study.lacks_confidence(&attacked) {
             notice!(
-                "disclosure: confidence is unknown: too few items are not generalised, or too few were eliminated"
+                "confidence could not be estimated: too few items without generalisation, or too few eliminations"
             );
         }
         Ok(attacked)

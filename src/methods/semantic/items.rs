@@ -78,7 +78,7 @@ pub struct Items {
     /// Number of every value's item, by code.
     numbers: Vec<u32>,
     texts: Vec<String>,
-    /// Whether each item is a number in JSON.
+    /// Whether each item is a number: a JSON number, or a value of a column of whole numbers.
     is_number: Vec<bool>,
 }
 

@@ -254,8 +254,8 @@ fn invalid(problem: &str) -> Error {
 fn without_id() -> Error {
     Error::argument(
         KEY,
-        "is NULL in a row",
-        "Give a column that identifies the transactions, or leave it out to number them.",
+        "must not contain NULL",
+        "Give a column that identifies every transaction, or omit key to number the transactions.",
     )
 }
 

@@ -110,8 +110,8 @@ impl Lines {
         if self.crossings.iter().all(|line| line.len() == size) {
             return Ok(best); // all orders cost the same
         }
-        // Start with a line that has few edges, then with the end of that order, which is probably at the
-        // periphery.
+        // Try the order that starts at the line with the fewest edges. Its last line is probably at the
+        // periphery, so try that as a start, too.
         let few = (0..size as u32).min_by_key(|&line| self.crossings[line as usize].len());
         let end = few.map(|first| self.try_start(first, &mut best, control));
         if let Some(end) = end.transpose()?.flatten() {

@@ -783,8 +783,8 @@ fn vulnerable_shares(
 const MAX_POSITIONS: usize = 1 << 17;
 
 /// Counts, for each step, the itemsets whose last item becomes compliant at that step, summed over all
-/// orders. `for_each_itemset` passes every itemset to the function that it receives; it is called once per
-/// batch of orders.
+/// orders. `for_each_itemset` is called once per batch of orders, and must call its argument with every
+/// itemset.
 fn entries_by_step(
     mut orders: Orders,
     at_a_time: usize,
@@ -811,7 +811,7 @@ fn entries_by_step(
     }
 }
 
-/// Returns the position of every item in the order.
+/// Returns, for each item, its position in the order.
 fn inverse_permutation(order: &[u32]) -> Vec<u32> {
     let mut positions = vec![0; order.len()];
     for (position, &item) in order.iter().enumerate() {

@@ -20,9 +20,9 @@ use rayon::prelude::*;
 pub struct Decoy {
     /// All attributes of the row.
     pub attributes: Vec<Attribute>,
-    /// Scores with the decoys before this one.
+    /// Summary of the scores before this decoy is added.
     pub before: OriginalRowsSummary,
-    /// Scores with this decoy too.
+    /// Summary of the scores after this decoy is added.
     pub after: OriginalRowsSummary,
 }
 

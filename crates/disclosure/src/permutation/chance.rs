@@ -240,7 +240,7 @@ const WAVE: u64 = 1 << 8;
 /// A distance and how often it occurs.
 type WeightedDistance = (HalfRanks, f64);
 
-/// Returns the weight of every distance, from 0 on, over the matches of `records` random records. `distances`
+/// Returns the weight of every distance, starting at 0, over the matches of `records` random records. `distances`
 /// returns the distances of one chunk, given the number of its first record and its number of records.
 fn sum_by_distance(
     records: u64,

@@ -75,7 +75,7 @@ impl Distribution {
         Self::new(counts, Some(distances.len() as u64))
     }
 
-    /// Creates a sample from the number of records at each distance, from 0 on.
+    /// Creates a sample from the number of records at each distance, starting at 0.
     pub fn from_counts(counts: &[f64]) -> Self {
         Self::new(Self::by_distance(counts), Some(counts.iter().sum::<f64>() as u64))
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 pub struct Marginality {
     /// Dense rank of every value in this order. Equally marginal values share it.
     pub dense_ranks: Vec<u32>,
-    /// Marginality of the values of each dense rank, from 1 on.
+    /// Marginality of the values of each dense rank, starting at 1.
     pub scale: Vec<f64>,
 }
 

@@ -175,7 +175,8 @@ impl Packed {
         Packed(u64::from(key) << 32 | u64::from(record))
     }
 
-    /// Packs all keys with their records; `None` if there are no keys or if they are too far apart.
+    /// Packs all keys with their records; `None` if there are no keys or if they differ by
+    /// more than 32 bits can hold.
     fn all(keys: &[u64]) -> Option<Vec<Self>> {
         let (&least, &most) = (keys.iter().min()?, keys.iter().max()?);
         let pack = |(&key, record): (&u64, u32)| Packed::new((key - least) as u32, record);
@@ -263,7 +264,8 @@ fn radix_sort<K: Keyed>(all: &mut Vec<K>, control: &Control) -> Result<()> {
 /// this length are sorted, swapped and grouped on the calling thread alone.
 pub const SMALL_COLUMN: usize = 1 << 14;
 
-/// Returns the rank of every record, in half ranks, from 2 on. Absent values come last.
+/// Returns twice the rank of every record, so that shared ranks are whole numbers. Ranks start at 1, so the
+/// lowest result is 2. Absent values come last.
 pub fn ranks(dense_ranks: &[u32], ties: Ties, control: &Control) -> Result<Vec<HalfRanks>> {
     check_records(dense_ranks.len())?;
     let cumulative_counts = cumulative_counts(dense_ranks, control)?;

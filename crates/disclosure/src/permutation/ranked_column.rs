@@ -5,7 +5,7 @@ use crate::NULL;
 pub struct RankedColumn {
     /// Dense rank of each record's value; [`NULL`] if absent.
     pub dense_ranks: Vec<u32>,
-    /// Number that the value of each dense rank, from 1 on, counts as if differences matter: the number
+    /// Number that the value of each dense rank, starting at 1, counts as if differences matter: the number
     /// itself, or the days of a date. The numbers never decrease. Infinite ones are at the ends, and NaN is
     /// last.
     pub scale: Vec<f64>,

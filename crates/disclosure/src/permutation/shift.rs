@@ -12,7 +12,7 @@ use crate::{Control, NULL, Result};
 pub struct ColumnSide<'a> {
     /// Dense rank of every record's value. Records are in the same order on both sides.
     pub dense_ranks: &'a [u32],
-    /// Number that each dense rank, from 1 on, stands for; `None` if values are not numbers.
+    /// Number that each dense rank, starting at 1, stands for; `None` if values are not numbers.
     pub numbers: Option<&'a [f64]>,
 }
 

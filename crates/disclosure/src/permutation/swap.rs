@@ -35,7 +35,7 @@ impl RankSwapSettings {
     }
 }
 
-/// Swaps ranks at random (Moore 1996) and returns, for every rank from 0 on, the rank whose value it gets.
+/// Swaps ranks at random (Moore 1996) and returns, for every rank, starting at 0, the rank whose value it gets.
 ///
 /// In increasing order, every value that was not yet swapped changes places with a value drawn from those
 /// that were not yet swapped and are at most `p` percent of all ranks above it. If there is none, the value

@@ -29,7 +29,7 @@ impl Entry {
     }
 }
 
-/// A list of transactions. Items are codes from 0 on, and keep their order in the transaction.
+/// A list of transactions. Items are numbered from 0, and keep their order in the transaction.
 #[derive(Debug, Clone, Default)]
 pub struct Transactions {
     /// Place in `entries` at which each transaction ends.

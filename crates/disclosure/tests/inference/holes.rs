@@ -14,8 +14,8 @@ struct Expected {
     weight: f64,
 }
 
-/// Returns all holes with a positive weight, in the order in which they are reported. Their attributes
-/// matter, and a row can have all of them together.
+/// Returns the holes that have to be reported, in order: those with a positive weight whose attributes all
+/// have a positive likelihood or danger, and can all occur in one row.
 fn expected_holes(table: &Table, constant: f64, max_size: usize) -> Vec<Expected> {
     let matters = |x: usize| table.weights[x].likelihood > 0.0 || table.weights[x].danger > 0.0;
     let is_possible = |set: u32| {

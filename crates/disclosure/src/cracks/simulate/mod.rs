@@ -28,8 +28,8 @@ use walk::{Counted, Network, STEPS_BETWEEN_CHECKS, Walk};
 /// How a chain moves from one mapping to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moves {
-    /// As published: every item in turn swaps its code with that of another item, drawn at random, if the
-    /// belief holds for both.
+    /// The published chain (Lakshmanan, Ng and Ramesh 2008): every item in turn swaps its code with that of
+    /// another item, drawn at random, if the belief allows the new code of each.
     Swaps,
     /// Two kinds of moves. Exchanges change whole groups at once: it is drawn anew which items of two classes
     /// hold which codes of two groups. Rotations reach every mapping on every graph: an item gives up its
