@@ -57,8 +57,8 @@ impl Folding {
     }
 }
 
-/// Folds the case of a character: converts it to upper case, which has fewer variants, and then to lower case: ς becomes σ, and both ß
-/// and ẞ become ss.
+/// Folds the case of a character: converts it to upper case, which has fewer variants, and then to lower
+/// case. ς becomes σ, and both ß and ẞ become ss.
 fn fold_case(character: char) -> impl Iterator<Item = char> {
     let capitals = character.to_lowercase().flat_map(char::to_uppercase);
     capitals.flat_map(char::to_lowercase)
