@@ -350,9 +350,12 @@ impl Error {
                 rows,
                 unsafe_rows: Some(unsafe_rows),
                 ..
-            } => Some(format!(
-                "Policy {policy}: {unsafe_rows} of {rows} rows are unsafe."
-            )),
+            } => {
+                let are = if *unsafe_rows == 1 { "is" } else { "are" };
+                Some(format!(
+                    "Policy {policy}: {unsafe_rows} of {rows} rows {are} unsafe."
+                ))
+            }
             Error::Unsafe { policy, rows, .. } => Some(format!("Policy {policy} was judged on {rows} rows.")),
             _ => None,
         }

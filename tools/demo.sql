@@ -12,10 +12,13 @@ INSERT INTO patients VALUES
   ('Gina',  29, '90210', 'f', 'asthma'), ('Hal',  29, '90211', 'm', 'flu'),    ('Ida',  77, '90212', 'f', 'angina');
 
 \echo
-\echo A table of patients. The names will not be exported. Is the rest safe?
+\echo A table of patients. The names will not be exported. Is the rest safe? Labels say what an adversary may know (quasi)
+\echo and what must not be inferred (sensitive).
+\echo
+\echo SELECT disclosure.label_columns('\''patients'\'', identifier => '\''{name}'\'', quasi => '\''{age, zip, sex}'\'', sensitive => '\''{diagnosis}'\'');
 \echo
 SELECT disclosure.label_columns('patients', identifier => '{name}', quasi => '{age, zip, sex}', sensitive => '{diagnosis}') \g /dev/null
-\echo SELECT age, zip, sex, diagnosis, disclosure.class_size(age, zip, sex) OVER () FROM patients ORDER BY class_size;
+\echo SELECT age, zip, sex, diagnosis, disclosure.class_size(age, zip, sex) OVER () FROM patients ORDER BY class_size, age, name;
 \echo
 SELECT age, zip, sex, diagnosis, disclosure.class_size(age, zip, sex) OVER () FROM patients ORDER BY class_size, age, name;
 \echo Two people share their age, zip and sex with nobody. Anyone who knows these three values knows the diagnosis.
@@ -30,17 +33,17 @@ SELECT * FROM disclosure.equivalence_classes('patients', ARRAY['age', 'zip', 'se
 \echo
 SELECT column_name, distinct_values, unique_values FROM disclosure.column_profile('patients');
 \echo SELECT name, score, inference FROM (SELECT *, disclosure.privacy_score(p) OVER () AS score,
-\echo '  disclosure.privacy_inference(p) OVER () ->>' '\''inference'\'' AS inference FROM patients p) q WHERE score > 0;
+\echo '  disclosure.privacy_inference(p) OVER () ->>' '\''inference'\'' AS inference FROM patients p) q WHERE score > 0 ORDER BY score DESC, name;
 \echo
 SELECT name, score, inference
   FROM (SELECT *, disclosure.privacy_score(p) OVER () AS score,
                disclosure.privacy_inference(p) OVER () ->> 'inference' AS inference FROM patients p) q
  WHERE score > 0 ORDER BY score DESC, name;
-\echo The privacy score is the risk that the diagnosis can be inferred. Four of these people are not alone, but share a diagnosis.
+\echo A privacy score of 0.5 means that the diagnosis follows with certainty. Four of these people are not alone, but share a diagnosis.
 \echo
 \echo SELECT step, record, column_name, at_or_above FROM disclosure.remedies('\''patients'\'', threshold => 0.5);
 \echo
 SELECT step, record, column_name, at_or_above FROM disclosure.remedies('patients', threshold => 0.5);
-\echo If these four cells are blanked, no diagnosis can be inferred any more.
+\echo If these four cells are blanked, no diagnosis follows with certainty any more.
 \echo
 \echo To try it on your own table, run make psql. README.md and docs/ describe everything else.
