@@ -64,6 +64,9 @@ pub enum Error {
     #[error("counts: must not mix items of different types")]
     ItemTypesDiffer,
 
+    #[error("a relation was changed while it was read")]
+    ChangedWhileReading,
+
     #[error("pg_disclosure needs a database with encoding UTF8")]
     NotUtf8 { encoding: String },
 
@@ -288,6 +291,7 @@ impl Error {
             Error::Unsafe {
                 way: Way::InAnyhow, ..
             } => PgSqlErrorCode::ERRCODE_WARNING,
+            Error::ChangedWhileReading => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Error::NotUtf8 { .. } => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             Error::ColumnNeeded { .. } => PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
             Error::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
@@ -433,6 +437,7 @@ impl Error {
                  come with Postgres."
                     .into(),
             ),
+            Error::ChangedWhileReading => Some("Run the statement again.".into()),
             // Not a character outside ASCII, because the client expects another encoding.
             Error::NotUtf8 { .. } => {
                 Some("Create a database with ENCODING 'UTF8' TEMPLATE template0.".into())

@@ -236,6 +236,9 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Error> {
     let all = policy::all()?;
     let meant: Vec<_> = all.iter().filter(|policy| is_meant(policy)).collect();
     for policy in &meant {
+        // Keeps the owner from changing while this transaction waits for others.
+        // SAFETY: a lock accepts any OID, and the end of this transaction releases it.
+        unsafe { pg_sys::LockRelationOid(policy.relation, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
         rights::check_owner(policy.relation)?;
         rights::begin_change(c"unprotect()", policy.relation)?;
     }

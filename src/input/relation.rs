@@ -83,10 +83,10 @@ impl Relation {
         });
         let wanted: Vec<String> = wanted.collect();
         let query = format!("SELECT {} FROM {}", wanted.join(", "), self.name);
+        let types: Vec<pg_sys::Oid> = columns.iter().map(|column| column.oid).collect();
         let mut encoder = Encoder::new(columns, sink);
-        // SAFETY: every row has the columns that `encoder` was made for: the query names them, and the lock
-        // that `columns_of` took keeps their types.
-        for_each_row(&query, |row| unsafe { encoder.push(row) })?;
+        // SAFETY: every row has the types that `encoder` was made for, because `for_each_row` checks them.
+        for_each_row(&query, &types, |row| unsafe { encoder.push(row) })?;
         encoder.finish()
     }
 

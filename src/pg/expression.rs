@@ -34,17 +34,15 @@ pub struct OverColumns {
 
 impl OverColumns {
     /// Refuses a call that was meant for a relation, such as `k_anonymity('patients')`: one whose arguments
-    /// are all constants, or of which one is of type regclass and does not depend on a column. Some constants
-    /// beside columns are accepted, because Postgres replaces the columns of a subquery by constants if it
-    /// can.
+    /// are all constants, or of which one is a constant of type regclass. Other constants beside columns are
+    /// accepted, because Postgres replaces the columns of a subquery by constants if it can.
     ///
     /// # Safety
     /// `arguments` are expressions of the current plan.
     pub unsafe fn check(&self, arguments: &[*mut Node]) -> Result<(), Error> {
         // SAFETY: by the contract of the function.
-        let names_relation = |&node: &*mut Node| unsafe {
-            pg_sys::exprType(node) == pg_sys::REGCLASSOID && !pg_sys::contain_var_clause(node)
-        };
+        let names_relation =
+            |&node: &*mut Node| unsafe { pg_sys::exprType(node) == pg_sys::REGCLASSOID && is_constant(node) };
         // SAFETY: by the contract of the function.
         let is_constant = |&node: &*mut Node| unsafe { is_constant(node) };
         let problem = if arguments.iter().any(names_relation) {

@@ -1,20 +1,28 @@
 //! Reads the rows of a query where the executor delivers them, without a copy in between.
 
 use super::memory_context::Scratch;
+use super::row::columns_of;
 use crate::error::Error;
 use crate::run::Meter;
-use pgrx::pg_sys::{self, Datum, DestReceiver, TupleDesc, TupleTableSlot};
+use pgrx::pg_sys::{self, Datum, DestReceiver, Oid, TupleDesc, TupleTableSlot};
 use pgrx::prelude::*;
 use std::ffi::{CString, c_int};
 use std::iter::{Copied, Zip};
 use std::slice::Iter;
 
-/// Passes every row of a query to `on_row`, in a scratch memory context.
-pub fn for_each_row(query: &str, mut on_row: impl FnMut(Row) -> Result<(), Error>) -> Result<(), Error> {
+/// Passes every row of a query to `on_row`, in a scratch memory context. The columns of the query must have
+/// exactly these types, or it is refused before its first row: a query finds its relations by name, and
+/// another relation may have taken a name, or a column another type, since the types were looked up. The
+/// callers read values by these types, so a difference would be a memory error.
+pub fn for_each_row(
+    query: &str,
+    types: &[Oid],
+    mut on_row: impl FnMut(Row) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut meter = Meter::new("reading the table");
     Spi::connect(|_| {
         let scratch = Scratch::new();
-        execute(query, &mut |row| {
+        execute(query, types, &mut |row| {
             let _entered = scratch.enter();
             on_row(row)?;
             if meter.row()? {
@@ -35,12 +43,19 @@ pub type Row<'a> = Zip<Copied<Iter<'a, Datum>>, Copied<Iter<'a, bool>>>;
 struct Receiver<'a> {
     /// First field, because Postgres passes the receiver around as a pointer to it.
     callbacks: DestReceiver,
+    /// Types that the columns of the query must have.
+    types: &'a [Oid],
     on_row: &'a mut dyn FnMut(Row) -> Result<(), Error>,
+    /// First error; no row is handled after it.
     outcome: Result<(), Error>,
 }
 
 /// Runs a query within `Spi::connect` and passes every row to `on_row`, until that returns an error.
-fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Error>) -> Result<(), Error> {
+fn execute(
+    query: &str,
+    types: &[Oid],
+    on_row: &mut dyn FnMut(Row) -> Result<(), Error>,
+) -> Result<(), Error> {
     let query = CString::new(query).map_err(|_| {
         Error::argument(
             "columns",
@@ -56,8 +71,10 @@ fn execute(query: &str, on_row: &mut dyn FnMut(Row) -> Result<(), Error>) -> Res
             rDestroy: Some(ignore),
             mydest: pg_sys::CommandDest::DestNone,
         },
+        types,
         on_row,
-        outcome: Ok(()),
+        // Replaced when the executor starts and its columns have the right types.
+        outcome: Err(Error::ChangedWhileReading),
     };
     let options = pg_sys::SPIExecuteOptions {
         // Uses the snapshot of the calling statement: what that statement sees is what is measured.
@@ -93,6 +110,9 @@ unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut De
     // SAFETY: Postgres passes a slot that holds a row, and the receiver that `execute` has made.
     unsafe {
         let receiver = &mut *receiver.cast::<Receiver>();
+        if receiver.outcome.is_err() {
+            return false;
+        }
         let (values, nulls) = values_of(slot);
         receiver.outcome = (receiver.on_row)(values.iter().copied().zip(nulls.iter().copied()));
         receiver.outcome.is_ok()
@@ -100,7 +120,20 @@ unsafe extern "C-unwind" fn receive(slot: *mut TupleTableSlot, receiver: *mut De
 }
 
 #[pg_guard]
-unsafe extern "C-unwind" fn start(_receiver: *mut DestReceiver, _operation: c_int, _descriptor: TupleDesc) {}
+unsafe extern "C-unwind" fn start(receiver: *mut DestReceiver, _operation: c_int, descriptor: TupleDesc) {
+    // SAFETY: Postgres passes the receiver that `execute` has made, and the descriptor of its rows.
+    unsafe {
+        let receiver = &mut *receiver.cast::<Receiver>();
+        let columns = columns_of(descriptor);
+        if columns
+            .iter()
+            .map(|column| column.oid)
+            .eq(receiver.types.iter().copied())
+        {
+            receiver.outcome = Ok(());
+        }
+    }
+}
 
 #[pg_guard]
 unsafe extern "C-unwind" fn ignore(_receiver: *mut DestReceiver) {}

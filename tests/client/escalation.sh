@@ -463,3 +463,15 @@ meanwhile 'SELECT mine.same(word), (SELECT count(*) FROM mine.between) FROM mine
 until ask -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
 still_there 'rows of other types'
 still_no_superuser 'at the end'
+
+# A relation that takes the name of another while a call is under way is not read with the types of the other.
+ask -c "CREATE SCHEMA swapping AUTHORIZATION esc_attacker"
+as esc_attacker "$d" "CREATE TABLE swapping.rel (id int, a text); INSERT INTO swapping.rel VALUES (1, 'x'), (2, 'y');
+CREATE TABLE swapping.other (id int, a int8); INSERT INTO swapping.other VALUES (1, 4097), (2, 4098);
+CREATE FUNCTION swapping.swap() RETURNS text LANGUAGE plpgsql VOLATILE AS \$\$ BEGIN
+  IF to_regclass('swapping.other') IS NOT NULL THEN
+    ALTER TABLE swapping.rel RENAME TO rel_old; ALTER TABLE swapping.other RENAME TO rel;
+  END IF; RETURN 'x'; END \$\$;
+CREATE VIEW swapping.known AS SELECT i AS id, swapping.swap() AS a FROM generate_series(1, 2) i"
+as esc_attacker "$d" "SELECT disclosure.expected_reidentifications('swapping.known', 'swapping.rel', columns => '{a}')"
+expect 'a relation was changed while it was read'

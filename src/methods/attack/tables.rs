@@ -128,7 +128,8 @@ fn read_edges(
         relation.name()
     );
     let mut edges = Vec::new();
-    for_each_row(&query, |mut row| {
+    let types = [entries.oid(), codes.oid(), pg_sys::FLOAT8OID];
+    for_each_row(&query, &types, |mut row| {
         let (entry, code) = (entries.next(RELATION, &mut row)?, codes.next(RELATION, &mut row)?);
         // SAFETY: the query casts the value to float8.
         let weight = row
@@ -166,7 +167,7 @@ fn read_truth(
     );
     let mut columns = vec![None; matrix.size()];
     let mut is_taken = vec![false; matrix.size()];
-    for_each_row(&query, |mut row| {
+    for_each_row(&query, &[entries.oid(), codes.oid()], |mut row| {
         let (entry, code) = (entries.next(TRUTH, &mut row)?, codes.next(TRUTH, &mut row)?);
         let entry = entries.numbers.get(entry as usize);
         let entry = *entry.ok_or_else(|| invalid("has an entry that is not in the relation"))?;
@@ -218,6 +219,11 @@ impl Labels {
             numbers: Vec::new(),
             codes: Vec::new(),
         })
+    }
+
+    /// Returns the type of the labels.
+    fn oid(&self) -> pg_sys::Oid {
+        self.dictionary.column().oid
     }
 
     pub fn len(&self) -> usize {

@@ -41,7 +41,8 @@ pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<I
         relation.name()
     );
     let mut intervals: Vec<Interval> = vec![None; items.len() as usize];
-    for_each_row(&query, |mut row| {
+    let types = [wanted, pg_sys::FLOAT8OID, pg_sys::FLOAT8OID];
+    for_each_row(&query, &types, |mut row| {
         let mut next = || row.next().filter(|(_, is_null)| !is_null).map(|(value, _)| value);
         let item = next().ok_or_else(|| invalid("an item is NULL"))?;
         // SAFETY: the query casts them to these types.
@@ -124,7 +125,7 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
         "SELECT ARRAY(SELECT a[i][j] FROM pg_catalog.generate_subscripts(a, 2) j) \
          FROM (SELECT {literal}::pg_catalog.text[] AS a) AS itemsets, pg_catalog.generate_subscripts(a, 1) i"
     );
-    let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID)?;
+    let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID, pg_sys::TEXTARRAYOID)?;
     if found.iter().any(Vec::is_empty) {
         return Err(Error::argument(
             "itemsets",
@@ -139,19 +140,23 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
 pub fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Error> {
     let argument = "itemset_table";
     let relation = Relation::whole(argument, Some(table))?;
-    let array = relation.column(argument, "itemset")?.base_type();
-    itemsets_of_query(counts, &format!("SELECT itemset FROM {}", relation.name()), array)
+    let column = relation.column(argument, "itemset")?;
+    let query = format!("SELECT itemset FROM {}", relation.name());
+    itemsets_of_query(counts, &query, column.oid, column.base_type())
 }
 
+/// Returns the itemsets that a query returns in its only column, of type `column`, which is the array type
+/// `array` or a domain over it.
 fn itemsets_of_query(
     counts: &mut ItemCounts,
     query: &str,
+    column: pg_sys::Oid,
     array: pg_sys::Oid,
 ) -> Result<Vec<Vec<u32>>, Error> {
     let mut itemsets = Vec::new();
-    for_each_row(query, |mut row| {
+    for_each_row(query, &[column], |mut row| {
         if let Some((value, false)) = row.next() {
-            // SAFETY: the callers pass `array` as the type of the only column that the query returns.
+            // SAFETY: `for_each_row` checks that the value is of type `column`, a domain over `array` or that type.
             itemsets.push(unsafe { itemset(&mut counts.items, value, array)? });
         }
         Ok(())

@@ -155,11 +155,12 @@ fn read_columns(query: &str, columns: &[ColumnType]) -> Result<(u64, Vec<ItemCou
     let counters = columns.iter().map(Counter::new);
     let mut counters = counters.collect::<Result<Vec<_>, Error>>()?;
     let mut rows = 0;
-    for_each_row(query, |row| {
+    let types: Vec<pg_sys::Oid> = columns.iter().map(|column| column.oid).collect();
+    for_each_row(query, &types, |row| {
         rows += 1;
         for (counter, (value, is_null)) in counters.iter_mut().zip(row) {
             if !is_null {
-                // SAFETY: a value of the column, whose type the lock on the relation keeps.
+                // SAFETY: the value has the type of the column, because `for_each_row` checks it.
                 unsafe { counter.push(value)? };
             }
         }
@@ -179,11 +180,11 @@ pub fn read_transactions(
     let mut counts = ItemCounts::new(item);
     let mut transactions = Transactions::new(0);
     let mut transaction = Vec::new();
-    for_each_row(&query, |mut row| {
+    for_each_row(&query, &[column.oid], |mut row| {
         transaction.clear();
         if let Some((value, false)) = row.next() {
             let on_item = |code| transaction.push(code - 1);
-            // SAFETY: a value of the column, whose type the lock on the relation keeps.
+            // SAFETY: the value has the type of the column, because `for_each_row` checks it.
             unsafe { for_each_item(&mut counts.items, &mut elements, value, on_item)? };
         }
         if !transaction.is_empty() {

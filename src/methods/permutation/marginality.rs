@@ -157,7 +157,8 @@ impl Distances {
         );
         let is_similarity = measure.name == "similarity";
         let mut distances = FxHashMap::default();
-        for_each_row(&query, |mut row| {
+        let types = [codes[0].oid, codes[1].oid, measure.oid];
+        for_each_row(&query, &types, |mut row| {
             let mut next = || row.next().filter(|(_, is_null)| !is_null).map(|(value, _)| value);
             let (Some(one), Some(other), Some(number)) = (next(), next(), next()) else {
                 return Err(invalid("a value, distance or similarity is NULL"));
@@ -198,6 +199,8 @@ impl Distances {
 struct Codes {
     /// Expression that selects the value in a query.
     query: String,
+    /// Type of that expression.
+    oid: pg_sys::Oid,
     /// Codes by the text of their values, if values in the column cannot be cast to the dictionary's type.
     /// Values are then equal if they are printed the same.
     by_text: Option<FxHashMap<String, u32>>,
@@ -210,12 +213,14 @@ impl Codes {
         if column.base_type() == dictionary.column().base_type() {
             return Ok(Codes {
                 query: name,
+                oid: column.oid,
                 by_text: None,
             });
         }
         if becomes(column.base_type(), dictionary.column().base_type()) {
             return Ok(Codes {
                 query: format!("{name}::{}", type_name(dictionary.column().base_type())),
+                oid: dictionary.column().base_type(),
                 by_text: None,
             });
         }
@@ -224,6 +229,7 @@ impl Codes {
         })?;
         Ok(Codes {
             query: format!("{name}::pg_catalog.text"),
+            oid: pg_sys::TEXTOID,
             by_text: Some(texts.into_iter().collect()),
         })
     }

@@ -200,13 +200,13 @@ impl Source {
         let _stop = CancelOnDrop(&control);
         let mut batch = Batch::default();
         let name = quote_identifier(&self.column.name);
-        let wanted = match self.kind {
-            Kind::Array => format!("{name}::pg_catalog.text[]"),
-            Kind::Json => format!("pg_catalog.to_jsonb({name})"),
-            _ => format!("{name}::pg_catalog.text"),
+        let (wanted, oid) = match self.kind {
+            Kind::Array => (format!("{name}::pg_catalog.text[]"), pg_sys::TEXTARRAYOID),
+            Kind::Json => (format!("pg_catalog.to_jsonb({name})"), pg_sys::JSONBOID),
+            _ => (format!("{name}::pg_catalog.text"), pg_sys::TEXTOID),
         };
         let query = format!("SELECT {wanted} FROM {}", self.relation.name());
-        for_each_row(&query, |mut row| {
+        for_each_row(&query, &[oid], |mut row| {
             let Some((value, false)) = row.next() else {
                 return Ok(()); // NULL is not a document
             };
@@ -271,7 +271,7 @@ impl Source {
             literals.join(", ")
         );
         let mut found = Vec::with_capacity(terms.len());
-        for_each_row(&query, |mut row| {
+        for_each_row(&query, &[pg_sys::TEXTOID], |mut row| {
             let mut lexemes = Vec::new();
             for_each_lexeme(&text(&mut row).unwrap_or_default(), |lexeme, positions| {
                 lexemes.extend(
@@ -307,7 +307,8 @@ impl Source {
             quote_identifier(&self.column.name),
             self.relation.name()
         );
-        for_each_row(&query, |mut row| {
+        let types = [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT8OID];
+        for_each_row(&query, &types, |mut row| {
             let (term, other) = (text(&mut row), text(&mut row));
             // SAFETY: the query casts the value to bigint.
             let count = row
@@ -357,7 +358,8 @@ impl Source {
             quote_identifier(&self.column.name),
             self.relation.name()
         );
-        for_each_row(&query, |mut row| {
+        let types = [pg_sys::TEXTOID, pg_sys::FLOAT4ARRAYOID];
+        for_each_row(&query, &types, |mut row| {
             let Some(term) = text(&mut row) else {
                 return Ok(());
             };

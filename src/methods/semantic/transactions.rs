@@ -115,17 +115,20 @@ impl Column {
         // Qualified, because an unqualified name in ORDER BY would mean the output column, which is text.
         let column = |column: &ColumnType| format!("t.{}", quote_identifier(&column.name));
         let mut wanted = column(&self.column);
+        let mut types = vec![self.column.oid];
         if self.column.base_type() == pg_sys::JSONOID {
             wanted = format!("pg_catalog.to_jsonb({wanted})");
+            types = vec![pg_sys::JSONBOID];
         }
         let mut order = String::new();
         if let Some(id) = &self.id {
             wanted += &format!(", {}::pg_catalog.text", column(id));
+            types.push(pg_sys::TEXTOID);
             order = format!(" ORDER BY {}", column(id));
             reader.ids = Some(Vec::new());
         }
         let query = format!("SELECT {wanted} FROM {} AS t{order}", self.relation.name());
-        for_each_row(&query, |mut row| {
+        for_each_row(&query, &types, |mut row| {
             let Some((transaction, false)) = row.next() else {
                 return Ok(());
             };

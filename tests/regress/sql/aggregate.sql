@@ -108,3 +108,11 @@ SET max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT disclosure.k_anonymity('people'::text), disclosure.count_items(1) FROM people;
 SELECT state_of('SELECT disclosure.k_anonymity(''people''::text) FROM people'), state_of('SELECT disclosure.count_items(1) FROM people'),
        state_of('SELECT disclosure.k_anonymity(1, zip), disclosure.count_items(zip) FROM people');
+
+-- A column of type regclass is a column, also in a window and from an outer query.
+CREATE TABLE of_relations (r regclass, x int);
+INSERT INTO of_relations SELECT 'pg_class', i % 3 FROM generate_series(1, 9) i;
+SELECT disclosure.k_anonymity(r, x) FROM of_relations;
+SELECT DISTINCT disclosure.k_anonymity(r, x) OVER () FROM of_relations;
+SELECT k FROM (SELECT DISTINCT r FROM of_relations) c, LATERAL (SELECT disclosure.k_anonymity(c.r, x) k FROM of_relations) s;
+SELECT disclosure.k_anonymity('pg_class'::regclass, x) FROM of_relations;

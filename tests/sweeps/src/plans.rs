@@ -65,7 +65,18 @@ fn answer(client: &mut Client, call: &str, schema: &str) -> Result<Option<Result
         .replace(&of_type(schema), &of_type("sweep."));
     let answer = match client.query(&call) {
         Ok(rows) => {
-            let rename = |row: Vec<String>| row.iter().map(|field| field.replace(schema, "sweep.")).collect();
+            // -0 and 0 are equal, so a row with one may change places with an otherwise equal row.
+            let rename = |row: Vec<String>| {
+                let fields = row.iter().map(|field| field.replace(schema, "sweep."));
+                fields
+                    .map(|field| {
+                        field
+                            .replace("(-0,", "(0,")
+                            .replace(",-0)", ",0)")
+                            .replace(",-0,", ",0,")
+                    })
+                    .collect()
+            };
             let mut rows: Rows = rows.into_iter().map(rename).collect();
             rows.sort();
             Some(Ok(rows))
