@@ -19,6 +19,7 @@ mod pg;
 #[cfg(feature = "probe")]
 mod probe;
 mod run;
+mod verdict;
 
 // #[pg_guard] on an extern block expands to paths that begin with crate::ffi.
 pub(crate) use pgrx::pg_sys::ffi;

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::guard::copy::hooks::Trial;
 use crate::guard::copy::{hooks, spool};
 use crate::pg::table::{Table, table_row};
+use crate::verdict::verdict_name;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 
@@ -49,11 +50,7 @@ fn check_export(query: &str) -> Table<Checked> {
             applies,
             measured,
         } = trial;
-        let verdict = match measured.map(|measured| measured.is_allowed(policy.limit)) {
-            Some(true) => "safe",
-            Some(false) => "unsafe",
-            None => "unknown",
-        };
+        let verdict = verdict_name(measured.map(|measured| measured.is_allowed(policy.limit)));
         Checked {
             policy: policy.number,
             relation: policy.relation,

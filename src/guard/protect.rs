@@ -13,6 +13,7 @@ use crate::guard::measure_function::MeasureFunction;
 use crate::guard::rule::{Demand, Measure};
 use crate::guard::{policy, rights, rule};
 use crate::input::relation::Relation;
+use crate::pg::call::event_trigger_data;
 use crate::pg::catalog;
 use crate::pg::query::{Answer, Parameters};
 use disclosure::spelling;
@@ -295,15 +296,10 @@ fn warn_if_not_preloaded() -> Result<(), Error> {
 /// policies_hold(): event trigger on sql_drop.
 #[pg_extern(sql = false)]
 fn policies_hold(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: `fcinfo` is the current call; its context is a node or NULL.
-    let is_event_trigger = unsafe {
-        let context = (*fcinfo).context;
-        !context.is_null() && (*context).type_ == pg_sys::NodeTag::T_EventTriggerData
-    };
-    let held = if is_event_trigger {
-        hold_columns()
-    } else {
-        Err(Error::NotTheTrigger("policies_hold"))
+    // SAFETY: `fcinfo` is the current call.
+    let held = match unsafe { event_trigger_data(fcinfo) } {
+        Some(_) => hold_columns(),
+        None => Err(Error::NotTheTrigger("policies_hold")),
     };
     held.unwrap_or_else(Error::raise);
 }

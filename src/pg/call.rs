@@ -35,3 +35,19 @@ macro_rules! whole_call {
     };
 }
 pub(crate) use whole_call;
+
+/// Returns what an event trigger was called with; `None` if the function was not called as an event trigger.
+///
+/// # Safety
+/// `fcinfo` is a valid function call.
+pub unsafe fn event_trigger_data(
+    fcinfo: pgrx::pg_sys::FunctionCallInfo,
+) -> Option<*mut pgrx::pg_sys::EventTriggerData> {
+    // SAFETY: by the contract of the function; the context of a call is a node or NULL.
+    unsafe {
+        let context = (*fcinfo).context;
+        let is_event_trigger =
+            !context.is_null() && (*context).type_ == pgrx::pg_sys::NodeTag::T_EventTriggerData;
+        is_event_trigger.then(|| context.cast())
+    }
+}

@@ -9,6 +9,7 @@ use crate::guard::export_table::triggers;
 use crate::guard::lineage::list;
 use crate::guard::rule::OnRows;
 use crate::guard::{policy, rights};
+use crate::pg::call::event_trigger_data;
 use crate::pg::query::oids;
 use crate::pg::query::{Answer, Parameters};
 use pgrx::pg_sys::{self, FunctionCallInfo, NodeTag, Oid};
@@ -206,11 +207,7 @@ fn arm_relatives(fcinfo: FunctionCallInfo) {
 unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
     // SAFETY: by the contract of the function.
     unsafe {
-        let context = (*fcinfo).context;
-        if context.is_null() || (*context).type_ != NodeTag::T_EventTriggerData {
-            return None;
-        }
-        let command = (*context.cast::<pg_sys::EventTriggerData>()).parsetree;
+        let command = (*event_trigger_data(fcinfo)?).parsetree;
         if FITTING.get() {
             return Some(false);
         }

@@ -10,6 +10,7 @@ use crate::methods::cracks::items::read_transactions;
 use crate::methods::cracks::{Options, ReadSource, Source, method_name};
 use crate::pg::table::{Table, table_row};
 use crate::run;
+use crate::verdict::verdict_name;
 use disclosure::cracks::{
     self, BoundedShare, ComplianceRuns, CorrelationRisk, CorrelationSettings, ItemSettings, ItemsetMethod,
     ItemsetSettings, ItemsetsOfInterest, KnownPairs, Method, SamplingSettings, Similarity, Stage, Verdict,
@@ -26,11 +27,11 @@ fn stage_name(stage: Stage) -> &'static str {
 
 /// Returns the verdict of a recipe. It is up to the owner whether an adversary can be right about more than
 /// alpha_max of the items, so the recipe itself never says unsafe.
-fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Safe => "safe",
-        Verdict::Unknown => "unknown",
-    }
+fn name_of(verdict: Verdict) -> &'static str {
+    verdict_name(match verdict {
+        Verdict::Safe => Some(true),
+        Verdict::Unknown => None,
+    })
 }
 
 /// Reads the argument runs. The seed is one of the later arguments.
@@ -104,7 +105,7 @@ fn risk_of_items(mut args: Args, source: ReadSource) -> Result<Option<RiskRow>, 
         upper: found.and_then(|found| found.upper),
         method: found.map(|found| method_name(found.method)),
         alpha_max: assessment.alpha_max,
-        verdict: verdict_name(assessment.verdict),
+        verdict: name_of(assessment.verdict),
     }))
 }
 
@@ -198,7 +199,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
             ItemsetMethod::Os => "os",
         },
         alpha_max: assessment.alpha_max.map(|alpha| alpha.value),
-        verdict: verdict_name(assessment.verdict),
+        verdict: name_of(assessment.verdict),
     }))
 }
 
@@ -290,12 +291,12 @@ fn correlation_row(risk: CorrelationRisk, among: usize, items: f64) -> Correlati
         upper: found.and_then(|found| found.upper),
         method: found.map(|found| method_name(found.method)),
         share: found.map(|found| found.expected / items),
-        verdict: match (risk.is_within, risk.alpha_max) {
-            (true, _) => "safe",
+        verdict: verdict_name(match (risk.is_within, risk.alpha_max) {
+            (true, _) => Some(true),
             // As in the other recipes, the owner judges whether the adversary can be right about more items.
-            (false, Some(_)) => "unknown",
-            (false, None) => "unsafe",
-        },
+            (false, Some(_)) => None,
+            (false, None) => Some(false),
+        }),
         alpha_max: risk.alpha_max,
     }
 }

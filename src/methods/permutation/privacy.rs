@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
+use crate::verdict::verdict_name;
 use disclosure::permutation::{ClosestValues, Demand, ReleasedTable};
 use pgrx::prelude::*;
 use serde_json::Value;
@@ -111,16 +112,6 @@ fn check_of_subject(mut args: Args) -> Result<SubjectCheck, Error> {
         v_met: found.v_met,
         verdict: verdict_name(found.is_met),
     })
-}
-
-/// Returns the verdict on a demand: unknown if nothing was demanded or if the answer depends on something
-/// unknown.
-fn verdict_name(is_met: Option<bool>) -> &'static str {
-    match is_met {
-        Some(true) => "safe",
-        Some(false) => "unsafe",
-        None => "unknown",
-    }
 }
 
 /// Returns the closest value of every column, as an array if several values are equally close.
