@@ -3,43 +3,41 @@
 //!
 //! Each measure is a query that calls the extension's own SQL functions on a FROM item, which is either the
 //! table or `disclosure_internal.leaving`. Labels decide which columns count and with which weights; a column
-//! of a query has the labels of the stored columns that it is made of. If a query may return a stored row
-//! more than once, `k_anonymity` counts distinct stored values instead of rows, and `privacy_score` also
-//! scores each part of the result by itself. Functions that users wrote are called by `function`.
+//! of a query has the labels of the stored columns that it is made of. In an export, columns that an adversary
+//! may know are compared by their stored bytes, because equal bytes are sent equally, and sensitive columns by
+//! the equality of their type. If a query may return a stored row more than once, `k_anonymity` counts distinct
+//! stored rows, and `privacy_score` scores each stored row once. Functions that users wrote are called by
+//! `function`.
 
-use crate::encode::dictionary::equal_is_identical;
 use crate::error::{Error, Way};
-use crate::guard::copy::spool;
-use crate::guard::lineage::{Lineage, Origin, OutputColumn};
+use crate::guard::copy::spool::{self, Asked};
+use crate::guard::labels::Labels;
 use crate::guard::log::{Lasting, Outcome};
 use crate::guard::measure_function::{Found, MeasureFunction};
 use crate::guard::policy::Policy;
 use crate::guard::rule::{Limit, Measure, Statistic};
+use crate::guard::shape::{Counted, HiddenKind, Occurrence, Origin, Origins, Shape};
 use crate::guard::{log, policy, rights, sandbox};
 use crate::input::relation::Relation;
-use crate::label::labels_of;
 use crate::pg::catalog;
 use crate::pg::catalog::with_heirs;
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::types::ColumnType;
-use disclosure::{Label, Weights};
+use disclosure::Weights;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::collections::hash_map::{Entry, HashMap};
 
 /// Rows to be judged.
 pub struct Source {
     place: Place,
     columns: Vec<Column>,
-    /// Whether each row of a stored relation occurs at most once.
-    rows_once: bool,
+    /// Occurrences of protected relations; empty for a relation.
+    occurrences: Vec<Occurrence>,
     /// Relations that the query reads.
     relations: Vec<Oid>,
-    /// Whether the query calls functions that do not come with Postgres, which may read anything.
-    calls_functions: bool,
 }
 
 /// Location of the rows of a [`Source`].
@@ -47,27 +45,41 @@ enum Place {
     /// Relation with this quoted schema and name.
     Relation(String),
     /// Collected rows, which `disclosure_internal.leaving` returns.
-    Spool,
+    Spool {
+        /// Number of output columns; hidden ones follow.
+        outputs: usize,
+        rows: i64,
+    },
 }
 
 /// Column of a [`Source`].
 pub struct Column {
     /// Index among the columns of the source, from 0.
     number: usize,
+    /// Name in the relation or in the export; empty if the column is hidden.
+    pub name: String,
     /// Quoted name in the source.
     pub sql: String,
-    /// Lineage of the column.
-    pub made: OutputColumn,
-    /// Whether a value may combine a known attribute with another one that is dangerous to disclose.
-    combined: bool,
+    type_oid: Oid,
+    modifier: i32,
+    /// Stored columns that it is made of.
+    origins: Origins,
     /// Weights of the column; `None` if it is ignored by all measures.
     pub weights: Option<Weights>,
+    /// Whether it counts for every policy: it tells which branch of a UNION ALL a row comes from.
+    always_counts: bool,
+    /// Whether it is the value of columns, and not a condition on them.
+    is_value: bool,
+    /// Occurrences that it comes from.
+    from: BTreeSet<usize>,
+    /// Output columns that make a hidden column count; `None` if it always counts, or is an output column.
+    needed_by: Option<Vec<usize>>,
 }
 
 /// Result of a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// Measured value; `None` if there are no rows. An empty table is safe.
+    /// Measured value; `None` if there are no rows.
     pub value: Option<f64>,
     pub rows: i64,
     /// Number of rows that break the policy by themselves; `None` if the measure has no value for single
@@ -75,75 +87,201 @@ pub struct Measured {
     pub unsafe_rows: Option<i64>,
 }
 
+/// Weights of a column that tells which branch a row comes from: the recipient sees it.
+const KNOWN: Weights = Weights {
+    likelihood: 1.0,
+    danger: 0.0,
+};
+
 impl Source {
-    /// Returns the source for the collected rows of a query. They can be read only within
+    /// Returns the source for the collected rows of an export. They can be read only within
     /// [`spool::Spool::show`].
-    pub fn of_query(lineage: Lineage, calls_functions: bool) -> Result<Self, Error> {
-        let mut labels = Labels::default();
-        let column = |(number, made): (usize, OutputColumn)| {
-            Ok(Column {
+    pub fn of_export(shape: &Shape, relations: Vec<Oid>, rows: u64, labels: &mut Labels) -> Result<Self, Error> {
+        let mut columns = Vec::new();
+        for output in &shape.outputs {
+            let number = columns.len();
+            columns.push(Column {
                 number,
-                sql: spool::column_name(number),
-                combined: made.plain.is_none() && labels.combines(&made.origins)?,
-                weights: labels.weights(match &made.origins[..] {
-                    [] => &made.paired_by,
-                    origins => origins,
-                })?,
-                made,
-            })
-        };
-        let columns = lineage.columns.into_iter().enumerate().map(column);
+                name: output.name.clone(),
+                sql: column_name(number),
+                type_oid: output.type_of.oid,
+                modifier: output.type_of.modifier,
+                weights: labels.weights(&output.origins)?,
+                origins: output.origins.clone(),
+                always_counts: false,
+                is_value: true,
+                from: output.from.clone(),
+                needed_by: None,
+            });
+        }
+        for (place, hidden) in shape.hidden.iter().enumerate() {
+            let number = columns.len();
+            let (origins, weights) = match &hidden.kind {
+                HiddenKind::Value(origins) => (origins.clone(), labels.weights(origins)?),
+                HiddenKind::Condition(origins) => {
+                    let danger = labels.weights(origins)?.map_or(0.0, |weights| weights.danger);
+                    let weights = Weights {
+                        likelihood: 0.0,
+                        danger,
+                    };
+                    (origins.clone(), Some(weights))
+                }
+                HiddenKind::Branch => (Origins::new(), Some(KNOWN)),
+                HiddenKind::Identity => (Origins::new(), None),
+            };
+            let needing = shape.outputs.iter().enumerate();
+            let needing = needing.filter(|(_, output)| output.needs.contains(&place));
+            columns.push(Column {
+                number,
+                name: String::new(),
+                sql: column_name(number),
+                type_oid: hidden.type_of.oid,
+                modifier: hidden.type_of.modifier,
+                origins,
+                weights,
+                always_counts: matches!(hidden.kind, HiddenKind::Branch),
+                is_value: matches!(hidden.kind, HiddenKind::Value(_)),
+                from: hidden.from.clone(),
+                needed_by: (!hidden.is_forced).then(|| needing.map(|(number, _)| number).collect()),
+            });
+        }
         Ok(Source {
-            columns: columns.collect::<Result<_, Error>>()?,
-            place: Place::Spool,
-            rows_once: lineage.rows_once,
-            relations: lineage.relations,
-            calls_functions,
+            columns,
+            place: Place::Spool {
+                outputs: shape.outputs.len(),
+                rows: i64::try_from(rows).unwrap_or(i64::MAX),
+            },
+            occurrences: shape.occurrences.clone(),
+            relations,
         })
     }
 
     /// Returns the source for all rows of a relation.
     pub fn of_relation(oid: Oid) -> Result<Self, Error> {
         let relation = Relation::whole("relation", Some(oid))?;
-        let mut labels = Labels::default();
-        let column = |(number, column): (usize, &ColumnType)| {
-            let made = OutputColumn::stored(oid, column);
-            Ok(Column {
-                number,
+        let mut labels = Labels::of_relation(oid)?;
+        let mut columns = Vec::new();
+        for column in relation.columns() {
+            let origins = Origins::from([Origin {
+                relation: oid,
+                column: column.name.clone(),
+            }]);
+            columns.push(Column {
+                number: columns.len(),
+                name: column.name.clone(),
                 sql: quote_identifier(&column.name),
-                combined: false,
-                weights: labels.weights(&made.origins)?,
-                made,
-            })
-        };
-        let columns = relation.columns().iter().enumerate().map(column);
+                type_oid: column.oid,
+                modifier: -1,
+                weights: labels.weights(&origins)?,
+                origins,
+                always_counts: false,
+                is_value: true,
+                from: BTreeSet::new(),
+                needed_by: None,
+            });
+        }
         Ok(Source {
-            columns: columns.collect::<Result<_, Error>>()?,
+            columns,
             place: Place::Relation(relation.name().into()),
-            rows_once: true,
+            occurrences: Vec::new(),
             relations: vec![oid],
-            calls_functions: false,
         })
     }
 
     /// Returns the columns that count for a policy's measure. `family` contains the relations that share the
     /// policy's columns.
     pub fn counting(&self, policy: &Policy, family: &[Oid]) -> Vec<&Column> {
+        self.counting_without(policy, family, None)
+    }
+
+    /// Returns the columns that would count if an output column were not exported.
+    fn counting_without(&self, policy: &Policy, family: &[Oid], without: Option<usize>) -> Vec<&Column> {
         let only_quasi = policy.measure == Measure::KAnonymity && policy.columns.is_none();
-        let counts =
-            |column: &&Column| column.counts_for(policy, family) && (!only_quasi || column.is_quasi());
+        let is_exported = |column: &Column| {
+            let needed = column.needed_by.as_ref();
+            Some(column.number) != without
+                && needed.is_none_or(|needing| needing.iter().any(|&number| Some(number) != without))
+        };
+        let counts = |column: &&Column| {
+            is_exported(column) && column.counts_for(policy, family) && (!only_quasi || column.is_quasi())
+        };
         self.columns.iter().filter(counts).collect()
     }
 
-    /// Returns the FROM item for a query that reads only these columns.
-    fn from(&self, columns: &[&Column]) -> String {
+    /// Returns the FROM item for a query that reads these columns, under their names in the source, and these
+    /// others.
+    fn from(&self, columns: &[&Column], others: Vec<(String, Asked)>) -> String {
+        let value = |column: &&Column| {
+            let asked = Asked::Value(column.number);
+            (column.sql.clone(), asked, column.type_oid, column.modifier)
+        };
+        let other = |(name, asked)| (name, asked, pg_sys::INT8OID, -1);
         match &self.place {
             Place::Relation(name) => name.clone(),
-            Place::Spool => {
-                let asked = columns.iter().map(|column| (column.number, &column.made));
+            Place::Spool { .. } => {
+                let asked = columns.iter().map(value).chain(others.into_iter().map(other));
                 spool::from_item(&asked.collect::<Vec<_>>())
             }
         }
+    }
+
+    /// Returns the occurrences of a policy's relation.
+    fn occurrences_of(&self, family: &[Oid]) -> Vec<(usize, &Occurrence)> {
+        let is_meant = |occurrence: &Occurrence| {
+            let mut relations = occurrence.relations.iter();
+            relations.any(|relation| family.contains(relation))
+        };
+        let all = self.occurrences.iter().enumerate();
+        all.filter(|(_, occurrence)| is_meant(occurrence)).collect()
+    }
+
+    /// Returns the column that identifies the stored rows of an occurrence, or marks them.
+    fn identity(&self, occurrence: &Occurrence) -> Option<Asked> {
+        let Place::Spool { outputs, .. } = self.place else {
+            return None;
+        };
+        match &occurrence.counted {
+            Counted::Rows => None,
+            Counted::Marked(columns) | Counted::Distinct(columns) => {
+                Some(Asked::Code(columns.iter().map(|place| outputs + place).collect()))
+            }
+        }
+    }
+
+    /// Returns the number of people whose rows leave: the smallest number of stored rows of any occurrence of
+    /// the policy's relation.
+    pub fn people(&self, policy: &Policy) -> Result<i64, Error> {
+        let Place::Spool { rows, .. } = self.place else {
+            return Ok(i64::MAX);
+        };
+        let family = policy::family_of(&[policy.relation])?;
+        let mut fewest = rows;
+        for (_, occurrence) in self.occurrences_of(&family) {
+            if let Some(identity) = self.identity(occurrence) {
+                let query = format!(
+                    "SELECT NULL::float8, {}, NULL::int8 FROM {}",
+                    size_of_class(occurrence),
+                    self.from(&[], vec![("id".into(), identity)])
+                );
+                fewest = fewest.min(rights::under_own_settings(|| ask(&query))?.rows);
+            }
+        }
+        Ok(fewest)
+    }
+}
+
+/// Returns the name of an exported column, by its index from 0, in the FROM item of
+/// `disclosure_internal.leaving`.
+fn column_name(number: usize) -> String {
+    format!("c{number}")
+}
+
+/// Returns an SQL expression for the number of stored rows in a class.
+fn size_of_class(occurrence: &Occurrence) -> &'static str {
+    match occurrence.counted {
+        Counted::Rows => "count(*)",
+        Counted::Marked(_) => "count(id)",
+        Counted::Distinct(_) => "count(DISTINCT id)",
     }
 }
 
@@ -155,18 +293,7 @@ impl Column {
             Some(columns) => family.contains(&origin.relation) && columns.contains(&origin.column),
             None => true,
         };
-        let made = &self.made;
-        made.unknown || made.origins.iter().chain(&made.paired_by).any(is_meant)
-    }
-
-    /// Returns the SQL expression by which values are compared. A value that a query computed is compared by
-    /// its text, see [`sent`].
-    fn compared(&self) -> String {
-        let sql = &self.sql;
-        match self.made.plain {
-            Some(_) => sql.clone(),
-            None => format!("CASE WHEN num_nonnulls({sql}) > 0 THEN ROW({sql})::text END"),
-        }
+        self.always_counts || self.origins.iter().any(is_meant)
     }
 
     /// Returns whether an adversary may know the values beforehand.
@@ -175,83 +302,40 @@ impl Column {
     }
 }
 
-/// Cache of labels, so that they are looked up once per relation.
-#[derive(Default)]
-struct Labels(HashMap<Oid, HashMap<String, Label>>);
-
-impl Labels {
-    /// Returns the label of a column. If it has none, returns that of a column of the same name in the
-    /// relation's family.
-    fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Error> {
-        let labels = match self.0.entry(origin.relation) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| {
-                let mut labels = HashMap::new();
-                for relation in policy::family_of(&[origin.relation])? {
-                    labels.extend(labels_of(relation)?);
-                }
-                labels.extend(labels_of(origin.relation)?);
-                Ok(labels)
-            })?),
-        };
-        Ok(labels.get(&origin.column).copied())
-    }
-
-    /// Returns whether an adversary who knows one of `origins` may learn another one from a value that is
-    /// made of all of them.
-    fn combines(&mut self, origins: &[Origin]) -> Result<bool, Error> {
-        let stored = origins.iter().filter(|origin| !catalog::is_view(origin.relation));
-        let weights = stored
-            .map(|origin| self.weights(std::slice::from_ref(origin)))
-            .collect::<Result<Vec<_>, Error>>()?;
-        let weights: Vec<Weights> = weights.into_iter().flatten().collect();
-        let tells = |(place, known): (usize, &Weights)| {
-            let mut others = weights.iter().enumerate().filter(|(other, _)| *other != place);
-            known.likelihood > 0.0 && others.any(|(_, learnt)| learnt.danger > 0.0)
-        };
-        Ok(weights.iter().enumerate().any(tells))
-    }
-
-    /// Returns the weights of a column that is made of `origins`: the maximum likelihood and the maximum
-    /// danger of all, or `None` if all are labelled `ignore`. In an export an identifier counts as a
-    /// quasi-identifier, because an adversary who knows it knows whose row it is.
-    fn weights(&mut self, origins: &[Origin]) -> Result<Option<Weights>, Error> {
-        let mut worst: Option<Weights> = None;
-        let mut is_ignored = false;
-        for origin in origins {
-            let weights = match self.of(origin)? {
-                Some(Label::Ignore) => {
-                    is_ignored = true;
-                    continue;
-                }
-                Some(label) if label.is_identifier() => Label::Quasi.weights(),
-                Some(label) => label.weights(),
-                // The columns that a view's column is made of are among the origins, too.
-                None if catalog::is_view(origin.relation) => continue,
-                None => Some(Weights::UNLABELLED),
-            };
-            let so_far = worst.get_or_insert(Weights {
-                likelihood: 0.0,
-                danger: 0.0,
-            });
-            if let Some(weights) = weights {
-                so_far.likelihood = so_far.likelihood.max(weights.likelihood);
-                so_far.danger = so_far.danger.max(weights.danger);
-            }
-        }
-        Ok(worst.or((!is_ignored).then_some(Weights::UNLABELLED)))
-    }
-}
-
 /// Measures the source for a policy and returns the result.
 pub fn measure(policy: &Policy, source: &Source) -> Result<Measured, Error> {
+    measure_without(policy, source, None)
+}
+
+/// Returns the name of an output column without which the export would satisfy the policy, if there is one.
+/// Only the first columns are tried.
+pub fn spoiler(policy: &Policy, source: &Source) -> Result<Option<String>, Error> {
+    /// Number of columns that are tried.
+    const MAX_TRIED: usize = 12;
+    let Place::Spool { outputs, .. } = source.place else {
+        return Ok(None);
+    };
+    if policy.measure.is_function() {
+        return Ok(None);
+    }
+    for number in 0..outputs.min(MAX_TRIED) {
+        if measure_without(policy, source, Some(number))?.is_allowed(policy.limit) {
+            return Ok(Some(source.columns[number].name.clone()));
+        }
+    }
+    Ok(None)
+}
+
+fn measure_without(policy: &Policy, source: &Source, without: Option<usize>) -> Result<Measured, Error> {
     let family = policy::family_of(&[policy.relation])?;
-    let counting = source.counting(policy, &family);
+    let counting = source.counting_without(policy, &family, without);
     rights::under_own_settings(|| match &policy.measure {
-        Measure::KAnonymity if source.rows_once => k_anonymity(policy, source, &counting),
-        Measure::KAnonymity => ask(&class_sizes_at_least(policy, source, &counting, &family)),
-        Measure::PrivacyScore(statistic) => privacy_score(policy, *statistic, source, &counting),
-        Measure::ExpectedCracks => ask(&cracks(source, &counting)),
+        Measure::KAnonymity => match source.place {
+            Place::Relation(_) => k_anonymity(policy, source, &counting),
+            Place::Spool { .. } => k_of_export(policy, source, &counting, &family),
+        },
+        Measure::PrivacyScore(statistic) => privacy_score(policy, *statistic, source, &counting, &family),
+        Measure::ExpectedCracks => cracks(source, &counting, &family),
         Measure::Function(measure) => function(policy, measure, source, &family),
         Measure::Unusable { problem, .. } => Err(policy.unusable(problem)),
     })
@@ -272,206 +356,107 @@ fn ask(query: &str) -> Result<Measured, Error> {
     })
 }
 
-fn list(columns: &[&Column]) -> String {
-    let names: Vec<&str> = columns.iter().map(|column| column.sql.as_str()).collect();
-    names.join(", ")
-}
-
-/// Measures k with the aggregate, which is much faster than the window function. Only if the policy is
-/// broken, the window function counts the unsafe rows.
+/// Measures k of a relation with the aggregate, which is much faster than the window function. Only if the
+/// policy is broken, the window function counts the unsafe rows. Rows are compared by the equality of the
+/// types, because rows that a statement inserts are compared in this way, too.
 fn k_anonymity(policy: &Policy, source: &Source, quasi: &[&Column]) -> Result<Measured, Error> {
-    let measured = ask(&smallest_class(source, quasi))?;
+    let names: Vec<&str> = quasi.iter().map(|column| column.sql.as_str()).collect();
+    let (names, from) = (names.join(", "), source.from(quasi, Vec::new()));
+    let (smallest, size) = match quasi.is_empty() {
+        true => ("nullif(count(*), 0)".into(), "count(*) OVER ()".into()),
+        false => (
+            format!("disclosure.k_anonymity({names})"),
+            format!("disclosure.class_size({names}) OVER ()"),
+        ),
+    };
+    let measured = ask(&format!(
+        "SELECT {smallest}::float8, count(*), NULL::int8 FROM {from}"
+    ))?;
     match measured.is_allowed(policy.limit) {
         true => Ok(Measured {
             unsafe_rows: Some(0),
             ..measured
         }),
-        false => ask(&class_sizes(policy, source, quasi)),
+        false => ask(&format!(
+            "SELECT min(size)::float8, count(*), count(*) FILTER (WHERE size < {limit}) \
+               FROM (SELECT {size} AS size FROM {from}) AS sized",
+            limit = number(policy.limit.value()),
+        )),
     }
 }
 
-fn smallest_class(source: &Source, quasi: &[&Column]) -> String {
-    let size = match alike(source, quasi) {
-        Alike::All => "nullif(count(*), 0)".to_string(),
-        Alike::None => "min(1)".into(),
-        Alike::By(compared) => format!("disclosure.k_anonymity({compared})"),
-    };
-    format!(
-        "SELECT {size}::float8, count(*), NULL::int8 FROM {}",
-        source.from(quasi)
-    )
-}
-
-fn class_sizes(policy: &Policy, source: &Source, quasi: &[&Column]) -> String {
-    let size = match alike(source, quasi) {
-        Alike::All => "count(*) OVER ()".to_string(),
-        Alike::None => "1".into(),
-        Alike::By(compared) => format!("disclosure.class_size({compared}) OVER ()"),
-    };
-    format!(
-        "SELECT min(size)::float8, count(*), count(*) FILTER (WHERE size < {limit}) \
-           FROM (SELECT {size} AS size FROM {from}) AS sized",
-        limit = number(policy.limit.value()),
-        from = source.from(quasi),
-    )
-}
-
-/// Definition of the equivalence classes of rows.
-enum Alike {
-    /// All rows are in one class, because no column is known.
-    All,
-    /// Each row is a class of its own, because a window function may have put values of other rows into it.
-    None,
-    /// Rows that agree on these SQL expressions are in one class.
-    By(String),
-}
-
-fn alike(source: &Source, quasi: &[&Column]) -> Alike {
-    match (quasi, &source.place) {
-        ([], _) => Alike::All,
-        _ if quasi.iter().any(|column| column.made.windowed) => Alike::None,
-        // By the types' equality, because rows that a statement inserts are compared in this way, too.
-        (_, Place::Relation(_)) => Alike::By(list(quasi)),
-        (_, Place::Spool) => Alike::By(sent_quickly(quasi)),
-    }
-}
-
-/// Returns expressions that distinguish the same rows as [`sent`], but faster: a column is compared by its
-/// type's equality if values that are equal are always sent alike.
-fn sent_quickly(columns: &[&Column]) -> String {
-    let is_exact = |column: &&Column| {
-        let oid = column.made.type_oid;
-        equal_is_identical(&ColumnType {
-            name: String::new(),
-            oid,
-            // `disclosure_internal.leaving` returns columns with the default collation of their type.
-            // SAFETY: accepts any OID, and returns InvalidOid if there is no such type.
-            collation: unsafe { pg_sys::get_typcollation(oid) },
-        })
-    };
-    let (exact, others): (Vec<&Column>, Vec<&Column>) = columns.iter().copied().partition(is_exact);
-    match (&exact[..], &others[..]) {
-        (_, []) => list(&exact),
-        ([], _) => sent(&others),
-        _ => format!("{}, {}", list(&exact), sent(&others)),
-    }
-}
-
-/// Returns an expression for the text of these columns. Values that are equal by their type may be sent
-/// differently: 1.0 and 1.00, or character(n) with more and fewer blanks. Users cannot replace the cast of an
-/// anonymous row to text by one of their own.
-fn sent(columns: &[&Column]) -> String {
-    format!("ROW({})::text", list(columns))
-}
-
-/// Returns a query for lower bounds of the class sizes, for queries that may return a stored row more than
-/// once. Rows of the result cannot be counted then. But results that differ in columns that are output as
-/// stored come from different stored rows, so the number of distinct values is a lower bound. Only columns of
-/// the FROM items that the quasi-identifiers come from are counted: in FROM patients p, patients q, each row
-/// of p is combined with all rows of q.
-fn class_sizes_at_least(policy: &Policy, source: &Source, quasi: &[&Column], family: &[Oid]) -> String {
-    let is_stored = |column: &&Column| {
-        column.made.stored_in.is_some()
-            && column
-                .made
-                .plain
-                .as_ref()
-                .is_some_and(|origin| family.contains(&origin.relation))
-    };
-    let stored: Vec<&Column> = source.columns.iter().filter(is_stored).collect();
-    let paths_of_quasi: BTreeSet<u64> = quasi
-        .iter()
-        .flat_map(|column| &column.made.places)
-        .filter(|place| family.contains(&place.relation()))
-        .map(|place| place.path)
-        .collect();
-    let sizes = |paths: BTreeSet<u64>| -> Vec<String> {
-        let size = |path| {
-            let here = stored.iter().filter(|column| column.made.stored_in == Some(path));
-            format!("count(DISTINCT {})", sent(&here.copied().collect::<Vec<_>>()))
+/// Measures k of an export: the smallest number of stored rows of the policy's relation behind rows that look
+/// alike to the recipient. Classes without such a row say nothing about anybody.
+fn k_of_export(policy: &Policy, source: &Source, quasi: &[&Column], family: &[Oid]) -> Result<Measured, Error> {
+    let mut smallest: Option<Measured> = None;
+    for (_, occurrence) in source.occurrences_of(family) {
+        let alike = Asked::Code(quasi.iter().map(|column| column.number).collect());
+        let (group, alike) = match quasi.is_empty() {
+            true => ("", None),
+            false => ("GROUP BY alike", Some(("alike".to_string(), alike))),
         };
-        paths.into_iter().map(size).collect()
-    };
-    let size = if quasi
-        .iter()
-        .any(|column| column.made.windowed || column.made.unknown)
-    {
-        "1".to_string()
-    } else if paths_of_quasi.is_empty() {
-        let paths = stored.iter().filter_map(|column| column.made.stored_in).collect();
-        format!(
-            "greatest({})",
-            [vec!["1".into()], sizes(paths)].concat().join(", ")
-        )
-    } else {
-        format!("least({})", sizes(paths_of_quasi).join(", "))
-    };
-    let others = stored
-        .iter()
-        .filter(|column| !quasi.iter().any(|other| other.number == column.number));
-    let asked: Vec<&Column> = quasi.iter().chain(others).copied().collect();
-    format!(
-        "SELECT min(size)::float8, sum(rows)::int8, coalesce(sum(rows) FILTER (WHERE size < {limit}), 0)::int8 \
-           FROM (SELECT {size} AS size, count(*) AS rows FROM {from} GROUP BY {quasi}) AS sized",
-        limit = number(policy.limit.value()),
-        quasi = sent(quasi),
-        from = source.from(&asked),
-    )
+        let identity = source.identity(occurrence).map(|identity| ("id".to_string(), identity));
+        let measured = ask(&format!(
+            "SELECT min(size)::float8, coalesce(sum(rows), 0)::int8, \
+                    coalesce(sum(rows) FILTER (WHERE size < {limit}), 0)::int8 \
+               FROM (SELECT nullif({size}, 0) AS size, count(*) AS rows FROM {from} {group}) AS sized",
+            limit = number(policy.limit.value()),
+            size = size_of_class(occurrence),
+            from = source.from(&[], alike.into_iter().chain(identity).collect()),
+        ))?;
+        let is_smaller = |so_far: &Measured| match (measured.value, so_far.value) {
+            (Some(value), Some(so_far)) => value < so_far,
+            (value, _) => value.is_some(),
+        };
+        if smallest.as_ref().is_none_or(is_smaller) {
+            smallest = Some(measured);
+        }
+    }
+    smallest.ok_or_else(|| policy.unusable("the query does not read its relation in a way that can be counted"))
 }
 
-/// Measures the privacy score. A value that all rows share scores nothing, because it tells nothing about
-/// anybody. But a join may make rows share values, and so may a window function. So if the query may return a
-/// stored row more than once, the columns that come from each FROM item are also scored by themselves, with
-/// duplicates removed; and so is each column that a window function computed. The highest score counts.
+/// Measures the privacy score. If the query may return a stored row more than once, copies would distort the
+/// shares of values. So the columns that come from each occurrence of the relation are scored by themselves,
+/// one row for each stored row, and then all columns together, one row for each combination of stored rows.
+/// The highest score counts.
 fn privacy_score(
     policy: &Policy,
     statistic: Statistic,
     source: &Source,
     counting: &[&Column],
+    family: &[Oid],
 ) -> Result<Measured, Error> {
-    let taking_part = counting.iter().copied().filter(|column| column.weights.is_some());
-    let taking_part: Vec<&Column> = taking_part.collect();
-    let mut measured = ask(&scores(policy, statistic, &score_of_rows(source, counting, "")))?;
-    let mut parts: BTreeSet<Vec<usize>> = BTreeSet::new();
-    let numbers = |is_part: &dyn Fn(&Column) -> bool| {
-        let part = taking_part.iter().filter(|column| is_part(column));
-        part.map(|column| column.number).collect::<Vec<usize>>()
-    };
-    if !source.rows_once {
-        let paths: BTreeSet<u64> = taking_part
-            .iter()
-            .flat_map(|column| &column.made.places)
-            .map(|place| place.path)
-            .collect();
-        for path in paths {
-            parts.insert(numbers(&|column| {
-                column.made.places.iter().any(|place| place.path == path)
-            }));
-        }
+    let taking_part: Vec<&Column> = counting
+        .iter()
+        .copied()
+        .filter(|column| column.weights.is_some())
+        .collect();
+    let is_repeated = |(_, occurrence): &&(usize, &Occurrence)| matches!(occurrence.counted, Counted::Distinct(_));
+    let occurrences = source.occurrences_of(family);
+    let repeated: Vec<&(usize, &Occurrence)> = occurrences.iter().filter(is_repeated).collect();
+    if repeated.is_empty() {
+        return ask(&scores(policy, statistic, &score_of_rows(policy, source, &taking_part, &[])));
     }
-    for windowed in taking_part.iter().filter(|column| column.made.windowed) {
-        parts.insert(vec![windowed.number]);
+    let mut units: Vec<Vec<usize>> = repeated.iter().map(|(place, _)| vec![*place]).collect();
+    let all: Vec<usize> = (0..source.occurrences.len())
+        .filter(|&place| matches!(source.occurrences[place].counted, Counted::Distinct(_)))
+        .collect();
+    if all.len() > 1 {
+        units.push(all);
     }
-    for part in parts {
+    let mut worst: Option<Measured> = None;
+    for unit in units {
         let part: Vec<&Column> = taking_part
             .iter()
             .copied()
-            .filter(|column| part.contains(&column.number))
+            .filter(|column| !column.from.is_empty() && column.from.iter().all(|place| unit.contains(place)))
             .collect();
-        let different = format!("DISTINCT ON ({})", sent(&part));
-        let of_part = ask(&scores(
-            policy,
-            statistic,
-            &score_of_rows(source, &part, &different),
-        ))?;
-        if of_part.value > measured.value {
-            measured = Measured {
-                rows: measured.rows,
-                ..of_part
-            };
+        let measured = ask(&scores(policy, statistic, &score_of_rows(policy, source, &part, &unit)))?;
+        if worst.is_none_or(|worst| measured.value > worst.value) {
+            worst = Some(measured);
         }
     }
-    Ok(measured)
+    worst.ok_or(Error::Internal("nothing was scored"))
 }
 
 /// Returns a query for the statistic of the scores. `score_of_rows` is a query that returns the column
@@ -495,55 +480,59 @@ fn scores(policy: &Policy, statistic: Statistic, score_of_rows: &str) -> String 
     format!("SELECT {value}, count(*), {unsafe_rows} FROM ({score_of_rows}) AS scored")
 }
 
-/// Returns a query for the scores of the source's rows. `which` is inserted after SELECT.
-fn score_of_rows(source: &Source, counting: &[&Column], which: &str) -> String {
-    let (weighted, weights) = weighted(counting);
-    match weighted.is_empty() {
-        true => format!("SELECT 0::float8 AS score FROM {}", source.from(&[])),
-        false => format!(
-            "SELECT disclosure.privacy_score(\"row\", labels => '{weights}'::jsonb) OVER () AS score \
-               FROM (SELECT {which} {columns} FROM {from}) AS \"row\"",
-            columns = weighted.join(", "),
-            from = source.from(counting),
+/// Returns a query for the scores of the source's rows: of all rows, or of one row for each combination of
+/// stored rows of these occurrences.
+fn score_of_rows(policy: &Policy, source: &Source, columns: &[&Column], unit: &[usize]) -> String {
+    let identities = unit.iter().filter_map(|&place| source.identity(&source.occurrences[place]));
+    let identities: Vec<(String, Asked)> = identities
+        .enumerate()
+        .map(|(place, identity)| (format!("id{place}"), identity))
+        .collect();
+    let ids: Vec<String> = identities.iter().map(|(name, _)| name.clone()).collect();
+    let (which, condition) = match ids.is_empty() {
+        true => (String::new(), String::new()),
+        false => (
+            format!("DISTINCT ON ({0})", ids.join(", ")),
+            format!(" WHERE {} IS NOT NULL", ids.join(" IS NOT NULL AND ")),
         ),
+    };
+    if columns.is_empty() {
+        return format!(
+            "SELECT {which} 0::float8 AS score FROM {}{condition}",
+            source.from(&[], identities)
+        );
     }
+    // The same name for the value and for its code, because a column is asked for in one of the two forms.
+    let (by_bytes, by_value): (Vec<&Column>, Vec<&Column>) = columns
+        .iter()
+        .copied()
+        .partition(|column| matches!(source.place, Place::Spool { .. }) && column.is_quasi());
+    let codes = by_bytes.iter().map(|column| (column.sql.clone(), Asked::Code(vec![column.number])));
+    let from = source.from(&by_value, codes.chain(identities).collect());
+    let (weighted, weights) = weighted(columns);
+    format!(
+        "SELECT {score} AS score FROM (SELECT {which} {columns} FROM {from}{condition}) AS \"row\"",
+        score = score_call(policy, &weights),
+        columns = weighted.join(", "),
+    )
+}
+
+/// Returns the call that scores rows for a policy.
+pub fn score_call(policy: &Policy, weights: &Value) -> String {
+    let _ = policy;
+    format!("disclosure.privacy_score(\"row\", labels => '{weights}'::jsonb) OVER ()")
 }
 
 /// Returns the entries of a SELECT list for the columns that take part in a score, and their weights as JSON.
 /// The columns are named by position (c0, c1, …), because the names in the result of a query need not be
 /// unique.
 pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
-    let taking_part = counting
-        .iter()
-        .filter_map(|column| Some((column, column.weights?)));
     let mut columns = Vec::new();
     let mut weights = serde_json::Map::new();
-    let mut add = |column: &Column, of_column: Weights| {
+    for (column, of_column) in counting.iter().filter_map(|column| Some((column, column.weights?))) {
         let place = columns.len();
-        columns.push(format!("{} AS c{place}", column.compared()));
+        columns.push(format!("{} AS c{place}", column.sql));
         weights.insert(format!("c{place}"), as_json(of_column));
-    };
-    for (column, of_column) in taking_part {
-        if column.combined {
-            // Twice: as a known column and as a dangerous one, because one part of the value tells the
-            // others.
-            add(
-                column,
-                Weights {
-                    danger: 0.0,
-                    ..of_column
-                },
-            );
-            add(
-                column,
-                Weights {
-                    likelihood: 0.0,
-                    ..of_column
-                },
-            );
-        } else {
-            add(column, of_column);
-        }
     }
     (columns, Value::Object(weights))
 }
@@ -553,16 +542,27 @@ pub fn as_json(weights: Weights) -> Value {
     json!({"likelihood": weights.likelihood, "danger": weights.danger})
 }
 
-/// Returns a query for the highest number of expected cracks of a column of items, which is 0 if there is no
-/// such column.
-fn cracks(source: &Source, counting: &[&Column]) -> String {
-    let upper: Vec<String> = counting
-        .iter()
+/// Measures the highest number of expected cracks of a column of items, which is 0 if there is no such column.
+/// Each stored row counts once.
+fn cracks(source: &Source, counting: &[&Column], family: &[Oid]) -> Result<Measured, Error> {
+    let identity = source
+        .occurrences_of(family)
+        .into_iter()
+        .find(|(_, occurrence)| matches!(occurrence.counted, Counted::Distinct(_)))
+        .and_then(|(_, occurrence)| source.identity(occurrence));
+    let (which, others) = match identity {
+        Some(identity) => ("DISTINCT ON (id)", vec![("id".to_string(), identity)]),
+        None => ("", Vec::new()),
+    };
+    let columns = counting.iter().filter(|column| column.is_value);
+    let upper: Vec<String> = columns
         .map(|column| {
+            let others = others.iter().map(|(name, asked)| (name.clone(), asked.clone())).collect();
             format!(
-                "(SELECT upper FROM disclosure.crack_report_of((SELECT disclosure.count_items({}) FROM {})))",
+                "(SELECT upper FROM disclosure.crack_report_of((SELECT disclosure.count_items(item) \
+                   FROM (SELECT {which} {} AS item FROM {}) AS items)))",
                 column.sql,
-                source.from(&[column])
+                source.from(&[column], others)
             )
         })
         .collect();
@@ -570,7 +570,10 @@ fn cracks(source: &Source, counting: &[&Column]) -> String {
         [] => "0::float8".into(),
         upper => format!("greatest({})", upper.join(", ")),
     };
-    format!("SELECT {value}, count(*), NULL::int8 FROM {}", source.from(&[]))
+    ask(&format!(
+        "SELECT {value}, count(*), NULL::int8 FROM {}",
+        source.from(&[], Vec::new())
+    ))
 }
 
 /// Measures with a function that a user wrote. The function sees only columns of the policy's relation, and
@@ -595,17 +598,17 @@ fn function(
     let seen = columns_seen(policy, measure, &found, source, family)?;
     let columns: Vec<String> = seen
         .iter()
-        .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.made.name)))
+        .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.name)))
         .collect();
-    let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(&seen));
+    let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(&seen, Vec::new()));
     let rows = ask(&format!(
         "SELECT NULL::float8, count(*), NULL::int8 FROM {}",
-        source.from(&[])
+        source.from(&[], Vec::new())
     ))?
     .rows;
     let (visible, measured) = match &source.place {
         Place::Relation(_) => (None, policy.own_tables()),
-        Place::Spool => (
+        Place::Spool { .. } => (
             Some(seen.iter().map(|column| column.number).collect()),
             Vec::new(),
         ),
@@ -635,12 +638,6 @@ fn check_relations_seen(
     found: &Found,
     source: &Source,
 ) -> Result<(), Error> {
-    if source.calls_functions {
-        return Err(policy.unusable(format!(
-            "the query calls functions that do not come with Postgres, and {} must not see what they read",
-            measure.name()
-        )));
-    }
     let owner = catalog::owner_of(policy.relation);
     let protected = policy::all()?;
     let is_others = |relation: &Oid| {
@@ -678,21 +675,25 @@ fn columns_seen<'a>(
             || holds_nothing(origin.relation)
             || owner.is_some() && catalog::owner_of(origin.relation) == owner
     };
-    // The function does not see columns that are made of other relations only.
+    // The function sees neither hidden columns nor columns that are made of other relations only.
+    let is_hidden = |column: &&Column| match source.place {
+        Place::Relation(_) => false,
+        Place::Spool { outputs, .. } => column.number >= outputs,
+    };
     let counting = source.counting(policy, family);
     let seen = counting
         .into_iter()
-        .filter(|column| column.made.unknown || column.made.origins.iter().any(is_own));
+        .filter(|column| !is_hidden(column) && column.origins.iter().any(is_own));
     let seen: Vec<&Column> = seen.collect();
     for column in &seen {
-        let name = &column.made.name;
-        if column.made.unknown || !column.made.origins.iter().all(may_be_seen) {
+        let name = &column.name;
+        if !column.origins.iter().all(may_be_seen) {
             return Err(policy.unusable(format!(
                 "column \"{name}\" is not made only of columns of the relation, so {} must not see it",
                 measure.name()
             )));
         }
-        if !found.trusts_type(column.made.type_oid) {
+        if !found.trusts_type(column.type_oid) {
             return Err(policy.unusable(format!(
                 "column \"{name}\" has a type of another role, whose casts {} would run",
                 measure.name()

@@ -1,0 +1,162 @@
+//! Silence: while a guarded query is planned and run, the client hears the verdict and nothing else.
+//!
+//! No message of the query reaches the client, its errors are replaced, and it leaves no trace in the counters
+//! of `pg_stat_user_tables`. The client is taken away as a destination of messages (`whereToSendOutput`),
+//! because `client_min_messages` does not stop INFO, and `emit_log_hook` does not see what the server's log does
+//! not get.
+
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::pg_sys::{self, CommandDest};
+use pgrx::prelude::*;
+use std::cell::Cell;
+use std::ffi::CStr;
+use std::panic::AssertUnwindSafe;
+
+/// Error of a guarded query, which the client must not see.
+pub struct Withheld {
+    pub sqlstate: PgSqlErrorCode,
+    pub message: String,
+}
+
+impl Withheld {
+    /// Returns the error's code and text, for the owner of the relation.
+    pub fn reason(&self) -> String {
+        // SAFETY: returns a NUL-terminated static buffer, which is copied at once.
+        let code = unsafe { CStr::from_ptr(pg_sys::unpack_sql_state(self.sqlstate as i32)) };
+        format!("error {}: {}", code.to_string_lossy(), self.message)
+    }
+
+    /// Returns the text with which the client gets the error, if it comes from the circumstances and not from
+    /// values: the client may try again, or has itself cancelled the query. Postgres' own text may tell a size.
+    pub fn circumstance(&self) -> Option<&'static str> {
+        CIRCUMSTANCES
+            .iter()
+            .find(|(code, _)| *code == self.sqlstate)
+            .map(|(_, text)| *text)
+    }
+}
+
+const CIRCUMSTANCES: [(PgSqlErrorCode, &str); 7] = [
+    (
+        PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
+        "the export was cancelled or timed out",
+    ),
+    (
+        PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+        "the export could not be serialized with other transactions",
+    ),
+    (
+        PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED,
+        "the export was ended by a deadlock",
+    ),
+    (
+        PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
+        "the export could not obtain a lock in time",
+    ),
+    (
+        PgSqlErrorCode::ERRCODE_DISK_FULL,
+        "the export needs more disk space than there is",
+    ),
+    (
+        PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+        "the export needs more memory than it may use",
+    ),
+    (
+        PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+        "the export exceeds a configured limit",
+    ),
+];
+
+/// Destination of messages and switch of the statistics, put back when dropped.
+struct Silent {
+    destination: CommandDest::Type,
+    is_counting: bool,
+}
+
+impl Silent {
+    fn new() -> Self {
+        // SAFETY: variables of this backend, read and set on its main thread.
+        unsafe {
+            let before = Silent {
+                destination: pg_sys::whereToSendOutput,
+                is_counting: pg_sys::pgstat_track_counts,
+            };
+            pg_sys::whereToSendOutput = CommandDest::DestNone;
+            pg_sys::pgstat_track_counts = false;
+            before
+        }
+    }
+}
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe {
+            pg_sys::whereToSendOutput = self.destination;
+            pg_sys::pgstat_track_counts = self.is_counting;
+        }
+    }
+}
+
+thread_local! {
+    /// State before [`hold`].
+    static HELD: Cell<Option<Silent>> = const { Cell::new(None) };
+}
+
+/// Stays silent until [`release`]. Between planning and starting, Postgres itself may print the plan with its
+/// estimates (`debug_print_plan`, which anyone may set), and at the end auto_explain may print row counts.
+///
+/// Not while COPY decides where to write to: it takes a missing client for a stand-alone backend.
+pub fn hold() {
+    let held = HELD.take().unwrap_or_else(Silent::new);
+    HELD.set(Some(held));
+}
+
+pub fn release() {
+    drop(HELD.take());
+}
+
+/// Runs `job` in silence and returns its result. Its errors reach the caller as they are.
+pub fn quietly<R>(job: impl FnOnce() -> R) -> R {
+    let _silent = Silent::new();
+    job()
+}
+
+/// Runs `job` in silence, and returns its result or the error that it raised. It runs in a subtransaction, so
+/// that after an error the outcome can be logged.
+pub fn withholding<R>(job: impl FnOnce() -> R) -> Result<R, Withheld> {
+    // SAFETY: the subtransaction is ended below in every case. Resources belong to the surrounding transaction,
+    // because the execution goes on after the subtransaction.
+    let (context, owner) = unsafe {
+        let before = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        pg_sys::BeginInternalSubTransaction(std::ptr::null());
+        pg_sys::MemoryContextSwitchTo(before.0);
+        pg_sys::CurrentResourceOwner = before.1;
+        before
+    };
+    let end = |is_kept: bool| {
+        // SAFETY: ends the subtransaction that was begun above, and restores what was current then.
+        unsafe {
+            match is_kept {
+                true => pg_sys::ReleaseCurrentSubTransaction(),
+                false => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
+            }
+            pg_sys::MemoryContextSwitchTo(context);
+            pg_sys::CurrentResourceOwner = owner;
+        }
+    };
+    let result = PgTryBuilder::new(AssertUnwindSafe(|| Ok(quietly(job))))
+        .catch_others(|cause| {
+            let (CaughtError::PostgresError(report)
+            | CaughtError::ErrorReport(report)
+            | CaughtError::RustPanic { ereport: report, .. }) = &cause;
+            Err(Withheld {
+                sqlstate: report.sql_error_code(),
+                message: report.message().to_string(),
+            })
+        })
+        .execute();
+    end(result.is_ok());
+    result
+}
+
