@@ -16,7 +16,13 @@ CREATE TABLE disclosure_internal.policy (
   on_rows       text,
   only_by_copy  boolean NOT NULL,
   made_by       disclosure_internal.role_reference NOT NULL,
-  made_at       timestamptz NOT NULL
+  made_at       timestamptz NOT NULL,
+  -- Older dumps lack the columns below, so these have defaults.
+  min_people     int,
+  min_confidence float8 NOT NULL DEFAULT 0.9,
+  max_refusals   int NOT NULL DEFAULT 20,
+  details        boolean NOT NULL DEFAULT false,
+  locked         boolean NOT NULL DEFAULT false
 );
 COMMENT ON TABLE disclosure_internal.policy IS
   'policies defined by disclosure.protect(); a table, so that pg_dump dumps it; read disclosure.policies instead';
@@ -40,6 +46,12 @@ CREATE FUNCTION disclosure_internal.policy_problem(disclosure_internal.policy) R
   AS 'MODULE_PATHNAME', 'policy_problem_wrapper';
 COMMENT ON FUNCTION disclosure_internal.policy_problem(disclosure_internal.policy) IS
   'returns why a policy cannot be judged, for example because its function was dropped; NULL if it can';
+
+CREATE FUNCTION disclosure_internal.policy_min_people(disclosure_internal.policy) RETURNS bigint
+  LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'policy_min_people_wrapper';
+COMMENT ON FUNCTION disclosure_internal.policy_min_people(disclosure_internal.policy) IS
+  'returns the smallest number of people that may leave under a policy';
 
 CREATE FUNCTION disclosure_internal.check_policy() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -119,11 +131,17 @@ CREATE FUNCTION disclosure.protect(
     on_rows      text DEFAULT NULL,
     statistic    text DEFAULT NULL,
     threshold    float8 DEFAULT NULL,
-    only_by_copy boolean DEFAULT false
+    only_by_copy boolean DEFAULT false,
+    min_people   int DEFAULT NULL,
+    min_confidence float8 DEFAULT 0.9,
+    max_refusals int DEFAULT 20,
+    details      boolean DEFAULT false,
+    locked       boolean DEFAULT false
   ) RETURNS SETOF int
   LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1
   AS 'MODULE_PATHNAME', 'protect_wrapper';
-COMMENT ON FUNCTION disclosure.protect(regclass, text, name[], float8, float8, regrole, text, text, float8, boolean) IS
+COMMENT ON FUNCTION disclosure.protect(regclass, text, name[], float8, float8, regrole, text, text, float8, boolean, int, float8,
+                                       int, boolean, boolean) IS
   'defines a policy: a measure of a relation and its limit, for everyone or for a role; exports that break it are refused; returns the number of the policy';
 
 CREATE FUNCTION disclosure.unprotect(relation regclass) RETURNS int
@@ -146,6 +164,24 @@ END;
 COMMENT ON FUNCTION disclosure.export_freely() IS
   'exempts the roles that may execute it from all policies on COPY TO; their exports are logged; the call itself does nothing';
 REVOKE EXECUTE ON FUNCTION disclosure.export_freely() FROM PUBLIC;
+
+CREATE FUNCTION disclosure.administer_policies() RETURNS boolean
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT true;
+END;
+COMMENT ON FUNCTION disclosure.administer_policies() IS
+  'lets the roles that may execute it define policies and labels of relations that they do not own, also locked ones; the call itself does nothing';
+REVOKE EXECUTE ON FUNCTION disclosure.administer_policies() FROM PUBLIC;
+
+CREATE FUNCTION disclosure_internal.may_oversee(relation oid) RETURNS boolean
+  LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT has_function_privilege('disclosure.administer_policies()', 'EXECUTE')
+      OR EXISTS (SELECT FROM pg_class c WHERE c.oid = may_oversee.relation AND pg_has_role(c.relowner, 'USAGE'));
+END;
+COMMENT ON FUNCTION disclosure_internal.may_oversee(oid) IS
+  'returns whether the caller owns a relation or may administer policies, and so sees what was measured of it';
 
 CREATE FUNCTION disclosure_internal.is_preloaded() RETURNS boolean
   LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -206,15 +242,29 @@ CREATE TABLE disclosure_internal.export_attempt (
   relation      disclosure_internal.relation_reference NOT NULL,
   relation_name text,
   policy        int,
-  measure       text        NOT NULL,
-  required      text        NOT NULL,
+  measure       text,
+  required      text,
   measured      float8,
   rows          bigint,
   unsafe_rows   bigint,
   outcome       text        NOT NULL,
+  counted       text,
+  reason        text,
+  details       boolean,
+  query_hash    bigint,
+  query         text,
+  application_name text,
+  client_address inet,
+  transaction_id xid8,
   inserted_by   name,
   inserted_at   timestamptz
 ) USING heap;
+-- No row is stored anywhere else than on its page.
+ALTER TABLE disclosure_internal.export_attempt
+  ALTER kind SET STORAGE PLAIN, ALTER relation_name SET STORAGE PLAIN, ALTER measure SET STORAGE PLAIN,
+  ALTER required SET STORAGE PLAIN, ALTER outcome SET STORAGE PLAIN, ALTER counted SET STORAGE PLAIN,
+  ALTER reason SET STORAGE PLAIN, ALTER query SET STORAGE PLAIN, ALTER application_name SET STORAGE PLAIN,
+  ALTER client_address SET STORAGE PLAIN;
 COMMENT ON TABLE disclosure_internal.export_attempt IS
   'the table behind disclosure.export_log; a role that may read it sees all entries of that view; must not have indexes';
 SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.export_attempt', '');
@@ -238,14 +288,20 @@ ALTER TABLE disclosure_internal.export_attempt ENABLE ALWAYS TRIGGER stamp_expor
 COMMENT ON TRIGGER stamp_export_attempt ON disclosure_internal.export_attempt IS
   'records who inserted or changed an entry that the guard did not write, and when';
 
+-- What was measured, and why an export was refused, is for those who know the data anyway.
 CREATE VIEW disclosure.export_log WITH (security_barrier) AS
-  SELECT at, session_role, role, pid, kind, relation::regclass, relation_name, policy, measure, required, measured, rows,
-         unsafe_rows, outcome, inserted_by, inserted_at
-    FROM disclosure_internal.export_attempt a
-   WHERE CURRENT_USER IN (a.session_role, a.role)
-      OR pg_catalog.has_table_privilege('disclosure_internal.export_attempt'::pg_catalog.regclass, 'SELECT')
-      OR EXISTS (SELECT FROM pg_catalog.pg_class c
-                  WHERE c.oid = a.relation AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
+  SELECT a.at, a.session_role, a.role, a.pid, a.kind, a.relation::regclass, a.relation_name, a.policy, a.measure, a.required,
+         CASE WHEN a.details OR seen.whole THEN a.measured END AS measured,
+         CASE WHEN a.details OR seen.whole THEN a.rows END AS rows,
+         CASE WHEN a.details OR seen.whole THEN a.unsafe_rows END AS unsafe_rows,
+         a.outcome, a.counted,
+         CASE WHEN a.details OR seen.whole THEN a.reason END AS reason,
+         a.query_hash, a.query, a.application_name, a.client_address, a.transaction_id, a.inserted_by, a.inserted_at
+    FROM disclosure_internal.export_attempt a,
+         LATERAL (SELECT disclosure_internal.may_oversee(a.relation)
+                      OR pg_catalog.has_table_privilege('disclosure_internal.export_attempt'::pg_catalog.regclass, 'SELECT')
+                 ) AS seen(whole)
+   WHERE CURRENT_USER IN (a.session_role, a.role) OR seen.whole;
 COMMENT ON VIEW disclosure.export_log IS
   'attempts to export data, with the measured value and the outcome: your own attempts and those on relations that you own; all attempts if you may read disclosure_internal.export_attempt';
 COMMENT ON COLUMN disclosure.export_log.at IS 'time of the attempt by the clock, not the start of the transaction';
@@ -253,11 +309,61 @@ COMMENT ON COLUMN disclosure.export_log.session_role IS 'role that logged in';
 COMMENT ON COLUMN disclosure.export_log.role IS 'session role, or the role set by SET ROLE; while a measure of a user''s own runs, the role that defined its policy';
 COMMENT ON COLUMN disclosure.export_log.kind IS 'command, such as COPY TO';
 COMMENT ON COLUMN disclosure.export_log.relation_name IS 'name of the relation at the time';
-COMMENT ON COLUMN disclosure.export_log.outcome IS 'allowed, refused, dropped (unsafe rows were removed), warned, or exempt';
+COMMENT ON COLUMN disclosure.export_log.measured IS
+  'for those who may change the policies of the relation, or everyone if the policy says details: the measured value';
+COMMENT ON COLUMN disclosure.export_log.rows IS 'number of rows that were measured; shown to the same roles as measured';
+COMMENT ON COLUMN disclosure.export_log.unsafe_rows IS 'number of unsafe rows; shown to the same roles as measured';
+COMMENT ON COLUMN disclosure.export_log.outcome IS
+  'allowed, refused, dropped (unsafe rows were removed), warned, or exempt; changed if a policy or label was changed';
+COMMENT ON COLUMN disclosure.export_log.counted IS 'columns that counted, with their labels; or what was changed';
+COMMENT ON COLUMN disclosure.export_log.reason IS
+  'what was measured, or the error of the query; shown to the same roles as measured';
+COMMENT ON COLUMN disclosure.export_log.query_hash IS 'hashtextextended(query, 0) of the text of the query';
+COMMENT ON COLUMN disclosure.export_log.query IS
+  'text of the query, at most 2,000 bytes; NULL if the setting disclosure.log_queries was off';
+COMMENT ON COLUMN disclosure.export_log.client_address IS 'NULL if the client connected through a socket of the server';
+COMMENT ON COLUMN disclosure.export_log.transaction_id IS 'transaction of the attempt, which may have been rolled back';
 COMMENT ON COLUMN disclosure.export_log.inserted_by IS
   'NULL if the guard wrote the entry; otherwise the role that inserted or changed it, for example by restoring a dump';
 COMMENT ON COLUMN disclosure.export_log.inserted_at IS 'time when inserted_by wrote the entry; NULL if the guard wrote it';
 GRANT SELECT ON disclosure.export_log TO PUBLIC;
+
+-- Refusals, which are counted because each tells one bit about the data. The guard writes them as it writes the log.
+-- src/guard/refusals.rs lists the column types in the same order.
+
+CREATE TABLE disclosure_internal.refusal (
+  policy       int NOT NULL,
+  session_role disclosure_internal.role_reference NOT NULL,
+  at           timestamptz NOT NULL,
+  locked       boolean NOT NULL
+) USING heap;
+COMMENT ON TABLE disclosure_internal.refusal IS
+  'the table behind disclosure.refusals: refusals after measuring, and lock-outs; must not have indexes';
+COMMENT ON COLUMN disclosure_internal.refusal.locked IS 'true if the row locks the role out, false if it is a refusal';
+SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.refusal', '');
+
+CREATE VIEW disclosure.refusals WITH (security_barrier) AS
+  SELECT r.policy, p.relation::regclass AS relation, r.session_role::regrole AS session_role,
+         pg_catalog.count(*) FILTER (WHERE NOT r.locked AND r.at > pg_catalog.clock_timestamp() - interval '24 hours') AS refusals,
+         pg_catalog.bool_or(r.locked) AS locked,
+         pg_catalog.min(r.at) FILTER (WHERE r.locked) AS locked_at
+    FROM disclosure_internal.refusal r
+    JOIN disclosure_internal.policy p ON p.policy = r.policy
+   WHERE disclosure_internal.may_oversee(p.relation)
+   GROUP BY r.policy, p.relation::oid, r.session_role::oid, p.relation::regclass, r.session_role::regrole;
+COMMENT ON VIEW disclosure.refusals IS
+  'roles that were refused exports under policies that you may change, and whether they are locked out';
+COMMENT ON COLUMN disclosure.refusals.refusals IS 'number of refusals after measuring in the last 24 hours';
+COMMENT ON COLUMN disclosure.refusals.locked IS
+  'whether the role is locked out of the policy until disclosure.unlock() is called';
+COMMENT ON COLUMN disclosure.refusals.locked_at IS 'since when the role is locked out; NULL if it is not';
+GRANT SELECT ON disclosure.refusals TO PUBLIC;
+
+CREATE FUNCTION disclosure.unlock(policy int, role_name name) RETURNS int
+  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+  AS 'MODULE_PATHNAME', 'unlock_wrapper';
+COMMENT ON FUNCTION disclosure.unlock(int, name) IS
+  'forgets the refusals of a role under a policy, so that it is no longer locked out, and returns how many there were';
 
 -- pg_restore --disable-triggers turns ENABLE ALWAYS triggers into ordinary ones, which do not fire in replica sessions.
 CREATE FUNCTION disclosure_internal.keep_triggers() RETURNS event_trigger
@@ -360,6 +466,7 @@ COMMENT ON FUNCTION disclosure_internal.is_armed(regclass) IS
 CREATE VIEW disclosure.policies AS
   SELECT p.policy, p.relation::regclass AS relation, p.measure, p.statistic, p.threshold, p.at_most, p.at_least,
          p.columns, p.for_role::regrole AS for_role, p.on_rows, p.only_by_copy,
+         disclosure_internal.policy_min_people(p) AS min_people, p.min_confidence, p.max_refusals, p.details, p.locked,
          disclosure_internal.is_preloaded() AS guards_copy,
          CASE WHEN p.on_rows IS NOT NULL THEN disclosure_internal.is_armed(p.relation::regclass) END AS guards_rows,
          disclosure_internal.policy_problem(p) AS problem,

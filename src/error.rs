@@ -9,6 +9,7 @@ use disclosure::cracks::StoredCountsError;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::borrow::Cow;
+use std::ffi::CStr;
 
 /// Direction of the rows that break a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +74,11 @@ pub enum Error {
     #[error("labels of provider \"disclosure\" must be on columns")]
     LabelNotOnColumn,
 
-    #[error("the export log disclosure_internal.export_attempt cannot be written: {0}")]
-    LogUnusable(&'static str),
+    #[error("disclosure_internal.{} cannot be written: {problem}", table.to_string_lossy())]
+    LogUnusable {
+        table: &'static CStr,
+        problem: &'static str,
+    },
 
     #[error("row: all rows of a call must have the same type")]
     RowTypesDiffer,
@@ -132,6 +136,27 @@ pub enum Error {
         relation: String,
         policy: i32,
         sqlstate: String,
+    },
+
+    #[error("export of {relation} refused: role \"{role}\" is locked out of policy {policy} after {refusals} refusals")]
+    LockedOut {
+        relation: String,
+        policy: i32,
+        role: String,
+        refusals: i64,
+    },
+
+    #[error("export of {relation} refused: it cannot be logged {place}")]
+    CannotBeLogged {
+        relation: String,
+        place: &'static str,
+    },
+
+    #[error("{what} of {relation} refused: policy {policy} is locked")]
+    Locked {
+        what: &'static str,
+        relation: String,
+        policy: i32,
     },
 
     #[error("policy {policy} of {relation} cannot be judged, so exports are refused: {problem}")]
@@ -281,6 +306,9 @@ impl Error {
             }
             Error::Algorithm(disclosure::Error::Cancelled) => PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
             Error::NotOwner { .. }
+            | Error::LockedOut { .. }
+            | Error::CannotBeLogged { .. }
+            | Error::Locked { .. }
             | Error::Unsafe { way: Way::Out, .. }
             | Error::OnlyByCopy { .. }
             | Error::QueryFailed { .. }
@@ -300,7 +328,7 @@ impl Error {
             Error::NoSuchColumn { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
             Error::NoOrder { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
             Error::NotReadable { .. } | Error::LabelNotOnColumn => PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-            Error::LogUnusable(_) => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            Error::LogUnusable { .. } => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Error::RowTypesDiffer | Error::ItemTypesDiffer => PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
             Error::Summary(StoredCountsError::Invalid(_)) | Error::EqualItems => {
                 PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION
@@ -390,7 +418,7 @@ impl Error {
                 Some("Give a table, view, materialized view or foreign table.".into())
             }
             Error::LabelNotOnColumn => Some("Use SECURITY LABEL FOR disclosure ON COLUMN … IS '…'.".into()),
-            Error::LogUnusable(_) => {
+            Error::LogUnusable { .. } => {
                 Some("Exports are refused without a log. The owner of the table must undo the change.".into())
             }
             Error::RowTypesDiffer => {
@@ -450,6 +478,16 @@ impl Error {
                 Some("Read fewer rows or columns, or raise disclosure.max_memory for this session.".into())
             }
             Error::NoThreads(_) => Some("Lower disclosure.threads.".into()),
+            Error::LockedOut { policy, role, .. } => Some(format!(
+                "Ask the owner of the relation, who can run SELECT disclosure.unlock({policy}, {}).",
+                quoted(role)
+            )),
+            Error::CannotBeLogged { .. } => {
+                Some("Export from the primary server, by a query that is not parallel.".into())
+            }
+            Error::Locked { .. } => {
+                Some("It can be changed by a role that may execute disclosure.administer_policies().".into())
+            }
             Error::UnusablePolicy { policy, .. } => Some(format!(
                 "The owner of the relation can define the policy again with disclosure.protect(), or remove it with \
                  disclosure.unprotect_policy({policy})."
@@ -514,6 +552,11 @@ pub fn did_you_mean(nearest: Option<&str>, allowed: &str) -> String {
         Some(word) => format!("Did you mean \"{word}\"? {allowed}"),
         None => allowed.into(),
     }
+}
+
+/// Returns a text as an SQL literal.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Returns a measured value as it appears in a message.

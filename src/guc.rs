@@ -27,6 +27,12 @@ static BUDGET_MS: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 /// `disclosure.progress_notices`: whether NOTICEs report the progress of long computations.
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
+/// `disclosure.log_queries`: whether the export log contains the texts of queries.
+///
+/// Off by default, because constants in a query may be data of people, and the owner of a relation reads the
+/// log. Only superusers can change it.
+static LOG_QUERIES: GucSetting<bool> = GucSetting::<bool>::new(false);
+
 /// Returns the number of worker threads, at least 1.
 pub fn threads() -> usize {
     match THREADS.get() {
@@ -46,6 +52,10 @@ pub fn budget() -> Option<Duration> {
 
 pub fn progress_notices() -> bool {
     PROGRESS.get()
+}
+
+pub fn log_queries() -> bool {
+    LOG_QUERIES.get()
 }
 
 pub fn register() {
@@ -85,6 +95,14 @@ pub fn register() {
         c"",
         &PROGRESS,
         GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"disclosure.log_queries",
+        c"Writes the texts of queries to the export log.",
+        c"Otherwise the log contains only their hashes.",
+        &LOG_QUERIES,
+        GucContext::Suset,
         GucFlags::default(),
     );
     reserve_prefix();

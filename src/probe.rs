@@ -94,6 +94,10 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, outcome: &str, always: bool) {
             "exempt" => Outcome::Exempt,
             _ => Outcome::Refused,
         },
+        counted: "age quasi",
+        reason: Some("k_anonymity is 2"),
+        details: false,
+        query: Some("COPY patients TO STDOUT"),
     };
     let lasting = match always {
         true => Lasting::Always,

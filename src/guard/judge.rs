@@ -754,6 +754,10 @@ pub fn record(
         rows: measured.map(|measured| measured.rows),
         unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
         outcome,
+        counted: "",
+        reason: None,
+        details: policy.details,
+        query: None,
     };
     log::write(&entry, lasting)
 }

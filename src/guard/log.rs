@@ -1,22 +1,23 @@
-//! The export log: which role tried to export, what was measured, and the outcome.
-//!
-//! A refusal is an ERROR, which rolls back its transaction, but the attempt must stay in the log. So such an
-//! entry is written as sequences write theirs: as a frozen row, which is visible to everyone immediately and
-//! survives a rollback. Nothing else would have to be rolled back, because the table has no index.
+//! The export log: which role tried to export, what counted, what was measured, and the outcome; and who
+//! changed policies and labels.
 
 use crate::error::Error;
-use crate::guard::own_tables::own_table;
+use crate::guard::ledger::{Ledger, Types, is_writable};
+use crate::guard::policy::Policy;
 use crate::guard::rights;
+use crate::guc;
 use crate::pg::catalog::schema_and_name;
-use crate::pg::row::columns_of;
-use crate::pg::types::ColumnType;
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::pg_sys::{self, Datum, LOCKMODE};
+use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
+use pgrx::direct_function_call_as_datum;
 use std::ffi::{CStr, CString, c_int};
 
-/// Facts about an attempt: names and numbers, never a value of the data or the text of a query.
+pub use crate::guard::ledger::Lasting;
+
+/// Facts about an attempt: names and numbers, never a value of the data. Only `query` and `reason` may contain
+/// values, those that the exporting role wrote itself or that an error of its query shows.
 pub struct Entry<'a> {
     /// Command, e.g. `COPY TO`.
     pub kind: &'a str,
@@ -28,6 +29,14 @@ pub struct Entry<'a> {
     pub rows: Option<i64>,
     pub unsafe_rows: Option<i64>,
     pub outcome: Outcome,
+    /// Columns that counted, with their labels; empty if there are none.
+    pub counted: &'a str,
+    /// For the owner of the relation: what was measured, or the error of the query.
+    pub reason: Option<&'a str>,
+    /// Whether the exporting role may see what was measured, which the policy says.
+    pub details: bool,
+    /// Text of the whole query. The log has its hash, and the text itself if `disclosure.log_queries` is on.
+    pub query: Option<&'a str>,
 }
 
 #[derive(Clone, Copy)]
@@ -37,6 +46,8 @@ pub enum Outcome {
     Dropped,
     Warned,
     Exempt,
+    /// A policy or label was defined, changed or removed.
+    Changed,
 }
 
 impl Outcome {
@@ -48,30 +59,40 @@ impl Outcome {
             Outcome::Dropped => "dropped",
             Outcome::Warned => "warned",
             Outcome::Exempt => "exempt",
+            Outcome::Changed => "changed",
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-pub enum Lasting {
-    /// The entry survives a rollback and a crash of the server: for rows that left, and for refusals.
-    Always,
-    /// The entry belongs to the transaction: for changes that count only if it commits, such as rows inserted
-    /// into an export table.
-    IfCommitted,
 }
 
 /// Writes an entry. On a standby and during a parallel query the table cannot be written, so the server's log
 /// gets the same facts.
 pub fn write(entry: &Entry, lasting: Lasting) -> Result<(), Error> {
     let attempt = Attempt::new(entry);
-    // SAFETY: both only read the state of this backend, on its main thread.
-    if unsafe { pg_sys::RecoveryInProgress() || pg_sys::IsInParallelMode() } {
+    if !is_writable() {
         attempt.tell_server_log();
         return Ok(());
     }
-    Table::open()?.insert(&attempt, lasting);
-    Ok(())
+    attempt.insert(lasting)
+}
+
+/// Writes an entry about a change of a policy, or of what belongs to it. `what` says what has changed.
+pub fn change(kind: &str, policy: &Policy, what: &str) -> Result<(), Error> {
+    let entry = Entry {
+        kind,
+        relation: policy.relation,
+        policy: Some(policy.number),
+        measure: &policy.measure.to_string(),
+        limit: &policy.limit.to_string(),
+        measured: None,
+        rows: None,
+        unsafe_rows: None,
+        outcome: Outcome::Changed,
+        counted: what,
+        reason: None,
+        details: false,
+        query: None,
+    };
+    write(&entry, Lasting::IfCommitted)
 }
 
 /// Entry with the names of the roles and the current name of the relation.
@@ -125,7 +146,7 @@ impl<'a> Attempt<'a> {
 }
 
 /// Returns the name of a role, or its OID if it was dropped meanwhile.
-fn role_name(role: pg_sys::Oid) -> CString {
+pub fn role_name(role: pg_sys::Oid) -> CString {
     // SAFETY: returns NULL for an unknown OID, otherwise a C string in the current memory context, which is
     // copied.
     unsafe {
@@ -138,141 +159,118 @@ fn role_name(role: pg_sys::Oid) -> CString {
     }
 }
 
-/// Open relation `disclosure_internal.export_attempt`.
-struct Table {
-    relation: pg_sys::Relation,
-}
+/// Types of the columns of disclosure_internal.export_attempt, in the order of sql/60_guard.sql and of
+/// [`Attempt::insert`].
+const TYPES: Types<24> = [
+    Some(pg_sys::TIMESTAMPTZOID),
+    Some(pg_sys::NAMEOID),
+    Some(pg_sys::NAMEOID),
+    Some(pg_sys::INT4OID),
+    Some(pg_sys::TEXTOID),
+    None,
+    Some(pg_sys::TEXTOID),
+    Some(pg_sys::INT4OID),
+    Some(pg_sys::TEXTOID),
+    Some(pg_sys::TEXTOID),
+    Some(pg_sys::FLOAT8OID),
+    Some(pg_sys::INT8OID),
+    Some(pg_sys::INT8OID),
+    Some(pg_sys::TEXTOID),
+    Some(pg_sys::TEXTOID),
+    Some(pg_sys::TEXTOID),
+    Some(pg_sys::BOOLOID),
+    Some(pg_sys::INT8OID),
+    Some(pg_sys::TEXTOID),
+    Some(pg_sys::TEXTOID),
+    Some(pg_sys::INETOID),
+    Some(pg_sys::XID8OID),
+    Some(pg_sys::NAMEOID),
+    Some(pg_sys::TIMESTAMPTZOID),
+];
 
-impl Table {
-    /// Types of the columns, in the order of sql/60_guard.sql and of `insert`. `None` stands for the
-    /// extension's own type of references to relations.
-    const TYPES: [Option<pg_sys::Oid>; 16] = [
-        Some(pg_sys::TIMESTAMPTZOID),
-        Some(pg_sys::NAMEOID),
-        Some(pg_sys::NAMEOID),
-        Some(pg_sys::INT4OID),
-        Some(pg_sys::TEXTOID),
-        None,
-        Some(pg_sys::TEXTOID),
-        Some(pg_sys::INT4OID),
-        Some(pg_sys::TEXTOID),
-        Some(pg_sys::TEXTOID),
-        Some(pg_sys::FLOAT8OID),
-        Some(pg_sys::INT8OID),
-        Some(pg_sys::INT8OID),
-        Some(pg_sys::TEXTOID),
-        Some(pg_sys::NAMEOID),
-        Some(pg_sys::TIMESTAMPTZOID),
-    ];
+/// Maximum number of bytes of names, of what counted and of the reason, and of a query. All of them together
+/// fit on a page, because a row must not be stored anywhere else.
+const LONGEST_NAME: usize = 200;
+const LONGEST_TEXT: usize = 1_000;
+const LONGEST_QUERY: usize = 2_000;
 
-    /// Maximum number of bytes of a text. Texts are cut so that no row is long enough to be toasted.
-    const LONGEST_TEXT: usize = 200;
-
-    fn open() -> Result<Self, Error> {
-        let table = own_table(c"export_attempt").ok_or(Error::LogUnusable("the table does not exist"))?;
-        // SAFETY: the table was just looked up, and `table_open` raises an error if it is gone. The lock is
-        // the one that an INSERT takes.
-        unsafe {
-            let relation = pg_sys::table_open(table, pg_sys::RowExclusiveLock as LOCKMODE);
-            let table = Table { relation };
-            table.check()?;
-            Ok(table)
-        }
-    }
-
-    /// Checks that rows can be inserted without the executor. The owner of the table may have altered it.
-    fn check(&self) -> Result<(), Error> {
-        // SAFETY: an open relation has a tuple descriptor and a row of pg_class.
-        unsafe {
-            let about = &*(*self.relation).rd_rel;
-            if about.relkind as u8 != pg_sys::RELKIND_RELATION || about.relam != pg_sys::HEAP_TABLE_AM_OID {
-                return Err(Error::LogUnusable("it is not a plain table"));
-            }
-            if !pg_sys::RelationGetIndexList(self.relation).is_null() {
-                return Err(Error::LogUnusable("the table must not have an index"));
-            }
-            let descriptor = (*self.relation).rd_att;
-            let columns = columns_of(descriptor);
-            let is_as_expected = |(column, expected): (&ColumnType, &Option<pg_sys::Oid>)| match expected {
-                Some(oid) => column.oid == *oid,
-                None => pg_sys::get_typlen(column.oid) as usize == size_of::<pg_sys::Oid>(),
-            };
-            if (*descriptor).natts as usize != Self::TYPES.len()
-                || columns.len() != Self::TYPES.len()
-                || !columns.iter().zip(&Self::TYPES).all(is_as_expected)
-            {
-                return Err(Error::LogUnusable("the table has unexpected columns"));
-            }
-        }
-        Ok(())
-    }
-
-    fn insert(self, attempt: &Attempt, lasting: Lasting) {
-        let entry = attempt.entry;
-        let text = |text: &str| clipped(text, Self::LONGEST_TEXT).into_datum();
-        let (session_role, role) = (name(&attempt.session_role), name(&attempt.role));
+impl Attempt<'_> {
+    fn insert(&self, lasting: Lasting) -> Result<(), Error> {
+        let table = Ledger::open(c"export_attempt", &TYPES, lasting)?;
+        let entry = self.entry;
+        let text = |text: &str, longest| {
+            let is_given = !text.is_empty();
+            is_given.then(|| clipped(text, longest).into_datum()).flatten()
+        };
+        let short = |given| text(given, LONGEST_NAME);
+        let (session_role, role) = (name(&self.session_role), name(&self.role));
+        let (query_hash, query) = match entry.query {
+            Some(query) => (Some(hash(query)), guc::log_queries().then_some(query)),
+            None => (None, None),
+        };
         // SAFETY: only reads the clock.
         let now = unsafe { pg_sys::GetCurrentTimestamp() };
         // SAFETY: a variable that does not change after the backend has started.
         let process = unsafe { pg_sys::MyProcPid };
-        let values: [Option<Datum>; Self::TYPES.len()] = [
+        // SAFETY: inserting the row needs a transaction number anyway.
+        let transaction = unsafe { pg_sys::GetTopFullTransactionId().value };
+        let values: [Option<Datum>; TYPES.len()] = [
             Some(now.into()),
             Some(Datum::from(&raw const session_role)),
             Some(Datum::from(&raw const role)),
             process.into_datum(),
-            text(entry.kind),
+            short(entry.kind),
             Some(entry.relation.into()),
-            attempt.relation_name.as_deref().and_then(text),
+            self.relation_name.as_deref().and_then(short),
             entry.policy.into_datum(),
-            text(entry.measure),
-            text(entry.limit),
+            short(entry.measure),
+            short(entry.limit),
             entry.measured.into_datum(),
             entry.rows.into_datum(),
             entry.unsafe_rows.into_datum(),
-            text(entry.outcome.name()),
+            short(entry.outcome.name()),
+            text(entry.counted, LONGEST_TEXT),
+            entry.reason.and_then(|reason| text(reason, LONGEST_TEXT)),
+            entry.details.into_datum(),
+            query_hash.into_datum(),
+            query.and_then(|query| text(query, LONGEST_QUERY)),
+            application_name().as_deref().and_then(short),
+            client_address(),
+            Some(Datum::from(transaction)),
             None, // set by a trigger for entries not written by the guard, see sql/60_guard.sql
             None,
         ];
-        // SAFETY: `check` has verified the types of the columns, and the names outlive the call.
-        unsafe { self.insert_row(values, lasting) };
-        self.close(lasting);
+        // SAFETY: the values are of the types in `TYPES`, and the names outlive the call.
+        unsafe { table.insert(values) };
+        table.close();
+        Ok(())
     }
+}
 
-    /// Inserts a row.
-    ///
-    /// # Safety
-    /// The values are valid Datums of the types of the table's columns.
-    unsafe fn insert_row(&self, values: [Option<Datum>; Self::TYPES.len()], lasting: Lasting) {
-        // SAFETY: by the contract of the function.
-        unsafe {
-            let mut nulls = values.map(|value| value.is_none());
-            let mut values = values.map(|value| value.unwrap_or(Datum::null()));
-            let row =
-                pg_sys::heap_form_tuple((*self.relation).rd_att, values.as_mut_ptr(), nulls.as_mut_ptr());
-            let options = match lasting {
-                Lasting::Always => pg_sys::HEAP_INSERT_FROZEN as c_int,
-                Lasting::IfCommitted => 0,
-            };
-            let command = pg_sys::GetCurrentCommandId(true);
-            pg_sys::heap_insert(self.relation, row, command, options, std::ptr::null_mut());
-            pg_sys::heap_freetuple(row);
-            if lasting == Lasting::Always {
-                // There may be no commit that would flush the entry to disk.
-                pg_sys::XLogFlush(pg_sys::XactLastRecEnd);
-            }
-        }
-    }
+#[pg_guard]
+unsafe extern "C-unwind" {
+    fn hash_bytes_extended(bytes: *const u8, length: c_int, seed: u64) -> u64;
+}
 
-    /// Closes the table. The lock is released at once, unless the transaction must keep it for a row of its
-    /// own.
-    fn close(self, lasting: Lasting) {
-        let unlocked = match lasting {
-            Lasting::Always => pg_sys::RowExclusiveLock,
-            Lasting::IfCommitted => pg_sys::NoLock,
-        };
-        // SAFETY: `open` opened the relation and took this lock, and `self` is consumed.
-        unsafe { pg_sys::table_close(self.relation, unlocked as LOCKMODE) };
+/// Returns the 64-bit hash of a text that `hashtextextended(text, 0)` returns in SQL.
+fn hash(text: &str) -> i64 {
+    // SAFETY: reads exactly the bytes of the text.
+    unsafe { hash_bytes_extended(text.as_ptr(), text.len() as c_int, 0) as i64 }
+}
+
+/// Returns the setting `application_name` of this session.
+fn application_name() -> Option<String> {
+    // SAFETY: a variable of this backend that is NULL or a NUL-terminated string, which is copied.
+    unsafe {
+        let name = pg_sys::application_name;
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
     }
+}
+
+/// Returns the address of the client, of type inet; `None` if it connected through a socket of the server.
+fn client_address() -> Option<Datum> {
+    // SAFETY: the function of Postgres takes no arguments and returns inet or NULL.
+    unsafe { direct_function_call_as_datum(pg_sys::inet_client_addr, &[]) }
 }
 
 fn name(text: &CStr) -> pg_sys::NameData {

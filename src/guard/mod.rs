@@ -11,15 +11,18 @@
 //! [`export_table::install`] creates the triggers, and [`export_table::statement`] measures the changed rows.
 
 pub mod copy;
+pub mod duties;
 pub mod export_table;
 mod functions;
 pub mod judge;
+mod ledger;
 pub mod lineage;
 pub mod log;
 pub mod measure_function;
 mod own_tables;
 pub mod policy;
 mod protect;
+pub mod refusals;
 pub mod rights;
 pub mod rule;
 mod sandbox;

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::guard::own_tables;
 use crate::guard::own_tables::{Changes, own_table};
 use crate::guard::rights;
-use crate::guard::rule::{Demand, Limit, Measure, OnRows, Rule};
+use crate::guard::rule::{Bounds, Demand, Limit, Measure, OnRows, Rule};
 use crate::pg::catalog::{name_of, owner_of, with_heirs};
 use crate::pg::query;
 use crate::pg::query::{Answer, Parameters};
@@ -35,6 +35,16 @@ pub struct Policy {
     pub for_role: Option<Oid>,
     pub on_rows: Option<OnRows>,
     pub only_by_copy: bool,
+    /// Smallest number of people that may leave.
+    min_people: i64,
+    /// Share of the rows that agree on a value from which on the value counts as certain.
+    pub min_confidence: f64,
+    /// Number of refusals within 24 hours after which a role is locked out.
+    pub max_refusals: i32,
+    /// Whether refusals tell the exporting role what was measured.
+    pub details: bool,
+    /// Whether only a role that may administer policies can change the policy.
+    pub locked: bool,
     /// Role that defined the policy.
     maker: Oid,
 }
@@ -43,6 +53,12 @@ impl Policy {
     /// Returns the quoted schema and name of the relation.
     pub fn relation_name(&self) -> String {
         name_of(self.relation)
+    }
+
+    /// Returns the smallest number of people that may leave: `min_people` as given to `protect`, otherwise the
+    /// limit of a policy on k_anonymity, otherwise 5.
+    pub fn min_people(&self) -> i64 {
+        self.min_people
     }
 
     /// Returns whether the policy is for a role that the current statement acts for.
@@ -127,6 +143,9 @@ impl Policy {
                 at_least: row.get("at_least"),
                 columns: row.names("columns"),
                 on_rows: row.get("on_rows"),
+                min_people: row.get("min_people"),
+                min_confidence: row.get("min_confidence"),
+                max_refusals: row.get("max_refusals"),
             };
             let numbers: Option<Vec<Option<i16>>> = row.get("attnums");
             let is_role_gone = for_role.is_some_and(|role| pg_sys::GetUserNameFromId(role, true).is_null());
@@ -146,6 +165,7 @@ impl Policy {
                 },
                 limit: Limit::Unknown,
                 on_rows: demand.on_rows.map(|_| OnRows::Block),
+                bounds: Bounds::default(),
             });
             Policy {
                 maker: demand.made_by.unwrap_or(Oid::INVALID),
@@ -159,6 +179,11 @@ impl Policy {
                 for_role: for_role.filter(|_| !is_role_gone),
                 on_rows: rule.on_rows,
                 only_by_copy: row.get("only_by_copy").unwrap_or(false),
+                min_people: rule.bounds.min_people,
+                min_confidence: rule.bounds.min_confidence,
+                max_refusals: rule.bounds.max_refusals,
+                details: row.get("details").unwrap_or(false),
+                locked: row.get("locked").unwrap_or(false),
             }
         }
     }
@@ -267,13 +292,32 @@ fn are_columns(relation: Oid, names: Option<&[String]>, numbers: Option<&[Option
 #[pg_extern(sql = false)]
 fn policy_problem(fcinfo: pg_sys::FunctionCallInfo) -> Option<String> {
     // SAFETY: sql/ declares the function as STRICT, with one argument of type disclosure_internal.policy.
-    let policy = unsafe {
-        let row = (*(*fcinfo).args.as_ptr()).value;
-        Reader::of(row).policy(row)
-    };
+    let policy = unsafe { argument(fcinfo) };
     policy
         .and_then(|policy| policy.problem())
         .unwrap_or_else(Error::raise)
+}
+
+/// policy_min_people(disclosure_internal.policy)
+#[pg_extern(sql = false)]
+fn policy_min_people(fcinfo: pg_sys::FunctionCallInfo) -> i64 {
+    // SAFETY: sql/ declares the function as STRICT, with one argument of type disclosure_internal.policy.
+    let policy = unsafe { argument(fcinfo) };
+    policy
+        .map(|policy| policy.min_people())
+        .unwrap_or_else(Error::raise)
+}
+
+/// Returns the policy that is the first argument of a call.
+///
+/// # Safety
+/// `fcinfo` is the current call, whose first argument is of type disclosure_internal.policy and not NULL.
+unsafe fn argument(fcinfo: pg_sys::FunctionCallInfo) -> Result<Policy, Error> {
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let row = (*(*fcinfo).args.as_ptr()).value;
+        Reader::of(row).policy(row)
+    }
 }
 
 /// Policies of this database, indexed by the relations that they concern.

@@ -10,7 +10,7 @@ use crate::error::{Error, did_you_mean};
 use crate::guard::export_table::install;
 use crate::guard::measure_function::MEASURES;
 use crate::guard::measure_function::MeasureFunction;
-use crate::guard::rule::{Demand, Measure};
+use crate::guard::rule::{Bounds, Demand, Measure};
 use crate::guard::{policy, rights, rule};
 use crate::input::relation::Relation;
 use crate::pg::call::event_trigger_data;
@@ -33,6 +33,11 @@ struct Given {
     statistic: Option<String>,
     threshold: Option<f64>,
     only_by_copy: bool,
+    min_people: Option<i32>,
+    min_confidence: Option<f64>,
+    max_refusals: Option<i32>,
+    details: bool,
+    locked: bool,
 }
 
 /// Policy as it is stored in `disclosure_internal.policy`.
@@ -41,10 +46,14 @@ struct Stored {
     demand: Demand,
     for_role: Option<Oid>,
     only_by_copy: bool,
+    bounds: Bounds,
+    details: bool,
+    locked: bool,
 }
 
 /// protect(relation regclass, measure text, columns name[], at_most float8, at_least float8, for_role regrole,
-/// on_rows text, statistic text, threshold float8, only_by_copy boolean)
+/// on_rows text, statistic text, threshold float8, only_by_copy boolean, min_people int, min_confidence float8,
+/// max_refusals int, details boolean, locked boolean)
 #[pg_extern(sql = false)]
 fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
     let given = Given {
@@ -58,6 +67,11 @@ fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
         statistic: args.optional("statistic"),
         threshold: args.optional("threshold"),
         only_by_copy: args.optional("only_by_copy").unwrap_or(false),
+        min_people: args.optional("min_people"),
+        min_confidence: args.optional("min_confidence"),
+        max_refusals: args.optional("max_refusals"),
+        details: args.optional("details").unwrap_or(false),
+        locked: args.optional("locked").unwrap_or(false),
     };
     let number = args.end().and_then(|()| define(given));
     SetOfIterator::new([number.unwrap_or_else(Error::raise)])
@@ -107,6 +121,9 @@ fn check(given: Given) -> Result<Stored, Error> {
         at_least: given.at_least,
         columns: has_columns.then_some(chosen),
         on_rows: given.on_rows.as_deref().map(spelling::normalised),
+        min_people: given.min_people,
+        min_confidence: given.min_confidence,
+        max_refusals: given.max_refusals,
     };
     let rule = demand.check(oid)?;
     if let Measure::PrivacyScore(statistic) = rule.measure {
@@ -120,6 +137,9 @@ fn check(given: Given) -> Result<Stored, Error> {
         demand,
         for_role: given.for_role,
         only_by_copy: given.only_by_copy,
+        bounds: rule.bounds,
+        details: given.details,
+        locked: given.locked,
     })
 }
 
@@ -171,14 +191,16 @@ fn check_role(role: Option<Oid>) -> Result<(), Error> {
 fn store(policy: &Stored) -> Result<i32, Error> {
     const UPDATE: &str = "
         UPDATE disclosure_internal.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
-               made_by = $11, measure_owner = $12, made_at = now()
+               made_by = $11, measure_owner = $12, min_people = $13, min_confidence = $14, max_refusals = $15,
+               details = $16, locked = $17, made_at = now()
          WHERE p.relation::oid = $1 AND p.measure = $2 AND p.statistic IS NOT DISTINCT FROM $3
            AND p.columns IS NOT DISTINCT FROM $4::name[] AND p.for_role::oid IS NOT DISTINCT FROM $5
         RETURNING p.policy";
     const INSERT: &str = "
         INSERT INTO disclosure_internal.policy (relation, measure, statistic, columns, for_role, at_most, at_least, on_rows,
-               only_by_copy, threshold, made_by, measure_owner, made_at)
-        VALUES ($1, $2, $3, $4::name[], $5, $6, $7, $8, $9, $10, $11, $12, now())
+               only_by_copy, threshold, made_by, measure_owner, min_people, min_confidence, max_refusals, details, locked,
+               made_at)
+        VALUES ($1, $2, $3, $4::name[], $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, now())
         RETURNING policy";
     let demand = &policy.demand;
     let arguments = [
@@ -194,6 +216,11 @@ fn store(policy: &Stored) -> Result<i32, Error> {
         demand.threshold.into(),
         demand.made_by.into(),
         demand.measure_owner.into(),
+        demand.min_people.into(), // NULL: follows the limit
+        policy.bounds.min_confidence.into(),
+        policy.bounds.max_refusals.into(),
+        policy.details.into(),
+        policy.locked.into(),
     ];
     let number = Spi::connect_mut(|client| {
         let updated = client.update(UPDATE, None, &arguments)?;

@@ -46,13 +46,23 @@ pub fn is_exempt() -> bool {
 
 /// Returns whether a role is exempt: it is a superuser or may execute `disclosure.export_freely()`.
 fn is_exempt_role(role: Oid) -> bool {
+    has_duty(role, c"disclosure.export_freely")
+}
+
+/// Returns whether a role may define policies and labels of relations that it does not own: it is a superuser
+/// or may execute `disclosure.administer_policies()`.
+pub fn may_administer(role: Oid) -> bool {
+    has_duty(role, c"disclosure.administer_policies")
+}
+
+/// Returns whether a role is a superuser or may execute a function without arguments that stands for a duty.
+fn has_duty(role: Oid, name: &CStr) -> bool {
     // SAFETY: the look-ups accept any role, the name is NUL-terminated, and a missing function gives
     // InvalidOid.
     unsafe {
         if pg_sys::superuser_arg(role) {
             return true;
         }
-        let name = c"disclosure.export_freely";
         let names = pg_sys::stringToQualifiedNameList(
             name.as_ptr(),
             #[cfg(not(any(feature = "pg14", feature = "pg15")))]

@@ -63,6 +63,9 @@ pub struct Demand {
     pub at_least: Option<f64>,
     pub columns: Option<Vec<String>>,
     pub on_rows: Option<String>,
+    pub min_people: Option<i32>,
+    pub min_confidence: Option<f64>,
+    pub max_refusals: Option<i32>,
 }
 
 /// Rule that is valid for its relation.
@@ -70,6 +73,28 @@ pub struct Rule {
     pub measure: Measure,
     pub limit: Limit,
     pub on_rows: Option<OnRows>,
+    pub bounds: Bounds,
+}
+
+/// Numbers of a policy that apply to every export, whatever its measure is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// Smallest number of people that may leave.
+    pub min_people: i64,
+    /// Share of the rows that agree on a value from which on the value counts as certain.
+    pub min_confidence: f64,
+    /// Number of refusals within 24 hours after which a role is locked out.
+    pub max_refusals: i32,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            min_people: 5,
+            min_confidence: 0.9,
+            max_refusals: 20,
+        }
+    }
 }
 
 /// Measures of the extension; any other name is that of a function.
@@ -109,9 +134,40 @@ impl Demand {
             }),
         };
         Ok(Rule {
+            bounds: self.check_bounds(limit)?,
             measure,
             limit,
             on_rows,
+        })
+    }
+
+    /// Returns the bounds, with defaults for those that are not given. The default of `min_people` is the
+    /// limit of a policy on k_anonymity.
+    fn check_bounds(&self, limit: Limit) -> Result<Bounds, Error> {
+        let default = Bounds::default();
+        let at_least_one = |argument, number: Option<i32>| match number {
+            Some(..1) => Err(Error::argument(
+                argument,
+                "must be 1 or more",
+                "Give a number of 1 or more, or NULL for the default.",
+            )),
+            number => Ok(number),
+        };
+        let min_people = at_least_one("min_people", self.min_people)?;
+        let max_refusals = at_least_one("max_refusals", self.max_refusals)?;
+        let min_confidence = self.min_confidence.unwrap_or(default.min_confidence);
+        if !(min_confidence > 0.0 && min_confidence <= 1.0) {
+            return Err(Error::argument(
+                "min_confidence",
+                "must be more than 0 and at most 1",
+                "It is the share of the rows with a known value from which on that value counts as certain.",
+            ));
+        }
+        let own_k = (self.measure == "k_anonymity").then(|| limit.value().ceil() as i64);
+        Ok(Bounds {
+            min_people: min_people.map(i64::from).or(own_k).unwrap_or(default.min_people),
+            min_confidence,
+            max_refusals: max_refusals.unwrap_or(default.max_refusals),
         })
     }
 
