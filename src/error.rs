@@ -131,12 +131,33 @@ pub enum Error {
     #[error("export of {relation} refused: policy {policy} cannot be judged for this query")]
     CannotBeJudged { relation: String, policy: i32 },
 
-    #[error("export of {relation} refused: its query failed with SQLSTATE {sqlstate}")]
-    QueryFailed {
+    #[error("export of {relation} refused: {what} is not allowed in an export of a protected relation")]
+    NotInLanguage {
         relation: String,
-        policy: i32,
-        sqlstate: String,
+        what: String,
+        place: Option<String>,
+        hint: &'static str,
     },
+
+    #[error("export of {relation} refused: it does not satisfy its policies")]
+    NotSatisfied {
+        relation: String,
+        /// Policies that apply, whether they are broken or not.
+        policies: String,
+        /// Columns that count, with their labels.
+        counted: String,
+        /// What was measured, if the policy lets the exporting role see it.
+        details: String,
+    },
+
+    #[error("{text}")]
+    Circumstance {
+        sqlstate: PgSqlErrorCode,
+        text: &'static str,
+    },
+
+    #[error("a function that does not come with Postgres was called during an export")]
+    FunctionInExport,
 
     #[error("export of {relation} refused: role \"{role}\" is locked out of policy {policy} after {refusals} refusals")]
     LockedOut {
@@ -297,7 +318,7 @@ impl Error {
             Error::Algorithm(disclosure::Error::Unsupported { .. }) => {
                 PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED
             }
-            Error::Unusable { sqlstate, .. } => *sqlstate,
+            Error::Unusable { sqlstate, .. } | Error::Circumstance { sqlstate, .. } => *sqlstate,
             Error::Algorithm(disclosure::Error::TooMany { .. }) => {
                 PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED
             }
@@ -311,7 +332,9 @@ impl Error {
             | Error::Locked { .. }
             | Error::Unsafe { way: Way::Out, .. }
             | Error::OnlyByCopy { .. }
-            | Error::QueryFailed { .. }
+            | Error::NotInLanguage { .. }
+            | Error::NotSatisfied { .. }
+            | Error::FunctionInExport
             | Error::CannotBeJudged { .. }
             | Error::CommandInMeasure { .. }
             | Error::UnusablePolicy { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
@@ -352,9 +375,20 @@ impl Error {
 
     fn detail(&self) -> Option<String> {
         match self {
-            Error::QueryFailed { policy, .. } => Some(format!(
-                "The message is withheld because it may contain data that policy {policy} allows to be read by COPY TO only."
-            )),
+            Error::NotInLanguage { place, .. } => place.clone(),
+            Error::NotSatisfied {
+                policies,
+                counted,
+                details,
+                ..
+            } => {
+                let counted = match &counted[..] {
+                    "" => "No column counts.".into(),
+                    counted => format!("What counts: {counted}."),
+                };
+                let details = if details.is_empty() { String::new() } else { format!(" {details}") };
+                Some(format!("Policies: {policies}. {counted}{details}"))
+            }
             Error::NotUtf8 { encoding } => Some(format!("The encoding of this database is {encoding}.")),
             Error::OutOfMemory { limit } => Some(format!("disclosure.max_memory is {} MB.", limit >> 20)),
             Error::Unsafe {
@@ -459,10 +493,14 @@ impl Error {
                     .into(),
             ),
             Error::OnlyByCopy { .. } => Some("Use COPY (SELECT …) TO STDOUT.".into()),
+            Error::NotInLanguage { hint, .. } => Some((*hint).into()),
+            Error::NotSatisfied { .. } => Some(
+                "Leave columns out, make them coarser, or select more people. The owner of the relation finds what \
+                 was measured in disclosure.export_log."
+                    .into(),
+            ),
             Error::CannotBeJudged { .. } => Some(
-                "Read the relation in the exported query itself, not in a function or a prepared statement. If the \
-                 policy says only_by_copy, the query must not write, nor call functions that are volatile or do not \
-                 come with Postgres."
+                "Read the relation in the exported query itself, not in a function or a prepared statement."
                     .into(),
             ),
             Error::ChangedWhileReading => Some("Run the statement again.".into()),

@@ -2,23 +2,18 @@
 
 use crate::args::Args;
 use crate::error::Error;
-use crate::guard::copy::hooks::Trial;
-use crate::guard::copy::{hooks, spool};
+use crate::guard::copy::dry_run::Trial;
+use crate::guard::copy::{dry_run, spool};
 use crate::pg::table::{Table, table_row};
 use crate::verdict::verdict_name;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 
-/// leaving(columns int[]): returns the rows that are being judged.
+/// leaving(columns text): returns the rows that are being judged.
 #[pg_extern(sql = false)]
 fn leaving(mut args: Args, fcinfo: pg_sys::FunctionCallInfo) {
-    let columns: Option<Vec<Option<i32>>> = args.optional("columns");
-    let columns: Vec<usize> = columns
-        .unwrap_or_default()
-        .into_iter()
-        .map(|column| column.and_then(|column| usize::try_from(column).ok()))
-        .map(|column| column.unwrap_or(i32::MAX as usize)) // a column that no row has
-        .collect();
+    let columns: Option<String> = args.optional("columns");
+    let columns = columns.unwrap_or_default();
     // SAFETY: `fcinfo` is the current call, and sql/ declares the function as returning SETOF record.
     let shown = args
         .end()
@@ -49,8 +44,8 @@ fn check_export(query: &str) -> Table<Checked> {
             policy,
             applies,
             measured,
+            is_safe,
         } = trial;
-        let verdict = verdict_name(measured.map(|measured| measured.is_allowed(policy.limit)));
         Checked {
             policy: policy.number,
             relation: policy.relation,
@@ -60,8 +55,8 @@ fn check_export(query: &str) -> Table<Checked> {
             measured: measured.and_then(|measured| measured.value),
             rows: measured.map(|measured| measured.rows),
             unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
-            verdict,
+            verdict: verdict_name(Some(is_safe)),
         }
     };
-    Table::new(hooks::try_out(query).map(|trials| trials.into_iter().map(checked)))
+    Table::new(dry_run::try_out(query).map(|trials| trials.into_iter().map(checked)))
 }

@@ -2,9 +2,9 @@
 //! that exceed a limit.
 //!
 //! [`policy`] looks up the policies of a relation. [`rule`] defines their measures and limits;
-//! [`measure_function`] calls measures that users wrote. [`lineage`] traces the columns of a query to stored
-//! columns, [`copy::spool`] collects the rows that would leave, [`judge`] measures them with the extension's
-//! own SQL functions, and [`log`] records the outcome.
+//! [`measure_function`] calls measures that users wrote. [`shape`] accepts the exports that can be judged
+//! completely and finds out what leaves, [`copy::spool`] collects the rows that would leave, [`judge`] measures
+//! them with the extension's own SQL functions, and [`log`] records the outcome.
 //!
 //! Rows reach the guard in two ways. [`copy::hooks`] handles COPY … TO and CREATE TABLE AS, if the library is
 //! preloaded. [`export_table::triggers`] handles statements that change an export table:
@@ -26,3 +26,5 @@ pub mod refusals;
 pub mod rights;
 pub mod rule;
 mod sandbox;
+pub mod shape;
+pub mod tree;

@@ -1,4 +1,9 @@
-//! Exports by COPY … TO and CREATE TABLE AS.
+//! The guard of COPY … TO and CREATE TABLE AS.
 
+mod barrier;
+pub mod dry_run;
+mod export;
 pub mod hooks;
+mod reading;
+mod silence;
 pub mod spool;

@@ -1,0 +1,110 @@
+//! `check_export`: judges a query as an export without sending its rows.
+
+use crate::error::Error;
+use crate::guard::copy::export::{Statement, Verdict, may_see};
+use crate::guard::copy::hooks;
+use crate::guard::judge::Measured;
+use crate::guard::policy::Policy;
+use crate::guard::rights;
+use crate::guard::tree::list;
+use pgrx::pg_sys::{self, DestReceiver, NodeTag, TupleDesc, TupleTableSlot};
+use pgrx::prelude::*;
+use std::ffi::{CString, c_int};
+use std::rc::Rc;
+
+/// Result of one policy in a dry run, as far as the caller may see it.
+pub struct Trial {
+    pub policy: Rc<Policy>,
+    /// Whether the caller would have to comply with the policy.
+    pub applies: bool,
+    /// Result of the measure, if the caller may see it.
+    pub measured: Option<Measured>,
+    /// Whether the policy allows the export. If the caller may not see more than the verdict, whether all
+    /// policies do.
+    pub is_safe: bool,
+}
+
+/// Runs a query and judges its rows by every policy of the relations that it reads. A verdict tells no more than
+/// the export itself would, and is logged and counted like one.
+pub fn try_out(query: &str) -> Result<Vec<Trial>, Error> {
+    let text = CString::new(query).map_err(|_| not_a_query("must not contain a NUL character"))?;
+    check_statement(&text)?;
+    let statement = Statement {
+        kind: "check_export",
+        text: query.into(),
+        is_dry: true,
+    };
+    let verdicts = hooks::while_exporting(statement, || {
+        Spi::connect(|_| {
+            let mut nowhere = DestReceiver {
+                rStartup: Some(start),
+                receiveSlot: Some(receive),
+                rShutdown: Some(ignore),
+                rDestroy: Some(ignore),
+                mydest: pg_sys::CommandDest::DestNone,
+            };
+            let options = pg_sys::SPIExecuteOptions {
+                read_only: true,
+                dest: &raw mut nowhere,
+                ..Default::default()
+            };
+            // SAFETY: SPI is connected, and the text, the options and the destination outlive the call.
+            unsafe { pg_sys::SPI_execute_extended(text.as_ptr(), &options) };
+        });
+    });
+    Ok(shown(verdicts))
+}
+
+/// Returns what the caller may see of the verdicts.
+fn shown(verdicts: Vec<Verdict>) -> Vec<Trial> {
+    let is_exempt = rights::is_exempt();
+    let applies = |policy: &Policy| !is_exempt && policy.concerns_us();
+    let all_safe = verdicts
+        .iter()
+        .filter(|verdict| applies(&verdict.policy))
+        .all(|verdict| verdict.is_safe);
+    let trial = |verdict: Verdict| {
+        let sees_all = verdict.policy.details || may_see(&verdict.policy);
+        Trial {
+            applies: applies(&verdict.policy),
+            measured: verdict.measured.filter(|_| sees_all),
+            is_safe: if sees_all { verdict.is_safe } else { all_safe },
+            policy: verdict.policy,
+        }
+    };
+    verdicts.into_iter().map(trial).collect()
+}
+
+/// Checks that a text is one SELECT.
+fn check_statement(text: &CString) -> Result<(), Error> {
+    // SAFETY: the text is NUL-terminated and outlives the block, and so do the nodes that are parsed from it.
+    unsafe {
+        match list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()))[..] {
+            [statement] => {
+                let select = (*statement).stmt;
+                let is_select = (*select).type_ == NodeTag::T_SelectStmt
+                    && (*select.cast::<pg_sys::SelectStmt>()).intoClause.is_null();
+                match is_select {
+                    true => Ok(()),
+                    false => Err(not_a_query("must be a SELECT")),
+                }
+            }
+            _ => Err(not_a_query("must be one statement")),
+        }
+    }
+}
+
+fn not_a_query(problem: &str) -> Error {
+    Error::argument("query", problem, "Give the text of one SELECT.")
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn start(_receiver: *mut DestReceiver, _operation: c_int, _shape: TupleDesc) {}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn receive(_slot: *mut TupleTableSlot, _receiver: *mut DestReceiver) -> bool {
+    true
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn ignore(_receiver: *mut DestReceiver) {}

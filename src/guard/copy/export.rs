@@ -1,0 +1,393 @@
+//! An export that is judged: its shape before it is planned, its rows before they are sent, and what is logged
+//! and said about it.
+//!
+//! The tree that is judged is the tree that is planned and executed, so names cannot change their meaning in
+//! between. Whatever goes wrong after the shape was accepted is reported in the same words as a refusal,
+//! because an error tells something about the data, too.
+
+use crate::error::Error;
+use crate::guard::copy::silence::{self, Withheld};
+use crate::guard::copy::spool::Spool;
+use crate::guard::copy::{barrier, spool};
+use crate::guard::judge::{self, Measured, Source};
+use crate::guard::labels::Labels;
+use crate::guard::log::{self, Lasting, Outcome};
+use crate::guard::policy::Policy;
+use crate::guard::refusals::{self, Turn};
+use crate::guard::shape::{self, HiddenKind, Origins, Refusal, Rules, Shape, Stopped};
+use crate::guard::{language, policy, rights, tree};
+use crate::pg::catalog;
+use pgrx::pg_sys::{self, Oid, Query, TupleDesc};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Statement that exports rows.
+pub struct Statement {
+    /// Command, such as COPY TO.
+    pub kind: &'static str,
+    /// Text of the statement, for the log.
+    pub text: String,
+    /// Whether the rows are only judged, and not sent.
+    pub is_dry: bool,
+}
+
+/// Export whose shape was accepted.
+pub struct Judged {
+    statement: Rc<Statement>,
+    /// Policies that it must comply with, in the order of their numbers. In a dry run these are all policies
+    /// that the caller may know of.
+    pub policies: Vec<Rc<Policy>>,
+    shape: Shape,
+    labels: RefCell<Labels>,
+    relations: Vec<Oid>,
+    /// Columns that count, with their labels, for the log and for messages.
+    counted: String,
+    /// Turn of the session role; `None` if it is exempt, which is possible in a dry run only.
+    turn: Option<Turn>,
+}
+
+/// Result of one policy.
+pub struct Verdict {
+    pub policy: Rc<Policy>,
+    /// `None` if the measure was not called, because another policy is broken or the query failed.
+    pub measured: Option<Measured>,
+    pub is_safe: bool,
+    /// What was measured, for the owner of the relation.
+    reason: String,
+}
+
+impl Judged {
+    /// Judges the shape of a query that is about to be planned, and adds hidden columns to it. Returns `None` if
+    /// the export need not be judged.
+    ///
+    /// # Safety
+    /// The query is rewritten and about to be planned, and nobody else uses it.
+    pub unsafe fn new(query: *mut Query, statement: Rc<Statement>) -> Result<Option<Self>, Error> {
+        // SAFETY: by the contract of the function.
+        let relations = unsafe { tree::relations_in(query) };
+        let mut policies = policy::concerning(&relations)?;
+        let is_exempt = rights::is_exempt();
+        if is_exempt && !statement.is_dry {
+            for policy in &policies {
+                judge::record(statement.kind, policy, None, Outcome::Exempt, Lasting::Always)?;
+            }
+            return Ok(None);
+        }
+        policies.retain(|policy| policy.concerns_us() || statement.is_dry && may_see(policy));
+        if policies.is_empty() {
+            return Ok(None);
+        }
+        let labels = RefCell::new(Labels::new(&policies)?);
+        // SAFETY: by the contract of the function.
+        let shape = match unsafe { judge_shape(query, &policies, &labels) } {
+            Ok(shape) => shape,
+            Err(Stopped::Failed(error)) => return Err(error),
+            Err(Stopped::Refused(refusal)) => return Err(refused(&statement, &policies, refusal)?),
+        };
+        let turn = match is_exempt {
+            true => None,
+            false => Some(refusals::begin(&policies)?),
+        };
+        tree::prepare_indexes(&relations);
+        let counted = counted(&shape, &mut labels.borrow_mut())?;
+        Ok(Some(Judged {
+            statement,
+            policies,
+            shape,
+            labels,
+            relations,
+            counted,
+            turn,
+        }))
+    }
+
+    /// Returns the number of output columns, which hidden columns follow.
+    pub fn outputs(&self) -> usize {
+        self.shape.outputs.len()
+    }
+
+    /// Runs `job`, which plans the query, in silence and with the barrier up. An error is a refusal.
+    pub fn plan<R>(&self, job: impl FnOnce() -> R) -> Result<R, Error> {
+        match silence::withholding(|| barrier::raised(&self.shape.functions, job)) {
+            Ok(planned) => Ok(planned),
+            Err(withheld) => Err(self.failed(&withheld)?),
+        }
+    }
+
+    /// Runs `job`, which starts the query, in silence and with the barrier up. Its errors do not depend on data.
+    pub fn start<R>(&self, job: impl FnOnce() -> R) -> R {
+        silence::quietly(|| barrier::raised(&self.shape.functions, job))
+    }
+
+    /// Collects the rows that `deliver` sends to a destination, judges them, and returns them with the verdicts.
+    /// An error is a refusal.
+    ///
+    /// # Safety
+    /// `full` is the descriptor of the rows, hidden columns included.
+    pub unsafe fn run(
+        &self,
+        full: TupleDesc,
+        deliver: impl FnOnce(*mut pg_sys::DestReceiver),
+    ) -> Result<(Spool, Vec<Verdict>), Error> {
+        let run = || {
+            // SAFETY: by the contract of the function; ORDER BY names output columns.
+            let mut collecting = unsafe { spool::Collecting::new(full, &self.shape.order) };
+            barrier::raised(&self.shape.functions, || collecting.collect(deliver));
+            let spool = collecting.finish(self.shape.limit, self.outputs());
+            let verdicts = spool.show(|| self.verdicts(&spool));
+            verdicts.map(|verdicts| (spool, verdicts)).unwrap_or_else(Error::raise)
+        };
+        match silence::withholding(run) {
+            Ok(judged) => Ok(judged),
+            Err(withheld) => Err(self.failed(&withheld)?),
+        }
+    }
+
+    /// Judges the collected rows by each policy. Measures that users wrote come last, and are not called if
+    /// another policy is broken, because they must not see rows that are refused anyway.
+    fn verdicts(&self, spool: &Spool) -> Result<Vec<Verdict>, Error> {
+        let mut labels = self.labels.borrow_mut();
+        let source = Source::of_export(&self.shape, self.relations.clone(), spool.rows(), &mut labels)?;
+        let mut ordered: Vec<&Rc<Policy>> = self.policies.iter().collect();
+        ordered.sort_by_key(|policy| policy.measure.is_function());
+        let mut verdicts: Vec<Verdict> = Vec::with_capacity(ordered.len());
+        for policy in ordered {
+            let is_called =
+                !policy.measure.is_function() || verdicts.iter().all(|verdict| verdict.is_safe);
+            verdicts.push(match is_called {
+                true => verdict(policy, &source)?,
+                false => Verdict {
+                    policy: policy.clone(),
+                    measured: None,
+                    is_safe: true,
+                    reason: "not measured, because another policy is broken".into(),
+                },
+            });
+        }
+        verdicts.sort_by_key(|verdict| verdict.policy.number);
+        Ok(verdicts)
+    }
+
+    /// Logs the verdicts, and returns an error if one of them is a refusal, which is counted.
+    pub fn conclude(&self, verdicts: &[Verdict]) -> Result<(), Error> {
+        let is_safe = verdicts.iter().all(|verdict| verdict.is_safe);
+        let outcome = if is_safe { Outcome::Allowed } else { Outcome::Refused };
+        for verdict in verdicts {
+            self.record(&verdict.policy, verdict.measured, outcome, &verdict.reason)?;
+        }
+        if is_safe {
+            return Ok(());
+        }
+        self.count()?;
+        let is_shown = |verdict: &&Verdict| verdict.policy.details && !verdict.is_safe;
+        let details: Vec<String> = verdicts
+            .iter()
+            .filter(is_shown)
+            .map(|verdict| format!("Policy {}: {}.", verdict.policy.number, verdict.reason))
+            .collect();
+        Err(self.refusal(details.join(" ")))
+    }
+
+    /// Logs the verdicts of a dry run and counts a refusal, unless the caller is exempt.
+    pub fn conclude_dry(&self, verdicts: &[Verdict]) -> Result<(), Error> {
+        match self.turn {
+            None => Ok(()),
+            Some(_) => match self.conclude(verdicts) {
+                Err(Error::NotSatisfied { .. }) => Ok(()),
+                result => result,
+            },
+        }
+    }
+
+    /// Returns the verdicts of a query that failed.
+    pub fn all_broken(&self) -> Vec<Verdict> {
+        let broken = |policy: &Rc<Policy>| Verdict {
+            policy: policy.clone(),
+            measured: None,
+            is_safe: false,
+            reason: String::new(),
+        };
+        self.policies.iter().map(broken).collect()
+    }
+
+    /// Logs an error of the query, and returns the error for the client: a refusal like any other, or, if the
+    /// error comes from the circumstances, one with a fixed text.
+    fn failed(&self, withheld: &Withheld) -> Result<Error, Error> {
+        let circumstance = withheld.circumstance();
+        let outcome = if circumstance.is_some() { Outcome::Failed } else { Outcome::Refused };
+        for policy in &self.policies {
+            self.record(policy, None, outcome, &withheld.reason())?;
+        }
+        if let Some(text) = circumstance {
+            return Ok(Error::Circumstance {
+                sqlstate: withheld.sqlstate,
+                text,
+            });
+        }
+        self.count()?;
+        Ok(self.refusal(String::new()))
+    }
+
+    /// Counts a refusal.
+    fn count(&self) -> Result<(), Error> {
+        self.turn.as_ref().map_or(Ok(()), Turn::refused)
+    }
+
+    /// Returns the error of a refusal after measuring. It is the same whichever policy is broken.
+    fn refusal(&self, details: String) -> Error {
+        let describe = |policy: &Rc<Policy>| {
+            format!("{} ({} {})", policy.number, policy.measure, policy.limit)
+        };
+        let policies: Vec<String> = self.policies.iter().map(describe).collect();
+        Error::NotSatisfied {
+            relation: self.policies.first().map_or(String::new(), |policy| policy.relation_name()),
+            policies: policies.join(", "),
+            counted: self.counted.clone(),
+            details,
+        }
+    }
+
+    fn record(
+        &self,
+        policy: &Policy,
+        measured: Option<Measured>,
+        outcome: Outcome,
+        reason: &str,
+    ) -> Result<(), Error> {
+        record(&self.statement, policy, measured, outcome, &self.counted, reason)
+    }
+}
+
+/// Returns whether the current user may see all that a policy measures: roles that are exempt, own the
+/// relation, or administer policies.
+pub fn may_see(policy: &Policy) -> bool {
+    let role = rights::asking();
+    rights::is_exempt()
+        || rights::may_administer(role)
+        || catalog::owner_of(policy.relation).is_some_and(|owner| rights::has_rights_of(role, owner))
+}
+
+/// Judges collected rows by one policy.
+fn verdict(policy: &Rc<Policy>, source: &Source) -> Result<Verdict, Error> {
+    let people = source.people(policy)?;
+    let measured = judge::measure(policy, source)?;
+    let is_within = measured.is_allowed(policy.limit);
+    let is_enough = people >= policy.min_people();
+    let mut reason = judge::described(policy, measured);
+    if !is_enough {
+        reason += &format!("; {people} people, at least {} are required", policy.min_people());
+    }
+    if !is_within && let Some(column) = judge::spoiler(policy, source)? {
+        reason += &format!("; without column \"{column}\" it would be within the limit");
+    }
+    Ok(Verdict {
+        policy: policy.clone(),
+        measured: Some(measured),
+        is_safe: is_within && is_enough,
+        reason,
+    })
+}
+
+/// Walks the query of an export.
+///
+/// # Safety
+/// The query is rewritten and about to be planned, and nobody else uses it.
+unsafe fn judge_shape(
+    query: *mut Query,
+    policies: &[Rc<Policy>],
+    labels: &RefCell<Labels>,
+) -> Result<Shape, Stopped> {
+    let mut owners: Vec<Option<Oid>> =
+        policies.iter().map(|policy| catalog::owner_of(policy.relation)).collect();
+    owners.dedup();
+    let is_protected = |relation: Oid| {
+        let found = policy::concerning(&[relation]);
+        let is_ours = |policy: &Rc<Policy>| policies.iter().any(|other| other.number == policy.number);
+        // If the policies cannot be read, everything counts as protected.
+        found.map_or(true, |found| found.iter().any(is_ours))
+    };
+    let rules = Rules {
+        is_protected: &is_protected,
+        labels,
+        owner: match owners[..] {
+            [owner] => owner,
+            _ => None,
+        },
+        trusted: &language::trusted()?,
+    };
+    // SAFETY: by the contract of the function.
+    unsafe { shape::judge(query, &rules) }
+}
+
+/// Logs a refusal by shape, and returns the error. It is not counted, because it follows from the query alone.
+fn refused(statement: &Statement, policies: &[Rc<Policy>], refusal: Refusal) -> Result<Error, Error> {
+    for policy in policies {
+        let reason = format!("{} is not allowed", refusal.what);
+        record(statement, policy, None, Outcome::Refused, "", &reason)?;
+    }
+    Ok(Error::NotInLanguage {
+        relation: policies.first().map_or(String::new(), |policy| policy.relation_name()),
+        what: refusal.what,
+        place: match (refusal.inside, refusal.location) {
+            (Some(inside), _) => Some(format!("It is in {inside}.")),
+            (None, location @ 0..) => character_at(&statement.text, location)
+                .map(|character| format!("It is at character {character} of the statement.")),
+            _ => None,
+        },
+        hint: refusal.hint,
+    })
+}
+
+/// Returns the number, from 1, of the character that begins at a byte of a text.
+fn character_at(text: &str, byte: i32) -> Option<usize> {
+    let before = text.get(..usize::try_from(byte).ok()?)?;
+    Some(before.chars().count() + 1)
+}
+
+/// Logs the outcome of an export under a policy. What may tell something about the data is for the owner.
+fn record(
+    statement: &Statement,
+    policy: &Policy,
+    measured: Option<Measured>,
+    outcome: Outcome,
+    counted: &str,
+    reason: &str,
+) -> Result<(), Error> {
+    let entry = log::Entry {
+        kind: statement.kind,
+        relation: policy.relation,
+        policy: Some(policy.number),
+        measure: &policy.measure.to_string(),
+        limit: &policy.limit.to_string(),
+        measured: measured.and_then(|measured| measured.value),
+        rows: measured.map(|measured| measured.rows),
+        unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
+        outcome,
+        counted,
+        reason: Some(reason),
+        details: policy.details,
+        query: Some(&statement.text),
+    };
+    log::write(&entry, Lasting::Always)
+}
+
+/// Returns the columns that count, with their labels.
+fn counted(shape: &Shape, labels: &mut Labels) -> Result<String, Error> {
+    let mut leaving = Origins::new();
+    for output in &shape.outputs {
+        leaving.extend(output.origins.iter().cloned());
+    }
+    for hidden in &shape.hidden {
+        if let HiddenKind::Value(origins) = &hidden.kind {
+            leaving.extend(origins.iter().cloned());
+        }
+    }
+    let mut parts = Vec::new();
+    if !leaving.is_empty() {
+        parts.push(labels.described(&leaving)?.join(", "));
+    }
+    if !shape.conditions.is_empty() {
+        parts.push(format!("conditions on {}", labels.described(&shape.conditions)?.join(", ")));
+    }
+    Ok(parts.join("; "))
+}
