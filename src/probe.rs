@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::guard::lineage::{Lineage, Origin, OutputColumn};
 use crate::guard::log::{Entry, Lasting, Outcome};
-use crate::guard::{lineage, log};
+use crate::guard::{language, lineage, log};
 use crate::pg::table::{Table, table_row};
 use crate::{memory, run};
 use pgrx::prelude::*;
@@ -176,4 +176,27 @@ fn relation_name(oid: pg_sys::Oid) -> String {
             false => CStr::from_ptr(name).to_string_lossy().into_owned(),
         }
     }
+}
+
+table_row! {
+    /// Line of `src/guard/language/functions.txt`.
+    struct ListedRow {
+        oid: pg_sys::Oid,
+        signature: String,
+        family: String,
+        constants: Vec<i32>,
+    }
+}
+
+/// Returns the built-in functions that exports may use; `constants` are the numbers, from 1, of the arguments
+/// that must be constant.
+#[pg_extern(sql = false)]
+fn probe_listed() -> Table<ListedRow> {
+    let rows = language::list().iter().map(|listed| ListedRow {
+        oid: pg_sys::Oid::from(listed.oid),
+        signature: listed.signature.into(),
+        family: listed.family.into(),
+        constants: listed.constants.iter().map(|&place| place as i32 + 1).collect(),
+    });
+    Table::new(Ok(rows.collect::<Vec<_>>()))
 }

@@ -14,6 +14,7 @@ pub mod copy;
 pub mod export_table;
 mod functions;
 pub mod judge;
+pub mod language;
 pub mod lineage;
 pub mod log;
 pub mod measure_function;
