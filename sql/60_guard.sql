@@ -441,10 +441,10 @@ CREATE FUNCTION disclosure.check_export(
 COMMENT ON FUNCTION disclosure.check_export(text) IS
   'returns the measured value and the verdict of each policy of the relations that a SELECT reads, and whether the policy applies to the caller; exports nothing';
 
-CREATE FUNCTION disclosure_internal.leaving(columns int[]) RETURNS SETOF record
+CREATE FUNCTION disclosure_internal.leaving(columns text) RETURNS SETOF record
   LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'leaving_wrapper';
-COMMENT ON FUNCTION disclosure_internal.leaving(int[]) IS
+COMMENT ON FUNCTION disclosure_internal.leaving(text) IS
   'returns the rows that are being judged, for queries given to measures; raises an error at any other time';
 
 CREATE FUNCTION disclosure_internal.is_armed(relation regclass) RETURNS boolean

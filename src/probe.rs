@@ -2,14 +2,14 @@
 //! behind. They are compiled only with the feature `probe`, and the tests themselves declare them in SQL.
 
 use crate::error::Error;
-use crate::guard::lineage::{Lineage, Origin, OutputColumn};
 use crate::guard::log::{Entry, Lasting, Outcome};
-use crate::guard::{lineage, log};
+use crate::guard::copy::export;
+use crate::guard::{language, log, tree};
 use crate::pg::table::{Table, table_row};
 use crate::{memory, run};
 use pgrx::prelude::*;
 use rayon::prelude::*;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 /// Returns the number of bytes that this backend's Rust code holds.
 #[pg_extern(sql = false)]
@@ -106,78 +106,54 @@ fn probe_log(kind: &str, relation: pg_sys::Oid, outcome: &str, always: bool) {
     log::write(&entry, lasting).unwrap_or_else(Error::raise)
 }
 
-table_row! {
-    /// Lineage of an output column, as `src/guard/lineage.rs` finds it.
-    struct LineageRow {
-        column_name: String,
-        column_type: String,
-        origins: Vec<String>,
-        paired_by: Vec<String>,
-        plain: Option<String>,
-        unknown: bool,
-    }
-}
-
-/// Returns the lineage of every output column of a query: probe_lineage(query text).
+/// Returns what the guard finds in a query, a line each, as if all policies applied: probe_shape(query text).
 #[pg_extern(sql = false)]
-fn probe_lineage(query: &str) -> Table<LineageRow> {
-    let columns = lineage(query).columns.into_iter().map(|column| LineageRow {
-        column_name: column.name.clone(),
-        column_type: type_name(&column),
-        origins: column.origins.iter().map(origin_name).collect(),
-        paired_by: column.paired_by.iter().map(origin_name).collect(),
-        plain: column.plain.as_ref().map(origin_name),
-        unknown: column.unknown,
-    });
-    Table::new(Ok(columns.collect::<Vec<_>>()))
-}
-
-table_row! {
-    /// Relations that a query reads, and whether each of their rows gives at most one output row.
-    struct RelationsRow {
-        relations: Vec<String>,
-        rows_once: bool,
-    }
-}
-
-/// Returns the relations of a query: probe_relations(query text).
-#[pg_extern(sql = false)]
-fn probe_relations(query: &str) -> Table<RelationsRow> {
-    let lineage = lineage(query);
-    // By name, because OIDs differ from run to run.
-    let mut relations: Vec<String> = lineage.relations.into_iter().map(relation_name).collect();
-    relations.sort();
-    let rows_once = lineage.rows_once;
-    Table::once(Ok(RelationsRow { relations, rows_once }))
-}
-
-fn lineage(query: &str) -> Lineage {
+fn probe_shape(query: &str) -> SetOfIterator<'static, String> {
     let query = CString::new(query).unwrap_or_default();
-    // SAFETY: the text outlives the call, and the elements of the parser's list are RawStmts.
-    unsafe {
-        let statements = pg_sys::pg_parse_query(query.as_ptr());
-        let raw: *mut pg_sys::RawStmt = lineage::list(statements)[0];
-        lineage::trace(lineage::analyse((*raw).stmt, query.as_ptr()))
+    // SAFETY: the text outlives the call, the elements of the parser's list are RawStmts, and nobody else uses
+    // the tree.
+    let lines = unsafe {
+        let statements = tree::list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(query.as_ptr()));
+        #[cfg(feature = "pg14")]
+        let rewritten = pg_sys::pg_analyze_and_rewrite(
+            statements[0],
+            query.as_ptr(),
+            std::ptr::null_mut(),
+            0,
+            std::ptr::null_mut(),
+        );
+        #[cfg(not(feature = "pg14"))]
+        let rewritten = pg_sys::pg_analyze_and_rewrite_fixedparams(
+            statements[0],
+            query.as_ptr(),
+            std::ptr::null(),
+            0,
+            std::ptr::null_mut(),
+        );
+        export::describe(tree::list::<pg_sys::Query>(rewritten)[0])
+    };
+    SetOfIterator::new(lines.unwrap_or_else(Error::raise))
+}
+
+table_row! {
+    /// Line of `src/guard/language/functions.txt`.
+    struct ListedRow {
+        oid: pg_sys::Oid,
+        signature: String,
+        family: String,
+        constants: Vec<i32>,
     }
 }
 
-fn origin_name(origin: &Origin) -> String {
-    format!("{}.{}", relation_name(origin.relation), origin.column)
-}
-
-fn type_name(column: &OutputColumn) -> String {
-    // SAFETY: the type of a column exists, and its name is a NUL-terminated string.
-    let name = unsafe { CStr::from_ptr(pg_sys::format_type_with_typemod(column.type_oid, column.typmod)) };
-    name.to_string_lossy().into_owned()
-}
-
-fn relation_name(oid: pg_sys::Oid) -> String {
-    // SAFETY: any OID is accepted; the result is NULL or a NUL-terminated string.
-    unsafe {
-        let name = pg_sys::get_rel_name(oid);
-        match name.is_null() {
-            true => oid.to_u32().to_string(),
-            false => CStr::from_ptr(name).to_string_lossy().into_owned(),
-        }
-    }
+/// Returns the built-in functions that exports may use; `constants` are the numbers, from 1, of the arguments
+/// that must be constant.
+#[pg_extern(sql = false)]
+fn probe_listed() -> Table<ListedRow> {
+    let rows = language::list().iter().map(|listed| ListedRow {
+        oid: pg_sys::Oid::from(listed.oid),
+        signature: listed.signature.into(),
+        family: listed.family.into(),
+        constants: listed.constants.iter().map(|&place| place as i32 + 1).collect(),
+    });
+    Table::new(Ok(rows.collect::<Vec<_>>()))
 }

@@ -22,7 +22,6 @@ use crate::input::relation::Relation;
 use crate::pg::catalog;
 use crate::pg::catalog::with_heirs;
 use crate::pg::query::{Answer, Parameters};
-use crate::pg::types::ColumnType;
 use disclosure::Weights;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
@@ -720,6 +719,16 @@ pub fn or_refused(kind: &str, policy: &Policy, measured: Result<Measured, Error>
 /// Returns a number as an SQL literal, which is valid for NaN and infinity, too.
 pub fn number(value: f64) -> String {
     format!("'{value}'::float8")
+}
+
+/// Returns what was measured for a policy, as a text for the owner of its relation.
+pub fn described(policy: &Policy, measured: Measured) -> String {
+    let value = measured.value.map_or("unknown".into(), |value| value.to_string());
+    let found = match measured.unsafe_rows {
+        Some(unsafe_rows) => format!("; {unsafe_rows} of {} rows are unsafe", measured.rows),
+        None => format!("; measured on {} rows", measured.rows),
+    };
+    format!("{} is {value}, {}{found}", policy.measure, policy.limit.rule())
 }
 
 /// Returns the error, or warning, for rows that break a policy.

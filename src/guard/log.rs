@@ -46,6 +46,8 @@ pub enum Outcome {
     Dropped,
     Warned,
     Exempt,
+    /// The query was cancelled or failed because of the circumstances.
+    Failed,
     /// A policy or label was defined, changed or removed.
     Changed,
 }
@@ -59,6 +61,7 @@ impl Outcome {
             Outcome::Dropped => "dropped",
             Outcome::Warned => "warned",
             Outcome::Exempt => "exempt",
+            Outcome::Failed => "failed",
             Outcome::Changed => "changed",
         }
     }

@@ -465,6 +465,57 @@ pub fn are_unconcerned(mut relations: impl Iterator<Item = Oid>) -> bool {
     })
 }
 
+/// Returns whether the cache is up to date and there are no policies. Does not call Postgres.
+pub fn is_known_empty() -> bool {
+    REMEMBERED.with_borrow(|remembered| {
+        let (changes, policies) = match remembered {
+            Some(remembered) => remembered,
+            None => return false,
+        };
+        *changes == Changes::so_far() && policies.is_empty()
+    })
+}
+
+/// Returns the policies that concern rows of the given relations, in the order of their numbers. Policies of a
+/// relation also concern the materialized views that are made of it, unless its owner has given the
+/// materialized view a policy of its own.
+pub fn concerning(relations: &[Oid]) -> Result<Vec<Rc<Policy>>, Error> {
+    let all = all()?;
+    let mut found = all.of(relations.iter().copied());
+    for &relation in relations {
+        // SAFETY: any OID is accepted.
+        let kind = unsafe { pg_sys::get_rel_relkind(relation) } as u8;
+        if kind != pg_sys::RELKIND_MATVIEW {
+            continue;
+        }
+        let own: Vec<Rc<Policy>> = all.iter().filter(|policy| policy.relation == relation).cloned().collect();
+        let is_replaced = |policy: &Policy| {
+            let owner = owner_of(policy.relation);
+            own.iter().any(|own| owner.is_some_and(|owner| rights::has_rights_of(own.maker, owner)))
+        };
+        let below = all.of(rights::as_guard(|| relations_under(relation))?);
+        found.extend(below.into_iter().filter(|policy| !is_replaced(policy)));
+    }
+    found.sort_by_key(|policy| policy.number);
+    found.dedup_by_key(|policy| policy.number);
+    Ok(found)
+}
+
+/// Returns the relations that a materialized view is made of, through views and other materialized views.
+fn relations_under(view: Oid) -> Result<Vec<Oid>, Error> {
+    const QUERY: &str = "
+        WITH RECURSIVE under(relation) AS (
+            SELECT pg_catalog.unnest($1)
+            UNION
+            SELECT d.refobjid
+              FROM under u, pg_catalog.pg_class c, pg_catalog.pg_rewrite r, pg_catalog.pg_depend d
+             WHERE c.oid = u.relation AND c.relkind IN ('m', 'v') AND r.ev_class = u.relation
+               AND d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
+               AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid)
+        TABLE under";
+    query::oids(QUERY, &Parameters::of_oids(&[view])?)
+}
+
 /// Returns the policies of this database.
 pub fn all() -> Result<Rc<Policies>, Error> {
     // SAFETY: the statement that is running is in a transaction, as this function requires. It makes changes

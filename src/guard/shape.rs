@@ -1310,15 +1310,15 @@ impl Walk<'_> {
                     self.function(n.funcid, location)?;
                     self.collation(n.inputcollid, location)?;
                     self.type_of(n.funcresulttype, location)?;
-                    self.expressions(level, n.args, references)
+                    self.arguments(level, n.funcid, n.args, references)
                 }
                 // DistinctExpr and NullIfExpr are the same structure.
                 NodeTag::T_OpExpr | NodeTag::T_DistinctExpr | NodeTag::T_NullIfExpr => {
                     let n = is!(OpExpr);
-                    self.operator(n.opno, location)?;
+                    let function = self.operator(n.opno, location)?;
                     self.collation(n.inputcollid, location)?;
                     self.type_of(n.opresulttype, location)?;
-                    self.expressions(level, n.args, references)
+                    self.arguments(level, function, n.args, references)
                 }
                 NodeTag::T_ScalarArrayOpExpr => {
                     let n = is!(ScalarArrayOpExpr);
@@ -1409,6 +1409,32 @@ impl Walk<'_> {
         }
     }
 
+    /// Walks the arguments of a function. Some of them must not contain columns.
+    unsafe fn arguments(
+        &mut self,
+        level: &Level,
+        function: Oid,
+        arguments: *mut List,
+        references: &mut Vec<Reference>,
+    ) -> Walked<()> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let constants = language::constant_arguments(function);
+            for (place, argument) in list(arguments).into_iter().enumerate() {
+                let before = references.len();
+                self.expression(level, argument, references)?;
+                if references.len() > before && constants.contains(&place) {
+                    return self.no(
+                        format!("a column as argument {} of {}", place + 1, name_of_function(function)),
+                        pg_sys::exprLocation(argument),
+                        "Give a constant.",
+                    );
+                }
+            }
+            Ok(())
+        }
+    }
+
     /// Walks the list of IN, which contains constants only.
     unsafe fn members(&mut self, level: &Level, node: *mut Node) -> Walked<()> {
         // SAFETY: see the top of this file.
@@ -1493,15 +1519,13 @@ impl Walk<'_> {
             self.functions.insert(function);
             return Ok(());
         }
-        // SAFETY: a catalogue look-up of a function that exists; the text is copied.
-        let name = unsafe { text(pg_sys::format_procedure(function)) };
-        self.no(format!("function {name}"), location, LIST)
+        self.no(format!("function {}", name_of_function(function)), location, LIST)
     }
 
-    /// Checks an operator by the function that it calls.
-    fn operator(&mut self, operator: Oid, location: c_int) -> Walked<()> {
+    /// Checks an operator by the function that it calls, and returns that function.
+    fn operator(&mut self, operator: Oid, location: c_int) -> Walked<Oid> {
         match language::operator_function(operator) {
-            Some(function) => self.function(function, location),
+            Some(function) => self.function(function, location).map(|()| function),
             None => {
                 // SAFETY: a catalogue look-up of an operator that exists; the text is copied.
                 let name = unsafe { text(pg_sys::format_operator(operator)) };
@@ -1719,6 +1743,12 @@ fn name_of_node(tag: NodeTag) -> (&'static str, &'static str) {
         NodeTag::T_SetToDefault | NodeTag::T_CurrentOfExpr => ("this expression", SIMPLER),
         _ => ("this expression", LIST),
     }
+}
+
+/// Returns the name of a function with its argument types.
+fn name_of_function(function: Oid) -> String {
+    // SAFETY: a catalogue look-up of a function that exists; the text is copied.
+    unsafe { text(pg_sys::format_procedure(function)) }
 }
 
 /// Returns a C string as text.

@@ -4,7 +4,6 @@
 //! run.
 
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, Query, RTEKind, RangeTblEntry};
-use pgrx::prelude::*;
 use std::ffi::{CStr, c_int, c_void};
 
 /// Returns the elements of a list of nodes.

@@ -391,3 +391,49 @@ fn counted(shape: &Shape, labels: &mut Labels) -> Result<String, Error> {
     }
     Ok(parts.join("; "))
 }
+
+/// Returns what the walk finds in a query, a line each, as if all policies applied to it. For tests.
+///
+/// # Safety
+/// The query is rewritten, and nobody else uses it.
+#[cfg(feature = "probe")]
+pub unsafe fn describe(query: *mut Query) -> Result<Vec<String>, Error> {
+    use crate::guard::shape::Counted;
+    // SAFETY: by the contract of the function.
+    let relations = unsafe { tree::relations_in(query) };
+    let policies = policy::concerning(&relations)?;
+    let labels = RefCell::new(Labels::new(&policies)?);
+    // SAFETY: by the contract of the function.
+    let shape = match unsafe { judge_shape(query, &policies, &labels) } {
+        Ok(shape) => shape,
+        Err(Stopped::Failed(error)) => return Err(error),
+        Err(Stopped::Refused(refusal)) => {
+            let place = refusal.inside.map_or(String::new(), |inside| format!(" in {inside}"));
+            return Ok(vec![format!("refused: {}{place}", refusal.what)]);
+        }
+    };
+    let names = |origins: &Origins| {
+        let names: Vec<String> = origins
+            .iter()
+            .map(|origin| format!("{}.{}", catalog::name_of(origin.relation), origin.column))
+            .collect();
+        names.join(" ")
+    };
+    let outputs = shape.outputs.iter().map(|output| format!("{}: {}", output.name, names(&output.origins)));
+    let hidden = shape.hidden.iter().filter_map(|hidden| match &hidden.kind {
+        HiddenKind::Value(origins) => Some(format!("hidden value: {}", names(origins))),
+        HiddenKind::Condition(origins) => Some(format!("hidden condition: {}", names(origins))),
+        HiddenKind::Branch => Some("hidden branch".into()),
+        HiddenKind::Identity => None,
+    });
+    let counted = shape.occurrences.iter().map(|occurrence| {
+        let how = match occurrence.counted {
+            Counted::Rows => "rows",
+            Counted::Marked(_) => "marked rows",
+            Counted::Distinct(_) => "distinct rows",
+        };
+        let relations: Vec<String> = occurrence.relations.iter().map(|&oid| catalog::name_of(oid)).collect();
+        format!("counted: {how} of {}", relations.join(" through "))
+    });
+    Ok(outputs.chain(hidden).chain(counted).collect())
+}

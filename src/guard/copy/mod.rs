@@ -2,7 +2,7 @@
 
 mod barrier;
 pub mod dry_run;
-mod export;
+pub mod export;
 pub mod hooks;
 mod reading;
 mod silence;

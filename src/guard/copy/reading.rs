@@ -12,7 +12,6 @@ use crate::guard::tree::{entries, list};
 use crate::guard::{judge, rights};
 use crate::pg::catalog;
 use pgrx::pg_sys::{self, Oid, PlannedStmt, QueryDesc};
-use pgrx::prelude::*;
 use std::ffi::c_int;
 
 /// Role of a query, as far as the guard is concerned.

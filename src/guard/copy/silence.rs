@@ -67,22 +67,15 @@ const CIRCUMSTANCES: [(PgSqlErrorCode, &str); 7] = [
     ),
 ];
 
-/// Destination of messages and switch of the statistics, put back when dropped.
-struct Silent {
-    destination: CommandDest::Type,
-    is_counting: bool,
-}
+/// Takes the client away as a destination of messages until it is dropped.
+struct Silent(CommandDest::Type);
 
 impl Silent {
     fn new() -> Self {
-        // SAFETY: variables of this backend, read and set on its main thread.
+        // SAFETY: a variable of this backend, read and set on its main thread.
         unsafe {
-            let before = Silent {
-                destination: pg_sys::whereToSendOutput,
-                is_counting: pg_sys::pgstat_track_counts,
-            };
+            let before = Silent(pg_sys::whereToSendOutput);
             pg_sys::whereToSendOutput = CommandDest::DestNone;
-            pg_sys::pgstat_track_counts = false;
             before
         }
     }
@@ -91,10 +84,29 @@ impl Silent {
 impl Drop for Silent {
     fn drop(&mut self) {
         // SAFETY: as above.
+        unsafe { pg_sys::whereToSendOutput = self.0 };
+    }
+}
+
+/// Keeps reads from being counted in the statistics of tables and indexes until it is dropped. The counters
+/// of a refused query would tell how many rows it found.
+struct Uncounted(bool);
+
+impl Uncounted {
+    fn new() -> Self {
+        // SAFETY: a variable of this backend, read and set on its main thread.
         unsafe {
-            pg_sys::whereToSendOutput = self.destination;
-            pg_sys::pgstat_track_counts = self.is_counting;
+            let before = Uncounted(pg_sys::pgstat_track_counts);
+            pg_sys::pgstat_track_counts = false;
+            before
         }
+    }
+}
+
+impl Drop for Uncounted {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { pg_sys::pgstat_track_counts = self.0 };
     }
 }
 
@@ -119,6 +131,7 @@ pub fn release() {
 /// Runs `job` in silence and returns its result. Its errors reach the caller as they are.
 pub fn quietly<R>(job: impl FnOnce() -> R) -> R {
     let _silent = Silent::new();
+    let _uncounted = Uncounted::new();
     job()
 }
 

@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::guard::export_table::triggers;
-use crate::guard::lineage::list;
+use crate::guard::tree::list;
 use crate::guard::rule::OnRows;
 use crate::guard::{policy, rights};
 use crate::pg::call::event_trigger_data;

@@ -305,7 +305,7 @@ impl Classes {
             None => {
                 let source = Source::of_relation(policy.relation)?;
                 let quasi = source.counting(policy, &[policy.relation]);
-                quasi.iter().map(|column| column.made.name.clone()).collect()
+                quasi.iter().map(|column| column.name.clone()).collect()
             }
         };
         if !batch.has_columns(policy, &names.iter().map(String::as_str).collect::<Vec<_>>())? {
@@ -514,7 +514,7 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
         .into_iter()
         .filter(|column| column.weights.is_some())
         .collect();
-    let names: Vec<&str> = counting.iter().map(|column| column.made.name.as_str()).collect();
+    let names: Vec<&str> = counting.iter().map(|column| column.name.as_str()).collect();
     if counting.is_empty() || !batch.has_columns(policy, &names)? {
         return Ok(None);
     }
@@ -548,7 +548,7 @@ fn most_asked(table: Oid, counting: &[&Column]) -> Result<i64, Error> {
     let quasi: Vec<String> = counting
         .iter()
         .filter(is_quasi)
-        .map(|column| column.made.name.clone())
+        .map(|column| column.name.clone())
         .collect();
     const QUERY: &str = "
         SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
@@ -594,7 +594,7 @@ fn scores_by_asking(batch: &Batch, policy: &Policy, counting: &[&Column]) -> Res
     let names: Vec<&str> = counting.iter().map(|column| column.sql.as_str()).collect();
     let weights: serde_json::Map<String, Value> = counting
         .iter()
-        .filter_map(|column| Some((column.made.name.clone(), judge::as_json(column.weights?))))
+        .filter_map(|column| Some((column.name.clone(), judge::as_json(column.weights?))))
         .collect();
     let weights = Value::Object(weights);
     let names = names.join(", ");
