@@ -275,7 +275,7 @@ fn verdict(policy: &Rc<Policy>, source: &Source) -> Result<Verdict, Error> {
     let is_enough = people >= policy.min_people();
     let mut reason = judge::described(policy, measured);
     if !is_enough {
-        reason += &format!("; {people} people, at least {} are required", policy.min_people());
+        reason += &format!("; number of people {people}, at least {} is required", policy.min_people());
     }
     if !is_within && let Some(column) = judge::spoiler(policy, source)? {
         reason += &format!("; without column \"{column}\" it would be within the limit");

@@ -558,7 +558,9 @@ unsafe extern "C-unwind" fn relation_info(
 ) {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
+        // CREATE INDEX and CLUSTER use the planner, too, for a query without FROM.
         if relation.to_u32() >= pg_sys::FirstNormalObjectId
+            && !(*(*root).parse).jointree.is_null()
             && !PLANNING_JUDGED.get()
             && !policy::is_known_empty()
             && !rights::is_guard_at_work()
@@ -736,6 +738,7 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
         });
         let is_dry = EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.statement.is_dry));
         if is_dry {
+            silence::hold(); // auto_explain may print row counts when the execution ends
             return conclude_dry(&judged, collected.map(|(spool, verdicts)| {
                 spool.end();
                 verdicts
