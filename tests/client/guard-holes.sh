@@ -202,8 +202,8 @@ for settings in 'SET debug_print_plan = on' 'SET trace_sort = on' 'SET debug_pri
   by_measure "$settings; SET client_min_messages = log; COPY (SELECT zip FROM locked ORDER BY zip) TO STDOUT"
 done
 # How a value is stored depends on the row that it comes from.
-passes 0 'CREATE TABLE mine.taken AS SELECT v FROM stored'
-[[ $(ask -c 'SELECT count(*), count(DISTINCT (v, pg_column_size(v), pg_column_compression(v))) FROM mine.taken') == '600|1' ]] ||
+passes 0 'CREATE TABLE mine.equal AS SELECT v FROM stored'
+[[ $(ask -c 'SELECT count(*), count(DISTINCT (v, pg_column_size(v), pg_column_compression(v))) FROM mine.equal') == '600|1' ]] ||
   fail 'equal values are stored in different ways'
 
 # What a superuser's maintenance runs for the attacker: index functions and materialized views.
@@ -225,7 +225,8 @@ no_secret 'statistics of a materialized view' "SELECT most_common_vals, histogra
 
 # Oracles: the dry run, errors, details.
 copies by_shape 'SELECT FROM locked, generate_series(1, age) WHERE zip = '"'secret-zip-7'"
-by_shape "SELECT rows FROM disclosure.check_export('SELECT FROM locked, generate_series(1, age)')"
+attack "SELECT * FROM disclosure.check_export('SELECT FROM locked, generate_series(1, age)')"
+! grep -q "$(ask -c 'SELECT sum(age) FROM locked')" "$work/out" "$work/said" || fail "check_export counts rows: $(start_of "$work/out")"
 raises="SELECT CASE diagnosis WHEN 'secret-diagnosis-1' THEN 1 / (age - age) WHEN 'secret-diagnosis-2' THEN sqrt(-age) ELSE 0 END FROM locked WHERE zip ="
 logged=$(log_entries)
 alike "COPY ($raises 'secret-zip-7') TO STDOUT" "COPY ($raises 'secret-zip-8') TO STDOUT"

@@ -62,7 +62,7 @@ SQL
 log_entries() { ask -c "SELECT count(*) FROM disclosure_internal.export_attempt WHERE session_role = '$attacker'"; }
 
 # start_of FILE: its first characters, in one line.
-start_of() { head -c 240 "$1" | tr '\n' ' '; }
+start_of() { head -c 240 "$1" | tr '\n\0' '  '; }
 
 # prepare SQL: as the attacker, for a later attack; must not fail.
 prepare() {
@@ -83,7 +83,7 @@ nothing_said() { # WHAT
 refused() { # MESSAGE SQL
   attack "$2"
   nothing_left "$2"
-  grep -qE -- "ERROR:  42501: $1" "$work/said" || fail "$2: expected $1, got $(start_of "$work/said")"
+  grep -qE -- "ERROR:  42501: $1" "$work/said" || fail "$2: ${FUNCNAME[1]}? $(start_of "$work/said")"
 }
 words='it does not satisfy its policies'
 shapes='[^:]* not allowed in an export of a protected relation'
@@ -107,14 +107,16 @@ no_secret() {
   attack "$2"
   ! grep -q 'secret-' "$work/out" "$work/said" || fail "$1: $(grep -hm1 secret- "$work/out" "$work/said") left"
 }
-# alike SQL SQL: the client cannot tell them apart. Literals of the two may differ in what is quoted of the query.
+# What was said, without the line of the query.
+without_place() { grep -vE 'LINE [0-9]+:|^ *\^|LOCATION' "$work/said" || true; }
+# alike SQL SQL: both are refused, and the client cannot tell them apart.
 alike() {
   local first
   attack "$1"
   nothing_left "$1"
-  first=$(grep -vE 'LINE [0-9]+:|^ *\^|LOCATION' "$work/said")
+  first=$(without_place)
   [[ -n $first ]] || fail "$1: allowed"
   attack "$2"
   nothing_left "$2"
-  [[ $(grep -vE 'LINE [0-9]+:|^ *\^|LOCATION' "$work/said") == "$first" ]] || fail "$2 says $(start_of "$work/said"), not what $1 says"
+  [[ $(without_place) == "$first" ]] || fail "$2 says $(start_of "$work/said"), not what $1 says"
 }
