@@ -76,9 +76,11 @@ nothing_left() {
   [[ ! -s $work/out ]] || fail "$1: $(start_of "$work/out") left"
   nothing_said "$1"
 }
+# What was said, without the line of the query that Postgres quotes.
+quoted_nothing() { grep -vE 'LINE [0-9]+:|^ *\^' "$work/said" || true; }
 nothing_said() { # WHAT
-  ! grep -qE 'secret-' "$work/said" || fail "$1: somebody said: $(grep -m1 secret- "$work/said")"
-  ! grep -qE '(NOTICE|WARNING|INFO|LOG|DEBUG[0-9]?|CONTEXT):  ' "$work/said" || fail "$1: somebody said: $(start_of "$work/said")"
+  ! quoted_nothing | grep -q secret- || fail "$1: somebody said: $(quoted_nothing | grep -m1 secret-)"
+  ! grep -qE '(NOTICE|WARNING|INFO|LOG|DEBUG[0-9]?):  ' "$work/said" || fail "$1: somebody said: $(start_of "$work/said")"
 }
 refused() { # MESSAGE SQL
   attack "$2"
@@ -91,7 +93,13 @@ closes='policy [0-9]+ allows reading by COPY TO only'
 # by_shape SQL…, by_measure SQL…, closed SQL…: refused because of its form, for what was measured, because the relation may be
 # read by COPY TO only. stopped SQL…: one of these.
 by_shape() { local sql; for sql; do refused "export of public\.[a-z]+ refused: $shapes" "$sql"; done; }
-by_measure() { local sql; for sql; do refused "export of public\.[a-z]+ refused: $words" "$sql"; done; }
+by_measure() {
+  local sql
+  for sql; do
+    refused "export of public\.[a-z]+ refused: $words" "$sql"
+    ! grep -q 'CONTEXT:  ' "$work/said" || fail "$sql: $(start_of "$work/said")"
+  done
+}
 closed() { local sql; for sql; do refused "(reading|export of) public\.[a-z]+ refused: $closes" "$sql"; done; }
 stopped() { local sql; for sql; do refused "(reading|export of) (public|mine)\.[a-z]+ refused: ($shapes|$words|$closes)" "$sql"; done; }
 # copies KIND QUERY…: each as COPY.
@@ -105,18 +113,16 @@ passes() {
 # no_secret WHAT SQL: whatever it does, nothing secret is shown; for attacks in which some statements are harmless.
 no_secret() {
   attack "$2"
-  ! grep -q 'secret-' "$work/out" "$work/said" || fail "$1: $(grep -hm1 secret- "$work/out" "$work/said") left"
+  ! cat "$work/out" <(quoted_nothing) | grep -q secret- || fail "$1: $(cat "$work/out" <(quoted_nothing) | grep -m1 secret-) left"
 }
-# What was said, without the line of the query.
-without_place() { grep -vE 'LINE [0-9]+:|^ *\^|LOCATION' "$work/said" || true; }
 # alike SQL SQL: both are refused, and the client cannot tell them apart.
 alike() {
   local first
   attack "$1"
   nothing_left "$1"
-  first=$(without_place)
+  first=$(quoted_nothing | grep -v LOCATION || true)
   [[ -n $first ]] || fail "$1: allowed"
   attack "$2"
   nothing_left "$2"
-  [[ $(without_place) == "$first" ]] || fail "$2 says $(start_of "$work/said"), not what $1 says"
+  [[ $(quoted_nothing | grep -v LOCATION || true) == "$first" ]] || fail "$2 says $(start_of "$work/said"), not what $1 says"
 }
