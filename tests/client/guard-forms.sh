@@ -112,8 +112,9 @@ copies by_measure \
   'SELECT p.code FROM scored s JOIN mine.pair p ON p.pair = s.zip || s.diagnosis' 'SELECT p.code FROM locked l LEFT JOIN mine.pair p ON p.pair = l.zip || l.diagnosis' \
   'SELECT n.i FROM locked l JOIN mine.list n ON n.i < l.age' 'SELECT n.i FROM locked l JOIN mine.list n ON n.i BETWEEN l.age AND l.age + 1' \
   'SELECT n.i FROM locked l LEFT JOIN mine.list n ON l.age = n.i AND l.zip = '"'secret-zip-7'" \
-  'SELECT a.attnum FROM locked l JOIN pg_attribute a ON a.attnum = l.age' 'SELECT t.typname FROM locked l LEFT JOIN pg_type t ON t.oid = l.age::oid' \
+  'SELECT a.attnum FROM locked l JOIN pg_attribute a ON a.attnum = l.age' \
   "SELECT z.code FROM pairs p JOIN mine.zips z ON z.zip = replace(p.diagnosis, 'diagnosis', 'zip') WHERE p.zip = 'secret-zip-1'"
+copies stopped 'SELECT t.typname FROM locked l LEFT JOIN pg_type t ON t.oid = l.age::oid' 'SELECT c.relname FROM locked l JOIN pg_class c ON c.oid::int = l.age'
 passes 60 'COPY (SELECT z.code, w.diagnosis FROM ward w JOIN mine.zips z ON z.zip = w.zip) TO STDOUT'
 passes 60 'COPY (SELECT z.code, w.diagnosis FROM ward w LEFT JOIN mine.zips z USING (zip)) TO STDOUT'
 
@@ -129,14 +130,17 @@ copies by_measure "SELECT age FROM ward WHERE diagnosis = 'secret-diagnosis-1'" 
   "WITH w AS (SELECT age FROM ward WHERE diagnosis > 'secret-diagnosis-0') SELECT age FROM w" "SELECT zip FROM trusting WHERE diagnosis <> 'secret-diagnosis-1'" \
   'SELECT age FROM ward LIMIT 1' 'SELECT age FROM ward LIMIT 0' 'SELECT diagnosis FROM ward ORDER BY diagnosis LIMIT 5' 'SELECT zip FROM locked ORDER BY zip LIMIT 6' \
   'SELECT age FROM ward WHERE false' 'SELECT age FROM ward WHERE age > 100' 'SELECT age FROM ward WHERE NULL' \
-  "SELECT w.age FROM ward w JOIN pairs p ON p.diagnosis = w.diagnosis" "SELECT w.age FROM ward w LEFT JOIN mine.list n ON w.diagnosis = 'secret-diagnosis-' || n.i WHERE n.i = 1"
+  "SELECT w.age FROM ward w JOIN pairs p ON p.diagnosis = w.diagnosis"
+copies stopped "SELECT w.age FROM ward w LEFT JOIN mine.list n ON w.diagnosis = 'secret-diagnosis-' || n.i::text WHERE n.i = 1"
 copies by_shape 'SELECT age FROM ward WHERE id < 50' 'SELECT age FROM locked WHERE name > '"''" 'SELECT age FROM (SELECT age, id + 1 AS x FROM ward) q WHERE x < 50' \
   'SELECT a.age FROM ward a JOIN locked b ON a.id = b.id' "SELECT age FROM ward WHERE CASE WHEN id = 7 THEN diagnosis = 'x' ELSE true END"
 
 # Mixtures.
-copies by_measure "SELECT zip, CASE WHEN diagnosis = 'secret-diagnosis-1' THEN drug ELSE diagnosis END FROM pairs" 'SELECT zip, diagnosis || drug || nr FROM pairs' \
+copies by_measure "SELECT zip, CASE WHEN diagnosis = 'secret-diagnosis-1' THEN drug ELSE diagnosis END FROM pairs" \
   "SELECT CASE WHEN diagnosis = 'secret-diagnosis-1' THEN zip END FROM pairs" 'SELECT zip, diagnosis = drug FROM pairs' 'SELECT zip, length(diagnosis) + nr FROM pairs' \
   'SELECT nullif(zip, diagnosis) FROM locked' 'SELECT coalesce(NULL, name) FROM locked' "SELECT zip, diagnosis IS NULL OR nr = 7, diagnosis FROM pairs"
+
+copies stopped 'SELECT zip, diagnosis || drug || nr::text FROM pairs' 'SELECT zip, concat(diagnosis, nr) FROM pairs'
 
 # Names, types, collations and operators of one's own.
 prepare "

@@ -79,7 +79,7 @@ passes 60 'COPY (SELECT n.i, w.diagnosis FROM ward w LEFT JOIN mine.list n ON n.
 copies by_shape 'SELECT p.oid FROM pg_proc p JOIN ward w ON p.oid::int - 1200 = w.id' \
   'SELECT p.oid FROM ward w LEFT JOIN pg_proc p ON p.oid = (w.id + 1200)::oid'
 copies by_measure 'SELECT l.diagnosis FROM locked l JOIN pg_attribute a ON a.attnum = l.age - 10' \
-  'SELECT a.attname FROM locked l JOIN pg_attribute a ON a.attnum = l.age - 10'
+  'SELECT a.attnum FROM locked l JOIN pg_attribute a ON a.attnum = l.age - 10'
 
 # Messages that carry values.
 for built_in in "xpath('/*', ('<a xmlns=\"' || name || zip || diagnosis || '\"/>')::xml) IS NOT NULL" \
@@ -108,8 +108,8 @@ stopped 'SET extra_float_digits = -15; COPY (SELECT visits FROM locked) TO STDOU
 copies by_measure 'SELECT zip, diagnosis FROM pairs' 'SELECT zip, diagnosis || drug FROM pairs' \
   'SELECT zip, CASE WHEN nr / 2 % 2 = 0 THEN upper(diagnosis) ELSE diagnosis END FROM pairs' \
   "SELECT zip, CASE WHEN diagnosis LIKE '%0' THEN CASE WHEN nr / 2 % 2 = 0 THEN 1.0 ELSE 1.00 END ELSE CASE WHEN nr / 2 % 2 = 0 THEN 2.0 ELSE 2.00 END END FROM pairs" \
-  "SELECT zip, coalesce(nullif(drug, 'secret-drug-0'), diagnosis) FROM pairs" 'SELECT zip || diagnosis || drug FROM pairs' \
-  'SELECT q.zip, q.d FROM (SELECT zip, diagnosis || nr AS d FROM pairs) q'
+  "SELECT zip, coalesce(nullif(drug, 'secret-drug-0'), diagnosis) FROM pairs" 'SELECT zip || diagnosis || drug FROM pairs'
+copies stopped 'SELECT q.zip, q.d FROM (SELECT zip, diagnosis || nr::text AS d FROM pairs) q'
 passes 40 'COPY (SELECT diagnosis || drug FROM pairs) TO STDOUT'
 passes 40 'COPY (SELECT zip, drug FROM pairs) TO STDOUT'
 
