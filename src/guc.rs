@@ -33,6 +33,10 @@ static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 /// log. Only superusers can change it.
 static LOG_QUERIES: GucSetting<bool> = GucSetting::<bool>::new(false);
 
+/// `disclosure.exporting`: whether an export is running. Set by the guard, so that parallel workers, which get
+/// the settings of their leader, know it.
+static EXPORTING: GucSetting<bool> = GucSetting::<bool>::new(false);
+
 /// Returns the number of worker threads, at least 1.
 pub fn threads() -> usize {
     match THREADS.get() {
@@ -52,6 +56,50 @@ pub fn budget() -> Option<Duration> {
 
 pub fn progress_notices() -> bool {
     PROGRESS.get()
+}
+
+/// Returns whether this is a parallel worker of an export.
+pub fn is_in_worker_of_export() -> bool {
+    // SAFETY: only reads a variable of this backend, on its main thread.
+    EXPORTING.get() && unsafe { pg_sys::ParallelWorkerNumber } >= 0
+}
+
+/// Tells parallel workers that an export is running, until it is dropped.
+pub struct Exporting(bool);
+
+impl Exporting {
+    pub fn new() -> Self {
+        let before = EXPORTING.get();
+        if !before {
+            set_exporting(c"on");
+        }
+        Exporting(before)
+    }
+}
+
+impl Drop for Exporting {
+    fn drop(&mut self) {
+        // While an error unwinds, the end of the (sub)transaction restores the setting.
+        if !self.0 && !std::thread::panicking() {
+            set_exporting(c"off");
+        }
+    }
+}
+
+fn set_exporting(value: &CStr) {
+    // SAFETY: the setting exists, and the value is a boolean. Only superusers could set it otherwise.
+    unsafe {
+        pg_sys::set_config_option(
+            c"disclosure.exporting".as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_SUSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SET,
+            true,
+            0,
+            false,
+        );
+    }
 }
 
 pub fn log_queries() -> bool {
@@ -104,6 +152,14 @@ pub fn register() {
         &LOG_QUERIES,
         GucContext::Suset,
         GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"disclosure.exporting",
+        c"Shows whether an export is running.",
+        c"Set by the guard; do not change it.",
+        &EXPORTING,
+        GucContext::Suset,
+        GucFlags::NO_SHOW_ALL | GucFlags::DISALLOW_IN_FILE,
     );
     reserve_prefix();
 }

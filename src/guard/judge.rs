@@ -288,8 +288,16 @@ impl Column {
     /// Returns whether the column counts for a policy. `family` contains the relations that share the
     /// policy's columns.
     fn counts_for(&self, policy: &Policy, family: &[Oid]) -> bool {
+        // A column of a materialized view may be made of any columns of the relation.
+        let is_derived = |origin: &Origin| {
+            // SAFETY: any OID is accepted.
+            let kind = unsafe { pg_sys::get_rel_relkind(origin.relation) } as u8;
+            kind == pg_sys::RELKIND_MATVIEW && !family.contains(&origin.relation)
+        };
         let is_meant = |origin: &Origin| match &policy.columns {
-            Some(columns) => family.contains(&origin.relation) && columns.contains(&origin.column),
+            Some(columns) => {
+                family.contains(&origin.relation) && columns.contains(&origin.column) || is_derived(origin)
+            }
             None => true,
         };
         self.always_counts || self.origins.iter().any(is_meant)

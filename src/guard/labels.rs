@@ -56,6 +56,11 @@ impl Labels {
         self.policies.iter().any(|policy| policy.relation == relation)
     }
 
+    /// Takes a relation for a protected one: a materialized view that is made of protected relations.
+    pub fn protect(&mut self, relation: Oid) {
+        self.protected.push(relation);
+    }
+
     fn is_protected(&self, relation: Oid) -> bool {
         self.protected.contains(&relation)
     }
@@ -119,12 +124,12 @@ impl Labels {
         Ok(worst.or((!is_ignored && !is_constant).then_some(Weights::UNLABELLED)))
     }
 
-    /// Returns the name of a column among these that names people: an identifier, or a column labelled person
-    /// or household.
-    pub fn naming(&mut self, origins: &Origins) -> Result<Option<String>, Error> {
+    /// Returns the name and label of a column among these that names people: an identifier, or a column labelled
+    /// person or household.
+    pub fn naming(&mut self, origins: &Origins) -> Result<Option<(String, Label)>, Error> {
         for origin in origins {
-            if self.of(origin)?.is_some_and(Label::is_identifier) {
-                return Ok(Some(origin.column.clone()));
+            if let Some(label) = self.of(origin)?.filter(|label| label.is_identifier()) {
+                return Ok(Some((origin.column.clone(), label)));
             }
         }
         Ok(None)

@@ -493,7 +493,7 @@ pub fn concerning(relations: &[Oid]) -> Result<Vec<Rc<Policy>>, Error> {
             let owner = owner_of(policy.relation);
             own.iter().any(|own| owner.is_some_and(|owner| rights::has_rights_of(own.maker, owner)))
         };
-        let below = all.of(rights::as_guard(|| relations_under(relation))?);
+        let below = all.of(relations_under(relation)?);
         found.extend(below.into_iter().filter(|policy| !is_replaced(policy)));
     }
     found.sort_by_key(|policy| policy.number);
@@ -502,7 +502,7 @@ pub fn concerning(relations: &[Oid]) -> Result<Vec<Rc<Policy>>, Error> {
 }
 
 /// Returns the relations that a materialized view is made of, through views and other materialized views.
-fn relations_under(view: Oid) -> Result<Vec<Oid>, Error> {
+pub fn relations_under(view: Oid) -> Result<Vec<Oid>, Error> {
     const QUERY: &str = "
         WITH RECURSIVE under(relation) AS (
             SELECT pg_catalog.unnest($1)
@@ -513,7 +513,7 @@ fn relations_under(view: Oid) -> Result<Vec<Oid>, Error> {
                AND d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
                AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid)
         TABLE under";
-    query::oids(QUERY, &Parameters::of_oids(&[view])?)
+    rights::as_guard(|| query::oids(QUERY, &Parameters::of_oids(&[view])?))
 }
 
 /// Returns the policies of this database.

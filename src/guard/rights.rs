@@ -6,6 +6,7 @@
 //! module also decides which roles are exempt from policies.
 
 use crate::error::Error;
+use crate::guard::copy::silence;
 use crate::guard::own_tables;
 use crate::guc::{Pinned, Setting};
 use crate::pg::catalog;
@@ -243,9 +244,9 @@ pub fn under_latest_snapshot<R>(job: impl FnOnce() -> R) -> R {
 }
 
 /// Runs `job`, which reads the guard's own tables, and returns its result. Neither the role that asks nor its
-/// settings matter.
+/// settings matter, and no message of it reaches the client.
 pub fn as_guard<R>(job: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    as_owner(|| under_latest_snapshot(job))
+    silence::quietly(|| as_owner(|| under_latest_snapshot(job)))
 }
 
 /// Runs `job`, which writes the guard's own tables, and returns its result. It runs as the owner of the

@@ -17,6 +17,7 @@
 use crate::error::Error;
 use crate::guard::labels::Labels;
 use crate::guard::language;
+use crate::guard::policy;
 use crate::guard::tree::{self, CteProblem, TypeOf, entries, list};
 use crate::pg::catalog;
 use pgrx::pg_sys::{self, JoinType, List, Node, NodeTag, Oid, Query, RTEKind, RangeTblEntry};
@@ -737,15 +738,9 @@ impl Walk<'_> {
             };
             let is_protected = (self.rules.is_protected)(relation);
             if is_protected {
+                let mut relations = [&[relation], &self.views[..]].concat();
                 if (*entry).relkind as u8 == pg_sys::RELKIND_MATVIEW && !self.has_own_policy(relation) {
-                    return self.no(
-                        format!(
-                            "materialized view {}, which reads a protected relation and has no policy of its own,",
-                            catalog::name_of(relation)
-                        ),
-                        -1,
-                        "Read the protected relation itself, or ask its owner to protect the materialized view.",
-                    );
+                    relations.extend(self.materialized(relation)?);
                 }
                 // The mark and the identity are columns that every table has.
                 let system = |number: c_int, oid| {
@@ -766,7 +761,7 @@ impl Walk<'_> {
                     _ => None,
                 };
                 self.occurrences.push(Found {
-                    relations: [&[relation], &self.views[..]].concat(),
+                    relations,
                     identity,
                     mark: Some(mark),
                     tid,
@@ -786,6 +781,20 @@ impl Walk<'_> {
             }
             Ok(Source::Relation(relation))
         }
+    }
+
+    /// Returns the relations that a materialized view is made of. Its rows are taken for stored rows of these, so
+    /// it must belong to their owner: anybody else could have filled it with copies.
+    fn materialized(&self, view: Oid) -> Walked<Vec<Oid>> {
+        if !catalog::owner_of(view).is_some_and(|owner| self.is_owners(owner)) {
+            return self.no(
+                format!("materialized view {}, which reads a protected relation,", catalog::name_of(view)),
+                -1,
+                "Read the protected relation itself, or a materialized view of its owner.",
+            );
+        }
+        self.rules.labels.borrow_mut().protect(view);
+        Ok(policy::relations_under(view)?)
     }
 
     /// Returns whether a relation is protected by a policy of its own.
@@ -930,9 +939,9 @@ impl Walk<'_> {
             }
             for reference in &bound {
                 let made = self.made_of(level, *reference)?;
-                if let Some(name) = self.rules.labels.borrow_mut().naming(&made.origins)? {
+                if let Some((name, label)) = self.rules.labels.borrow_mut().naming(&made.origins)? {
                     return self.no(
-                        format!("a condition on or a join by column \"{name}\", which names people,"),
+                        format!("a condition on or a join by column \"{name}\", which is labelled {label},"),
                         pg_sys::exprLocation(clause.node),
                         "Select people by other columns. Two protected relations can be joined by their columns \
                          labelled person.",
@@ -946,14 +955,13 @@ impl Walk<'_> {
                 .collect();
             let is_comparison = clause.references.len() > bound.len() || protected.len() > 1;
             if is_comparison {
-                for reference in bound {
+                for &reference in &bound {
                     let made = self.disclosed(level, reference)?;
                     let compared = self.ask_for(level, reference, &made);
                     for number in made.needs.into_iter().chain([compared]) {
                         self.hidden[number].is_forced = true;
                     }
                 }
-                return Ok(());
             }
             let restricts = match &clause.right {
                 None => true,

@@ -90,8 +90,9 @@ refused() { # MESSAGE SQL
 words='it does not satisfy its policies'
 shapes='[^:]* not allowed in an export of a protected relation'
 closes='policy [0-9]+ allows reading by COPY TO only'
+hides='policy [0-9]+ cannot be judged for this query'
 # by_shape SQL…, by_measure SQL…, closed SQL…: refused because of its form, for what was measured, because the relation may be
-# read by COPY TO only. stopped SQL…: one of these.
+# read by COPY TO only. stopped SQL…: one of these, or because a function would read the relation unseen.
 by_shape() { local sql; for sql; do refused "export of public\.[a-z]+ refused: $shapes" "$sql"; done; }
 by_measure() {
   local sql
@@ -101,7 +102,7 @@ by_measure() {
   done
 }
 closed() { local sql; for sql; do refused "(reading|export of) public\.[a-z]+ refused: $closes" "$sql"; done; }
-stopped() { local sql; for sql; do refused "(reading|export of) (public|mine)\.[a-z]+ refused: ($shapes|$words|$closes)" "$sql"; done; }
+stopped() { local sql; for sql; do refused "(reading|export of) (public|mine)\.[a-z]+ refused: ($shapes|$words|$closes|$hides)" "$sql"; done; }
 # copies KIND QUERY…: each as COPY.
 copies() { local query; for query in "${@:2}"; do "$1" "COPY ($query) TO STDOUT"; done; }
 # passes ROWS SQL: an honest neighbour of the attacks. So many lines leave, and nothing is said.

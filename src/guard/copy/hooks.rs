@@ -19,6 +19,7 @@ use crate::guard::copy::reading::{self, Reading};
 use crate::guard::copy::{barrier, silence};
 use crate::guard::tree::list;
 use crate::guard::{policy, rights};
+use crate::guc;
 use crate::input::relation::Relation;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, Query, QueryDesc, TupleDesc};
 use pgrx::prelude::*;
@@ -243,6 +244,7 @@ pub fn while_exporting(statement: Statement, run: impl FnOnce()) -> Vec<Verdict>
     };
     EXPORTS.with_borrow_mut(|exports| exports.push(export));
     let _ended = Ended;
+    let _known_to_workers = guc::Exporting::new();
     run();
     EXPORTS.with_borrow_mut(|exports| exports.last_mut().map(|export| std::mem::take(&mut export.verdicts)))
         .unwrap_or_default()
@@ -523,7 +525,7 @@ unsafe extern "C-unwind" fn planner(
 
 /// Judges the shape of the export's query, and plans just this tree.
 #[pg_guard]
-unsafe extern "C-unwind" fn plan_export(query: *mut Query, mut planning: Planning) -> *mut PlannedStmt {
+unsafe extern "C-unwind" fn plan_export(query: *mut Query, planning: Planning) -> *mut PlannedStmt {
     // SAFETY: Postgres passes valid pointers to its hooks. The planner may change the tree, so nobody else
     // uses it.
     unsafe {
@@ -536,7 +538,10 @@ unsafe extern "C-unwind" fn plan_export(query: *mut Query, mut planning: Plannin
         let Some(judged) = judged else {
             return pg_sys::ffi::pg_guard_ffi_boundary(|| planning.proceed(query));
         };
-        planning.options &= !(pg_sys::CURSOR_OPT_PARALLEL_OK as c_int);
+        let planning = Planning {
+            options: planning.options & !(pg_sys::CURSOR_OPT_PARALLEL_OK as c_int),
+            ..planning
+        };
         let planned = {
             let before = PLANNING_JUDGED.replace(true);
             let _undo = rights::Undo(|| PLANNING_JUDGED.set(before));
@@ -636,15 +641,14 @@ unsafe fn may_be_export(execution: *mut QueryDesc) -> bool {
 unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_int) {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
-        let only_explained = flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int != 0;
-        if only_explained || rights::is_guard_at_work() || reading::is_part_of_another(execution) {
+        if rights::is_guard_at_work() || reading::is_part_of_another(execution) {
             return;
         }
-        let is_export = EXPORTS.with_borrow(|exports| !exports.is_empty());
-        if is_export && !rights::is_exempt() {
-            reading::keep_own_functions_here(execution);
-        }
-        reading::check(execution, reading_of(execution)).unwrap_or_else(Error::raise);
+        let reading = match flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int {
+            0 => reading_of(execution),
+            _ => Reading::Free, // nothing is read, but the plan shows estimates
+        };
+        reading::check(execution, reading).unwrap_or_else(Error::raise);
     }
 }
 
@@ -657,6 +661,7 @@ unsafe fn reading_of(execution: *mut QueryDesc) -> Reading {
     // SAFETY: by the contract of the function.
     match kind {
         Some(kind) => Reading::Hidden(kind),
+        None if guc::is_in_worker_of_export() => Reading::Hidden("COPY TO"),
         None if unsafe { reading::is_bound_out(execution) } => Reading::Hidden("CREATE TABLE AS"),
         None => Reading::Free,
     }

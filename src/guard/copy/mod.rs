@@ -5,5 +5,5 @@ pub mod dry_run;
 pub mod export;
 pub mod hooks;
 mod reading;
-mod silence;
+pub mod silence;
 pub mod spool;

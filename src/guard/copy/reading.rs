@@ -8,11 +8,10 @@
 use crate::error::Error;
 use crate::guard::log::{Lasting, Outcome};
 use crate::guard::policy::{self, Policy};
-use crate::guard::tree::{entries, list};
+use crate::guard::tree::entries;
 use crate::guard::{judge, rights};
 use crate::pg::catalog;
 use pgrx::pg_sys::{self, Oid, PlannedStmt, QueryDesc};
-use std::ffi::c_int;
 
 /// Role of a query, as far as the guard is concerned.
 #[derive(Clone, Copy, PartialEq)]
@@ -155,40 +154,6 @@ pub unsafe fn is_part_of_another(execution: *mut QueryDesc) -> bool {
         pg_sys::ParallelWorkerNumber >= 0
             && !destination.is_null()
             && (*destination).mydest == pg_sys::CommandDest::DestTupleQueue
-    }
-}
-
-/// Disables parallel workers for an execution that calls functions that do not come with Postgres. A worker
-/// does not know that it works for an export, so such a function could read a protected relation there.
-///
-/// # Safety
-/// The execution is valid and about to start.
-pub unsafe fn keep_own_functions_here(execution: *mut QueryDesc) {
-    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
-    unsafe {
-        let planned = (*execution).plannedstmt;
-        if (*planned).parallelModeNeeded && calls_own_functions(planned) {
-            // The plan may be cached and shared, so a copy is changed. Without parallel mode, the leader does
-            // all the work.
-            let here = pg_sys::MemoryContextAlloc(pg_sys::TopTransactionContext, size_of::<PlannedStmt>());
-            let here = here.cast::<PlannedStmt>();
-            here.copy_from_nonoverlapping(planned, 1);
-            (*here).parallelModeNeeded = false;
-            (*execution).plannedstmt = here;
-        }
-    }
-}
-
-/// Returns whether a plan depends on functions that do not come with Postgres.
-///
-/// # Safety
-/// The plan is valid.
-unsafe fn calls_own_functions(planned: *mut PlannedStmt) -> bool {
-    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
-    unsafe {
-        list::<pg_sys::PlanInvalItem>((*planned).invalItems)
-            .into_iter()
-            .any(|item| (*item).cacheId == pg_sys::SysCacheIdentifier::PROCOID as c_int)
     }
 }
 
