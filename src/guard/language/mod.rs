@@ -13,7 +13,7 @@ use pgrx::pg_catalog::pg_proc::PgProc;
 use pgrx::pg_sys::{self, BuiltinOid, Datum, Node, Oid};
 use pgrx::prelude::*;
 use rustc_hash::FxHashSet;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::OnceLock;
 
 /// Line of the list: a built-in function that the query of an export may call.
@@ -70,6 +70,32 @@ pub fn is_listed(function: Oid) -> bool {
 /// how much is computed, for example a pattern or a length.
 pub fn constant_arguments(function: Oid) -> &'static [usize] {
     find(function).map_or(&[], |listed| &listed.constants)
+}
+
+/// Returns why a built-in function is not on the list and what to use instead, as sentences for a HINT. `None` if
+/// nothing special is known about it.
+pub fn advice(function: Oid) -> Option<String> {
+    // SAFETY: both accept any OID; the name is NULL or a NUL-terminated string in the current memory context.
+    let name = unsafe {
+        if pg_sys::get_func_namespace(function).to_u32() != pg_sys::PG_CATALOG_NAMESPACE {
+            return None;
+        }
+        let name = pg_sys::get_func_name(function);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())?
+    };
+    refused().find_map(|(names, why, instead)| {
+        let is_meant = names.split(' ').any(|refused| refused == name);
+        is_meant.then(|| format!("{name} {why}. {instead}"))
+    })
+}
+
+/// Returns the lines of `refused.txt`: names of functions, why they are not on the list, what to use instead.
+pub fn refused() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let lines = include_str!("refused.txt").lines();
+    lines.filter_map(|line| {
+        let mut fields = line.split('\t');
+        Some((fields.next()?, fields.next()?, fields.next()?))
+    })
 }
 
 /// Returns the functions that superusers trust, as far as they exist and still qualify. Reads the table every
