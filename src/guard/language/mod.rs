@@ -8,7 +8,6 @@
 use crate::error::Error;
 use crate::guard::rights;
 use crate::pg::query::{self, Answer, Parameters};
-use crate::pg::types::type_name;
 use pgrx::pg_catalog::pg_proc::PgProc;
 use pgrx::pg_sys::{self, BuiltinOid, Datum, Node, Oid};
 use pgrx::prelude::*;
@@ -101,8 +100,9 @@ pub fn refused() -> impl Iterator<Item = (&'static str, &'static str, &'static s
 /// Returns the functions that superusers trust, as far as they exist and still qualify. Reads the table every
 /// time, because exports are rare.
 pub fn trusted() -> Result<FxHashSet<Oid>, Error> {
-    let query = "SELECT pg_catalog.to_regprocedure(f.signature)::pg_catalog.oid FROM disclosure.trusted_functions f \
-                  WHERE disclosure_internal.trust_problem(f.signature) IS NULL";
+    let query = "SELECT f.function \
+                   FROM disclosure.trusted_functions t, disclosure_internal.trusted_function(t.signature) f \
+                  WHERE f.problem IS NULL";
     rights::as_guard(|| {
         let functions = query::oids(query, &Parameters::default())?;
         Ok(functions.into_iter().collect())
@@ -144,7 +144,12 @@ const TYPES: [BuiltinOid; 26] = [
 /// types whose input function is trusted, enums, and arrays of and domains over such types. The checks of a
 /// domain are not considered; see [`domain_checks`].
 pub fn type_problem(type_oid: Oid, trusted: &FxHashSet<Oid>) -> Option<String> {
-    (!is_type_allowed(type_oid, trusted)).then(|| format!("type {}", type_name(type_oid)))
+    if is_type_allowed(type_oid, trusted) {
+        return None;
+    }
+    // SAFETY: the name is a NUL-terminated string in the current memory context.
+    let name = unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)) };
+    Some(format!("type {}", name.to_string_lossy()))
 }
 
 fn is_type_allowed(type_oid: Oid, trusted: &FxHashSet<Oid>) -> bool {
