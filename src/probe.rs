@@ -230,7 +230,9 @@ fn probe_operator_function(operator: pg_sys::Oid) -> Option<pg_sys::Oid> {
 /// Returns the tags of the top nodes of a domain's CHECK expressions.
 #[pg_extern(sql = false)]
 fn probe_domain_checks(type_oid: pg_sys::Oid) -> Vec<String> {
-    let checks = language::domain_checks(type_oid).into_iter();
-    // SAFETY: the nodes were just made.
-    checks.map(|check| format!("{:?}", unsafe { (*check).type_ })).collect()
+    let checks = language::domain_checks(type_oid).into_iter().map(|check| {
+        // SAFETY: the node was just made.
+        format!("{:?}", unsafe { (*check).type_ })
+    });
+    checks.collect()
 }

@@ -157,7 +157,11 @@ fn is_type_allowed(type_oid: Oid, trusted: &FxHashSet<Oid>) -> bool {
     // SAFETY: the look-ups accept any type that exists, and the types of a query do.
     let (base, kind, element) = unsafe {
         let base = pg_sys::getBaseType(type_oid);
-        (base, pg_sys::get_typtype(base) as u8, pg_sys::get_element_type(base))
+        (
+            base,
+            pg_sys::get_typtype(base) as u8,
+            pg_sys::get_element_type(base),
+        )
     };
     if is_listed(base) || kind == pg_sys::TYPTYPE_ENUM {
         return true;
@@ -226,8 +230,11 @@ pub fn domain_checks(type_oid: Oid) -> Vec<*mut Node> {
     };
     let checks = rights::as_guard(read).unwrap_or_else(Error::raise);
     let checks = checks.into_iter().filter_map(|check| CString::new(check).ok());
-    // SAFETY: the texts are expressions that Postgres has stored.
-    checks.map(|check| unsafe { pg_sys::stringToNode(check.as_ptr()) }.cast()).collect()
+    let nodes = checks.map(|check| {
+        // SAFETY: the text is an expression that Postgres has stored.
+        unsafe { pg_sys::stringToNode(check.as_ptr()) }.cast()
+    });
+    nodes.collect()
 }
 
 /// Returns all functions that a query calls, at any depth and by any kind of node, without duplicates.
