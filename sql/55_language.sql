@@ -16,21 +16,23 @@ COMMENT ON COLUMN disclosure.trusted_functions.added_at IS 'time when the functi
 SELECT pg_catalog.pg_extension_config_dump('disclosure.trusted_functions', '');
 GRANT SELECT ON disclosure.trusted_functions TO PUBLIC;
 
-CREATE FUNCTION disclosure_internal.trust_problem(signature text) RETURNS text
+-- Compares texts, because to_regprocedure() raises an error if a type in the signature does not exist.
+CREATE FUNCTION disclosure_internal.trusted_function(signature text, OUT function oid, OUT problem text)
   LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-  SELECT CASE WHEN p.oid IS NULL THEN 'it does not exist'
+  SELECT p.oid,
+         CASE WHEN p.oid IS NULL THEN 'it does not exist'
               WHEN p.prokind <> 'f' THEN 'it is an aggregate, a window function or a procedure'
               WHEN p.proretset THEN 'it returns a set'
               WHEN p.provolatile = 'v' THEN 'it is volatile'
               WHEN NOT r.rolsuper THEN 'its owner is not a superuser'
          END
-    FROM (VALUES (to_regprocedure(signature))) AS f(function)
-    LEFT JOIN pg_proc p ON p.oid = f.function
+    FROM parse_ident(split_part(signature, '(', 1)) AS i(name)
+    LEFT JOIN pg_proc p ON p.proname = i.name[cardinality(i.name)] AND p.oid::regprocedure::text = signature
     LEFT JOIN pg_roles r ON r.oid = p.proowner
 $$;
-COMMENT ON FUNCTION disclosure_internal.trust_problem(text) IS
-  'returns why a function in disclosure.trusted_functions does not count; NULL if it does';
+COMMENT ON FUNCTION disclosure_internal.trusted_function(text) IS
+  'returns a function in disclosure.trusted_functions, and why it does not count; the problem is NULL if it does';
 
 CREATE FUNCTION disclosure_internal.check_trust() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -44,14 +46,18 @@ BEGIN
   IF TG_OP = 'DELETE' THEN
     RETURN OLD;
   END IF;
-  -- Under this search_path, regprocedure names the schema of everything that is not built in.
-  NEW.signature := coalesce(to_regprocedure(NEW.signature)::text, NEW.signature);
+  BEGIN
+    -- Under this search_path, regprocedure names the schema of everything that is not built in.
+    NEW.signature := coalesce(to_regprocedure(NEW.signature)::text, NEW.signature);
+  EXCEPTION WHEN undefined_object OR invalid_schema_name THEN
+    NULL; -- one of its types does not exist
+  END;
   -- A dump may be restored into a database that trusts the function already.
   IF TG_OP = 'INSERT' AND EXISTS (SELECT FROM disclosure.trusted_functions t WHERE t.signature = NEW.signature) THEN
     RETURN NULL;
   END IF;
   -- Only a warning, because the extension that has the function may be restored later.
-  problem := disclosure_internal.trust_problem(NEW.signature);
+  problem := (disclosure_internal.trusted_function(NEW.signature)).problem;
   IF problem IS NOT NULL THEN
     RAISE WARNING 'function % is not trusted: %', NEW.signature, problem;
   END IF;

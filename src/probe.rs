@@ -157,3 +157,39 @@ fn probe_listed() -> Table<ListedRow> {
     });
     Table::new(Ok(rows.collect::<Vec<_>>()))
 }
+
+/// Returns the hint that follows the refusal of a function, if there is a special one.
+#[pg_extern(sql = false)]
+fn probe_advice(function: pg_sys::Oid) -> Option<String> {
+    language::advice(function)
+}
+
+/// Returns why exports may not contain a type; NULL if they may.
+#[pg_extern(sql = false)]
+fn probe_type_problem(type_oid: pg_sys::Oid) -> Option<String> {
+    let trusted = language::trusted().unwrap_or_else(Error::raise);
+    language::type_problem(type_oid, &trusted)
+}
+
+/// Returns the functions that superusers trust.
+#[pg_extern(sql = false)]
+fn probe_trusted() -> Vec<pg_sys::Oid> {
+    let trusted = language::trusted().unwrap_or_else(Error::raise);
+    trusted.into_iter().collect()
+}
+
+/// Returns the function of an operator that exports may use if they may call the function.
+#[pg_extern(sql = false)]
+fn probe_operator_function(operator: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    language::operator_function(operator)
+}
+
+/// Returns the tags of the top nodes of a domain's CHECK expressions.
+#[pg_extern(sql = false)]
+fn probe_domain_checks(type_oid: pg_sys::Oid) -> Vec<String> {
+    let checks = language::domain_checks(type_oid).into_iter().map(|check| {
+        // SAFETY: the node was just made.
+        format!("{:?}", unsafe { (*check).type_ })
+    });
+    checks.collect()
+}

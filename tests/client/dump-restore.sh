@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # pg_dump and restore keep every label, set either way, after renames and dropped columns too, every summary, risk views,
-# and export tables.
+# export tables, and trusted functions.
 source "$(dirname "$0")/lib.sh"
 
 psql -qX <<'SQL'
@@ -50,6 +50,11 @@ BEGIN
 END $$;
 INSERT INTO outbox VALUES (1, 'a'), (11, 'a');
 INSERT INTO copies VALUES (11);
+-- Trusted functions: of the database, and of what is no longer there.
+CREATE FUNCTION decade(int) RETURNS int LANGUAGE sql IMMUTABLE RETURN $1 / 10;
+SET client_min_messages = error;
+INSERT INTO disclosure.trusted_functions (signature, reason) VALUES ('public.decade(int)', 'rounds'), ('public.gone(public.gone)', NULL);
+SET client_min_messages = warning;
 -- Summaries of items of types that come with the dump.
 CREATE TYPE "Far Away"."Größe" AS ENUM ('S', 'M');
 CREATE TYPE pair AS (a int, b text);
@@ -100,8 +105,14 @@ exports() {
     -c "INSERT INTO outbox_low VALUES (2, 'a'), (3, 'b')" -c 'SELECT * FROM outbox ORDER BY id' -c 'DELETE FROM outbox WHERE id = 2' 2>&1
 }
 
+trusted() {
+  psql -qXAt -d "$1" -c 'SELECT * FROM disclosure.trusted_functions ORDER BY signature'
+}
+
 labels "$PGDATABASE" >"$work/before"
 [ "$(wc -l <"$work/before")" = 6 ]
+trusted "$PGDATABASE" >"$work/trusted"
+[ "$(wc -l <"$work/trusted")" = 2 ]
 summaries "$PGDATABASE" >"$work/summaries"
 [ "$(wc -l <"$work/summaries")" = 10 ]
 risks "$PGDATABASE" >"$work/risks"
@@ -114,6 +125,7 @@ pg_dump >"$work/plain.sql"
 createdb -T template0 "${PGDATABASE}_plain"
 psql -qX -v ON_ERROR_STOP=1 -d "${PGDATABASE}_plain" -f "$work/plain.sql" >/dev/null
 labels "${PGDATABASE}_plain" | diff "$work/before" -
+trusted "${PGDATABASE}_plain" | diff "$work/trusted" -
 summaries "${PGDATABASE}_plain" | diff "$work/summaries" -
 risks "${PGDATABASE}_plain" | diff "$work/risks" -
 exports "${PGDATABASE}_plain" | diff "$work/exports" -

@@ -8,12 +8,11 @@
 use crate::error::Error;
 use crate::guard::rights;
 use crate::pg::query::{self, Answer, Parameters};
-use crate::pg::types::type_name;
 use pgrx::pg_catalog::pg_proc::PgProc;
 use pgrx::pg_sys::{self, BuiltinOid, Datum, Node, Oid};
 use pgrx::prelude::*;
 use rustc_hash::FxHashSet;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::OnceLock;
 
 /// Line of the list: a built-in function that the query of an export may call.
@@ -72,11 +71,38 @@ pub fn constant_arguments(function: Oid) -> &'static [usize] {
     find(function).map_or(&[], |listed| &listed.constants)
 }
 
+/// Returns why a built-in function is not on the list and what to use instead, as sentences for a HINT. `None` if
+/// nothing special is known about it.
+pub fn advice(function: Oid) -> Option<String> {
+    // SAFETY: both accept any OID; the name is NULL or a NUL-terminated string in the current memory context.
+    let name = unsafe {
+        if pg_sys::get_func_namespace(function).to_u32() != pg_sys::PG_CATALOG_NAMESPACE {
+            return None;
+        }
+        let name = pg_sys::get_func_name(function);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())?
+    };
+    refused().find_map(|(names, why, instead)| {
+        let is_meant = names.split(' ').any(|refused| refused == name);
+        is_meant.then(|| format!("{name} {why}. {instead}"))
+    })
+}
+
+/// Returns the lines of `refused.txt`: names of functions, why they are not on the list, what to use instead.
+pub fn refused() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let lines = include_str!("refused.txt").lines();
+    lines.filter_map(|line| {
+        let mut fields = line.split('\t');
+        Some((fields.next()?, fields.next()?, fields.next()?))
+    })
+}
+
 /// Returns the functions that superusers trust, as far as they exist and still qualify. Reads the table every
 /// time, because exports are rare.
 pub fn trusted() -> Result<FxHashSet<Oid>, Error> {
-    let query = "SELECT pg_catalog.to_regprocedure(f.signature)::pg_catalog.oid FROM disclosure.trusted_functions f \
-                  WHERE disclosure_internal.trust_problem(f.signature) IS NULL";
+    let query = "SELECT f.function \
+                   FROM disclosure.trusted_functions t, disclosure_internal.trusted_function(t.signature) f \
+                  WHERE f.problem IS NULL";
     rights::as_guard(|| {
         let functions = query::oids(query, &Parameters::default())?;
         Ok(functions.into_iter().collect())
@@ -118,7 +144,12 @@ const TYPES: [BuiltinOid; 26] = [
 /// types whose input function is trusted, enums, and arrays of and domains over such types. The checks of a
 /// domain are not considered; see [`domain_checks`].
 pub fn type_problem(type_oid: Oid, trusted: &FxHashSet<Oid>) -> Option<String> {
-    (!is_type_allowed(type_oid, trusted)).then(|| format!("type {}", type_name(type_oid)))
+    if is_type_allowed(type_oid, trusted) {
+        return None;
+    }
+    // SAFETY: the name is a NUL-terminated string in the current memory context.
+    let name = unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)) };
+    Some(format!("type {}", name.to_string_lossy()))
 }
 
 fn is_type_allowed(type_oid: Oid, trusted: &FxHashSet<Oid>) -> bool {
@@ -126,7 +157,11 @@ fn is_type_allowed(type_oid: Oid, trusted: &FxHashSet<Oid>) -> bool {
     // SAFETY: the look-ups accept any type that exists, and the types of a query do.
     let (base, kind, element) = unsafe {
         let base = pg_sys::getBaseType(type_oid);
-        (base, pg_sys::get_typtype(base) as u8, pg_sys::get_element_type(base))
+        (
+            base,
+            pg_sys::get_typtype(base) as u8,
+            pg_sys::get_element_type(base),
+        )
     };
     if is_listed(base) || kind == pg_sys::TYPTYPE_ENUM {
         return true;
@@ -195,8 +230,11 @@ pub fn domain_checks(type_oid: Oid) -> Vec<*mut Node> {
     };
     let checks = rights::as_guard(read).unwrap_or_else(Error::raise);
     let checks = checks.into_iter().filter_map(|check| CString::new(check).ok());
-    // SAFETY: the texts are expressions that Postgres has stored.
-    checks.map(|check| unsafe { pg_sys::stringToNode(check.as_ptr()) }.cast()).collect()
+    let nodes = checks.map(|check| {
+        // SAFETY: the text is an expression that Postgres has stored.
+        unsafe { pg_sys::stringToNode(check.as_ptr()) }.cast()
+    });
+    nodes.collect()
 }
 
 /// Returns all functions that a query calls, at any depth and by any kind of node, without duplicates.
