@@ -138,7 +138,9 @@ pub enum Error {
         sqlstate: String,
     },
 
-    #[error("export of {relation} refused: role \"{role}\" is locked out of policy {policy} after {refusals} refusals")]
+    #[error(
+        "export of {relation} refused: role \"{role}\" is locked out of policy {policy} after {refusals} refusals"
+    )]
     LockedOut {
         relation: String,
         policy: i32,
@@ -147,10 +149,7 @@ pub enum Error {
     },
 
     #[error("export of {relation} refused: it cannot be logged {place}")]
-    CannotBeLogged {
-        relation: String,
-        place: &'static str,
-    },
+    CannotBeLogged { relation: String, place: &'static str },
 
     #[error("{what} of {relation} refused: policy {policy} is locked")]
     Locked {

@@ -4,7 +4,8 @@
 //! [`policy`] looks up the policies of a relation. [`rule`] defines their measures and limits;
 //! [`measure_function`] calls measures that users wrote. [`lineage`] traces the columns of a query to stored
 //! columns, [`copy::spool`] collects the rows that would leave, [`judge`] measures them with the extension's
-//! own SQL functions, and [`log`] records the outcome.
+//! own SQL functions, and [`log`] records the outcome. [`refusals`] counts refusals and locks roles out.
+//! [`duties`] decides who may change policies and labels.
 //!
 //! Rows reach the guard in two ways. [`copy::hooks`] handles COPY … TO and CREATE TABLE AS, if the library is
 //! preloaded. [`export_table::triggers`] handles statements that change an export table:
@@ -12,6 +13,7 @@
 
 pub mod copy;
 pub mod duties;
+pub mod enforcement;
 pub mod export_table;
 mod functions;
 pub mod judge;
@@ -26,3 +28,4 @@ pub mod refusals;
 pub mod rights;
 pub mod rule;
 mod sandbox;
+mod watch;
