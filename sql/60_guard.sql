@@ -188,28 +188,11 @@ END;
 COMMENT ON FUNCTION disclosure_internal.may_oversee(oid) IS
   'returns whether the caller owns a relation or may administer policies, and so sees what was measured of it';
 
--- Most users may read neither these settings nor the configuration files, so it runs as the owner of the extension.
 CREATE FUNCTION disclosure_internal.enforcement() RETURNS text
-  LANGUAGE sql STABLE SECURITY DEFINER PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-  SELECT CASE
-           WHEN current_setting('shared_preload_libraries') ~ '\mpg_disclosure\M' THEN 'enforced'
-           -- As for a new session: the setting of the database comes before that of all databases.
-           WHEN coalesce(
-                  (SELECT c.setting
-                     FROM pg_db_role_setting d, unnest(d.setconfig) AS c(setting)
-                    WHERE d.setrole = 0 AND c.setting LIKE 'session\_preload\_libraries=%'
-                      AND d.setdatabase IN (0, (SELECT b.oid FROM pg_database b WHERE b.datname = current_database()))
-                    ORDER BY d.setdatabase DESC LIMIT 1),
-                  (SELECT s.setting FROM pg_settings s
-                    WHERE s.name = 'session_preload_libraries' AND s.source IN ('configuration file', 'command line')),
-                  (SELECT f.setting FROM pg_file_settings f WHERE f.name = 'session_preload_libraries' AND f.applied))
-                ~ '\mpg_disclosure\M' THEN 'advisory'
-           ELSE 'off'
-         END;
-END;
+  LANGUAGE c STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'enforcement_wrapper';
 COMMENT ON FUNCTION disclosure_internal.enforcement() IS
-  'returns enforced, advisory or off: whether all new sessions load the library, those of this database, or not even those';
+  'returns enforced, advisory or off: whether all new sessions load the library, at least those of this database, or not even those';
 
 -- While a policy is locked, the triggers of its export table are locked, too.
 CREATE FUNCTION disclosure_internal.locks_hold() RETURNS event_trigger

@@ -26,7 +26,7 @@ pub fn remind() -> Result<(), Error> {
 }
 
 fn report(level: PgLogLevel, sqlstate: PgSqlErrorCode, ending: &str) -> Result<(), Error> {
-    if !is_off()? || !is_first_in_statement("enforcement".into()) {
+    if current()? != "off" || !is_first_in_statement("enforcement".into()) {
         return Ok(());
     }
     let message = format!("pg_disclosure is not preloaded: COPY TO is not guarded {ending}");
@@ -40,17 +40,38 @@ fn report(level: PgLogLevel, sqlstate: PgSqlErrorCode, ending: &str) -> Result<(
     Ok(())
 }
 
-/// Returns whether new sessions of this database do not load the library.
-fn is_off() -> Result<bool, Error> {
-    const QUERY: &str = "SELECT disclosure_internal.enforcement() = 'off'";
+/// enforcement()
+#[pg_extern(sql = false)]
+fn enforcement() -> String {
+    current().unwrap_or_else(Error::raise)
+}
+
+/// Returns whether all new sessions load the library (`enforced`), at least those of this database
+/// (`advisory`), or not even those (`off`). The answer does not depend on who asks: most users may read neither
+/// these settings nor the configuration files, and roles may have settings of their own.
+fn current() -> Result<String, Error> {
+    // As for a new session, the setting of the database comes before that of all databases.
+    const QUERY: &str = r"
+        SELECT CASE
+                 WHEN current_setting('shared_preload_libraries') ~ '\mpg_disclosure\M' THEN 'enforced'
+                 WHEN coalesce(
+                        (SELECT c.setting
+                           FROM pg_db_role_setting d, unnest(d.setconfig) AS c(setting)
+                          WHERE d.setrole = 0 AND c.setting LIKE 'session\_preload\_libraries=%'
+                            AND d.setdatabase IN (0, (SELECT b.oid FROM pg_database b WHERE b.datname = current_database()))
+                          ORDER BY d.setdatabase DESC LIMIT 1),
+                        (SELECT s.setting FROM pg_settings s
+                          WHERE s.name = 'session_preload_libraries' AND s.source IN ('configuration file', 'command line')),
+                        (SELECT f.setting FROM pg_file_settings f
+                          WHERE f.name = 'session_preload_libraries' AND f.applied LIMIT 1)) ~ '\mpg_disclosure\M'
+                 THEN 'advisory'
+                 ELSE 'off'
+               END";
     rights::as_guard(|| {
         Spi::connect(|_| {
-            // SAFETY: SPI is connected, and the only column has type boolean.
-            unsafe {
-                Ok(Answer::to(QUERY, &Parameters::default(), true)?
-                    .get(0, 0)
-                    .unwrap_or(true))
-            }
+            // SAFETY: SPI is connected, and the only column has type text.
+            let level = unsafe { Answer::to(QUERY, &Parameters::default(), true)?.get(0, 0) };
+            level.ok_or(Error::Internal("the settings could not be read"))
         })
     })
 }

@@ -96,7 +96,7 @@ for change in 'DROP TRIGGER disclosure_inserted ON released' \
   'ALTER TABLE released DISABLE TRIGGER disclosure_inserted' \
   'ALTER TABLE released DISABLE TRIGGER ALL' \
   'ALTER TRIGGER disclosure_inserted ON released RENAME TO other'; do
-  refused "change of released refused: policy $(cat "$work/number") is locked" du_owner "$change"
+  refused "change of public.released refused: policy $(cat "$work/number") is locked" du_owner "$change"
 done
 allowed du_owner 'ALTER TABLE released ADD COLUMN zip int'
 

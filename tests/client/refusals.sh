@@ -201,11 +201,11 @@ ask -c "ALTER DATABASE \"$PGDATABASE\" SET session_preload_libraries = 'pg_discl
 enforced advisory re_bob
 enforced advisory postgres
 ask -c "ALTER ROLE ALL SET session_preload_libraries = 'pg_disclosure'" \
-  -c "ALTER DATABASE \"$PGDATABASE\" SET session_preload_libraries = ''"
+  -c "ALTER DATABASE \"$PGDATABASE\" SET session_preload_libraries = 'auto_explain'"
 enforced off re_bob
 ask -c "ALTER DATABASE \"$PGDATABASE\" RESET session_preload_libraries"
 enforced advisory re_bob
-ask -c 'ALTER ROLE ALL RESET session_preload_libraries' -c "ALTER SYSTEM SET session_preload_libraries = 'auto_explain,pg_disclosure'" \
+ask -c 'ALTER ROLE ALL RESET session_preload_libraries' -c 'ALTER SYSTEM SET session_preload_libraries = auto_explain, pg_disclosure' \
   -c 'SELECT pg_reload_conf()' >/dev/null
 enforced advisory re_bob
 ask -c 'ALTER SYSTEM RESET session_preload_libraries' -c "ALTER SYSTEM SET shared_preload_libraries = 'pg_disclosure'"
