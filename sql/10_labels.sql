@@ -34,6 +34,12 @@ COMMENT ON INDEX disclosure_internal.column_label_column IS 'one label per colum
 SELECT pg_catalog.pg_extension_config_dump('disclosure_internal.column_label', '');
 GRANT SELECT ON disclosure_internal.column_label TO PUBLIC; -- only functions write it
 
+CREATE FUNCTION disclosure_internal.check_may_label(relation oid) RETURNS void
+  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+  AS 'MODULE_PATHNAME', 'check_may_label_wrapper';
+COMMENT ON FUNCTION disclosure_internal.check_may_label(oid) IS
+  'raises an error unless the caller may change the labels of a relation';
+
 CREATE FUNCTION disclosure_internal.check_column_label() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
@@ -41,8 +47,8 @@ DECLARE
   target oid := CASE TG_OP WHEN 'INSERT' THEN NEW.relation ELSE OLD.relation END;
 BEGIN
   -- A relation that no longer exists has no owner, so anyone may remove its labels.
-  IF EXISTS (SELECT FROM pg_class c WHERE c.oid = target AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
-    RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', target::regclass);
+  IF EXISTS (SELECT FROM pg_class c WHERE c.oid = target) THEN
+    PERFORM disclosure_internal.check_may_label(target);
   END IF;
   IF TG_OP = 'DELETE' THEN
     RETURN OLD;
@@ -79,13 +85,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION disclosure_internal.check_column_label() IS
-  'trigger of disclosure_internal.column_label: only the owner of a relation changes its labels, and only to valid ones';
+  'trigger of disclosure_internal.column_label: only roles that may change the labels of a relation do so, and only to valid ones';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.check_column_label() FROM PUBLIC;
 CREATE TRIGGER check_column_label BEFORE INSERT OR UPDATE OR DELETE ON disclosure_internal.column_label
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.check_column_label();
 ALTER TABLE disclosure_internal.column_label ENABLE ALWAYS TRIGGER check_column_label;
 COMMENT ON TRIGGER check_column_label ON disclosure_internal.column_label IS
-  'only the owner of a relation changes its labels, and only to valid ones';
+  'only roles that may change the labels of a relation do so, and only to valid ones';
 
 CREATE FUNCTION disclosure.label_column(relation regclass, column_name name, label text) RETURNS void
   LANGUAGE c VOLATILE PARALLEL UNSAFE

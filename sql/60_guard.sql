@@ -17,12 +17,12 @@ CREATE TABLE disclosure_internal.policy (
   only_by_copy  boolean NOT NULL,
   made_by       disclosure_internal.role_reference NOT NULL,
   made_at       timestamptz NOT NULL,
-  -- Older dumps lack the columns below, so these have defaults.
-  min_people     int,
+  -- Older dumps lack these columns, so they have defaults.
+  min_people    int,
   min_confidence float8 NOT NULL DEFAULT 0.9,
-  max_refusals   int NOT NULL DEFAULT 20,
-  details        boolean NOT NULL DEFAULT false,
-  locked         boolean NOT NULL DEFAULT false
+  max_refusals  int NOT NULL DEFAULT 20,
+  details       boolean NOT NULL DEFAULT false,
+  locked        boolean NOT NULL DEFAULT false
 );
 COMMENT ON TABLE disclosure_internal.policy IS
   'policies defined by disclosure.protect(); a table, so that pg_dump dumps it; read disclosure.policies instead';
@@ -31,6 +31,7 @@ COMMENT ON COLUMN disclosure_internal.policy.measure IS
   'privacy_score, k_anonymity, expected_cracks, or the full signature of a function that takes a query';
 COMMENT ON COLUMN disclosure_internal.policy.measure_owner IS
   'owner of the function when the policy was defined; if the owner changes, exports are refused';
+COMMENT ON COLUMN disclosure_internal.policy.min_people IS 'NULL means the default, which depends on the limit';
 COMMENT ON COLUMN disclosure_internal.policy.attnums IS
   'numbers of the columns, looked up by name at every insert, because a restored table may number its columns differently';
 CREATE INDEX policy_number ON disclosure_internal.policy (policy); -- not unique: a duplicate would make a restore fail
@@ -53,6 +54,12 @@ CREATE FUNCTION disclosure_internal.policy_min_people(disclosure_internal.policy
 COMMENT ON FUNCTION disclosure_internal.policy_min_people(disclosure_internal.policy) IS
   'returns the smallest number of people that may leave under a policy';
 
+CREATE FUNCTION disclosure_internal.check_may_change(disclosure_internal.policy) RETURNS void
+  LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+  AS 'MODULE_PATHNAME', 'check_may_change_wrapper';
+COMMENT ON FUNCTION disclosure_internal.check_may_change(disclosure_internal.policy) IS
+  'raises an error unless the caller may define, change or remove a policy';
+
 CREATE FUNCTION disclosure_internal.check_policy() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
@@ -60,14 +67,11 @@ DECLARE
   problem text;
 BEGIN
   IF NOT (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user) THEN
-    IF TG_OP <> 'INSERT' AND
-       EXISTS (SELECT FROM pg_class c WHERE c.oid = OLD.relation AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
-      RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', OLD.relation::regclass);
+    IF TG_OP <> 'INSERT' AND EXISTS (SELECT FROM pg_class c WHERE c.oid = OLD.relation) THEN
+      PERFORM disclosure_internal.check_may_change(OLD);
     END IF;
     IF TG_OP <> 'DELETE' THEN
-      IF NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = NEW.relation AND pg_has_role(c.relowner, 'USAGE')) THEN
-        RAISE insufficient_privilege USING MESSAGE = format('must be owner of relation %s', NEW.relation::regclass);
-      END IF;
+      PERFORM disclosure_internal.check_may_change(NEW);
       NEW.made_by := current_user::regrole;
       NEW.made_at := now();
     END IF;
@@ -98,13 +102,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION disclosure_internal.check_policy() IS
-  'trigger of disclosure_internal.policy: allows only the owner of a relation to change its policies, and warns of policies that cannot be judged';
+  'trigger of disclosure_internal.policy: allows only roles that may change a policy to do so, and warns of policies that cannot be judged';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.check_policy() FROM PUBLIC;
 CREATE TRIGGER check_policy BEFORE INSERT OR UPDATE OR DELETE ON disclosure_internal.policy
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.check_policy();
 ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER check_policy;
 COMMENT ON TRIGGER check_policy ON disclosure_internal.policy IS
-  'allows only the owner of a relation to change its policies, and warns of policies that cannot be judged';
+  'allows only roles that may change a policy to do so, and warns of policies that cannot be judged';
 
 CREATE FUNCTION disclosure_internal.announce_policies() RETURNS trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'announce_policies_wrapper';
@@ -122,21 +126,21 @@ ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER announce_truncation
 COMMENT ON TRIGGER announce_truncation ON disclosure_internal.policy IS 'makes every session read the policies again';
 
 CREATE FUNCTION disclosure.protect(
-    relation     regclass,
-    measure      text,
-    columns      name[] DEFAULT NULL,
-    at_most      float8 DEFAULT NULL,
-    at_least     float8 DEFAULT NULL,
-    for_role     regrole DEFAULT NULL,
-    on_rows      text DEFAULT NULL,
-    statistic    text DEFAULT NULL,
-    threshold    float8 DEFAULT NULL,
-    only_by_copy boolean DEFAULT false,
-    min_people   int DEFAULT NULL,
+    relation       regclass,
+    measure        text,
+    columns        name[] DEFAULT NULL,
+    at_most        float8 DEFAULT NULL,
+    at_least       float8 DEFAULT NULL,
+    for_role       regrole DEFAULT NULL,
+    on_rows        text DEFAULT NULL,
+    statistic      text DEFAULT NULL,
+    threshold      float8 DEFAULT NULL,
+    only_by_copy   boolean DEFAULT false,
+    min_people     int DEFAULT NULL,
     min_confidence float8 DEFAULT 0.9,
-    max_refusals int DEFAULT 20,
-    details      boolean DEFAULT false,
-    locked       boolean DEFAULT false
+    max_refusals   int DEFAULT 20,
+    details        boolean DEFAULT false,
+    locked         boolean DEFAULT false
   ) RETURNS SETOF int
   LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1
   AS 'MODULE_PATHNAME', 'protect_wrapper';
@@ -175,28 +179,69 @@ COMMENT ON FUNCTION disclosure.administer_policies() IS
 REVOKE EXECUTE ON FUNCTION disclosure.administer_policies() FROM PUBLIC;
 
 CREATE FUNCTION disclosure_internal.may_oversee(relation oid) RETURNS boolean
-  LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+  LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT has_function_privilege('disclosure.administer_policies()', 'EXECUTE')
-      OR EXISTS (SELECT FROM pg_class c WHERE c.oid = may_oversee.relation AND pg_has_role(c.relowner, 'USAGE'));
+  SELECT pg_catalog.has_function_privilege('disclosure.administer_policies()', 'EXECUTE')
+      OR EXISTS (SELECT FROM pg_catalog.pg_class c
+                  WHERE c.oid OPERATOR(pg_catalog.=) may_oversee.relation AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
 END;
 COMMENT ON FUNCTION disclosure_internal.may_oversee(oid) IS
   'returns whether the caller owns a relation or may administer policies, and so sees what was measured of it';
 
-CREATE FUNCTION disclosure_internal.is_preloaded() RETURNS boolean
-  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-  SELECT EXISTS (SELECT FROM pg_settings s
-                  WHERE s.name IN ('shared_preload_libraries', 'session_preload_libraries')
-                    AND s.source IN ('configuration file', 'command line', 'database', 'global')
-                    AND s.setting ~ '\mpg_disclosure\M')
-      OR EXISTS (SELECT FROM pg_db_role_setting d, unnest(d.setconfig) AS c(setting)
-                  WHERE d.setrole = 0
-                    AND d.setdatabase IN (0, (SELECT b.oid FROM pg_database b WHERE b.datname = current_database()))
-                    AND c.setting ~ '^session_preload_libraries=.*\mpg_disclosure\M');
-END;
-COMMENT ON FUNCTION disclosure_internal.is_preloaded() IS
-  'returns whether every new session of this database loads the library before its first statement';
+CREATE FUNCTION disclosure_internal.enforcement() RETURNS text
+  LANGUAGE c STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'enforcement_wrapper';
+COMMENT ON FUNCTION disclosure_internal.enforcement() IS
+  'returns enforced, advisory or off: whether all new sessions load the library, at least those of this database, or not even those';
+
+-- While a policy is locked, the triggers of its export table are locked, too.
+CREATE FUNCTION disclosure_internal.locks_hold() RETURNS event_trigger
+  LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  touched oid[];
+  held record;
+BEGIN
+  IF has_function_privilege('disclosure.administer_policies()', 'EXECUTE')
+     OR NOT EXISTS (SELECT FROM disclosure_internal.policy p WHERE p.locked AND p.on_rows IS NOT NULL) THEN
+    RETURN;
+  END IF;
+  IF TG_EVENT = 'sql_drop' THEN
+    touched := ARRAY(SELECT to_regclass(format('%I.%I', d.address_names[1], d.address_names[2]))::oid
+                       FROM pg_event_trigger_dropped_objects() d WHERE d.classid = 'pg_trigger'::regclass);
+  ELSE
+    touched := ARRAY(SELECT coalesce(t.tgrelid, d.objid)
+                       FROM pg_event_trigger_ddl_commands() d
+                       LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid);
+  END IF;
+  WITH RECURSIVE family(policy, relation, member) AS (
+    SELECT p.policy, p.relation::oid, p.relation::oid
+      FROM disclosure_internal.policy p WHERE p.locked AND p.on_rows IS NOT NULL
+    UNION
+    SELECT f.policy, f.relation, i.inhrelid FROM family f JOIN pg_inherits i ON i.inhparent = f.member)
+  SELECT f.policy, f.relation::regclass AS relation INTO held
+    FROM family f
+   WHERE f.member = ANY (touched) AND NOT disclosure_internal.is_armed(f.relation::regclass)
+   ORDER BY f.policy LIMIT 1;
+  IF FOUND THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = format('change of %s refused: policy %s is locked', held.relation, held.policy),
+      DETAIL = 'The export table would lose a trigger of the policy.',
+      HINT = 'It can be changed by a role that may execute disclosure.administer_policies().';
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION disclosure_internal.locks_hold() IS
+  'event trigger: refuses to drop, disable, rename or replace the triggers of an export table whose policy is locked';
+CREATE EVENT TRIGGER disclosure_locks_hold_drops ON sql_drop EXECUTE FUNCTION disclosure_internal.locks_hold();
+ALTER EVENT TRIGGER disclosure_locks_hold_drops ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER disclosure_locks_hold_drops IS
+  'refuses to drop the triggers of an export table whose policy is locked';
+CREATE EVENT TRIGGER disclosure_locks_hold ON ddl_command_end
+  WHEN TAG IN ('ALTER TABLE', 'ALTER TRIGGER', 'CREATE TRIGGER') EXECUTE FUNCTION disclosure_internal.locks_hold();
+ALTER EVENT TRIGGER disclosure_locks_hold ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER disclosure_locks_hold IS
+  'refuses to disable, rename or replace the triggers of an export table whose policy is locked';
 
 -- Policies are dropped with their relation, follow renamed columns, and prevent the dropping of columns that they need.
 CREATE FUNCTION disclosure_internal.policies_follow() RETURNS event_trigger
@@ -365,6 +410,48 @@ CREATE FUNCTION disclosure.unlock(policy int, role_name name) RETURNS int
 COMMENT ON FUNCTION disclosure.unlock(int, name) IS
   'forgets the refusals of a role under a policy, so that it is no longer locked out, and returns how many there were';
 
+-- What anybody else than the guard does to its tables goes to the server's log.
+CREATE FUNCTION disclosure_internal.report_change() RETURNS trigger
+  LANGUAGE c AS 'MODULE_PATHNAME', 'report_change_wrapper';
+COMMENT ON FUNCTION disclosure_internal.report_change() IS
+  'trigger of the extension''s own tables: writes to the server''s log who has changed or removed rows';
+REVOKE EXECUTE ON FUNCTION disclosure_internal.report_change() FROM PUBLIC;
+CREATE TRIGGER report_change AFTER UPDATE OR DELETE OR TRUNCATE ON disclosure_internal.export_attempt
+  FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.report_change();
+ALTER TABLE disclosure_internal.export_attempt ENABLE ALWAYS TRIGGER report_change;
+COMMENT ON TRIGGER report_change ON disclosure_internal.export_attempt IS
+  'writes to the server''s log who has changed or removed entries';
+-- Row triggers, because event triggers run statements on these two tables that mostly change no row.
+CREATE TRIGGER report_change AFTER UPDATE OR DELETE ON disclosure_internal.refusal
+  FOR EACH ROW EXECUTE FUNCTION disclosure_internal.report_change();
+ALTER TABLE disclosure_internal.refusal ENABLE ALWAYS TRIGGER report_change;
+COMMENT ON TRIGGER report_change ON disclosure_internal.refusal IS
+  'writes to the server''s log who has changed or removed refusals';
+CREATE TRIGGER report_truncation AFTER TRUNCATE ON disclosure_internal.refusal
+  FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.report_change();
+ALTER TABLE disclosure_internal.refusal ENABLE ALWAYS TRIGGER report_truncation;
+COMMENT ON TRIGGER report_truncation ON disclosure_internal.refusal IS
+  'writes to the server''s log who has removed all refusals';
+CREATE TRIGGER report_change AFTER UPDATE OR DELETE ON disclosure_internal.policy
+  FOR EACH ROW EXECUTE FUNCTION disclosure_internal.report_change();
+ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER report_change;
+COMMENT ON TRIGGER report_change ON disclosure_internal.policy IS
+  'writes to the server''s log who has changed or removed policies';
+CREATE TRIGGER report_truncation AFTER TRUNCATE ON disclosure_internal.policy
+  FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.report_change();
+ALTER TABLE disclosure_internal.policy ENABLE ALWAYS TRIGGER report_truncation;
+COMMENT ON TRIGGER report_truncation ON disclosure_internal.policy IS
+  'writes to the server''s log who has removed all policies';
+
+CREATE FUNCTION disclosure_internal.report_removal() RETURNS event_trigger
+  LANGUAGE c AS 'MODULE_PATHNAME', 'report_removal_wrapper';
+COMMENT ON FUNCTION disclosure_internal.report_removal() IS
+  'event trigger: writes to the server''s log who drops the extension';
+CREATE EVENT TRIGGER disclosure_report_removal ON ddl_command_start
+  WHEN TAG IN ('DROP EXTENSION', 'DROP OWNED') EXECUTE FUNCTION disclosure_internal.report_removal();
+ALTER EVENT TRIGGER disclosure_report_removal ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER disclosure_report_removal IS 'writes to the server''s log who drops the extension';
+
 -- pg_restore --disable-triggers turns ENABLE ALWAYS triggers into ordinary ones, which do not fire in replica sessions.
 CREATE FUNCTION disclosure_internal.keep_triggers() RETURNS event_trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -376,7 +463,7 @@ BEGIN
     SELECT t.tgrelid::regclass AS on_table, t.tgname
       FROM pg_trigger t
      WHERE t.tgrelid IN ('disclosure_internal.column_label'::regclass, 'disclosure_internal.policy'::regclass,
-                         'disclosure_internal.export_attempt'::regclass)
+                         'disclosure_internal.export_attempt'::regclass, 'disclosure_internal.refusal'::regclass)
        AND NOT t.tgisinternal AND t.tgenabled <> 'A' AND t.tgfoid IN
            (SELECT d.objid FROM pg_depend d
              WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
@@ -467,14 +554,22 @@ CREATE VIEW disclosure.policies AS
   SELECT p.policy, p.relation::regclass AS relation, p.measure, p.statistic, p.threshold, p.at_most, p.at_least,
          p.columns, p.for_role::regrole AS for_role, p.on_rows, p.only_by_copy,
          disclosure_internal.policy_min_people(p) AS min_people, p.min_confidence, p.max_refusals, p.details, p.locked,
-         disclosure_internal.is_preloaded() AS guards_copy,
+         (SELECT disclosure_internal.enforcement()) AS enforcement,
          CASE WHEN p.on_rows IS NOT NULL THEN disclosure_internal.is_armed(p.relation::regclass) END AS guards_rows,
          disclosure_internal.policy_problem(p) AS problem,
          p.made_by::regrole AS made_by, p.made_at
     FROM disclosure_internal.policy p;
 COMMENT ON VIEW disclosure.policies IS 'all policies, and whether the guard is active for them';
-COMMENT ON COLUMN disclosure.policies.guards_copy IS
-  'whether COPY TO is guarded in every new session; if not, set session_preload_libraries';
+COMMENT ON COLUMN disclosure.policies.min_people IS 'smallest number of people that may leave';
+COMMENT ON COLUMN disclosure.policies.min_confidence IS
+  'share of the rows with a known value from which on that value counts as certain';
+COMMENT ON COLUMN disclosure.policies.max_refusals IS
+  'number of refusals within 24 hours after which a role is locked out of the policy';
+COMMENT ON COLUMN disclosure.policies.details IS 'whether a refusal says what was measured';
+COMMENT ON COLUMN disclosure.policies.locked IS
+  'whether only roles that may execute disclosure.administer_policies() can change the policy and the labels of its relation';
+COMMENT ON COLUMN disclosure.policies.enforcement IS
+  'enforced (shared_preload_libraries: stops hostile users), advisory (session_preload_libraries: protects honest users from mistakes), or off';
 COMMENT ON COLUMN disclosure.policies.guards_rows IS
   'whether all triggers of the export table exist and are enabled; NULL if the policy has no on_rows';
 COMMENT ON COLUMN disclosure.policies.problem IS

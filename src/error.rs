@@ -159,7 +159,9 @@ pub enum Error {
     #[error("a function that does not come with Postgres was called during an export")]
     FunctionInExport,
 
-    #[error("export of {relation} refused: role \"{role}\" is locked out of policy {policy} after {refusals} refusals")]
+    #[error(
+        "export of {relation} refused: role \"{role}\" is locked out of policy {policy} after {refusals} refusals"
+    )]
     LockedOut {
         relation: String,
         policy: i32,
@@ -168,10 +170,7 @@ pub enum Error {
     },
 
     #[error("export of {relation} refused: it cannot be logged {place}")]
-    CannotBeLogged {
-        relation: String,
-        place: &'static str,
-    },
+    CannotBeLogged { relation: String, place: &'static str },
 
     #[error("{what} of {relation} refused: policy {policy} is locked")]
     Locked {

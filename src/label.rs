@@ -7,7 +7,8 @@
 
 use crate::args::{Args, is_first_in_statement};
 use crate::error::Error;
-use crate::guard::rights;
+use crate::guard::log::{self, Entry, Lasting};
+use crate::guard::{duties, enforcement, rights};
 use crate::input::relation::Relation;
 use crate::pg::origin::{Origins, origins_of};
 use crate::pg::query::{Answer, Parameters};
@@ -17,7 +18,7 @@ use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::rc::Rc;
 
 /// label_weights(label text): likelihood and danger
@@ -167,11 +168,21 @@ impl Target {
 
     /// Sets the labels of these columns, all of which exist; `None` removes one.
     fn set(&self, labels: &[(String, Option<Label>)]) -> Result<(), Error> {
-        rights::check_owner(self.oid)?;
+        duties::check_may_label(self.oid)?;
         rights::begin_change(self.command, self.oid)?;
+        if rights::check_owner(self.oid).is_err() {
+            self.remove_security_labels(labels);
+        }
         let overruled = rights::as_owner(|| {
             store(self.oid, labels).map_err(|_| Error::Internal("the labels could not be stored"))
         })?;
+        let changes = labels.iter().map(|(column, label)| match label {
+            Some(label) => format!("\"{column}\" {label}"),
+            None => format!("\"{column}\" no label"),
+        });
+        let changes: Vec<String> = changes.collect();
+        log_change(self.oid, &changes.join(", "))?;
+        enforcement::remind()?;
         if !overruled.is_empty() {
             notice!(
                 "{}, which overrides the new label: {}",
@@ -181,6 +192,36 @@ impl Target {
         }
         Ok(())
     }
+
+    /// Removes the security labels of columns. A role that administers policies without owning the relation
+    /// cannot do that itself, and they would take precedence over its labels.
+    fn remove_security_labels(&self, labels: &[(String, Option<Label>)]) {
+        for (column, _) in labels {
+            let Ok(column) = CString::new(column.as_str()) else {
+                continue; // no column has such a name
+            };
+            // SAFETY: the strings are NUL-terminated. A label that does not exist is not removed.
+            unsafe {
+                let object = pg_sys::ObjectAddress {
+                    classId: pg_sys::RelationRelationId,
+                    objectId: self.oid,
+                    objectSubId: pg_sys::get_attnum(self.oid, column.as_ptr()).into(),
+                };
+                pg_sys::SetSecurityLabel(&object, PROVIDER.as_ptr(), std::ptr::null());
+            }
+        }
+    }
+}
+
+/// Writes a change of labels to the export log.
+fn log_change(relation: Oid, what: &str) -> Result<(), Error> {
+    log::write(&Entry::change("label", relation, what), Lasting::IfCommitted)
+}
+
+/// check_may_label(relation oid): raises an error unless the caller may change the labels of the relation.
+#[pg_extern(sql = false)]
+fn check_may_label(relation: Oid) {
+    duties::check_may_label(relation).unwrap_or_else(Error::raise)
 }
 
 /// Replaces the labels of columns. Returns those that also have a security label.
@@ -334,38 +375,56 @@ fn enumerated(names: &[&str]) -> String {
 /// Reading labels needs no provider.
 pub fn register_provider() {
     // SAFETY: called from _PG_init with a static name and a function that lives as long as the library.
-    unsafe { pg_sys::register_label_provider(c"disclosure".as_ptr(), Some(check)) };
+    unsafe { pg_sys::register_label_provider(PROVIDER.as_ptr(), Some(check)) };
 }
+
+const PROVIDER: &CStr = c"disclosure";
 
 /// Checks a security label that is about to be set.
 #[pg_guard]
 unsafe extern "C-unwind" fn check(object: *const pg_sys::ObjectAddress, label: *const c_char) {
-    // SAFETY: Postgres calls it with valid pointers.
-    unsafe {
-        // SECURITY LABEL … IS NULL removes a label.
-        if label.is_null() {
-            return;
-        }
-        let is_column = (*object).classId == pg_sys::RelationRelationId && (*object).objectSubId != 0;
-        let label = CStr::from_ptr(label).to_string_lossy();
-        check_label(is_column, &label).unwrap_or_else(Error::raise);
-        if !is_preloaded() {
-            ErrorReport::new(
+    // SAFETY: Postgres calls it with valid pointers. SECURITY LABEL … IS NULL removes a label.
+    let (object, label) = unsafe {
+        let label = (!label.is_null()).then(|| CStr::from_ptr(label).to_string_lossy());
+        (*object, label)
+    };
+    check_label(object, label.as_deref()).unwrap_or_else(Error::raise);
+    if label.is_some() && !is_preloaded() {
+        ErrorReport::new(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
             "pg_disclosure is not preloaded: other sessions cannot set security labels yet",
             "",
         )
         .set_hint("Run ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure', or use disclosure.label_column().")
         .report(PgLogLevel::NOTICE);
-        }
     }
 }
 
-fn check_label(is_column: bool, label: &str) -> Result<(), Error> {
+/// Checks that the current user may set a security label, or remove one if it is `None`, and logs the change.
+/// Postgres has checked that the user owns the object.
+fn check_label(object: pg_sys::ObjectAddress, label: Option<&str>) -> Result<(), Error> {
+    let is_column = object.classId == pg_sys::RelationRelationId && object.objectSubId != 0;
     if !is_column {
-        return Err(Error::LabelNotOnColumn);
+        return match label {
+            Some(_) => Err(Error::LabelNotOnColumn),
+            None => Ok(()),
+        };
     }
-    parsed(label).map(drop)
+    let label = label.map(parsed).transpose()?;
+    if !log::exists() {
+        return Ok(()); // the library is loaded, but the extension is not installed
+    }
+    duties::check_may_label(object.objectId)?;
+    // SAFETY: returns NULL if there is no such column, otherwise a C string, which is copied.
+    let column = unsafe {
+        let name = pg_sys::get_attname(object.objectId, object.objectSubId as i16, true);
+        let name = if name.is_null() { c"" } else { CStr::from_ptr(name) };
+        name.to_string_lossy().into_owned()
+    };
+    let label = label.map_or("no security label".into(), |label| {
+        format!("security label {label}")
+    });
+    log_change(object.objectId, &format!("\"{column}\" {label}"))
 }
 
 /// Returns whether every new session loads the library before its first statement.

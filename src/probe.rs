@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::guard::log::{Entry, Lasting, Outcome};
 use crate::guard::copy::export;
-use crate::guard::{language, log, tree};
+use crate::guard::{language, log, policy, refusals, tree};
 use crate::pg::table::{Table, table_row};
 use crate::{memory, run};
 use pgrx::prelude::*;
@@ -73,6 +73,25 @@ fn probe_unblocked_signals_in_worker() -> i64 {
         Ok(open as i64)
     })
     .unwrap_or_else(Error::raise)
+}
+
+/// Makes an attempt to export under a policy, which is refused after measuring if `refused`.
+#[pg_extern(sql = false)]
+fn probe_attempt(number: i32, refused: bool) {
+    let attempt = || {
+        let policies = policy::all()?;
+        let chosen: Vec<_> = policies
+            .iter()
+            .filter(|policy| policy.number == number)
+            .cloned()
+            .collect();
+        let turn = refusals::begin(&chosen)?;
+        match refused {
+            true => turn.refused(),
+            false => Ok(()),
+        }
+    };
+    attempt().unwrap_or_else(Error::raise)
 }
 
 /// Writes an entry to the export log. If `always` is false, the entry lasts only if the transaction commits.

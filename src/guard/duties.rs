@@ -25,7 +25,9 @@ pub fn check_may_change_policy(policy: &Policy) -> Result<(), Error> {
 pub fn check_may_label(relation: Oid) -> Result<(), Error> {
     check_may_change(relation)?;
     let policies = policy::all()?.of([relation]);
-    policies.iter().try_for_each(|policy| check_lock(policy, "labelling"))
+    policies
+        .iter()
+        .try_for_each(|policy| check_lock(policy, "labelling"))
 }
 
 fn check_lock(policy: &Policy, what: &'static str) -> Result<(), Error> {

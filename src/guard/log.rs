@@ -3,15 +3,15 @@
 
 use crate::error::Error;
 use crate::guard::ledger::{Ledger, Types, is_writable};
-use crate::guard::policy::Policy;
+use crate::guard::own_tables::own_table;
 use crate::guard::rights;
 use crate::guc;
 use crate::pg::catalog::schema_and_name;
+use pgrx::direct_function_call_as_datum;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
-use pgrx::direct_function_call_as_datum;
 use std::ffi::{CStr, CString, c_int};
 
 pub use crate::guard::ledger::Lasting;
@@ -37,6 +37,27 @@ pub struct Entry<'a> {
     pub details: bool,
     /// Text of the whole query. The log has its hash, and the text itself if `disclosure.log_queries` is on.
     pub query: Option<&'a str>,
+}
+
+impl<'a> Entry<'a> {
+    /// Returns an entry about a change of the policies or labels of a relation; `what` says what has changed.
+    pub fn change(kind: &'a str, relation: pg_sys::Oid, what: &'a str) -> Self {
+        Entry {
+            kind,
+            relation,
+            policy: None,
+            measure: "",
+            limit: "",
+            measured: None,
+            rows: None,
+            unsafe_rows: None,
+            outcome: Outcome::Changed,
+            counted: what,
+            reason: None,
+            details: false,
+            query: None,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -78,26 +99,6 @@ pub fn write(entry: &Entry, lasting: Lasting) -> Result<(), Error> {
     attempt.insert(lasting)
 }
 
-/// Writes an entry about a change of a policy, or of what belongs to it. `what` says what has changed.
-pub fn change(kind: &str, policy: &Policy, what: &str) -> Result<(), Error> {
-    let entry = Entry {
-        kind,
-        relation: policy.relation,
-        policy: Some(policy.number),
-        measure: &policy.measure.to_string(),
-        limit: &policy.limit.to_string(),
-        measured: None,
-        rows: None,
-        unsafe_rows: None,
-        outcome: Outcome::Changed,
-        counted: what,
-        reason: None,
-        details: false,
-        query: None,
-    };
-    write(&entry, Lasting::IfCommitted)
-}
-
 /// Entry with the names of the roles and the current name of the relation.
 struct Attempt<'a> {
     entry: &'a Entry<'a>,
@@ -110,12 +111,11 @@ impl<'a> Attempt<'a> {
     fn new(entry: &'a Entry) -> Self {
         let relation_name =
             schema_and_name(entry.relation).map(|(schema, name)| quote_qualified_identifier(schema, name));
-        // SAFETY: both only read variables of this backend, on its main thread.
-        let (session_role, role) = unsafe { (pg_sys::GetSessionUserId(), rights::responsible()) };
+        let (session_role, role) = acting();
         Attempt {
             entry,
-            session_role: role_name(session_role),
-            role: role_name(role),
+            session_role,
+            role,
             relation_name,
         }
     }
@@ -132,9 +132,8 @@ impl<'a> Attempt<'a> {
             entry.outcome.name()
         );
         let facts = format!(
-            "session role {}, role {}, policy {}, measure {}, limit {}, measured {}, rows {}, unsafe rows {}",
-            self.session_role.to_string_lossy(),
-            self.role.to_string_lossy(),
+            "{}, policy {}, measure {}, limit {}, measured {}, rows {}, unsafe rows {}",
+            roles(&self.session_role, &self.role),
             or_unknown(entry.policy),
             entry.measure,
             entry.limit,
@@ -142,10 +141,40 @@ impl<'a> Attempt<'a> {
             or_unknown(entry.rows),
             or_unknown(entry.unsafe_rows),
         );
-        ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "")
-            .set_detail(facts)
-            .report(PgLogLevel::LOG_SERVER_ONLY);
+        write_to_server(message, facts);
     }
+}
+
+/// Writes a message to the server's log, with the roles that are responsible.
+pub fn tell_server(message: &str) {
+    let (session_role, role) = acting();
+    write_to_server(format!("disclosure: {message}"), roles(&session_role, &role));
+}
+
+fn write_to_server(message: String, detail: String) {
+    ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "")
+        .set_detail(detail)
+        .report(PgLogLevel::LOG_SERVER_ONLY);
+}
+
+/// Returns the names of the session role and of the role that is responsible for a statement.
+fn acting() -> (CString, CString) {
+    // SAFETY: only reads a variable of this backend, on its main thread.
+    let session_role = unsafe { pg_sys::GetSessionUserId() };
+    (role_name(session_role), role_name(rights::responsible()))
+}
+
+fn roles(session_role: &CStr, role: &CStr) -> String {
+    format!(
+        "session role {}, role {}",
+        session_role.to_string_lossy(),
+        role.to_string_lossy()
+    )
+}
+
+/// Returns whether there is a log: the extension is installed in this database.
+pub fn exists() -> bool {
+    own_table(TABLE).is_some()
 }
 
 /// Returns the name of a role, or its OID if it was dropped meanwhile.
@@ -161,6 +190,8 @@ pub fn role_name(role: pg_sys::Oid) -> CString {
         }
     }
 }
+
+const TABLE: &CStr = c"export_attempt";
 
 /// Types of the columns of disclosure_internal.export_attempt, in the order of sql/60_guard.sql and of
 /// [`Attempt::insert`].
@@ -199,7 +230,7 @@ const LONGEST_QUERY: usize = 2_000;
 
 impl Attempt<'_> {
     fn insert(&self, lasting: Lasting) -> Result<(), Error> {
-        let table = Ledger::open(c"export_attempt", &TYPES, lasting)?;
+        let table = Ledger::open(TABLE, &TYPES, lasting)?;
         let entry = self.entry;
         let text = |text: &str, longest| {
             let is_given = !text.is_empty();

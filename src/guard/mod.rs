@@ -4,7 +4,8 @@
 //! [`policy`] looks up the policies of a relation. [`rule`] defines their measures and limits;
 //! [`measure_function`] calls measures that users wrote. [`shape`] accepts the exports that can be judged
 //! completely and finds out what leaves, [`copy::spool`] collects the rows that would leave, [`judge`] measures
-//! them with the extension's own SQL functions, and [`log`] records the outcome.
+//! them with the extension's own SQL functions, and [`log`] records the outcome. [`refusals`] counts
+//! refusals and locks roles out. [`duties`] decides who may change policies and labels.
 //!
 //! Rows reach the guard in two ways. [`copy::hooks`] handles COPY … TO and CREATE TABLE AS, if the library is
 //! preloaded. [`export_table::triggers`] handles statements that change an export table:
@@ -12,6 +13,7 @@
 
 pub mod copy;
 pub mod duties;
+pub mod enforcement;
 pub mod export_table;
 mod functions;
 pub mod judge;
@@ -29,3 +31,4 @@ pub mod rule;
 mod sandbox;
 pub mod shape;
 pub mod tree;
+mod watch;

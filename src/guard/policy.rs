@@ -312,7 +312,7 @@ fn policy_min_people(fcinfo: pg_sys::FunctionCallInfo) -> i64 {
 ///
 /// # Safety
 /// `fcinfo` is the current call, whose first argument is of type disclosure_internal.policy and not NULL.
-unsafe fn argument(fcinfo: pg_sys::FunctionCallInfo) -> Result<Policy, Error> {
+pub unsafe fn argument(fcinfo: pg_sys::FunctionCallInfo) -> Result<Policy, Error> {
     // SAFETY: by the contract of the function.
     unsafe {
         let row = (*(*fcinfo).args.as_ptr()).value;

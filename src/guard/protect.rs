@@ -1,23 +1,22 @@
 //! SQL functions that define and remove policies, `protect` and `unprotect`, and the event trigger that keeps
 //! policies consistent with the relations and columns they name.
 //!
-//! Only the owner of a relation can define or remove its policies. All arguments are checked before a row of
+//! Only the owner of a relation, and roles that administer policies, can define or remove its policies. All arguments are checked before a row of
 //! `disclosure_internal.policy` is written. A policy with `on_rows` also installs the triggers of an export
 //! table.
 
 use crate::args::Args;
 use crate::error::{Error, did_you_mean};
 use crate::guard::export_table::install;
+use crate::guard::log::{self, Entry, Lasting};
 use crate::guard::measure_function::MEASURES;
 use crate::guard::measure_function::MeasureFunction;
-use crate::guard::rule::{Bounds, Demand, Measure};
-use crate::guard::{policy, rights, rule};
+use crate::guard::rule::{Bounds, Demand, Measure, Rule};
+use crate::guard::{duties, enforcement, policy, rights, rule};
 use crate::input::relation::Relation;
 use crate::pg::call::event_trigger_data;
 use crate::pg::catalog;
-use crate::pg::query::{Answer, Parameters};
 use disclosure::spelling;
-use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 
@@ -44,6 +43,9 @@ struct Given {
 struct Stored {
     relation: Oid,
     demand: Demand,
+    /// Measure and limit in words.
+    measure: String,
+    limit: String,
     for_role: Option<Oid>,
     only_by_copy: bool,
     bounds: Bounds,
@@ -80,13 +82,48 @@ fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
 fn define(given: Given) -> Result<i32, Error> {
     let stored = check(given)?;
     rights::begin_change(c"protect()", stored.relation)?;
-    let number = rights::as_owner(|| store(&stored))?;
+    let may_administer = duties::may_administer();
+    let number = rights::as_owner(|| store(&stored, may_administer))?;
     match stored.demand.on_rows {
         Some(_) => install::arm(stored.relation)?,
         None => install::disarm(stored.relation)?, // the policy that it replaces may have had one
     }
-    warn_if_not_preloaded()?;
+    let what = stored.settings();
+    let entry = Entry {
+        policy: Some(number),
+        measure: &stored.measure,
+        limit: &stored.limit,
+        ..Entry::change("protect", stored.relation, &what)
+    };
+    log::write(&entry, Lasting::IfCommitted)?;
+    enforcement::warn()?;
     Ok(number)
+}
+
+impl Stored {
+    /// Returns the settings other than measure and limit, for the log.
+    fn settings(&self) -> String {
+        let columns = self.demand.columns.as_ref().map(|columns| columns.join(", "));
+        let role = self
+            .for_role
+            .map(|role| log::role_name(role).to_string_lossy().into_owned());
+        let settings = [
+            columns.map(|columns| format!("columns {columns}")),
+            role.map(|role| format!("for_role {role}")),
+            self.demand
+                .on_rows
+                .as_ref()
+                .map(|on_rows| format!("on_rows {on_rows}")),
+            self.only_by_copy.then(|| "only_by_copy".into()),
+            Some(format!("min_people {}", self.bounds.min_people)),
+            Some(format!("min_confidence {}", self.bounds.min_confidence)),
+            Some(format!("max_refusals {}", self.bounds.max_refusals)),
+            self.details.then(|| "details".into()),
+            self.locked.then(|| "locked".into()),
+        ];
+        let settings: Vec<String> = settings.into_iter().flatten().collect();
+        settings.join("; ")
+    }
 }
 
 fn check(given: Given) -> Result<Stored, Error> {
@@ -98,7 +135,8 @@ fn check(given: Given) -> Result<Stored, Error> {
         .iter()
         .map(|column| column.name.clone())
         .collect();
-    rights::check_owner(oid)?;
+    duties::check_may_change(oid)?;
+    check_lock(given.locked)?;
     check_persistence(oid)?;
     check_role(given.for_role)?;
     let measure = given.measure.ok_or_else(|| Error::null("measure", MEASURES))?;
@@ -126,6 +164,7 @@ fn check(given: Given) -> Result<Stored, Error> {
         max_refusals: given.max_refusals,
     };
     let rule = demand.check(oid)?;
+    check_ownership(oid, &rule)?;
     if let Measure::PrivacyScore(statistic) = rule.measure {
         demand.statistic = Some(statistic.name().into());
     }
@@ -135,12 +174,47 @@ fn check(given: Given) -> Result<Stored, Error> {
     Ok(Stored {
         relation: oid,
         demand,
+        measure: rule.measure.to_string(),
+        limit: rule.limit.to_string(),
         for_role: given.for_role,
         only_by_copy: given.only_by_copy,
         bounds: rule.bounds,
         details: given.details,
         locked: given.locked,
     })
+}
+
+/// Returns an error if the policy is to be locked by a role that could not change it afterwards.
+fn check_lock(locked: bool) -> Result<(), Error> {
+    match !locked || duties::may_administer() {
+        true => Ok(()),
+        false => Err(Error::unusable(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            "locked",
+            "is allowed only for roles that may execute disclosure.administer_policies()",
+            "Leave it out, or ask a superuser to grant EXECUTE on that function.",
+        )),
+    }
+}
+
+/// Returns an error if the rule needs the rights of the owner of the relation and the current user, who may
+/// administer policies, has not got them. A measure function would show the rows to its owner, and the
+/// triggers of an export table run with the rights of the table's owner.
+fn check_ownership(relation: Oid, rule: &Rule) -> Result<(), Error> {
+    let needs_owner = match rule {
+        Rule { measure, .. } if measure.is_function() => "measure",
+        Rule { on_rows: Some(_), .. } => "on_rows",
+        _ => return Ok(()),
+    };
+    match rights::check_owner(relation) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(Error::unusable(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            needs_owner,
+            "a measure function or on_rows can be given only by the owner of the relation",
+            "Give privacy_score, k_anonymity or expected_cracks, without on_rows.",
+        )),
+    }
 }
 
 /// Adds the measure of the extension that was probably meant to the hint of an error.
@@ -187,8 +261,12 @@ fn check_role(role: Option<Oid>) -> Result<(), Error> {
 }
 
 /// Stores a policy and returns its number. A policy with the same relation, measure, statistic, columns and
-/// role is replaced and keeps its number.
-fn store(policy: &Stored) -> Result<i32, Error> {
+/// role is replaced and keeps its number. If that is locked, `may_administer` must be true.
+fn store(policy: &Stored, may_administer: bool) -> Result<i32, Error> {
+    const LOCKED: &str = "
+        SELECT p.policy FROM disclosure_internal.policy p
+         WHERE p.relation::oid = $1 AND p.measure = $2 AND p.statistic IS NOT DISTINCT FROM $3
+           AND p.columns IS NOT DISTINCT FROM $4::name[] AND p.for_role::oid IS NOT DISTINCT FROM $5 AND p.locked";
     const UPDATE: &str = "
         UPDATE disclosure_internal.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
                made_by = $11, measure_owner = $12, min_people = $13, min_confidence = $14, max_refusals = $15,
@@ -222,6 +300,21 @@ fn store(policy: &Stored) -> Result<i32, Error> {
         policy.details.into(),
         policy.locked.into(),
     ];
+    let locked = Spi::connect(|client| {
+        let found = client.select(LOCKED, Some(1), &arguments[..5])?;
+        match found.is_empty() {
+            true => Ok(None),
+            false => found.first().get_one::<i32>(),
+        }
+    });
+    let locked = locked.map_err(|_: pgrx::spi::Error| Error::Internal("the policies could not be read"))?;
+    if let Some(number) = locked.filter(|_| !may_administer) {
+        return Err(Error::Locked {
+            what: "change",
+            relation: catalog::name_of(policy.relation),
+            policy: number,
+        });
+    }
     let number = Spi::connect_mut(|client| {
         let updated = client.update(UPDATE, None, &arguments)?;
         match updated.is_empty() {
@@ -267,7 +360,7 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Error> {
         // Keeps the owner from changing while this transaction waits for others.
         // SAFETY: a lock accepts any OID, and the end of this transaction releases it.
         unsafe { pg_sys::LockRelationOid(policy.relation, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
-        rights::check_owner(policy.relation)?;
+        duties::check_may_change_policy(policy)?;
         rights::begin_change(c"unprotect()", policy.relation)?;
     }
     rights::as_owner(|| {
@@ -281,6 +374,13 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Error> {
                         &which,
                     )
                     .map_err(|_| Error::Internal("the policy could not be removed"))?;
+                client
+                    .update(
+                        "DELETE FROM disclosure_internal.refusal r WHERE r.policy = $1",
+                        None,
+                        &which[..1],
+                    )
+                    .map_err(|_| Error::Internal("the refusals of the policy could not be removed"))?;
             }
             Ok(())
         })
@@ -289,35 +389,26 @@ fn take_away(is_meant: impl Fn(&policy::Policy) -> bool) -> Result<i32, Error> {
         if catalog::owner_of(policy.relation).is_some() {
             install::disarm(policy.relation)?;
         }
+        let entry = Entry {
+            policy: Some(policy.number),
+            measure: &policy.measure.to_string(),
+            limit: &policy.limit.to_string(),
+            ..Entry::change("unprotect", policy.relation, "")
+        };
+        log::write(&entry, Lasting::IfCommitted)?;
     }
+    enforcement::remind()?;
     Ok(meant.len() as i32)
 }
 
-/// Warns if the library is not preloaded: sessions that do not load it can export without being guarded.
-fn warn_if_not_preloaded() -> Result<(), Error> {
-    let is_preloaded = Spi::connect(|_| {
-        // SAFETY: SPI is connected, and the only column has type boolean.
-        unsafe {
-            let answer = Answer::to(
-                "SELECT disclosure_internal.is_preloaded()",
-                &Parameters::default(),
-                true,
-            )?;
-            Ok::<_, Error>(answer.get(0, 0).unwrap_or(false))
-        }
-    })?;
-    if !is_preloaded {
-        ErrorReport::new(
-            PgSqlErrorCode::ERRCODE_WARNING,
-            "pg_disclosure is not preloaded: COPY TO is not guarded yet",
-            "",
-        )
-        .set_hint(
-            "Run ALTER DATABASE … SET session_preload_libraries = 'pg_disclosure'. It takes effect in new sessions.",
-        )
-        .report(PgLogLevel::WARNING);
-    }
-    Ok(())
+/// check_may_change(disclosure_internal.policy): raises an error unless the caller may write the policy.
+#[pg_extern(sql = false)]
+fn check_may_change(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: sql/ declares the function as STRICT, with one argument of type disclosure_internal.policy.
+    let policy = unsafe { policy::argument(fcinfo) };
+    policy
+        .and_then(|policy| duties::check_may_change_policy(&policy))
+        .unwrap_or_else(Error::raise)
 }
 
 /// policies_hold(): event trigger on sql_drop.
@@ -334,9 +425,12 @@ fn policies_hold(fcinfo: pg_sys::FunctionCallInfo) {
 /// Removes the policies of dropped relations. Returns an error if a dropped column is needed by a policy.
 fn hold_columns() -> Result<(), Error> {
     const FORGET: &str = "
-        DELETE FROM disclosure_internal.policy p
-         USING pg_event_trigger_dropped_objects() d
-         WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0";
+        WITH forgotten AS (
+            DELETE FROM disclosure_internal.policy p
+             USING pg_event_trigger_dropped_objects() d
+             WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0
+            RETURNING p.policy)
+        DELETE FROM disclosure_internal.refusal r USING forgotten f WHERE r.policy = f.policy";
     const NEEDED: &str = "
         SELECT d.object_identity, p.policy
           FROM disclosure_internal.policy p, pg_event_trigger_dropped_objects() d

@@ -6,13 +6,14 @@
 
 use crate::error::Error;
 use crate::guard::ledger::{Lasting, Ledger, Types};
+use crate::guard::log::Entry;
 use crate::guard::own_tables::own_table;
 use crate::guard::policy::{self, Policy};
-use crate::guard::{duties, log, rights};
+use crate::guard::{duties, enforcement, log, rights};
 use crate::pg::query::{Answer, Parameters};
 use pgrx::pg_sys::{self, Datum, LOCKMODE, Oid};
 use pgrx::prelude::*;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::rc::Rc;
 
 /// Types of the columns of disclosure_internal.refusal, in the order of sql/60_guard.sql.
@@ -46,7 +47,11 @@ pub fn begin(policies: &[Rc<Policy>]) -> Result<Turn, Error> {
     if let Some(first) = policies.first().filter(|_| is_standby || is_parallel) {
         return Err(Error::CannotBeLogged {
             relation: first.relation_name(),
-            place: if is_standby { "on a standby" } else { "during a parallel query" },
+            place: if is_standby {
+                "on a standby"
+            } else {
+                "during a parallel query"
+            },
         });
     }
     let numbers: Vec<i32> = policies.iter().map(|policy| policy.number).collect();
@@ -234,7 +239,12 @@ fn forget(number: i32, role_name: &CStr) -> Result<i32, Error> {
         });
         forgotten.map_err(|_| Error::Internal("the refusals could not be removed"))
     })?;
-    let of_role = CString::from(role_name).to_string_lossy().into_owned();
-    log::change("unlock", policy, &of_role)?;
+    let unlocked = role_name.to_string_lossy();
+    let entry = Entry {
+        policy: Some(number),
+        ..Entry::change("unlock", policy.relation, &unlocked)
+    };
+    log::write(&entry, Lasting::IfCommitted)?;
+    enforcement::remind()?;
     Ok(forgotten.unwrap_or(0))
 }

@@ -71,7 +71,7 @@ expect '42501.*permission denied for table policy'
 # Even where a superuser lets them, they have to own the relation.
 ask -d esc_owned -c 'GRANT INSERT, UPDATE, DELETE ON disclosure_internal.policy TO esc_owner'
 as esc_owner esc_owned "$row"
-expect '42501.*must be owner of relation pg_am'
+expect '42501.*must be owner of relation pg_catalog.pg_am'
 # Even where a superuser writes it for them, the function does not run.
 ask -d esc_owned -c "$row" 2>"$work/said"
 expect 'cannot be judged.*no longer owns the relation'

@@ -63,8 +63,7 @@ for command in VACUUM 'VACUUM (FREEZE, DISABLE_PAGE_SKIPPING)' 'VACUUM FULL'; do
   ask -c "BEGIN; SELECT log('after vacuum', 'patients', 'refused', true); ROLLBACK" >/dev/null
 done
 expect 0 "SELECT count(*) FROM verify_heapam('disclosure_internal.export_attempt')" 'corruption'
-expect 0 "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'disclosure_internal.export_attempt'::regclass" \
-  'bytes stored elsewhere'
+expect 0 "SELECT reltoastrelid FROM pg_class WHERE oid = 'disclosure_internal.export_attempt'::regclass" 'a place to store bytes elsewhere'
 expect 1004 'SELECT count(*) FROM disclosure.export_log' 'entries in all'
 
 # said TEXT LOG: it is in the server's log.

@@ -417,4 +417,4 @@ attack "COPY (SELECT 1 FROM patients WHERE id = 5 AND diagnosis LIKE '%4') TO ST
 # Not covered: sessions without the library. The policies say so.
 psql -qX -c "ALTER DATABASE \"$PGDATABASE\" RESET session_preload_libraries"
 leaks 'COPY patients TO STDOUT'
-[[ $(psql -qXAt -c 'SELECT DISTINCT guards_copy FROM disclosure.policies') == f ]] || fail 'guards_copy is wrong'
+[[ $(psql -qXAt -c 'SELECT DISTINCT enforcement FROM disclosure.policies') == off ]] || fail 'enforcement is wrong'

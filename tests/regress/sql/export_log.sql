@@ -18,6 +18,33 @@ SELECT now() - at BETWEEN '-1 minute' AND '1 minute' AS now, session_role, role,
        relation_name, policy, measure, required, measured, rows, unsafe_rows, outcome
   FROM disclosure.export_log ORDER BY at;
 
+-- The text of a query is in it only if a superuser wants that.
+SELECT counted, reason, query_hash = hashtextextended('COPY patients TO STDOUT', 0) AS is_hash, query, application_name,
+       client_address, transaction_id = pg_current_xact_id() AS of_this_transaction
+  FROM disclosure.export_log LIMIT 1;
+SET ROLE pd_log_owner;
+SET disclosure.log_queries = on;
+RESET ROLE;
+SET disclosure.log_queries = on;
+BEGIN;
+SELECT log('with its query', 'patients', 'refused');
+SELECT query, transaction_id = pg_current_xact_id() AS of_this_transaction FROM disclosure.export_log WHERE kind = 'with its query';
+COMMIT;
+RESET disclosure.log_queries;
+
+-- What was measured is for those who know the data anyway, not for the role that exported.
+SET ROLE pd_log_analyst;
+SELECT log('seen by two', 'patients', 'refused');
+SELECT measured, rows, unsafe_rows, reason, outcome, counted FROM disclosure.export_log WHERE kind = 'seen by two';
+SET ROLE pd_log_owner;
+SELECT measured, rows, unsafe_rows, reason, outcome, counted FROM disclosure.export_log WHERE kind = 'seen by two';
+RESET ROLE;
+UPDATE disclosure_internal.export_attempt SET details = true WHERE kind = 'seen by two';
+SET ROLE pd_log_analyst;
+SELECT measured, rows, unsafe_rows, reason, outcome, counted FROM disclosure.export_log WHERE kind = 'seen by two';
+RESET ROLE;
+DELETE FROM disclosure_internal.export_attempt WHERE kind IN ('seen by two', 'with its query');
+
 -- Rolled back in every way.
 BEGIN;
 SELECT log('rollback', 'patients', 'refused');
@@ -134,7 +161,7 @@ DECLARE
   statement text;
 BEGIN
   FOREACH statement IN ARRAY ARRAY[
-    'INSERT INTO disclosure_internal.export_attempt SELECT * FROM disclosure.export_log',
+    'INSERT INTO disclosure_internal.export_attempt DEFAULT VALUES',
     'UPDATE disclosure_internal.export_attempt SET role = CURRENT_USER',
     'DELETE FROM disclosure_internal.export_attempt',
     'TRUNCATE disclosure_internal.export_attempt',

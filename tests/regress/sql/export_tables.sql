@@ -4,7 +4,7 @@ DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET session_preload_libraries = pg
 \pset null '(null)'
 CREATE VIEW log AS
   SELECT kind, relation::text, measure, required, measured, rows, unsafe_rows, outcome
-    FROM disclosure.export_log ORDER BY at;
+    FROM disclosure.export_log WHERE outcome <> 'changed' ORDER BY at;
 CREATE VIEW triggers AS
   SELECT tgrelid::regclass::text AS "table", string_agg(tgname || CASE tgenabled WHEN 'A' THEN '' ELSE format(' (%s)', tgenabled) END, ', '
          ORDER BY tgname) AS triggers

@@ -24,7 +24,7 @@ SELECT disclosure.protect('patients', measure => 'my_measure', at_most => 1);
 SELECT disclosure.protect('patients', measure => 'public.my_measure(text)', at_least => -3, for_role => 'pd_analyst');
 SELECT disclosure.protect('young', measure => 'k_anonymity', at_least => 5);
 SELECT policy, relation, measure, statistic, threshold, at_most, at_least, columns, for_role, on_rows, only_by_copy,
-       guards_copy, guards_rows, made_by
+       enforcement, guards_rows, made_by
   FROM disclosure.policies ORDER BY policy;
 
 -- The same relation, measure, statistic, columns and role: the same policy, with what is new.
@@ -32,6 +32,24 @@ SELECT disclosure.protect('patients', measure => 'k_anonymity', at_least => 7, c
 SELECT disclosure.protect('patients', measure => 'privacy_score', at_most => 0.4, for_role => 'pd_analyst');
 SELECT disclosure.protect('patients', measure => 'privacy_score', at_most => 0.3);
 SELECT policy, measure, at_most, at_least, for_role FROM disclosure.policies WHERE policy IN (1, 4) OR policy > 9 ORDER BY 1;
+
+-- Settings that do not depend on the measure. The default of min_people is the limit of k_anonymity, rounded up.
+SELECT policy, measure, min_people, min_confidence, max_refusals, details, locked FROM disclosure.policies WHERE policy IN (1, 4) ORDER BY 1;
+BEGIN;
+SELECT disclosure.protect('patients', measure => 'k_anonymity', at_least => 6.5, columns => ARRAY['age', 'zip'], min_confidence => NULL,
+                          max_refusals => NULL, details => NULL, locked => NULL);
+SELECT disclosure.protect('patients', measure => 'privacy_score', at_most => 0.4, for_role => 'pd_analyst', min_people => 10,
+                          min_confidence => 1, max_refusals => 1, details => true);
+SELECT policy, measure, min_people, min_confidence, max_refusals, details, locked FROM disclosure.policies WHERE policy IN (1, 4) ORDER BY 1;
+SELECT disclosure.protect('patients', measure => 'k_anonymity', at_least => 1e300, columns => ARRAY['age', 'zip']);
+SELECT min_people FROM disclosure.policies WHERE policy = 4;
+ROLLBACK;
+SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5, min_people => 0);
+SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5, max_refusals => 0);
+SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5, min_confidence => 0);
+SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5, min_confidence => 1.1);
+SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5, min_confidence => 'NaN');
+SELECT disclosure.protect('patients', 'k_anonymity', at_least => 5, locked => true);
 
 -- What makes no sense is refused by name, and changes nothing.
 SELECT disclosure.protect(NULL, 'k_anonymity', at_least => 5);
