@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::guard::export_table::statement::Place;
 use crate::guard::rights;
 use pgrx::pg_sys::{self, CommandId, Oid};
-use pgrx::prelude::*;
 use std::collections::HashMap;
 
 /// Deletes rows that the current statement has inserted, and makes that visible. Fires only AFTER … FOR EACH ROW
