@@ -501,13 +501,13 @@ COMMENT ON FUNCTION disclosure_internal.export_judge() IS
 CREATE FUNCTION disclosure_internal.arm_relatives() RETURNS event_trigger
   LANGUAGE c AS 'MODULE_PATHNAME', 'arm_relatives_wrapper';
 COMMENT ON FUNCTION disclosure_internal.arm_relatives() IS
-  'event trigger: creates the triggers on new partitions and children of export tables';
+  'event trigger: creates the triggers on new partitions and children of export tables, and refuses foreign tables and triggers that would replace them';
 CREATE EVENT TRIGGER disclosure_arm_relatives ON ddl_command_end
-  WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE')
+  WHEN TAG IN ('CREATE TABLE', 'CREATE FOREIGN TABLE', 'CREATE SCHEMA', 'CREATE TRIGGER', 'ALTER TABLE', 'ALTER FOREIGN TABLE')
   EXECUTE FUNCTION disclosure_internal.arm_relatives();
 ALTER EVENT TRIGGER disclosure_arm_relatives ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER disclosure_arm_relatives IS
-  'creates the triggers on new partitions and children of export tables';
+  'creates the triggers on new partitions and children of export tables, and refuses foreign tables and triggers that would replace them';
 
 -- The guard of COPY … TO. Its hooks need preloading; the functions and views below do not.
 
@@ -535,20 +535,10 @@ COMMENT ON FUNCTION disclosure_internal.leaving(text) IS
   'returns the rows that are being judged, for queries given to measures; raises an error at any other time';
 
 CREATE FUNCTION disclosure_internal.is_armed(relation regclass) RETURNS boolean
-  LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-  WITH RECURSIVE family(member) AS (
-    SELECT is_armed.relation::oid
-    UNION
-    SELECT i.inhrelid FROM pg_inherits i JOIN family f ON i.inhparent = f.member)
-  SELECT bool_and(EXISTS (SELECT FROM pg_trigger t
-                           WHERE t.tgrelid = f.member AND t.tgname = needed.name AND t.tgenabled = 'A'))
-    FROM family f,
-         unnest(ARRAY['disclosure_turn', 'disclosure_inserted', 'disclosure_updated', 'disclosure_deleted'])
-           AS needed(name);
-END;
+  LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'is_armed_wrapper';
 COMMENT ON FUNCTION disclosure_internal.is_armed(regclass) IS
-  'returns whether the triggers of an export table, and of all tables that inherit from it, exist and are in the state ENABLE ALWAYS';
+  'returns whether an export table, and all tables above and below it in inheritance and partition trees, have the triggers that protect() creates, in the state ENABLE ALWAYS';
 
 CREATE VIEW disclosure.policies AS
   SELECT p.policy, p.relation::regclass AS relation, p.measure, p.statistic, p.threshold, p.at_most, p.at_least,
@@ -571,7 +561,7 @@ COMMENT ON COLUMN disclosure.policies.locked IS
 COMMENT ON COLUMN disclosure.policies.enforcement IS
   'enforced (shared_preload_libraries: stops hostile users), advisory (session_preload_libraries: protects honest users from mistakes), or off';
 COMMENT ON COLUMN disclosure.policies.guards_rows IS
-  'whether all triggers of the export table exist and are enabled; NULL if the policy has no on_rows';
+  'whether the export table has all triggers that protect() creates, unchanged and enabled; NULL if the policy has no on_rows';
 COMMENT ON COLUMN disclosure.policies.problem IS
   'why the policy cannot be judged, in which case every export of the relation is refused; NULL if it can';
 GRANT SELECT ON disclosure.policies TO PUBLIC;

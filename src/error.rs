@@ -195,6 +195,12 @@ pub enum Error {
     #[error("{0} can only be called as a trigger")]
     NotTheTrigger(&'static str),
 
+    #[error("trigger {trigger} on {relation} is not the one that disclosure.protect() creates")]
+    NotOurTrigger { trigger: String, relation: String },
+
+    #[error("changes of {relation} could not be judged: {problem}")]
+    NotJudgeable { relation: String, problem: String },
+
     #[error("disclosure_internal.leaving: no such rows are being judged")]
     NotLeaving,
 
@@ -345,7 +351,10 @@ impl Error {
             Error::NotUtf8 { .. } => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             Error::ColumnNeeded { .. } => PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
             Error::NothingMeasured { .. } => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-            Error::NotTheTrigger(_) => PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+            Error::NotTheTrigger(_) | Error::NotOurTrigger { .. } => {
+                PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED
+            }
+            Error::NotJudgeable { .. } => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             Error::NotLeaving => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Error::NoSuchColumn { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
             Error::NoOrder { .. } => PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
@@ -529,6 +538,14 @@ impl Error {
                 "The owner of the relation can define the policy again with disclosure.protect(), or remove it with \
                  disclosure.unprotect_policy({policy})."
             )),
+            Error::NotOurTrigger { .. } => Some(
+                "Give the trigger another name and function. If it is there already, the owner of an export table can call \
+                 disclosure.protect() again, which replaces it."
+                    .into(),
+            ),
+            Error::NotJudgeable { .. } => Some(
+                "Keep foreign tables out of the tree, or define the policies of the table without on_rows.".into(),
+            ),
             Error::Panicked(_) | Error::Internal(_) => {
                 Some("Nothing was changed. Please report this with the call that led to it.".into())
             }

@@ -6,6 +6,7 @@
 //! filled.
 
 use crate::error::Error;
+use crate::guard::export_table::obstacle;
 use crate::guard::own_tables;
 use crate::guard::own_tables::{Changes, own_table};
 use crate::guard::rights;
@@ -105,14 +106,18 @@ impl Policy {
             ));
         }
         let are_alike = |other| rights::has_rights_of(other, owner) && rights::has_rights_of(owner, other);
-        let mut family = family_of(&[self.relation])?.into_iter();
-        let found = family.find(|&member| !owner_of(member).is_some_and(are_alike));
-        Ok(found.map(|member| {
-            format!(
+        let family = family_of(&[self.relation])?;
+        let found = family
+            .iter()
+            .find(|&&member| !owner_of(member).is_some_and(are_alike));
+        match (found, self.on_rows) {
+            (Some(&member), _) => Ok(Some(format!(
                 "{} is in the same inheritance tree and has another owner",
                 name_of(member)
-            )
-        }))
+            ))),
+            (None, Some(on_rows)) => obstacle::find(&family, on_rows),
+            (None, None) => Ok(None),
+        }
     }
 
     /// Returns the relation and its descendants that have the same owner.

@@ -7,7 +7,7 @@
 
 use crate::args::Args;
 use crate::error::{Error, did_you_mean};
-use crate::guard::export_table::install;
+use crate::guard::export_table::{install, obstacle};
 use crate::guard::log::{self, Entry, Lasting};
 use crate::guard::measure_function::MEASURES;
 use crate::guard::measure_function::MeasureFunction;
@@ -165,6 +165,16 @@ fn check(given: Given) -> Result<Stored, Error> {
     };
     let rule = demand.check(oid)?;
     check_ownership(oid, &rule)?;
+    if let Some(on_rows) = rule.on_rows
+        && let Some(problem) = obstacle::find(&policy::family_of(&[oid])?, on_rows)?
+    {
+        return Err(Error::argument(
+            "on_rows",
+            problem,
+            "Remove it from the table, or leave on_rows out. For triggers, rules and foreign keys, block and warn are \
+             possible, too.",
+        ));
+    }
     if let Measure::PrivacyScore(statistic) = rule.measure {
         demand.statistic = Some(statistic.name().into());
     }

@@ -2,61 +2,24 @@
 //!
 //! A statement fires the statement triggers of the table that it names and of no other. So all tables above
 //! and below an export table in inheritance and partition trees have the triggers, too. An event trigger adds
-//! them to tables that are attached later.
+//! them to tables that are attached later, and refuses commands that would replace them by others.
 
 use crate::error::Error;
-use crate::guard::export_table::triggers;
-use crate::guard::tree::list;
+use crate::guard::export_table::own_triggers::{OWN_TRIGGERS, OwnTrigger, Present};
+use crate::guard::export_table::{obstacle, triggers};
 use crate::guard::rule::OnRows;
+use crate::guard::tree::list;
 use crate::guard::{policy, rights};
 use crate::pg::call::event_trigger_data;
-use crate::pg::query::oids;
-use crate::pg::query::{Answer, Parameters};
+use crate::pg::catalog::name_of;
+use crate::pg::query::{Parameters, oids};
 use pgrx::pg_sys::{self, FunctionCallInfo, NodeTag, Oid};
 use pgrx::prelude::*;
 use std::cell::Cell;
 
-/// Trigger of an export table.
-struct Trigger {
-    name: &'static str,
-    /// Event that fires the trigger, as CREATE TRIGGER has it before ON.
-    event: &'static str,
-    what: &'static str,
-}
-
-const OF_STATEMENTS: [Trigger; 4] = [
-    Trigger {
-        name: "disclosure_turn",
-        event: "BEFORE INSERT OR UPDATE OR DELETE",
-        what: "FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.export_turn()",
-    },
-    Trigger {
-        name: "disclosure_inserted",
-        event: "AFTER INSERT",
-        what: "REFERENCING NEW TABLE AS disclosure_new FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.export_judge()",
-    },
-    Trigger {
-        name: "disclosure_updated",
-        event: "AFTER UPDATE",
-        what: "REFERENCING NEW TABLE AS disclosure_new OLD TABLE AS disclosure_old FOR EACH STATEMENT \
-               EXECUTE FUNCTION disclosure_internal.export_judge()",
-    },
-    Trigger {
-        name: "disclosure_deleted",
-        event: "AFTER DELETE",
-        what: "REFERENCING OLD TABLE AS disclosure_old FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.export_judge()",
-    },
-];
-
-/// Trigger that is needed only if a policy drops unsafe rows.
-const OF_ROWS: Trigger = Trigger {
-    name: "disclosure_collect",
-    event: "AFTER INSERT",
-    what: "FOR EACH ROW EXECUTE FUNCTION disclosure_internal.export_collect()",
-};
-
 /// Creates the triggers that the policies of a table need, on the table and all tables above and below it.
-/// Runs as the current user, who must own these tables. Triggers that were disabled are enabled again.
+/// Runs as the current user, who must own these tables. Triggers that were disabled are enabled again, and those
+/// that only look like the guard's are replaced.
 pub fn arm(relation: Oid) -> Result<(), Error> {
     fit_family(relation, true)
 }
@@ -82,8 +45,16 @@ impl Drop for Fitted {
 fn fit_family(relation: Oid, also_of_others: bool) -> Result<(), Error> {
     FITTING.set(true);
     let _fitted = Fitted;
-    for member in from_the_top(policy::family_of(&[relation])?)? {
-        rights::under_own_settings(|| fit(member, also_of_others))?;
+    let family = from_the_top(policy::family_of(&[relation])?)?;
+    // A trigger that only looks like ours may be in the way on a partition, so these go first everywhere.
+    for step in [remove, add] {
+        for &member in &family {
+            for present in Present::on(&[member])? {
+                if present.is_ours_to_change || also_of_others {
+                    rights::under_own_settings(|| step(&present))?;
+                }
+            }
+        }
     }
     Ok(())
 }
@@ -103,76 +74,37 @@ fn from_the_top(family: Vec<Oid>) -> Result<Vec<Oid>, Error> {
     rights::as_guard(|| oids(QUERY, &parameters))
 }
 
-/// Triggers of the guard that exist on a table.
-struct Present {
-    /// Quoted schema and name of the table.
-    table: String,
-    is_ours_to_change: bool,
-    /// Triggers that can be dropped by themselves: not those that belong to a trigger of the parent.
-    removable: Vec<String>,
-    firing: Vec<String>,
-    all: Vec<String>,
-}
-
-fn present_on(relation: Oid) -> Result<Option<Present>, Error> {
-    // Foreign tables are left out, because they cannot have transition tables. Rows inserted into them
-    // directly are not judged.
-    const QUERY: &str = "
-        SELECT format('%I.%I', n.nspname, c.relname), pg_has_role(c.relowner, 'USAGE'),
-               coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgparentid = 0), '{}'),
-               coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgenabled = 'A'), '{}'),
-               coalesce(array_agg(t.tgname::text) FILTER (WHERE t.tgname IS NOT NULL), '{}')
-          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-          LEFT JOIN (pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid AND p.pronamespace = 'disclosure_internal'::regnamespace)
-            ON t.tgrelid = c.oid AND t.tgname LIKE 'disclosure\\_%'
-         WHERE c.oid = ANY ($1) AND c.relkind IN ('r', 'p')
-         GROUP BY c.oid, n.nspname, c.relname, c.relowner";
-    let parameters = Parameters::of_oids(&[relation])?;
-    Spi::connect(|_| {
-        // SAFETY: SPI is connected, the parameter is an array of OIDs, and the columns are text, boolean and
-        // three times text[].
-        unsafe {
-            let answer = Answer::to(QUERY, &parameters, false)?;
-            if answer.rows() == 0 {
-                return Ok(None);
-            }
-            let names = |column| answer.get::<Vec<String>>(0, column).unwrap_or_default();
-            Ok(Some(Present {
-                table: answer.get(0, 0).ok_or(Error::Internal("a table has no name"))?,
-                is_ours_to_change: answer.get(0, 1).unwrap_or(false),
-                removable: names(2),
-                firing: names(3),
-                all: names(4),
-            }))
-        }
-    })
-}
-
-fn fit(relation: Oid, also_of_others: bool) -> Result<(), Error> {
+/// Returns the triggers that the policies of a table need.
+fn wanted_on(relation: Oid) -> Result<Vec<&'static OwnTrigger>, Error> {
     let policies = triggers::policies_of(relation)?;
     let drops = policies.iter().any(|policy| policy.on_rows == Some(OnRows::Drop));
-    let Some(present) = present_on(relation)? else {
-        return Ok(());
-    };
-    if !present.is_ours_to_change && !also_of_others {
-        return Ok(());
+    let is_wanted = |trigger: &&OwnTrigger| !policies.is_empty() && (drops || !trigger.is_for_dropping());
+    Ok(OWN_TRIGGERS.iter().filter(is_wanted).collect())
+}
+
+/// Drops the triggers of a table that no policy needs, and those that only look like ours.
+fn remove(present: &Present) -> Result<(), Error> {
+    let wanted = wanted_on(present.relation)?;
+    let is_unwanted = |name: &&String| !wanted.iter().any(|trigger| trigger.name == **name);
+    let unwanted = present.removable.iter().filter(is_unwanted);
+    for name in unwanted.chain(&present.forged_removable) {
+        change(&format!("DROP TRIGGER {name} ON {}", present.table))?;
     }
-    let table = &present.table;
-    let candidates = OF_STATEMENTS.iter().chain([&OF_ROWS]);
-    for trigger in candidates {
-        let Trigger { name, event, what } = trigger;
-        let is_wanted = !policies.is_empty() && (drops || *name != OF_ROWS.name);
+    Ok(())
+}
+
+/// Creates and enables the triggers of a table that its policies need.
+fn add(present: &Present) -> Result<(), Error> {
+    let Present { table, .. } = present;
+    for trigger in wanted_on(present.relation)? {
+        let name = trigger.name;
         let is_among = |names: &[String]| names.iter().any(|other| other == name);
-        if is_wanted {
-            if !is_among(&present.all) {
-                change(&format!("CREATE TRIGGER {name} {event} ON {table} {what}"))?;
-            }
-            if !is_among(&present.firing) {
-                // ALWAYS, so that the trigger also fires if session_replication_role is replica.
-                change(&format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}"))?;
-            }
-        } else if is_among(&present.removable) {
-            change(&format!("DROP TRIGGER {name} ON {table}"))?;
+        if !is_among(&present.own) {
+            change(&trigger.creation(table))?;
+        }
+        if !is_among(&present.firing) {
+            // ALWAYS, so that the trigger also fires if session_replication_role is replica.
+            change(&format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}"))?;
         }
     }
     Ok(())
@@ -187,7 +119,28 @@ fn change(command: &str) -> Result<(), Error> {
     })
 }
 
-/// arm_relatives(): event trigger that adds triggers to tables that are attached below an export table.
+/// is_armed(relation regclass)
+#[pg_extern(sql = false)]
+fn is_armed(relation: Oid) -> bool {
+    are_armed(relation).unwrap_or_else(Error::raise)
+}
+
+/// Returns whether an export table, and all tables above and below it, have the triggers that they need, in the
+/// state ENABLE ALWAYS. A foreign table never has.
+fn are_armed(relation: Oid) -> Result<bool, Error> {
+    let family = policy::family_of(&[relation])?;
+    let all = Present::on(&family)?;
+    for present in &all {
+        let is_firing = |trigger: &&OwnTrigger| present.firing.iter().any(|name| name == trigger.name);
+        if !wanted_on(present.relation)?.iter().all(is_firing) {
+            return Ok(false);
+        }
+    }
+    Ok(all.len() == family.len())
+}
+
+/// arm_relatives(): event trigger that adds triggers to tables that are attached below an export table. Refuses
+/// foreign tables there, and triggers on export tables that only look like the guard's.
 #[pg_extern(sql = false)]
 fn arm_relatives(fcinfo: FunctionCallInfo) {
     // SAFETY: `fcinfo` is the current call.
@@ -228,16 +181,53 @@ unsafe fn brings_relatives(fcinfo: FunctionCallInfo) -> Option<bool> {
 }
 
 fn arm_changed() -> Result<(), Error> {
-    const QUERY: &str = "
-        SELECT DISTINCT d.objid FROM pg_catalog.pg_event_trigger_ddl_commands() d
-         WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
-           AND d.object_type OPERATOR(pg_catalog.=) 'table'";
+    const TABLES: &str = "
+        SELECT DISTINCT d.objid FROM pg_event_trigger_ddl_commands() d
+         WHERE d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'foreign table')";
+    const WITH_TRIGGERS: &str = "
+        SELECT DISTINCT t.tgrelid FROM pg_event_trigger_ddl_commands() d JOIN pg_trigger t ON t.oid = d.objid
+         WHERE d.classid = 'pg_trigger'::regclass";
     if !policy::all()?.iter().any(|policy| policy.on_rows.is_some()) {
         return Ok(());
     }
-    for relation in oids(QUERY, &Parameters::default())? {
+    let listed = |query| {
+        rights::under_own_settings(|| rights::under_latest_snapshot(|| oids(query, &Parameters::default())))
+    };
+    for relation in listed(TABLES)? {
+        check_tree(relation)?;
         if !triggers::policies_of(relation)?.is_empty() {
             arm(relation)?;
+        }
+    }
+    for relation in listed(WITH_TRIGGERS)? {
+        check_triggers(relation)?;
+    }
+    Ok(())
+}
+
+/// Returns an error if a relation is in the tree of an export table together with a foreign table.
+fn check_tree(relation: Oid) -> Result<(), Error> {
+    let family = policy::family_of(&[relation])?;
+    let Some(problem) = obstacle::foreign_table(&family)? else {
+        return Ok(());
+    };
+    for &member in &family {
+        if let Some(policy) = triggers::policies_of(member)?.first() {
+            return Err(Error::NotJudgeable {
+                relation: name_of(policy.relation),
+                problem,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Returns an error if an export table has a trigger that only looks like the guard's. A trigger of a
+/// partitioned table is also one of its partitions.
+fn check_triggers(relation: Oid) -> Result<(), Error> {
+    for present in Present::on(&policy::family_of(&[relation])?)? {
+        if !wanted_on(present.relation)?.is_empty() {
+            present.check()?;
         }
     }
     Ok(())

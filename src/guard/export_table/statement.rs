@@ -245,25 +245,32 @@ pub fn measure(batch: &Batch, policy: &Policy, whole: bool) -> Result<Measured, 
 /// Returns the unsafe rows of the policy's table, at least all that the statement has made unsafe. Returns
 /// `None` if the measure has no value for single rows.
 pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>, Error> {
-    let query = match &policy.measure {
+    let marked = |query: String| batch.marked(&query, policy.relation);
+    match &policy.measure {
         Measure::KAnonymity => {
-            Classes::touched_by(batch, policy)?.map(|classes| classes.in_small_ones(batch))
+            let Some(classes) = Classes::touched_by(batch, policy)? else {
+                return Ok(None);
+            };
+            let (one_by_one, in_one_pass) = classes.in_small_ones(batch);
+            let (one_by_one, in_one_pass) = (marked(one_by_one), marked(in_one_pass));
+            batch.with_tables(|| places(classes.faster(&one_by_one, &in_one_pass)?))
         }
-        Measure::PrivacyScore(Statistic::Maximum) => Some(rows_with_scores(policy)?),
-        _ => None,
-    };
-    let Some(query) = query else {
-        return Ok(None);
-    };
-    let query = batch.marked(&query, policy.relation);
-    batch.with_tables(|| {
-        // SAFETY: SPI is connected, and the columns have the types oid and tid.
-        unsafe {
-            let answer = Answer::to(&query, &Parameters::default(), true)?;
-            let place = |row| Some((answer.get(row, 0)?, answer.get(row, 1)?));
-            Ok(Some((0..answer.rows()).filter_map(place).collect()))
+        Measure::PrivacyScore(Statistic::Maximum) => {
+            let query = marked(rows_with_scores(policy)?);
+            batch.with_tables(|| places(&query))
         }
-    })
+        _ => Ok(None),
+    }
+}
+
+/// Returns the locations that a query returns, whose columns have the types oid and tid. SPI must be connected.
+fn places(query: &str) -> Result<Option<Vec<Place>>, Error> {
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let answer = Answer::to(query, &Parameters::default(), true)?;
+        let place = |row| Some((answer.get(row, 0)?, answer.get(row, 1)?));
+        Ok(Some((0..answer.rows()).filter_map(place).collect()))
+    }
 }
 
 /// Equivalence classes whose size the statement has changed.
@@ -387,12 +394,7 @@ impl Classes {
         batch.with_tables(|| {
             // SAFETY: SPI is connected, and the columns have the types float8 and bigint.
             unsafe {
-                let query = match self.null_patterns.len() <= MOST_PATTERNS
-                    && cost_of(&one_by_one)? <= cost_of(&in_one_pass)? * CACHED
-                {
-                    true => &one_by_one,
-                    false => &in_one_pass,
-                };
+                let query = self.faster(&one_by_one, &in_one_pass)?;
                 let answer = Answer::to(query, &Parameters::default(), true)?;
                 Ok(Measured {
                     value: answer.get(0, 0),
@@ -401,6 +403,15 @@ impl Classes {
                 })
             }
         })
+    }
+
+    /// Returns the query that is probably faster: the one that looks up classes one by one, or the one that
+    /// reads the table once. SPI must be connected, with the transition tables.
+    fn faster<'a>(&self, one_by_one: &'a str, in_one_pass: &'a str) -> Result<&'a str, Error> {
+        // SAFETY: SPI is connected by the contract of the function.
+        let is_few = self.null_patterns.len() <= MOST_PATTERNS
+            && unsafe { cost_of(one_by_one)? <= cost_of(in_one_pass)? * CACHED };
+        Ok(if is_few { one_by_one } else { in_one_pass })
     }
 
     /// Returns a query for the class sizes that looks up each class. An index on the columns can serve the
@@ -473,28 +484,28 @@ impl Classes {
         )
     }
 
-    /// Returns a query for the locations of the rows in changed classes that are too small.
-    fn in_small_ones(&self, batch: &Batch) -> String {
-        if self.null_patterns.len() > MOST_PATTERNS {
-            let partition = match self.places() {
-                places if places.is_empty() => String::new(),
-                places => format!("PARTITION BY {}", places.join(", ")),
-            };
-            return format!(
-                "SELECT place, tuple FROM (SELECT place, tuple, is_stored, \
-                 count(*) FILTER (WHERE is_stored) OVER class AS size, bool_or(NOT is_stored) OVER class AS is_touched \
-                 FROM ({}) AS rows WINDOW class AS ({partition})) AS sized \
-                 WHERE is_stored AND is_touched AND size < {}",
-                self.stored_and_touched(batch),
-                self.least
-            );
-        }
+    /// Returns two queries for the locations of the rows in changed classes that are too small: one that looks up
+    /// each class, and one that reads the table once.
+    fn in_small_ones(&self, batch: &Batch) -> (String, String) {
         let found = "array_agg(few.tableoid) AS places, array_agg(few.ctid) AS tuples, count(*) AS size";
         let which = format!("WHERE size < {}", self.least);
-        format!(
+        let one_by_one = format!(
             "SELECT place, tuple FROM ({}) AS small, unnest(small.places, small.tuples) AS row(place, tuple)",
             self.each_class(batch, found, &which)
-        )
+        );
+        let partition = match self.places() {
+            places if places.is_empty() => String::new(),
+            places => format!("PARTITION BY {}", places.join(", ")),
+        };
+        let in_one_pass = format!(
+            "SELECT place, tuple FROM (SELECT place, tuple, is_stored, \
+             count(*) FILTER (WHERE is_stored) OVER class AS size, bool_or(NOT is_stored) OVER class AS is_touched \
+             FROM ({}) AS rows WINDOW class AS ({partition})) AS sized \
+             WHERE is_stored AND is_touched AND size < {}",
+            self.stored_and_touched(batch),
+            self.least
+        );
+        (one_by_one, in_one_pass)
     }
 }
 

@@ -9,23 +9,22 @@
 //! the statement inserted.
 
 use crate::error::{Error, Way};
-use crate::guard::export_table::statement;
+use crate::guard::export_table::own_triggers::{COLLECT, JUDGE, TURN};
 use crate::guard::export_table::statement::{Batch, Event, Place};
+use crate::guard::export_table::{dropping, obstacle, own_triggers, statement};
 use crate::guard::judge::Measured;
 use crate::guard::log::{Lasting, Outcome};
 use crate::guard::own_tables;
 use crate::guard::policy::Policy;
 use crate::guard::rule::OnRows;
 use crate::guard::{judge, policy, rights};
-use crate::input::relation::Relation;
 use crate::pg::catalog;
-use crate::pg::query::{Answer, Parameters};
 use pgrx::itemptr::item_pointer_to_u64;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, FunctionCallInfo, Oid, TriggerData};
 use pgrx::prelude::*;
 use pgrx::trigger_support::called_as_trigger;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -40,7 +39,7 @@ pub fn policies_of(relation: Oid) -> Result<Vec<Rc<Policy>>, Error> {
 #[pg_extern(sql = false)]
 fn export_turn(fcinfo: FunctionCallInfo) {
     // SAFETY: `fcinfo` is the current call.
-    let turn = unsafe { trigger_of(fcinfo) }.and_then(|trigger| {
+    let turn = unsafe { trigger_of(fcinfo, TURN) }.and_then(|trigger| {
         // SAFETY: the trigger is running, so its data and relation are valid.
         take_turn(unsafe { (*(*trigger).tg_relation).rd_id })
     });
@@ -51,7 +50,7 @@ fn export_turn(fcinfo: FunctionCallInfo) {
 #[pg_extern(sql = false)]
 fn export_collect(fcinfo: FunctionCallInfo) {
     // SAFETY: `fcinfo` is the current call, and the trigger is running, so its data is valid.
-    let collected = unsafe { trigger_of(fcinfo).and_then(|trigger| collect(&*trigger)) };
+    let collected = unsafe { trigger_of(fcinfo, COLLECT).map(|trigger| collect(&*trigger)) };
     collected.unwrap_or_else(Error::raise);
 }
 
@@ -60,22 +59,25 @@ fn export_collect(fcinfo: FunctionCallInfo) {
 fn export_judge(fcinfo: FunctionCallInfo) {
     // SAFETY: `fcinfo` is the current call, and the trigger runs until this function returns.
     let batch = unsafe {
-        trigger_of(fcinfo).and_then(|trigger| Batch::new(trigger).ok_or(Error::NotTheTrigger("export_judge")))
+        trigger_of(fcinfo, JUDGE)
+            .and_then(|trigger| Batch::new(trigger).ok_or(Error::NotTheTrigger("export_judge")))
     };
     batch.and_then(|batch| judge(&batch)).unwrap_or_else(Error::raise);
 }
 
-/// Returns the data of the trigger, or an error if the function was not called as one.
+/// Returns the data of the trigger, or an error if the function was not called by a trigger that the guard
+/// creates for it.
 ///
 /// # Safety
 /// `fcinfo` is a valid function call.
-unsafe fn trigger_of(fcinfo: FunctionCallInfo) -> Result<*mut TriggerData, Error> {
-    // SAFETY: by the contract of the function.
+unsafe fn trigger_of(fcinfo: FunctionCallInfo, function: &'static str) -> Result<*mut TriggerData, Error> {
+    // SAFETY: by the contract of the function; a call as a trigger has its data as context.
     unsafe {
-        match called_as_trigger(fcinfo) {
-            true => Ok((*fcinfo).context.cast()),
-            false => Err(Error::NotTheTrigger("a function of export tables")),
+        if !called_as_trigger(fcinfo) {
+            return Err(Error::NotTheTrigger(function));
         }
+        let trigger = (*fcinfo).context.cast();
+        own_triggers::check_running(trigger, function).map(|()| trigger)
     }
 }
 
@@ -85,6 +87,12 @@ fn take_turn(relation: Oid) -> Result<(), Error> {
     let policies = policies_of(relation)?;
     if policies.is_empty() {
         return Ok(());
+    }
+    for policy in &policies {
+        // Otherwise Postgres would fail with an error about transition tables.
+        if let Some(problem) = obstacle::foreign_table(&policy::family_of(&[policy.relation])?)? {
+            return Err(policy.unusable(problem));
+        }
     }
     let mut tables: Vec<Oid> = policies.iter().map(|policy| policy.relation).collect();
     tables.sort_by_key(|table| table.to_u32());
@@ -121,8 +129,6 @@ struct Collected {
 
 thread_local! {
     static COLLECTED: RefCell<Collected> = RefCell::default();
-    /// Table from which the guard is deleting unsafe rows, and the command that deletes them.
-    static DROPPING: Cell<Option<(Oid, pg_sys::CommandId)>> = const { Cell::new(None) };
 }
 
 /// Returns the statement whose triggers are running, identified by the command of their snapshot.
@@ -139,15 +145,10 @@ fn statement() -> Statement {
 /// Notes where an inserted row is stored.
 ///
 /// # Safety
-/// The trigger is running.
-unsafe fn collect(trigger: &TriggerData) -> Result<(), Error> {
+/// The trigger is running, and is AFTER INSERT … FOR EACH ROW.
+unsafe fn collect(trigger: &TriggerData) {
     // SAFETY: by the contract of the function.
     unsafe {
-        let expected = pg_sys::TRIGGER_EVENT_INSERT | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_AFTER;
-        let kinds = pg_sys::TRIGGER_EVENT_OPMASK | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_BEFORE;
-        if trigger.tg_event & kinds != expected || trigger.tg_trigtuple.is_null() {
-            return Err(Error::NotTheTrigger("export_collect"));
-        }
         let place = ((*trigger.tg_relation).rd_id, (*trigger.tg_trigtuple).t_self);
         COLLECTED.with_borrow_mut(|collected| {
             let transaction = pg_sys::GetTopTransactionIdIfAny();
@@ -160,14 +161,12 @@ unsafe fn collect(trigger: &TriggerData) -> Result<(), Error> {
             }
             collected.rows.entry(statement()).or_default().push(place);
         });
-        Ok(())
     }
 }
 
+/// Judges the table after a statement: first by the policies that drop rows, then by those that refuse, and
+/// finally by those that warn. So every policy judges what is left in the end.
 fn judge(batch: &Batch) -> Result<(), Error> {
-    if is_own_dropping(batch) {
-        return Ok(());
-    }
     let inserted = match batch.event {
         Event::Insert => COLLECTED.with_borrow_mut(|collected| collected.rows.remove(&statement())),
         _ => None,
@@ -188,22 +187,54 @@ fn judge(batch: &Batch) -> Result<(), Error> {
     let (dropping, others): (Vec<_>, Vec<_>) = policies
         .into_iter()
         .partition(|policy| policy.on_rows == Some(OnRows::Drop) && batch.event == Event::Insert);
+    let (warning, refusing): (Vec<_>, Vec<_>) = others
+        .into_iter()
+        .partition(|policy| policy.on_rows == Some(OnRows::Warn));
     let dropped = drop_unsafe(batch, &dropping, inserted.unwrap_or_default())?;
-    for policy in &others {
-        let measured = measured_for(batch, policy, dropped > 0)?;
-        let (outcome, lasting) = match (measured.is_allowed(policy.limit), policy.on_rows) {
-            (true, _) => (Outcome::Allowed, Lasting::IfCommitted),
-            (false, Some(OnRows::Warn)) => (Outcome::Warned, Lasting::IfCommitted),
-            (false, _) => (Outcome::Refused, Lasting::Always),
+    let are_fewer = dropped.iter().any(|dropped| dropped.rows > 0);
+    for policy in &refusing {
+        let measured = measured_for(batch, policy, are_fewer)?;
+        if !measured.is_allowed(policy.limit) {
+            return refuse(batch, policy, measured);
+        }
+        record(batch, policy, measured, Outcome::Allowed)?;
+    }
+    for (policy, Dropped { rows, measured }) in dropping.iter().zip(dropped) {
+        let outcome = if rows > 0 {
+            Outcome::Dropped
+        } else {
+            Outcome::Allowed
         };
-        judge::record(batch.event.name(), policy, Some(measured), outcome, lasting)?;
-        match outcome {
-            Outcome::Refused => return Err(judge::refusal(policy, measured, Way::In)),
-            Outcome::Warned => judge::refusal(policy, measured, Way::InAnyhow).warn(),
-            _ => (),
+        let measured = Measured {
+            unsafe_rows: Some(rows),
+            ..measured
+        };
+        record(batch, policy, measured, outcome)?;
+        if rows > 0 {
+            tell_dropped(batch, policy, rows);
+        }
+    }
+    for policy in &warning {
+        let measured = measured_for(batch, policy, are_fewer)?;
+        if measured.is_allowed(policy.limit) {
+            record(batch, policy, measured, Outcome::Allowed)?;
+        } else {
+            record(batch, policy, measured, Outcome::Warned)?;
+            judge::refusal(policy, measured, Way::InAnyhow).warn();
         }
     }
     Ok(())
+}
+
+/// Logs the outcome of a statement that passes.
+fn record(batch: &Batch, policy: &Policy, measured: Measured, outcome: Outcome) -> Result<(), Error> {
+    judge::record(
+        batch.event.name(),
+        policy,
+        Some(measured),
+        outcome,
+        Lasting::IfCommitted,
+    )
 }
 
 /// Measures the table for a policy and logs a refusal if that is impossible. All current rows count, not only
@@ -222,65 +253,53 @@ fn for_table<R>(policy: &Policy, job: impl FnOnce() -> Result<R, Error>) -> Resu
     rights::run_for(policy.relation, fresh)
 }
 
-/// Deletes the rows inserted by the statement that break one of the policies, and returns their number.
-/// Repeats until no such row is left, because a deletion may make other rows unsafe.
-fn drop_unsafe(batch: &Batch, policies: &[Rc<Policy>], inserted: Vec<Place>) -> Result<i64, Error> {
-    // Otherwise the trigger that collects them was disabled.
-    let are_all_known = inserted.len() as i64 >= batch.rows;
+/// Effect of a policy that drops unsafe rows.
+struct Dropped {
+    /// Number of rows that were deleted for the policy.
+    rows: i64,
+    /// What was measured before.
+    measured: Measured,
+}
+
+/// Deletes the rows inserted by the statement that break one of the policies, and returns how many for each.
+/// Repeats until no such row is left, because a deletion may make other rows unsafe. That ends, because every
+/// round deletes a row that the statement has inserted.
+fn drop_unsafe(batch: &Batch, policies: &[Rc<Policy>], inserted: Vec<Place>) -> Result<Vec<Dropped>, Error> {
+    let (_, command) = statement();
     let mut left: HashSet<(Oid, u64)> = inserted.into_iter().map(key).collect();
     let all = left.len();
-    let mut outcome: Vec<(i64, Option<Measured>)> = vec![(0, None); policies.len()];
+    let mut dropped: Vec<Dropped> = Vec::with_capacity(policies.len());
     loop {
         let before = left.len();
-        for (policy, (dropped, first)) in policies.iter().zip(&mut outcome) {
+        for (place, policy) in policies.iter().enumerate() {
             // The transition table still has the rows that were deleted for another policy.
             let measured = measured_for(batch, policy, left.len() < all)?;
-            first.get_or_insert(measured);
+            if place == dropped.len() {
+                dropped.push(Dropped { rows: 0, measured });
+            }
             if measured.is_allowed(policy.limit) {
                 continue;
             }
-            let found = for_table(policy, || statement::unsafe_rows(batch, policy))?;
-            let Some(found) = found.filter(|_| are_all_known) else {
+            let Some(found) = for_table(policy, || statement::unsafe_rows(batch, policy))? else {
                 return refuse(batch, policy, measured);
             };
-            let doomed: Vec<Place> = found
-                .into_iter()
-                .filter(|&place| left.contains(&key(place)))
-                .collect();
-            if !delete(&doomed)? {
+            let (doomed, kept): (Vec<Place>, Vec<Place>) =
+                found.into_iter().partition(|&place| left.contains(&key(place)));
+            // Rows that were there before stay. Others were changed by the statement or by a trigger that it
+            // fired, or were not collected because that trigger is disabled.
+            if !dropping::are_older(&kept, command) {
                 return refuse(batch, policy, measured);
             }
-            for place in &doomed {
-                left.remove(&key(*place));
+            dropping::delete(&doomed)?;
+            for row in &doomed {
+                left.remove(&key(*row));
             }
-            *dropped += doomed.len() as i64;
+            dropped[place].rows += doomed.len() as i64;
         }
         if left.len() == before {
-            break;
+            return Ok(dropped);
         }
     }
-    for (policy, (dropped, measured)) in policies.iter().zip(&outcome) {
-        let outcome = if *dropped > 0 {
-            Outcome::Dropped
-        } else {
-            Outcome::Allowed
-        };
-        let measured = measured.map(|measured| Measured {
-            unsafe_rows: Some(*dropped),
-            ..measured
-        });
-        judge::record(
-            batch.event.name(),
-            policy,
-            measured,
-            outcome,
-            Lasting::IfCommitted,
-        )?;
-        if *dropped > 0 {
-            tell_dropped(batch, policy, *dropped);
-        }
-    }
-    Ok(outcome.iter().map(|(dropped, _)| dropped).sum())
 }
 
 fn key((table, row): Place) -> (Oid, u64) {
@@ -309,62 +328,4 @@ fn tell_dropped(batch: &Batch, policy: &Policy, dropped: i64) {
     ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "")
         .set_detail(format!("Policy {} drops unsafe rows.", policy.number))
         .report(PgLogLevel::NOTICE);
-}
-
-/// Deletes rows as the owners of their tables. Returns false if a trigger of a user has kept one of them.
-fn delete(rows: &[Place]) -> Result<bool, Error> {
-    let mut by_table: HashMap<Oid, Vec<pg_sys::ItemPointerData>> = HashMap::new();
-    for &(table, row) in rows {
-        by_table.entry(table).or_default().push(row);
-    }
-    for (table, rows) in by_table {
-        // Triggers on the table run as the table's owner. The safe search_path keeps them from finding
-        // objects that the inserting user created.
-        let deleted = rights::run_for(table, || rights::under_safe_path(|| delete_from(table, &rows)))?;
-        if deleted != rows.len() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn delete_from(table: Oid, rows: &[pg_sys::ItemPointerData]) -> Result<usize, Error> {
-    let query = format!(
-        "DELETE FROM ONLY {} WHERE ctid = ANY ($1)",
-        Relation::whole("relation", Some(table))?.name()
-    );
-    let mut parameters = Parameters::default();
-    parameters.add(
-        pg_sys::TIDARRAYOID,
-        rows.to_vec()
-            .into_datum()
-            .ok_or(Error::Internal("an array of numbers could not be made"))?,
-    );
-    // SAFETY: allowed here, because SPI does the same before the query. Its command then has this number.
-    let command = unsafe {
-        pg_sys::CommandCounterIncrement();
-        pg_sys::GetCurrentCommandId(false)
-    };
-    let before = DROPPING.replace(Some((table, command)));
-    let _restore = Restore(before);
-    Spi::connect(|_| {
-        // SAFETY: SPI is connected, and the parameter is an array of tid, as declared.
-        let answer = unsafe { Answer::to(&query, &parameters, false)? };
-        Ok(answer.rows())
-    })
-}
-
-/// Restores [`DROPPING`] when dropped, including while an error unwinds.
-struct Restore(Option<(Oid, pg_sys::CommandId)>);
-
-impl Drop for Restore {
-    fn drop(&mut self) {
-        DROPPING.set(self.0);
-    }
-}
-
-/// Returns whether the statement is the guard's own deletion. The table is judged again after it.
-fn is_own_dropping(batch: &Batch) -> bool {
-    let (_, command) = statement();
-    batch.event == Event::Delete && DROPPING.get() == Some((batch.relation, command))
 }

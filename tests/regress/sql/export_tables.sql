@@ -112,7 +112,7 @@ SELECT * FROM queue WHERE age = 20;
 ALTER TABLE queue DISABLE TRIGGER disclosure_collect;
 INSERT INTO queue VALUES (20, '20', 'new'), (1, '1', 'new');
 ALTER TABLE queue ENABLE ALWAYS TRIGGER disclosure_collect;
--- A trigger that keeps a row: then the statement is refused. Other triggers run as they would.
+-- A trigger that could keep a row: then the statement is refused. A trigger after the deletion runs as after an INSERT.
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'kept'; RETURN NULL; END $$;
 CREATE TRIGGER keep BEFORE DELETE ON queue FOR EACH ROW EXECUTE FUNCTION keep();
 INSERT INTO queue VALUES (20, '20', 'new'), (1, '1', 'new');
@@ -336,3 +336,50 @@ SELECT count(*) AS policies FROM disclosure.protect('two_drops', 'k_anonymity', 
 SELECT count(*) AS policies FROM disclosure.protect('two_drops', 'privacy_score', at_most => 0.2, on_rows => 'drop');
 INSERT INTO two_drops SELECT 'a', '1', 'flu' FROM generate_series(1, 40) UNION ALL VALUES ('b', '1', 'hiv');
 SELECT count(*) AS none_is_left FROM two_drops;
+DROP TABLE two_drops;
+
+-- drop, block and warn side by side: rows are dropped first, by all policies that drop; then what is left is judged by those
+-- that block, and then by those that warn, whatever their numbers are.
+CREATE TABLE side_by_side (region text, zip text, street text);
+SELECT disclosure.protect('side_by_side', 'k_anonymity', columns => '{street}', at_least => 2, on_rows => 'warn') > 0 AS warn,
+       disclosure.protect('side_by_side', 'k_anonymity', columns => '{zip}', at_least => 2, on_rows => 'block') > 0 AS block,
+       disclosure.protect('side_by_side', 'k_anonymity', columns => '{region}', at_least => 2, on_rows => 'drop') > 0 AS drop;
+-- The dropped row is the only one that breaks the others.
+INSERT INTO side_by_side VALUES ('a', '1', 'x'), ('a', '1', 'x'), ('b', '2', 'y');
+-- Without the dropped row, zip 1 of region a is safe, and its street is not.
+INSERT INTO side_by_side VALUES ('a', '1', 'y'), ('b', '2', 'y');
+-- The dropped row would have made zip 2 safe; without it the whole statement is refused, and nobody hears of dropped rows.
+INSERT INTO side_by_side VALUES ('a', '2', 'z'), ('b', '2', 'z');
+-- What blocks comes before what warns.
+INSERT INTO side_by_side VALUES ('a', '3', 'q');
+-- UPDATE and DELETE are refused by policies that drop.
+UPDATE side_by_side SET region = 'c' WHERE street = 'y';
+DELETE FROM side_by_side WHERE street = 'x';
+TABLE side_by_side;
+SELECT required, rows, unsafe_rows, outcome, measure FROM log WHERE relation = 'side_by_side';
+DROP TABLE side_by_side;
+
+-- Rows that are unsafe in the end and cannot be dropped, because they are not where the statement has put them
+CREATE TABLE moved (id int PRIMARY KEY, region text, zip text);
+SELECT disclosure.protect('moved', 'k_anonymity', columns => '{region}', at_least => 2, on_rows => 'drop') > 0 AS region,
+       disclosure.protect('moved', 'k_anonymity', columns => '{zip}', at_least => 3, on_rows => 'drop') > 0 AS zip;
+INSERT INTO moved SELECT i, 'old', 'old' FROM generate_series(1, 4) i;
+-- An ON CONFLICT moves an old row to new ones, one of which is dropped.
+INSERT INTO moved VALUES (4, '', ''), (11, 'a', '1'), (12, 'b', '1')
+  ON CONFLICT (id) DO UPDATE SET region = 'a', zip = '1';
+-- A trigger writes new rows again.
+CREATE FUNCTION rewrite() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE moved SET zip = zip WHERE region = 'a'; RETURN NULL;
+END $$;
+CREATE TRIGGER a_rewrite AFTER INSERT ON moved FOR EACH STATEMENT EXECUTE FUNCTION rewrite();
+INSERT INTO moved VALUES (21, 'a', '1'), (22, 'a', '1'), (23, 'b', '1');
+SELECT zip, count(*) FROM moved GROUP BY zip;
+DROP TRIGGER a_rewrite ON moved;
+-- Rows of an earlier statement of the same transaction stay.
+BEGIN;
+INSERT INTO moved SELECT i, 'old', 'old' FROM generate_series(31, 33) i;
+INSERT INTO moved VALUES (34, 'old', 'new'), (35, 'old', 'old');
+COMMIT;
+SELECT zip, count(*) FROM moved GROUP BY zip;
+DROP TABLE moved;
+DROP FUNCTION rewrite;
