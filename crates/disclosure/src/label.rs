@@ -186,6 +186,9 @@ fn named(text: &str) -> Result<Label> {
 /// default.
 fn weighted(words: &[&str]) -> Result<Weights> {
     const NAMES: [&str; 2] = ["likelihood", "danger"];
+    if words.iter().any(|word| word.starts_with("nulls=")) {
+        return Err(invalid(format!("nulls is allowed only in \"{SENSITIVE_NULLS}\"")));
+    }
     let (mut likelihood, mut danger) = (None, None);
     for word in words {
         let Some((name, number)) = word.split_once('=') else {
@@ -349,7 +352,7 @@ mod tests {
             ("weight=1", "label: \"weight\" is neither likelihood nor danger"),
             (
                 "quasi nulls=value",
-                "label: \"quasi\" cannot be combined with likelihood or danger",
+                "label: nulls is allowed only in \"sensitive nulls=value\"",
             ),
             ("danger=", "label: danger is not a number from 0 to 1"),
             ("danger=1.01", "label: danger is not a number from 0 to 1"),
