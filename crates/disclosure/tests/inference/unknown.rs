@@ -278,7 +278,7 @@ fn blanking_two_percent_does_not_make_an_unsafe_table_safe() {
         state = state
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
-        if (state >> 33) % 50 == 0 {
+        if (state >> 33).is_multiple_of(50) {
             row[1] = NULL;
         }
     }
