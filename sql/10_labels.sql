@@ -97,7 +97,7 @@ CREATE FUNCTION disclosure.label_column(relation regclass, column_name name, lab
   LANGUAGE c VOLATILE PARALLEL UNSAFE
   AS 'MODULE_PATHNAME', 'label_column_wrapper';
 COMMENT ON FUNCTION disclosure.label_column(regclass, name, text) IS
-  'labels a column: quasi, sensitive, identifier, person, household, ignore, or likelihood=… danger=…; NULL removes the label';
+  'labels a column: quasi, sensitive, sensitive nulls=value, identifier, person, household, ignore, or likelihood=… danger=…; NULL removes the label';
 
 CREATE FUNCTION disclosure.label_columns(
     relation   regclass,

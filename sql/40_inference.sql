@@ -12,6 +12,16 @@ CREATE FUNCTION disclosure.privacy_score(
 COMMENT ON FUNCTION disclosure.privacy_score(record, jsonb, float8, float8, interval) IS
   'window function: returns how much an adversary can infer about this row of the partition at worst, from 0 (nothing) to less than 1; weights come from the labels of the columns or from the argument labels';
 
+CREATE FUNCTION disclosure_internal.policy_score(
+    record         record,
+    labels         jsonb,
+    min_confidence float8
+  ) RETURNS float8
+  LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'policy_score_wrapper';
+COMMENT ON FUNCTION disclosure_internal.policy_score(record, jsonb, float8) IS
+  'window function: returns the privacy score of this row of the partition as policies take it: the share of a value is taken over the rows whose value is not NULL, unless labels say "nulls": "value"; an upper bound if the budget ran out';
+
 CREATE FUNCTION disclosure.privacy_inference(
     record         record,
     labels         jsonb DEFAULT NULL,

@@ -14,10 +14,12 @@
 //! - the average score;
 //! - whether the scores are exact after `--budget` seconds (60 by default).
 //!
+//! With `--min-confidence SHARE`, probable inferences count too, and with `--unknown` a row without an attribute
+//! of a column counts as unknown there, as in policies.
 //! With `--definition`, it evaluates the definition instead, for all sets of columns one by one.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{AttributesOfValue, Column, PackedTable, Settings, scores};
+use disclosure::inference::{AttributesOfValue, Column, Nulls, PackedTable, Settings, scores};
 use disclosure::{Control, Weights};
 use std::collections::HashMap;
 use std::error::Error;
@@ -29,7 +31,7 @@ struct Table {
 }
 
 impl Table {
-    fn read(name: &str) -> Result<Self, Box<dyn Error>> {
+    fn read(name: &str, nulls: Nulls) -> Result<Self, Box<dyn Error>> {
         let file = |ending: &str| {
             let path = format!("{name}.{ending}");
             std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))
@@ -47,6 +49,7 @@ impl Table {
             codes.push(columns[group].attributes.len() as u32);
         }
         for column in &mut columns {
+            column.nulls = nulls;
             column.attributes_of_value =
                 AttributesOfValue::One((0..column.attributes.len() as u32).map(Some).collect());
         }
@@ -61,14 +64,10 @@ impl Table {
         Ok(Table { columns, classes })
     }
 
-    fn score(&self, budget: Duration) -> Result<Outcome, Box<dyn Error>> {
+    fn score(&self, settings: &Settings) -> Result<Outcome, Box<dyn Error>> {
         let start = (Instant::now(), cpu_seconds());
         let packed = PackedTable::new(&self.classes, &self.columns, &Control::new())?;
-        let settings = Settings {
-            budget: Some(budget),
-            ..Settings::default()
-        };
-        let scores = scores(&packed, &settings, &Control::new())?;
+        let scores = scores(&packed, settings, &Control::new())?;
         Ok(Outcome {
             seconds: start.0.elapsed().as_secs_f64(),
             cpu_seconds: cpu_seconds() - start.1,
@@ -156,22 +155,28 @@ fn cpu_seconds() -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut runs, mut budget, mut definition) = (3, Duration::from_secs(60), false);
+    let (mut runs, mut definition, mut nulls) = (3, false, Nulls::Absent);
+    let mut settings = Settings {
+        budget: Some(Duration::from_secs(60)),
+        ..Settings::default()
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut number = || arguments.next().unwrap_or_default().parse::<u32>();
+        let mut value = || arguments.next().unwrap_or_default();
         match &argument[..] {
             "--bench" => (), // passed by cargo
             "--definition" => definition = true,
-            "--runs" => runs = number()?,
-            "--budget" => budget = Duration::from_secs(number()?.into()),
+            "--runs" => runs = value().parse::<u32>()?,
+            "--budget" => settings.budget = Some(Duration::from_secs(value().parse()?)),
+            "--unknown" => nulls = Nulls::Unknown,
+            "--min-confidence" => settings.min_confidence = value().parse()?,
             name => {
-                let table = Table::read(name)?;
+                let table = Table::read(name, nulls)?;
                 let mut outcomes = Vec::new();
                 for _ in 0..runs {
                     outcomes.push(match definition {
                         true => table.definition(),
-                        false => table.score(budget)?,
+                        false => table.score(&settings)?,
                     });
                 }
                 let cpu_seconds: f64 = outcomes.iter().map(|outcome| outcome.cpu_seconds).sum();

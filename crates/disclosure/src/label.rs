@@ -20,6 +20,8 @@ pub enum Label {
     Quasi,
     /// Information that an adversary must not learn.
     Sensitive,
+    /// The same, in a column in which NULL says something too, for example that somebody has no diagnosis.
+    SensitiveNulls,
     /// Identifies one individual on its own and must not be released.
     Identifier,
     /// Identifies the person that the row is about. Counts as an identifier until measures count people.
@@ -62,14 +64,15 @@ impl Weights {
     }
 }
 
-const ALLOWED: &str = "quasi, sensitive, identifier, person, household, ignore, or likelihood=<0 to 1> and/or \
-                       danger=<0 to 1>";
+const ALLOWED: &str = "quasi, sensitive, sensitive nulls=value, identifier, person, household, ignore, or \
+                       likelihood=<0 to 1> and/or danger=<0 to 1>";
 
-/// Every spelling of a label without weights, as [`spelling::normalised`] returns it; the canonical one
-/// first.
-const WORDS: [(&str, Label); 9] = [
+/// Every spelling of a label without weights, as [`spelling::normalised`] returns it, or with an equals sign;
+/// the canonical one first.
+const WORDS: [(&str, Label); 10] = [
     ("quasi", Label::Quasi),
     ("sensitive", Label::Sensitive),
+    (SENSITIVE_NULLS, Label::SensitiveNulls),
     ("identifier", Label::Identifier),
     ("person", Label::Person),
     ("household", Label::Household),
@@ -79,8 +82,10 @@ const WORDS: [(&str, Label); 9] = [
     ("direct identifier", Label::Identifier),
 ];
 
+const SENSITIVE_NULLS: &str = "sensitive nulls=value";
+
 /// Labels that are planned.
-const UNSUPPORTED: [&str; 3] = ["weight", "count", "sensitive nulls=value"];
+const UNSUPPORTED: [&str; 2] = ["weight", "count"];
 
 impl Label {
     /// Returns the label's weights; `None` if the column takes no part in any measure.
@@ -90,13 +95,18 @@ impl Label {
                 likelihood: 1.0,
                 danger: 0.0,
             }),
-            Label::Sensitive => Some(Weights {
+            Label::Sensitive | Label::SensitiveNulls => Some(Weights {
                 likelihood: 0.0,
                 danger: 1.0,
             }),
             Label::Identifier | Label::Person | Label::Household | Label::Ignore => None,
             Label::Weighted(weights) => Some(weights),
         }
+    }
+
+    /// Returns whether NULL is a value like any other to policies. Otherwise they take it as unknown.
+    pub fn nulls_are_values(self) -> bool {
+        self == Label::SensitiveNulls
     }
 
     /// Returns whether the column says whose row it is.
@@ -143,11 +153,10 @@ impl FromStr for Label {
         let sides: Vec<&str> = text.split('=').map(str::trim).collect();
         let text = sides.join("=");
         let words: Vec<&str> = text.split_whitespace().collect();
-        let spelling = words.join(" ");
-        match UNSUPPORTED.iter().find(|label| **label == spelling) {
-            Some(label) => Err(unsupported(label)),
-            None => weighted(&words).map(Label::Weighted),
+        if words.join(" ") == SENSITIVE_NULLS {
+            return Ok(Label::SensitiveNulls);
         }
+        weighted(&words).map(Label::Weighted)
     }
 }
 
@@ -177,6 +186,9 @@ fn named(text: &str) -> Result<Label> {
 /// default.
 fn weighted(words: &[&str]) -> Result<Weights> {
     const NAMES: [&str; 2] = ["likelihood", "danger"];
+    if words.iter().any(|word| word.starts_with("nulls=")) {
+        return Err(invalid(format!("nulls is allowed only in \"{SENSITIVE_NULLS}\"")));
+    }
     let (mut likelihood, mut danger) = (None, None);
     for word in words {
         let Some((name, number)) = word.split_once('=') else {
@@ -275,6 +287,7 @@ mod tests {
             ("Quasi Identifier", "quasi"),
             ("quasi_identifier", "quasi"),
             ("Sensitive Attribute", "sensitive"),
+            ("SENSITIVE  nulls = Value", "sensitive nulls=value"),
             ("direct identifier", "identifier"),
             ("Person", "person"),
             (" HOUSEHOLD ", "household"),
@@ -305,13 +318,16 @@ mod tests {
     }
 
     #[test]
+    fn nulls_are_values_if_the_label_says_so() {
+        let label: Label = "sensitive nulls=value".parse().unwrap();
+        assert!(label.nulls_are_values());
+        assert_eq!(label.weights(), Label::Sensitive.weights());
+        assert!(!Label::Sensitive.nulls_are_values());
+    }
+
+    #[test]
     fn planned_labels_are_refused_by_name() {
-        for (text, value) in [
-            ("weight", "weight"),
-            ("Count", "count"),
-            ("sensitive nulls=value", "sensitive nulls=value"),
-            ("SENSITIVE  nulls = Value", "sensitive nulls=value"),
-        ] {
+        for (text, value) in [("weight", "weight"), ("Count", "count")] {
             let error = text.parse::<Label>().unwrap_err();
             assert_eq!(
                 error.to_string(),
@@ -334,6 +350,10 @@ mod tests {
                 "label: \"quasi\" cannot be combined with likelihood or danger",
             ),
             ("weight=1", "label: \"weight\" is neither likelihood nor danger"),
+            (
+                "quasi nulls=value",
+                "label: nulls is allowed only in \"sensitive nulls=value\"",
+            ),
             ("danger=", "label: danger is not a number from 0 to 1"),
             ("danger=1.01", "label: danger is not a number from 0 to 1"),
             ("danger=-0.1", "label: danger is not a number from 0 to 1"),

@@ -101,6 +101,36 @@ impl Table {
         self.rows.iter().map(worst).collect()
     }
 
+    /// Returns the score of each row if some values are unknown. `unknown` has, for each row, the attributes of
+    /// which nobody knows whether the row has them: all those of a column that is NULL in the row. A boolean that
+    /// is false and an array without an element are known not to have the attribute.
+    ///
+    /// An attribute of the row counts as inferred if at least a share `min_confidence` of those rows with the
+    /// known attributes in which it is not unknown have it, and its danger is multiplied by that share. If nothing
+    /// is unknown, these are the scores of [`scores`](Self::scores).
+    pub fn scores_with_unknown(&self, unknown: &[u32], constant: f64, min_confidence: f64) -> Vec<f64> {
+        let confidence = |known: u32, x: usize| {
+            let rows = self.rows.iter().zip(unknown);
+            let telling = rows.filter(|&(row, unknown)| row & known == known && unknown >> x & 1 == 0);
+            self.support(known | 1 << x) as f64 / telling.count() as f64
+        };
+        let weight = |row: u32, known: u32| {
+            let likelihood: f64 = self
+                .attributes(known)
+                .map(|x| self.weights[x].likelihood)
+                .product();
+            let danger: f64 = self
+                .attributes(row & !known)
+                .map(|x| (confidence(known, x), self.weights[x].danger))
+                .filter(|&(confidence, _)| confidence >= min_confidence)
+                .map(|(confidence, danger)| confidence * danger)
+                .sum();
+            likelihood * danger / (constant + danger)
+        };
+        let worst = |&row: &u32| subsets(row).map(|known| weight(row, known)).fold(0.0, f64::max);
+        self.rows.iter().map(worst).collect()
+    }
+
     /// Returns all inferences with a positive weight of at least `min_weight` whose known set is free:
     /// without any one of its attributes, more rows have the rest. The inferences with the largest weight
     /// come first and, of these, those with the fewest known attributes.

@@ -9,10 +9,10 @@ use crate::encode::order::ranks_of_codes;
 use crate::encode::scale::Scale;
 use crate::error::Error;
 use crate::methods::inference::bins::Bins;
-use crate::methods::inference::column_settings::{ColumnSettings, ValueWeights};
+use crate::methods::inference::column_settings::{ColumnSettings, NullMeaning, ValueWeights};
 use crate::pg::array::ElementType;
 use crate::pg::memory_context;
-use disclosure::inference::{Attribute, AttributesOfValue, Column};
+use disclosure::inference::{Attribute, AttributesOfValue, Column, Nulls};
 use disclosure::{NULL, Weights};
 use pgrx::pg_sys::{self};
 
@@ -148,11 +148,21 @@ impl Named {
                 (meaning, values, Naming::Value(codes))
             };
         let named = Named { dictionary, naming };
-        let attributes = named.weigh(attributes, weights)?;
+        let of_null = attributes;
+        let mut attributes = named.weigh(attributes, weights)?;
+        let nulls = match settings.nulls {
+            NullMeaning::Absent => Nulls::Absent,
+            NullMeaning::Unknown => Nulls::Unknown,
+            NullMeaning::Value => {
+                attributes.push(weights.of_null());
+                Nulls::Attribute(of_null)
+            }
+        };
         Ok((
             Column {
                 attributes,
                 attributes_of_value: meaning,
+                nulls,
             },
             named,
         ))

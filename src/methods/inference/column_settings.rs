@@ -19,8 +19,8 @@ use std::fmt::Display;
 /// The name of the argument.
 const ARGUMENT: &str = "labels";
 
-const ALLOWED: &str = "For each column name, give a label (quasi, sensitive, identifier, person, household, ignore, \
-                       likelihood=… danger=…) or an object with likelihood, danger, and bins or width.";
+const ALLOWED: &str = "For each column name, give a label (quasi, sensitive, sensitive nulls=value, identifier, person, \
+                       household, ignore, likelihood=… danger=…) or an object with likelihood, danger, and bins or width.";
 
 /// The settings of one column.
 pub struct ColumnSettings {
@@ -28,8 +28,40 @@ pub struct ColumnSettings {
     pub weights: Option<ValueWeights>,
     /// `None` if every value counts as it is.
     pub binning: Option<Binning>,
+    pub nulls: NullMeaning,
     /// Whether neither a label nor the argument `labels` says anything about the column.
     pub is_unlabelled: bool,
+}
+
+/// Who asks for the settings of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A measure that users call. To it, NULL means absent.
+    Measure,
+    /// A policy. To it, NULL means unknown, unless the settings say that it is a value.
+    Policy,
+}
+
+/// What NULL means in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NullMeaning {
+    /// The row has no attribute of the column.
+    Absent,
+    /// The row may have any attribute of the column.
+    Unknown,
+    /// NULL is an attribute of its own, with the weights of the column.
+    Value,
+}
+
+impl Purpose {
+    /// Returns what NULL means in a column, given whether its settings say that it is a value.
+    fn nulls(self, are_values: bool) -> NullMeaning {
+        match (self, are_values) {
+            (Purpose::Measure, _) => NullMeaning::Absent,
+            (Purpose::Policy, false) => NullMeaning::Unknown,
+            (Purpose::Policy, true) => NullMeaning::Value,
+        }
+    }
 }
 
 /// The weights of a column's values.
@@ -59,10 +91,7 @@ impl ValueWeights {
     /// Returns the weights that all values have in common; `None` if weights are given by value.
     pub fn of_all(&self) -> Option<Weights> {
         let all_equal = self.likelihood.of_value.is_empty() && self.danger.of_value.is_empty();
-        all_equal.then_some(Weights {
-            likelihood: self.likelihood.of_others,
-            danger: self.danger.of_others,
-        })
+        all_equal.then(|| self.of_null())
     }
 
     /// Returns whether an adversary may know a value beforehand.
@@ -70,6 +99,14 @@ impl ValueWeights {
         let likelihood = &self.likelihood;
         let mut of_value = likelihood.of_value.values();
         likelihood.of_others > 0.0 || of_value.any(|&likelihood| likelihood > 0.0)
+    }
+
+    /// Returns the weights of NULL in a column in which it is a value.
+    pub fn of_null(&self) -> Weights {
+        Weights {
+            likelihood: self.likelihood.of_others,
+            danger: self.danger.of_others,
+        }
     }
 
     /// Returns the weights of a value by its text.
@@ -125,9 +162,10 @@ pub fn column_settings(
     columns: &[ColumnType],
     relation: Option<pg_sys::Oid>,
     given: Option<&Value>,
+    purpose: Purpose,
 ) -> Result<Vec<ColumnSettings>, Error> {
     let labels = relation.map(labels_of).transpose()?;
-    settings_by_labels(columns, labels.as_ref(), given)
+    settings_by_labels(columns, labels.as_ref(), given, purpose)
 }
 
 /// Returns the settings of every column. `labels` are those of their relation; anonymous rows have none.
@@ -136,6 +174,7 @@ pub fn settings_by_labels(
     columns: &[ColumnType],
     labels: Option<&HashMap<String, Label>>,
     given: Option<&Value>,
+    purpose: Purpose,
 ) -> Result<Vec<ColumnSettings>, Error> {
     let nothing = Map::new();
     let given = match given {
@@ -162,11 +201,12 @@ pub fn settings_by_labels(
                 .map_or(Some(Weights::UNLABELLED), Label::weights)
                 .map(ValueWeights::from),
             binning: None,
+            nulls: purpose.nulls(label.is_some_and(Label::nulls_are_values)),
             is_unlabelled: label.is_none(),
         };
         let mut of_column = given.iter().filter(|(key, _)| is_meant(key, position));
         if let Some((_, given)) = of_column.next() {
-            settings.set(column, given)?;
+            settings.set(column, given, purpose)?;
             settings.is_unlabelled = false;
         }
         match of_column.next() {
@@ -196,10 +236,12 @@ pub fn notice_unlabelled<'a>(
 
 impl ColumnSettings {
     /// Applies what the caller gave for the column: a label, or an object of settings.
-    fn set(&mut self, column: &ColumnType, given: &Value) -> Result<(), Error> {
+    fn set(&mut self, column: &ColumnType, given: &Value, purpose: Purpose) -> Result<(), Error> {
         let keys = match given {
             Value::String(label) => {
-                self.weights = parse_label(column, label)?.weights().map(ValueWeights::from);
+                let label = parse_label(column, label)?;
+                self.weights = label.weights().map(ValueWeights::from);
+                self.nulls = purpose.nulls(label.nulls_are_values());
                 return Ok(());
             }
             Value::Object(keys) => keys,
@@ -210,6 +252,12 @@ impl ColumnSettings {
                 "likelihood" => set_weight(&mut self.own_weights().likelihood, column, key, given)?,
                 "danger" => set_weight(&mut self.own_weights().danger, column, key, given)?,
                 "bins" | "width" => self.set_binning(column, key, given)?,
+                "nulls" if purpose == Purpose::Policy => {
+                    if given != "value" {
+                        return Err(invalid_for(column, "nulls is not \"value\""));
+                    }
+                    self.nulls = purpose.nulls(true);
+                }
                 _ => {
                     let problem = format!("column \"{}\": \"{key}\" is not a setting", column.name);
                     let nearest = spelling::nearest(key, ["likelihood", "danger", "bins", "width"]);

@@ -7,7 +7,7 @@ use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label;
-use crate::methods::inference::column_settings::{ColumnSettings, column_settings};
+use crate::methods::inference::column_settings::{ColumnSettings, Purpose, column_settings};
 use crate::pg::array::ElementType;
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::row::RowShape;
@@ -57,7 +57,7 @@ impl RowLookup {
         // SAFETY: by the contract of the function.
         unsafe {
             let table = Relation::new(relation, None)?;
-            let settings = column_settings(table.columns(), relation, weights)?;
+            let settings = column_settings(table.columns(), relation, weights, Purpose::Measure)?;
             let mut shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
             let columns = shape.columns();
             let mut lookup = RowLookup {

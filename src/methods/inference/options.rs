@@ -3,6 +3,7 @@
 use crate::args::{Args, budget_of, given, json};
 use crate::error::Error;
 use crate::input::window::WindowCall;
+use crate::methods::inference::column_settings::Purpose;
 use disclosure::inference::Settings;
 use pgrx::FromDatum;
 use serde_json::Value;
@@ -11,6 +12,7 @@ use serde_json::Value;
 pub struct Options {
     pub labels: Option<Value>,
     pub settings: Settings,
+    pub purpose: Purpose,
 }
 
 impl Options {
@@ -19,6 +21,7 @@ impl Options {
         Ok(Options {
             labels: args.json("labels")?,
             settings: Settings::default(),
+            purpose: Purpose::Measure,
         })
     }
 
@@ -52,6 +55,22 @@ impl Options {
                 budget: budget_of(argument(call, 4))?,
                 ..Settings::default()
             },
+            purpose: Purpose::Measure,
+        };
+        options.settings.check()?;
+        Ok(options)
+    }
+
+    /// Reads the options of `policy_score`, which follow the record. The others have their defaults.
+    pub fn of_policy_call(call: &WindowCall) -> Result<Self, Error> {
+        let options = Options {
+            labels: json("labels", argument(call, 1))?,
+            settings: Settings {
+                min_confidence: given("min_confidence", argument(call, 2))?,
+                budget: budget_of(None)?,
+                ..Settings::default()
+            },
+            purpose: Purpose::Policy,
         };
         options.settings.check()?;
         Ok(options)
@@ -60,7 +79,7 @@ impl Options {
 
 /// Returns an option of a window function by its number; `None` if it is NULL.
 fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
-    // SAFETY: the window functions of this folder are declared in sql/ with the types that `of_call` asks
-    // for.
+    // SAFETY: the window functions of this folder are declared in sql/ with the types that their options
+    // are read as.
     unsafe { T::from_datum(call.argument(number)?, false) }
 }

@@ -8,7 +8,9 @@ use crate::args::{Args, given};
 use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label::labels_of;
-use crate::methods::inference::column_settings::{ColumnSettings, notice_unlabelled, settings_by_labels};
+use crate::methods::inference::column_settings::{
+    ColumnSettings, Purpose, notice_unlabelled, settings_by_labels,
+};
 use crate::pg::catalog::name_of;
 use crate::pg::types::ColumnType;
 use disclosure::{Label, Weights};
@@ -124,7 +126,12 @@ impl Judged {
             .map(|columns| relation.chosen_columns(columns))
             .transpose()?;
         let labels = labels_of(oid)?;
-        let settings = settings_by_labels(relation.columns(), Some(&labels), given.as_ref())?;
+        let settings = settings_by_labels(
+            relation.columns(),
+            Some(&labels),
+            given.as_ref(),
+            Purpose::Measure,
+        )?;
         let is_chosen = |column: &ColumnType| chosen.as_ref().is_none_or(|chosen| chosen.contains(column));
         // In the order of the relation.
         let judged: Vec<(&ColumnType, &ColumnSettings)> = relation

@@ -1,5 +1,5 @@
 //! Privacy scores of rows, and the inferences behind them: `privacy_score`, `privacy_inference`,
-//! `privacy_risk`, `privacy_summary`.
+//! `privacy_risk`, `privacy_summary`; and `policy_score`, which the guard calls.
 //!
 //! A window function scores all rows of a partition at its first row, and then returns one result after the
 //! other. `privacy_score` of a record and a relation does not read the relation but queries it
@@ -25,7 +25,13 @@ use serde_json::json;
 /// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_score(call: WindowCall) -> f64 {
-    score_of_row(&call).unwrap_or_else(Error::raise)
+    score_of_row(&call, Options::of_call).unwrap_or_else(Error::raise)
+}
+
+/// policy_score(record record, labels jsonb, min_confidence float8) OVER (…)
+#[pg_extern(sql = false)]
+fn policy_score(call: WindowCall) -> f64 {
+    score_of_row(&call, Options::of_policy_call).unwrap_or_else(Error::raise)
 }
 
 /// Scores of a partition's rows.
@@ -36,9 +42,12 @@ struct ScoresOfPartition {
     upper: Vec<f64>,
 }
 
-fn score_of_row(call: &WindowCall) -> Result<f64, Error> {
+fn score_of_row(
+    call: &WindowCall,
+    options_of: impl FnOnce(&WindowCall) -> Result<Options, Error>,
+) -> Result<f64, Error> {
     let partition = call.partition_state(|call| {
-        let options = Options::of_call(call)?;
+        let options = options_of(call)?;
         let table = AttributeTable::of_partition(call, &options)?;
         Ok(ScoresOfPartition {
             upper: table.scores(&options)?.upper,

@@ -11,7 +11,9 @@ use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
 use crate::methods::classes::counted::{Counted, CountedRows};
 use crate::methods::inference::attributes::Attributes;
-use crate::methods::inference::column_settings::{ColumnSettings, column_settings, notice_unlabelled};
+use crate::methods::inference::column_settings::{
+    ColumnSettings, Purpose, column_settings, notice_unlabelled,
+};
 use crate::methods::inference::options::Options;
 use crate::pg::json::Json;
 use crate::pg::row::RowShape;
@@ -62,8 +64,10 @@ impl AttributeTable {
         types.truncate(1);
         let relation = types[0].relation();
         let settings = |columns: &[ColumnType]| -> Result<Vec<ColumnSettings>, Error> {
-            let settings = column_settings(columns, relation, options.labels.as_ref())?;
-            notice_unlabelled(relation, columns.iter().zip(&settings));
+            let settings = column_settings(columns, relation, options.labels.as_ref(), options.purpose)?;
+            if options.purpose == Purpose::Measure {
+                notice_unlabelled(relation, columns.iter().zip(&settings));
+            }
             Ok(settings)
         };
         let before = columns_of_row(call, &types[0]).map(|columns| settings(&columns));
@@ -86,7 +90,8 @@ impl AttributeTable {
         options: &Options,
     ) -> Result<Self, Error> {
         let mut relation = Relation::new(oid, columns)?;
-        let mut settings = column_settings(relation.columns(), oid, options.labels.as_ref())?;
+        let mut settings =
+            column_settings(relation.columns(), oid, options.labels.as_ref(), options.purpose)?;
         notice_unlabelled(oid, relation.columns().iter().zip(&settings));
         let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
             settings.weights.is_some().then(|| Some(column.name.clone()))
@@ -115,12 +120,13 @@ impl AttributeTable {
         run::long(phase, |control| job(packed, control))
     }
 
-    /// Computes the score of every distinct row. Warns if the budget ran out.
+    /// Computes the score of every distinct row. Warns if the budget ran out, but not in a policy, whose caller
+    /// hears the verdict only.
     pub fn scores(&self, options: &Options) -> Result<Scores, Error> {
         let found = self.compute("scoring rows", |table, control| {
             scores(table, &options.settings, control)
         })?;
-        if !found.exact() {
+        if !found.exact() && options.purpose == Purpose::Measure {
             warn_once(UNFINISHED);
         }
         Ok(found)

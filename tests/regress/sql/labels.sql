@@ -65,11 +65,11 @@ SECURITY LABEL FOR disclosure ON TABLE "Odd Table" IS 'quasi';
 SECURITY LABEL FOR disclosure ON SCHEMA public IS 'quasi';
 SELECT disclosure_internal.label_weights('quasi'), disclosure_internal.label_weights('likelihood=0.25'), disclosure_internal.label_weights('ignore'), disclosure_internal.label_weights(NULL);
 -- Spelling: case does not matter, and hyphens, underscores and spaces are the same. What is stored and shown is canonical.
-CREATE TABLE spelt (a int, b int, c int, d int, e int, f int, g int);
+CREATE TABLE spelt (a int, b int, c int, d int, e int, f int, g int, h int);
 SELECT disclosure.label_column('spelt', 'a', 'QUASI'), disclosure.label_column('spelt', 'b', 'Quasi-Identifier'),
        disclosure.label_column('spelt', 'c', 'sensitive_attribute'), disclosure.label_column('spelt', 'd', ' direct  identifier '),
        disclosure.label_column('spelt', 'e', 'Person'), disclosure.label_column('spelt', 'f', 'HOUSEHOLD'),
-       disclosure.label_column('spelt', 'g', 'Danger = 0.50');
+       disclosure.label_column('spelt', 'g', 'Danger = 0.50'), disclosure.label_column('spelt', 'h', 'Sensitive NULLS = value');
 SET client_min_messages = warning;
 SECURITY LABEL FOR disclosure ON COLUMN spelt.a IS 'Sensitive Attribute';
 RESET client_min_messages;
@@ -83,7 +83,7 @@ SELECT disclosure.label_column('spelt', 'a', 'quasi danger=1');
 DO $$
 DECLARE label text;
 BEGIN
-  FOREACH label IN ARRAY '{weight,Count,sensitive nulls=value}'::text[] LOOP
+  FOREACH label IN ARRAY '{weight,Count,quasi nulls=value}'::text[] LOOP
     BEGIN
       PERFORM disclosure.label_column('spelt', 'a', label);
     EXCEPTION WHEN OTHERS THEN

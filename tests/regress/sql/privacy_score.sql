@@ -109,6 +109,47 @@ SET disclosure.threads = 3;
 SELECT count(*) AS differing FROM alone JOIN (SELECT i, disclosure.privacy_score(t) OVER () AS score FROM drawn t) t USING (i) WHERE alone.score <> t.score;
 RESET disclosure.threads;
 
+-- In policies NULL is unknown: the share is taken over the other rows. In each ward all 50 diagnoses are the same, but one is NULL.
+CREATE TABLE wards AS
+  SELECT i, 1 + i % 20 AS ward, CASE WHEN i / 20 <> 7 THEN (ARRAY['flu','hiv','asthma'])[1 + i % 20 % 3] END AS diagnosis
+    FROM generate_series(0, 999) AS i;
+CREATE FUNCTION scored(labels jsonb, min_confidence float8, OUT as_measure float8, OUT in_policy float8) LANGUAGE sql AS $$
+  SELECT max(a), max(b)
+    FROM (SELECT disclosure.privacy_score(w, labels => labels #- '{diagnosis,nulls}', min_confidence => min_confidence) OVER () AS a,
+                 disclosure_internal.policy_score(w, labels, min_confidence) OVER () AS b
+            FROM (SELECT ward, diagnosis FROM wards) AS w) AS scored
+$$;
+SELECT * FROM scored('{"ward": {"likelihood": 1, "danger": 0}, "diagnosis": {"likelihood": 0, "danger": 1}}', 1);
+SELECT * FROM scored('{"ward": {"likelihood": 1, "danger": 0}, "diagnosis": {"likelihood": 0, "danger": 1}}', 0.9);
+SELECT * FROM scored('{"ward": {"likelihood": 1, "danger": 0}, "diagnosis": {"likelihood": 0, "danger": 1, "nulls": "value"}}', 0.9);
+SELECT * FROM scored('{"ward": "quasi", "diagnosis": "sensitive nulls=value"}', 0.8);
+UPDATE wards SET diagnosis = NULL WHERE i / 20 % 2 = 0;
+SELECT * FROM scored('{"ward": "quasi", "diagnosis": "sensitive"}', 0.9);
+UPDATE wards SET diagnosis = NULL;
+SELECT * FROM scored('{"ward": "quasi", "diagnosis": "sensitive"}', 0.9);
+SELECT * FROM scored('{"ward": "quasi", "diagnosis": "sensitive nulls=value"}', 0.9);
+-- A boolean that is false and an array without the element are known; NULL is not.
+SELECT DISTINCT disclosure_internal.policy_score(t, '{"smoker": "sensitive"}', 0.9) OVER () AS smoker
+  FROM (SELECT CASE WHEN i <= 8 THEN true END AS smoker FROM generate_series(1, 10) AS i) AS t ORDER BY 1;
+SELECT DISTINCT disclosure_internal.policy_score(t, '{"smoker": "sensitive"}', 0.9) OVER () AS smoker
+  FROM (SELECT i <= 8 AS smoker FROM generate_series(1, 10) AS i) AS t ORDER BY 1;
+SELECT DISTINCT disclosure_internal.policy_score(t, '{"drugs": "sensitive"}', 0.9) OVER () AS drugs
+  FROM (SELECT CASE WHEN i <= 8 THEN '{x}'::text[] END AS drugs FROM generate_series(1, 10) AS i) AS t ORDER BY 1;
+SELECT DISTINCT disclosure_internal.policy_score(t, '{"drugs": "sensitive"}', 0.9) OVER () AS drugs
+  FROM (SELECT CASE WHEN i <= 8 THEN '{x}'::text[] ELSE '{}' END AS drugs FROM generate_series(1, 10) AS i) AS t ORDER BY 1;
+SELECT DISTINCT disclosure_internal.policy_score(t, '{"drugs": {"likelihood": 0, "danger": 1, "nulls": "value"}}', 0.9) OVER () AS drugs
+  FROM (SELECT CASE WHEN i <= 8 THEN '{x}'::text[] END AS drugs FROM generate_series(1, 10) AS i) AS t ORDER BY 1;
+-- The labels of a relation count. Nobody is told about columns without one, or about the budget.
+SELECT disclosure.label_column('wards', 'i', 'ignore'), disclosure.label_column('wards', 'diagnosis', 'sensitive nulls=value');
+SELECT DISTINCT disclosure_internal.policy_score(w, NULL, 0.9) OVER () FROM wards AS w;
+SELECT DISTINCT disclosure.privacy_score(w, min_confidence => 0.9) OVER () FROM wards AS w;
+SET disclosure.budget = 0;
+SELECT max(score) FROM (SELECT disclosure_internal.policy_score(t, NULL, 0.9) OVER () AS score FROM drawn AS t) AS scored;
+RESET disclosure.budget;
+SELECT disclosure_internal.policy_score(w, NULL, 0) OVER () FROM wards AS w;
+SELECT disclosure_internal.policy_score(w, '{"ward": {"nulls": "absent"}}', 0.9) OVER () FROM wards AS w;
+SELECT disclosure.privacy_score(w, labels => '{"ward": {"nulls": "value"}}') OVER () FROM wards AS w;
+
 -- Bad input.
 SELECT disclosure.privacy_score(p) FROM patients p;
 SELECT disclosure.privacy_score(p, min_confidence => 0) OVER () FROM patients p;

@@ -4,7 +4,7 @@
 #![no_main]
 
 use disclosure::classes::Classes;
-use disclosure::inference::{scores, Algorithm, AttributesOfValue, Column, PackedTable, Settings};
+use disclosure::inference::{scores, Algorithm, AttributesOfValue, Column, Nulls, PackedTable, Settings};
 use disclosure::{Control, Weights};
 use libfuzzer_sys::fuzz_target;
 use reference::inference::Table;
@@ -36,6 +36,7 @@ fuzz_target!(|data: &[u8]| {
     let column = Column {
         attributes: weights.clone(),
         attributes_of_value: AttributesOfValue::Set((0..=u8::MAX).map(elements).collect()),
+        nulls: Nulls::Absent,
     };
     let packed = PackedTable::new(&classes, &[column], &Control::new()).unwrap();
     let settings = Settings { algorithm, ..Settings::default() };

@@ -8,9 +8,26 @@ pub struct Column {
     pub attributes: Vec<Weights>,
     /// Attributes that each value stands for.
     pub attributes_of_value: AttributesOfValue,
+    /// What NULL stands for.
+    pub nulls: Nulls,
 }
 
-/// Map from the codes of values to attributes. The code [`NULL`] never gives a row an attribute.
+/// Meaning of NULL in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Nulls {
+    /// The row has no attribute of the column, as in the definition.
+    #[default]
+    Absent,
+    /// The row may have any attribute of the column. It counts neither for nor against an inference of one of
+    /// them: the share of the rows that have it is taken over the rows whose value is not NULL.
+    ///
+    /// Only [`scores`](super::scores) tells this apart from [`Absent`](Self::Absent).
+    Unknown,
+    /// The row has this attribute of the column.
+    Attribute(u32),
+}
+
+/// Map from the codes of values to attributes. What the code [`NULL`] means is said by [`Nulls`].
 #[derive(Debug, Clone)]
 pub enum AttributesOfValue {
     /// A value stands for at most one attribute. That of code `c` is at index `c - 1`.
@@ -36,6 +53,7 @@ impl Column {
         Column {
             attributes: vec![weights; values as usize],
             attributes_of_value: AttributesOfValue::One((0..values).map(Some).collect()),
+            nulls: Nulls::Absent,
         }
     }
 
@@ -50,7 +68,10 @@ impl Column {
     /// Returns the attributes of the value with this code.
     pub(super) fn attributes_of_code(&self, code: u32) -> &[u32] {
         if code == NULL {
-            return &[];
+            return match &self.nulls {
+                Nulls::Attribute(attribute) => std::slice::from_ref(attribute),
+                Nulls::Absent | Nulls::Unknown => &[],
+            };
         }
         let value = code as usize - 1;
         match &self.attributes_of_value {

@@ -1,18 +1,23 @@
 //! Search for probable inferences (White, sections 3.4 and 7). An attribute y counts as inferred from K if at
-//! least a share `min_confidence` of the rows with K have it, and its danger is multiplied by that share.
+//! least a share `min_confidence` of the rows with K have it, and its danger is multiplied by that share. Rows in
+//! which y is unknown are left out of the share.
 //!
 //! The table is split recursively into parts whose rows share one more known attribute.
 //!
 //! The pruning of the search for certain inferences does not apply here, because a share may rise or fall as
-//! more becomes known. Two facts still hold. No inference about a row is more dangerous than all its unknown
-//! attributes together. And an attribute that all rows of a part share is better inferred than known.
+//! more becomes known. Three facts still hold:
+//! - No inference about a row is more dangerous than all its unknown attributes together.
+//! - An attribute that all rows of a part share is better inferred than known.
+//! - The *twins* of a row, which agree with it on all attributes that can be known, are in every part that the
+//!   row is in. Let `lacking` of them lack y, with a value that is not unknown, and let `having` rows of a part
+//!   have y. In a part of that part, at most `having` rows have y and at least `lacking` rows lack it, so the
+//!   share of y is at most `having / (having + lacking)` however much more becomes known.
 
 use super::bitset::Words;
 use super::packed_table::Slot;
 use super::pool::Pool;
 use super::score::{NEARLY_EQUAL, SearchInput, Stop, WorstSoFar};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 /// Number of rows above which the parts of a part are searched in parallel.
 const PARALLEL_ABOVE: usize = 5_000;
@@ -20,44 +25,45 @@ const PARALLEL_ABOVE: usize = 5_000;
 /// Number of rows that are processed between two checks of the limits.
 const ROWS_PER_LOOK: usize = 4_096;
 
-/// Finds the worst inference about every open row. There must be at least one. All of them stay open if the
-/// search had to stop early.
+/// Number of slots for which twins are counted, at most: 4 bytes per row for each.
+const SLOTS_WITH_TWINS: usize = 64;
+
+/// Finds the worst inference about every open row. There must be at least one. If the search had to stop early,
+/// all of them stay open, with an upper bound on their scores.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     min_confidence: f64,
     worst_so_far: &WorstSoFar,
     open: &mut [bool],
+    upper: &mut [f64],
 ) {
-    let slots = &input.table.slots;
-    let offsets = slots.iter().scan(0, |end, slot| {
-        Some(std::mem::replace(end, *end + slot.danger.len()))
-    });
-    let search = ProbableSearch {
-        input,
-        min_confidence,
-        worst_so_far,
-        offsets: offsets.collect(),
-        slot_code_count: slots.iter().map(|slot| slot.danger.len()).sum(),
-        likeliest_from: input.table.likeliest_from(),
-        buffers: Pool::default(),
-        stop: Stop::new(&input.limits),
-    };
+    let search = ProbableSearch::new(input, min_confidence, worst_so_far);
     let (active, witnesses): (Vec<u32>, Vec<u32>) =
         (0..open.len() as u32).partition(|&row| open[row as usize]);
     let active = active.into_iter().map(|row| {
         let bits = &input.rows[row as usize];
         let danger = input.danger_of(bits, &input.fields.occupied(bits));
-        ActiveRow { row, danger }
+        ActiveRow {
+            row,
+            danger,
+            reachable: danger,
+        }
     });
     input.limits.control.set_total(input.table.searchable as u64);
-    let whole = Part {
+    let mut whole = Part {
         known: [0; P],
         likelihood: 1.0,
         from: 0,
         active: active.collect(),
         witnesses,
     };
-    search.search_with_own_buffer(&whole);
+    search.buffers.lend(Buffers::default, |buffers| {
+        search.search_part(buffers, &mut whole)
+    });
+    for active in &whole.active {
+        let bound = input.danger_function.of_sum(active.reachable);
+        upper[active.row as usize] = bound.min(upper[active.row as usize]);
+    }
     if !search.stop.was_requested() {
         open.fill(false);
     }
@@ -68,15 +74,32 @@ struct ProbableSearch<'a, const P: usize> {
     input: &'a SearchInput<'a, P>,
     min_confidence: f64,
     worst_so_far: &'a WorstSoFar,
-    /// Per slot, the index of its first slot code among the slot codes of all slots.
-    offsets: Vec<usize>,
-    /// Number of slot codes of all slots.
-    slot_code_count: usize,
+    dangerous: Vec<DangerousSlot<'a>>,
+    /// Number of counts of all dangerous slots.
+    count_of_counts: usize,
     /// Per slot, the largest likelihood in it and in all slots after it.
     likeliest_from: Vec<f64>,
-    /// Buffers with a count for every attribute, all 0 between uses.
-    buffers: Pool<Vec<u64>>,
+    buffers: Pool<Buffers>,
     stop: Stop<'a>,
+}
+
+/// Slot with harmful attributes.
+struct DangerousSlot<'a> {
+    slot: &'a Slot,
+    /// Index of its first count. There is one per slot code, and then that of the rows in which the slot is
+    /// unknown.
+    offset: usize,
+    /// Per row, at least how many of its twins lack its attribute. Empty if that is not counted.
+    lacking: Vec<u32>,
+}
+
+/// Working memory of one thread.
+#[derive(Default)]
+struct Buffers {
+    /// Counts of all dangerous slots, all 0 between uses.
+    counts: Vec<u64>,
+    /// Per slot code, 1 + the index of its part, all 0 between uses.
+    part_of_slot_code: Vec<u32>,
 }
 
 /// Row about which a worse inference may still be found.
@@ -85,6 +108,8 @@ struct ActiveRow {
     row: u32,
     /// Sum of the dangers of its attributes that are not known.
     danger: f64,
+    /// Bound on the danger of inferences about it, however much more becomes known.
+    reachable: f64,
 }
 
 /// Rows that share `known`. A row is active as long as a worse inference about it may be found; otherwise it
@@ -98,37 +123,61 @@ struct Part<const P: usize> {
     witnesses: Vec<u32>,
 }
 
-impl<const P: usize> ProbableSearch<'_, P> {
-    /// Calls [`search_part`](Self::search_part) with a buffer that no other thread is using. Buffers are
-    /// lent, because each has a count for every attribute of the table.
-    fn search_with_own_buffer(&self, part: &Part<P>) {
-        if !self.stop.is_requested() {
-            self.buffers.lend(
-                || vec![0; self.slot_code_count],
-                |counts| self.search_part(counts, part),
-            );
+impl<const P: usize> Part<P> {
+    /// Returns the numbers of all rows.
+    fn rows(&self) -> impl Iterator<Item = u32> {
+        let active = self.active.iter().map(|active| active.row);
+        active.chain(self.witnesses.iter().copied())
+    }
+}
+
+impl<'a, const P: usize> ProbableSearch<'a, P> {
+    fn new(input: &'a SearchInput<'a, P>, min_confidence: f64, worst_so_far: &'a WorstSoFar) -> Self {
+        let mut search = ProbableSearch {
+            input,
+            min_confidence,
+            worst_so_far,
+            dangerous: Vec::new(),
+            count_of_counts: 0,
+            likeliest_from: input.table.likeliest_from(),
+            buffers: Pool::default(),
+            stop: Stop::new(&input.limits),
+        };
+        let twins = input.equal_in(&input.table.slots[..input.table.searchable]);
+        let slots = input.table.slots.iter().enumerate();
+        for (slot_index, slot) in slots.filter(|(_, slot)| slot.is_dangerous()) {
+            // Twins agree on the slots that can be known.
+            let is_counted = (input.table.searchable..input.table.searchable + SLOTS_WITH_TWINS)
+                .contains(&slot_index)
+                && !search.stop.is_requested();
+            search.dangerous.push(DangerousSlot {
+                slot,
+                offset: search.count_of_counts,
+                lacking: if is_counted {
+                    twins_lacking(input, &twins, slot)
+                } else {
+                    Vec::new()
+                },
+            });
+            search.count_of_counts += slot.danger.len() + 1;
         }
+        search
     }
 
-    /// Searches the part and, recursively, its parts. `counts` is all 0 before and after, unless the search
+    /// Searches the part and, recursively, its parts. `buffers` are all 0 before and after, unless the search
     /// has to stop.
-    fn search_part(&self, counts: &mut Vec<u64>, part: &Part<P>) {
-        let rows = part.active.len() + part.witnesses.len();
+    fn search_part(&self, buffers: &mut Buffers, part: &mut Part<P>) {
         if self.stop.is_requested() {
             return;
         }
-        let Some(shared) = self.weigh(counts, part) else {
+        let Some(shared) = self.weigh(&mut buffers.counts, part) else {
             return;
         };
-        let bound = |active: &ActiveRow| {
-            part.likelihood
-                * self.likeliest_from[part.from]
-                * self.input.danger_function.of_sum(active.danger)
-        };
+        let likelihood = part.likelihood * self.likeliest_from[part.from];
         let (live, done): (Vec<ActiveRow>, Vec<ActiveRow>) = part
             .active
             .iter()
-            .partition(|active| bound(active) > self.weight_to_beat(active.row));
+            .partition(|active| self.is_worthwhile(likelihood, active));
         if live.is_empty() {
             return;
         }
@@ -142,81 +191,102 @@ impl<const P: usize> ProbableSearch<'_, P> {
             if shared.has(slot.bit) {
                 continue;
             }
-            let parts = self.parts(part, &live, &witnesses, slot_index, slot);
-            if rows > PARALLEL_ABOVE {
-                parts
-                    .par_iter()
-                    .with_max_len(1)
-                    .for_each(|part| self.search_with_own_buffer(part));
+            let Some(mut parts) = self.parts(
+                &mut buffers.part_of_slot_code,
+                part,
+                &live,
+                &witnesses,
+                slot_index,
+            ) else {
+                return;
+            };
+            if live.len() + witnesses.len() > PARALLEL_ABOVE {
+                parts.par_iter_mut().with_max_len(1).for_each(|part| {
+                    self.buffers
+                        .lend(Buffers::default, |buffers| self.search_part(buffers, part))
+                });
             } else {
-                parts.iter().for_each(|part| self.search_part(counts, part));
+                parts.iter_mut().for_each(|part| self.search_part(buffers, part));
             }
         }
     }
 
-    fn weight_to_beat(&self, row: u32) -> f64 {
-        self.worst_so_far.weight(row as usize) * NEARLY_EQUAL
+    /// Returns whether an inference about a row from what is known with this likelihood may be worse than the
+    /// worst so far.
+    fn is_worthwhile(&self, likelihood: f64, active: &ActiveRow) -> bool {
+        let bound = likelihood * self.input.danger_function.of_sum(active.reachable);
+        bound > self.worst_so_far.weight(active.row as usize) * NEARLY_EQUAL
     }
 
-    /// Improves the scores of the part's active rows by the inferences from `part.known`. Returns the slots
-    /// in which all rows have the same attribute, or `None` if the search has to stop.
-    fn weigh(&self, counts: &mut [u64], part: &Part<P>) -> Option<[u64; P]> {
-        let slots = &self.input.table.slots;
-        let rows = || {
-            part.active
-                .iter()
-                .map(|active| active.row)
-                .chain(part.witnesses.iter().copied())
-        };
-        let mut total = 0;
-        for (done, row) in rows().enumerate() {
+    /// Returns the danger of an attribute if `having` of `rows` rows have it.
+    fn danger_by_share(&self, danger: f64, having: u64, rows: u64) -> f64 {
+        let confidence = having as f64 / rows as f64;
+        if confidence >= self.min_confidence {
+            confidence * danger
+        } else {
+            0.0
+        }
+    }
+
+    /// Improves the scores of the part's active rows by the inferences from `part.known`, and bounds what can
+    /// be inferred if more is known. Returns the slots in which all rows have the same attribute, or `None` if
+    /// the search has to stop.
+    fn weigh(&self, counts: &mut Vec<u64>, part: &mut Part<P>) -> Option<[u64; P]> {
+        counts.resize(self.count_of_counts, 0);
+        let first = self.input.rows[part.active[0].row as usize];
+        let (mut total, mut differing) = (0, [0; P]);
+        for (done, row) in part.rows().enumerate() {
             if self.should_stop_at(done) {
                 return None;
             }
             let multiplicity = self.input.table.multiplicity[row as usize];
+            let bits = &self.input.rows[row as usize];
             total += multiplicity;
-            for (slot, offset) in slots.iter().zip(&self.offsets) {
-                counts[offset + slot.slot_code(&self.input.rows[row as usize])] += multiplicity;
+            differing = differing.or(&bits.xor(&first));
+            for dangerous in &self.dangerous {
+                counts[dangerous.count_of(bits)] += multiplicity;
             }
         }
-        let of_slot = |slot: &Slot, offset: usize, slot_code: usize| {
-            let confidence = counts[offset + slot_code] as f64 / total as f64;
-            if confidence >= self.min_confidence && !part.known.has(slot.bit) {
-                confidence * slot.danger[slot_code]
-            } else {
-                0.0
-            }
-        };
-        for (done, active) in part.active.iter().enumerate() {
+        for done in 0..part.active.len() {
             if self.should_stop_at(done) {
                 return None;
             }
-            let bits = &self.input.rows[active.row as usize];
-            let slots = slots.iter().zip(&self.offsets);
-            let danger = slots
-                .map(|(slot, &offset)| of_slot(slot, offset, slot.slot_code(bits)))
-                .fold(0.0, |sum, danger| sum + danger);
+            let active = &mut part.active[done];
+            let danger = self.danger_and_reach(counts, total, &part.known, active);
             let weight = part.likelihood * self.input.danger_function.of_sum(danger);
             self.worst_so_far
                 .improve(active.row as usize, weight, &part.known);
         }
-        let first = part.active[0].row as usize;
-        let mut shared = [0; P];
-        for (slot, offset) in slots.iter().zip(&self.offsets) {
-            let slot_code = slot.slot_code(&self.input.rows[first]);
-            if slot_code > 0 && counts[offset + slot_code] == total {
-                shared = shared.or(&Words::single(slot.bit));
-            }
-        }
-        for (done, row) in rows().enumerate() {
+        for (done, row) in part.rows().enumerate() {
             if self.should_stop_at(done) {
                 return None;
             }
-            for (slot, offset) in slots.iter().zip(&self.offsets) {
-                counts[offset + slot.slot_code(&self.input.rows[row as usize])] = 0;
+            for dangerous in &self.dangerous {
+                counts[dangerous.count_of(&self.input.rows[row as usize])] = 0;
             }
         }
-        Some(shared)
+        let fields = &self.input.fields;
+        Some(fields.occupied(&first).without(&fields.occupied(&differing)))
+    }
+
+    /// Returns the danger of the inference about a row from `known`, given the counts of a part with `total`
+    /// rows. Sets what is reachable from there.
+    fn danger_and_reach(&self, counts: &[u64], total: u64, known: &[u64; P], active: &mut ActiveRow) -> f64 {
+        let row = active.row as usize;
+        let bits = &self.input.rows[row];
+        let (mut danger, mut reachable) = (0.0, 0.0);
+        for dangerous in self.dangerous.iter().filter(|other| !known.has(other.slot.bit)) {
+            let of_attribute = dangerous.slot.danger[dangerous.slot.slot_code(bits)];
+            if of_attribute > 0.0 {
+                let having = counts[dangerous.count_of(bits)];
+                let lacking = dangerous.lacking.get(row).copied().unwrap_or(0);
+                let unknown = counts[dangerous.count_of_unknown()];
+                danger += self.danger_by_share(of_attribute, having, total - unknown);
+                reachable += self.danger_by_share(of_attribute, having, having + u64::from(lacking));
+            }
+        }
+        active.reachable = active.reachable.min(reachable);
+        danger
     }
 
     /// Returns whether the search has to stop. Checks the limits only once every `ROWS_PER_LOOK` rows.
@@ -225,27 +295,33 @@ impl<const P: usize> ProbableSearch<'_, P> {
     }
 
     /// Returns the parts of a part whose rows also share an attribute of this slot, without those that cannot
-    /// lead to a worse inference.
+    /// lead to a worse inference, or `None` if the search has to stop.
     fn parts(
         &self,
+        part_of_slot_code: &mut Vec<u32>,
         part: &Part<P>,
         live: &[ActiveRow],
         witnesses: &[u32],
         slot_index: usize,
-        slot: &Slot,
-    ) -> Vec<Part<P>> {
-        let mut part_of_slot_code: FxHashMap<usize, usize> = FxHashMap::default();
+    ) -> Option<Vec<Part<P>>> {
+        let slot = &self.input.table.slots[slot_index];
+        if part_of_slot_code.len() < slot.likelihood.len() {
+            part_of_slot_code.resize(slot.likelihood.len(), 0);
+        }
+        let slot_code_of = |row: u32| slot.slot_code(&self.input.rows[row as usize]);
+        let mut slot_codes = Vec::new();
         let mut parts: Vec<Part<P>> = Vec::new();
         for (done, active) in live.iter().enumerate() {
             if self.should_stop_at(done) {
-                return Vec::new();
+                return None;
             }
-            let slot_code = slot.slot_code(&self.input.rows[active.row as usize]);
+            let slot_code = slot_code_of(active.row);
             let likelihood = part.likelihood * slot.likelihood[slot_code];
             if likelihood == 0.0 {
                 continue;
             }
-            let part_index = *part_of_slot_code.entry(slot_code).or_insert_with(|| {
+            if part_of_slot_code[slot_code] == 0 {
+                slot_codes.push(slot_code);
                 parts.push(Part {
                     known: part.known.or(&Words::single(slot.bit)),
                     likelihood,
@@ -253,26 +329,77 @@ impl<const P: usize> ProbableSearch<'_, P> {
                     active: Vec::new(),
                     witnesses: Vec::new(),
                 });
-                parts.len() - 1
-            });
+                part_of_slot_code[slot_code] = parts.len() as u32;
+            }
+            let part = &mut parts[part_of_slot_code[slot_code] as usize - 1];
             let danger = active.danger - slot.danger[slot_code];
-            if likelihood * self.input.danger_function.of_sum(danger) > self.weight_to_beat(active.row) {
-                parts[part_index].active.push(ActiveRow { danger, ..*active });
+            let active = ActiveRow {
+                danger,
+                reachable: active.reachable.min(danger),
+                ..*active
+            };
+            if self.is_worthwhile(likelihood, &active) {
+                part.active.push(active);
             } else {
-                parts[part_index].witnesses.push(active.row);
+                part.witnesses.push(active.row);
             }
         }
         for (done, &witness) in witnesses.iter().enumerate() {
             if self.should_stop_at(done) {
-                return Vec::new();
+                return None;
             }
-            if let Some(&part_index) =
-                part_of_slot_code.get(&slot.slot_code(&self.input.rows[witness as usize]))
-            {
-                parts[part_index].witnesses.push(witness);
+            if let Some(index) = part_of_slot_code[slot_code_of(witness)].checked_sub(1) {
+                parts[index as usize].witnesses.push(witness);
             }
         }
+        for slot_code in slot_codes {
+            part_of_slot_code[slot_code] = 0;
+        }
         parts.retain(|part| !part.active.is_empty());
-        parts
+        Some(parts)
     }
+}
+
+impl DangerousSlot<'_> {
+    /// Returns the index of the count of rows that have the same attribute as this row, or are unknown if it
+    /// is unknown.
+    #[inline(always)]
+    fn count_of<const P: usize>(&self, row: &[u64; P]) -> usize {
+        if self.slot.is_unknown(row) {
+            self.count_of_unknown()
+        } else {
+            self.offset + self.slot.slot_code(row)
+        }
+    }
+
+    fn count_of_unknown(&self) -> usize {
+        self.offset + self.slot.danger.len()
+    }
+}
+
+/// Returns for every row how many of its twins lack its attribute in a slot and are not unknown there, or less
+/// if that number is too large. Rows without an attribute there get 0.
+fn twins_lacking<const P: usize>(
+    input: &SearchInput<P>,
+    twins: &[std::ops::Range<usize>],
+    slot: &Slot,
+) -> Vec<u32> {
+    let mut lacking = vec![0; input.rows.len()];
+    let mut having = vec![0; slot.danger.len()];
+    for twins in twins {
+        let known = || twins.clone().filter(|&row| !slot.is_unknown(&input.rows[row]));
+        let mut total = 0;
+        for row in known() {
+            total += input.table.multiplicity[row];
+            having[slot.slot_code(&input.rows[row])] += input.table.multiplicity[row];
+        }
+        for row in known() {
+            let slot_code = slot.slot_code(&input.rows[row]);
+            if slot_code > 0 {
+                lacking[row] = u32::try_from(total - having[slot_code]).unwrap_or(u32::MAX);
+            }
+        }
+        known().for_each(|row| having[slot.slot_code(&input.rows[row])] = 0);
+    }
+    lacking
 }

@@ -69,7 +69,7 @@ mod search;
 mod summary;
 
 pub use bins::{Bin, Binning, Bins};
-pub use column::{Attribute, AttributesOfValue, Column};
+pub use column::{Attribute, AttributesOfValue, Column, Nulls};
 pub use decoys::{Decoy, OriginalRowsSummary, decoys};
 pub use explain::{Explanations, Inference, InferredAttribute, explain};
 pub use holes::{Hole, HoleSettings, Holes, holes};

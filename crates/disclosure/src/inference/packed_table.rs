@@ -4,12 +4,15 @@
 //! bit field that holds the *slot code* of one attribute, or 0 for none. Array elements are distributed over
 //! slots so that no row has two in the same slot. One xor then compares all slots of a word in two rows. In a
 //! set of slots, a slot is represented by the highest bit of its field.
+//!
+//! A column in which NULL means unknown ([`Nulls::Unknown`]) has one more bit, which belongs to no slot. It is
+//! set in the rows with NULL, where the column's slots are empty.
 
 use super::bitset::Words;
-use super::{Attribute, AttributesOfValue, Column};
+use super::{Attribute, AttributesOfValue, Column, Nulls};
 use crate::classes::Classes;
 use crate::parallel_sort::parallel_sort;
-use crate::{Control, Error, Result, Weights};
+use crate::{Control, Error, NULL, Result, Weights};
 use bitvec::prelude::*;
 use rayon::prelude::*;
 
@@ -65,6 +68,9 @@ pub(super) struct Slot {
     mask: u64,
     /// Bit that represents the slot in a set of slots: the highest bit of its field.
     pub bit: usize,
+    /// Bit that is set in rows in which the attributes of the slot are unknown; `None` if there are no such
+    /// rows or if the attributes are harmless.
+    unknown: Option<usize>,
 }
 
 impl Slot {
@@ -72,6 +78,17 @@ impl Slot {
     #[inline(always)]
     pub fn slot_code<const P: usize>(&self, row: &[u64; P]) -> usize {
         (row[self.word] >> self.shift & self.mask) as usize
+    }
+
+    /// Returns whether it is unknown which attribute of this slot a row has.
+    #[inline(always)]
+    pub fn is_unknown<const P: usize>(&self, row: &[u64; P]) -> bool {
+        self.unknown.is_some_and(|bit| row.has(bit))
+    }
+
+    /// Returns whether an attribute of the slot is harmful if inferred.
+    pub fn is_dangerous(&self) -> bool {
+        self.danger.iter().any(|&danger| danger > 0.0)
     }
 
     /// Returns the attribute with this slot code as part of a packed row.
@@ -117,7 +134,7 @@ impl PackedTable {
                 *slot = new_positions[*slot as usize];
             }
         }
-        let width = assign_fields(&mut slots)?;
+        let (width, unknown_bits) = assign_fields(&mut slots, &columns_with_unknown(classes, columns))?;
         let searchable = slots.iter().take_while(|slot| slot.is_searchable()).count();
         let mut table = PackedTable {
             slots,
@@ -127,7 +144,14 @@ impl PackedTable {
         };
         with_width!(
             width,
-            pack(&mut table, classes, columns, &slots_of_columns, control)
+            pack(
+                &mut table,
+                classes,
+                columns,
+                &slots_of_columns,
+                &unknown_bits,
+                control
+            )
         )?;
         Ok(table)
     }
@@ -145,6 +169,11 @@ impl PackedTable {
     /// Returns the number of rows of the table, each counted as often as it occurs.
     pub fn row_count(&self) -> u64 {
         self.multiplicity.iter().sum()
+    }
+
+    /// Returns whether some harmful attribute is unknown in some row.
+    pub(super) fn has_unknown(&self) -> bool {
+        self.slots.iter().any(|slot| slot.unknown.is_some())
     }
 
     /// Returns the distinct row that a class became.
@@ -328,6 +357,7 @@ fn assign_slots(
             shift: 0,
             mask: 0,
             bit: 0,
+            unknown: None,
             attributes: group,
         });
     }
@@ -413,25 +443,45 @@ fn search_order(slots: &mut Vec<Slot>) -> Vec<u32> {
     new_positions
 }
 
+/// Returns for every column whether NULL means unknown there and occurs.
+fn columns_with_unknown(classes: &Classes, columns: &[Column]) -> Vec<bool> {
+    let has_null = |position: usize| (0..classes.len()).any(|class| classes.codes(class)[position] == NULL);
+    let columns = columns.iter().enumerate();
+    columns
+        .map(|(position, column)| column.nulls == Nulls::Unknown && has_null(position))
+        .collect()
+}
+
 /// Assigns each slot a bit field, from the highest bits of the first word on, so that packed rows are ordered
-/// by their slot codes, slot by slot. Returns the number of words per row.
-fn assign_fields(slots: &mut [Slot]) -> Result<usize> {
+/// by their slot codes, slot by slot. After them, assigns a bit to every column `with_unknown` values that can
+/// be harmful. Returns the number of words per row, and the bits by column.
+fn assign_fields(slots: &mut [Slot], with_unknown: &[bool]) -> Result<(usize, Vec<Option<usize>>)> {
     let (mut word, mut room) = (0, u64::BITS);
-    for slot in slots {
-        let bits = usize::BITS - slot.attributes.len().leading_zeros();
+    let mut next_field = |bits: u32| {
         if bits > room {
             (word, room) = (word + 1, u64::BITS);
         }
         room -= bits;
-        slot.word = word;
-        slot.shift = room;
+        (word, room)
+    };
+    for slot in slots.iter_mut() {
+        let bits = usize::BITS - slot.attributes.len().leading_zeros();
+        (slot.word, slot.shift) = next_field(bits);
         slot.mask = u64::MAX >> (u64::BITS - bits);
-        slot.bit = word * 64 + (room + bits - 1) as usize;
+        slot.bit = slot.word * 64 + (slot.shift + bits - 1) as usize;
     }
-    WIDTHS
-        .into_iter()
-        .find(|&width| width > word)
-        .ok_or_else(too_many_bits)
+    let mut unknown_bits = vec![None; with_unknown.len()];
+    for slot in slots {
+        let column = slot.column as usize;
+        if with_unknown[column] && slot.is_dangerous() {
+            slot.unknown = Some(*unknown_bits[column].get_or_insert_with(|| {
+                let (word, shift) = next_field(1);
+                word * 64 + shift as usize
+            }));
+        }
+    }
+    let width = WIDTHS.into_iter().find(|&width| width > word);
+    Ok((width.ok_or_else(too_many_bits)?, unknown_bits))
 }
 
 fn pack<const P: usize>(
@@ -439,13 +489,16 @@ fn pack<const P: usize>(
     classes: &Classes,
     columns: &[Column],
     slots_of_columns: &[Vec<SlotAndCode>],
+    unknown_bits: &[Option<usize>],
     control: &Control,
 ) -> Result<()> {
     let pack_class = |class: usize| {
         let mut row = [0; P];
-        for ((column, slots_of_column), &code) in
-            columns.iter().zip(slots_of_columns).zip(classes.codes(class))
-        {
+        let codes = classes.codes(class);
+        for (bit, _) in unknown_bits.iter().zip(codes).filter(|(_, code)| **code == NULL) {
+            row = bit.iter().fold(row, |row, &bit| row.or(&Words::single(bit)));
+        }
+        for ((column, slots_of_column), &code) in columns.iter().zip(slots_of_columns).zip(codes) {
             for &attribute in column.attributes_of_code(code) {
                 if let Some((slot, slot_code)) = slots_of_column[attribute as usize] {
                     let slot = &table.slots[slot as usize];

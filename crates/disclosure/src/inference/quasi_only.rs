@@ -18,17 +18,11 @@ pub(super) fn search<const P: usize>(input: &SearchInput<P>, worst_so_far: &Wors
     let known: [u64; P] = costless
         .iter()
         .fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
-    let differ_in_known = |a: &[u64; P], b: &[u64; P]| input.fields.occupied(&a.xor(b)).meets(&known);
-    let runs: Vec<&[[u64; P]]> = input.rows.chunk_by(|a, b| !differ_in_known(a, b)).collect();
-    let starts: Vec<usize> = runs
-        .iter()
-        .scan(0, |end, run| Some(std::mem::replace(end, *end + run.len())))
-        .collect();
     let complete = |row: &[u64; P]| known.without(&input.fields.occupied(row)).is_none();
-    runs.par_iter().zip(&starts).for_each(|(run, &start)| {
-        let first = run[0];
+    input.equal_in(costless).into_par_iter().for_each(|run| {
+        let first = input.rows[run.start];
         if complete(&first) {
-            let differing = run
+            let differing = input.rows[run.clone()]
                 .iter()
                 .fold([0; P], |bits: [u64; P], row| bits.or(&row.xor(&first)));
             let occupied = input.fields.occupied(&first);
@@ -36,7 +30,7 @@ pub(super) fn search<const P: usize>(input: &SearchInput<P>, worst_so_far: &Wors
                 .without(&input.fields.occupied(&differing))
                 .without(&known);
             let weight = input.danger_function.of_sum(input.danger_of(&first, &inferred));
-            (start..start + run.len()).for_each(|row| worst_so_far.improve(row, weight, &known));
+            run.for_each(|row| worst_so_far.improve(row, weight, &known));
         }
     });
     for (row, open) in input.rows.iter().zip(open) {

@@ -1,16 +1,18 @@
 //! Scores of all rows (White, Definitions 3.1 to 3.4): the settings, the input that all searches share, and
 //! the choice of the search.
 //!
-//! Probable inferences are searched by `confidence`. Certain ones are searched by `quasi_only` if that
-//! applies, and then by `partition` (all rows together) or `row_by_row`, whichever is expected to be faster.
+//! Probable inferences, and all inferences if values are unknown, are searched by `confidence`. Certain ones are
+//! searched by `quasi_only` if that applies, and then by `partition` (all rows together) or `row_by_row`,
+//! whichever is expected to be faster.
 
 use super::bitset::Words;
-use super::packed_table::{EditedTable, Fields, PackedTable, with_width};
+use super::packed_table::{EditedTable, Fields, PackedTable, Slot, with_width};
 use super::partition;
 use super::row_by_row;
 use super::{blocked, confidence, quasi_only};
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -224,10 +226,25 @@ impl<'a, const P: usize> SearchInput<'a, P> {
         }
     }
 
+    /// Returns the ranges of rows that have the same attributes in these slots, which must be the first ones of
+    /// the table: packed rows are sorted by their slots, so rows that agree on the first ones are adjacent.
+    pub fn equal_in(&self, slots: &[Slot]) -> Vec<Range<usize>> {
+        let slots: [u64; P] = slots
+            .iter()
+            .fold([0; P], |set, slot| set.or(&Words::single(slot.bit)));
+        let differ = |a: &[u64; P], b: &[u64; P]| self.fields.occupied(&a.xor(b)).meets(&slots);
+        let runs = self.rows.chunk_by(|a, b| !differ(a, b));
+        runs.scan(0, |end, run| {
+            let start = std::mem::replace(end, *end + run.len());
+            Some(start..*end)
+        })
+        .collect()
+    }
+
     /// Returns the sum of the dangers of a row's attributes in these slots.
     #[inline(always)]
     pub fn danger_of(&self, row: &[u64; P], slots: &[u64; P]) -> f64 {
-        let of_slot = |slot: &super::packed_table::Slot| {
+        let of_slot = |slot: &Slot| {
             if slots.has(slot.bit) {
                 slot.danger[slot.slot_code(row)]
             } else {
@@ -306,8 +323,14 @@ fn score_rows<const P: usize>(
             worst_so_far.set(row, carried.lower[row], &known[row]);
         }
     }
-    if settings.min_confidence < 1.0 {
-        confidence::search(&input, settings.min_confidence, &worst_so_far, &mut open);
+    if settings.min_confidence < 1.0 || table.has_unknown() {
+        confidence::search(
+            &input,
+            settings.min_confidence,
+            &worst_so_far,
+            &mut open,
+            &mut upper,
+        );
     } else {
         quasi_only::search(&input, &worst_so_far, &mut open);
         if open.contains(&true) {

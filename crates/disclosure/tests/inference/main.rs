@@ -6,3 +6,4 @@ mod inferences;
 mod remedies;
 mod scores;
 mod tables;
+mod unknown;

@@ -3,7 +3,8 @@
 use crate::tables::{self, a_constant, a_weight, config};
 use disclosure::classes::Classes;
 use disclosure::inference::{
-    Algorithm, AttributesOfValue, Column, Lookup, PackedTable, Scores, Settings, explain, score_row, scores,
+    Algorithm, AttributesOfValue, Column, Lookup, Nulls, PackedTable, Scores, Settings, explain, score_row,
+    scores,
 };
 use disclosure::{Control, Weights};
 use proptest::prelude::*;
@@ -30,6 +31,7 @@ impl Coded {
         let column = |weights: &Vec<Weights>| Column {
             attributes: weights.clone(),
             attributes_of_value: AttributesOfValue::One((0..weights.len() as u32).map(Some).collect()),
+            nulls: Nulls::Absent,
         };
         self.weights.iter().map(column).collect()
     }

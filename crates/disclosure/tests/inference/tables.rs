@@ -1,7 +1,7 @@
 //! Tables of attributes in columns, for tests that compare results with their definition.
 
 use disclosure::classes::Classes;
-use disclosure::inference::{Attribute, AttributesOfValue, Column, PackedTable};
+use disclosure::inference::{Attribute, AttributesOfValue, Column, Nulls, PackedTable};
 use disclosure::{Control, NULL, Weights};
 use proptest::prelude::*;
 use std::ops::{Deref, DerefMut};
@@ -116,6 +116,7 @@ impl Table {
                 } else {
                     AttributesOfValue::One(values.iter().map(|value| value.first().copied()).collect())
                 },
+                nulls: Nulls::Absent,
             });
         }
         let mut classes = Classes::new(columns.len());
